@@ -1,0 +1,1 @@
+//! Corecast's collectives over any fabric: barrier, broadcast, reduce, allreduce.

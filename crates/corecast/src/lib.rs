@@ -1,0 +1,1 @@
+//! Communication between the cores of one machine, measured, planned and raced.

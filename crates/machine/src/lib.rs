@@ -1,0 +1,1 @@
+//! Corecast's discovery: topology, cpuset, CPU quota, affinity.

@@ -1,0 +1,1 @@
+//! Corecast's planner: tree patterns, costs, bounds, validation, drawings.

@@ -1,0 +1,1 @@
+//! Corecast's wires: cache lines, flags, one-way queues, the wait governor.
