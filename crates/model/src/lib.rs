@@ -1,10 +1,30 @@
 //! Corecast's pure data: machines, pairwise costs, versioned file formats.
 //!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`machine`] | the hardware as a table of processing units |
+//! | [`pairwise`] | what one message costs each end, for every ordered pair of threads |
+//! | [`classes`] | costs by proximity, for machines whose pairs were not measured |
+//! | [`file`] | the machine file, and the reader of the public machine database's format |
+//! | [`mod@synthetic`] | machines made up from a line of text |
+//! | [`mod@builtin`] | machines whose costs the literature gives |
+//! | [`profile`] | what was raced on a machine, winners and losers |
+//!
 //! **Architecture invariant:** this crate does no I/O, reads no clock and holds no unsafe code.
 #![forbid(unsafe_code)]
 
+pub mod builtin;
+pub mod classes;
+pub mod file;
 pub mod machine;
 pub mod pairwise;
+pub mod profile;
+pub mod synthetic;
 
-pub use machine::{Cache, CacheKind, Machine, Pu};
+pub use builtin::{builtin, builtin_names, default_costs_for};
+pub use classes::ClassCosts;
+pub use file::{FileError, MachineFile, Measured};
+pub use machine::{Cache, CacheKind, Machine, MachineError, Proximity, Pu};
 pub use pairwise::{CostError, CostModel, Matrix, Unit};
+pub use profile::{Profile, ProfileEntry, ProfileError, RacedCandidate};
+pub use synthetic::{SyntheticError, synthetic};

@@ -4,6 +4,8 @@
 //! NUMA nodes) have no proper tree, and every question that a planner asks ("same NUMA node?") is
 //! one comparison of two entries. Names are hwloc's: package, NUMA node, core, PU.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 /// One machine as far as it was discovered, read from a file, or made up.
@@ -66,4 +68,283 @@ pub enum CacheKind {
     Instruction,
     /// Both.
     Unified,
+}
+
+/// How near two hardware threads are, nearest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Proximity {
+    /// SMT siblings (or the same thread).
+    SameCore,
+    /// Different cores of one NUMA node.
+    SameNumaNode,
+    /// One package, different NUMA nodes.
+    SamePackage,
+    /// Different packages.
+    OtherPackage,
+}
+
+impl Proximity {
+    /// All classes, nearest first; a class's place here is its index in cost lists.
+    pub const ALL: [Self; 4] = [
+        Self::SameCore,
+        Self::SameNumaNode,
+        Self::SamePackage,
+        Self::OtherPackage,
+    ];
+}
+
+/// Why a table of hardware threads was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MachineError {
+    /// No hardware thread at all.
+    #[error("machine {name:?} has no hardware threads: list at least one under \"pus\"")]
+    Empty {
+        /// The machine's name.
+        name: String,
+    },
+    /// The table is not sorted, or names one thread twice.
+    #[error(
+        "machine {name:?} lists hardware thread {found} after {before}: \
+         list each once, by increasing os_index"
+    )]
+    Order {
+        /// The machine's name.
+        name: String,
+        /// The earlier entry's operating-system number.
+        before: u32,
+        /// The offending entry's.
+        found: u32,
+    },
+    /// A cache is shared by a thread that the machine does not have.
+    #[error(
+        "machine {name:?}: a level-{level} cache is shared by hardware thread {os_index}, \
+         which is not listed under \"pus\""
+    )]
+    UnknownSharer {
+        /// The machine's name.
+        name: String,
+        /// The cache's level.
+        level: u8,
+        /// The unknown thread.
+        os_index: u32,
+    },
+}
+
+impl Pu {
+    /// How near this hardware thread is to another.
+    ///
+    /// Asks from the inside out, so that a core that firmware spreads over two NUMA nodes still
+    /// counts as one core.
+    #[must_use]
+    pub fn proximity(&self, other: &Self) -> Proximity {
+        if self.core == other.core {
+            Proximity::SameCore
+        } else if self.numa_node == other.numa_node {
+            Proximity::SameNumaNode
+        } else if self.package == other.package {
+            Proximity::SamePackage
+        } else {
+            Proximity::OtherPackage
+        }
+    }
+}
+
+impl Machine {
+    /// Checks what every reader of the table relies on.
+    ///
+    /// # Errors
+    ///
+    /// No hardware thread; threads unsorted or repeated; a cache shared by an unknown thread.
+    pub fn validate(&self) -> Result<(), MachineError> {
+        if self.pus.is_empty() {
+            return Err(MachineError::Empty {
+                name: self.name.clone(),
+            });
+        }
+        for pair in self.pus.windows(2) {
+            if pair[1].os_index <= pair[0].os_index {
+                return Err(MachineError::Order {
+                    name: self.name.clone(),
+                    before: pair[0].os_index,
+                    found: pair[1].os_index,
+                });
+            }
+        }
+        for cache in &self.caches {
+            if let Some(&os_index) = cache.shared_by.iter().find(|&&os| self.pu(os).is_none()) {
+                return Err(MachineError::UnknownSharer {
+                    name: self.name.clone(),
+                    level: cache.level,
+                    os_index,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The hardware thread with this operating-system number.
+    ///
+    /// # Cost
+    ///
+    /// A binary search; the table must be sorted, as [`Machine::validate`] checks.
+    #[must_use]
+    pub fn pu(&self, os_index: u32) -> Option<&Pu> {
+        let at = self
+            .pus
+            .binary_search_by_key(&os_index, |pu| pu.os_index)
+            .ok()?;
+        Some(&self.pus[at])
+    }
+
+    /// Number of packages that hold at least one usable hardware thread.
+    #[must_use]
+    pub fn package_count(&self) -> usize {
+        self.distinct(|pu| pu.package)
+    }
+
+    /// Number of NUMA nodes that hold at least one usable hardware thread.
+    #[must_use]
+    pub fn numa_node_count(&self) -> usize {
+        self.distinct(|pu| pu.numa_node)
+    }
+
+    /// Number of cores that hold at least one usable hardware thread.
+    #[must_use]
+    pub fn core_count(&self) -> usize {
+        self.distinct(|pu| pu.core)
+    }
+
+    /// A short string that changes whenever the table of hardware threads or the caches change,
+    /// and is the same on every platform and in every run.
+    ///
+    /// It counts what there is and adds a 64-bit FNV-1a hash of the details, for example
+    /// `2p4n16c32t-9ae16a3b2f90404f`. Names and assumptions are left out: renaming a machine does
+    /// not make its measurements stale.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Fnv::new();
+        for pu in &self.pus {
+            for word in [
+                pu.os_index,
+                pu.package,
+                pu.numa_node,
+                pu.numa_os_index,
+                pu.core,
+            ] {
+                hash.word(u64::from(word));
+            }
+        }
+        for cache in &self.caches {
+            hash.word(u64::from(cache.level));
+            hash.word(cache.kind as u64);
+            hash.word(cache.size_bytes.map_or(u64::MAX, |bytes| bytes));
+            hash.word(cache.line_bytes.map_or(u64::MAX, u64::from));
+            hash.word(cache.shared_by.len() as u64);
+            for &os_index in &cache.shared_by {
+                hash.word(u64::from(os_index));
+            }
+        }
+        format!(
+            "{}p{}n{}c{}t-{:016x}",
+            self.package_count(),
+            self.numa_node_count(),
+            self.core_count(),
+            self.pus.len(),
+            hash.0
+        )
+    }
+
+    fn distinct(&self, key: impl Fn(&Pu) -> u32) -> usize {
+        self.pus.iter().map(key).collect::<BTreeSet<_>>().len()
+    }
+}
+
+/// FNV-1a, written out because the standard library's hasher promises no stable value.
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn word(&mut self, word: u64) {
+        for byte in word.to_le_bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pu(os_index: u32, package: u32, numa_node: u32, core: u32) -> Pu {
+        Pu {
+            os_index,
+            package,
+            numa_node,
+            numa_os_index: numa_node,
+            core,
+        }
+    }
+
+    fn machine(pus: Vec<Pu>) -> Machine {
+        Machine {
+            name: "m".into(),
+            cpu: None,
+            pus,
+            caches: vec![],
+            assumptions: vec![],
+        }
+    }
+
+    #[test]
+    fn proximity_is_asked_from_the_inside_out() {
+        let a = pu(0, 0, 0, 0);
+        assert_eq!(a.proximity(&a), Proximity::SameCore);
+        assert_eq!(a.proximity(&pu(1, 1, 1, 0)), Proximity::SameCore);
+        assert_eq!(a.proximity(&pu(1, 0, 0, 1)), Proximity::SameNumaNode);
+        assert_eq!(a.proximity(&pu(1, 0, 1, 1)), Proximity::SamePackage);
+        assert_eq!(a.proximity(&pu(1, 1, 1, 1)), Proximity::OtherPackage);
+    }
+
+    #[test]
+    fn fingerprint_sees_hardware_and_not_names() {
+        let mut a = machine(vec![pu(0, 0, 0, 0), pu(1, 0, 0, 1)]);
+        let before = a.fingerprint();
+        assert!(before.starts_with("1p1n2c2t-"), "{before}");
+        a.name = "other".into();
+        assert_eq!(a.fingerprint(), before);
+        a.pus[1].os_index = 2;
+        assert_ne!(a.fingerprint(), before);
+    }
+
+    #[test]
+    fn bad_tables_are_refused() {
+        assert!(machine(vec![]).validate().is_err());
+        let twice = machine(vec![pu(3, 0, 0, 0), pu(3, 0, 0, 1)]);
+        assert!(
+            twice
+                .validate()
+                .unwrap_err()
+                .to_string()
+                .contains("thread 3 after 3")
+        );
+        let mut cache = machine(vec![pu(3, 0, 0, 0)]);
+        cache.caches.push(Cache {
+            level: 2,
+            kind: CacheKind::Unified,
+            size_bytes: None,
+            line_bytes: None,
+            shared_by: vec![3, 4],
+        });
+        assert!(
+            cache
+                .validate()
+                .unwrap_err()
+                .to_string()
+                .contains("thread 4")
+        );
+    }
 }

@@ -13,7 +13,16 @@ pub enum Unit {
     Nanoseconds,
 }
 
-/// A dense square matrix, row by row.
+impl std::fmt::Display for Unit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Cycles => "cycles",
+            Self::Nanoseconds => "ns",
+        })
+    }
+}
+
+/// A dense square matrix, row by row. Row i, column j belongs to the ordered pair (i, j).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     n: usize,
@@ -24,8 +33,13 @@ pub struct Matrix {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CostError {
+    /// No thread at all.
+    #[error("the cost model has no threads: give at least one row to \"send\" and \"receive\"")]
+    Empty,
     /// A row has the wrong number of entries.
-    #[error("{matrix}[{row}] has {found} entries, expected {expected}: every ordered pair needs a cost")]
+    #[error(
+        "{matrix}[{row}] has {found} entries, expected {expected}: every ordered pair needs a cost"
+    )]
     Ragged {
         /// `send` or `receive`.
         matrix: &'static str,
@@ -36,17 +50,512 @@ pub enum CostError {
         /// Entries expected.
         expected: usize,
     },
+    /// The two matrices, or a matrix and the list of NUMA nodes, speak of different threads.
+    #[error("{what} has {found} entries, expected {expected}, one for each row of \"send\"")]
+    Length {
+        /// What has the wrong length: `receive`, `numa`, ...
+        what: &'static str,
+        /// Entries found.
+        found: usize,
+        /// Entries expected.
+        expected: usize,
+    },
+    /// A pair has no cost.
+    #[error(
+        "{matrix}[{from}][{to}] is missing: measure the pair from {from} to {to} or give its cost"
+    )]
+    Missing {
+        /// `send` or `receive`.
+        matrix: &'static str,
+        /// The sender.
+        from: usize,
+        /// The receiver.
+        to: usize,
+    },
+    /// A cost is no finite number from 0 to [`CostModel::COST_MAX`].
+    #[error("{matrix}[{from}][{to}] is {value}: costs are numbers from 0 to 1e15")]
+    BadValue {
+        /// `send` or `receive`.
+        matrix: &'static str,
+        /// The sender.
+        from: usize,
+        /// The receiver.
+        to: usize,
+        /// The value as it was given.
+        value: String,
+    },
+    /// A team names a thread that the model does not have.
+    #[error("thread position {position} is outside of the cost model, which has 0 to {last}")]
+    OutOfRange {
+        /// The position asked for.
+        position: usize,
+        /// The last valid one.
+        last: usize,
+    },
+    /// A team names a thread twice.
+    #[error(
+        "thread position {position} is listed twice: each member of a team is a thread of its own"
+    )]
+    Duplicate {
+        /// The repeated position.
+        position: usize,
+    },
 }
 
 /// `send(i, j)`: how long i is blocked to send one line to j;
 /// `receive(i, j)`: how long j is blocked to receive it (Smelt §3.1).
 ///
-/// Both indices are positions in the list of measured threads, not operating-system numbers.
+/// Both indices are positions in the list of measured threads, not operating-system numbers. The
+/// two are not symmetric in general (Smelt §3.2), and none is derived from the other. The diagonal
+/// is 0 whatever was given: nobody sends to itself.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_model::{CostModel, Unit};
+///
+/// let costs = CostModel::new(
+///     Unit::Nanoseconds,
+///     vec![vec![0.0, 60.0], vec![55.0, 0.0]],
+///     vec![vec![0.0, 220.0], vec![210.0, 0.0]],
+///     vec![0, 1],
+/// )?;
+/// assert_eq!(costs.send(1, 0), 55.0);
+/// assert_eq!(costs.receive(0, 1), 220.0);
+/// # Ok::<(), corecast_model::CostError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostModel {
     unit: Unit,
     send: Matrix,
     receive: Matrix,
-    /// NUMA node of each thread, dense from 0.
+    /// NUMA node of each thread.
     numa: Vec<u32>,
+}
+
+impl Matrix {
+    /// The matrix whose entry (i, j) is `f(i, j)`.
+    #[must_use]
+    pub fn from_fn(n: usize, mut f: impl FnMut(usize, usize) -> f64) -> Self {
+        let mut values = Vec::with_capacity(n * n);
+        for i in 0..n {
+            for j in 0..n {
+                values.push(f(i, j));
+            }
+        }
+        Self { n, values }
+    }
+
+    /// Number of rows and of columns.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// The entry of the ordered pair (i, j).
+    ///
+    /// # Panics
+    ///
+    /// When i or j is not below [`Matrix::n`].
+    #[must_use]
+    #[inline]
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        assert!(j < self.n);
+        self.values[i * self.n + j]
+    }
+
+    /// All entries (i, ·).
+    #[must_use]
+    #[inline]
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.values[i * self.n..][..self.n]
+    }
+
+    /// The rows in order.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.values.chunks_exact(self.n.max(1))
+    }
+
+    /// Rows as given by a user, with every cost checked and the diagonal set to 0.
+    pub(crate) fn checked(
+        name: &'static str,
+        rows: Vec<Vec<f64>>,
+        expected: usize,
+    ) -> Result<Self, CostError> {
+        if rows.len() != expected {
+            return Err(CostError::Length {
+                what: name,
+                found: rows.len(),
+                expected,
+            });
+        }
+        let mut values = Vec::with_capacity(expected * expected);
+        for (i, mut row) in rows.into_iter().enumerate() {
+            if row.len() != expected {
+                return Err(CostError::Ragged {
+                    matrix: name,
+                    row: i,
+                    found: row.len(),
+                    expected,
+                });
+            }
+            row[i] = 0.0;
+            values.extend_from_slice(&row);
+        }
+        let matrix = Self {
+            n: expected,
+            values,
+        };
+        matrix.check(name)?;
+        Ok(matrix)
+    }
+
+    fn check(&self, name: &'static str) -> Result<(), CostError> {
+        // NaN fails the range test, as it must.
+        let bad = self
+            .values
+            .iter()
+            .position(|v| !(0.0..=CostModel::COST_MAX).contains(v));
+        bad.map_or(Ok(()), |at| {
+            Err(CostError::BadValue {
+                matrix: name,
+                from: at / self.n,
+                to: at % self.n,
+                value: self.values[at].to_string(),
+            })
+        })
+    }
+}
+
+impl CostModel {
+    /// The largest cost that is accepted.
+    ///
+    /// Eleven days in nanoseconds, and small enough that sums over any team stay finite and exact
+    /// to well below one unit.
+    pub const COST_MAX: f64 = 1e15;
+
+    /// A model from rows: `send[i][j]`, `receive[i][j]`, and the NUMA node of each thread.
+    ///
+    /// # Errors
+    ///
+    /// No thread; a ragged matrix; matrices or `numa` of different lengths; a cost that is NaN,
+    /// infinite, negative or above [`CostModel::COST_MAX`]. Diagonal entries are not looked at.
+    pub fn new(
+        unit: Unit,
+        send: Vec<Vec<f64>>,
+        receive: Vec<Vec<f64>>,
+        numa: Vec<u32>,
+    ) -> Result<Self, CostError> {
+        let n = send.len();
+        if n == 0 {
+            return Err(CostError::Empty);
+        }
+        for (what, found) in [("receive", receive.len()), ("numa", numa.len())] {
+            if found != n {
+                return Err(CostError::Length {
+                    what,
+                    found,
+                    expected: n,
+                });
+            }
+        }
+        let send = Matrix::checked("send", send, n)?;
+        let receive = Matrix::checked("receive", receive, n)?;
+        Ok(Self {
+            unit,
+            send,
+            receive,
+            numa,
+        })
+    }
+
+    /// A model from two functions of the ordered pair; one thread for each entry of `numa`.
+    ///
+    /// # Errors
+    ///
+    /// As [`CostModel::new`].
+    pub fn from_fn(
+        unit: Unit,
+        numa: Vec<u32>,
+        mut send: impl FnMut(usize, usize) -> f64,
+        mut receive: impl FnMut(usize, usize) -> f64,
+    ) -> Result<Self, CostError> {
+        let n = numa.len();
+        if n == 0 {
+            return Err(CostError::Empty);
+        }
+        let send = Matrix::from_fn(n, |i, j| if i == j { 0.0 } else { send(i, j) });
+        let receive = Matrix::from_fn(n, |i, j| if i == j { 0.0 } else { receive(i, j) });
+        send.check("send")?;
+        receive.check("receive")?;
+        Ok(Self {
+            unit,
+            send,
+            receive,
+            numa,
+        })
+    }
+
+    /// Number of threads, at least 1.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.send.n
+    }
+
+    /// The unit of every cost.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// How long `i` is blocked to send one line to `j`.
+    ///
+    /// # Panics
+    ///
+    /// When i or j is not below [`CostModel::n`].
+    #[must_use]
+    #[inline]
+    pub fn send(&self, i: usize, j: usize) -> f64 {
+        self.send.get(i, j)
+    }
+
+    /// How long `j` is blocked to receive a line that `i` sent.
+    ///
+    /// # Panics
+    ///
+    /// When i or j is not below [`CostModel::n`].
+    #[must_use]
+    #[inline]
+    pub fn receive(&self, i: usize, j: usize) -> f64 {
+        self.receive.get(i, j)
+    }
+
+    /// The NUMA node of a thread. Numbers may have holes; only equality has a meaning.
+    #[must_use]
+    #[inline]
+    pub fn numa(&self, i: usize) -> u32 {
+        self.numa[i]
+    }
+
+    /// The NUMA nodes of all threads, in order.
+    #[must_use]
+    pub fn numa_nodes(&self) -> &[u32] {
+        &self.numa
+    }
+
+    /// Whether two threads share a NUMA node.
+    #[must_use]
+    #[inline]
+    pub fn same_numa_node(&self, i: usize, j: usize) -> bool {
+        self.numa[i] == self.numa[j]
+    }
+
+    /// All send costs.
+    #[must_use]
+    pub fn send_matrix(&self) -> &Matrix {
+        &self.send
+    }
+
+    /// All receive costs.
+    #[must_use]
+    pub fn receive_matrix(&self) -> &Matrix {
+        &self.receive
+    }
+
+    /// Mean of the costs that `i` pays to send to each other thread; 0 for a single thread.
+    ///
+    /// Smelt's root is the thread where this is least (§3.3.1).
+    #[must_use]
+    pub fn send_mean(&self, i: usize) -> f64 {
+        match self.n() {
+            1 => 0.0,
+            n => self.send.row(i).iter().sum::<f64>() / (n - 1) as f64,
+        }
+    }
+
+    /// The same costs with other NUMA nodes, one for each thread.
+    ///
+    /// # Panics
+    ///
+    /// When the list's length is not [`CostModel::n`].
+    #[must_use]
+    pub fn with_numa(mut self, numa: Vec<u32>) -> Self {
+        assert_eq!(numa.len(), self.n(), "one NUMA node for each thread");
+        self.numa = numa;
+        self
+    }
+
+    /// The model of a team: entry r of `positions` becomes thread r.
+    ///
+    /// # Errors
+    ///
+    /// An empty list, a position that the model does not have, or one listed twice.
+    pub fn subset(&self, positions: &[usize]) -> Result<Self, CostError> {
+        if positions.is_empty() {
+            return Err(CostError::Empty);
+        }
+        let mut seen = vec![false; self.n()];
+        for &position in positions {
+            match seen.get_mut(position) {
+                None => {
+                    return Err(CostError::OutOfRange {
+                        position,
+                        last: self.n() - 1,
+                    });
+                }
+                Some(true) => return Err(CostError::Duplicate { position }),
+                Some(seen) => *seen = true,
+            }
+        }
+        let pick =
+            |m: &Matrix| Matrix::from_fn(positions.len(), |i, j| m.get(positions[i], positions[j]));
+        Ok(Self {
+            unit: self.unit,
+            send: pick(&self.send),
+            receive: pick(&self.receive),
+            numa: positions.iter().map(|&p| self.numa[p]).collect(),
+        })
+    }
+
+    /// The model of the same team when every message flows backwards: what a parent pays to
+    /// *receive* from its child becomes its `send`, and what the child pays to send becomes its
+    /// `receive`.
+    ///
+    /// A reduction over a tree of this model costs what a broadcast over it costs in the mirrored
+    /// one, when each parent takes its children in the reverse of the broadcast's order.
+    #[must_use]
+    pub fn mirrored(&self) -> Self {
+        let swap = |m: &Matrix| Matrix::from_fn(m.n, |i, j| m.get(j, i));
+        Self {
+            unit: self.unit,
+            send: swap(&self.receive),
+            receive: swap(&self.send),
+            numa: self.numa.clone(),
+        }
+    }
+
+    /// Mean send and receive cost over all ordered pairs for which `class(i, j)` holds; `None`
+    /// when there is no such pair.
+    #[must_use]
+    pub fn class_means(&self, mut class: impl FnMut(usize, usize) -> bool) -> Option<(f64, f64)> {
+        let (mut send, mut receive, mut count) = (0.0, 0.0, 0_u64);
+        for i in 0..self.n() {
+            for j in 0..self.n() {
+                if i != j && class(i, j) {
+                    send += self.send(i, j);
+                    receive += self.receive(i, j);
+                    count += 1;
+                }
+            }
+        }
+        (count > 0).then(|| (send / count as f64, receive / count as f64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(n: usize, f: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
+        (0..n).map(|i| (0..n).map(|j| f(i, j)).collect()).collect()
+    }
+
+    fn check(send: Vec<Vec<f64>>, receive: Vec<Vec<f64>>, numa: Vec<u32>, message: &str) {
+        let error = CostModel::new(Unit::Cycles, send, receive, numa)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(message), "{error:?} lacks {message:?}");
+        assert!(!error.contains('\n'));
+    }
+
+    #[test]
+    fn bad_costs_are_quoted() {
+        let ok = || rows(3, |i, j| (i * 3 + j) as f64);
+        let with = |i: usize, j: usize, v: f64| {
+            let mut m = ok();
+            m[i][j] = v;
+            m
+        };
+        check(vec![], vec![], vec![], "no threads");
+        check(
+            ok(),
+            rows(2, |_, _| 0.0),
+            vec![0; 3],
+            "receive has 2 entries, expected 3",
+        );
+        check(ok(), ok(), vec![0; 4], "numa has 4 entries");
+        check(with(1, 2, f64::NAN), ok(), vec![0; 3], "send[1][2] is NaN");
+        check(ok(), with(2, 0, -1.5), vec![0; 3], "receive[2][0] is -1.5");
+        check(
+            ok(),
+            with(0, 1, f64::INFINITY),
+            vec![0; 3],
+            "receive[0][1] is inf",
+        );
+        check(
+            ok(),
+            with(0, 1, 2e15),
+            vec![0; 3],
+            "receive[0][1] is 2000000000000000",
+        );
+        let mut ragged = ok();
+        ragged[1].pop();
+        check(ragged, ok(), vec![0; 3], "send[1] has 2 entries");
+    }
+
+    #[test]
+    fn the_diagonal_is_ignored() {
+        let m = rows(2, |i, j| if i == j { f64::NAN } else { 1.0 });
+        let costs = CostModel::new(Unit::Cycles, m.clone(), m, vec![0, 0]).unwrap();
+        assert_eq!((costs.send(0, 0), costs.receive(1, 1)), (0.0, 0.0));
+    }
+
+    #[test]
+    fn one_thread_is_a_team() {
+        let one = CostModel::new(Unit::Cycles, vec![vec![7.0]], vec![vec![7.0]], vec![3]).unwrap();
+        assert_eq!((one.n(), one.numa(0), one.send_mean(0)), (1, 3, 0.0));
+    }
+
+    #[test]
+    fn subset_keeps_direction_and_order() {
+        let whole = CostModel::new(
+            Unit::Cycles,
+            rows(4, |i, j| (10 * i + j) as f64),
+            rows(4, |i, j| (100 * i + j) as f64),
+            vec![0, 0, 1, 1],
+        )
+        .unwrap();
+        let part = whole.subset(&[3, 1]).unwrap();
+        assert_eq!((part.send(0, 1), part.receive(1, 0)), (31.0, 103.0));
+        assert_eq!(part.numa_nodes(), [1, 0]);
+        assert!(matches!(whole.subset(&[]), Err(CostError::Empty)));
+        assert!(matches!(
+            whole.subset(&[4]),
+            Err(CostError::OutOfRange {
+                position: 4,
+                last: 3
+            })
+        ));
+        assert!(matches!(
+            whole.subset(&[1, 1]),
+            Err(CostError::Duplicate { position: 1 })
+        ));
+    }
+
+    #[test]
+    fn mirroring_swaps_roles_and_twice_is_nothing() {
+        let m = CostModel::new(
+            Unit::Cycles,
+            rows(3, |i, j| (10 * i + j) as f64),
+            rows(3, |i, j| (100 * i + j) as f64),
+            vec![0, 0, 1],
+        )
+        .unwrap();
+        let back = m.mirrored();
+        assert_eq!(
+            (back.send(0, 2), back.receive(0, 2)),
+            (m.receive(2, 0), m.send(2, 0))
+        );
+        assert_eq!(back.mirrored(), m.subset(&[0, 1, 2]).unwrap());
+    }
 }

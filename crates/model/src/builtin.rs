@@ -1,0 +1,214 @@
+//! Machines whose costs the literature gives, and the costs to go on with when nothing can be
+//! measured.
+//!
+//! The papers give costs of cache-line *transfers*; a message is two of them. The mapping is that
+//! of the "different lines" notification of Ramos and Hoefler, *Cache Line Aware Algorithm Design
+//! for Cache-Coherent Architectures* (TPDS 2016), §3.2 and Table 6, Equation (20): writing n flags
+//! that nobody caches costs `n · R_I`, and the last reader pays `R_R` more. So
+//!
+//! - `send` is the transfer that makes the line writable, *invalid* in every cache: `R_I` in the
+//!   own NUMA region, `R_QI` in another one, because a message's line lies on the receiver's node
+//!   (Smelt §3.2);
+//! - `receive` is the transfer of a line that the sender's cache holds: `R_L` within a core, `R_R`
+//!   within a package, `R_Q` across packages.
+
+use crate::classes::ClassCosts;
+use crate::file::MachineFile;
+use crate::machine::Machine;
+use crate::pairwise::{CostModel, Unit};
+use crate::synthetic::Levels;
+
+/// Intel Xeon E5-2660, Sandy Bridge, 2.20 GHz, in nanoseconds: CLa Table 1.
+///
+/// `R_L` 2.3, `R_R` 35.0, `R_Q` 94.0, `R_I` 70.0, `R_QI` 107.0.
+const CLA_SANDY_BRIDGE: ClassCosts = ClassCosts {
+    unit: Unit::Nanoseconds,
+    send: [70.0, 70.0, 107.0, 107.0],
+    receive: [2.3, 35.0, 35.0, 94.0],
+};
+
+/// Intel Xeon Phi 5110P, Knights Corner, 1.05 GHz, in nanoseconds: CLa Table 1.
+///
+/// `R_L` 8.6, `R_R` 235.8, `R_I` 277.7; one package and one NUMA node, so the outer classes do not
+/// occur.
+const CLA_XEON_PHI: ClassCosts = ClassCosts {
+    unit: Unit::Nanoseconds,
+    send: [277.7; 4],
+    receive: [8.6, 235.8, 235.8, 235.8],
+};
+
+/// Intel Xeon E5-2650, Sandy Bridge, 2.00 GHz, in cycles: Mencagli, Vanneschi, Lametti, *The
+/// Home-Forwarding Mechanism*, Tables 1 and 3.
+///
+/// That paper measures a line that the other side still holds, a queue's steady state: `receive`
+/// reads a line *modified* in the L1 of a core of the same chip (108) or of the other chip (304 to
+/// 312, the middle is taken); `send` writes a line that the receiver read last, *shared* (same
+/// chip 83 to 95, other chip 233 to 285, the middles are taken). SMT was off.
+const HOME_FORWARDING_SANDY_BRIDGE: ClassCosts = ClassCosts {
+    unit: Unit::Cycles,
+    send: [89.0, 89.0, 259.0, 259.0],
+    receive: [108.0, 108.0, 308.0, 308.0],
+};
+
+struct Builtin {
+    name: &'static str,
+    cpu: &'static str,
+    levels: Levels,
+    costs: ClassCosts,
+    source: &'static str,
+}
+
+const BUILTINS: [Builtin; 3] = [
+    Builtin {
+        name: "sandybridge-2x8",
+        cpu: "Intel Xeon E5-2660 (Sandy Bridge), 2.20 GHz",
+        levels: Levels {
+            package: 2,
+            numa: 1,
+            core: 8,
+            pu: 2,
+        },
+        costs: CLA_SANDY_BRIDGE,
+        source: "Ramos and Hoefler, Cache Line Aware Algorithm Design for Cache-Coherent \
+                 Architectures, TPDS 2016, Table 1",
+    },
+    Builtin {
+        name: "xeonphi-knc-60x4",
+        cpu: "Intel Xeon Phi 5110P (Knights Corner), 1.05 GHz",
+        levels: Levels {
+            package: 1,
+            numa: 1,
+            core: 60,
+            pu: 4,
+        },
+        costs: CLA_XEON_PHI,
+        source: "Ramos and Hoefler, Cache Line Aware Algorithm Design for Cache-Coherent \
+                 Architectures, TPDS 2016, Table 1",
+    },
+    Builtin {
+        name: "sandybridge-e5-2650-2x8",
+        cpu: "Intel Xeon E5-2650 (Sandy Bridge), 2.00 GHz",
+        levels: Levels {
+            package: 2,
+            numa: 1,
+            core: 8,
+            pu: 1,
+        },
+        costs: HOME_FORWARDING_SANDY_BRIDGE,
+        source: "Mencagli, Vanneschi and Lametti, The Home-Forwarding Mechanism to Reduce the \
+                 Cache Coherence Overhead in Next-Generation CMPs, Tables 1 and 3",
+    },
+];
+
+/// The names that [`builtin`] knows.
+#[must_use]
+pub fn builtin_names() -> Vec<&'static str> {
+    BUILTINS.iter().map(|b| b.name).collect()
+}
+
+/// A machine of the literature by name; `None` for a name that is not in [`builtin_names`].
+///
+/// Each machine's `assumptions` quote the paper and table that its costs come from. Threads are
+/// numbered core by core, SMT siblings next to each other.
+///
+/// # Examples
+///
+/// ```
+/// let file = corecast_model::builtin("sandybridge-2x8").unwrap();
+/// assert_eq!(file.costs().n(), 32);
+/// // Threads 0 and 31 are in different packages: R_QI to send, R_Q to receive.
+/// assert_eq!((file.costs().send(0, 31), file.costs().receive(0, 31)), (107.0, 94.0));
+/// ```
+#[must_use]
+pub fn builtin(name: &str) -> Option<MachineFile> {
+    let found = BUILTINS.iter().find(|b| b.name == name)?;
+    let mut machine = found.levels.machine(found.name);
+    machine.cpu = Some(found.cpu.to_owned());
+    machine
+        .assumptions
+        .push(format!("Costs by class of proximity: {}.", found.source));
+    let costs = found
+        .costs
+        .model(&machine)
+        .expect("the tables above hold valid costs");
+    Some(MachineFile::of_whole(machine, costs).expect("every thread has its costs"))
+}
+
+/// Costs to go on with for a machine that cannot be measured, for example because only one CPU may
+/// be used: those of CLa's Sandy Bridge (Table 1, nanoseconds), by class of proximity.
+///
+/// Their absolute values are another machine's; their order and rough ratios hold on most: the
+/// core is nearer than the package, the package nearer than the next one.
+///
+/// # Panics
+///
+/// When the machine has no hardware threads, which [`Machine::validate`] refuses.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_model::{builtin, default_costs_for};
+///
+/// let machine = builtin("xeonphi-knc-60x4").unwrap().machine().clone();
+/// assert_eq!(default_costs_for(&machine).receive(0, 4), 35.0);
+/// ```
+#[must_use]
+pub fn default_costs_for(machine: &Machine) -> CostModel {
+    assert!(
+        !machine.pus.is_empty(),
+        "machine {:?} has no hardware threads",
+        machine.name
+    );
+    default_class_costs()
+        .model(machine)
+        .expect("the table above holds valid costs")
+}
+
+/// The class costs behind [`default_costs_for`].
+#[must_use]
+pub fn default_class_costs() -> ClassCosts {
+    CLA_SANDY_BRIDGE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_builtin_loads_and_survives_a_round_trip() {
+        for name in builtin_names() {
+            let file = builtin(name).unwrap();
+            file.machine().validate().unwrap();
+            assert!(file.machine().assumptions[0].contains("Table"));
+            assert_eq!(MachineFile::from_json(&file.to_json()).unwrap(), file);
+        }
+        assert!(builtin("cray").is_none());
+    }
+
+    #[test]
+    fn xeon_phi_has_240_threads_and_one_distance_between_cores() {
+        let file = builtin("xeonphi-knc-60x4").unwrap();
+        let costs = file.costs();
+        assert_eq!(costs.n(), 240);
+        assert_eq!(
+            (
+                costs.receive(0, 3),
+                costs.receive(0, 4),
+                costs.receive(0, 239)
+            ),
+            (8.6, 235.8, 235.8)
+        );
+    }
+
+    #[test]
+    fn a_single_thread_gets_costs() {
+        let one = Levels {
+            package: 1,
+            numa: 1,
+            core: 1,
+            pu: 1,
+        }
+        .machine("one");
+        assert_eq!(default_costs_for(&one).n(), 1);
+    }
+}

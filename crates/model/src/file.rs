@@ -1,0 +1,294 @@
+//! The machine file: one machine and what its messages cost, as versioned JSON.
+//!
+//! ```json
+//! { "schema": 1,
+//!   "machine": { "name": "…", "pus": [ { "os_index": 0, "package": 0, … } ] },
+//!   "threads": [0, 1],
+//!   "unit": "ns",
+//!   "send": [[0, 60], [55, 0]],
+//!   "receive": [[0, 220], [210, 0]] }
+//! ```
+//!
+//! `threads` are the operating-system numbers of the measured threads; row and column r of each
+//! matrix belong to entry r of it. Optional: `send_interval` and `receive_interval`, the half width
+//! of each pair's confidence interval, and `measured`, how the numbers came about.
+//!
+//! A file without `schema` is read as the format of Smelt's public machine database, see
+//! [`database`](self::database).
+
+pub mod database;
+mod raw;
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::{Machine, MachineError};
+use crate::pairwise::{CostError, CostModel, Matrix};
+
+/// The version of the format that [`MachineFile::to_json`] writes.
+pub const SCHEMA: u64 = 1;
+
+/// A machine, the threads that were measured, and their costs; valid by construction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineFile {
+    machine: Machine,
+    threads: Vec<u32>,
+    costs: CostModel,
+    send_interval: Option<Matrix>,
+    receive_interval: Option<Matrix>,
+    measured: Option<Measured>,
+}
+
+/// How the costs of a machine file came about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Date and time, as the measuring program wrote it.
+    pub when: String,
+    /// Samples behind each pair.
+    pub samples: u64,
+    /// Name and version of the measuring program.
+    pub tool: String,
+}
+
+/// Why a machine file was refused. Every message is one line.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// No JSON, or not of the expected shape.
+    #[error("not a machine file: {reason}")]
+    Json {
+        /// What the JSON reader says, with line and column.
+        reason: String,
+    },
+    /// A version that this program does not know.
+    #[error("schema {found} is unknown: this version of Corecast reads schema 1")]
+    Schema {
+        /// The value found.
+        found: String,
+    },
+    /// A unit that is not known.
+    #[error("unit {found:?} is unknown: use \"cycles\" or \"ns\"")]
+    Unit {
+        /// The value found.
+        found: String,
+    },
+    /// A measured thread that the machine does not have.
+    #[error(
+        "\"threads\" lists hardware thread {os_index}, which machine {machine:?} does not have"
+    )]
+    UnknownThread {
+        /// The thread's operating-system number.
+        os_index: u32,
+        /// The machine's name.
+        machine: String,
+    },
+    /// A measured thread listed twice.
+    #[error("\"threads\" lists hardware thread {os_index} twice")]
+    RepeatedThread {
+        /// The thread's operating-system number.
+        os_index: u32,
+    },
+    /// A thread that two NUMA nodes claim.
+    #[error(
+        "thread {thread} is in NUMA nodes {first} and {second}: list it in one of \"numa_nodes\""
+    )]
+    TwoNodes {
+        /// The thread.
+        thread: u64,
+        /// The node that lists it first.
+        first: usize,
+        /// The node that lists it again (equal to `first` when one node lists it twice).
+        second: usize,
+    },
+    /// A thread that no NUMA node claims.
+    #[error("thread {thread} is in no NUMA node: list it in one of \"numa_nodes\"")]
+    NoNode {
+        /// The thread.
+        thread: usize,
+    },
+    /// A NUMA node that lists a thread without costs.
+    #[error("NUMA node {node} lists thread {thread}, but \"send\" has rows 0 to {last} only")]
+    ThreadOutOfRange {
+        /// The node.
+        node: usize,
+        /// The thread.
+        thread: u64,
+        /// The last thread with costs.
+        last: usize,
+    },
+    /// The hardware table was refused.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// The costs were refused.
+    #[error(transparent)]
+    Costs(#[from] CostError),
+}
+
+impl MachineFile {
+    /// A machine and the costs of some of its hardware threads.
+    ///
+    /// `threads[r]` is the operating-system number of the thread of row r. The NUMA nodes of the
+    /// cost model are replaced by the machine's, so that both always agree.
+    ///
+    /// # Errors
+    ///
+    /// An invalid machine; a thread unknown or repeated; a list whose length is not the model's.
+    pub fn new(machine: Machine, threads: Vec<u32>, costs: CostModel) -> Result<Self, FileError> {
+        machine.validate()?;
+        if threads.len() != costs.n() {
+            let (found, expected) = (threads.len(), costs.n());
+            return Err(CostError::Length {
+                what: "threads",
+                found,
+                expected,
+            }
+            .into());
+        }
+        let numa = numa_of(&machine, &threads)?;
+        let costs = costs.with_numa(numa);
+        Ok(Self {
+            machine,
+            threads,
+            costs,
+            send_interval: None,
+            receive_interval: None,
+            measured: None,
+        })
+    }
+
+    /// A machine all of whose hardware threads have costs, in the machine's order.
+    ///
+    /// # Errors
+    ///
+    /// As [`MachineFile::new`].
+    pub fn of_whole(machine: Machine, costs: CostModel) -> Result<Self, FileError> {
+        let threads = machine.pus.iter().map(|pu| pu.os_index).collect();
+        Self::new(machine, threads, costs)
+    }
+
+    /// The same with the half width of each pair's confidence interval.
+    ///
+    /// # Errors
+    ///
+    /// A matrix of the wrong shape or with values that no cost may have.
+    pub fn with_intervals(
+        mut self,
+        send: Vec<Vec<f64>>,
+        receive: Vec<Vec<f64>>,
+    ) -> Result<Self, FileError> {
+        let n = self.costs.n();
+        self.send_interval = Some(Matrix::checked("send_interval", send, n)?);
+        self.receive_interval = Some(Matrix::checked("receive_interval", receive, n)?);
+        Ok(self)
+    }
+
+    /// The same with a note on how the costs were measured.
+    #[must_use]
+    pub fn with_measured(mut self, measured: Measured) -> Self {
+        self.measured = Some(measured);
+        self
+    }
+
+    /// The hardware.
+    #[must_use]
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Operating-system numbers of the threads with costs; entry r is thread r of the cost model.
+    #[must_use]
+    pub fn threads(&self) -> &[u32] {
+        &self.threads
+    }
+
+    /// The costs.
+    #[must_use]
+    pub fn costs(&self) -> &CostModel {
+        &self.costs
+    }
+
+    /// Half widths of the send costs' confidence intervals, where known.
+    #[must_use]
+    pub fn send_interval(&self) -> Option<&Matrix> {
+        self.send_interval.as_ref()
+    }
+
+    /// Half widths of the receive costs' confidence intervals, where known.
+    #[must_use]
+    pub fn receive_interval(&self) -> Option<&Matrix> {
+        self.receive_interval.as_ref()
+    }
+
+    /// How the costs were measured, where known.
+    #[must_use]
+    pub fn measured(&self) -> Option<&Measured> {
+        self.measured.as_ref()
+    }
+
+    /// The position of a hardware thread among those with costs.
+    #[must_use]
+    pub fn position(&self, os_index: u32) -> Option<usize> {
+        self.threads.iter().position(|&thread| thread == os_index)
+    }
+
+    /// Reads Corecast's own format, or that of Smelt's machine database when there is no `schema`.
+    ///
+    /// # Errors
+    ///
+    /// Text that is no JSON or cut short; an unknown schema or unit; a matrix that is ragged, or
+    /// has a missing (`null`), negative or non-numeric entry; a thread unknown, repeated, in two
+    /// NUMA nodes or in none.
+    pub fn from_json(text: &str) -> Result<Self, FileError> {
+        #[derive(Deserialize)]
+        #[serde(expecting = "a machine as a JSON object")]
+        struct Version {
+            schema: Option<serde_json::Value>,
+        }
+        let version: Version = serde_json::from_str(text)?;
+        match version.schema {
+            None => database::read(text),
+            Some(schema) if schema.as_u64() == Some(SCHEMA) => raw::read(text),
+            Some(schema) => Err(FileError::Schema {
+                found: schema.to_string(),
+            }),
+        }
+    }
+
+    /// Corecast's own format, one matrix row a line, so that two files can be compared by eye.
+    ///
+    /// Reading it back gives an equal value: numbers are written in full.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        raw::write(self)
+    }
+}
+
+impl From<serde_json::Error> for FileError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json {
+            reason: error.to_string().replace('\n', " "),
+        }
+    }
+}
+
+/// The NUMA node of each thread in the list.
+fn numa_of(machine: &Machine, threads: &[u32]) -> Result<Vec<u32>, FileError> {
+    let mut seen = std::collections::HashSet::new();
+    threads
+        .iter()
+        .map(|&os_index| {
+            if !seen.insert(os_index) {
+                return Err(FileError::RepeatedThread { os_index });
+            }
+            let pu = machine
+                .pu(os_index)
+                .ok_or_else(|| FileError::UnknownThread {
+                    os_index,
+                    machine: machine.name.clone(),
+                })?;
+            Ok(pu.numa_node)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! Corecast's own format as it lies in the file, before anything is believed.
+
+use std::fmt::{self, Write as _};
+
+use serde::de::{Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
+
+use super::{FileError, MachineFile, Measured, SCHEMA, numa_of};
+use crate::machine::Machine;
+use crate::pairwise::{CostError, CostModel, Matrix, Unit};
+
+/// A matrix entry as written. `null` and text are kept, so that an error can name the pair.
+pub(super) enum Cell {
+    Number(f64),
+    Missing,
+    Text(String),
+}
+
+#[derive(Deserialize)]
+struct RawFile {
+    machine: Machine,
+    threads: Vec<u32>,
+    unit: String,
+    send: Vec<Vec<Cell>>,
+    receive: Vec<Vec<Cell>>,
+    #[serde(default)]
+    send_interval: Option<Vec<Vec<Cell>>>,
+    #[serde(default)]
+    receive_interval: Option<Vec<Vec<Cell>>>,
+    #[serde(default)]
+    measured: Option<Measured>,
+}
+
+pub(super) fn read(text: &str) -> Result<MachineFile, FileError> {
+    let raw: RawFile = serde_json::from_str(text)?;
+    let unit = unit(&raw.unit)?;
+    raw.machine.validate()?;
+    let numa = numa_of(&raw.machine, &raw.threads)?;
+    let send = numbers("send", raw.send)?;
+    let receive = numbers("receive", raw.receive)?;
+    let costs = CostModel::new(unit, send, receive, numa).map_err(|error| match error {
+        CostError::Length {
+            what: "numa",
+            found,
+            expected,
+        } => CostError::Length {
+            what: "threads",
+            found,
+            expected,
+        },
+        other => other,
+    })?;
+    let mut file = MachineFile::new(raw.machine, raw.threads, costs)?;
+    file.send_interval = interval("send_interval", raw.send_interval, file.costs.n())?;
+    file.receive_interval = interval("receive_interval", raw.receive_interval, file.costs.n())?;
+    file.measured = raw.measured;
+    Ok(file)
+}
+
+pub(super) fn unit(name: &str) -> Result<Unit, FileError> {
+    match name {
+        "cycles" => Ok(Unit::Cycles),
+        "ns" => Ok(Unit::Nanoseconds),
+        _ => Err(FileError::Unit {
+            found: name.to_owned(),
+        }),
+    }
+}
+
+/// Rows of numbers; entries of the diagonal may be anything, because nobody reads them.
+pub(super) fn numbers(
+    matrix: &'static str,
+    rows: Vec<Vec<Cell>>,
+) -> Result<Vec<Vec<f64>>, CostError> {
+    let row = |(from, row): (usize, Vec<Cell>)| {
+        let cell = |(to, cell): (usize, Cell)| match cell {
+            _ if from == to => Ok(0.0),
+            Cell::Number(value) => Ok(value),
+            Cell::Missing => Err(CostError::Missing { matrix, from, to }),
+            Cell::Text(text) => Err(CostError::BadValue {
+                matrix,
+                from,
+                to,
+                value: format!("{text:?}"),
+            }),
+        };
+        row.into_iter().enumerate().map(cell).collect()
+    };
+    rows.into_iter().enumerate().map(row).collect()
+}
+
+fn interval(
+    name: &'static str,
+    rows: Option<Vec<Vec<Cell>>>,
+    n: usize,
+) -> Result<Option<Matrix>, CostError> {
+    let Some(rows) = rows else { return Ok(None) };
+    let rows = numbers(name, rows)?;
+    Matrix::checked(name, rows, n).map(Some)
+}
+
+pub(super) fn write(file: &MachineFile) -> String {
+    let mut out = String::from("{\n");
+    let _ = writeln!(out, " \"schema\": {SCHEMA},");
+    let _ = writeln!(out, " \"machine\": {},", json(&file.machine));
+    let _ = writeln!(out, " \"threads\": {},", json(&file.threads));
+    if let Some(measured) = &file.measured {
+        let _ = writeln!(out, " \"measured\": {},", json(measured));
+    }
+    let _ = write!(out, " \"unit\": {}", json(&file.costs.unit()));
+    let matrices = [
+        ("send", Some(file.costs.send_matrix())),
+        ("receive", Some(file.costs.receive_matrix())),
+        ("send_interval", file.send_interval.as_ref()),
+        ("receive_interval", file.receive_interval.as_ref()),
+    ];
+    for (name, matrix) in matrices {
+        let Some(matrix) = matrix else { continue };
+        let _ = write!(out, ",\n \"{name}\": [");
+        for (i, row) in matrix.rows().enumerate() {
+            let _ = write!(out, "{}\n  {}", if i == 0 { "" } else { "," }, json(&row));
+        }
+        out.push_str("\n ]");
+    }
+    out.push_str("\n}\n");
+    out
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain data with finite numbers and text keys")
+}
+
+impl<'de> Deserialize<'de> for Cell {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct CellVisitor;
+
+        impl Visitor<'_> for CellVisitor {
+            type Value = Cell;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a cost, a number")
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Cell, E> {
+                Ok(Cell::Number(value))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Cell, E> {
+                Ok(Cell::Number(value as f64))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Cell, E> {
+                Ok(Cell::Number(value as f64))
+            }
+            fn visit_unit<E>(self) -> Result<Cell, E> {
+                Ok(Cell::Missing)
+            }
+            fn visit_str<E>(self, value: &str) -> Result<Cell, E> {
+                Ok(Cell::Text(value.to_owned()))
+            }
+        }
+
+        deserializer.deserialize_any(CellVisitor)
+    }
+}

@@ -1,0 +1,167 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::pairwise::Unit;
+use crate::synthetic::synthetic;
+
+const OWN: &str = r#"{"schema":1,"machine":{"name":"m","pus":[
+  {"os_index":2,"package":0,"numa_node":0,"numa_os_index":0,"core":0},
+  {"os_index":5,"package":0,"numa_node":1,"numa_os_index":3,"core":1}]},
+  "threads":[5,2],"unit":"ns","send":[[0,60],[55,0]],"receive":[[0,220],[210,0]]}"#;
+
+const DATABASE: &str = r#"{"name":"d","cpu":"c","sockets":1,"threads_per_core":2,
+  "numa_nodes":[[0,2],[1,3]],"unit":"cycles",
+  "send":[[0,1,2,3],[1,0,2,3],[1,2,0,3],[1,2,3,0]],
+  "receive":[[0,9,9,9],[9,0,9,9],[9,9,0,9],[9,9,9,0]]}"#;
+
+fn refused(text: &str, part: &str) {
+    let error = MachineFile::from_json(text).expect_err(text).to_string();
+    assert!(error.contains(part), "{error:?} lacks {part:?}");
+    assert!(!error.contains('\n'), "{error:?} is more than a line");
+}
+
+#[test]
+fn own_format_is_read_and_written() {
+    let file = MachineFile::from_json(OWN).unwrap();
+    assert_eq!(file.threads(), [5, 2]);
+    assert_eq!(file.costs().numa_nodes(), [1, 0]);
+    assert_eq!(file.costs().send(0, 1), 60.0);
+    assert_eq!(file.position(2), Some(1));
+    let full = file
+        .with_intervals(
+            vec![vec![0.0, 1.5], vec![0.1, 0.0]],
+            vec![vec![0.0, 0.3], vec![7.0, 0.0]],
+        )
+        .unwrap()
+        .with_measured(Measured {
+            when: "now".into(),
+            samples: 3,
+            tool: "t 1".into(),
+        });
+    assert_eq!(MachineFile::from_json(&full.to_json()).unwrap(), full);
+}
+
+#[test]
+fn own_format_refuses_bad_input() {
+    for (from, to, part) in [
+        ("\"schema\":1", "\"schema\":2", "schema 2 is unknown"),
+        (
+            "\"schema\":1",
+            "\"schema\":\"1\"",
+            "schema \"1\" is unknown",
+        ),
+        ("\"ns\"", "\"ms\"", "unit \"ms\" is unknown"),
+        ("[55,0]", "[\"NaN\",0]", "send[1][0] is \"NaN\""),
+        ("[55,0]", "[-55,0]", "send[1][0] is -55"),
+        ("[55,0]", "[null,0]", "send[1][0] is missing"),
+        ("[55,0]", "[1e999,0]", "number out of range"),
+        ("[55,0]", "[55]", "send[1] has 1 entries"),
+        ("[55,0]", "[true,0]", "a cost, a number"),
+        ("[55,0]", "[NaN,0]", "line 4"),
+        (",[210,0]]", "]", "receive has 1 entries, expected 2"),
+        ("[5,2]", "[5,3]", "hardware thread 3"),
+        ("[5,2]", "[5,5]", "hardware thread 5 twice"),
+        ("[5,2]", "[5]", "threads has 1 entries, expected 2"),
+        ("\"os_index\":5", "\"os_index\":2", "thread 2 after 2"),
+    ] {
+        assert!(OWN.contains(from), "{from}");
+        refused(&OWN.replace(from, to), part);
+    }
+    refused("", "EOF");
+    refused("[]", "expected a machine as a JSON object");
+    refused("{}", "missing field");
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    for text in [OWN, DATABASE] {
+        for end in 0..text.len() {
+            assert!(
+                MachineFile::from_json(&text[..end]).is_err(),
+                "cut at {end}"
+            );
+        }
+    }
+}
+
+#[test]
+fn database_format_is_read() {
+    let file = MachineFile::from_json(DATABASE).unwrap();
+    assert_eq!(file.threads(), [0, 1, 2, 3]);
+    assert_eq!(file.costs().numa_nodes(), [0, 1, 0, 1]);
+    assert_eq!(file.costs().unit(), Unit::Cycles);
+    let cores: Vec<u32> = file.machine().pus.iter().map(|pu| pu.core).collect();
+    assert_eq!(cores, [0, 1, 0, 1]);
+    assert_eq!(file.machine().package_count(), 1);
+    assert_eq!(MachineFile::from_json(&file.to_json()).unwrap(), file);
+}
+
+#[test]
+fn database_format_refuses_bad_input() {
+    for (from, to, part) in [
+        ("[1,3]]", "[1,2,3]]", "thread 2 is in NUMA nodes 0 and 1"),
+        ("[1,3]]", "[1]]", "thread 3 is in no NUMA node"),
+        ("[1,3]]", "[1,3,4]]", "NUMA node 1 lists thread 4"),
+        ("[1,3]]", "[1,3,99999999999]]", "lists thread 99999999999"),
+        ("[9,0,9,9]", "[9,0,null,9]", "receive[1][2] is missing"),
+        ("[9,0,9,9]", "[9,0,\"inf\",9]", "receive[1][2] is \"inf\""),
+        ("\"cycles\"", "\"seconds\"", "unit \"seconds\""),
+    ] {
+        assert!(DATABASE.contains(from), "{from}");
+        refused(&DATABASE.replace(from, to), part);
+    }
+    refused(
+        r#"{"name":"x","numa_nodes":[],"send":[],"receive":[]}"#,
+        "no threads",
+    );
+}
+
+#[test]
+fn a_large_machine_survives_a_round_trip() {
+    let file = synthetic("package:4 numa:2 core:16 pu:2").unwrap();
+    assert_eq!(MachineFile::from_json(&file.to_json()).unwrap(), file);
+}
+
+/// The matrices of the machine database, where this checkout has them beside it.
+#[test]
+fn the_public_machines_are_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/machinedb");
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        println!("SKIPPED: no machine database beside the workspace");
+        return;
+    };
+    let mut seen = 0;
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.ends_with("measured-trees.json") || path.extension().is_none_or(|e| e != "json") {
+            continue;
+        }
+        let file = MachineFile::from_json(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!(
+            MachineFile::from_json(&file.to_json()).unwrap(),
+            file,
+            "{path:?}"
+        );
+        seen += 1;
+    }
+    assert_eq!(seen, 7);
+}
+
+proptest! {
+    /// Costs keep every bit on their way through a file.
+    #[test]
+    fn any_cost_survives_a_round_trip(bits in prop::collection::vec(0.0..1e15_f64, 9)) {
+        let at = |i: usize, j: usize| bits[i * 3 + j];
+        let machine = synthetic("core:3").unwrap().machine().clone();
+        let costs = CostModel::from_fn(Unit::Nanoseconds, vec![0; 3], at, |i, j| at(j, i)).unwrap();
+        let file = MachineFile::of_whole(machine, costs).unwrap();
+        prop_assert_eq!(MachineFile::from_json(&file.to_json()).unwrap(), file);
+    }
+
+    /// No text makes the reader panic.
+    #[test]
+    fn any_text_is_answered(text in ".{0,200}") {
+        let _ = MachineFile::from_json(&text);
+        let _ = synthetic(&text);
+    }
+}

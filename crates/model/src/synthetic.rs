@@ -1,0 +1,311 @@
+//! Machines made up from a line of text, in lstopo's manner.
+//!
+//! ```text
+//! package:2 numa:1 core:10 pu:1  send=60,120,200  receive=220,450,750
+//! ```
+//!
+//! Each level says how many of it are in one of the level above, so `numa` counts per package.
+//! Levels keep this order and may be left out, which means 1. Costs are by class of proximity, see
+//! [`ClassCosts::spread`] for how a list is read; without them those of
+//! [`default_costs_for`](crate::default_costs_for) are used. `unit=cycles` changes the unit of
+//! given costs from nanoseconds.
+
+use crate::builtin::default_class_costs;
+use crate::classes::ClassCosts;
+use crate::file::MachineFile;
+use crate::machine::{Machine, Pu};
+use crate::pairwise::{CostError, Unit};
+
+/// The most hardware threads a made-up machine may have.
+///
+/// Two matrices of that size take 256 MiB; more is a slip of the keyboard.
+pub const THREADS_MAX: u64 = 4096;
+
+/// Why a line of text is no machine.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SyntheticError {
+    /// Nothing in it.
+    #[error("the synthetic machine is empty: write for example \"package:2 numa:1 core:4 pu:1\"")]
+    Empty,
+    /// A word that is neither a level nor a list of costs.
+    #[error(
+        "{word:?} is not understood: write levels as package:N numa:N core:N pu:N, \
+         costs as send=A,B,C receive=A,B,C, and unit=ns or unit=cycles"
+    )]
+    Word {
+        /// The word.
+        word: String,
+    },
+    /// A level that comes too late, or twice.
+    #[error("{word:?} is out of order: each level once, in the order package, numa, core, pu")]
+    Order {
+        /// The word.
+        word: String,
+    },
+    /// A count that is not a positive whole number.
+    #[error("{word:?}: the count must be a whole number from 1 to 4096")]
+    Count {
+        /// The word.
+        word: String,
+    },
+    /// More threads than [`THREADS_MAX`].
+    #[error("{spec:?} has {threads} hardware threads: the most is 4096")]
+    TooLarge {
+        /// The whole text.
+        spec: String,
+        /// How many it asks for.
+        threads: u64,
+    },
+    /// A list of costs that is not 1 to 4 numbers.
+    #[error(
+        "{word:?}: give 1 to 4 costs from 0 to 1e15, nearest first: \
+         [same core,] same NUMA node[, same package][, other package]"
+    )]
+    Costs {
+        /// The word.
+        word: String,
+    },
+    /// Only one of the two lists was given.
+    #[error("{spec:?} has send= or receive= alone: give both, or none for the default costs")]
+    Half {
+        /// The whole text.
+        spec: String,
+    },
+    /// The costs were refused as a whole.
+    #[error(transparent)]
+    Model(#[from] CostError),
+}
+
+/// How many of each level are in one of the level above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Levels {
+    /// Packages in the machine.
+    pub package: u32,
+    /// NUMA nodes in a package.
+    pub numa: u32,
+    /// Cores in a NUMA node.
+    pub core: u32,
+    /// Hardware threads in a core.
+    pub pu: u32,
+}
+
+impl Levels {
+    /// Number of hardware threads.
+    #[must_use]
+    pub fn threads(&self) -> u64 {
+        // Four factors of at most 4096 each cannot overflow 64 bits.
+        [self.package, self.numa, self.core, self.pu]
+            .into_iter()
+            .map(u64::from)
+            .product()
+    }
+
+    /// The machine with these counts: threads numbered from 0, SMT siblings next to each other,
+    /// then cores, NUMA nodes and packages.
+    #[must_use]
+    pub fn machine(&self, name: &str) -> Machine {
+        let pus = (0..self.threads() as u32).map(|os_index| {
+            let core = os_index / self.pu;
+            let numa_node = core / self.core;
+            let package = numa_node / self.numa;
+            Pu {
+                os_index,
+                package,
+                numa_node,
+                numa_os_index: numa_node,
+                core,
+            }
+        });
+        Machine {
+            name: name.to_owned(),
+            cpu: None,
+            pus: pus.collect(),
+            caches: Vec::new(),
+            assumptions: Vec::new(),
+        }
+    }
+}
+
+/// The machine that a line of text describes.
+///
+/// # Errors
+///
+/// A word that is not understood, levels out of order, a zero or fractional count, more than
+/// [`THREADS_MAX`] threads, a list of costs of the wrong length or with a bad number. Every message
+/// quotes the word.
+///
+/// # Examples
+///
+/// ```
+/// let file = corecast_model::synthetic("package:2 core:4 send=60,200 receive=220,750")?;
+/// assert_eq!(file.costs().n(), 8);
+/// assert_eq!(file.costs().send(0, 1), 60.0);
+/// assert_eq!(file.costs().receive(0, 7), 750.0);
+/// # Ok::<(), corecast_model::SyntheticError>(())
+/// ```
+pub fn synthetic(spec: &str) -> Result<MachineFile, SyntheticError> {
+    const LEVELS: [&str; 4] = ["package", "numa", "core", "pu"];
+    let mut counts = [1_u32; 4];
+    let mut next_level = 0;
+    let (mut send, mut receive, mut unit) = (None, None, None);
+
+    for word in spec.split_whitespace() {
+        let unknown = || SyntheticError::Word {
+            word: word.to_owned(),
+        };
+        if let Some((key, value)) = word.split_once('=') {
+            match key {
+                "send" if send.is_none() => send = Some(costs(word, value)?),
+                "receive" if receive.is_none() => receive = Some(costs(word, value)?),
+                "unit" if unit.is_none() => {
+                    unit = Some(match value {
+                        "ns" => Unit::Nanoseconds,
+                        "cycles" => Unit::Cycles,
+                        _ => return Err(unknown()),
+                    });
+                }
+                _ => return Err(unknown()),
+            }
+        } else {
+            let (key, value) = word.split_once(':').ok_or_else(unknown)?;
+            let level = LEVELS.iter().position(|&l| l == key).ok_or_else(unknown)?;
+            if level < next_level {
+                return Err(SyntheticError::Order {
+                    word: word.to_owned(),
+                });
+            }
+            next_level = level + 1;
+            counts[level] = value
+                .parse()
+                .ok()
+                .filter(|&count| (1..=THREADS_MAX as u32).contains(&count))
+                .ok_or_else(|| SyntheticError::Count {
+                    word: word.to_owned(),
+                })?;
+        }
+    }
+
+    if next_level == 0 {
+        return Err(SyntheticError::Empty);
+    }
+    let levels = Levels {
+        package: counts[0],
+        numa: counts[1],
+        core: counts[2],
+        pu: counts[3],
+    };
+    if levels.threads() > THREADS_MAX {
+        return Err(SyntheticError::TooLarge {
+            spec: spec.to_owned(),
+            threads: levels.threads(),
+        });
+    }
+    let classes = match (send, receive) {
+        (Some(send), Some(receive)) => ClassCosts {
+            unit: unit.unwrap_or(Unit::Nanoseconds),
+            send,
+            receive,
+        },
+        (None, None) if unit.is_none() => default_class_costs(),
+        _ => {
+            return Err(SyntheticError::Half {
+                spec: spec.to_owned(),
+            });
+        }
+    };
+    let machine = levels.machine(spec);
+    let model = classes.model(&machine)?;
+    Ok(MachineFile::of_whole(machine, model).expect("every thread has its costs"))
+}
+
+fn costs(word: &str, list: &str) -> Result<[f64; 4], SyntheticError> {
+    let bad = || SyntheticError::Costs {
+        word: word.to_owned(),
+    };
+    let values: Vec<f64> = list
+        .split(',')
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .map_err(|_| bad())?;
+    if !values
+        .iter()
+        .all(|v| (0.0..=crate::CostModel::COST_MAX).contains(v))
+    {
+        return Err(bad());
+    }
+    ClassCosts::spread(&values).ok_or_else(bad)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Proximity;
+
+    #[test]
+    fn levels_nest() {
+        let file = synthetic("package:2 numa:2 core:3 pu:2").unwrap();
+        let machine = file.machine();
+        machine.validate().unwrap();
+        assert_eq!(machine.pus.len(), 24);
+        let count = (
+            machine.package_count(),
+            machine.numa_node_count(),
+            machine.core_count(),
+        );
+        assert_eq!(count, (2, 4, 12));
+        let seen = [1, 2, 6, 12].map(|other| machine.pus[0].proximity(&machine.pus[other]));
+        assert_eq!(seen, Proximity::ALL);
+    }
+
+    #[test]
+    fn lists_spread_by_length() {
+        let costs = |list: &str| {
+            let spec = format!("package:2 numa:2 core:2 pu:2 send={list} receive={list}");
+            let file = synthetic(&spec).unwrap();
+            [1, 2, 4, 8].map(|other| file.costs().send(0, other))
+        };
+        assert_eq!(costs("5"), [5.0; 4]);
+        assert_eq!(costs("5,6"), [5.0, 5.0, 6.0, 6.0]);
+        assert_eq!(costs("5,6,7"), [5.0, 5.0, 6.0, 7.0]);
+        assert_eq!(costs("5,6,7,8"), [5.0, 6.0, 7.0, 8.0]);
+    }
+
+    #[test]
+    fn bad_text_is_quoted() {
+        for (spec, part) in [
+            ("", "is empty"),
+            ("  ", "is empty"),
+            ("send=1 receive=1", "is empty"),
+            ("core:0", "\"core:0\""),
+            ("core:-1", "\"core:-1\""),
+            ("core:2.5", "\"core:2.5\""),
+            ("core", "\"core\""),
+            ("socket:2", "\"socket:2\""),
+            ("pu:2 core:2", "\"core:2\" is out of order"),
+            ("core:2 core:2", "out of order"),
+            (
+                "package:4096 numa:4096 core:4096 pu:4096",
+                "281474976710656 hardware threads",
+            ),
+            ("core:99999999999999999999", "99999999999999999999"),
+            ("core:2 send=1", "alone"),
+            ("core:2 unit=cycles", "alone"),
+            ("core:2 send=1,2,3,4,5 receive=1", "send=1,2,3,4,5"),
+            ("core:2 send=NaN receive=1", "send=NaN"),
+            ("core:2 send=-1 receive=1", "send=-1"),
+            ("core:2 send= receive=1", "\"send=\""),
+            ("core:2 unit=s send=1 receive=1", "unit=s"),
+            ("core:2 send=1 send=1 receive=1", "send=1"),
+        ] {
+            let error = synthetic(spec).unwrap_err().to_string();
+            assert!(error.contains(part), "{spec:?}: {error:?} lacks {part:?}");
+        }
+    }
+
+    #[test]
+    fn the_largest_machines_are_built_at_once() {
+        let file = synthetic("package:8 numa:2 core:32 pu:2").unwrap();
+        assert_eq!(file.costs().n(), 1024);
+    }
+}
