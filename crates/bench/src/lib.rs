@@ -1,1 +1,54 @@
 //! Corecast's interleaved comparisons: the raw floor, Corecast's plans and their peers.
+//!
+//! A claim about speed is a ratio measured in one run. This crate runs the
+//! things compared as *entrants* of a [race](race::run): in every round each
+//! entrant runs one batch of operations, so that a noisy minute falls on all of
+//! them alike, and round by round their samples form pairs.
+//!
+//! | part | holds |
+//! | --- | --- |
+//! | [`engine`] | what can be raced on threads: [`Engine`], [`Member`] and the check that precedes timing |
+//! | [`external`] | what can be raced only as a process of its own: one launch per round |
+//! | [`race`] | rounds, calibration, the stopping rule |
+//! | [`stats`] | medians, their intervals, paired ratios |
+//! | [`comparison`] | the outcome, and its versioned JSON form |
+//! | [`table`] | the outcome as text |
+//! | [`floor`] | hand-written loops that no library can beat by much |
+//! | [`peers`] | barriers that people use today |
+//! | [`seat`] | where the ranks run |
+//!
+//! # Examples
+//!
+//! ```
+//! use corecast_bench::{Entrant, Settings, peers, race, seat::Seat, table};
+//!
+//! let entrants = [Entrant::threads(peers::StdBarrier::new(2))];
+//! let comparison = race::run(
+//!     "barrier",
+//!     &[Seat::Free, Seat::Free],
+//!     &Settings::quick(),
+//!     &entrants,
+//!     |_| {},
+//! )?;
+//! assert_eq!(comparison.entries.len(), 1);
+//! println!("{}", table::render(&comparison));
+//! # Ok::<(), corecast_bench::RaceError>(())
+//! ```
+
+#![deny(unsafe_code)]
+
+pub mod comparison;
+mod crew;
+pub mod engine;
+pub mod external;
+pub mod floor;
+pub mod peers;
+pub mod race;
+pub mod seat;
+pub mod stats;
+pub mod table;
+
+pub use comparison::{Comparison, Entry, Status};
+pub use engine::{Engine, Flaw, Member, Role};
+pub use external::External;
+pub use race::{Entrant, Progress, RaceError, Settings};

@@ -1,0 +1,210 @@
+//! The outcome of a race, and its JSON form.
+
+use crate::engine::Role;
+use crate::stats::{self, Ratio, Summary};
+use serde::{Deserialize, Serialize};
+
+/// Version of [`Report`]. It rises when a field changes meaning or goes away;
+/// fields may be added without.
+pub const SCHEMA: u32 = 1;
+
+/// Outcome of a race.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// What was raced.
+    pub title: String,
+    /// Number of ranks.
+    pub ranks: usize,
+    /// Where they ran, as [`crate::seat::describe`] puts it.
+    pub seats: String,
+    /// Whether ranks had to share PUs.
+    pub oversubscribed: bool,
+    /// Counted rounds.
+    pub rounds: usize,
+    /// One per entrant, in the order given.
+    pub entries: Vec<Entry>,
+    /// What the reader should know, such as refused pinning.
+    pub notes: Vec<String>,
+}
+
+/// One entrant's part of a [`Comparison`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Name.
+    pub name: String,
+    /// What the entrant is.
+    pub role: Role,
+    /// How it was set up.
+    pub setting: String,
+    /// How it fared.
+    pub status: Status,
+    /// Operations per batch; 0 for programs, which choose for themselves.
+    pub batch: u64,
+    /// Nanoseconds per operation in each round, `None` where there is none.
+    pub samples: Vec<Option<f64>>,
+}
+
+/// How an entrant fared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Has not run yet.
+    Pending,
+    /// Ran in every round.
+    Timed,
+    /// Could not take part, for this reason.
+    Skipped(String),
+    /// Was found wrong, failed or hung, for this reason; its samples do not count.
+    Failed(String),
+}
+
+impl Entry {
+    /// The samples that exist.
+    pub fn timed(&self) -> Vec<f64> {
+        self.samples.iter().flatten().copied().collect()
+    }
+
+    /// Summary of the samples, if the entrant was timed.
+    pub fn summary(&self) -> Option<Summary> {
+        (self.status == Status::Timed)
+            .then(|| Summary::of(&self.timed()))
+            .flatten()
+    }
+
+    pub(crate) fn is_racing(&self) -> bool {
+        matches!(self.status, Status::Pending | Status::Timed)
+    }
+
+    pub(crate) fn fail(&mut self, reason: String) {
+        self.status = Status::Failed(reason);
+    }
+}
+
+impl Comparison {
+    /// The entry with the lowest median among those of `role`.
+    pub fn fastest(&self, role: Role) -> Option<&Entry> {
+        let timed = self.entries.iter().filter(|entry| entry.role == role);
+        let medians = timed.filter_map(|entry| Some((entry, entry.summary()?.median)));
+        medians
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(entry, _)| entry)
+    }
+
+    /// How many times as long `entry` takes as `base`, round by round.
+    pub fn ratio(&self, entry: &Entry, base: &Entry) -> Option<Ratio> {
+        let timed = entry.status == Status::Timed && base.status == Status::Timed;
+        timed
+            .then(|| stats::paired_ratio(&entry.samples, &base.samples))
+            .flatten()
+    }
+
+    /// The JSON form.
+    pub fn report(&self) -> Report {
+        let floor = self.fastest(Role::Floor);
+        let peer = self.fastest(Role::Peer);
+        let entry = |entry: &Entry| EntryReport {
+            name: entry.name.clone(),
+            role: entry.role,
+            setting: entry.setting.clone(),
+            status: match &entry.status {
+                Status::Pending => "pending",
+                Status::Timed => "timed",
+                Status::Skipped(_) => "skipped",
+                Status::Failed(_) => "failed",
+            }
+            .to_owned(),
+            reason: match &entry.status {
+                Status::Skipped(reason) | Status::Failed(reason) => Some(reason.clone()),
+                Status::Pending | Status::Timed => None,
+            },
+            batch: entry.batch,
+            ns_per_op: entry.summary(),
+            ratio_to_floor: floor.and_then(|floor| self.ratio(entry, floor)),
+            ratio_to_best_peer: peer.and_then(|peer| self.ratio(entry, peer)),
+        };
+        Report {
+            schema: SCHEMA,
+            kind: "comparison".to_owned(),
+            title: self.title.clone(),
+            unit: "ns".to_owned(),
+            ranks: self.ranks,
+            seats: self.seats.clone(),
+            oversubscribed: self.oversubscribed,
+            rounds: self.rounds,
+            floor: floor.map(Label::of),
+            best_peer: peer.map(Label::of),
+            entries: self.entries.iter().map(entry).collect(),
+            notes: self.notes.clone(),
+        }
+    }
+}
+
+/// JSON form of a [`Comparison`]. All times are nanoseconds per operation; a
+/// ratio of 2 means twice as long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Always `comparison`.
+    pub kind: String,
+    /// What was raced.
+    pub title: String,
+    /// Always `ns`.
+    pub unit: String,
+    /// Number of ranks.
+    pub ranks: usize,
+    /// Where they ran.
+    pub seats: String,
+    /// Whether ranks had to share PUs.
+    pub oversubscribed: bool,
+    /// Counted rounds.
+    pub rounds: usize,
+    /// The floor that ratios relate to.
+    pub floor: Option<Label>,
+    /// The fastest peer.
+    pub best_peer: Option<Label>,
+    /// One per entrant.
+    pub entries: Vec<EntryReport>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+/// Name and setting of an entry, which together identify it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Label {
+    /// Name.
+    pub name: String,
+    /// Setting.
+    pub setting: String,
+}
+
+impl Label {
+    fn of(entry: &Entry) -> Label {
+        Label {
+            name: entry.name.clone(),
+            setting: entry.setting.clone(),
+        }
+    }
+}
+
+/// JSON form of an [`Entry`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EntryReport {
+    /// Name.
+    pub name: String,
+    /// What the entrant is.
+    pub role: Role,
+    /// How it was set up.
+    pub setting: String,
+    /// `timed`, `skipped`, `failed` or `pending`.
+    pub status: String,
+    /// Why it was skipped or failed.
+    pub reason: Option<String>,
+    /// Operations per batch; 0 for programs, which choose for themselves.
+    pub batch: u64,
+    /// Summary of the samples.
+    pub ns_per_op: Option<Summary>,
+    /// Times as long as the fastest floor.
+    pub ratio_to_floor: Option<Ratio>,
+    /// Times as long as the fastest peer.
+    pub ratio_to_best_peer: Option<Ratio>,
+}

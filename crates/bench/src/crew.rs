@@ -1,0 +1,298 @@
+//! The threads of a race.
+//!
+//! A crew is one thread per seat, kept for the whole race. Between jobs its
+//! threads sleep on a condition variable, since another crew or another process
+//! may be under measurement then. For a batch they wake, meet at a start line,
+//! and each notes when it starts and when it ends.
+//!
+//! ```text
+//! controller   post(job) ──────── sleeps ───────────────► outcomes
+//! rank 0          wake ─ warm ─┐ line ┌─ start … end ─┐
+//! rank 1             wake ─ warm ─────┘─ start … end ────┘ report, sleep
+//! ```
+
+use crate::engine::{Engine, Flaw, Ledger, Member};
+use crate::seat::{self, Seat};
+use std::any::Any;
+use std::hint;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Scope};
+use std::time::{Duration, Instant};
+
+/// Spins at the start line before a rank gives its PU away: about as long as a
+/// wake-up takes, so that an idle machine never yields here.
+const LINE_SPINS: u32 = 4000;
+
+/// Threads on one list of seats, and the engines that run on them.
+pub(crate) struct Crew<'a> {
+    seats: Vec<Seat>,
+    engines: Vec<&'a dyn Engine>,
+    post: Mutex<Post>,
+    posted: Condvar,
+    finished: Condvar,
+    line: StartLine,
+}
+
+/// What the whole crew does next. Engines are numbered within the crew.
+#[derive(Clone, Copy, Debug)]
+enum Job {
+    Pin,
+    Verify { engine: usize },
+    Batch { engine: usize, operations: u64 },
+    Dismiss,
+}
+
+struct Post {
+    number: u64,
+    job: Job,
+    ledger: Option<Arc<Ledger>>,
+    working: usize,
+    outcomes: Vec<Outcome>,
+}
+
+#[derive(Clone)]
+enum Outcome {
+    None,
+    Pinned(Result<(), String>),
+    Verified(Result<(), Flaw>),
+    Ran { start: Instant, end: Instant },
+    Panicked(String),
+}
+
+impl<'a> Crew<'a> {
+    pub(crate) fn new(seats: &[Seat]) -> Crew<'a> {
+        Crew {
+            seats: seats.to_vec(),
+            engines: Vec::new(),
+            post: Mutex::new(Post {
+                number: 0,
+                job: Job::Pin,
+                ledger: None,
+                working: 0,
+                outcomes: vec![Outcome::None; seats.len()],
+            }),
+            posted: Condvar::new(),
+            finished: Condvar::new(),
+            line: StartLine::new(seats),
+        }
+    }
+
+    /// Adds an engine and returns its number in this crew.
+    pub(crate) fn add(&mut self, engine: &'a dyn Engine) -> usize {
+        self.engines.push(engine);
+        self.engines.len() - 1
+    }
+
+    /// Starts the threads, none if there is no engine. They end when the returned guard is dropped.
+    pub(crate) fn muster<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> Mustered<'scope>
+    where
+        'a: 'scope,
+    {
+        let ranks = match self.engines.is_empty() {
+            true => 0,
+            false => self.seats.len(),
+        };
+        for rank in 0..ranks {
+            scope.spawn(move || self.work(rank));
+        }
+        Mustered { crew: self }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Post> {
+        // Jobs run outside the lock and catch panics, so the state is whole.
+        self.post.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put_up(&self, job: Job, ledger: Option<Arc<Ledger>>) -> MutexGuard<'_, Post> {
+        let mut post = self.lock();
+        post.number += 1;
+        post.job = job;
+        post.ledger = ledger;
+        post.working = self.seats.len();
+        post.outcomes.fill(Outcome::None);
+        self.posted.notify_all();
+        post
+    }
+
+    fn perform(&self, job: Job, ledger: Option<Arc<Ledger>>) -> Vec<Outcome> {
+        let post = self.put_up(job, ledger);
+        let post = self
+            .finished
+            .wait_while(post, |post| post.working > 0)
+            .unwrap_or_else(PoisonError::into_inner);
+        post.outcomes.clone()
+    }
+
+    fn work(&self, rank: usize) {
+        let mut members: Vec<Option<Box<dyn Member + '_>>> =
+            self.engines.iter().map(|_| None).collect();
+        let mut seen = 0;
+        loop {
+            let (job, ledger) = {
+                let post = self
+                    .posted
+                    .wait_while(self.lock(), |post| post.number == seen)
+                    .unwrap_or_else(PoisonError::into_inner);
+                seen = post.number;
+                (post.job, post.ledger.clone())
+            };
+            if matches!(job, Job::Dismiss) {
+                return;
+            }
+            let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
+                self.carry_out(rank, job, ledger.as_deref(), &mut members)
+            }))
+            .unwrap_or_else(|panic| Outcome::Panicked(panic_text(panic.as_ref())));
+            let mut post = self.lock();
+            post.outcomes[rank] = outcome;
+            post.working -= 1;
+            if post.working == 0 {
+                self.finished.notify_all();
+            }
+        }
+    }
+
+    fn carry_out<'s>(
+        &'s self,
+        rank: usize,
+        job: Job,
+        ledger: Option<&Ledger>,
+        members: &mut [Option<Box<dyn Member + 's>>],
+    ) -> Outcome {
+        match (job, ledger) {
+            (Job::Pin, _) => Outcome::Pinned(seat::take(self.seats[rank])),
+            (Job::Verify { engine }, Some(ledger)) => {
+                let member =
+                    members[engine].get_or_insert_with(|| self.engines[engine].member(rank));
+                self.line.meet();
+                Outcome::Verified(member.verify(rank, ledger))
+            }
+            (Job::Batch { engine, operations }, _) => {
+                let member =
+                    members[engine].get_or_insert_with(|| self.engines[engine].member(rank));
+                // Brings lines, branch history and sleepers into their steady
+                // state after the wake-up.
+                member.run(operations / 16);
+                self.line.meet();
+                let start = Instant::now();
+                member.run(operations);
+                let end = Instant::now();
+                Outcome::Ran { start, end }
+            }
+            (Job::Verify { .. } | Job::Dismiss, _) => Outcome::None,
+        }
+    }
+}
+
+/// A crew whose threads run; dismisses them when dropped.
+pub(crate) struct Mustered<'s> {
+    crew: &'s Crew<'s>,
+}
+
+impl Mustered<'_> {
+    /// Moves every thread to its seat; one line for each refusal.
+    pub(crate) fn pin(&self) -> Vec<String> {
+        if self.crew.engines.is_empty() {
+            return Vec::new();
+        }
+        let outcomes = self.crew.perform(Job::Pin, None);
+        let refused = outcomes.into_iter().filter_map(|outcome| match outcome {
+            Outcome::Pinned(Err(reason)) => Some(reason),
+            _ => None,
+        });
+        refused.collect()
+    }
+
+    /// Checks an engine on all ranks; the reason if it fails.
+    pub(crate) fn verify(&self, engine: usize, rounds: u64) -> Result<(), String> {
+        let wanted = self.crew.engines[engine].ranks();
+        if wanted != self.crew.seats.len() {
+            return Err(format!(
+                "the engine is for {wanted} ranks and this race has {}: it is not timed",
+                self.crew.seats.len()
+            ));
+        }
+        let ledger = Arc::new(Ledger::new(wanted, rounds));
+        let job = Job::Verify { engine };
+        for outcome in self.crew.perform(job, Some(ledger)) {
+            match outcome {
+                Outcome::Verified(result) => result.map_err(|flaw| flaw.to_string())?,
+                Outcome::Panicked(text) => return Err(format!("a rank panicked: {text}")),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs one batch: the time from the first start to the last end.
+    pub(crate) fn batch(&self, engine: usize, operations: u64) -> Result<Duration, String> {
+        let mut first: Option<Instant> = None;
+        let mut last: Option<Instant> = None;
+        for outcome in self.crew.perform(Job::Batch { engine, operations }, None) {
+            match outcome {
+                Outcome::Ran { start, end } => {
+                    first = Some(first.map_or(start, |first| first.min(start)));
+                    last = Some(last.map_or(end, |last| last.max(end)));
+                }
+                Outcome::Panicked(text) => return Err(format!("a rank panicked: {text}")),
+                _ => {}
+            }
+        }
+        Ok(first
+            .zip(last)
+            .map_or(Duration::ZERO, |(first, last)| last - first))
+    }
+}
+
+impl Drop for Mustered<'_> {
+    fn drop(&mut self) {
+        drop(self.crew.put_up(Job::Dismiss, None));
+    }
+}
+
+/// Where all ranks wait for the last of them before a batch.
+struct StartLine {
+    arrived: AtomicU64,
+    ranks: u64,
+    spins: u32,
+}
+
+impl StartLine {
+    fn new(seats: &[Seat]) -> StartLine {
+        StartLine {
+            arrived: AtomicU64::new(0),
+            ranks: seats.len() as u64,
+            spins: if seat::oversubscribed(seats) {
+                0
+            } else {
+                LINE_SPINS
+            },
+        }
+    }
+
+    fn meet(&self) {
+        // The count never goes back: arrival a belongs to meeting a / ranks.
+        // AcqRel and Acquire pair with each other, so that what ranks did
+        // before the line is ordered before what any rank does after it.
+        let arrival = self.arrived.fetch_add(1, Ordering::AcqRel);
+        let all = (arrival / self.ranks + 1) * self.ranks;
+        let mut spins = 0;
+        while self.arrived.load(Ordering::Acquire) < all {
+            if spins < self.spins {
+                spins += 1;
+                hint::spin_loop();
+            } else {
+                thread::yield_now();
+            }
+        }
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+        .to_owned()
+}

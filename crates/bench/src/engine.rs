@@ -1,0 +1,178 @@
+//! What can be raced on threads of this process.
+//!
+//! An [`Engine`] is one operation of one library at one setting; each rank
+//! holds a [`Member`] of it. No engine is timed before all its members have
+//! passed [`Member::verify`] together: a barrier that does not wait is fast.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// What an entrant is in a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// A hand-written lower limit. The fastest floor of a race is what others
+    /// are related to.
+    Floor,
+    /// One of Corecast's own.
+    Corecast,
+    /// Somebody else's.
+    Peer,
+}
+
+/// One operation of one library at one setting, run by a team of threads.
+pub trait Engine: Sync {
+    /// Short name, unique within a race together with the setting.
+    fn name(&self) -> &str;
+
+    /// How the engine was set up, as a line that lets others repeat it.
+    fn setting(&self) -> String;
+
+    /// What the engine is in a comparison.
+    fn role(&self) -> Role {
+        Role::Peer
+    }
+
+    /// Number of ranks that must take part.
+    fn ranks(&self) -> usize;
+
+    /// How many reported operations one operation of a member holds: 2 for a
+    /// round trip that is reported one way, else 1.
+    fn parts(&self) -> u32 {
+        1
+    }
+
+    /// The member of `rank`. Called once per rank and race, on the thread that
+    /// will run it, so that memory first touched here lies near that thread.
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a>;
+}
+
+/// One rank's part of an engine. Closures `FnMut(u64)` are members with the
+/// barrier check.
+///
+/// A member must not panic while others wait for it.
+pub trait Member {
+    /// Runs `operations` operations back to back; all ranks are told the same
+    /// number. Payloads must change from operation to operation, and an
+    /// operation that lets a rank run ahead of the others must end with what
+    /// makes its latency that of the slowest rank.
+    fn run(&mut self, operations: u64);
+
+    /// Checks the result of some operations; called on all ranks together. The
+    /// default is [`verify_barrier`].
+    ///
+    /// # Errors
+    ///
+    /// The first thing found wrong. A member that finds a flaw still takes part
+    /// in all operations of the check, or the others would wait for ever.
+    fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
+        verify_barrier(rank, ledger, &mut |operations| self.run(operations))
+    }
+}
+
+impl<F: FnMut(u64)> Member for F {
+    fn run(&mut self, operations: u64) {
+        self(operations);
+    }
+}
+
+/// Why an engine is not timed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Flaw {
+    /// A rank left a barrier that another rank had not entered, or saw it pass
+    /// one that it had not entered itself.
+    #[error(
+        "rank {rank} left barrier {number} while rank {other} had entered {entered} times: \
+         the engine does not synchronise and is not timed"
+    )]
+    Unsynchronised {
+        /// Rank that noticed.
+        rank: usize,
+        /// Rank whose count was wrong.
+        other: usize,
+        /// Number of the barrier, from 1.
+        number: u64,
+        /// Times that the other rank had entered.
+        entered: u64,
+    },
+    /// An operation delivered something else than it should.
+    #[error("{0}: the engine is not timed")]
+    WrongResult(String),
+}
+
+/// A counter per rank, each on lines of its own, for checks to use.
+#[derive(Debug)]
+pub struct Ledger {
+    counters: Box<[Padded]>,
+    rounds: u64,
+}
+
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Padded(AtomicU64);
+
+impl Ledger {
+    pub(crate) fn new(ranks: usize, rounds: u64) -> Ledger {
+        Ledger {
+            counters: (0..ranks).map(|_| Padded::default()).collect(),
+            rounds,
+        }
+    }
+
+    /// Number of ranks.
+    pub fn ranks(&self) -> usize {
+        self.counters.len()
+    }
+
+    /// How many operations a check should look at.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// The counter of `rank`, zero when the check begins.
+    pub fn counter(&self, rank: usize) -> &AtomicU64 {
+        &self.counters[rank].0
+    }
+}
+
+/// Checks `barrier` (which runs so many barriers back to back): each rank
+/// counts itself in, passes one barrier, and must find all counters equal; a
+/// second barrier keeps the next count from starting early.
+///
+/// Now and then one rank comes late, so that a barrier which waits only by luck
+/// is caught.
+///
+/// # Errors
+///
+/// [`Flaw::Unsynchronised`], after the last barrier of the check.
+pub fn verify_barrier(
+    rank: usize,
+    ledger: &Ledger,
+    barrier: &mut dyn FnMut(u64),
+) -> Result<(), Flaw> {
+    let mut flaw = Ok(());
+    for number in 1..=ledger.rounds() {
+        if number % 8 == 1 && (number / 8) as usize % ledger.ranks() == rank {
+            thread::sleep(Duration::from_micros(200));
+        }
+        // Relaxed: the barrier under test is what must order these accesses;
+        // stronger orderings here could hide that it does not.
+        ledger.counter(rank).store(number, Ordering::Relaxed);
+        barrier(1);
+        for other in 0..ledger.ranks() {
+            let entered = ledger.counter(other).load(Ordering::Relaxed);
+            if entered != number && flaw.is_ok() {
+                flaw = Err(Flaw::Unsynchronised {
+                    rank,
+                    other,
+                    number,
+                    entered,
+                });
+            }
+        }
+        // Of varying length, since loops over many barriers are what is timed.
+        barrier(1 + number % 3);
+    }
+    flaw
+}

@@ -1,0 +1,207 @@
+//! Hand-written loops: what two cores can do at best with plain loads and stores.
+//!
+//! ```text
+//! RoundTrip                       MutualExchange
+//! rank 0: ping = n                rank r: line[r] = n
+//!         wait until pong == n            wait until line[1-r] >= n
+//! rank 1: wait until ping == n
+//!         pong = n
+//! ```
+//!
+//! A one-way message cannot be faster than half of a [`RoundTrip`], and a
+//! barrier of two ranks cannot be faster than a [`MutualExchange`]. The spin
+//! loops come with and without the CPU's pause hint, because which is faster
+//! depends on the machine: race both, and [`Comparison::fastest`] of
+//! [`Role::Floor`] is the floor.
+//!
+//! [`Comparison::fastest`]: crate::Comparison::fastest
+
+use crate::engine::{Engine, Flaw, Ledger, Member, Role};
+use crate::race::Entrant;
+use std::hint;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Two cache lines apart, since x86 prefetchers fetch lines in pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Line(AtomicU64);
+
+const _: () = assert!(size_of::<Line>() == 128);
+
+/// Both loops of each floor of the two-rank barrier.
+pub fn mutual_exchanges<'a>() -> [Entrant<'a>; 2] {
+    [
+        Entrant::threads(MutualExchange::<false>::new()),
+        Entrant::threads(MutualExchange::<true>::new()),
+    ]
+}
+
+/// Both loops of the floor of a message between two ranks.
+pub fn round_trips<'a>() -> [Entrant<'a>; 2] {
+    [
+        Entrant::threads(RoundTrip::<false>::new()),
+        Entrant::threads(RoundTrip::<true>::new()),
+    ]
+}
+
+/// A number sent to and fro over two lines; reported one way, as half.
+///
+/// # Cost
+///
+/// Two line transfers and two invalidations per round trip.
+#[derive(Debug, Default)]
+pub struct RoundTrip<const PAUSE: bool> {
+    lines: Box<[Line; 2]>,
+}
+
+impl<const PAUSE: bool> RoundTrip<PAUSE> {
+    /// Two lines at rest.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl<const PAUSE: bool> Engine for RoundTrip<PAUSE> {
+    fn name(&self) -> &str {
+        "floor: half a round trip"
+    }
+
+    fn setting(&self) -> String {
+        spin_setting::<PAUSE>()
+    }
+
+    fn role(&self) -> Role {
+        Role::Floor
+    }
+
+    fn ranks(&self) -> usize {
+        2
+    }
+
+    fn parts(&self) -> u32 {
+        2
+    }
+
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+        Box::new(RoundTripMember::<PAUSE> {
+            ping: &self.lines[0].0,
+            pong: &self.lines[1].0,
+            rank,
+            number: 0,
+        })
+    }
+}
+
+struct RoundTripMember<'a, const PAUSE: bool> {
+    ping: &'a AtomicU64,
+    pong: &'a AtomicU64,
+    rank: usize,
+    number: u64,
+}
+
+impl<const PAUSE: bool> Member for RoundTripMember<'_, PAUSE> {
+    // Release stores pair with the Acquire loads of the other rank: the number
+    // carries whatever was written before it, as any message would.
+    fn run(&mut self, operations: u64) {
+        let end = self.number + operations;
+        if self.rank == 0 {
+            while self.number < end {
+                self.number += 1;
+                self.ping.store(self.number, Ordering::Release);
+                await_number::<PAUSE>(self.pong, self.number);
+            }
+        } else {
+            while self.number < end {
+                self.number += 1;
+                await_number::<PAUSE>(self.ping, self.number);
+                self.pong.store(self.number, Ordering::Release);
+            }
+        }
+    }
+
+    /// Rank 0 must find that rank 1 has counted along, each time.
+    fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
+        let mut flaw = Ok(());
+        for number in 1..=ledger.rounds() {
+            ledger.counter(rank).store(number, Ordering::Relaxed);
+            self.run(1);
+            let other = ledger.counter(1 - rank).load(Ordering::Relaxed);
+            // Rank 0 may run ahead by one once rank 1 has answered.
+            let wrong = other < number || other > number + 1;
+            if wrong && flaw.is_ok() {
+                flaw = Err(Flaw::WrongResult(format!(
+                    "round trip {number} ended for rank {rank} with the other rank at {other}"
+                )));
+            }
+        }
+        flaw
+    }
+}
+
+/// Each rank writes its own line and waits for the other's: the least that a
+/// barrier of two ranks must do.
+///
+/// # Cost
+///
+/// One line transfer and one invalidation each way, in parallel.
+#[derive(Debug, Default)]
+pub struct MutualExchange<const PAUSE: bool> {
+    lines: Box<[Line; 2]>,
+}
+
+impl<const PAUSE: bool> MutualExchange<PAUSE> {
+    /// Two lines at rest.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl<const PAUSE: bool> Engine for MutualExchange<PAUSE> {
+    fn name(&self) -> &str {
+        "floor: mutual line exchange"
+    }
+
+    fn setting(&self) -> String {
+        spin_setting::<PAUSE>()
+    }
+
+    fn role(&self) -> Role {
+        Role::Floor
+    }
+
+    fn ranks(&self) -> usize {
+        2
+    }
+
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+        let mine = &self.lines[rank].0;
+        let theirs = &self.lines[1 - rank].0;
+        let mut number = 0;
+        // Release pairs with the Acquire of the other rank, as in any barrier.
+        Box::new(move |operations| {
+            let end = number + operations;
+            while number < end {
+                number += 1;
+                mine.store(number, Ordering::Release);
+                await_number::<PAUSE>(theirs, number);
+            }
+        })
+    }
+}
+
+/// Waits for `number` or more: the other rank may be one operation ahead.
+#[inline(always)]
+fn await_number<const PAUSE: bool>(line: &AtomicU64, number: u64) {
+    while line.load(Ordering::Acquire) < number {
+        if PAUSE {
+            hint::spin_loop();
+        }
+    }
+}
+
+fn spin_setting<const PAUSE: bool>() -> String {
+    match PAUSE {
+        true => "spins with the pause hint".to_owned(),
+        false => "spins without pause".to_owned(),
+    }
+}

@@ -1,0 +1,472 @@
+//! Rounds, calibration and the stopping rule.
+//!
+//! ```text
+//! verify each ─► calibrate each ─► warm-up rounds ─► rounds ─► comparison
+//!                                                    │
+//!           round r: every entrant runs one batch, in rotated order,
+//!           until all intervals are narrow, or rounds or time run out
+//! ```
+//!
+//! The order rotates, and turns round after each full rotation, so that no
+//! entrant always runs after the same neighbour.
+
+use crate::comparison::{Comparison, Entry, Status};
+use crate::crew::{Crew, Mustered};
+use crate::engine::{Engine, Role};
+use crate::external::External;
+use crate::seat::{self, Seat};
+use crate::stats::Summary;
+use std::fmt;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long, how often and how precisely a race measures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Time that one batch should take.
+    pub batch: Duration,
+    /// Operations that the check before timing looks at.
+    pub verify_rounds: u64,
+    /// Rounds that are run and not counted.
+    pub warm_up_rounds: usize,
+    /// Counted rounds at least.
+    pub rounds_min: usize,
+    /// Counted rounds at most.
+    pub rounds_max: usize,
+    /// Half-width of the interval of the median, as a part of the median, at
+    /// which an entrant needs no more samples.
+    pub precision: f64,
+    /// Time after which no new round begins (past `rounds_min`).
+    pub budget: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            batch: Duration::from_millis(1),
+            verify_rounds: 128,
+            warm_up_rounds: 3,
+            rounds_min: 20,
+            rounds_max: 300,
+            precision: 0.02,
+            budget: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Settings {
+    /// A fraction of a second, for smoke tests: intervals will be wide.
+    pub fn quick() -> Settings {
+        Settings {
+            batch: Duration::from_micros(300),
+            verify_rounds: 32,
+            warm_up_rounds: 1,
+            rounds_min: 6,
+            rounds_max: 30,
+            precision: 0.1,
+            budget: Duration::from_millis(300),
+        }
+    }
+}
+
+/// One participant of a race.
+pub struct Entrant<'a> {
+    kind: Kind<'a>,
+    unpinned: bool,
+}
+
+enum Kind<'a> {
+    Threads(Box<dyn Engine + 'a>),
+    Process(External),
+    Absent {
+        name: String,
+        setting: String,
+        reason: String,
+    },
+}
+
+impl<'a> Entrant<'a> {
+    /// An engine on threads of this process, on the seats of the race.
+    pub fn threads(engine: impl Engine + 'a) -> Entrant<'a> {
+        Entrant::boxed(Box::new(engine))
+    }
+
+    /// Like [`threads`](Self::threads), for an engine that is boxed already.
+    pub fn boxed(engine: Box<dyn Engine + 'a>) -> Entrant<'a> {
+        Entrant {
+            kind: Kind::Threads(engine),
+            unpinned: false,
+        }
+    }
+
+    /// A program of its own, launched once per round.
+    pub fn process(external: External) -> Entrant<'a> {
+        Entrant {
+            kind: Kind::Process(external),
+            unpinned: false,
+        }
+    }
+
+    /// Somebody who would have taken part but for `reason`; listed, so that
+    /// nobody takes the absence for an omission.
+    pub fn absent(
+        name: impl Into<String>,
+        setting: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> Entrant<'a> {
+        Entrant {
+            kind: Kind::Absent {
+                name: name.into(),
+                setting: setting.into(),
+                reason: reason.into(),
+            },
+            unpinned: false,
+        }
+    }
+
+    /// Runs an engine's ranks wherever the operating system puts them instead
+    /// of on the seats of the race. A process places itself: no effect there.
+    #[must_use]
+    pub fn unpinned(mut self) -> Entrant<'a> {
+        self.unpinned = true;
+        self
+    }
+
+    /// The reason, if this entrant stands for an absent one.
+    pub fn reason_absent(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Absent { reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Name as it will appear in the comparison.
+    pub fn name(&self) -> &str {
+        match &self.kind {
+            Kind::Threads(engine) => engine.name(),
+            Kind::Process(external) => &external.name,
+            Kind::Absent { name, .. } => name,
+        }
+    }
+
+    fn entry(&self, seats: &[Seat]) -> Entry {
+        let (setting, role, status) = match &self.kind {
+            Kind::Threads(engine) => {
+                let places = match self.unpinned || seat::describe(seats) == "any" {
+                    true => "unpinned".to_owned(),
+                    false => format!("pinned {}", shortened(seats)),
+                };
+                let setting = match engine.setting() {
+                    own if own.is_empty() => places,
+                    own => format!("{own}, {places}"),
+                };
+                (setting, engine.role(), Status::Pending)
+            }
+            Kind::Process(external) => (external.setting.clone(), Role::Peer, Status::Pending),
+            Kind::Absent {
+                setting, reason, ..
+            } => (setting.clone(), Role::Peer, Status::Skipped(reason.clone())),
+        };
+        Entry {
+            name: self.name().to_owned(),
+            role,
+            setting,
+            status,
+            batch: 0,
+            samples: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Debug for Entrant<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Entrant({})", self.name())
+    }
+}
+
+/// A list of seats in a setting line: the PUs dealt round, not every rank.
+fn shortened(seats: &[Seat]) -> String {
+    let mut places = seats.to_vec();
+    places.dedup();
+    let mut distinct: Vec<Seat> = Vec::new();
+    for seat in places {
+        if !distinct.contains(&seat) {
+            distinct.push(seat);
+        }
+    }
+    seat::describe(&distinct)
+}
+
+/// What a race is about to do, for progress displays. An engine that never
+/// returns stops the race; the last of these names it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Progress<'p> {
+    /// Checks and calibrates this entrant, the `index`-th of `of`.
+    Preparing {
+        /// Name of the entrant.
+        name: &'p str,
+        /// Its place among the entrants, from 0.
+        index: usize,
+        /// Number of entrants.
+        of: usize,
+    },
+    /// Begins a counted round.
+    Round {
+        /// Number of the round, from 0.
+        round: usize,
+        /// Part of the race that is over, from 0 to 1: of the time budget or of
+        /// the rounds, whichever runs out first.
+        done: f64,
+    },
+}
+
+/// Why there is no race at all. What goes wrong with one entrant is reported in
+/// its [`Entry`] and stops nobody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RaceError {
+    /// No seats were given.
+    #[error("a race needs at least one seat: name the PUs to run on")]
+    NoSeats,
+    /// Nobody takes part.
+    #[error("a race needs at least one entrant")]
+    NoEntrants,
+}
+
+/// Races `entrants` on `seats`, one rank per seat, and returns when the
+/// stopping rule of `settings` says so.
+///
+/// # Errors
+///
+/// [`RaceError`] if there is nothing to race or nowhere to.
+///
+/// # Cost
+///
+/// About `rounds × entrants × batch` time, plus a process launch per round for
+/// each external entrant. Between batches all threads sleep.
+pub fn run(
+    title: &str,
+    seats: &[Seat],
+    settings: &Settings,
+    entrants: &[Entrant<'_>],
+    mut progress: impl FnMut(Progress<'_>),
+) -> Result<Comparison, RaceError> {
+    if seats.is_empty() {
+        return Err(RaceError::NoSeats);
+    }
+    if entrants.is_empty() {
+        return Err(RaceError::NoEntrants);
+    }
+    let mut comparison = Comparison {
+        title: title.to_owned(),
+        ranks: seats.len(),
+        seats: seat::describe(seats),
+        oversubscribed: seat::oversubscribed(seats),
+        rounds: 0,
+        entries: entrants.iter().map(|e| e.entry(seats)).collect(),
+        notes: Vec::new(),
+    };
+
+    let mut crews = [Crew::new(seats), Crew::new(&seat::free(seats.len()))];
+    let runners: Vec<Runner<'_>> = entrants
+        .iter()
+        .map(|entrant| match &entrant.kind {
+            Kind::Threads(engine) => {
+                let crew = usize::from(entrant.unpinned);
+                let engine = engine.as_ref();
+                Runner::Threads {
+                    crew,
+                    number: crews[crew].add(engine),
+                    parts: engine.parts(),
+                }
+            }
+            Kind::Process(external) => Runner::Process(external),
+            Kind::Absent { .. } => Runner::Absent,
+        })
+        .collect();
+
+    thread::scope(|scope| {
+        let crews = crews.each_ref().map(|crew| crew.muster(scope));
+        comparison.notes.extend(crews[0].pin());
+        let mut race = Race {
+            crews: &crews,
+            runners: &runners,
+            settings,
+            comparison: &mut comparison,
+        };
+        race.prepare(&mut progress);
+        race.rounds(&mut progress);
+    });
+    Ok(comparison)
+}
+
+#[derive(Clone, Copy)]
+enum Runner<'a> {
+    Threads {
+        crew: usize,
+        number: usize,
+        parts: u32,
+    },
+    Process(&'a External),
+    Absent,
+}
+
+struct Race<'r, 's> {
+    crews: &'r [Mustered<'s>; 2],
+    runners: &'r [Runner<'r>],
+    settings: &'r Settings,
+    comparison: &'r mut Comparison,
+}
+
+impl Race<'_, '_> {
+    fn prepare(&mut self, progress: &mut impl FnMut(Progress<'_>)) {
+        let of = self.runners.len();
+        for (index, runner) in self.runners.iter().enumerate() {
+            let name = self.comparison.entries[index].name.clone();
+            progress(Progress::Preparing {
+                name: &name,
+                index,
+                of,
+            });
+            if let Runner::Threads { crew, number, .. } = *runner {
+                let outcome = self.crews[crew]
+                    .verify(number, self.settings.verify_rounds)
+                    .and_then(|()| self.calibrate(crew, number));
+                match outcome {
+                    Ok(batch) => self.comparison.entries[index].batch = batch,
+                    Err(reason) => self.comparison.entries[index].fail(reason),
+                }
+            }
+        }
+    }
+
+    /// Operations that fill the batch time, from batches that grow to it.
+    fn calibrate(&self, crew: usize, number: usize) -> Result<u64, String> {
+        let target = self.settings.batch.as_secs_f64();
+        let mut operations = 1_u64;
+        loop {
+            let took = self.crews[crew].batch(number, operations)?.as_secs_f64();
+            if took >= target / 2.0 || operations >= 1 << 40 {
+                let fitting = operations as f64 * target / took.max(1e-9);
+                return Ok((fitting as u64).max(1));
+            }
+            // Early batches are mostly start-up: grow stepwise.
+            let factor = (target / took.max(1e-9)).clamp(2.0, 16.0);
+            operations = (operations as f64 * factor) as u64;
+        }
+    }
+
+    fn rounds(&mut self, progress: &mut impl FnMut(Progress<'_>)) {
+        for round in 0..self.settings.warm_up_rounds {
+            for index in order(round, self.runners.len()) {
+                self.sample(index);
+            }
+        }
+        let begin = Instant::now();
+        loop {
+            let round = self.comparison.rounds;
+            let spent = begin.elapsed();
+            if self.finished(round, spent) {
+                return;
+            }
+            let budget = self.settings.budget.as_secs_f64().max(1e-9);
+            let done = (spent.as_secs_f64() / budget)
+                .max(round as f64 / self.settings.rounds_max.max(1) as f64)
+                .min(1.0);
+            progress(Progress::Round { round, done });
+            let mut samples = vec![None; self.runners.len()];
+            for index in order(round, self.runners.len()) {
+                samples[index] = self.sample(index);
+            }
+            for (entry, sample) in self.comparison.entries.iter_mut().zip(samples) {
+                entry.samples.push(sample);
+            }
+            self.comparison.rounds += 1;
+        }
+    }
+
+    fn finished(&self, round: usize, spent: Duration) -> bool {
+        let settings = self.settings;
+        let racing = || self.comparison.entries.iter().filter(|e| e.is_racing());
+        if round >= settings.rounds_max || racing().next().is_none() {
+            return true;
+        }
+        if round < settings.rounds_min {
+            return false;
+        }
+        // Looking after every round would stop on the first lucky interval.
+        let settled = round.is_multiple_of(5)
+            && racing().all(|entry| {
+                Summary::of(&entry.timed()).is_some_and(|s| s.settled(settings.precision))
+            });
+        settled || spent >= settings.budget
+    }
+
+    /// One batch of one entrant, in nanoseconds per operation; `None` if the
+    /// entrant is out of the race.
+    fn sample(&mut self, index: usize) -> Option<f64> {
+        let entry = &self.comparison.entries[index];
+        if !entry.is_racing() {
+            return None;
+        }
+        let outcome = match self.runners[index] {
+            Runner::Threads {
+                crew,
+                number,
+                parts,
+            } => self.crews[crew]
+                .batch(number, entry.batch)
+                .map(|took| took.as_nanos() as f64 / entry.batch as f64 / f64::from(parts)),
+            Runner::Process(external) => external.launch().map_err(|e| e.to_string()),
+            Runner::Absent => return None,
+        };
+        match outcome {
+            Ok(ns) => {
+                self.comparison.entries[index].status = Status::Timed;
+                Some(ns)
+            }
+            Err(reason) => {
+                self.comparison.entries[index].fail(reason);
+                None
+            }
+        }
+    }
+}
+
+/// Order of the entrants in a round: rotated by one each round, and reversed in
+/// every other rotation.
+fn order(round: usize, entrants: usize) -> impl Iterator<Item = usize> {
+    let reversed = (round / entrants) % 2 == 1;
+    (0..entrants).map(move |place| {
+        let index = (place + round) % entrants;
+        if reversed {
+            entrants - 1 - index
+        } else {
+            index
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_round_holds_every_entrant_once_and_starts_rotate() {
+        for n in 1..=5 {
+            let mut firsts = vec![0; n];
+            for round in 0..2 * n {
+                let mut seen: Vec<usize> = order(round, n).collect();
+                firsts[seen[0]] += 1;
+                seen.sort_unstable();
+                assert_eq!(seen, (0..n).collect::<Vec<_>>());
+            }
+            assert_eq!(firsts, vec![2; n]);
+        }
+        assert_eq!(order(3, 3).collect::<Vec<_>>(), [2, 1, 0]);
+    }
+
+    #[test]
+    fn shared_pus_are_named_once() {
+        assert_eq!(shortened(&seat::pinned(8, &[0, 1])), "0,1");
+    }
+}

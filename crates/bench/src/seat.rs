@@ -1,0 +1,104 @@
+//! Where the ranks of a race run.
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::fmt;
+
+/// Place of one rank. Several ranks may share a PU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Seat {
+    /// On this PU and no other, by the operating system's number.
+    Pu(u32),
+    /// Wherever the operating system puts it.
+    Free,
+}
+
+impl fmt::Display for Seat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Seat::Pu(pu) => write!(f, "{pu}"),
+            Seat::Free => f.write_str("any"),
+        }
+    }
+}
+
+/// PUs that this process may use, ascending; empty if the system does not say.
+pub fn allowed_pus() -> Vec<u32> {
+    match sched_getaffinity(None) {
+        Ok(set) => (0..CpuSet::MAX_CPU)
+            .filter(|&pu| set.is_set(pu))
+            .map(|pu| pu as u32)
+            .collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// `ranks` pinned seats, dealt round the given PUs.
+///
+/// # Panics
+///
+/// If `pus` is empty.
+pub fn pinned(ranks: usize, pus: &[u32]) -> Vec<Seat> {
+    assert!(!pus.is_empty(), "no PU to pin {ranks} ranks to");
+    (0..ranks).map(|r| Seat::Pu(pus[r % pus.len()])).collect()
+}
+
+/// `ranks` seats without a place of their own.
+pub fn free(ranks: usize) -> Vec<Seat> {
+    vec![Seat::Free; ranks]
+}
+
+/// Whether ranks must share a PU, so that a rank that waits for another has to
+/// give its PU away.
+pub fn oversubscribed(seats: &[Seat]) -> bool {
+    let shared = seats
+        .iter()
+        .enumerate()
+        .any(|(rank, seat)| *seat != Seat::Free && seats[..rank].contains(seat));
+    shared || seats.len() > allowed_pus().len().max(1)
+}
+
+/// Seats as a list such as `0,1`, or `any` if none is pinned.
+pub fn describe(seats: &[Seat]) -> String {
+    if seats.iter().all(|seat| *seat == Seat::Free) {
+        return "any".to_owned();
+    }
+    let places: Vec<String> = seats.iter().map(Seat::to_string).collect();
+    places.join(",")
+}
+
+/// Moves the calling thread to `seat`.
+///
+/// # Errors
+///
+/// One line that names the PU and the system's reason. The thread keeps running
+/// where it was: a container that refuses pinning must not end a measurement.
+pub(crate) fn take(seat: Seat) -> Result<(), String> {
+    let Seat::Pu(pu) = seat else { return Ok(()) };
+    if pu as usize >= CpuSet::MAX_CPU {
+        return Err(format!("PU {pu} is beyond what affinity masks here hold"));
+    }
+    let mut set = CpuSet::new();
+    set.set(pu as usize);
+    sched_setaffinity(None, &set).map_err(|e| format!("pinning to PU {pu} refused: {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seats_are_dealt_round() {
+        assert_eq!(describe(&pinned(5, &[3, 7])), "3,7,3,7,3");
+        assert_eq!(describe(&free(2)), "any");
+        assert!(oversubscribed(&pinned(3, &[0, 1])));
+        assert!(!oversubscribed(&pinned(1, &[0])));
+        assert!(oversubscribed(&free(100_000)));
+    }
+
+    #[test]
+    fn a_refused_pin_is_an_error_that_names_the_pu() {
+        assert!(take(Seat::Pu(1_000_000)).unwrap_err().contains("1000000"));
+        assert!(take(Seat::Pu(1023)).unwrap_err().contains("1023"));
+        assert_eq!(take(Seat::Free), Ok(()));
+    }
+}

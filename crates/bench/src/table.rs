@@ -1,0 +1,169 @@
+//! The outcome of a race as text.
+
+use crate::comparison::{Comparison, Entry, Status};
+use crate::engine::Role;
+use crate::stats::Ratio;
+use std::fmt::Write;
+
+/// Renders a comparison as a table: one line per entrant, fastest first, then
+/// a line for each that was skipped or failed, then the notes.
+///
+/// Times are nanoseconds per operation: median and its 95 % interval. Ratios
+/// are medians of the ratios of each round with their intervals.
+pub fn render(comparison: &Comparison) -> String {
+    let floor = comparison.fastest(Role::Floor);
+    let peer = comparison.fastest(Role::Peer);
+    let mut rows = vec![header(floor.is_some(), peer.is_some())];
+    let mut timed: Vec<(f64, &Entry)> = comparison
+        .entries
+        .iter()
+        .filter_map(|entry| Some((entry.summary()?.median, entry)))
+        .collect();
+    timed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for (_, entry) in &timed {
+        let Some(summary) = entry.summary() else {
+            continue;
+        };
+        let mut row = vec![
+            entry.name.clone(),
+            time(summary.median),
+            format!(
+                "{}..{}",
+                time(summary.interval.low),
+                time(summary.interval.high)
+            ),
+        ];
+        for base in [floor, peer].into_iter().flatten() {
+            row.push(ratio(comparison.ratio(entry, base)));
+        }
+        row.push(entry.setting.clone());
+        rows.push(row);
+    }
+
+    let mut text = String::new();
+    let crowd = match comparison.oversubscribed {
+        true => ", sharing PUs",
+        false => "",
+    };
+    let _ = writeln!(
+        text,
+        "{}: {} ranks on {}{crowd}, {} interleaved rounds, ns per operation",
+        comparison.title, comparison.ranks, comparison.seats, comparison.rounds
+    );
+    align(&mut text, &rows);
+    for entry in &comparison.entries {
+        let (word, reason) = match &entry.status {
+            Status::Skipped(reason) => ("SKIPPED", reason),
+            Status::Failed(reason) => ("FAILED", reason),
+            Status::Pending | Status::Timed => continue,
+        };
+        let _ = match entry.setting.is_empty() {
+            true => writeln!(text, "{word} {}: {reason}", entry.name),
+            false => writeln!(text, "{word} {} ({}): {reason}", entry.name, entry.setting),
+        };
+    }
+    for note in &comparison.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    text
+}
+
+fn header(floor: bool, peer: bool) -> Vec<String> {
+    let mut header = vec!["name", "median", "95 % interval"];
+    header.extend(floor.then_some("/ floor"));
+    header.extend(peer.then_some("/ best peer"));
+    header.push("setting");
+    header.into_iter().map(str::to_owned).collect()
+}
+
+fn ratio(ratio: Option<Ratio>) -> String {
+    ratio.map_or("-".to_owned(), |ratio| {
+        format!(
+            "{:.2} ({:.2}..{:.2})",
+            ratio.median, ratio.interval.low, ratio.interval.high
+        )
+    })
+}
+
+/// Three significant digits or all digits before the point.
+fn time(ns: f64) -> String {
+    match ns {
+        ns if ns >= 100.0 => format!("{ns:.0}"),
+        ns if ns >= 10.0 => format!("{ns:.1}"),
+        ns => format!("{ns:.2}"),
+    }
+}
+
+/// Pads columns: the first and the last to the left, numbers to the right.
+fn align(text: &mut String, rows: &[Vec<String>]) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns)
+        .map(|c| rows.iter().map(|row| row[c].chars().count()).max())
+        .map(|width| width.unwrap_or(0))
+        .collect();
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            let _ = match column {
+                0 => write!(line, "{cell:<width$}"),
+                _ if column + 1 == columns => write!(line, "  {cell}"),
+                _ => write!(line, "  {cell:>width$}"),
+            };
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(name: &str, role: Role, status: Status, ns: f64) -> Entry {
+        Entry {
+            name: name.to_owned(),
+            role,
+            setting: "as is".to_owned(),
+            status,
+            batch: 1,
+            samples: vec![Some(ns); 8],
+        }
+    }
+
+    #[test]
+    fn a_table_lists_winners_losers_and_the_absent() {
+        let comparison = Comparison {
+            title: "barrier".to_owned(),
+            ranks: 2,
+            seats: "0,1".to_owned(),
+            oversubscribed: false,
+            rounds: 8,
+            entries: vec![
+                entry("peer", Role::Peer, Status::Timed, 300.0),
+                entry("floor", Role::Floor, Status::Timed, 100.0),
+                entry(
+                    "gone",
+                    Role::Peer,
+                    Status::Skipped("no compiler".into()),
+                    1.0,
+                ),
+                entry("wrong", Role::Peer, Status::Failed("hung".into()), 1.0),
+            ],
+            notes: vec!["pinning refused".to_owned()],
+        };
+        let text = render(&comparison);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "barrier: 2 ranks on 0,1, 8 interleaved rounds, ns per operation",
+                "name   median  95 % interval            / floor        / best peer  setting",
+                "floor     100       100..100  1.00 (1.00..1.00)  0.33 (0.33..0.33)  as is",
+                "peer      300       300..300  3.00 (3.00..3.00)  1.00 (1.00..1.00)  as is",
+                "SKIPPED gone (as is): no compiler",
+                "FAILED wrong (as is): hung",
+                "note: pinning refused",
+            ]
+        );
+    }
+}
