@@ -1,1 +1,37 @@
-//! Corecast's wires: cache lines, flags, one-way queues, the wait governor.
+//! Corecast's wires: cache lines, flags, one-way queues, parking, and the governor of every wait.
+//!
+//! This is the room that holds unsafe code. Its protocols, with the dangerous interleavings and
+//! proof sketches, are in `crates/wire/README.md`; `tests/loom.rs` checks them in every
+//! interleaving that the memory model allows, at small sizes.
+//!
+//! **Architecture invariants:** atomics come from one façade that loom can replace; a line has
+//! one writer at a time; whoever publishes pays nothing for sleepers beyond one load of a line
+//! that is shared while nobody sleeps.
+//!
+//! Linux only: parking is a futex, placement is `mbind`, the asymmetric fence is `membarrier`.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("corecast-wire runs on Linux only: it parks on futexes and fences with membarrier");
+
+pub mod arch;
+pub mod fabric;
+mod fence;
+mod flag;
+mod futex;
+mod line;
+pub mod park;
+pub mod queue;
+mod segment;
+mod sync;
+pub mod wait;
+
+pub use fabric::Fabric;
+pub use fence::{FenceKind, fence_kind};
+pub use flag::Flag;
+pub use line::{LINE_BYTES, Line, PAIR_BYTES};
+pub use park::Parker;
+pub use segment::{LineRef, LineSlice, Lines, Placement, Segment, SegmentError};
+pub use wait::{Governor, Policy};
+
+#[cfg(loom)]
+pub use sync::mutant;

@@ -1,0 +1,81 @@
+//! What differs between processors: cycle counter, polite waiting, line size.
+//!
+//! Each processor family is one file with the same four items; `generic` serves every other one
+//! and is what `--cfg corecast_generic_arch` selects, so that it is built and tested as well.
+
+#[cfg(all(target_arch = "aarch64", not(corecast_generic_arch)))]
+#[path = "aarch64.rs"]
+mod imp;
+#[cfg(any(
+    corecast_generic_arch,
+    not(any(target_arch = "x86_64", target_arch = "aarch64"))
+))]
+#[path = "generic.rs"]
+mod imp;
+#[cfg(all(target_arch = "x86_64", not(corecast_generic_arch)))]
+#[path = "x86_64.rs"]
+mod imp;
+
+pub use imp::{COUNTER_NAME, LINE_BYTES, cycles, relax};
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Ticks of [`cycles`] per nanosecond, calibrated once against the system's clock.
+///
+/// # Cost
+///
+/// One millisecond of spinning at the first call, a load afterwards.
+///
+/// # Examples
+///
+/// ```
+/// let start = corecast_wire::arch::cycles();
+/// let elapsed = corecast_wire::arch::cycles().wrapping_sub(start);
+/// let elapsed_ns = elapsed as f64 / corecast_wire::arch::cycles_per_ns();
+/// assert!(elapsed_ns >= 0.0);
+/// ```
+pub fn cycles_per_ns() -> f64 {
+    static RATE: OnceLock<f64> = OnceLock::new();
+    *RATE.get_or_init(|| {
+        // The best of several windows: a window in which this thread lost its CPU between the
+        // two pairs of readings is off, and the median ignores it.
+        let mut rates: Vec<f64> = (0..5).map(|_| rate_of_window()).collect();
+        rates.sort_by(f64::total_cmp);
+        rates[rates.len() / 2]
+    })
+}
+
+fn rate_of_window() -> f64 {
+    const WINDOW: Duration = Duration::from_micros(200);
+    let (clock, counter) = (Instant::now(), cycles());
+    while clock.elapsed() < WINDOW {
+        core::hint::spin_loop();
+    }
+    let ticks = cycles().wrapping_sub(counter);
+    let ns = clock.elapsed().as_nanos() as f64;
+    (ticks as f64 / ns).max(f64::MIN_POSITIVE)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counter_runs_forward_and_is_calibrated() {
+        let (clock, start) = (Instant::now(), cycles());
+        std::thread::sleep(Duration::from_millis(20));
+        let ns = cycles().wrapping_sub(start) as f64 / cycles_per_ns();
+        let truth = clock.elapsed().as_nanos() as f64;
+        // The two readings are taken at slightly different moments; a wrong rate is off by far more.
+        assert!(
+            ns > 0.5 * truth && ns < 1.5 * truth,
+            "{COUNTER_NAME}: {ns} ns, clock: {truth} ns"
+        );
+    }
+
+    #[test]
+    fn relax_returns() {
+        relax();
+    }
+}

@@ -1,0 +1,20 @@
+//! x86-64: `rdtsc`, `pause`, 64-byte lines.
+
+/// What [`cycles`] reads.
+pub const COUNTER_NAME: &str = "rdtsc";
+
+/// Bytes in a cache line.
+pub const LINE_BYTES: usize = 64;
+
+/// The time-stamp counter. Not ordered with the loads and stores around it.
+#[inline(always)]
+pub fn cycles() -> u64 {
+    // SAFETY: `rdtsc` has no memory operands and exists on every x86-64 processor.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+/// Tells the core that this is a polling loop.
+#[inline(always)]
+pub fn relax() {
+    core::arch::x86_64::_mm_pause();
+}

@@ -1,0 +1,59 @@
+//! Sleeping until a word changes: a futex, or loom's condition variable in models.
+
+#[cfg(not(loom))]
+mod imp {
+    use core::sync::atomic::AtomicU32;
+    use rustix::thread::futex;
+    use std::time::Duration;
+
+    /// Nothing beside the word itself.
+    #[derive(Debug, Default)]
+    pub(crate) struct Bed;
+
+    impl Bed {
+        /// Sleeps while `word` holds `expected`, at most for `limit`. May return at any time.
+        pub(crate) fn sleep(&self, word: &AtomicU32, expected: u32, limit: Option<Duration>) {
+            let limit = limit.map(|d| futex::Timespec {
+                tv_sec: d.as_secs().min(i64::MAX as u64) as i64,
+                tv_nsec: i64::from(d.subsec_nanos()),
+            });
+            // EAGAIN (the word changed), EINTR and ETIMEDOUT all mean: look again.
+            let _ = futex::wait(word, futex::Flags::PRIVATE, expected, limit.as_ref());
+        }
+
+        /// Wakes the thread that sleeps on `word`, if any.
+        pub(crate) fn wake(&self, word: &AtomicU32) {
+            let _ = futex::wake(word, futex::Flags::PRIVATE, 1);
+        }
+    }
+}
+
+#[cfg(loom)]
+mod imp {
+    use loom::sync::atomic::AtomicU32;
+    use std::time::Duration;
+
+    /// The kernel's hash bucket: its lock makes "compare and sleep" one step.
+    #[derive(Debug, Default)]
+    pub(crate) struct Bed {
+        lock: loom::sync::Mutex<()>,
+        bell: loom::sync::Condvar,
+    }
+
+    impl Bed {
+        pub(crate) fn sleep(&self, word: &AtomicU32, expected: u32, _limit: Option<Duration>) {
+            let guard = self.lock.lock().unwrap();
+            // Relaxed: the kernel compares under the bucket's lock, which the waker takes after its change.
+            if word.load(loom::sync::atomic::Ordering::Relaxed) == expected {
+                drop(self.bell.wait(guard).unwrap());
+            }
+        }
+
+        pub(crate) fn wake(&self, _word: &AtomicU32) {
+            drop(self.lock.lock().unwrap());
+            self.bell.notify_all();
+        }
+    }
+}
+
+pub(crate) use imp::Bed;

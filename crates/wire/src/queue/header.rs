@@ -1,0 +1,112 @@
+//! A slot and the word that says what is in it.
+
+use crate::sync::{AtomicU64, UnsafeCell};
+
+/// Payload bytes in one slot: a line less its header.
+pub const SLOT_PAYLOAD_BYTES: usize = 56;
+
+/// Longest message that a header can describe.
+pub(super) const LEN_MAX: usize = (1 << 23) - 1;
+
+/// Largest tag.
+pub const TAG_MAX: u32 = (1 << 24) - 1;
+
+/// One line: a header word and what it announces.
+///
+/// The header is written by the sender after the payload, and read by the receiver before it.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub(crate) struct Slot {
+    pub(super) header: AtomicU64,
+    pub(super) payload: UnsafeCell<Payload>,
+}
+
+pub(super) type Payload = [u64; SLOT_PAYLOAD_BYTES / 8];
+
+#[cfg(not(loom))]
+impl Default for UnsafeCell<Payload> {
+    fn default() -> Self {
+        // SAFETY: an array of integers; all-zero bytes are its default.
+        unsafe { std::mem::zeroed() }
+    }
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Slot>() == crate::LINE_BYTES);
+#[cfg(not(loom))]
+const _: () = assert!(align_of::<Slot>() == crate::LINE_BYTES);
+
+// SAFETY: the payload is accessed by the sender alone until it publishes the header, then by the
+// receiver alone until it gives the slot back (queue Invariants 1 and 2).
+unsafe impl Sync for Slot {}
+// SAFETY: plain integers.
+unsafe impl Send for Slot {}
+// SAFETY: integers, zero by default, no Drop.
+unsafe impl crate::segment::Lines for Slot {}
+
+/// `seq:16 | tag:24 | len:23 | lap:1`.
+///
+/// `lap` is the only part by which a receiver recognises a new message. `len` counts the bytes
+/// from this slot to the end of the message. `seq` is the slot's number in the queue's life, kept
+/// for assertions and for a debugger.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header(pub(super) u64);
+
+impl Header {
+    #[inline(always)]
+    pub(super) fn new(seq: u64, tag: u32, len: usize, lap: u64) -> Self {
+        debug_assert!(tag <= TAG_MAX && len <= LEN_MAX && lap <= 1);
+        Self(seq << 48 | u64::from(tag) << 24 | (len as u64) << 1 | lap)
+    }
+
+    #[inline(always)]
+    pub(super) fn lap(self) -> u64 {
+        self.0 & 1
+    }
+
+    #[inline(always)]
+    pub(super) fn len(self) -> usize {
+        (self.0 >> 1) as usize & LEN_MAX
+    }
+
+    #[inline(always)]
+    pub(super) fn tag(self) -> u32 {
+        (self.0 >> 24) as u32 & TAG_MAX
+    }
+
+    #[inline(always)]
+    pub(super) fn seq(self) -> u16 {
+        (self.0 >> 48) as u16
+    }
+}
+
+/// Slots that a message of `len` bytes takes; a message without payload takes one.
+#[inline(always)]
+pub(super) const fn slots_for(len: usize) -> usize {
+    if len <= SLOT_PAYLOAD_BYTES { 1 } else { len.div_ceil(SLOT_PAYLOAD_BYTES) }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn header_keeps_its_parts() {
+        for (seq, tag, len, lap) in [
+            (0, 0, 0, 0),
+            (0xFFFF, TAG_MAX, LEN_MAX, 1),
+            (0x1_2345, 7, 56, 1),
+        ] {
+            let header = Header::new(seq, tag, len, lap);
+            assert_eq!(header.seq(), seq as u16);
+            assert_eq!((header.tag(), header.len(), header.lap()), (tag, len, lap));
+        }
+    }
+
+    #[test]
+    fn slots_cover_the_payload() {
+        for (len, slots) in [(0, 1), (1, 1), (56, 1), (57, 2), (112, 2), (113, 3)] {
+            assert_eq!(slots_for(len), slots, "{len} bytes");
+        }
+    }
+}

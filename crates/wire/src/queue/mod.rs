@@ -1,0 +1,258 @@
+//! One-way queues of line-sized slots between two threads: reliable, ordered, bounded.
+//!
+//! Two back ends behind one interface (Smelt §4.1):
+//!
+//! - **UMP** ([`Backend::Ump`]): a slot is new when its header's lap bit has turned. The receiver
+//!   never writes a slot; once in half a lap it writes how far it has read to the acknowledgement
+//!   line, and the sender looks there only when it seems to have run out of slots.
+//! - **FastForward** ([`Backend::FastForward`]): a slot is new when its header is not empty, and
+//!   free when the receiver has emptied it. There is no other shared state; every message moves
+//!   its line twice.
+//!
+//! | slot | header | payload belongs to | next |
+//! | --- | --- | --- | --- |
+//! | free | old lap (UMP), empty (FastForward) | sender | sender writes payload, then header |
+//! | full | this lap, not empty | receiver | receiver reads payload, then gives back |
+//!
+//! **Invariant 1:** the sender touches slot `s` only after it has seen that slot `s - slots` was
+//! given back. **Invariant 2:** the receiver touches slot `s` only after it has seen the header of
+//! `s` in its lap. **Invariant 3:** the receiver gives back within every half lap, so a sender that
+//! waits for one slot never waits for a receiver that has read everything.
+//!
+//! Orderings: header `Release` → `Acquire` carries the payload forward; acknowledgement (or empty
+//! header) `Release` → `Acquire` carries the permission to overwrite back.
+
+mod header;
+mod pair;
+mod receiver;
+mod sender;
+
+pub use header::{SLOT_PAYLOAD_BYTES, TAG_MAX};
+pub use pair::{QueuePair, pair};
+pub use receiver::{ReceiveError, Received, Receiver, TryReceiveError};
+pub use sender::{SendError, Sender, TrySendError};
+
+use crate::park::Parker;
+use crate::segment::{LineRef, LineSlice, Lines, Segment, SegmentError};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::{Governor, Line, Policy};
+use header::Slot;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// How the two ends agree on which slots are free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// Lap bit and acknowledgement line.
+    #[default]
+    Ump,
+    /// The receiver empties each slot.
+    FastForward,
+}
+
+impl Backend {
+    /// Every back end.
+    pub const ALL: [Self; 2] = [Self::Ump, Self::FastForward];
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Ump => "ump",
+            Self::FastForward => "fastforward",
+        })
+    }
+}
+
+/// A name that is no back end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no queue back end is called '{0}': take 'ump' or 'fastforward'")]
+pub struct UnknownBackend(String);
+
+impl FromStr for Backend {
+    type Err = UnknownBackend;
+
+    fn from_str(name: &str) -> Result<Self, UnknownBackend> {
+        Self::ALL
+            .into_iter()
+            .find(|backend| backend.to_string() == name)
+            .ok_or_else(|| UnknownBackend(name.to_owned()))
+    }
+}
+
+/// What a queue is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The protocol.
+    pub backend: Backend,
+    /// Slots, a power of two, at least 2.
+    pub slots: usize,
+    /// How both ends wait.
+    pub policy: Policy,
+    /// NUMA node of the receiver, where the slots are to lie.
+    pub receiver_node: Option<u32>,
+    /// NUMA node of the sender, where the acknowledgement line is to lie.
+    pub sender_node: Option<u32>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            backend: Backend::Ump,
+            slots: DEFAULT_SLOTS,
+            policy: Policy::BALANCED,
+            receiver_node: None,
+            sender_node: None,
+        }
+    }
+}
+
+/// Slots of a queue unless told otherwise: one page.
+pub const DEFAULT_SLOTS: usize = 64;
+
+/// The line that the receiver writes rarely and the sender reads when it must.
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+pub(crate) struct Ack {
+    /// UMP: how many slots the receiver has read.
+    read: AtomicU64,
+    sender_gone: AtomicU32,
+    receiver_gone: AtomicU32,
+}
+
+// SAFETY: atomic integers, zero by default, no Drop.
+unsafe impl Lines for Ack {}
+
+/// The names by which the two ends of a queue wait and wake: one for news, one for room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tokens {
+    /// The receiver sleeps for a message.
+    pub(crate) message: u32,
+    /// The sender sleeps for a free slot.
+    pub(crate) room: u32,
+}
+
+/// Makes a queue whose ends have places to sleep of their own.
+///
+/// # Errors
+///
+/// [`SegmentError`] when memory is short.
+///
+/// # Panics
+///
+/// If `options.slots` is not a power of two, or less than 2.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_wire::queue::{self, Options};
+///
+/// let (mut sender, mut receiver) = queue::queue(&Options::default())?;
+/// let other = std::thread::spawn(move || {
+///     let mut word = [0; 8];
+///     receiver.receive(&mut word).map(|_| u64::from_ne_bytes(word))
+/// });
+/// sender.send(&42u64.to_ne_bytes())?;
+/// assert_eq!(other.join().unwrap()?, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn queue(options: &Options) -> Result<(Sender, Receiver), SegmentError> {
+    let sender = Governor::new(options.policy, Segment::one(options.sender_node)?);
+    let receiver = Governor::new(options.policy, Segment::one(options.receiver_node)?);
+    let sender_memory = Segment::new(sender_bytes(), options.sender_node)?;
+    let receiver_memory = Segment::new(receiver_bytes(options.slots), options.receiver_node)?;
+    join(
+        options.backend,
+        options.slots,
+        FIRST_LINK,
+        (&sender, &sender_memory),
+        (&receiver, &receiver_memory),
+    )
+}
+
+/// The number of a queue among those that share places to sleep.
+pub const FIRST_LINK: u32 = 0;
+
+/// Bytes that a queue takes in its receiver's segment.
+pub const fn receiver_bytes(slots: usize) -> usize {
+    Segment::bytes_for::<Slot>(slots)
+}
+
+/// Bytes that a queue takes in its sender's segment.
+pub const fn sender_bytes() -> usize {
+    Segment::bytes_for::<Ack>(1)
+}
+
+/// Makes a queue between two threads that have places to sleep and memory already, as the members
+/// of a team do. `link` tells the queue from every other one that shares either governor's parker.
+///
+/// # Errors
+///
+/// [`SegmentError::Full`] when a segment is smaller than [`receiver_bytes`] or [`sender_bytes`] say.
+///
+/// # Panics
+///
+/// If `slots` is not a power of two or less than 2, or `link` is above 2^30.
+pub fn join(
+    backend: Backend,
+    slots: usize,
+    link: u32,
+    (sender, sender_memory): (&Governor, &std::sync::Arc<Segment>),
+    (receiver, receiver_memory): (&Governor, &std::sync::Arc<Segment>),
+) -> Result<(Sender, Receiver), SegmentError> {
+    assert!(
+        slots.is_power_of_two() && slots >= 2,
+        "a queue has a power of two of slots, at least 2; {slots} was asked for"
+    );
+    let tokens = tokens(link);
+    let ring: LineSlice<Slot> = receiver_memory.lines(slots)?;
+    let ack: LineRef<Ack> = sender_memory.lines(1)?.get(0);
+    Ok((
+        Sender::new(backend, ring.clone(), ack.clone(), sender, receiver, tokens),
+        Receiver::new(backend, ring, ack, receiver, sender, tokens),
+    ))
+}
+
+/// Tokens of link number `link`: 1 + 4·link and the next one; the third belongs to its flag.
+fn tokens(link: u32) -> Tokens {
+    assert!(link <= 1 << 29, "too many links: {link}");
+    Tokens {
+        message: 4 * link + 1,
+        room: 4 * link + 2,
+    }
+}
+
+/// The token by which a thread waits for the flag of link number `link`.
+pub const fn flag_token(link: u32) -> u32 {
+    4 * link + 3
+}
+
+/// The other end of the queue was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the other end of the queue is gone: nothing more will come or be read")]
+pub struct Gone;
+
+/// Ends a wait when the other end is dropped.
+struct PeerGone<'a>(&'a AtomicU32);
+
+impl crate::wait::Watch for PeerGone<'_> {
+    type Error = Gone;
+
+    fn check(&mut self, _slept: Duration) -> Result<(), Gone> {
+        // Acquire: pairs with the Release in `leave`; what the other end did before is visible,
+        // so that a look after this finds its last message.
+        if self.0.load(Ordering::Acquire) == 0 { Ok(()) } else { Err(Gone) }
+    }
+}
+
+/// One end's last act: says so and wakes the other.
+fn leave(gone: &AtomicU32, other: &LineRef<Line<Parker>>, fence: crate::FenceKind) {
+    // A model that has failed unwinds out of a scheduler that can take no more steps.
+    if cfg!(loom) && std::thread::panicking() {
+        return;
+    }
+    // Release: pairs with the Acquire in `PeerGone`.
+    gone.store(1, Ordering::Release);
+    other.wake_any(fence);
+}

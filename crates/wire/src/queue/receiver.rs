@@ -1,0 +1,308 @@
+//! The receiving end.
+
+use super::header::{Header, SLOT_PAYLOAD_BYTES, Slot, slots_for};
+use super::{Ack, Backend, Gone, PeerGone, Tokens, leave};
+use crate::park::Parker;
+use crate::segment::{LineRef, LineSlice};
+use crate::sync::order;
+use crate::wait::Watch;
+use crate::{Governor, Line};
+
+/// The receiving end of a queue. Not shared: one thread receives.
+#[derive(Debug)]
+pub struct Receiver {
+    ring: LineSlice<Slot>,
+    /// Slots read so far.
+    next: u64,
+    /// UMP: slots given back so far.
+    given_back: u64,
+    mask: u64,
+    shift: u32,
+    backend: Backend,
+    tokens: Tokens,
+    sender: LineRef<Line<Parker>>,
+    ack: LineRef<Ack>,
+    governor: Governor,
+}
+
+/// What a message is, besides its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Bytes of payload.
+    pub len: usize,
+    /// The sender's tag.
+    pub tag: u32,
+}
+
+/// Why no message was received. Nothing is lost: a message that was there is still there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReceiveError<E = Gone> {
+    /// The next message is longer than the buffer.
+    #[error("the next message has {needed} bytes, the buffer takes {given}; it stays in the queue")]
+    BufferTooSmall {
+        /// Bytes of the message.
+        needed: usize,
+        /// Bytes of the buffer.
+        given: usize,
+    },
+    /// The wait was ended.
+    #[error(transparent)]
+    Ended(E),
+}
+
+/// Why no message was received at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TryReceiveError {
+    /// No complete message is there: try again later.
+    #[error("the queue is empty")]
+    Empty,
+    /// The next message is longer than the buffer.
+    #[error("the next message has {needed} bytes, the buffer takes {given}; it stays in the queue")]
+    BufferTooSmall {
+        /// Bytes of the message.
+        needed: usize,
+        /// Bytes of the buffer.
+        given: usize,
+    },
+    /// The queue is empty and the sender is gone.
+    #[error(transparent)]
+    Gone(Gone),
+}
+
+/// The lap bit of slot number `seq`: 1 in the first lap, because memory starts as zeros.
+#[inline(always)]
+pub(super) fn lap(backend: Backend, seq: u64, shift: u32) -> u64 {
+    match backend {
+        Backend::Ump => !(seq >> shift) & 1,
+        Backend::FastForward => 1,
+    }
+}
+
+impl Receiver {
+    pub(super) fn new(
+        backend: Backend,
+        ring: LineSlice<Slot>,
+        ack: LineRef<Ack>,
+        receiver: &Governor,
+        sender: &Governor,
+        tokens: Tokens,
+    ) -> Self {
+        Self {
+            mask: ring.len() as u64 - 1,
+            shift: ring.len().trailing_zeros(),
+            next: 0,
+            given_back: 0,
+            ring,
+            backend,
+            tokens,
+            sender: sender.parker().clone(),
+            ack,
+            governor: receiver.clone(),
+        }
+    }
+
+    /// The back end.
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// Whether a message could be received without waiting.
+    pub fn can_receive(&self) -> bool {
+        self.look_complete().is_some()
+    }
+
+    /// Length and tag of the next message, if it is there.
+    pub fn peek(&self) -> Option<Received> {
+        self.look_complete().map(Header::received)
+    }
+
+    /// Waits for the next message and copies it to the front of `buffer`.
+    ///
+    /// # Errors
+    ///
+    /// [`ReceiveError::BufferTooSmall`], or [`Gone`] if nothing is left and the sender was dropped.
+    ///
+    /// # Cost
+    ///
+    /// One line read per 56 bytes; in UMP one line written per half lap besides, in FastForward
+    /// one per slot.
+    #[inline]
+    pub fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, ReceiveError> {
+        let header = self
+            .wait_watched(&mut PeerGone(&self.ack.sender_gone))
+            .map_err(ReceiveError::Ended)?;
+        self.receive_waited(header, buffer)
+    }
+
+    /// [`receive`](Self::receive) with a watch of the caller's over the wait.
+    ///
+    /// # Errors
+    ///
+    /// [`ReceiveError::BufferTooSmall`], or what the watch says.
+    #[inline]
+    pub fn receive_watched<W: Watch>(
+        &mut self,
+        buffer: &mut [u8],
+        watch: &mut W,
+    ) -> Result<Received, ReceiveError<W::Error>> {
+        let header = self.wait_watched(watch).map_err(ReceiveError::Ended)?;
+        self.receive_waited(header, buffer)
+    }
+
+    #[inline(always)]
+    fn receive_waited<E>(
+        &mut self,
+        header: Received,
+        buffer: &mut [u8],
+    ) -> Result<Received, ReceiveError<E>> {
+        let (needed, given) = (header.len, buffer.len());
+        if needed > given {
+            return Err(ReceiveError::BufferTooSmall { needed, given });
+        }
+        self.take_all(needed, buffer);
+        Ok(header)
+    }
+
+    /// Waits until a message is there, and says what it is. It stays in the queue.
+    ///
+    /// # Errors
+    ///
+    /// What the watch says.
+    #[inline(always)]
+    pub fn wait_watched<W: Watch>(&self, watch: &mut W) -> Result<Received, W::Error> {
+        let mut found = self.look(self.next);
+        if found.is_none() {
+            let arrived = self
+                .governor
+                .wait_watched(self.tokens.message, watch, || self.look(self.next));
+            found = Some(match arrived {
+                Ok(header) => header,
+                // Its last message may have come between the last look and its leaving.
+                Err(ended) => self.look(self.next).ok_or(ended)?,
+            });
+        }
+        Ok(found.expect("found or returned").received())
+    }
+
+    /// Receives the next message if it is there.
+    ///
+    /// # Errors
+    ///
+    /// [`TryReceiveError`].
+    #[inline]
+    pub fn try_receive(&mut self, buffer: &mut [u8]) -> Result<Received, TryReceiveError> {
+        let Some(header) = self.look_complete() else {
+            let gone = PeerGone(&self.ack.sender_gone).check(std::time::Duration::ZERO);
+            // Its last message may have come between the two looks.
+            return match gone {
+                Err(gone) if self.look_complete().is_none() => Err(TryReceiveError::Gone(gone)),
+                Err(_) => self.try_receive(buffer),
+                Ok(()) => Err(TryReceiveError::Empty),
+            };
+        };
+        let (needed, given) = (header.len(), buffer.len());
+        if needed > given {
+            return Err(TryReceiveError::BufferTooSmall { needed, given });
+        }
+        self.take_all(needed, buffer);
+        Ok(header.received())
+    }
+
+    /// The header of slot number `seq`, if it is full.
+    #[inline(always)]
+    fn look(&self, seq: u64) -> Option<Header> {
+        let slot = &self.ring[(seq & self.mask) as usize];
+        // Acquire: synchronises with the Release in `Sender::put` (Invariant 2).
+        let header = Header(slot.header.load(order::observe()));
+        let full = header.lap() == lap(self.backend, seq, self.shift);
+        debug_assert!(!full || header.seq() == seq as u16, "slot {seq} holds {}", header.seq());
+        full.then_some(header)
+    }
+
+    /// The header of the next message, if all of its slots are full.
+    #[inline(always)]
+    fn look_complete(&self) -> Option<Header> {
+        let header = self.look(self.next)?;
+        let last = self.next + slots_for(header.len()) as u64 - 1;
+        // The sender fills in order, so the last slot speaks for those before it.
+        (last == self.next || self.look(last).is_some()).then_some(header)
+    }
+
+    /// Takes a message of `len` bytes whose first slot is known to be full.
+    #[inline(always)]
+    fn take_all(&mut self, len: usize, buffer: &mut [u8]) {
+        if len <= SLOT_PAYLOAD_BYTES {
+            self.take(&mut buffer[..len]);
+        } else {
+            self.take_long(&mut buffer[..len]);
+        }
+    }
+
+    #[inline(never)]
+    fn take_long(&mut self, buffer: &mut [u8]) {
+        for chunk in buffer.chunks_mut(SLOT_PAYLOAD_BYTES) {
+            // The sender had room for all of it before it wrote the first slot, so the rest is
+            // under way: this wait needs nobody's leave.
+            if self.look(self.next).is_none() {
+                self.governor
+                    .wait(self.tokens.message, || self.look(self.next));
+            }
+            self.take(chunk);
+        }
+    }
+
+    /// Reads one slot that is known to be full, and gives it back.
+    #[inline(always)]
+    fn take(&mut self, chunk: &mut [u8]) {
+        debug_assert!(chunk.len() <= SLOT_PAYLOAD_BYTES);
+        let slot = &self.ring[(self.next & self.mask) as usize];
+        // SAFETY: the slot is full (Invariant 2, seen by `look`) and not given back yet, so the
+        // sender does not touch it; it holds at least `chunk.len()` bytes, initialised since the
+        // segment was mapped; the chunk is the caller's and cannot overlap it.
+        slot.payload.with(|payload| unsafe {
+            core::ptr::copy_nonoverlapping(payload.cast::<u8>(), chunk.as_mut_ptr(), chunk.len());
+        });
+        self.next += 1;
+        self.give_back();
+    }
+
+    #[inline(always)]
+    fn give_back(&mut self) {
+        match self.backend {
+            Backend::Ump => {
+                // Twice a lap (Invariant 3): rarely enough to cost nothing, often enough that the
+                // sender finds half of the slots free when it looks.
+                if self.next - self.given_back >= self.ring.len() as u64 / 2 {
+                    self.given_back = self.next;
+                    // Release: synchronises with the Acquire in `Sender::has_room` (Invariant 1).
+                    self.ack.read.store(self.next, order::give_back());
+                    self.sender.wake_for(self.tokens.room, self.governor.fence());
+                }
+            }
+            Backend::FastForward => {
+                let slot = &self.ring[((self.next - 1) & self.mask) as usize];
+                // Release: as above.
+                slot.header.store(0, order::give_back());
+                self.sender.wake_for(self.tokens.room, self.governor.fence());
+            }
+        }
+    }
+}
+
+impl Header {
+    #[inline(always)]
+    fn received(self) -> Received {
+        Received {
+            len: self.len(),
+            tag: self.tag(),
+        }
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        leave(&self.ack.receiver_gone, &self.sender, self.governor.fence());
+    }
+}

@@ -1,0 +1,299 @@
+//! The sending end.
+
+use super::header::{Header, LEN_MAX, SLOT_PAYLOAD_BYTES, Slot, TAG_MAX, slots_for};
+use super::{Ack, Backend, Gone, PeerGone, Tokens, leave};
+use crate::park::Parker;
+use crate::segment::{LineRef, LineSlice};
+use crate::sync::{mutated, order};
+use crate::wait::Watch;
+use crate::{Governor, Line};
+
+/// The sending end of a queue. Not shared: one thread sends.
+#[derive(Debug)]
+pub struct Sender {
+    ring: LineSlice<Slot>,
+    /// Slots written so far.
+    next: u64,
+    /// UMP: slots that are known to have been given back.
+    given_back: u64,
+    mask: u64,
+    shift: u32,
+    backend: Backend,
+    tokens: Tokens,
+    receiver: LineRef<Line<Parker>>,
+    ack: LineRef<Ack>,
+    governor: Governor,
+}
+
+/// Why a message was not sent. Nothing of it was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError<E = Gone> {
+    /// Longer than this queue can ever hold.
+    #[error("a message of {len} bytes does not fit: this queue takes at most {max}; make it with more slots")]
+    TooLong {
+        /// Its length in bytes.
+        len: usize,
+        /// The longest possible.
+        max: usize,
+    },
+    /// The wait for room was ended.
+    #[error(transparent)]
+    Ended(E),
+}
+
+/// Why a message was not sent at once. Nothing of it was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrySendError {
+    /// The receiver has not given back enough slots yet: try again later.
+    #[error("the queue is full")]
+    Full,
+    /// Longer than this queue can ever hold.
+    #[error("a message of {len} bytes does not fit: this queue takes at most {max}; make it with more slots")]
+    TooLong {
+        /// Its length in bytes.
+        len: usize,
+        /// The longest possible.
+        max: usize,
+    },
+    /// The receiver is gone.
+    #[error(transparent)]
+    Gone(Gone),
+}
+
+impl Sender {
+    pub(super) fn new(
+        backend: Backend,
+        ring: LineSlice<Slot>,
+        ack: LineRef<Ack>,
+        sender: &Governor,
+        receiver: &Governor,
+        tokens: Tokens,
+    ) -> Self {
+        Self {
+            mask: ring.len() as u64 - 1,
+            shift: ring.len().trailing_zeros(),
+            next: 0,
+            given_back: 0,
+            ring,
+            backend,
+            tokens,
+            receiver: receiver.parker().clone(),
+            ack,
+            governor: sender.clone(),
+        }
+    }
+
+    /// The longest message in bytes: half of the slots, because the receiver gives back by halves.
+    pub fn message_bytes_max(&self) -> usize {
+        (self.ring.len() / 2 * SLOT_PAYLOAD_BYTES).min(LEN_MAX)
+    }
+
+    /// The back end.
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// Whether a message of `len` bytes could be sent without waiting.
+    pub fn can_send(&mut self, len: usize) -> bool {
+        len <= self.message_bytes_max() && self.has_room(slots_for(len) as u64)
+    }
+
+    /// Sends `payload`, waiting for room. Messages longer than one slot are split.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::TooLong`], or [`Gone`] if there is no room and the receiver was dropped.
+    ///
+    /// # Cost
+    ///
+    /// One line written per 56 bytes; in UMP one line read per half lap besides.
+    #[inline]
+    pub fn send(&mut self, payload: &[u8]) -> Result<(), SendError> {
+        self.send_tagged(0, payload)
+    }
+
+    /// [`send`](Self::send) with a tag that the receiver gets along with the message.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send).
+    #[inline]
+    pub fn send_tagged(&mut self, tag: u32, payload: &[u8]) -> Result<(), SendError> {
+        if payload.len() <= SLOT_PAYLOAD_BYTES && self.has_room(1) {
+            assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
+            self.put(tag, payload.len(), payload);
+            return Ok(());
+        }
+        let ack = self.ack.clone();
+        self.send_watched(tag, payload, &mut PeerGone(&ack.receiver_gone))
+    }
+
+    /// [`send_tagged`](Self::send_tagged) with a watch of the caller's over the wait for room.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::TooLong`], or what the watch says.
+    ///
+    /// # Panics
+    ///
+    /// If `tag` is above [`TAG_MAX`].
+    #[inline]
+    pub fn send_watched<W: Watch>(
+        &mut self,
+        tag: u32,
+        payload: &[u8],
+        watch: &mut W,
+    ) -> Result<(), SendError<W::Error>> {
+        assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
+        if payload.len() <= SLOT_PAYLOAD_BYTES {
+            if !self.has_room(1) {
+                self.wait_for_room(1, watch)?;
+            }
+            self.put(tag, payload.len(), payload);
+            return Ok(());
+        }
+        self.send_long(tag, payload, watch)
+    }
+
+    #[inline(never)]
+    fn send_long<W: Watch>(
+        &mut self,
+        tag: u32,
+        payload: &[u8],
+        watch: &mut W,
+    ) -> Result<(), SendError<W::Error>> {
+        let (len, max) = (payload.len(), self.message_bytes_max());
+        if len > max {
+            return Err(SendError::TooLong { len, max });
+        }
+        // All of it or nothing: a wait that is ended in the middle would leave half a message.
+        self.wait_for_room(slots_for(len) as u64, watch)?;
+        self.put_all(tag, payload);
+        Ok(())
+    }
+
+    /// Sends `payload` if there is room at once.
+    ///
+    /// # Errors
+    ///
+    /// [`TrySendError`].
+    #[inline]
+    pub fn try_send(&mut self, payload: &[u8]) -> Result<(), TrySendError> {
+        self.try_send_tagged(0, payload)
+    }
+
+    /// [`try_send`](Self::try_send) with a tag.
+    ///
+    /// # Errors
+    ///
+    /// [`TrySendError`].
+    ///
+    /// # Panics
+    ///
+    /// If `tag` is above [`TAG_MAX`].
+    #[inline]
+    pub fn try_send_tagged(&mut self, tag: u32, payload: &[u8]) -> Result<(), TrySendError> {
+        assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
+        let (len, max) = (payload.len(), self.message_bytes_max());
+        if len > max {
+            return Err(TrySendError::TooLong { len, max });
+        }
+        if !self.has_room(slots_for(len) as u64) {
+            PeerGone(&self.ack.receiver_gone)
+                .check(std::time::Duration::ZERO)
+                .map_err(TrySendError::Gone)?;
+            return Err(TrySendError::Full);
+        }
+        self.put_all(tag, payload);
+        Ok(())
+    }
+
+    /// Sends a message without payload.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send).
+    #[inline]
+    pub fn notify(&mut self) -> Result<(), SendError> {
+        self.send(&[])
+    }
+
+    #[inline(always)]
+    fn has_room(&mut self, slots: u64) -> bool {
+        match self.backend {
+            Backend::Ump => {
+                let room = self.ring.len() as u64;
+                if self.next + slots - self.given_back <= room || mutated!(NoFlowControl) {
+                    return true;
+                }
+                // Acquire: synchronises with the Release in `Receiver::give_back` (Invariant 1).
+                self.given_back = self.ack.read.load(order::reclaim());
+                self.next + slots - self.given_back <= room
+            }
+            // The receiver empties in order, so the last slot wanted speaks for those before it.
+            // Acquire: synchronises with the Release in `Receiver::give_back` (Invariant 1).
+            Backend::FastForward => {
+                let last = &self.ring[((self.next + slots - 1) & self.mask) as usize];
+                last.header.load(order::reclaim()) == 0 || mutated!(NoFlowControl)
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_for_room<W: Watch>(
+        &mut self,
+        slots: u64,
+        watch: &mut W,
+    ) -> Result<(), SendError<W::Error>> {
+        let governor = self.governor.clone();
+        let token = self.tokens.room;
+        governor
+            .wait_watched(token, watch, || self.has_room(slots).then_some(()))
+            .map_err(SendError::Ended)
+    }
+
+    #[inline(always)]
+    fn put_all(&mut self, tag: u32, payload: &[u8]) {
+        if payload.len() <= SLOT_PAYLOAD_BYTES {
+            self.put(tag, payload.len(), payload);
+            return;
+        }
+        let mut left = payload.len();
+        for chunk in payload.chunks(SLOT_PAYLOAD_BYTES) {
+            self.put(tag, left, chunk);
+            left -= chunk.len();
+        }
+    }
+
+    /// Writes one slot that is known to be free.
+    #[inline(always)]
+    fn put(&mut self, tag: u32, left: usize, chunk: &[u8]) {
+        debug_assert!(chunk.len() <= SLOT_PAYLOAD_BYTES);
+        let slot = &self.ring[(self.next & self.mask) as usize];
+        // SAFETY: the slot was given back (Invariant 1, checked by `has_room`) and is not
+        // published yet, so nobody else touches its payload, which holds at least `chunk.len()`
+        // bytes; the chunk is the caller's and cannot overlap it.
+        slot.payload.with_mut(|payload| unsafe {
+            core::ptr::copy_nonoverlapping(chunk.as_ptr(), payload.cast::<u8>(), chunk.len());
+        });
+        let header = Header::new(self.next, tag, left, self.lap());
+        // Release: synchronises with the Acquire in `Receiver::look` (Invariant 2).
+        slot.header.store(header.0, order::publish());
+        self.next += 1;
+        self.receiver.wake_for(self.tokens.message, self.governor.fence());
+    }
+
+    #[inline(always)]
+    fn lap(&self) -> u64 {
+        super::receiver::lap(self.backend, self.next, self.shift)
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        leave(&self.ack.sender_gone, &self.receiver, self.governor.fence());
+    }
+}

@@ -1,0 +1,143 @@
+//! The one place where atomics come from, so that loom can replace them.
+//!
+//! Orderings that carry a proof are named here by their role. In an ordinary build each name is a
+//! constant; under loom it can be weakened by a seeded [`mutant`], which the models must catch.
+
+#[cfg(not(loom))]
+pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+#[cfg(loom)]
+pub(crate) use loom::cell::UnsafeCell;
+
+/// `UnsafeCell` with loom's interface: access only through closures over raw pointers.
+#[cfg(not(loom))]
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
+
+#[cfg(not(loom))]
+impl<T> UnsafeCell<T> {
+    #[inline(always)]
+    pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        f(self.0.get())
+    }
+
+    #[inline(always)]
+    pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        f(self.0.get())
+    }
+}
+
+/// Orderings by role. Each names its partner.
+pub(crate) mod order {
+    use super::Ordering;
+
+    macro_rules! role {
+        ($(#[$doc:meta])* $name:ident = $ordering:ident, $mutant:ident) => {
+            $(#[$doc])*
+            #[cfg(not(loom))]
+            #[inline(always)]
+            pub(crate) const fn $name() -> Ordering {
+                Ordering::$ordering
+            }
+            $(#[$doc])*
+            #[cfg(loom)]
+            pub(crate) fn $name() -> Ordering {
+                if super::mutant::is(super::mutant::Mutant::$mutant) {
+                    Ordering::Relaxed
+                } else {
+                    Ordering::$ordering
+                }
+            }
+        };
+    }
+
+    role! {
+        /// A sender's store of a slot's header: publishes the payload. Partner: [`observe`].
+        publish = Release, PublishRelaxed
+    }
+    role! {
+        /// A receiver's load of a slot's header: sees the payload. Partner: [`publish`].
+        observe = Acquire, ObserveRelaxed
+    }
+    role! {
+        /// A receiver's store that gives slots back (UMP: the acknowledgement line, FastForward:
+        /// the emptied header): its reads of the payload come first. Partner: [`reclaim`].
+        give_back = Release, GiveBackRelaxed
+    }
+    role! {
+        /// A sender's load that takes slots back: its writes of the next payload come after.
+        /// Partner: [`give_back`].
+        reclaim = Acquire, ReclaimRelaxed
+    }
+    role! {
+        /// A flag's store: everything before it is visible to whoever sees it. Partner: [`see`].
+        raise = Release, RaiseRelaxed
+    }
+    role! {
+        /// A flag's load. Partner: [`raise`].
+        see = Acquire, SeeRelaxed
+    }
+}
+
+/// Seeded faults, for models that prove that the check can catch a bug.
+#[cfg(loom)]
+pub mod mutant {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    /// Which fault is seeded.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Mutant {
+        /// The code as it is.
+        None,
+        /// A slot's header is published without release.
+        PublishRelaxed,
+        /// A slot's header is observed without acquire.
+        ObserveRelaxed,
+        /// Slots are given back without release.
+        GiveBackRelaxed,
+        /// Slots are taken back without acquire.
+        ReclaimRelaxed,
+        /// A flag is raised without release.
+        RaiseRelaxed,
+        /// A flag is seen without acquire.
+        SeeRelaxed,
+        /// A sleeper does not fence between announcing itself and its last look.
+        NoHeavyFence,
+        /// A waker does not fence between publishing and looking for sleepers.
+        NoLightFence,
+        /// A sleeper goes to sleep without a last look.
+        NoLastLook,
+        /// A sender overwrites slots that were not given back.
+        NoFlowControl,
+    }
+
+    static SEEDED: AtomicU8 = AtomicU8::new(0);
+
+    /// Seeds one fault in the whole process.
+    pub fn seed(mutant: Mutant) {
+        SEEDED.store(mutant as u8, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is(mutant: Mutant) -> bool {
+        SEEDED.load(Ordering::SeqCst) == mutant as u8
+    }
+}
+
+/// Whether a fault is seeded: never in an ordinary build.
+macro_rules! mutated {
+    ($mutant:ident) => {{
+        #[cfg(loom)]
+        {
+            $crate::sync::mutant::is($crate::sync::mutant::Mutant::$mutant)
+        }
+        #[cfg(not(loom))]
+        {
+            false
+        }
+    }};
+}
+pub(crate) use mutated;

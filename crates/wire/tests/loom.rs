@@ -1,0 +1,271 @@
+//! Models of the wires, checked in every interleaving that the memory model allows.
+//!
+//! Run with `RUSTFLAGS="--cfg loom" cargo test -p corecast-wire --test loom --release`. Each model
+//! also has seeded faults that it must catch: a model that cannot fail proves nothing. Executions
+//! are counted, because a model that gives up early ends silently.
+#![cfg(loom)]
+
+use corecast_wire::mutant::{self, Mutant};
+use corecast_wire::queue::{self, Backend, Options, Receiver, Sender};
+use corecast_wire::{FenceKind, Flag, Governor, Line, LineRef, Parker, Policy, Segment};
+use loom::thread;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Mutants are seeded process-wide: one model at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Explores `model` whole, or within `preemptions`; returns how many executions that took.
+fn explore(preemptions: Option<usize>, model: impl Fn() + Send + Sync + 'static) -> usize {
+    let executions = std::sync::Arc::new(AtomicUsize::new(0));
+    let counter = executions.clone();
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = preemptions;
+    builder.max_branches = 10_000;
+    builder.check(move || {
+        counter.fetch_add(1, Ordering::Relaxed);
+        model();
+    });
+    executions.load(Ordering::Relaxed)
+}
+
+/// The model holds, in more than a handful of executions, and catches each of `mutants`.
+fn check(
+    name: &str,
+    preemptions: Option<usize>,
+    mutants: &[Mutant],
+    model: impl Fn() + Clone + Send + Sync + 'static,
+) {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    mutant::seed(Mutant::None);
+    let executions = explore(preemptions, model.clone());
+    println!("{name}: {executions} executions");
+    assert!(executions > 3, "{name}: only {executions} executions");
+    for &seeded in mutants {
+        mutant::seed(seeded);
+        let model = model.clone();
+        let caught = catch_unwind(AssertUnwindSafe(|| explore(preemptions, model))).is_err();
+        mutant::seed(Mutant::None);
+        assert!(caught, "{name}: the seeded fault {seeded:?} went unnoticed");
+        println!("{name}: {seeded:?} caught");
+    }
+}
+
+fn options(backend: Backend) -> Options {
+    Options {
+        backend,
+        slots: 2,
+        ..Options::default()
+    }
+}
+
+const COMMON: [Mutant; 5] = [
+    Mutant::PublishRelaxed,
+    Mutant::ObserveRelaxed,
+    Mutant::GiveBackRelaxed,
+    Mutant::ReclaimRelaxed,
+    Mutant::NoFlowControl,
+];
+
+/// Polling ends, no parking: orderings of the slots alone. Three messages through two slots, so
+/// that one slot is used twice.
+fn spin(backend: Backend) {
+    let (mut sender, mut receiver): (Sender, Receiver) = queue::queue(&options(backend)).unwrap();
+    let other = thread::spawn(move || {
+        for value in 1..=3u64 {
+            while sender.try_send(&value.to_ne_bytes()).is_err() {
+                thread::yield_now();
+            }
+        }
+        sender
+    });
+    for value in 1..=3u64 {
+        let mut word = [0; 8];
+        while receiver.try_receive(&mut word).is_err() {
+            thread::yield_now();
+        }
+        assert_eq!(u64::from_ne_bytes(word), value);
+    }
+    drop(other.join().unwrap());
+}
+
+#[test]
+fn ump_slots() {
+    check("ump slots", Some(3), &COMMON, || spin(Backend::Ump));
+}
+
+#[test]
+fn fast_forward_slots() {
+    check("fastforward slots", Some(3), &COMMON, || spin(Backend::FastForward));
+}
+
+/// Parking ends: nothing is lost, doubled or torn, and nobody sleeps for ever.
+fn park(backend: Backend) {
+    let (mut sender, mut receiver) = queue::queue(&options(backend)).unwrap();
+    let other = thread::spawn(move || {
+        for value in 1..=3u64 {
+            sender.send(&value.to_ne_bytes()).unwrap();
+        }
+        sender
+    });
+    for value in 1..=3u64 {
+        let mut word = [0; 8];
+        assert_eq!(receiver.receive(&mut word).unwrap().len, 8);
+        assert_eq!(u64::from_ne_bytes(word), value);
+    }
+    drop(other.join().unwrap());
+}
+
+const SLEEP: [Mutant; 3] = [
+    Mutant::NoHeavyFence,
+    Mutant::NoLightFence,
+    Mutant::NoLastLook,
+];
+
+#[test]
+fn ump_parking() {
+    check("ump parking", Some(2), &SLEEP, || park(Backend::Ump));
+}
+
+#[test]
+fn fast_forward_parking() {
+    check("fastforward parking", Some(2), &SLEEP, || park(Backend::FastForward));
+}
+
+/// A message of two slots is whole or absent.
+#[test]
+fn split_messages_are_whole() {
+    for backend in Backend::ALL {
+        check(
+            &format!("{backend} split message"),
+            Some(2),
+            &[Mutant::PublishRelaxed, Mutant::ObserveRelaxed],
+            move || {
+                let mut options = options(backend);
+                options.slots = 4;
+                let (mut sender, mut receiver) = queue::queue(&options).unwrap();
+                let other = thread::spawn(move || {
+                    sender.send(&[7; 60]).unwrap();
+                    sender.notify().unwrap();
+                    sender
+                });
+                let mut buffer = [0; 64];
+                assert_eq!(receiver.receive(&mut buffer).unwrap().len, 60);
+                assert_eq!(buffer[..60], [7; 60]);
+                assert_eq!(receiver.receive(&mut buffer).unwrap().len, 0);
+                drop(other.join().unwrap());
+            },
+        );
+    }
+}
+
+/// An end that goes wakes the other, which still gets what was sent before.
+#[test]
+fn leaving_wakes_the_other_end() {
+    for backend in Backend::ALL {
+        check(
+            &format!("{backend} leaving"),
+            Some(3),
+            &[Mutant::NoHeavyFence, Mutant::NoLightFence],
+            move || {
+                let (mut sender, mut receiver) = queue::queue(&options(backend)).unwrap();
+                let other = thread::spawn(move || {
+                    sender.send(&[1]).unwrap();
+                });
+                let mut buffer = [0; 8];
+                assert_eq!(receiver.receive(&mut buffer).unwrap().len, 1);
+                assert!(receiver.receive(&mut buffer).is_err());
+                other.join().unwrap();
+            },
+        );
+    }
+}
+
+type Bell = LineRef<Line<Parker>>;
+
+struct End {
+    own: LineRef<Flag>,
+    other: LineRef<Flag>,
+    governor: Governor,
+    peer: Bell,
+}
+
+impl End {
+    fn barrier(&self, seq: u64) {
+        self.own.raise(seq);
+        self.peer.wake_for(1, FenceKind::Symmetric);
+        self.governor
+            .wait(1, || (self.other.seq() >= seq).then_some(()));
+    }
+}
+
+fn two_ends() -> (End, End) {
+    let (a, b) = (Segment::one(None).unwrap(), Segment::one(None).unwrap());
+    let parkers: [Bell; 2] = [Segment::one(None).unwrap(), Segment::one(None).unwrap()];
+    let end = |own: &LineRef<Flag>, other: &LineRef<Flag>, mine: usize| End {
+        own: own.clone(),
+        other: other.clone(),
+        governor: Governor::new(Policy::PARK, parkers[mine].clone()),
+        peer: parkers[1 - mine].clone(),
+    };
+    (end(&a, &b, 0), end(&b, &a, 1))
+}
+
+/// Two ranks meet twice by flags, and each sees what the other wrote before it came. The second
+/// meeting lets one run ahead while the other has not looked at the first flag yet.
+#[test]
+fn flags_meet_and_publish() {
+    let faults = [
+        Mutant::RaiseRelaxed,
+        Mutant::SeeRelaxed,
+        Mutant::NoHeavyFence,
+        Mutant::NoLightFence,
+        Mutant::NoLastLook,
+    ];
+    check("flag barrier", Some(2), &faults, || {
+        let (here, there) = two_ends();
+        let cells = std::sync::Arc::new([
+            loom::cell::UnsafeCell::new(0u64),
+            loom::cell::UnsafeCell::new(0u64),
+        ]);
+        let meet = |end: End, rank: usize, cells: std::sync::Arc<[loom::cell::UnsafeCell<u64>; 2]>| {
+            // SAFETY: loom checks that no access overlaps another: that is the test.
+            cells[rank].with_mut(|cell| unsafe { *cell = rank as u64 + 1 });
+            end.barrier(1);
+            // SAFETY: as above.
+            let seen = cells[1 - rank].with(|cell| unsafe { *cell });
+            assert_eq!(seen, 2 - rank as u64);
+            end.barrier(2);
+            // SAFETY: as above; both have read.
+            cells[rank].with_mut(|cell| unsafe { *cell = 9 });
+        };
+        let theirs = cells.clone();
+        let other = thread::spawn(move || meet(there, 1, theirs));
+        meet(here, 0, cells);
+        other.join().unwrap();
+    });
+}
+
+/// Two publishers for one sleeper: the token tells them apart, and neither wake-up is lost.
+#[test]
+fn two_publishers_one_sleeper() {
+    check("two publishers", Some(2), &[Mutant::NoHeavyFence, Mutant::NoLastLook], || {
+        let flags: [LineRef<Flag>; 2] = [Segment::one(None).unwrap(), Segment::one(None).unwrap()];
+        let parker: Bell = Segment::one(None).unwrap();
+        let sleeper = Governor::new(Policy::PARK, parker.clone());
+        let publishers = [0usize, 1].map(|i| {
+            let (flag, parker) = (flags[i].clone(), parker.clone());
+            thread::spawn(move || {
+                flag.raise(1);
+                parker.wake_for(i as u32 + 1, FenceKind::Symmetric);
+            })
+        });
+        for i in [0usize, 1] {
+            sleeper.wait(i as u32 + 1, || (flags[i].seq() >= 1).then_some(()));
+        }
+        for publisher in publishers {
+            publisher.join().unwrap();
+        }
+    });
+}
