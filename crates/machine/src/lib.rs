@@ -1,1 +1,50 @@
 //! Corecast's discovery: topology, cpuset, CPU quota, affinity.
+//!
+//! [`discover`] turns what the Linux kernel tells under `/sys` and `/proc` into a
+//! [`Machine`](corecast_model::Machine). It works on any machine: what the kernel does not tell is
+//! assumed, and every assumption is one sentence in the result. [`pin_current`] and its kin put
+//! threads on PUs and check that they stay there.
+//!
+//! ```text
+//! /sys/devices/system/cpu  ─► topology, cache ─┐
+//! /sys/devices/system/node ─► numa ────────────┤
+//! /proc/cpuinfo, firmware  ─► processor ───────┼─► discover ─► Discovery ─► fingerprint
+//! /proc/self/{cgroup,…}    ─► cgroup ─► quota ─┤       │                    describe
+//! sched_getaffinity        ─► affinity ────────┘       └─► Machine::assumptions
+//! ```
+//!
+//! **Architecture invariants:** nothing here fails or panics on an odd machine; no unsafe code;
+//! nothing but [`pin_current`], [`confine_current`] and their undoing changes anything.
+//!
+//! Linux only: other systems neither show their topology in files nor pin threads by number.
+//!
+//! The reader of sysfs is our own, as hwloc is a system library that users would have to install.
+#![forbid(unsafe_code)]
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("corecast-machine reads Linux's sysfs and cgroups: build it for a Linux target");
+
+mod affinity;
+mod cache;
+mod cgroup;
+mod cpulist;
+mod describe;
+mod discover;
+mod files;
+mod fingerprint;
+mod numa;
+mod processor;
+mod quota;
+mod topology;
+
+pub use affinity::{
+    PIN_LIMIT, PinError, PinGuard, PinState, Pinning, confine_current, current_mask, current_pu,
+    pin_current, pin_state, process_mask, still_pinned,
+};
+pub use cpulist::{CpuList, CpuListError};
+pub use describe::{MachineTree, TreeLevel, describe};
+pub use discover::{Discovery, Options, Scope, discover, discover_at};
+pub use fingerprint::fingerprint;
+pub use numa::NumaNode;
+pub use processor::CoreKind;
+pub use quota::Quota;
