@@ -1,2 +1,87 @@
-//! The corecast command.
-fn main() {}
+//! The `corecast` command: looks at machines, plans for them, and explains the plans.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`commands`] | a file per command: arguments, work, text and JSON |
+//! | [`source`] | finds the machine: a file, a built-in or made-up one, or this one |
+//! | [`store`] | what was measured here earlier |
+//! | [`team`] | which threads take part |
+//! | [`limits`] | what this process may use |
+//! | [`draw`] | trees, heat maps, boxes: pure functions from data to text |
+//! | [`output`], [`failure`] | the only places that write, and the exit codes |
+#![forbid(unsafe_code)]
+
+mod commands;
+mod draw;
+mod failure;
+mod limits;
+mod output;
+mod source;
+mod store;
+mod team;
+
+use std::process::ExitCode;
+
+use clap::{ArgAction, Parser, Subcommand};
+
+/// Fast communication between the cores of one machine: measured, planned, explained.
+#[derive(Debug, Parser)]
+#[command(
+    name = "corecast",
+    version,
+    arg_required_else_help = true,
+    infer_long_args = false
+)]
+#[command(after_help = "Exit codes: 0 success, 1 a check failed, 2 unusable input.")]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Global {
+    /// One line of JSON instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Abbreviate nothing
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+
+    /// FILE, builtin:NAME or synthetic:SPEC such as "package:2 numa:1 core:10 pu:1" [default: this machine]
+    #[arg(short = 'i', long, global = true, value_name = "MACHINE")]
+    pub(crate) machine: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show the machine: packages, NUMA nodes, shared caches, cores, hardware threads
+    Topo(commands::topo::TopoArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::report_usage(&error),
+    };
+    let done = match &cli.command {
+        Command::Topo(args) => commands::topo::run(&cli.global, args),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => failure::report(&error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,94 @@
+//! How commands fail: one line on standard error and an exit code that scripts can rely on.
+//!
+//! | code | meaning |
+//! | --- | --- |
+//! | 0 | success; also when the reader of a pipe left early |
+//! | 1 | a check that the user asked for failed |
+//! | 2 | unusable input: a bad option, file, machine, pattern, team |
+
+use std::process::ExitCode;
+
+use anyhow::Error;
+
+/// Exit code of a failed check.
+pub(crate) const FAILED_CHECK: u8 = 1;
+/// Exit code for unusable input.
+pub(crate) const UNUSABLE: u8 = 2;
+
+/// Reports `error` and says how to exit.
+pub(crate) fn report(error: &Error) -> ExitCode {
+    if is_broken_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
+    let _ = write_line(&format!("{error:#}"));
+    ExitCode::from(UNUSABLE)
+}
+
+/// Reports a command line that clap refused, or prints the help or version that was asked for.
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return ExitCode::from(UNUSABLE);
+    }
+    let text = error.render().to_string();
+    let end = text.find("\n\n").unwrap_or(text.len());
+    let _ = write_line(text[..end].trim_start_matches("error: "));
+    ExitCode::from(UNUSABLE)
+}
+
+/// Writes `message` as one line, however many it came in, to standard error.
+fn write_line(message: &str) -> std::io::Result<()> {
+    use std::io::Write;
+    let words: Vec<&str> = message.split_whitespace().collect();
+    writeln!(
+        anstream::stderr(),
+        "corecast: {}",
+        printable(&words.join(" "))
+    )
+}
+
+/// `text` without control characters: input that is quoted may be anything, also an escape
+/// sequence that would recolour the terminal.
+pub(crate) fn printable(text: &str) -> String {
+    const MOST: usize = 400;
+    let mut shown: String = text
+        .chars()
+        .take(MOST)
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
+    if text.chars().nth(MOST).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Whether the reader of standard output has gone.
+fn is_broken_pipe(error: &Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_and_endless_input_are_tamed() {
+        assert_eq!(printable("a\u{1b}[31mb"), "a\u{fffd}[31mb");
+        assert_eq!(printable(&"x".repeat(1000)).chars().count(), 401);
+    }
+
+    #[test]
+    fn only_broken_pipes_are_silent() {
+        let io = |kind| Error::new(std::io::Error::from(kind)).context("writing");
+        assert!(is_broken_pipe(&io(std::io::ErrorKind::BrokenPipe)));
+        assert!(!is_broken_pipe(&io(std::io::ErrorKind::NotFound)));
+    }
+}

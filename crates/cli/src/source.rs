@@ -1,0 +1,189 @@
+//! Where the machine comes from: `-i FILE|builtin:NAME|synthetic:SPEC`, or this machine.
+
+use std::io::Read;
+
+use anyhow::{Context, Result, anyhow, bail};
+use corecast_machine::Discovery;
+use corecast_model::{MachineFile, builtin, builtin_names, default_costs_for, synthetic};
+
+use crate::draw::grid::Grid;
+use crate::store::{self, Stored};
+
+/// A machine with costs, and how it was come by.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// The machine and its costs.
+    pub(crate) file: MachineFile,
+    /// Whose costs these are.
+    pub(crate) costs: CostBasis,
+    /// What discovery found, where the machine is this one.
+    pub(crate) here: Option<Discovery>,
+    /// What a reader should know about the machine or its costs, one sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// How far the costs can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CostBasis {
+    /// Measured here.
+    Measured,
+    /// Given with the machine by file, literature or made-up machine.
+    Given,
+    /// Another machine's, for want of better.
+    Assumed,
+}
+
+/// Most bytes that are read: beyond the matrices of 4,096 threads nothing is a machine file.
+const BYTES_MAX: u64 = 1 << 30;
+
+/// The machine that `text` names; this machine for none.
+///
+/// # Errors
+///
+/// What cannot be read or is no valid machine, quoting `text`.
+pub(crate) fn open(text: Option<&str>) -> Result<Source> {
+    let Some(text) = text else {
+        return this_machine();
+    };
+    let given = |file| Source {
+        file,
+        costs: CostBasis::Given,
+        here: None,
+        notes: Vec::new(),
+    };
+    if let Some(name) = text.strip_prefix("builtin:") {
+        let known = builtin_names().join(", ");
+        let file = builtin(name)
+            .ok_or_else(|| anyhow!("no built-in machine {name:?}, there are {known}"))?;
+        return Ok(given(file));
+    }
+    if let Some(spec) = text
+        .strip_prefix("synthetic:")
+        .or(is_spec(text).then_some(text))
+    {
+        let file = synthetic(spec).with_context(|| format!("synthetic machine {spec:?}"))?;
+        return Ok(given(file));
+    }
+    let file =
+        MachineFile::from_json(&read(text)?).with_context(|| format!("machine file {text:?}"))?;
+    Ok(given(file))
+}
+
+/// Whether `text` is a synthetic machine without its prefix, as lstopo takes them.
+fn is_spec(text: &str) -> bool {
+    ["package:", "numa:", "core:", "pu:"]
+        .iter()
+        .any(|level| text.starts_with(level))
+}
+
+/// The content of the file at `path`, or of standard input for `-`.
+fn read(path: &str) -> Result<String> {
+    let mut bytes = Vec::new();
+    let read = if path == "-" {
+        std::io::stdin()
+            .lock()
+            .take(BYTES_MAX + 1)
+            .read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|f| f.take(BYTES_MAX + 1).read_to_end(&mut bytes))
+    };
+    read.with_context(|| format!("cannot read machine file {path:?}"))?;
+    if bytes.len() as u64 > BYTES_MAX {
+        bail!(
+            "machine file {path:?} is larger than {} MiB",
+            BYTES_MAX >> 20
+        );
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        anyhow!(
+            "machine file {path:?} is not text: byte {} is not UTF-8",
+            e.utf8_error().valid_up_to()
+        )
+    })
+}
+
+/// What discovery finds here, with the costs of the last probe or, for want of one, the
+/// literature's.
+fn this_machine() -> Result<Source> {
+    let here = corecast_machine::discover();
+    let machine = &here.machine;
+    let mut notes = Vec::new();
+    let (file, costs) = match store::measured(machine) {
+        Stored::Found(path, file) => {
+            let when = file
+                .measured()
+                .map_or(String::new(), |m| format!(", measured {}", m.when));
+            notes.push(format!(
+                "costs of this machine{when}, from {}",
+                path.display()
+            ));
+            (file, CostBasis::Measured)
+        }
+        other => {
+            if let Stored::Unusable(reason) = other {
+                notes.push(reason);
+            }
+            notes.push(
+                "this machine's costs have not been measured yet: costs by class of proximity from the literature \
+                 are used instead"
+                    .to_owned(),
+            );
+            let file = MachineFile::of_whole(machine.clone(), default_costs_for(machine));
+            (file.context("this machine")?, CostBasis::Assumed)
+        }
+    };
+    Ok(Source {
+        file,
+        costs,
+        here: Some(here),
+        notes,
+    })
+}
+
+impl Source {
+    /// The send and the receive costs of `members` as grids to draw.
+    pub(crate) fn grids(&self, members: &[u32]) -> [Grid; 2] {
+        grids(&self.file, members)
+    }
+}
+
+/// The send and the receive costs of `members`, which must have costs, as grids to draw.
+pub(crate) fn grids(file: &MachineFile, members: &[u32]) -> [Grid; 2] {
+    let at: Vec<usize> = members.iter().filter_map(|&t| file.position(t)).collect();
+    assert_eq!(at.len(), members.len(), "members have costs");
+    let costs = file.costs();
+    let numa: Vec<u32> = at.iter().map(|&k| costs.numa(k)).collect();
+    let unit = unit_name(costs.unit());
+    let make = |title: &str,
+                cost: &dyn Fn(usize, usize) -> f64,
+                spread: Option<&corecast_model::Matrix>| {
+        let half = |i: usize, j: usize| spread.map_or(f64::NAN, |m| m.get(at[i], at[j]));
+        let half: Option<&dyn Fn(usize, usize) -> f64> =
+            if spread.is_some() { Some(&half) } else { None };
+        Grid::new(
+            title,
+            unit,
+            members.to_vec(),
+            numa.clone(),
+            |i, j| cost(at[i], at[j]),
+            half,
+        )
+    };
+    [
+        make("send", &|i, j| costs.send(i, j), file.send_interval()),
+        make(
+            "receive",
+            &|i, j| costs.receive(i, j),
+            file.receive_interval(),
+        ),
+    ]
+}
+
+/// A unit as people and JSON write it.
+pub(crate) fn unit_name(unit: corecast_model::Unit) -> &'static str {
+    match unit {
+        corecast_model::Unit::Cycles => "cycles",
+        corecast_model::Unit::Nanoseconds => "ns",
+    }
+}

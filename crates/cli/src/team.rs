@@ -1,0 +1,165 @@
+//! Which hardware threads take part, and in which order: position in the list is the rank.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use corecast_model::{Machine, MachineFile};
+
+use crate::draw::topo_text::ranges;
+
+/// The options that name a team.
+#[derive(Debug, Args)]
+pub(crate) struct TeamArgs {
+    /// Hardware threads by operating-system number; rank r is the r-th of them [default: all]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) threads: Option<String>,
+
+    /// Only K of them, chosen by --placement
+    #[arg(long, value_name = "K")]
+    pub(crate) subset: Option<usize>,
+
+    /// How --subset chooses
+    #[arg(long, value_enum, default_value_t = Placement::Packed, requires = "subset")]
+    pub(crate) placement: Placement,
+}
+
+/// In which order NUMA nodes are filled (Smelt §5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Placement {
+    /// One NUMA node after the other, a thread of each core before any SMT sibling.
+    Packed,
+    /// One thread of each NUMA node in turn.
+    RoundRobin,
+}
+
+/// The members' operating-system numbers, by rank.
+///
+/// # Errors
+///
+/// A list that cannot be read, is empty, names a thread twice or one without costs; a subset of no
+/// member or of more than there are.
+pub(crate) fn members(args: &TeamArgs, file: &MachineFile) -> Result<Vec<u32>> {
+    let all = match &args.threads {
+        Some(list) => checked(list, file)?,
+        None => file.threads().to_vec(),
+    };
+    let Some(k) = args.subset else {
+        return Ok(all);
+    };
+    if k == 0 || k > all.len() {
+        bail!(
+            "--subset {k}: the team has {} threads, choose from 1 to {0}",
+            all.len()
+        );
+    }
+    let mut chosen = placed(file.machine(), &all, args.placement);
+    chosen.truncate(k);
+    Ok(chosen)
+}
+
+/// The threads of a list, all of them known and none twice.
+fn checked(list: &str, file: &MachineFile) -> Result<Vec<u32>> {
+    let threads = parse(list)?;
+    let mut seen = std::collections::HashSet::new();
+    for &t in &threads {
+        if file.position(t).is_none() {
+            bail!(
+                "--threads {list:?}: machine {:?} has no costs for thread {t}, it has {}",
+                file.machine().name,
+                ranges(file.threads().to_vec())
+            );
+        }
+        if !seen.insert(t) {
+            bail!("--threads {list:?}: thread {t} is listed twice");
+        }
+    }
+    Ok(threads)
+}
+
+/// Highest thread number that is accepted: enough for any kernel, and a mistyped range cannot
+/// exhaust the memory.
+const THREAD_MAX: u32 = 65_535;
+
+/// Reads `0-31,33` and keeps the order, unlike a CPU list of the machine crate, which is a set.
+fn parse(list: &str) -> Result<Vec<u32>> {
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&k| k <= THREAD_MAX);
+    let mut threads = Vec::new();
+    for part in list.split(',') {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let (Some(from), Some(to)) = (number(from), number(to)) else {
+            bail!(
+                "--threads {list:?}: {part:?} is neither a thread nor a range, write a list such as 0-31,33"
+            );
+        };
+        if from > to {
+            bail!("--threads {list:?}: the range {part:?} runs backwards");
+        }
+        threads.extend(from..=to);
+        if threads.len() > 1 + THREAD_MAX as usize {
+            bail!("--threads {list:?}: more than {} threads", 1 + THREAD_MAX);
+        }
+    }
+    Ok(threads)
+}
+
+/// `threads` in the order in which `placement` takes them.
+fn placed(machine: &Machine, threads: &[u32], placement: Placement) -> Vec<u32> {
+    let mut siblings_before: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut keyed = Vec::new();
+    for &t in threads {
+        let Some(pu) = machine.pu(t) else { continue };
+        let sibling = siblings_before.entry(pu.core).or_insert(0);
+        keyed.push((pu.package, pu.numa_node, *sibling, pu.core, t));
+        *sibling += 1;
+    }
+    keyed.sort_unstable();
+    if placement == Placement::RoundRobin {
+        let mut turn: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut dealt: Vec<_> = keyed
+            .into_iter()
+            .map(|key| {
+                let round = turn.entry(key.1).or_insert(0);
+                *round += 1;
+                (*round, key)
+            })
+            .collect();
+        dealt.sort_unstable();
+        return dealt.into_iter().map(|(_, key)| key.4).collect();
+    }
+    keyed.into_iter().map(|key| key.4).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_keep_their_order() {
+        assert_eq!(parse("4-6,1").unwrap(), [4, 5, 6, 1]);
+        for (bad, reason) in [
+            ("", "neither a thread"),
+            ("1,,2", "neither a thread"),
+            ("3-1", "backwards"),
+            ("-3", "neither a thread"),
+            ("0-4294967295", "neither a thread"),
+            ("x", "\"x\""),
+        ] {
+            let message = parse(bad).unwrap_err().to_string();
+            assert!(message.contains(reason), "{bad:?}: {message}");
+        }
+    }
+
+    #[test]
+    fn placements_fill_or_alternate() {
+        // Threads 2c and 2c + 1 share core c; cores 0 to 3 are in NUMA node 0.
+        let file = corecast_model::synthetic("package:2 core:4 pu:2").unwrap();
+        let all = file.threads();
+        let first = |p, k| placed(file.machine(), all, p)[..k].to_vec();
+        assert_eq!(first(Placement::Packed, 6), [0, 2, 4, 6, 1, 3]);
+        assert_eq!(first(Placement::RoundRobin, 4), [0, 8, 2, 10]);
+        let mut sorted = first(Placement::RoundRobin, 16);
+        sorted.sort_unstable();
+        assert_eq!(sorted, all);
+    }
+}
