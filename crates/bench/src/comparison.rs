@@ -38,7 +38,8 @@ pub struct Entry {
     pub setting: String,
     /// How it fared.
     pub status: Status,
-    /// Operations per batch; 0 for programs, which choose for themselves.
+    /// Operations per batch at the end of the race; 0 for programs, which choose
+    /// for themselves.
     pub batch: u64,
     /// Nanoseconds per operation in each round, `None` where there is none.
     pub samples: Vec<Option<f64>>,
@@ -199,7 +200,8 @@ pub struct EntryReport {
     pub status: String,
     /// Why it was skipped or failed.
     pub reason: Option<String>,
-    /// Operations per batch; 0 for programs, which choose for themselves.
+    /// Operations per batch at the end of the race; 0 for programs, which choose
+    /// for themselves.
     pub batch: u64,
     /// Summary of the samples.
     pub ns_per_op: Option<Summary>,

@@ -17,9 +17,11 @@ use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// Time that one launch may take unless set otherwise.
 pub const LIMIT: Duration = Duration::from_secs(20);
@@ -45,6 +47,7 @@ pub struct External {
     pub environment_removed: Vec<String>,
     /// Time that one launch may take.
     pub limit: Duration,
+    home: Option<Arc<TempDir>>,
 }
 
 /// Why a launch gave no number.
@@ -89,7 +92,13 @@ impl External {
             environment: Vec::new(),
             environment_removed: Vec::new(),
             limit: LIMIT,
+            home: None,
         }
+    }
+
+    /// Keeps the folder that the program lies in until the last clone is gone.
+    pub(crate) fn keep(&mut self, home: Arc<TempDir>) {
+        self.home = Some(home);
     }
 
     /// Runs the program once: nanoseconds per operation.

@@ -404,7 +404,7 @@ impl Race<'_, '_> {
     /// One batch of one entrant, in nanoseconds per operation; `None` if the
     /// entrant is out of the race.
     fn sample(&mut self, index: usize) -> Option<f64> {
-        let entry = &self.comparison.entries[index];
+        let entry = &mut self.comparison.entries[index];
         if !entry.is_racing() {
             return None;
         }
@@ -413,22 +413,35 @@ impl Race<'_, '_> {
                 crew,
                 number,
                 parts,
-            } => self.crews[crew]
-                .batch(number, entry.batch)
-                .map(|took| took.as_nanos() as f64 / entry.batch as f64 / f64::from(parts)),
+            } => self.crews[crew].batch(number, entry.batch).map(|took| {
+                let ns = took.as_nanos() as f64 / entry.batch as f64 / f64::from(parts);
+                entry.batch = refit(entry.batch, took, self.settings.batch);
+                ns
+            }),
             Runner::Process(external) => external.launch().map_err(|e| e.to_string()),
             Runner::Absent => return None,
         };
         match outcome {
             Ok(ns) => {
-                self.comparison.entries[index].status = Status::Timed;
+                entry.status = Status::Timed;
                 Some(ns)
             }
             Err(reason) => {
-                self.comparison.entries[index].fail(reason);
+                entry.fail(reason);
                 None
             }
         }
+    }
+}
+
+/// The next batch size. Calibration may have seen a better or worse moment than
+/// the rounds do: spinning ranks that come to share a PU take a scheduler's
+/// slice per operation, and would hold up the race for minutes.
+fn refit(batch: u64, took: Duration, target: Duration) -> u64 {
+    let factor = target.as_secs_f64() / took.as_secs_f64().max(1e-9);
+    match (0.25..=4.0).contains(&factor) {
+        true => batch,
+        false => ((batch as f64 * factor.min(4.0)) as u64).max(1),
     }
 }
 
@@ -463,6 +476,16 @@ mod tests {
             assert_eq!(firsts, vec![2; n]);
         }
         assert_eq!(order(3, 3).collect::<Vec<_>>(), [2, 1, 0]);
+    }
+
+    #[test]
+    fn batches_are_refitted_when_they_are_far_off() {
+        let ms = Duration::from_millis;
+        assert_eq!(refit(1000, ms(2), ms(1)), 1000);
+        assert_eq!(refit(1000, ms(1000), ms(1)), 1);
+        assert_eq!(refit(1000, ms(10), ms(1)), 100);
+        assert_eq!(refit(1000, ms(1), ms(100)), 4000);
+        assert_eq!(refit(1, Duration::ZERO, ms(1)), 4);
     }
 
     #[test]

@@ -26,11 +26,11 @@ pub fn render(comparison: &Comparison) -> String {
         };
         let mut row = vec![
             entry.name.clone(),
-            time(summary.median),
+            digits(summary.median),
             format!(
                 "{}..{}",
-                time(summary.interval.low),
-                time(summary.interval.high)
+                digits(summary.interval.low),
+                digits(summary.interval.high)
             ),
         ];
         for base in [floor, peer].into_iter().flatten() {
@@ -79,18 +79,20 @@ fn header(floor: bool, peer: bool) -> Vec<String> {
 fn ratio(ratio: Option<Ratio>) -> String {
     ratio.map_or("-".to_owned(), |ratio| {
         format!(
-            "{:.2} ({:.2}..{:.2})",
-            ratio.median, ratio.interval.low, ratio.interval.high
+            "{} ({}..{})",
+            digits(ratio.median),
+            digits(ratio.interval.low),
+            digits(ratio.interval.high)
         )
     })
 }
 
 /// Three significant digits or all digits before the point.
-fn time(ns: f64) -> String {
-    match ns {
-        ns if ns >= 100.0 => format!("{ns:.0}"),
-        ns if ns >= 10.0 => format!("{ns:.1}"),
-        ns => format!("{ns:.2}"),
+fn digits(x: f64) -> String {
+    match x {
+        x if x >= 100.0 => format!("{x:.0}"),
+        x if x >= 10.0 => format!("{x:.1}"),
+        x => format!("{x:.2}"),
     }
 }
 

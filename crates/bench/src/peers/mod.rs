@@ -1,7 +1,31 @@
 //! Barriers that people use today, at their best settings.
 
+mod native;
 mod pthread;
 mod std_barrier;
 
+pub use native::barriers as native_barriers;
 pub use pthread::PthreadBarrier;
 pub use std_barrier::StdBarrier;
+
+use crate::race::Entrant;
+use crate::seat::Seat;
+
+/// All barrier peers for a race on `seats`, pinned and not; what is missing on
+/// this machine is among them as an absent entrant.
+///
+/// # Cost
+///
+/// Up to three compilations, about a second each.
+pub fn barriers(seats: &[Seat]) -> Vec<Entrant<'static>> {
+    let ranks = seats.len();
+    let mut entrants = Vec::new();
+    if seats.iter().any(|seat| *seat != Seat::Free) {
+        entrants.push(Entrant::threads(StdBarrier::new(ranks)));
+        entrants.push(Entrant::threads(PthreadBarrier::new(ranks)));
+    }
+    entrants.push(Entrant::threads(StdBarrier::new(ranks)).unpinned());
+    entrants.push(Entrant::threads(PthreadBarrier::new(ranks)).unpinned());
+    entrants.extend(native_barriers(seats));
+    entrants
+}

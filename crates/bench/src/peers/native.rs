@@ -1,0 +1,327 @@
+//! Barriers of C and C++ run-time libraries, in programs of their own.
+//!
+//! The programs are small, belong to this crate, and are compiled when they are
+//! needed, since these libraries read their settings once per process and a
+//! build of Corecast must not need a C compiler. Whatever is missing becomes an
+//! entrant that says so.
+//!
+//! | name | settings |
+//! | --- | --- |
+//! | `gomp` | `OMP_WAIT_POLICY` active, passive, default; bound and not |
+//! | `libomp` | `KMP_BLOCKTIME` infinite, default; bound and not; each `KMP_PLAIN_BARRIER_PATTERN` |
+//! | `C++ std::barrier` | bound and not |
+
+use crate::external::External;
+use crate::race::Entrant;
+use crate::seat::Seat;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+const MEASURE: (&str, &str) = ("measure.h", include_str!("native/measure.h"));
+const OMP: (&str, &str) = ("omp_barrier.c", include_str!("native/omp_barrier.c"));
+const STD: (&str, &str) = ("std_barrier.cpp", include_str!("native/std_barrier.cpp"));
+
+/// Length of the batch that a program times: longer than a batch on threads,
+/// since it must outweigh the launch.
+const BATCH_US: u32 = 2000;
+
+/// One way to build a program: compiler and arguments after the source file.
+type Recipe = &'static [&'static str];
+
+const GOMP_RECIPES: &[Recipe] = &[
+    &["gcc", "-O2", "-fopenmp"],
+    &["cc", "-O2", "-fopenmp", "-lgomp"],
+];
+const LIBOMP_RECIPES: &[Recipe] = &[
+    &["clang", "-O2", "-fopenmp=libomp"],
+    // libomp also serves the calls that GCC generates. It comes first, and
+    // libgomp only as needed, which it then is not: were both loaded, libgomp
+    // would pin the first thread before libomp counts the PUs it may use.
+    &[
+        "gcc",
+        "-O2",
+        "-fopenmp",
+        "-Wl,--as-needed",
+        "-l:libomp.so.5",
+    ],
+];
+const STD_RECIPES: &[Recipe] = &[
+    &["g++", "-std=c++20", "-O2", "-pthread"],
+    &["c++", "-std=c++20", "-O2", "-pthread"],
+];
+
+/// The barriers of C and C++ libraries for a race on `seats`.
+///
+/// # Cost
+///
+/// Up to three compilations, about a second each.
+pub fn barriers(seats: &[Seat]) -> Vec<Entrant<'static>> {
+    let mut entrants = Vec::new();
+    let team = Team::of(seats);
+    let workshop = match Workshop::open() {
+        Ok(workshop) => workshop,
+        Err(reason) => {
+            let names = ["gomp", "libomp", "C++ std::barrier"];
+            return names
+                .map(|name| Entrant::absent(name, "", reason.clone()))
+                .into();
+        }
+    };
+
+    match workshop.build("gomp", OMP, GOMP_RECIPES, "install gcc") {
+        Ok(program) => entrants.extend(gomp(&workshop, &program, &team)),
+        Err(reason) => entrants.push(Entrant::absent("gomp", "", reason)),
+    }
+    match workshop.build("libomp", OMP, LIBOMP_RECIPES, "install clang and libomp") {
+        Ok(program) => entrants.extend(libomp(&workshop, &program, &team)),
+        Err(reason) => entrants.push(Entrant::absent("libomp", "", reason)),
+    }
+    match workshop.build("std", STD, STD_RECIPES, "install g++ 11 or later") {
+        Ok(program) => entrants.extend(std_barrier(&workshop, &program, &team)),
+        Err(reason) => entrants.push(Entrant::absent("C++ std::barrier", "", reason)),
+    }
+    entrants
+}
+
+fn gomp(workshop: &Workshop, program: &Path, team: &Team) -> Vec<Entrant<'static>> {
+    let mut entrants = Vec::new();
+    for bound in team.bindings() {
+        for policy in ["active", "passive", "default"] {
+            let mut variables = team.omp_binding(bound);
+            if policy != "default" {
+                variables.push(("OMP_WAIT_POLICY".to_owned(), policy.to_owned()));
+            }
+            entrants.push(team.omp(workshop, "gomp", program, variables));
+        }
+    }
+    entrants
+}
+
+fn libomp(workshop: &Workshop, program: &Path, team: &Team) -> Vec<Entrant<'static>> {
+    let mut entrants = Vec::new();
+    let variable = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    for bound in team.bindings() {
+        for blocktime in [Some("infinite"), None] {
+            let mut variables = team.omp_binding(bound);
+            variables.extend(blocktime.map(|time| variable("KMP_BLOCKTIME", time)));
+            entrants.push(team.omp(workshop, "libomp", program, variables));
+        }
+    }
+    for pattern in ["linear", "tree", "hyper", "hierarchical", "dist"] {
+        let mut variables = team.omp_binding(team.is_pinned());
+        variables.push(variable("KMP_BLOCKTIME", "infinite"));
+        let both_phases = format!("{pattern},{pattern}");
+        variables.push(variable("KMP_PLAIN_BARRIER_PATTERN", &both_phases));
+        if pattern == "dist" {
+            // libomp takes this one for all kinds of barrier or for none.
+            variables.push(variable("KMP_FORKJOIN_BARRIER_PATTERN", &both_phases));
+            variables.push(variable("KMP_REDUCTION_BARRIER_PATTERN", &both_phases));
+        }
+        entrants.push(team.omp(workshop, "libomp", program, variables));
+    }
+    entrants
+}
+
+fn std_barrier(workshop: &Workshop, program: &Path, team: &Team) -> Vec<Entrant<'static>> {
+    let entrant = |bound: bool| {
+        let setting = match bound {
+            true => format!("g++ -O2, sched_setaffinity {}", team.list(",")),
+            false => "g++ -O2, unpinned".to_owned(),
+        };
+        let mut external = team.external(workshop, "C++ std::barrier", setting, program);
+        if bound {
+            external.arguments.push(team.list(",").into());
+        }
+        Entrant::process(external)
+    };
+    team.bindings().map(entrant).collect()
+}
+
+/// Threads and PUs of a program.
+struct Team {
+    ranks: usize,
+    pus: Vec<u32>,
+}
+
+impl Team {
+    fn of(seats: &[Seat]) -> Team {
+        let mut pus = Vec::new();
+        for seat in seats {
+            if let Seat::Pu(pu) = seat
+                && !pus.contains(pu)
+            {
+                pus.push(*pu);
+            }
+        }
+        Team {
+            ranks: seats.len(),
+            pus,
+        }
+    }
+
+    fn is_pinned(&self) -> bool {
+        !self.pus.is_empty()
+    }
+
+    /// Bound and unbound, or only unbound if the race has no PUs.
+    fn bindings(&self) -> impl Iterator<Item = bool> {
+        self.is_pinned().then_some(true).into_iter().chain([false])
+    }
+
+    fn list(&self, separator: &str) -> String {
+        let pus: Vec<String> = self.pus.iter().map(u32::to_string).collect();
+        pus.join(separator)
+    }
+
+    fn omp_binding(&self, bound: bool) -> Vec<(String, String)> {
+        let mut variables = vec![("OMP_PROC_BIND".to_owned(), bound.to_string())];
+        if bound {
+            let places = format!("{{{}}}", self.list("},{"));
+            variables.push(("OMP_PLACES".to_owned(), places));
+        }
+        variables
+    }
+
+    fn omp(
+        &self,
+        workshop: &Workshop,
+        name: &str,
+        program: &Path,
+        environment: Vec<(String, String)>,
+    ) -> Entrant<'static> {
+        let words: Vec<String> = environment
+            .iter()
+            .map(|(k, v)| format!("{k}={v}"))
+            .collect();
+        let mut external = self.external(workshop, name, words.join(" "), program);
+        external.environment = environment;
+        Entrant::process(external)
+    }
+
+    fn external(
+        &self,
+        workshop: &Workshop,
+        name: &str,
+        setting: String,
+        program: &Path,
+    ) -> External {
+        let mut external = External::new(name, setting, program);
+        external.arguments = vec![self.ranks.to_string().into(), BATCH_US.to_string().into()];
+        external.environment_removed = std::env::vars_os()
+            .filter_map(|(key, _)| key.into_string().ok())
+            .filter(|key| ["OMP_", "GOMP_", "KMP_"].iter().any(|p| key.starts_with(p)))
+            .collect();
+        external.keep(Arc::clone(&workshop.directory));
+        external
+    }
+}
+
+/// A temporary folder with the sources and programs, removed with the last
+/// entrant that needs it.
+struct Workshop {
+    directory: Arc<TempDir>,
+}
+
+impl Workshop {
+    fn open() -> Result<Workshop, String> {
+        let directory = tempfile::Builder::new().prefix("corecast-peers-").tempdir();
+        let directory = directory.map_err(|e| format!("no temporary folder: {e}"))?;
+        for (name, text) in [MEASURE, OMP, STD] {
+            fs::write(directory.path().join(name), text)
+                .map_err(|e| format!("cannot write {name} to a temporary folder: {e}"))?;
+        }
+        Ok(Workshop {
+            directory: Arc::new(directory),
+        })
+    }
+
+    /// Builds `source` by the first recipe that works; if none does, the reason
+    /// and what the user can do.
+    fn build(
+        &self,
+        name: &str,
+        source: (&str, &str),
+        recipes: &[Recipe],
+        remedy: &str,
+    ) -> Result<PathBuf, String> {
+        let program = self.directory.path().join(name);
+        let mut trouble = "no compiler".to_owned();
+        for recipe in recipes {
+            let (compiler, arguments) = (recipe[0], &recipe[1..]);
+            let output = Command::new(compiler)
+                .current_dir(self.directory.path())
+                .arg(source.0)
+                .arg("-o")
+                .arg(&program)
+                .args(arguments)
+                .output();
+            match output {
+                Ok(output) if output.status.success() => return Ok(program),
+                Ok(output) => {
+                    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+                    trouble = format!("{compiler} failed: {}", first_error(&text));
+                }
+                Err(_) => {}
+            }
+        }
+        Err(format!("{trouble} ({remedy})"))
+    }
+}
+
+/// The line of a compiler's output that says most.
+fn first_error(text: &str) -> &str {
+    let tells = |line: &&str| line.contains("cannot find") || line.contains("error:");
+    let line = text.lines().find(tells).or(text.lines().next());
+    line.map_or("no message", str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seat;
+
+    #[test]
+    fn openmp_places_hold_one_pu_each() {
+        let team = Team::of(&seat::pinned(4, &[2, 5]));
+        assert_eq!(
+            team.omp_binding(true),
+            [
+                ("OMP_PROC_BIND".to_owned(), "true".to_owned()),
+                ("OMP_PLACES".to_owned(), "{2},{5}".to_owned()),
+            ]
+        );
+        assert_eq!(team.bindings().collect::<Vec<_>>(), [true, false]);
+        let free = Team::of(&seat::free(2));
+        assert_eq!(free.bindings().collect::<Vec<_>>(), [false]);
+    }
+
+    #[test]
+    fn a_missing_or_failing_compiler_is_told_with_its_remedy() {
+        let workshop = Workshop::open().unwrap();
+        let missing: Recipe = &["no-such-compiler-anywhere"];
+        assert_eq!(
+            workshop.build("x", OMP, &[missing], "install gcc"),
+            Err("no compiler (install gcc)".to_owned())
+        );
+        let failing: Recipe = &["false"];
+        assert_eq!(
+            workshop.build("x", OMP, &[failing, missing], "install gcc"),
+            Err("false failed: no message (install gcc)".to_owned())
+        );
+    }
+
+    #[test]
+    fn the_workshop_lasts_as_long_as_its_programs() {
+        let workshop = Workshop::open().unwrap();
+        let path = workshop.directory.path().to_owned();
+        let team = Team::of(&seat::free(2));
+        let external = team.external(&workshop, "x", String::new(), Path::new("x"));
+        drop(workshop);
+        assert!(path.exists());
+        drop(external);
+        assert!(!path.exists());
+    }
+}
