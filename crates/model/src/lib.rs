@@ -5,7 +5,7 @@
 //! | [`machine`] | the hardware as a table of processing units |
 //! | [`pairwise`] | what one message costs each end, for every ordered pair of threads |
 //! | [`classes`] | costs by proximity, for machines whose pairs were not measured |
-//! | [`file`] | the machine file, and the reader of the public machine database's format |
+//! | [`mod@file`] | the machine file, and the reader of the public machine database's format |
 //! | [`mod@synthetic`] | machines made up from a line of text |
 //! | [`mod@builtin`] | machines whose costs the literature gives |
 //! | [`profile`] | what was raced on a machine, winners and losers |

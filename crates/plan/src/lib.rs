@@ -1,1 +1,44 @@
 //! Corecast's planner: tree patterns, costs, bounds, validation, drawings.
+//!
+//! ```text
+//! CostModel ──► Pattern ──► Tree or Rounds ──► Plan { latency, lower_bound, gap }
+//!                 │                              │
+//!            patterns/, smelt/                cost, bound, draw/
+//! ```
+//!
+//! The entry point is [`plan()`]: a pattern, an operation and a cost model give a validated, costed
+//! schedule. Everything below it can be used on its own.
+//!
+//! **Architecture invariant:** this crate does no I/O, reads no clock and holds no unsafe code. The
+//! same input gives the same plan, on every platform: ties are broken by rank, never by address or
+//! hash.
+//!
+//! # Examples
+//!
+//! ```
+//! use corecast_plan::{Operation, Pattern, RootChoice, plan};
+//!
+//! let machine = corecast_model::builtin("sandybridge-2x8").unwrap();
+//! let plan = plan(machine.costs(), Pattern::Smelt, Operation::Broadcast, RootChoice::Auto)?;
+//! assert!(plan.latency >= plan.lower_bound);
+//! assert_eq!(plan.tree().unwrap().len(), 32);
+//! # Ok::<(), corecast_plan::PlanError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod bound;
+pub mod cost;
+pub mod operation;
+pub mod pattern;
+pub mod patterns;
+pub mod plan;
+pub mod rounds;
+pub mod smelt;
+pub mod tree;
+
+pub use cost::{Busy, BusyKind, Timeline};
+pub use operation::{Operation, OperationError};
+pub use pattern::{Pattern, PatternError};
+pub use plan::{Plan, PlanError, RootChoice, Shape, plan};
+pub use rounds::{Rounds, RoundsError};
+pub use tree::{Tree, TreeError};

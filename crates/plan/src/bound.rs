@@ -1,0 +1,64 @@
+//! Certified lower bounds: no schedule can be faster, under the exact costs.
+//!
+//! A bound here is the greatest of several, each valid by itself:
+//!
+//! - **reach**: a member cannot have the value before the cheapest way in from the root delivers it
+//!   (shortest paths over send + receive);
+//! - **growth**: with every send as cheap as the cheapest and every receive too, informed members
+//!   multiply no faster than in the postal model, and the k-th message cannot start before a
+//!   certain time; whoever it goes to needs at least its own cheapest message from then on.
+
+mod growth;
+mod reach;
+
+use corecast_model::CostModel;
+
+use crate::operation::Operation;
+
+/// No tree with this root performs the operation faster.
+///
+/// For a barrier the bound holds even when fan-in and fan-out use different trees.
+///
+/// # Panics
+///
+/// When the root is outside of the team.
+///
+/// # Cost
+///
+/// O(n²).
+#[must_use]
+pub fn lower_bound(costs: &CostModel, operation: Operation, root: usize) -> f64 {
+    assert!(
+        root < costs.n(),
+        "root {root} is outside of a team of {}",
+        costs.n()
+    );
+    match operation {
+        Operation::Broadcast => broadcast(costs, root),
+        Operation::Reduce => broadcast(&costs.mirrored(), root),
+        Operation::Barrier => broadcast(costs, root) + broadcast(&costs.mirrored(), root),
+    }
+}
+
+/// No barrier of any shape is faster: everybody's arrival must reach everybody.
+///
+/// The news of one member's arrival spread no faster than a broadcast from it, and the news of all
+/// come together at one member no faster than a reduction to it.
+///
+/// # Cost
+///
+/// O(n²) for each of up to 32 members that are looked at.
+#[must_use]
+pub fn any_barrier(costs: &CostModel) -> f64 {
+    let n = costs.n();
+    let mirrored = costs.mirrored();
+    let stride = n.div_ceil(32);
+    let each = (0..n)
+        .step_by(stride)
+        .map(|r| broadcast(costs, r).max(broadcast(&mirrored, r)));
+    each.fold(0.0, f64::max)
+}
+
+fn broadcast(costs: &CostModel, root: usize) -> f64 {
+    reach::bound(costs, root).max(growth::bound(costs, root))
+}

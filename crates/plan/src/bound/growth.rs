@@ -1,0 +1,66 @@
+//! Informed members multiply no faster than in the postal model.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use corecast_model::CostModel;
+
+/// Let every message take the least send s and the least receive r of all. Then the k-th message
+/// (by start) starts no earlier than a time u_k that depends on s, r and k alone (Karp et al.,
+/// *Optimal broadcast and summation in the LogP model*). A message to member j takes at least
+/// w_j = min_i send(i, j) + receive(i, j) from its start. Whichever message goes to whom, some pair
+/// reaches the greatest `u_k + w_j` of the pairing that gives the early messages to the members
+/// with the greatest w: swapping any two of another pairing does not raise its maximum.
+pub(super) fn bound(costs: &CostModel, root: usize) -> f64 {
+    let n = costs.n();
+    let others = |j: usize| (0..n).filter(move |&i| i != j);
+    let mut least_send = f64::INFINITY;
+    let mut least_receive = f64::INFINITY;
+    let mut way_in = Vec::with_capacity(n);
+    for j in (0..n).filter(|&j| j != root) {
+        let mut w = f64::INFINITY;
+        for i in others(j) {
+            least_send = least_send.min(costs.send(i, j));
+            least_receive = least_receive.min(costs.receive(i, j));
+            w = w.min(costs.send(i, j) + costs.receive(i, j));
+        }
+        way_in.push(w);
+    }
+    way_in.sort_by(|a, b| b.total_cmp(a));
+    starts(n - 1, least_send, least_receive)
+        .into_iter()
+        .zip(way_in)
+        .map(|(start, w)| start + w)
+        .fold(0.0, f64::max)
+}
+
+/// The earliest starts of `count` messages under uniform costs.
+fn starts(count: usize, send: f64, receive: f64) -> Vec<f64> {
+    // When informed members are ready to start their next message.
+    let mut ready = BinaryHeap::from([Reverse(Time(0.0))]);
+    (0..count)
+        .map_while(|_| {
+            let Reverse(Time(start)) = ready.pop()?;
+            ready.push(Reverse(Time(start + send)));
+            ready.push(Reverse(Time(start + send + receive)));
+            Some(start)
+        })
+        .collect()
+}
+
+#[derive(PartialEq)]
+struct Time(f64);
+
+impl Eq for Time {}
+
+impl Ord for Time {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Time {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}

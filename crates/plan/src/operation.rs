@@ -1,0 +1,68 @@
+//! The operations that are planned.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What a team does together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// One value from the root to all.
+    Broadcast,
+    /// All values combined at the root.
+    Reduce,
+    /// Nobody leaves before everybody has entered.
+    Barrier,
+}
+
+/// A name that is no operation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("operation {found:?} is unknown: use broadcast, reduce or barrier")]
+pub struct OperationError {
+    /// The name.
+    pub found: String,
+}
+
+impl Operation {
+    /// All operations.
+    pub const ALL: [Self; 3] = [Self::Broadcast, Self::Reduce, Self::Barrier];
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Broadcast => "broadcast",
+            Self::Reduce => "reduce",
+            Self::Barrier => "barrier",
+        })
+    }
+}
+
+impl FromStr for Operation {
+    type Err = OperationError;
+
+    fn from_str(text: &str) -> Result<Self, OperationError> {
+        let found = Self::ALL
+            .into_iter()
+            .find(|operation| operation.to_string() == text);
+        found.ok_or_else(|| OperationError {
+            found: text.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for operation in Operation::ALL {
+            assert_eq!(operation.to_string().parse(), Ok(operation));
+        }
+        let error = "bcast".parse::<Operation>().unwrap_err().to_string();
+        assert!(error.contains("\"bcast\"") && error.contains("broadcast, reduce or barrier"));
+    }
+}

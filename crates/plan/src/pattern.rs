@@ -1,0 +1,298 @@
+//! The families of shapes, by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use corecast_model::CostModel;
+use serde::{Deserialize, Serialize};
+
+use crate::patterns;
+use crate::rounds::Rounds;
+use crate::smelt;
+use crate::tree::Tree;
+
+/// A family of trees or round schedules.
+///
+/// As text: the names in [`Pattern::names`]. [`Pattern::Chain`] is what Nishtala and Yelick call
+/// the radix-1 k-nomial tree (HotPar 2009, footnote 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum Pattern {
+    /// Smelt's adaptive tree with both of its optimisations, see [`crate::smelt`].
+    Smelt,
+    /// [`patterns::binary`]
+    Binary,
+    /// [`patterns::fibonacci`]
+    Fibonacci,
+    /// [`patterns::sequential`]
+    Sequential,
+    /// [`patterns::mst`], out-degree unlimited, as the paper has it.
+    Mst,
+    /// [`patterns::mst`] with at most two children each, as Smelt's released code has it.
+    MstBinary,
+    /// [`patterns::cluster`]
+    Cluster,
+    /// [`patterns::bad`], out-degree unlimited, as the paper has it.
+    Bad,
+    /// [`patterns::bad`] with at most two children each, as Smelt's released code has it.
+    BadBinary,
+    /// [`patterns::knomial`]
+    Knomial {
+        /// At least 2; 2 is [`Pattern::Binomial`].
+        radix: usize,
+    },
+    /// [`patterns::chain`]
+    Chain,
+    /// [`patterns::knomial`] of radix 2.
+    Binomial,
+    /// [`Rounds::dissemination`], for barriers only.
+    Dissemination {
+        /// At least 2; in each round a member notifies up to `radix - 1` others.
+        radix: usize,
+    },
+}
+
+/// A name that is no pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PatternError {
+    /// Not a known name.
+    #[error("pattern {found:?} is unknown: use one of {}", Pattern::names().join(", "))]
+    Unknown {
+        /// The name.
+        found: String,
+    },
+    /// A radix that is missing, no number, or below 2.
+    #[error("pattern {found:?}: the radix must be a whole number of at least 2{hint}")]
+    Radix {
+        /// The name with its radix.
+        found: String,
+        /// A better name for a radix of 1, or nothing.
+        hint: &'static str,
+    },
+}
+
+impl Pattern {
+    /// The patterns without a parameter.
+    const PLAIN: [(&'static str, Self); 11] = [
+        ("smelt", Self::Smelt),
+        ("binary", Self::Binary),
+        ("fibonacci", Self::Fibonacci),
+        ("sequential", Self::Sequential),
+        ("mst", Self::Mst),
+        ("mst-binary", Self::MstBinary),
+        ("cluster", Self::Cluster),
+        ("bad", Self::Bad),
+        ("bad-binary", Self::BadBinary),
+        ("chain", Self::Chain),
+        ("binomial", Self::Binomial),
+    ];
+
+    /// All names, parameters written as letters.
+    #[must_use]
+    pub fn names() -> Vec<&'static str> {
+        let plain = Self::PLAIN.iter().map(|&(name, _)| name);
+        plain.chain(["knomial:K", "dissemination:K"]).collect()
+    }
+
+    /// The tree patterns that need no measurement, with k-nomial trees of radix 3, 4 and 8.
+    #[must_use]
+    pub fn oblivious() -> Vec<Self> {
+        let mut all = vec![
+            Self::Binary,
+            Self::Fibonacci,
+            Self::Sequential,
+            Self::Chain,
+            Self::Binomial,
+        ];
+        all.extend([3, 4, 8].map(|radix| Self::Knomial { radix }));
+        all
+    }
+
+    /// The patterns of Smelt §2.4, in the paper's order: what Smelt is compared with.
+    #[must_use]
+    pub fn smelt_baselines() -> [Self; 6] {
+        [
+            Self::Binary,
+            Self::Fibonacci,
+            Self::Sequential,
+            Self::Mst,
+            Self::Cluster,
+            Self::Bad,
+        ]
+    }
+
+    /// Whether the shape depends on measured costs or NUMA nodes.
+    #[must_use]
+    pub fn is_machine_aware(self) -> bool {
+        use Pattern::{Bad, BadBinary, Cluster, Mst, MstBinary, Smelt};
+        matches!(self, Smelt | Mst | MstBinary | Cluster | Bad | BadBinary)
+    }
+
+    /// The pattern's broadcast tree; `None` for patterns that are round schedules.
+    ///
+    /// # Panics
+    ///
+    /// When the root is outside of the team or a radix is below 2.
+    #[must_use]
+    pub fn tree(self, costs: &CostModel, root: usize) -> Option<Tree> {
+        let n = costs.n();
+        assert!(root < n, "root {root} is outside of a team of {n}");
+        Some(match self {
+            Self::Smelt => smelt::tree(costs, root),
+            Self::Binary => patterns::binary(n, root),
+            Self::Fibonacci => patterns::fibonacci(n, root),
+            Self::Sequential => patterns::sequential(n, root),
+            Self::Mst => patterns::mst(costs, root, usize::MAX),
+            Self::MstBinary => patterns::mst(costs, root, 2),
+            Self::Cluster => patterns::cluster(costs.numa_nodes(), root),
+            Self::Bad => patterns::bad(costs, root, usize::MAX),
+            Self::BadBinary => patterns::bad(costs, root, 2),
+            Self::Knomial { radix } => patterns::knomial(n, root, radix),
+            Self::Chain => patterns::chain(n, root),
+            Self::Binomial => patterns::knomial(n, root, 2),
+            Self::Dissemination { .. } => return None,
+        })
+    }
+
+    /// The pattern's round schedule; `None` for patterns that are trees.
+    ///
+    /// # Panics
+    ///
+    /// When `n` is 0 or the radix is below 2.
+    #[must_use]
+    pub fn rounds(self, n: usize) -> Option<Rounds> {
+        match self {
+            Self::Dissemination { radix } => Some(Rounds::dissemination(n, radix)),
+            _ => None,
+        }
+    }
+
+    /// The radix, for patterns that have one.
+    #[must_use]
+    pub fn radix(self) -> Option<usize> {
+        match self {
+            Self::Knomial { radix } | Self::Dissemination { radix } => Some(radix),
+            Self::Binomial => Some(2),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Knomial { radix } => f.pad(&format!("knomial:{radix}")),
+            Self::Dissemination { radix } => f.pad(&format!("dissemination:{radix}")),
+            plain => {
+                let named = Self::PLAIN.iter().find(|(_, pattern)| pattern == plain);
+                f.pad(named.map_or("", |(name, _)| name))
+            }
+        }
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+
+    /// Reads a name; `dissemination` alone is radix 2.
+    fn from_str(text: &str) -> Result<Self, PatternError> {
+        if let Some(&(_, pattern)) = Self::PLAIN.iter().find(|(name, _)| *name == text) {
+            return Ok(pattern);
+        }
+        let (name, radix) = match text.split_once(':') {
+            Some((name, radix)) => (name, radix),
+            None if text == "dissemination" => (text, "2"),
+            None => (text, ""),
+        };
+        let make = match name {
+            "knomial" => |radix| Self::Knomial { radix },
+            "dissemination" => |radix| Self::Dissemination { radix },
+            _ => {
+                return Err(PatternError::Unknown {
+                    found: text.to_owned(),
+                });
+            }
+        };
+        match radix.parse() {
+            Ok(radix) if radix >= 2 => Ok(make(radix)),
+            parsed => {
+                let hint = match (name, parsed) {
+                    ("knomial", Ok(1)) => "; a radix-1 k-nomial tree is \"chain\"",
+                    _ => "",
+                };
+                Err(PatternError::Radix {
+                    found: text.to_owned(),
+                    hint,
+                })
+            }
+        }
+    }
+}
+
+impl TryFrom<String> for Pattern {
+    type Error = PatternError;
+
+    fn try_from(text: String) -> Result<Self, PatternError> {
+        text.parse()
+    }
+}
+
+impl From<Pattern> for String {
+    fn from(pattern: Pattern) -> Self {
+        pattern.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for (name, pattern) in Pattern::PLAIN {
+            assert_eq!(name.parse(), Ok(pattern));
+            assert_eq!(pattern.to_string(), name);
+        }
+        assert_eq!("knomial:4".parse(), Ok(Pattern::Knomial { radix: 4 }));
+        assert_eq!(
+            "dissemination".parse(),
+            Ok(Pattern::Dissemination { radix: 2 })
+        );
+        assert_eq!(
+            "dissemination:3".parse(),
+            Ok(Pattern::Dissemination { radix: 3 })
+        );
+        assert_eq!(Pattern::Knomial { radix: 4 }.to_string(), "knomial:4");
+    }
+
+    #[test]
+    fn bad_names_are_quoted() {
+        for (text, part) in [
+            ("heap", "\"heap\" is unknown: use one of smelt, binary"),
+            ("", "\"\" is unknown"),
+            ("binary:2", "\"binary:2\" is unknown"),
+            ("knomial", "at least 2"),
+            ("knomial:", "at least 2"),
+            ("knomial:0", "at least 2"),
+            ("knomial:1", "is \"chain\""),
+            ("knomial:-3", "\"knomial:-3\""),
+            ("dissemination:1", "at least 2"),
+        ] {
+            let error = text.parse::<Pattern>().unwrap_err().to_string();
+            assert!(error.contains(part), "{error:?} lacks {part:?}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_text_in_json() {
+        let json = serde_json::to_string(&Pattern::Knomial { radix: 3 }).unwrap();
+        assert_eq!(json, "\"knomial:3\"");
+        assert_eq!(
+            serde_json::from_str::<Pattern>(&json).unwrap().radix(),
+            Some(3)
+        );
+        assert!(serde_json::from_str::<Pattern>("\"knomial:1\"").is_err());
+    }
+}

@@ -1,0 +1,40 @@
+//! The known shapes, one file each: a citation, a picture, a pure function.
+//!
+//! Oblivious shapes are defined over positions with the root at position 0; for another root all
+//! ranks turn: position v is rank `(root + v) mod n`.
+
+mod bad;
+mod binary;
+mod chain;
+mod cluster;
+mod fibonacci;
+mod knomial;
+mod mst;
+mod sequential;
+
+pub use bad::bad;
+pub use binary::binary;
+pub use chain::chain;
+pub use cluster::cluster;
+pub use fibonacci::fibonacci;
+pub use knomial::knomial;
+pub use mst::mst;
+pub use sequential::sequential;
+
+use crate::tree::Tree;
+
+/// The tree whose position v serves the positions `children(v)`, turned so that `root` is position
+/// 0.
+fn turned<I: IntoIterator<Item = usize>>(
+    n: usize,
+    root: usize,
+    children: impl Fn(usize) -> I,
+) -> Tree {
+    assert!(root < n, "root {root} is outside of a team of {n}");
+    let rank = |v: usize| (root + v) % n;
+    let mut lists = vec![Vec::new(); n];
+    for v in 0..n {
+        lists[rank(v)] = children(v).into_iter().map(rank).collect();
+    }
+    Tree::by_construction(root, lists)
+}

@@ -1,0 +1,99 @@
+//! "Shuffling: adding further cross-NUMA links" (Smelt §3.3.2).
+
+use corecast_model::CostModel;
+
+use super::reorder::reorder;
+use crate::cost::broadcast_avail;
+use crate::tree::Tree;
+
+/// While it pays, moves the member that finishes last under the one that is idle first.
+///
+/// In each step `v_s` is the member that is first done with all its sends and `v_e` the one that
+/// is last to have the message. When `send(v_s, v_e) + receive(v_s, v_e)` fits into the time
+/// between the two, `v_e` becomes the last child of `v_s` and all lists are
+/// [reordered](super::reorder()).
+///
+/// Two things the paper leaves open. Several members may finish last together; then moving one of
+/// them cannot make the broadcast faster, but may be the first of the moves that do. And the moved
+/// send may delay others. So a step counts as progress when the latency falls, or stays and fewer
+/// members finish last; any other step is undone and ends the search. Hence the result is never
+/// worse than the input, and the search ends.
+///
+/// # Cost
+///
+/// O(n log n) for each step; at most 2n steps.
+#[must_use]
+pub fn shuffle(costs: &CostModel, tree: &Tree) -> Tree {
+    let mut best = tree.clone();
+    let mut standing = Standing::of(costs, &best);
+    for _ in 0..2 * tree.len() {
+        let Some(moved) = step(costs, &best, &standing) else {
+            break;
+        };
+        let moved = reorder(costs, &moved);
+        let next = Standing::of(costs, &moved);
+        if !next.beats(&standing) {
+            break;
+        }
+        best = moved;
+        standing = next;
+    }
+    best
+}
+
+/// The tree after one move; `None` when the move does not fit.
+fn step(costs: &CostModel, tree: &Tree, standing: &Standing) -> Option<Tree> {
+    let last = standing.last;
+    let done = |v: usize| {
+        let sends = tree.children(v).iter().map(|&c| costs.send(v, c));
+        standing.avail[v] + sends.sum::<f64>()
+    };
+    // The member that moves cannot serve itself, nor can whoever is below it.
+    if !tree.is_leaf(last) {
+        return None;
+    }
+    let others = (0..tree.len()).filter(|&v| v != last);
+    let (first, idle) = others
+        .map(|v| (v, done(v)))
+        .min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let finish = idle + costs.send(first, last) + costs.receive(first, last);
+    if finish >= standing.latency {
+        return None;
+    }
+    let mut lists = tree.child_lists().to_vec();
+    let old = tree.parent(last)?;
+    lists[old].retain(|&c| c != last);
+    lists[first].push(last);
+    Some(Tree::by_construction(tree.root(), lists))
+}
+
+/// How a tree does, and who is to blame.
+struct Standing {
+    avail: Vec<f64>,
+    latency: f64,
+    /// The lowest rank that finishes last.
+    last: usize,
+    /// How many finish last together.
+    ties: usize,
+}
+
+impl Standing {
+    fn of(costs: &CostModel, tree: &Tree) -> Self {
+        let avail = broadcast_avail(costs, tree);
+        let latency = avail.iter().copied().fold(0.0, f64::max);
+        let at_end = || (0..avail.len()).filter(|&v| avail[v] == latency);
+        // A member that serves others at no cost can tie with them; the leaf is the one to move.
+        let last = at_end().find(|&v| tree.is_leaf(v)).unwrap_or(tree.root());
+        let ties = at_end().count();
+        Self {
+            avail,
+            latency,
+            last,
+            ties,
+        }
+    }
+
+    fn beats(&self, other: &Self) -> bool {
+        self.latency < other.latency || (self.latency == other.latency && self.ties < other.ties)
+    }
+}

@@ -1,0 +1,350 @@
+//! A validated tree over the ranks of a team.
+//!
+//! ```text
+//!        2            root 2, children(2) = [0, 3]: rank 2 serves rank 0 first
+//!       ╱ ╲
+//!      0   3
+//!      │
+//!      1
+//! ```
+//!
+//! Invariants, checked once by [`Tree::from_children`]:
+//!
+//! 1. every rank below [`Tree::len`] is in the tree exactly once;
+//! 2. every rank but the root has one parent, and following parents leads to the root;
+//! 3. [`Tree::order`] lists parents before their children, so that all walks are loops: a chain of
+//!    any length overflows no stack.
+
+/// A spanning tree whose child lists are ordered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    root: usize,
+    children: Vec<Vec<usize>>,
+    parent: Vec<Option<usize>>,
+    order: Vec<usize>,
+}
+
+/// Why child lists are no tree.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TreeError {
+    /// No list at all.
+    #[error("the tree has no members: give one list of children for each rank")]
+    Empty,
+    /// The root is no member.
+    #[error("root {root} is outside of the team, whose ranks are 0 to {last}")]
+    RootOutside {
+        /// The root asked for.
+        root: usize,
+        /// The last rank.
+        last: usize,
+    },
+    /// A child is no member.
+    #[error("rank {parent} lists child {child}, outside of the team, whose ranks are 0 to {last}")]
+    ChildOutside {
+        /// The rank with the list.
+        parent: usize,
+        /// The child.
+        child: usize,
+        /// The last rank.
+        last: usize,
+    },
+    /// A rank is listed by two parents, or twice by one.
+    #[error("rank {child} is a child of rank {first} and again of rank {second}: list it once")]
+    Duplicate {
+        /// The repeated rank.
+        child: usize,
+        /// The parent that lists it first.
+        first: usize,
+        /// The parent that lists it again.
+        second: usize,
+    },
+    /// The root is somebody's child.
+    #[error("rank {parent} lists the root {root} as a child")]
+    RootIsChild {
+        /// The rank with the list.
+        parent: usize,
+        /// The root.
+        root: usize,
+    },
+    /// Nobody serves this rank.
+    #[error("rank {rank} is not reached from root {root}: no rank lists it as a child")]
+    Unreached {
+        /// The lowest such rank.
+        rank: usize,
+        /// The root.
+        root: usize,
+    },
+    /// Following the parents of this rank leads back to it.
+    #[error("rank {rank} is its own ancestor, and is not reached from root {root}")]
+    Cycle {
+        /// The lowest rank on or below a cycle.
+        rank: usize,
+        /// The root.
+        root: usize,
+    },
+}
+
+impl Tree {
+    /// The tree in which rank r serves `children[r]`, in that order.
+    ///
+    /// # Errors
+    ///
+    /// No members; the root or a child outside of the team; a rank listed twice; the root listed as
+    /// a child; a rank that is not reached, alone or on a cycle.
+    ///
+    /// # Cost
+    ///
+    /// Linear in the number of members.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_plan::Tree;
+    ///
+    /// let tree = Tree::from_children(2, vec![vec![1], vec![], vec![0, 3], vec![]])?;
+    /// assert_eq!(tree.parent(1), Some(0));
+    /// assert_eq!(tree.children(2), [0, 3]);
+    /// assert_eq!(tree.depth(), 2);
+    /// # Ok::<(), corecast_plan::TreeError>(())
+    /// ```
+    pub fn from_children(root: usize, children: Vec<Vec<usize>>) -> Result<Self, TreeError> {
+        let n = children.len();
+        if n == 0 {
+            return Err(TreeError::Empty);
+        }
+        let last = n - 1;
+        if root > last {
+            return Err(TreeError::RootOutside { root, last });
+        }
+        let mut parent: Vec<Option<usize>> = vec![None; n];
+        for (v, list) in children.iter().enumerate() {
+            for &child in list {
+                if child > last {
+                    return Err(TreeError::ChildOutside {
+                        parent: v,
+                        child,
+                        last,
+                    });
+                }
+                if child == root {
+                    return Err(TreeError::RootIsChild { parent: v, root });
+                }
+                if let Some(first) = parent[child].replace(v) {
+                    return Err(TreeError::Duplicate {
+                        child,
+                        first,
+                        second: v,
+                    });
+                }
+            }
+        }
+        let mut order = Vec::with_capacity(n);
+        order.push(root);
+        let mut next = 0;
+        while next < order.len() {
+            order.extend_from_slice(&children[order[next]]);
+            next += 1;
+        }
+        if order.len() < n {
+            // One parent each and not reached from the root: either nobody lists it, or its
+            // ancestors go round in a circle.
+            let orphan = (0..n).find(|&v| v != root && parent[v].is_none());
+            if let Some(rank) = orphan {
+                return Err(TreeError::Unreached { rank, root });
+            }
+            let mut reached = vec![false; n];
+            order.iter().for_each(|&v| reached[v] = true);
+            let rank = reached.iter().position(|&r| !r).unwrap_or(root);
+            return Err(TreeError::Cycle { rank, root });
+        }
+        Ok(Self {
+            root,
+            children,
+            parent,
+            order,
+        })
+    }
+
+    /// The tree of a pattern, whose lists are right by construction.
+    ///
+    /// # Panics
+    ///
+    /// When they are not.
+    pub(crate) fn by_construction(root: usize, children: Vec<Vec<usize>>) -> Self {
+        match Self::from_children(root, children) {
+            Ok(tree) => tree,
+            Err(error) => panic!("a pattern built no tree: {error}"),
+        }
+    }
+
+    /// Number of members, at least 1.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a tree has at least its root")]
+    pub fn len(&self) -> usize {
+        self.children.len()
+    }
+
+    /// The rank without a parent.
+    #[must_use]
+    pub fn root(&self) -> usize {
+        self.root
+    }
+
+    /// Who serves this rank; `None` for the root.
+    ///
+    /// # Panics
+    ///
+    /// When the rank is outside of the team; so do all methods that take one.
+    #[must_use]
+    pub fn parent(&self, rank: usize) -> Option<usize> {
+        self.parent[rank]
+    }
+
+    /// Whom this rank serves, in order.
+    #[must_use]
+    pub fn children(&self, rank: usize) -> &[usize] {
+        &self.children[rank]
+    }
+
+    /// All child lists, by rank.
+    #[must_use]
+    pub fn child_lists(&self) -> &[Vec<usize>] {
+        &self.children
+    }
+
+    /// All members in breadth-first order: parents before children, siblings in their order.
+    #[must_use]
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Whether this rank serves nobody.
+    #[must_use]
+    pub fn is_leaf(&self, rank: usize) -> bool {
+        self.children[rank].is_empty()
+    }
+
+    /// The ranks that serve nobody, in breadth-first order.
+    pub fn leaves(&self) -> impl Iterator<Item = usize> {
+        self.order.iter().copied().filter(|&v| self.is_leaf(v))
+    }
+
+    /// Edges between the root and each rank.
+    #[must_use]
+    pub fn depths(&self) -> Vec<usize> {
+        let mut depth = vec![0; self.len()];
+        for &v in &self.order {
+            for &c in &self.children[v] {
+                depth[c] = depth[v] + 1;
+            }
+        }
+        depth
+    }
+
+    /// Most edges between the root and a leaf; 0 for a single member.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.depths().into_iter().max().unwrap_or(0)
+    }
+
+    /// Members of the sub-tree below each rank, itself included.
+    #[must_use]
+    pub fn subtree_sizes(&self) -> Vec<usize> {
+        let mut size = vec![1; self.len()];
+        for &v in self.order.iter().rev() {
+            if let Some(p) = self.parent[v] {
+                size[p] += size[v];
+            }
+        }
+        size
+    }
+
+    /// The sub-tree of a rank in depth-first order, itself first, siblings in their order.
+    ///
+    /// # Cost
+    ///
+    /// Linear in what is taken; the stack is on the heap.
+    pub fn subtree(&self, rank: usize) -> impl Iterator<Item = usize> {
+        let mut stack = vec![rank];
+        std::iter::from_fn(move || {
+            let v = stack.pop()?;
+            stack.extend(self.children[v].iter().rev());
+            Some(v)
+        })
+    }
+
+    /// The ancestors of a rank, its parent first and the root last; empty for the root.
+    pub fn ancestors(&self, rank: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.parent[rank], |&v| self.parent[v])
+    }
+
+    /// The same tree with every child list reversed: the order of a reduction that undoes a
+    /// broadcast, see [`crate::cost`].
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let mut children = self.children.clone();
+        children.iter_mut().for_each(|list| list.reverse());
+        Self::by_construction(self.root, children)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(root: usize, children: Vec<Vec<usize>>, part: &str) {
+        let error = Tree::from_children(root, children).unwrap_err().to_string();
+        assert!(error.contains(part), "{error:?} lacks {part:?}");
+    }
+
+    #[test]
+    fn bad_lists_are_refused() {
+        refused(0, vec![], "no members");
+        refused(2, vec![vec![1], vec![]], "root 2 is outside");
+        refused(0, vec![vec![2], vec![]], "lists child 2");
+        refused(
+            0,
+            vec![vec![1, 1], vec![]],
+            "child of rank 0 and again of rank 0",
+        );
+        refused(
+            0,
+            vec![vec![1, 2], vec![], vec![1]],
+            "child of rank 0 and again of rank 2",
+        );
+        refused(0, vec![vec![1], vec![0]], "lists the root 0");
+        refused(0, vec![vec![0]], "lists the root 0");
+        refused(0, vec![vec![], vec![]], "rank 1 is not reached");
+        refused(
+            0,
+            vec![vec![], vec![2], vec![1]],
+            "rank 1 is its own ancestor",
+        );
+    }
+
+    #[test]
+    fn walks_agree() {
+        let lists = vec![vec![1], vec![], vec![0, 4, 3], vec![], vec![5], vec![]];
+        let tree = Tree::from_children(2, lists).unwrap();
+        assert_eq!(tree.order(), [2, 0, 4, 3, 1, 5]);
+        assert_eq!(tree.subtree(2).collect::<Vec<_>>(), [2, 0, 1, 4, 5, 3]);
+        assert_eq!(tree.leaves().collect::<Vec<_>>(), [3, 1, 5]);
+        assert_eq!(tree.ancestors(5).collect::<Vec<_>>(), [4, 2]);
+        assert_eq!(tree.subtree_sizes(), [2, 1, 6, 1, 2, 1]);
+        assert_eq!(tree.depths(), [1, 2, 0, 1, 1, 2]);
+        assert_eq!(tree.reversed().children(2), [3, 4, 0]);
+        assert_eq!(tree.reversed().reversed(), tree);
+    }
+
+    #[test]
+    fn a_long_chain_overflows_nothing() {
+        let n = 100_000;
+        let mut lists: Vec<Vec<usize>> = (1..n).map(|v| vec![v]).collect();
+        lists.push(vec![]);
+        let tree = Tree::from_children(0, lists).unwrap();
+        assert_eq!(tree.depth(), n - 1);
+        assert_eq!(tree.subtree(0).count(), n);
+        assert_eq!(tree.ancestors(n - 1).count(), n - 1);
+    }
+}
