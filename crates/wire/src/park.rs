@@ -85,7 +85,11 @@ impl Parker {
         // Relaxed: the heavy fence orders it before the last look (Invariant 1).
         self.word.store(token, Ordering::Relaxed);
         fence::heavy(kind);
-        let found = if mutated!(NoLastLook) { None } else { last_look() };
+        let found = if mutated!(NoLastLook) {
+            None
+        } else {
+            last_look()
+        };
         if found.is_none() {
             self.bed.sleep(&self.word, token, limit);
         }

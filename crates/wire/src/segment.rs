@@ -26,7 +26,9 @@ unsafe impl Lines for crate::Line<crate::Parker> {}
 #[non_exhaustive]
 pub enum SegmentError {
     /// The kernel refused to map the memory.
-    #[error("cannot map {bytes} bytes for lines: {source}; use fewer slots or ranks, or raise the memory limit")]
+    #[error(
+        "cannot map {bytes} bytes for lines: {source}; use fewer slots or ranks, or raise the memory limit"
+    )]
     Map {
         /// Bytes asked for.
         bytes: usize,
@@ -88,7 +90,12 @@ impl<T> Clone for LineSlice<T> {
 
 impl<T> fmt::Debug for LineSlice<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LineSlice({} x {})", self.len, std::any::type_name::<T>())
+        write!(
+            f,
+            "LineSlice({} x {})",
+            self.len,
+            std::any::type_name::<T>()
+        )
     }
 }
 
@@ -300,7 +307,11 @@ mod imp {
                 0,
             )
         };
-        if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+        if done == 0 {
+            Ok(())
+        } else {
+            Err(std::io::Error::last_os_error())
+        }
     }
 
     /// On which node a touched page lies.

@@ -10,11 +10,11 @@
 //! more threads wait than there are hardware threads, spinning only keeps the CPU from whoever is
 //! waited for: then the first two phases are empty.
 
+use crate::Line;
 use crate::arch;
 use crate::fence::{FenceKind, fence_kind};
 use crate::park::Parker;
 use crate::segment::LineRef;
-use crate::Line;
 use std::time::Duration;
 
 /// How long a wait may spend in each phase before it parks.
@@ -75,7 +75,11 @@ impl Policy {
 
     /// The policy for `ranks` threads on `usable` hardware threads (after cpuset and quota).
     pub const fn for_team(ranks: usize, usable: usize) -> Self {
-        if ranks <= usable { Self::BALANCED } else { Self::CROWDED }
+        if ranks <= usable {
+            Self::BALANCED
+        } else {
+            Self::CROWDED
+        }
     }
 }
 
@@ -246,10 +250,12 @@ impl Governor {
             #[cfg(loom)]
             let slept = Duration::ZERO;
             // The watch is part of the last look: its news ring the same bell.
-            let ended = self.parker.park(token, self.fence, Some(nap), || match look() {
-                Some(found) => Some(Ok(found)),
-                None => watch.check(slept).err().map(Err),
-            });
+            let ended = self
+                .parker
+                .park(token, self.fence, Some(nap), || match look() {
+                    Some(found) => Some(Ok(found)),
+                    None => watch.check(slept).err().map(Err),
+                });
             if let Some(ended) = ended {
                 return ended;
             }

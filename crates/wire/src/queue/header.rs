@@ -83,7 +83,11 @@ impl Header {
 /// Slots that a message of `len` bytes takes; a message without payload takes one.
 #[inline(always)]
 pub(super) const fn slots_for(len: usize) -> usize {
-    if len <= SLOT_PAYLOAD_BYTES { 1 } else { len.div_ceil(SLOT_PAYLOAD_BYTES) }
+    if len <= SLOT_PAYLOAD_BYTES {
+        1
+    } else {
+        len.div_ceil(SLOT_PAYLOAD_BYTES)
+    }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -242,7 +242,11 @@ impl crate::wait::Watch for PeerGone<'_> {
     fn check(&mut self, _slept: Duration) -> Result<(), Gone> {
         // Acquire: pairs with the Release in `leave`; what the other end did before is visible,
         // so that a look after this finds its last message.
-        if self.0.load(Ordering::Acquire) == 0 { Ok(()) } else { Err(Gone) }
+        if self.0.load(Ordering::Acquire) == 0 {
+            Ok(())
+        } else {
+            Err(Gone)
+        }
     }
 }
 

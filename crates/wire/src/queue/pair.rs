@@ -1,11 +1,11 @@
 //! Two queues back to back: what two threads need to talk to each other.
 
 use super::{
-    Backend, FIRST_LINK, Options, Received, ReceiveError, Receiver, SendError, Sender,
+    Backend, FIRST_LINK, Options, ReceiveError, Received, Receiver, SendError, Sender,
     TryReceiveError, TrySendError, join, receiver_bytes, sender_bytes,
 };
-use crate::segment::{Segment, SegmentError};
 use crate::Governor;
+use crate::segment::{Segment, SegmentError};
 
 /// One end of two one-way queues in opposite directions (Smelt §4.1's queue pair).
 #[derive(Debug)]

@@ -217,7 +217,11 @@ impl Receiver {
         // Acquire: synchronises with the Release in `Sender::put` (Invariant 2).
         let header = Header(slot.header.load(order::observe()));
         let full = header.lap() == lap(self.backend, seq, self.shift);
-        debug_assert!(!full || header.seq() == seq as u16, "slot {seq} holds {}", header.seq());
+        debug_assert!(
+            !full || header.seq() == seq as u16,
+            "slot {seq} holds {}",
+            header.seq()
+        );
         full.then_some(header)
     }
 
@@ -278,14 +282,16 @@ impl Receiver {
                     self.given_back = self.next;
                     // Release: synchronises with the Acquire in `Sender::has_room` (Invariant 1).
                     self.ack.read.store(self.next, order::give_back());
-                    self.sender.wake_for(self.tokens.room, self.governor.fence());
+                    self.sender
+                        .wake_for(self.tokens.room, self.governor.fence());
                 }
             }
             Backend::FastForward => {
                 let slot = &self.ring[((self.next - 1) & self.mask) as usize];
                 // Release: as above.
                 slot.header.store(0, order::give_back());
-                self.sender.wake_for(self.tokens.room, self.governor.fence());
+                self.sender
+                    .wake_for(self.tokens.room, self.governor.fence());
             }
         }
     }

@@ -30,7 +30,9 @@ pub struct Sender {
 #[non_exhaustive]
 pub enum SendError<E = Gone> {
     /// Longer than this queue can ever hold.
-    #[error("a message of {len} bytes does not fit: this queue takes at most {max}; make it with more slots")]
+    #[error(
+        "a message of {len} bytes does not fit: this queue takes at most {max}; make it with more slots"
+    )]
     TooLong {
         /// Its length in bytes.
         len: usize,
@@ -50,7 +52,9 @@ pub enum TrySendError {
     #[error("the queue is full")]
     Full,
     /// Longer than this queue can ever hold.
-    #[error("a message of {len} bytes does not fit: this queue takes at most {max}; make it with more slots")]
+    #[error(
+        "a message of {len} bytes does not fit: this queue takes at most {max}; make it with more slots"
+    )]
     TooLong {
         /// Its length in bytes.
         len: usize,
@@ -283,7 +287,8 @@ impl Sender {
         // Release: synchronises with the Acquire in `Receiver::look` (Invariant 2).
         slot.header.store(header.0, order::publish());
         self.next += 1;
-        self.receiver.wake_for(self.tokens.message, self.governor.fence());
+        self.receiver
+            .wake_for(self.tokens.message, self.governor.fence());
     }
 
     #[inline(always)]
