@@ -10,10 +10,8 @@ use std::process::ExitCode;
 
 use anyhow::Error;
 
-/// Exit code of a failed check.
-pub(crate) const FAILED_CHECK: u8 = 1;
 /// Exit code for unusable input.
-pub(crate) const UNUSABLE: u8 = 2;
+const UNUSABLE: u8 = 2;
 
 /// Reports `error` and says how to exit.
 pub(crate) fn report(error: &Error) -> ExitCode {

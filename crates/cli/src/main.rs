@@ -5,6 +5,7 @@
 //! | [`commands`] | a file per command: arguments, work, text and JSON |
 //! | [`source`] | finds the machine: a file, a built-in or made-up one, or this one |
 //! | [`store`] | what was measured here earlier |
+//! | [`planning`] | from names to plans |
 //! | [`team`] | which threads take part |
 //! | [`limits`] | what this process may use |
 //! | [`draw`] | trees, heat maps, boxes: pure functions from data to text |
@@ -16,6 +17,7 @@ mod draw;
 mod failure;
 mod limits;
 mod output;
+mod planning;
 mod source;
 mod store;
 mod team;
@@ -60,6 +62,8 @@ pub(crate) struct Global {
 enum Command {
     /// Show the machine: packages, NUMA nodes, shared caches, cores, hardware threads
     Topo(commands::topo::TopoArgs),
+    /// Plan an operation: a tree or rounds with its cost, lower bound and gap
+    Plan(commands::plan::PlanArgs),
 }
 
 fn main() -> ExitCode {
@@ -69,6 +73,7 @@ fn main() -> ExitCode {
     };
     let done = match &cli.command {
         Command::Topo(args) => commands::topo::run(&cli.global, args),
+        Command::Plan(args) => commands::plan::run(&cli.global, args),
     };
     match done {
         Ok(code) => code,

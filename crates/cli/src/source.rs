@@ -153,7 +153,7 @@ pub(crate) fn grids(file: &MachineFile, members: &[u32]) -> [Grid; 2] {
     let at: Vec<usize> = members.iter().filter_map(|&t| file.position(t)).collect();
     assert_eq!(at.len(), members.len(), "members have costs");
     let costs = file.costs();
-    let numa: Vec<u32> = at.iter().map(|&k| costs.numa(k)).collect();
+    let numa = numa_of(file.machine(), members);
     let unit = unit_name(costs.unit());
     let make = |title: &str,
                 cost: &dyn Fn(usize, usize) -> f64,
@@ -178,6 +178,14 @@ pub(crate) fn grids(file: &MachineFile, members: &[u32]) -> [Grid; 2] {
             file.receive_interval(),
         ),
     ]
+}
+
+/// The operating system's number of the NUMA node of each of `members`.
+pub(crate) fn numa_of(machine: &corecast_model::Machine, members: &[u32]) -> Vec<u32> {
+    members
+        .iter()
+        .map(|&t| machine.pu(t).map_or(0, |pu| pu.numa_os_index))
+        .collect()
 }
 
 /// A unit as people and JSON write it.

@@ -12,7 +12,7 @@ use corecast_model::Machine;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use crate::draw::boxes::{Part, nest};
+use crate::draw::boxes::{Part, count, nest};
 use crate::draw::palette::Screen;
 use crate::draw::{heat_csv, heat_svg, heat_text, topo_svg, topo_text};
 use crate::source::{CostBasis, Source, unit_name};
@@ -108,13 +108,13 @@ fn boxes(source: &Source) -> Part {
 /// What the drawing does not show, one sentence each: limits of the process, assumptions, costs.
 fn facts(source: &Source) -> Vec<String> {
     let machine = source.file.machine();
-    let mut facts = vec![format!(
-        "{} packages, {} NUMA nodes, {} cores, {} hardware threads",
-        machine.package_count(),
-        machine.numa_node_count(),
-        machine.core_count(),
-        machine.pus.len()
-    )];
+    let counts = [
+        count(machine.package_count(), "package"),
+        count(machine.numa_node_count(), "NUMA node"),
+        count(machine.core_count(), "core"),
+        count(machine.pus.len(), "hardware thread"),
+    ];
+    let mut facts = vec![counts.join(", ")];
     if let Some(here) = &source.here {
         facts.extend(limits::sentences(here));
     }

@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     Machine,
     /// A package.
     Package,
-    /// A NUMA node; holds its dense index.
+    /// A NUMA node; holds the operating system's number.
     Numa(u32),
     /// A cache that several cores share.
     Cache,
@@ -54,7 +54,7 @@ pub(crate) fn nest(machine: &Machine, memory: &HashMap<u32, u64>) -> Part {
             label: Box::new(|p| format!("package {}", p.package)),
         },
         Division {
-            kind: |p| Kind::Numa(p.numa_node),
+            kind: |p| Kind::Numa(p.numa_os_index),
             key: Box::new(|p| Some(p.numa_node as usize)),
             label: Box::new(|p| {
                 let memory = memory
@@ -205,6 +205,11 @@ fn cache_name(cache: &Cache) -> String {
     };
     let size = cache.size_bytes.map_or("size unknown".to_owned(), size);
     format!("L{}{kind} {size}", cache.level)
+}
+
+/// `1 core`, `2 cores`.
+pub(crate) fn count(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Bytes in the largest binary unit that keeps them whole, else with one digit after the point.

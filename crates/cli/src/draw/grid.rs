@@ -134,9 +134,18 @@ impl Grid {
     }
 
     /// At most `rows` rows: neighbouring threads are merged and their entries averaged.
+    ///
+    /// Up to twice as many threads as necessary are merged where that keeps NUMA nodes apart.
     pub(crate) fn coarse(&self, rows: usize) -> Grid {
         let n = self.len();
-        let merged = n.div_ceil(rows.max(1));
+        let least = n.div_ceil(rows.max(1));
+        let bounds: Vec<usize> = (1..n)
+            .filter(|&k| self.numa[k] != self.numa[k - 1])
+            .collect();
+        let keeps_apart = |k: &usize| bounds.iter().all(|b| b.is_multiple_of(*k));
+        let merged = (least..=2 * least)
+            .find(|k| *k > 0 && keeps_apart(k))
+            .unwrap_or(least);
         if merged <= 1 {
             return self.clone();
         }

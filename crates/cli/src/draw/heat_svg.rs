@@ -48,12 +48,28 @@ pub(crate) fn draw(title: &str, grids: &[&Grid]) -> String {
     format!("{picture}\n")
 }
 
+/// What all cells of a panel have in common.
+#[derive(Clone, Copy)]
+struct Look {
+    /// Side of a cell.
+    cell: f64,
+    /// What the colours span.
+    range: (f64, f64),
+    /// Size of the numbers; small ones are left out.
+    size: f64,
+}
+
 /// One matrix with everything around it.
 fn one_panel(grid: &Grid) -> Group {
     let shown = grid.coarse(CELLS);
     let n = shown.len().max(1);
     let cell = SIDE / n as f64;
     let range = grid.range();
+    let widest = grid
+        .summary()
+        .map_or(1, |s| format!("{:.*}", grid.decimals, s.greatest.0).len());
+    let size = (0.82 * cell / (GLYPH * widest as f64)).min(14.0);
+    let look = Look { cell, range, size };
     let mut group = Group::new().add(
         text(
             &format!("{}, {}", grid.title, grid.unit),
@@ -66,7 +82,7 @@ fn one_panel(grid: &Grid) -> Group {
     );
     for i in 0..shown.len() {
         for j in 0..shown.len() {
-            add_cell(&mut group, &shown, (i, j), cell, range);
+            add_cell(&mut group, &shown, (i, j), look);
         }
     }
     add_axes(&mut group, &shown, cell);
@@ -80,7 +96,8 @@ fn one_panel(grid: &Grid) -> Group {
 }
 
 /// The cell of row `at.0`, column `at.1`, with its number where there is room.
-fn add_cell(group: &mut Group, grid: &Grid, at: (usize, usize), cell: f64, range: (f64, f64)) {
+fn add_cell(group: &mut Group, grid: &Grid, at: (usize, usize), look: Look) {
+    let Look { cell, range, size } = look;
     let (x, y) = (LEFT + at.1 as f64 * cell, TOP + at.0 as f64 * cell);
     let value = grid.get(at.0, at.1);
     let colour = value.map_or(Rgb(238, 238, 238), |v| heat(position(v, range)));
@@ -104,7 +121,6 @@ fn add_cell(group: &mut Group, grid: &Grid, at: (usize, usize), cell: f64, range
         "{from} to {to}: {number}{spread} {}",
         grid.unit
     ))));
-    let size = (0.82 * cell / (GLYPH * number.len() as f64)).min(14.0);
     if size >= 6.5 {
         let label = text(
             &number,
@@ -247,10 +263,10 @@ fn add_scale(group: &mut Group, grid: &Grid, range: (f64, f64)) {
         group.append(text(&label, LEFT + at * SIDE, y + 28.0, 12.0, anchor));
     }
     let summary = format!(
-        "minimum {:.d$}   mean {:.d$}   maximum {:.d$}",
+        "minimum {:.d$}, mean {:.d$}, maximum {:.d$}",
         s.least.0, s.mean, s.greatest.0
     );
-    group.append(text(&summary, LEFT, y + 52.0, 12.0, "start").set("xml:space", "preserve"));
+    group.append(text(&summary, LEFT, y + 52.0, 12.0, "start"));
 }
 
 /// A line of text.

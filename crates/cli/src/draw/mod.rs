@@ -9,5 +9,6 @@ pub(crate) mod heat_csv;
 pub(crate) mod heat_svg;
 pub(crate) mod heat_text;
 pub(crate) mod palette;
+pub(crate) mod plan_text;
 pub(crate) mod topo_svg;
 pub(crate) mod topo_text;

@@ -62,7 +62,7 @@ impl Screen {
         }
     }
 
-    /// Text in the colour that stands for the NUMA node with dense index `numa`.
+    /// Text in the colour that stands for NUMA node `numa`.
     pub(crate) fn numa(self, numa: u32) -> Style {
         let c = category(numa);
         match self.depth {
