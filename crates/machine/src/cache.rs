@@ -55,9 +55,7 @@ fn cache(files: &mut Files, directory: &str, pu: u32, online: &CpuList) -> Optio
         .value(&format!("{directory}/level"))
         .filter(|level| *level > 0)
     else {
-        files.assume(format!(
-            "{directory} has no level: assumed there is no such cache"
-        ));
+        files.assume_of(pu, "a cache has no level: assumed there is no such cache");
         return None;
     };
     let mask = || CpuList::from_mask(&files.text(&format!("{directory}/shared_cpu_map"))?);
@@ -68,9 +66,10 @@ fn cache(files: &mut Files, directory: &str, pu: u32, online: &CpuList) -> Optio
         .map(|list| list.intersection(online))
         .filter(|list| list.contains(pu));
     if sharers.is_none() {
-        files.assume(format!(
-            "the L{level} cache of PU {pu} names no sharers: assumed private"
-        ));
+        files.assume_of(
+            pu,
+            format!("the L{level} cache names no sharers: assumed private"),
+        );
     }
     let positive = |value: &u64| *value > 0;
     let line = files

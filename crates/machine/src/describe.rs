@@ -1,5 +1,6 @@
 //! A nested view of the flat machine, for people to look at.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use corecast_model::{Cache, CacheKind, Machine, Pu};
@@ -187,14 +188,16 @@ fn is_private(machine: &Machine, cache: &Cache) -> bool {
 }
 
 /// Groups by a key, in the order of first appearance.
-fn split<'a, K: PartialEq>(pus: &[&'a Pu], key: impl Fn(&Pu) -> K) -> Vec<(K, Vec<&'a Pu>)> {
+fn split<'a, K: Ord + Copy>(pus: &[&'a Pu], key: impl Fn(&Pu) -> K) -> Vec<(K, Vec<&'a Pu>)> {
+    let mut places = BTreeMap::new();
     let mut groups: Vec<(K, Vec<&Pu>)> = Vec::new();
     for pu in pus {
         let key = key(pu);
-        match groups.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, group)) => group.push(pu),
-            None => groups.push((key, vec![pu])),
+        let place = *places.entry(key).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((key, Vec::new()));
         }
+        groups[place].1.push(pu);
     }
     groups
 }

@@ -197,7 +197,7 @@ pub fn discover_at(root: &Path, options: &Options) -> Discovery {
         cpu: processor::name(files),
         pus: pus(&online, &topology, &numa_nodes),
         caches,
-        assumptions: std::mem::take(&mut files.assumptions),
+        assumptions: files.assumptions(),
     };
     let machine = match options.scope {
         Scope::Online => whole,
@@ -225,27 +225,38 @@ pub fn discover_at(root: &Path, options: &Options) -> Discovery {
 /// The PUs that run, from the first source that tells; never empty.
 fn online(files: &mut Files, mask: Option<&CpuList>) -> CpuList {
     let directories = files.numbered(CPUS, "cpu");
-    let switched_off = |pu| files.text(&format!("{CPUS}/cpu{pu}/online")).as_deref() == Some("0");
-    // Only online PUs have one, apart from kernels without topology at all.
-    let has_topology = |pu| files.is_dir(&format!("{CPUS}/cpu{pu}/topology"));
-    if let Some(online) = files.list(&format!("{CPUS}/online")) {
+    if let Some(listed) = files.list(&format!("{CPUS}/online")) {
+        let mut online = listed.intersection(&directories);
+        if online.is_empty() {
+            online = listed.clone();
+        }
+        let unknown = listed.difference(&online);
+        if !unknown.is_empty() {
+            files.assume(format!(
+                "{CPUS}/online lists PU {unknown}, which sysfs does not have: assumed absent"
+            ));
+        }
         // Containers overlay this file with a count of their own; the mask and the directories
         // still tell the truth.
         let hidden = mask
             .map(|mask| mask.difference(&online))
             .unwrap_or_default();
-        let hidden: CpuList = hidden
-            .iter()
-            .filter(|&pu| has_topology(pu) && !switched_off(pu))
-            .collect();
+        // Only online PUs have a topology, apart from kernels without any.
+        let runs = |&pu: &u32| {
+            files.is_dir(&format!("{CPUS}/cpu{pu}/topology")) && !is_switched_off(files, pu)
+        };
+        let hidden: CpuList = hidden.iter().filter(runs).collect();
         if !hidden.is_empty() {
             files.assume(format!(
-                "{CPUS}/online reads {online} but the process may use PU {hidden}: assumed online"
+                "{CPUS}/online leaves PU {hidden} out, which the process may use: assumed online"
             ));
         }
         return online.union(&hidden);
     }
-    let by_directory: CpuList = directories.iter().filter(|&pu| !switched_off(pu)).collect();
+    let by_directory: CpuList = directories
+        .iter()
+        .filter(|&pu| !is_switched_off(files, pu))
+        .collect();
     let by_present = || files.list(&format!("{CPUS}/present"));
     let by_cpuinfo = || Some(processor::listed(files));
     let by_mask = || mask.cloned();
@@ -265,6 +276,10 @@ fn online(files: &mut Files, mask: Option<&CpuList>) -> CpuList {
     let (words, list) = found.unwrap_or(("PU 0 alone", CpuList::from([0])));
     files.assume(format!("no list of online PUs in sysfs: assumed {words}"));
     list
+}
+
+fn is_switched_off(files: &Files, pu: u32) -> bool {
+    files.text(&format!("{CPUS}/cpu{pu}/online")).as_deref() == Some("0")
 }
 
 struct Usable {

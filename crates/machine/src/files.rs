@@ -14,8 +14,8 @@ const FILE_BYTES_MAX: u64 = 32 << 20;
 /// The directory that stands for `/`, and the sentences about what could not be read there.
 pub(crate) struct Files {
     root: PathBuf,
-    /// What had to be assumed so far, in order, without repeats.
-    pub(crate) assumptions: Vec<String>,
+    /// What had to be assumed so far, in order, and of which PUs where it is about some.
+    assumptions: Vec<(String, CpuList)>,
 }
 
 impl Files {
@@ -28,10 +28,34 @@ impl Files {
 
     /// Records one sentence; says it once, however often it is met.
     pub(crate) fn assume(&mut self, sentence: impl Into<String>) {
-        let sentence = sentence.into();
-        if !self.assumptions.contains(&sentence) {
-            self.assumptions.push(sentence);
-        }
+        self.entry(sentence.into());
+    }
+
+    /// Records a sentence about one PU; PUs of which the same is said share one sentence, as an
+    /// odd machine of hundreds of PUs tends to be odd in all of them.
+    pub(crate) fn assume_of(&mut self, pu: u32, sentence: impl Into<String>) {
+        self.entry(sentence.into()).insert(pu);
+    }
+
+    fn entry(&mut self, sentence: String) -> &mut CpuList {
+        let known = self
+            .assumptions
+            .iter()
+            .position(|(other, _)| *other == sentence);
+        let at = known.unwrap_or_else(|| {
+            self.assumptions.push((sentence, CpuList::new()));
+            self.assumptions.len() - 1
+        });
+        &mut self.assumptions[at].1
+    }
+
+    /// The sentences, each once.
+    pub(crate) fn assumptions(&self) -> Vec<String> {
+        let sentence = |(text, pus): &(String, CpuList)| match pus.is_empty() {
+            true => text.clone(),
+            false => format!("PU {pus}: {text}"),
+        };
+        self.assumptions.iter().map(sentence).collect()
     }
 
     /// Where `path`, an absolute path of the machine, lies under the root.
@@ -124,6 +148,8 @@ mod tests {
         assert_eq!(files.at("/a/../../b"), dir.path().join("a/b"));
         files.assume("once");
         files.assume("once");
-        assert_eq!(files.assumptions, ["once"]);
+        files.assume_of(4, "odd");
+        files.assume_of(3, "odd");
+        assert_eq!(files.assumptions(), ["once", "PU 3-4: odd"]);
     }
 }

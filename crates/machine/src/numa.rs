@@ -122,7 +122,7 @@ fn adopt_homeless(files: &mut Files, nodes: &mut [NumaNode], online: &CpuList, p
         let at = linked.or_else(beside).unwrap_or(with_memory);
         if linked.is_none() {
             let home = nodes[at].os_index;
-            files.assume(format!("PU {pu} is in no NUMA node: assumed node {home}"));
+            files.assume_of(pu, format!("in no NUMA node: assumed node {home}"));
         }
         nodes[at].pus.insert(pu);
     }

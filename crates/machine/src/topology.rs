@@ -53,9 +53,10 @@ fn facts(files: &mut Files, pu: u32, online: &CpuList) -> Facts {
         let list = files.first_list(&directory, names)?.intersection(online);
         if !list.contains(pu) {
             let name = names[0];
-            files.assume(format!(
-                "{name} of PU {pu} leaves PU {pu} out: assumed it is wrong"
-            ));
+            files.assume_of(
+                pu,
+                format!("{name} leaves the PU itself out: assumed it is wrong"),
+            );
             return None;
         }
         Some(list)
@@ -81,27 +82,22 @@ fn packages(files: &mut Files, online: &CpuList, facts: &[Facts]) -> Vec<u32> {
     // Where the architecture knows no packages, kernels list each PU as its own sibling only.
     let telling = lists.iter().flatten().any(|list| list.len() > 1);
     let smallest = smallest_members(online, &lists);
-    let key_of_id: BTreeMap<u32, Key> = (online.iter().zip(facts))
-        .filter_map(|(pu, facts)| Some((pu, Key::Id(facts.package_id?))))
-        .collect();
-    let key = |(pu, list): (u32, &Option<&CpuList>)| {
-        let of_sibling = || {
-            list.iter()
-                .find_map(|list| list.iter().find_map(|n| key_of_id.get(&n)))
-        };
-        let by_list = || {
-            smallest
-                .get(&pu)
-                .filter(|_| telling)
-                .map(|&n| Key::Smallest(n))
-        };
-        key_of_id
-            .get(&pu)
-            .or_else(of_sibling)
-            .copied()
-            .or_else(by_list)
+    // One member's number stands for its whole list.
+    let mut id_of_group = BTreeMap::new();
+    for (pu, facts) in online.iter().zip(facts) {
+        if let (Some(id), Some(&group)) = (facts.package_id, smallest.get(&pu)) {
+            id_of_group.entry(group).or_insert(id);
+        }
+    }
+    let key = |(pu, facts): (u32, &Facts)| {
+        let group = smallest.get(&pu);
+        let id = facts
+            .package_id
+            .or_else(|| id_of_group.get(group?).copied());
+        id.map(Key::Id)
+            .or_else(|| group.filter(|_| telling).map(|&group| Key::Smallest(group)))
     };
-    let keys: Vec<Option<Key>> = online.iter().zip(&lists).map(key).collect();
+    let keys: Vec<Option<Key>> = online.iter().zip(facts).map(key).collect();
     let unknown = listed(online, &keys);
     if unknown.len() == online.len() {
         files.assume("no package data in sysfs: assumed one package");
@@ -141,9 +137,7 @@ fn cores(files: &mut Files, online: &CpuList, facts: &[Facts], package: &[u32]) 
         if let Some(Key::Smallest(first)) = key
             && *package_of.entry(*first).or_insert(package) != package
         {
-            files.assume(format!(
-                "the core of PU {first} spans packages: assumed a core in each"
-            ));
+            files.assume_of(*first, "its core spans packages: assumed a core in each");
         }
     }
     let alone = |(pu, key): (u32, Option<Key>)| key.unwrap_or(Key::Alone(pu));

@@ -1,0 +1,11 @@
+//! Discovery against fixture trees of machines one seldom sits at, and against this machine.
+
+mod affinity;
+mod cgroups;
+mod describe;
+mod fixture;
+mod garbage;
+mod memory;
+mod processor;
+mod this_machine;
+mod topology;
