@@ -73,6 +73,10 @@ pub(crate) mod order {
         reclaim = Acquire, ReclaimRelaxed
     }
     role! {
+        /// A diary's store of a call site. Partner: its load in `Diary::read`.
+        note = Release, NoteRelaxed
+    }
+    role! {
         /// A flag's store: everything before it is visible to whoever sees it. Partner: [`see`].
         raise = Release, RaiseRelaxed
     }
@@ -105,6 +109,8 @@ pub mod mutant {
         RaiseRelaxed,
         /// A flag is seen without acquire.
         SeeRelaxed,
+        /// A diary's call site is noted without release.
+        NoteRelaxed,
         /// A sleeper does not fence between announcing itself and its last look.
         NoHeavyFence,
         /// A waker does not fence between publishing and looking for sleepers.

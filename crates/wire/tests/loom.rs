@@ -5,6 +5,7 @@
 //! are counted, because a model that gives up early ends silently.
 #![cfg(loom)]
 
+use corecast_wire::diary::{Diary, Entry};
 use corecast_wire::mutant::{self, Mutant};
 use corecast_wire::queue::{self, Backend, Options, Receiver, Sender};
 use corecast_wire::{FenceKind, Flag, Governor, Line, LineRef, Parker, Policy, Segment};
@@ -292,4 +293,35 @@ fn two_publishers_one_sleeper() {
             }
         },
     );
+}
+
+/// A diary gives the call site of the operation that it names, or none.
+#[test]
+fn a_diary_never_mixes_entries() {
+    let sites = [site_a(), site_b()];
+    check("diary", None, &[Mutant::NoteRelaxed], move || {
+        let diary: LineRef<Diary> = Segment::one(None).unwrap();
+        let reader = diary.clone();
+        let other = thread::spawn(move || {
+            let (entry, site) = reader.read();
+            let expected = sites[(entry.seq / 2 % 2) as usize];
+            assert!(
+                site.is_none_or(|site| site == expected),
+                "{entry:?}: {site:?}"
+            );
+        });
+        for seq in 1..=3 {
+            diary.enter(Entry { seq, what: seq }, sites[(seq / 2 % 2) as usize]);
+        }
+        other.join().unwrap();
+    });
+}
+
+#[track_caller]
+fn site_a() -> &'static std::panic::Location<'static> {
+    std::panic::Location::caller()
+}
+
+fn site_b() -> &'static std::panic::Location<'static> {
+    site_a()
 }
