@@ -8,6 +8,8 @@
 //!         pong = n
 //! ```
 //!
+//! and [`LineStream`] for many messages in one direction.
+//!
 //! A one-way message cannot be faster than half of a [`RoundTrip`], and a
 //! barrier of two ranks cannot be faster than a [`MutualExchange`]. The spin
 //! loops come with and without the CPU's pause hint, because which is faster
@@ -15,6 +17,10 @@
 //! [`Role::Floor`] is the floor.
 //!
 //! [`Comparison::fastest`]: crate::Comparison::fastest
+
+mod stream;
+
+pub use stream::LineStream;
 
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};
 use crate::race::Entrant;
@@ -28,7 +34,7 @@ struct Line(AtomicU64);
 
 const _: () = assert!(size_of::<Line>() == 128);
 
-/// Both loops of each floor of the two-rank barrier.
+/// Both loops of the floor of a barrier of two ranks.
 pub fn mutual_exchanges<'a>() -> [Entrant<'a>; 2] {
     [
         Entrant::threads(MutualExchange::<false>::new()),

@@ -242,6 +242,7 @@ fn floors_are_sound() {
     let entrants: Vec<Entrant<'_>> = floor::mutual_exchanges()
         .into_iter()
         .chain(floor::round_trips())
+        .chain([2, 64].map(floor::LineStream::new).map(Entrant::threads))
         .collect();
     let comparison = run(&seat::pinned(2, &pus), &entrants);
     for entry in &comparison.entries {

@@ -1,0 +1,169 @@
+//! A stream of lines from one rank to the other.
+
+use crate::engine::{Engine, Flaw, Ledger, Member, Role};
+use std::hint::{self, black_box};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Words of payload per line, beside the word that announces them.
+const WORDS: usize = 7;
+
+/// One line: payload, and the number of the message that it holds.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Slot {
+    number: AtomicU64,
+    words: [AtomicU64; WORDS],
+}
+
+const _: () = assert!(size_of::<Slot>() == 64);
+
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Read(AtomicU64);
+
+/// A ring of lines whose slots carry their own announcement, acknowledged by
+/// the half: the least traffic by which 56 bytes per message can flow.
+///
+/// A slot is new when its number is the next one, so that payload and
+/// announcement cross in one line; the receiver writes a line of its own once
+/// in half a ring.
+///
+/// # Cost
+///
+/// One line transfer and one invalidation per message, and two over `slots`
+/// more.
+#[derive(Debug)]
+pub struct LineStream {
+    slots: Box<[Slot]>,
+    read: Read,
+}
+
+impl LineStream {
+    /// A ring of `slots` lines.
+    ///
+    /// # Panics
+    ///
+    /// If `slots` is not a power of two of at least 2.
+    pub fn new(slots: usize) -> LineStream {
+        assert!(
+            slots.is_power_of_two() && slots >= 2,
+            "a ring has a power of two of slots, at least 2; {slots} was asked for"
+        );
+        LineStream {
+            slots: (0..slots).map(|_| Slot::default()).collect(),
+            read: Read::default(),
+        }
+    }
+
+    // A slot is written again only after `read` says that it was read: Release
+    // by the receiver, Acquire by the sender. Its number is published with
+    // Release after the words and read with Acquire before them, so the words
+    // themselves need no order.
+
+    fn send(&self, number: u64, read_seen: &mut u64) {
+        let slots = self.slots.len() as u64;
+        while number - *read_seen > slots {
+            *read_seen = self.read.0.load(Ordering::Acquire);
+        }
+        let slot = &self.slots[(number & (slots - 1)) as usize];
+        for (word, value) in slot.words.iter().zip(number..) {
+            word.store(value, Ordering::Relaxed);
+        }
+        slot.number.store(number, Ordering::Release);
+    }
+
+    fn receive(&self, number: u64) -> [u64; WORDS] {
+        let slots = self.slots.len() as u64;
+        let slot = &self.slots[(number & (slots - 1)) as usize];
+        while slot.number.load(Ordering::Acquire) != number {
+            hint::spin_loop();
+        }
+        let words = std::array::from_fn(|i| slot.words[i].load(Ordering::Relaxed));
+        if number & (slots / 2 - 1) == 0 {
+            self.read.0.store(number, Ordering::Release);
+        }
+        words
+    }
+}
+
+impl Engine for LineStream {
+    fn name(&self) -> &str {
+        "floor: line stream"
+    }
+
+    fn setting(&self) -> String {
+        format!("{} slots", self.slots.len())
+    }
+
+    fn role(&self) -> Role {
+        Role::Floor
+    }
+
+    fn ranks(&self) -> usize {
+        2
+    }
+
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+        match rank {
+            0 => Box::new(Source {
+                stream: self,
+                sent: 0,
+                read_seen: 0,
+            }),
+            _ => Box::new(Sink {
+                stream: self,
+                received: 0,
+            }),
+        }
+    }
+}
+
+struct Source<'a> {
+    stream: &'a LineStream,
+    sent: u64,
+    read_seen: u64,
+}
+
+impl Member for Source<'_> {
+    fn run(&mut self, operations: u64) {
+        for _ in 0..operations {
+            self.sent += 1;
+            self.stream.send(self.sent, &mut self.read_seen);
+        }
+    }
+
+    fn verify(&mut self, _rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
+        self.run(ledger.rounds() * self.stream.slots.len() as u64);
+        Ok(())
+    }
+}
+
+struct Sink<'a> {
+    stream: &'a LineStream,
+    received: u64,
+}
+
+impl Member for Sink<'_> {
+    fn run(&mut self, operations: u64) {
+        for _ in 0..operations {
+            self.received += 1;
+            black_box(self.stream.receive(self.received));
+        }
+    }
+
+    fn verify(&mut self, _rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
+        let mut flaw = Ok(());
+        for _ in 0..ledger.rounds() * self.stream.slots.len() as u64 {
+            self.received += 1;
+            let words = self.stream.receive(self.received);
+            let expected = std::array::from_fn(|i| self.received + i as u64);
+            if words != expected && flaw.is_ok() {
+                flaw = Err(Flaw::WrongResult(format!(
+                    "message {} held {words:?}",
+                    self.received
+                )));
+            }
+        }
+        flaw
+    }
+}
