@@ -238,20 +238,20 @@ mod tests {
     use crate::peers;
     use corecast_bench::{Entrant, Settings, Status, race, seat};
 
-    /// Spoils one word of one message.
+    /// Spoils one word of the message after so many.
     struct Spoiling<T>(T, u64);
 
     impl<T: Tx> Tx for Spoiling<T> {
         fn send(&mut self, mut message: Message) {
-            self.1 += 1;
-            message.0[6] ^= u64::from(self.1 == 100);
+            message.0[6] ^= u64::from(self.1 == 0);
+            self.1 = self.1.wrapping_sub(1);
             self.0.send(message);
         }
     }
 
-    fn spoiled() -> (Spoiling<impl Tx>, impl Rx) {
+    fn spoiled(after: u64) -> (Spoiling<impl Tx>, impl Rx) {
         let (tx, rx) = peers::sync_channel(64);
-        (Spoiling(tx, 0), rx)
+        (Spoiling(tx, after), rx)
     }
 
     fn title() -> Title {
@@ -265,8 +265,8 @@ mod tests {
     #[test]
     fn one_wrong_word_keeps_a_queue_from_being_timed() {
         let entrants = [
-            Entrant::threads(Stream::new(title(), spoiled())),
-            Entrant::threads(PingPong::new(title(), spoiled(), spoiled())),
+            Entrant::threads(Stream::new(title(), spoiled(100))),
+            Entrant::threads(PingPong::new(title(), spoiled(100), spoiled(u64::MAX))),
         ];
         let settings = Settings {
             verify_rounds: 128,
