@@ -45,13 +45,13 @@ pub enum PinError {
     },
     /// The system refused the call, as seccomp profiles of containers do.
     #[error(
-        "cannot pin to PU {wanted}: the system refused ({source}); run unpinned or permit sched_setaffinity"
+        "cannot pin to PU {wanted}: the system refused ({reason}); run unpinned or permit sched_setaffinity"
     )]
     Refused {
         /// The PUs asked for.
         wanted: CpuList,
         /// What the system said.
-        source: io::Error,
+        reason: io::Error,
     },
     /// The call succeeded but the mask reads back differently; the thread has the mask `found`.
     #[error(
@@ -329,7 +329,7 @@ fn set(wanted: &CpuList, mask: &CpuSet) -> Result<Option<CpuList>, PinError> {
         },
         errno => PinError::Refused {
             wanted: wanted.clone(),
-            source: errno.into(),
+            reason: errno.into(),
         },
     })?;
     Ok(current_mask().ok())

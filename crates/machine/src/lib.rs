@@ -1,6 +1,6 @@
 //! Corecast's discovery: topology, cpuset, CPU quota, affinity.
 //!
-//! [`discover`] turns what the Linux kernel tells under `/sys` and `/proc` into a
+//! [`discover()`] turns what the Linux kernel tells under `/sys` and `/proc` into a
 //! [`Machine`](corecast_model::Machine). It works on any machine: what the kernel does not tell is
 //! assumed, and every assumption is one sentence in the result. [`pin_current`] and its kin put
 //! threads on PUs and check that they stay there.

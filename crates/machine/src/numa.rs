@@ -8,7 +8,7 @@ use crate::files::Files;
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// A NUMA node as the operating system sees it, in nobody's cpuset in particular.
+/// A NUMA node of the whole machine, whatever the process may use of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumaNode {
     /// The operating system's number, as `numactl` takes it; there may be holes.

@@ -148,10 +148,10 @@ fn a_pinned_thread_still_discovers_the_whole_machine() {
 #[test]
 fn errors_say_the_way_out() {
     let wanted = CpuList::from([3]);
-    let source = std::io::Error::from_raw_os_error(1);
+    let reason = std::io::Error::from_raw_os_error(1);
     let refused = PinError::Refused {
         wanted: wanted.clone(),
-        source,
+        reason,
     }
     .to_string();
     assert!(
