@@ -14,7 +14,7 @@
 //! of each pair's confidence interval, and `measured`, how the numbers came about.
 //!
 //! A file without `schema` is read as the format of Smelt's public machine database, see
-//! [`database`](self::database).
+//! [`database`].
 
 pub mod database;
 mod raw;

@@ -6,9 +6,13 @@
 //!   (shortest paths over send + receive);
 //! - **growth**: with every send as cheap as the cheapest and every receive too, informed members
 //!   multiply no faster than in the postal model, and the k-th message cannot start before a
-//!   certain time; whoever it goes to needs at least its own cheapest message from then on.
+//!   certain time; whoever it goes to needs at least its own cheapest message from then on;
+//! - **islands**: the same count with two prices, one inside of groups of near members, whose size
+//!   limits how far the low price goes, and one between groups.
 
+mod groups;
 mod growth;
+mod islands;
 mod reach;
 
 use corecast_model::CostModel;
@@ -25,7 +29,7 @@ use crate::operation::Operation;
 ///
 /// # Cost
 ///
-/// O(n²).
+/// O(n²), and a count that is limited to some 10 ms whatever n is.
 #[must_use]
 pub fn lower_bound(costs: &CostModel, operation: Operation, root: usize) -> f64 {
     assert!(
@@ -47,18 +51,21 @@ pub fn lower_bound(costs: &CostModel, operation: Operation, root: usize) -> f64 
 ///
 /// # Cost
 ///
-/// O(n²) for each of up to 32 members that are looked at.
+/// O(n²) for each of up to 8 members that are looked at.
 #[must_use]
 pub fn any_barrier(costs: &CostModel) -> f64 {
     let n = costs.n();
     let mirrored = costs.mirrored();
-    let stride = n.div_ceil(32);
-    let each = (0..n)
-        .step_by(stride)
-        .map(|r| broadcast(costs, r).max(broadcast(&mirrored, r)));
-    each.fold(0.0, f64::max)
+    let some = || (0..n).step_by(n.div_ceil(8));
+    let way = |costs: &CostModel| {
+        let each = some().map(|r| reach::bound(costs, r).max(growth::bound(costs, r)));
+        each.fold(islands::bound(costs, None), f64::max)
+    };
+    way(costs).max(way(&mirrored))
 }
 
 fn broadcast(costs: &CostModel, root: usize) -> f64 {
-    reach::bound(costs, root).max(growth::bound(costs, root))
+    let near = islands::bound(costs, Some(root));
+    near.max(reach::bound(costs, root))
+        .max(growth::bound(costs, root))
 }

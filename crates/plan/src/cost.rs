@@ -153,11 +153,7 @@ pub fn reduce_avail(costs: &CostModel, tree: &Tree, reverse: bool) -> Vec<f64> {
 pub fn timeline(costs: &CostModel, tree: &Tree, operation: Operation) -> Timeline {
     let mut busy = vec![Vec::new(); tree.len()];
     let avail = match operation {
-        Operation::Broadcast => {
-            let avail = broadcast_avail(costs, tree);
-            broadcast_busy(costs, tree, &avail, 0.0, &mut busy);
-            avail
-        }
+        Operation::Broadcast => broadcast_busy(costs, tree, 0.0, &mut busy),
         Operation::Reduce => {
             let avail = reduce_avail(costs, tree, false);
             reduce_busy(costs, tree, &avail, false, &mut busy);
@@ -166,11 +162,7 @@ pub fn timeline(costs: &CostModel, tree: &Tree, operation: Operation) -> Timelin
         Operation::Barrier => {
             let inward = reduce_avail(costs, tree, true);
             reduce_busy(costs, tree, &inward, true, &mut busy);
-            let turn = inward[tree.root()];
-            let mut avail = broadcast_avail(costs, tree);
-            broadcast_busy(costs, tree, &avail, turn, &mut busy);
-            avail.iter_mut().for_each(|t| *t += turn);
-            avail
+            broadcast_busy(costs, tree, inward[tree.root()], &mut busy)
         }
     };
     let latency = max(&avail);
@@ -181,15 +173,11 @@ pub fn timeline(costs: &CostModel, tree: &Tree, operation: Operation) -> Timelin
     }
 }
 
-fn broadcast_busy(
-    costs: &CostModel,
-    tree: &Tree,
-    avail: &[f64],
-    offset: f64,
-    busy: &mut [Vec<Busy>],
-) {
+/// Adds the broadcast that starts at `start`; when each rank has the value.
+fn broadcast_busy(costs: &CostModel, tree: &Tree, start: f64, busy: &mut [Vec<Busy>]) -> Vec<f64> {
+    let mut avail = vec![start; tree.len()];
     for &v in tree.order() {
-        let mut clock = offset + avail[v];
+        let mut clock = avail[v];
         for &c in tree.children(v) {
             let sent = clock + costs.send(v, c);
             busy[v].push(Busy {
@@ -198,16 +186,17 @@ fn broadcast_busy(
                 start: clock,
                 end: sent,
             });
-            let end = offset + avail[c];
+            avail[c] = sent + costs.receive(v, c);
             busy[c].push(Busy {
                 kind: BusyKind::Receive,
                 peer: v,
                 start: sent,
-                end,
+                end: avail[c],
             });
             clock = sent;
         }
     }
+    avail
 }
 
 fn reduce_busy(

@@ -31,6 +31,7 @@ pub mod cost;
 pub mod operation;
 pub mod pattern;
 pub mod patterns;
+pub mod placement;
 pub mod plan;
 pub mod rounds;
 pub mod smelt;

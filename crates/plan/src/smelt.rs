@@ -24,7 +24,7 @@ use std::collections::BinaryHeap;
 use corecast_model::CostModel;
 
 pub use reorder::reorder;
-pub use shuffle::shuffle;
+pub use shuffle::{Helper, shuffle};
 
 use crate::tree::Tree;
 
@@ -46,7 +46,7 @@ pub fn root(costs: &CostModel) -> usize {
         .map_or(0, |(i, _)| i)
 }
 
-/// The whole of it: [`base`], [`reorder`], [`shuffle`].
+/// The whole of it: [`base`], [`reorder`], and [`shuffle`] with [`Helper::EarliestFinish`].
 ///
 /// # Panics
 ///
@@ -58,7 +58,11 @@ pub fn root(costs: &CostModel) -> usize {
 /// members.
 #[must_use]
 pub fn tree(costs: &CostModel, root: usize) -> Tree {
-    shuffle(costs, &reorder(costs, &base(costs, root)))
+    shuffle(
+        costs,
+        &reorder(costs, &base(costs, root)),
+        Helper::EarliestFinish,
+    )
 }
 
 /// Algorithm 1: whenever a core is idle, it sends to the cheapest core of the most expensive

@@ -6,8 +6,8 @@ use crate::tree::Tree;
 /// The k-nomial tree of any radix from 2 and any number of members; radix 2 is the binomial tree.
 ///
 /// Positions are numbers in base k. A position's parent is itself with the lowest digit that is
-/// not 0 set to 0; so it serves the positions that differ from it in one digit below that one. The
-/// largest sub-trees are served first.
+/// not 0 set to 0; so it serves the positions that differ from it in one digit below that one. Higher
+/// digits are served first, because they have more below them.
 ///
 /// ```text
 ///    radix 2, 8 members          radix 3, 9 members

@@ -6,11 +6,23 @@ use super::reorder::reorder;
 use crate::cost::broadcast_avail;
 use crate::tree::Tree;
 
-/// While it pays, moves the member that finishes last under the one that is idle first.
+/// Who takes over the member that finishes last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Helper {
+    /// The member that is first done with all its sends, as the paper says.
+    FirstIdle,
+    /// The member under which the move finishes first: least idle + send + receive, as Smelt's
+    /// released code does it. It finds a move whenever `FirstIdle` does, and where the first idle
+    /// core is far away often a better one.
+    #[default]
+    EarliestFinish,
+}
+
+/// While it pays, moves the member that finishes last under one that is idle.
 ///
-/// In each step `v_s` is the member that is first done with all its sends and `v_e` the one that
-/// is last to have the message. When `send(v_s, v_e) + receive(v_s, v_e)` fits into the time
-/// between the two, `v_e` becomes the last child of `v_s` and all lists are
+/// In each step `v_e` is the member that is last to have the message and `v_s` the [`Helper`].
+/// When `send(v_s, v_e) + receive(v_s, v_e)` fits between the end of `v_s`'s sends and the end of
+/// the broadcast, `v_e` becomes the last child of `v_s` and all lists are
 /// [reordered](super::reorder()).
 ///
 /// Two things the paper leaves open. Several members may finish last together; then moving one of
@@ -23,11 +35,11 @@ use crate::tree::Tree;
 ///
 /// O(n log n) for each step; at most 2n steps.
 #[must_use]
-pub fn shuffle(costs: &CostModel, tree: &Tree) -> Tree {
+pub fn shuffle(costs: &CostModel, tree: &Tree, helper: Helper) -> Tree {
     let mut best = tree.clone();
     let mut standing = Standing::of(costs, &best);
     for _ in 0..2 * tree.len() {
-        let Some(moved) = step(costs, &best, &standing) else {
+        let Some(moved) = step(costs, &best, &standing, helper) else {
             break;
         };
         let moved = reorder(costs, &moved);
@@ -42,21 +54,23 @@ pub fn shuffle(costs: &CostModel, tree: &Tree) -> Tree {
 }
 
 /// The tree after one move; `None` when the move does not fit.
-fn step(costs: &CostModel, tree: &Tree, standing: &Standing) -> Option<Tree> {
+fn step(costs: &CostModel, tree: &Tree, standing: &Standing, helper: Helper) -> Option<Tree> {
     let last = standing.last;
-    let done = |v: usize| {
-        let sends = tree.children(v).iter().map(|&c| costs.send(v, c));
-        standing.avail[v] + sends.sum::<f64>()
-    };
     // The member that moves cannot serve itself, nor can whoever is below it.
     if !tree.is_leaf(last) {
         return None;
     }
-    let others = (0..tree.len()).filter(|&v| v != last);
-    let (first, idle) = others
-        .map(|v| (v, done(v)))
-        .min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    let finish = idle + costs.send(first, last) + costs.receive(first, last);
+    let message = |v: usize| costs.send(v, last) + costs.receive(v, last);
+    let rating = |v: usize| {
+        let sends = tree.children(v).iter().map(|&c| costs.send(v, c));
+        let idle = standing.avail[v] + sends.sum::<f64>();
+        match helper {
+            Helper::FirstIdle => (idle, v, idle + message(v)),
+            Helper::EarliestFinish => (idle + message(v), v, idle + message(v)),
+        }
+    };
+    let others = (0..tree.len()).filter(|&v| v != last).map(rating);
+    let (_, first, finish) = others.min_by(|(a, ..), (b, ..)| a.total_cmp(b))?;
     if finish >= standing.latency {
         return None;
     }

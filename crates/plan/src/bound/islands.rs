@@ -1,0 +1,164 @@
+//! Informed members multiply no faster than two prices and the size of groups allow.
+//!
+//! Split the members into groups. An *island* of a tree is a maximal part that only uses messages
+//! inside of one group; it has at most as many members as the largest group. Let every message
+//! inside of a group take the least send and receive found there, and every message across those
+//! found there. Let `H(t, k)` be the most members, the holder included, that one holder can inform
+//! within time t when its island may grow by k more members:
+//!
+//! ```text
+//! H(t, k) = max of  1
+//!                   H(t − s, k) + H(t − s − r, m − 1)                across: a new island of m
+//!                   H(t − s', a) + H(t − s' − r', k − 1 − a)         inside: k is shared out
+//! ```
+//!
+//! No tree over n members can be faster than the least t with `H(t, m_root − 1) ≥ n`. Times are
+//! whole multiples of a grain, costs rounded down, which can only make the bound lower.
+
+use corecast_model::CostModel;
+
+use super::groups::{Partition, Price, partitions};
+use crate::cost::latency;
+use crate::operation::Operation;
+use crate::smelt;
+
+/// Additions that one count may take; 20 million are some 10 ms (2.1 GHz Xeon, release build).
+const WORK_MAX: usize = 20_000_000;
+/// Most grains that a tree's latency is divided into.
+const GRAINS_MAX: usize = 8192;
+
+/// The greatest bound of all partitions; 0 when there is none with near and far.
+///
+/// Without a root the bound holds for every root.
+pub(super) fn bound(costs: &CostModel, root: Option<usize>) -> f64 {
+    let base = smelt::base(costs, root.unwrap_or(0));
+    let upper = latency(costs, &base, Operation::Broadcast);
+    let each = partitions(costs)
+        .into_iter()
+        .map(|p| of_partition(&p, root, upper));
+    each.fold(0.0, f64::max)
+}
+
+fn of_partition(partition: &Partition, root: Option<usize>, upper: f64) -> f64 {
+    let n = partition.group.len();
+    let largest = partition.size.iter().copied().max().unwrap_or(1);
+    let first = root.map_or(largest, |root| partition.size[partition.group[root]]);
+    let grains = (WORK_MAX / (largest * largest)).min(GRAINS_MAX);
+    if upper <= 0.0 || grains < 32 {
+        return 0.0;
+    }
+    let grain = grain(partition, upper, grains);
+    let count = Count {
+        enough: n as u32,
+        island: largest,
+        inside: partition.inside.rounded_down(grain),
+        across: partition.across.rounded_down(grain),
+    };
+    // A tree of latency `upper` exists, so the count gets there; one grain is for rounding.
+    let limit = (upper / grain) as usize + 2;
+    count.first_time(first, limit) as f64 * grain
+}
+
+/// The length of a grain: a common divisor of all costs where there is one that is long enough.
+fn grain(partition: &Partition, upper: f64, grains: usize) -> f64 {
+    let shortest = upper / grains as f64;
+    let Partition { inside, across, .. } = partition;
+    let costs = [inside.send, inside.receive, across.send, across.receive];
+    for scale in [1.0, 10.0, 100.0, 1000.0] {
+        let whole = |c: f64| (c * scale).round();
+        let finite = || costs.into_iter().filter(|c| c.is_finite());
+        if finite().all(|c| whole(c) / scale == c && whole(c) < 1e9) {
+            let divisor = finite().fold(0, |a, c| gcd(a, whole(c) as u64)) as f64 / scale;
+            if divisor >= shortest {
+                return divisor;
+            }
+        }
+    }
+    shortest
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// A price in grains.
+#[derive(Clone, Copy)]
+struct Grains {
+    send: usize,
+    total: usize,
+}
+
+impl Price {
+    fn rounded_down(self, grain: f64) -> Grains {
+        // A hair more than the quotient, so that exact multiples are not lost to division, and
+        // never more than the cost: the multiple is compared with it.
+        let down = |cost: f64| {
+            if cost.is_infinite() {
+                return usize::MAX / 4;
+            }
+            let near = (cost / grain).round();
+            if near * grain <= cost {
+                near as usize
+            } else {
+                (cost / grain).floor() as usize
+            }
+        };
+        let send = down(self.send);
+        Grains {
+            send,
+            total: send + down(self.receive),
+        }
+    }
+}
+
+struct Count {
+    /// Counting stops here.
+    enough: u32,
+    /// Members of the largest group.
+    island: usize,
+    inside: Grains,
+    across: Grains,
+}
+
+impl Count {
+    /// The least t with `H(t, first − 1) ≥ enough`, at most `limit`.
+    fn first_time(&self, first: usize, limit: usize) -> usize {
+        let m = self.island;
+        // rows[t][k] = H(t, k)
+        let mut rows: Vec<Vec<u32>> = Vec::with_capacity(limit + 1);
+        for t in 0..=limit {
+            let mut row = vec![1_u32; m];
+            for k in 0..m {
+                let mut best = 1;
+                if t >= self.across.total {
+                    best = best.max(if self.across.send == 0 {
+                        // Any number of islands at once.
+                        self.enough
+                    } else {
+                        rows[t - self.across.send][k] + rows[t - self.across.total][m - 1]
+                    });
+                }
+                if k > 0 && t >= self.inside.total {
+                    best = best.max(self.best_split(&rows, &row, t, k));
+                }
+                row[k] = best.min(self.enough);
+            }
+            let done = row[first - 1] >= self.enough;
+            rows.push(row);
+            if done {
+                return t;
+            }
+        }
+        limit
+    }
+
+    /// The best way to share k − 1 more members of the island between a holder and its new child.
+    fn best_split(&self, rows: &[Vec<u32>], row: &[u32], t: usize, k: usize) -> u32 {
+        // Messages inside may take no time at all; then both sides read this row, whose entries
+        // below k are known.
+        let after_send = rows.get(t - self.inside.send).map_or(row, Vec::as_slice);
+        let after_both = rows.get(t - self.inside.total).map_or(row, Vec::as_slice);
+        let pairs = after_send[..k].iter().zip(after_both[..k].iter().rev());
+        pairs.map(|(a, b)| a + b).max().unwrap_or(1)
+    }
+}

@@ -1,0 +1,184 @@
+//! Bounds against brute force over all ordered trees, and plans against their own claims.
+
+mod common;
+
+use common::{all_ordered_trees, any_costs, costs_of_kind, public_machines};
+use corecast_model::CostModel;
+use corecast_plan::bound::{any_barrier, lower_bound};
+use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Tree, cost, plan};
+use proptest::prelude::*;
+
+/// Best latencies over all trees with root 0, for broadcast and reduce.
+fn brute_force(costs: &CostModel, trees: &[Tree]) -> (f64, f64) {
+    let best = |operation| {
+        let each = trees
+            .iter()
+            .map(|tree| cost::latency(costs, tree, operation));
+        each.fold(f64::INFINITY, f64::min)
+    };
+    (best(Operation::Broadcast), best(Operation::Reduce))
+}
+
+fn trees(n: usize) -> Vec<Tree> {
+    let lists = all_ordered_trees(n).into_iter();
+    lists
+        .map(|lists| Tree::from_children(0, lists).unwrap())
+        .collect()
+}
+
+#[test]
+fn there_are_as_many_ordered_trees_as_known() {
+    // (2n − 2)! / (n − 1)! over all n roots: Smelt's Equation (1) divided by n.
+    for (n, expected) in [(1, 1), (2, 1), (3, 4), (4, 30), (5, 336), (6, 5040)] {
+        let mut all = all_ordered_trees(n);
+        assert_eq!(all.len(), expected);
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), expected, "each once");
+    }
+}
+
+#[test]
+fn no_tree_beats_a_bound() {
+    let mut tight = 0;
+    let mut tried = 0;
+    for n in 1..=6 {
+        let trees = trees(n);
+        for kind in 0..8 {
+            for per_node in [1, 2, 3, n as u32] {
+                let seeds = if n == 6 { 4 } else { 12 };
+                for seed in 1..=seeds {
+                    let costs = costs_of_kind(n, kind, per_node, seed * 0x9e37_79b9);
+                    let (broadcast, reduce) = brute_force(&costs, &trees);
+                    let what = format!("n {n} kind {kind} per_node {per_node} seed {seed}");
+                    let holds = |bound: f64, best: f64| {
+                        assert!(bound <= best * (1.0 + 1e-9), "{what}: {bound} > {best}");
+                    };
+                    let bound = |operation| lower_bound(&costs, operation, 0);
+                    holds(bound(Operation::Broadcast), broadcast);
+                    holds(bound(Operation::Reduce), reduce);
+                    holds(bound(Operation::Barrier), broadcast + reduce);
+                    tried += 1;
+                    tight += usize::from(bound(Operation::Broadcast) >= broadcast * (1.0 - 1e-9));
+                }
+            }
+        }
+    }
+    println!("{tight} of {tried} broadcast bounds are tight");
+    assert!(
+        tight * 4 > tried,
+        "only {tight} of {tried} broadcast bounds are tight"
+    );
+}
+
+#[test]
+fn bounds_are_exact_on_two_level_machines() {
+    // On a machine with two classes, the count of islands needs no rounding.
+    for spec in ["package:2 core:2", "package:3 core:2", "package:2 core:3"] {
+        let machine =
+            corecast_model::synthetic(&format!("{spec} send=60,200 receive=220,750")).unwrap();
+        let costs = machine.costs();
+        let (broadcast, reduce) = brute_force(costs, &trees(costs.n()));
+        assert_eq!(
+            lower_bound(costs, Operation::Broadcast, 0),
+            broadcast,
+            "{spec}"
+        );
+        assert_eq!(lower_bound(costs, Operation::Reduce, 0), reduce, "{spec}");
+    }
+}
+
+/// A member that learns of an entry has a tree of messages behind it, whatever the schedule.
+#[test]
+fn no_barrier_beats_its_bound() {
+    for n in 1..=24 {
+        for kind in 0..8 {
+            let costs = costs_of_kind(n, kind, 4, 3 + n as u64);
+            let bound = any_barrier(&costs);
+            for radix in [2, 3, 4, 8, 24] {
+                let pattern = Pattern::Dissemination { radix };
+                let plan = plan(&costs, pattern, Operation::Barrier, RootChoice::Auto).unwrap();
+                assert!(
+                    bound <= plan.latency * (1.0 + 1e-9),
+                    "n {n} kind {kind} radix {radix}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn impossible_requests_are_refused() {
+    let machine = corecast_model::synthetic("core:4").unwrap();
+    let ask =
+        |pattern, operation, root| plan(machine.costs(), pattern, operation, root).unwrap_err();
+    let error = ask(Pattern::Binary, Operation::Broadcast, RootChoice::Rank(4));
+    assert_eq!(error, PlanError::RootOutside { root: 4, last: 3 });
+    assert_eq!(
+        error.to_string(),
+        "root 4 is outside of the team, whose ranks are 0 to 3"
+    );
+    let error = ask(
+        Pattern::Dissemination { radix: 3 },
+        Operation::Reduce,
+        RootChoice::Auto,
+    )
+    .to_string();
+    assert!(
+        error.contains("dissemination:3") && error.contains("reduce"),
+        "{error}"
+    );
+    let error = ask(
+        Pattern::Knomial { radix: 1 },
+        Operation::Reduce,
+        RootChoice::Auto,
+    )
+    .to_string();
+    assert!(error.contains("knomial:1"), "{error}");
+}
+
+#[test]
+fn public_machines_give_sound_plans() {
+    for machine in public_machines() {
+        let costs = machine.costs();
+        let mut patterns = Pattern::oblivious();
+        patterns.extend(Pattern::smelt_baselines());
+        patterns.extend([Pattern::Smelt, Pattern::MstBinary, Pattern::BadBinary]);
+        for pattern in patterns {
+            for operation in Operation::ALL {
+                let plan = plan(costs, pattern, operation, RootChoice::Auto).unwrap();
+                assert!(plan.lower_bound > 0.0 && plan.lower_bound <= plan.latency);
+                assert!((0.0..1.0).contains(&plan.gap) && !plan.proved_optimal);
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn plans_are_what_they_say(costs in any_costs(24), at in any::<prop::sample::Index>()) {
+        let root = at.index(costs.n());
+        for pattern in [Pattern::Smelt, Pattern::Cluster, Pattern::Binomial, Pattern::Sequential] {
+            for operation in Operation::ALL {
+                let plan = plan(&costs, pattern, operation, RootChoice::Rank(root)).unwrap();
+                prop_assert_eq!(plan.root, root);
+                let tree = plan.tree().unwrap();
+                prop_assert_eq!(tree.root(), root);
+                prop_assert_eq!(plan.latency, cost::latency(&costs, tree, operation));
+                prop_assert!(plan.lower_bound <= plan.latency && plan.lower_bound >= 0.0);
+                prop_assert!((0.0..=1.0).contains(&plan.gap));
+                prop_assert!(!plan.proved_optimal || plan.gap <= 1e-9);
+            }
+        }
+    }
+
+    /// A team of one has nothing to do, a team of two has one way to do it.
+    #[test]
+    fn tiny_teams_are_optimal(kind in 0..8_usize, seed in any::<u64>(), n in 1..=2_usize) {
+        let costs = costs_of_kind(n, kind, 1, seed);
+        for operation in Operation::ALL {
+            let plan = plan(&costs, Pattern::Smelt, operation, RootChoice::Auto).unwrap();
+            prop_assert!(plan.proved_optimal, "{:?}", plan);
+        }
+    }
+}
