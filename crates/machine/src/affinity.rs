@@ -88,7 +88,12 @@ pub enum PinState {
 /// A successful change of the calling thread's mask.
 ///
 /// Dropping it leaves the thread confined; [`Pinning::restore`] undoes it and
-/// [`Pinning::guard`] undoes it at the end of a scope. It cannot leave its thread.
+/// [`Pinning::guard`] undoes it at the end of a scope. It cannot leave its thread:
+///
+/// ```compile_fail,E0277
+/// fn sendable<T: Send>() {}
+/// sendable::<corecast_machine::Pinning>();
+/// ```
 #[derive(Debug)]
 #[must_use = "tells whether the pinning was confirmed, and can restore the previous mask"]
 pub struct Pinning {
