@@ -7,11 +7,13 @@
 //! | [`store`] | what was measured here earlier |
 //! | [`planning`] | from names to plans |
 //! | [`team`] | which threads take part |
+//! | [`circumstances`] | whether a team can run here as planned |
 //! | [`limits`] | what this process may use |
 //! | [`draw`] | trees, heat maps, boxes: pure functions from data to text |
 //! | [`output`], [`failure`] | the only places that write, and the exit codes |
 #![forbid(unsafe_code)]
 
+mod circumstances;
 mod commands;
 mod draw;
 mod failure;
@@ -64,6 +66,8 @@ enum Command {
     Topo(commands::topo::TopoArgs),
     /// Plan an operation: a tree or rounds with its cost, lower bound and gap
     Plan(commands::plan::PlanArgs),
+    /// Say which plan would run, and why
+    Explain(commands::explain::ExplainArgs),
 }
 
 fn main() -> ExitCode {
@@ -74,6 +78,7 @@ fn main() -> ExitCode {
     let done = match &cli.command {
         Command::Topo(args) => commands::topo::run(&cli.global, args),
         Command::Plan(args) => commands::plan::run(&cli.global, args),
+        Command::Explain(args) => commands::explain::run(&cli.global, args),
     };
     match done {
         Ok(code) => code,

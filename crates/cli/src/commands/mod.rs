@@ -1,4 +1,5 @@
 //! One file per command.
 
+pub(crate) mod explain;
 pub(crate) mod plan;
 pub(crate) mod topo;

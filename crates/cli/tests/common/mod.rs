@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The command with an empty cache folder, so that no earlier measurement shows.
-pub fn corecast(args: &[&str]) -> Run {
+pub(crate) fn corecast(args: &[&str]) -> Run {
     corecast_in(Path::new("/nonexistent/corecast-tests"), args)
 }
 
 /// The command with `cache` as its cache folder.
-pub fn corecast_in(cache: &Path, args: &[&str]) -> Run {
+pub(crate) fn corecast_in(cache: &Path, args: &[&str]) -> Run {
     let output = Command::new(env!("CARGO_BIN_EXE_corecast"))
         .args(args)
         .env("XDG_CACHE_HOME", cache)
@@ -24,14 +24,14 @@ pub fn corecast_in(cache: &Path, args: &[&str]) -> Run {
 }
 
 /// One finished run.
-pub struct Run {
+pub(crate) struct Run {
     args: Vec<String>,
-    pub output: Output,
+    pub(crate) output: Output,
 }
 
 impl Run {
     /// Standard output of a run that must have succeeded without a word on standard error.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         assert_eq!(
             self.output.status.code(),
             Some(0),
@@ -44,7 +44,7 @@ impl Run {
     }
 
     /// The same as JSON, which must be one line with a schema version.
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         let text = self.text();
         assert_eq!(
             text.matches('\n').count(),
@@ -58,7 +58,7 @@ impl Run {
     }
 
     /// The one line on standard error of a run that must have refused its input.
-    pub fn refusal(&self) -> String {
+    pub(crate) fn refusal(&self) -> String {
         let line = self.stderr();
         assert_eq!(
             self.output.status.code(),
@@ -89,7 +89,7 @@ impl Run {
 
 /// A file of Smelt's public machine database; `None`, with a word why, where this checkout has
 /// none beside it.
-pub fn database(name: &str) -> Option<PathBuf> {
+pub(crate) fn database(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/machinedb")
         .join(name);
@@ -101,13 +101,13 @@ pub fn database(name: &str) -> Option<PathBuf> {
 }
 
 /// A valid machine file of two threads in two NUMA nodes, numbered 2 and 5.
-pub const TWO_THREADS: &str = r#"{"schema":1,"machine":{"name":"m","pus":[
+pub(crate) const TWO_THREADS: &str = r#"{"schema":1,"machine":{"name":"m","pus":[
   {"os_index":2,"package":0,"numa_node":0,"numa_os_index":0,"core":0},
   {"os_index":5,"package":0,"numa_node":1,"numa_os_index":3,"core":1}]},
   "threads":[5,2],"unit":"ns","send":[[0,60],[55,0]],"receive":[[0,220],[210,0]]}"#;
 
 /// Writes `content` to `name` in `folder`.
-pub fn file(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> String {
+pub(crate) fn file(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> String {
     let path = folder.join(name);
     std::fs::write(&path, content).expect("the folder is writable");
     path.to_str().expect("its name is text").to_owned()

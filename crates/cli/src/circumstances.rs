@@ -1,0 +1,113 @@
+//! Whether a team can run here as planned: pinning, CPU quota.
+
+use corecast_machine::{Discovery, pin_current};
+use serde::Serialize;
+
+use crate::draw::boxes::count;
+use crate::draw::topo_text::ranges;
+use crate::source::Source;
+
+/// What was found, for the machine at hand; empty for machines from elsewhere.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Circumstances {
+    /// Whether each member could be pinned to its hardware thread; absent elsewhere.
+    pinning: Option<Pinning>,
+    /// CPUs' worth of time that control groups grant; absent without a limit.
+    quota_cpus: Option<f64>,
+    /// Whether members that spin would be stopped for want of CPU time.
+    quota_too_small: bool,
+    /// Members of the team.
+    team: usize,
+}
+
+/// The outcome of a trial.
+#[derive(Debug, Serialize)]
+struct Pinning {
+    /// Hardware threads that a thread could be pinned to.
+    possible: Vec<u32>,
+    /// The others, and what the system said about the first of them.
+    refused: Vec<u32>,
+    reason: Option<String>,
+}
+
+impl Circumstances {
+    /// Those of `threads` on the machine of `source`.
+    pub(crate) fn of(source: &Source, threads: &[u32]) -> Circumstances {
+        let Some(here) = &source.here else {
+            return Circumstances {
+                team: threads.len(),
+                ..Circumstances::default()
+            };
+        };
+        Circumstances {
+            pinning: Some(try_pinning(threads)),
+            quota_cpus: here.quota.as_ref().map(|q| q.cpus),
+            quota_too_small: too_small(here, threads.len()),
+            team: threads.len(),
+        }
+    }
+
+    /// The same for people.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        if let Some(pinning) = &self.pinning {
+            out.push(match &pinning.reason {
+                None => format!("pinning: possible for {}", count(self.team, "member")),
+                Some(reason) => {
+                    let refused = ranges(pinning.refused.clone());
+                    format!(
+                        "pinning: refused for PU {refused}, where members run unpinned: {reason}"
+                    )
+                }
+            });
+            out.push(match self.quota_cpus {
+                None => "quota: none".to_owned(),
+                Some(cpus) if self.quota_too_small => format!(
+                    "quota: {cpus} CPUs for a team of {}: members that spin will be stopped in each period, \
+                     choose a smaller team",
+                    self.team
+                ),
+                Some(cpus) => format!("quota: {cpus} CPUs, enough for a team of {}", self.team),
+            });
+        }
+        out
+    }
+}
+
+/// Whether the quota pays for less than `members` threads that never sleep.
+fn too_small(here: &Discovery, members: usize) -> bool {
+    here.quota.as_ref().is_some_and(|q| q.cpus < members as f64)
+}
+
+/// Pins a thread of its own to each of `threads` in turn.
+fn try_pinning(threads: &[u32]) -> Pinning {
+    let threads = threads.to_vec();
+    let trial = std::thread::spawn(move || {
+        let mut outcome = Pinning {
+            possible: Vec::new(),
+            refused: Vec::new(),
+            reason: None,
+        };
+        for pu in threads {
+            match pin_current(pu) {
+                Ok(pinning) if pinning.confirmed() => outcome.possible.push(pu),
+                Ok(_) => {
+                    outcome.refused.push(pu);
+                    outcome.reason.get_or_insert_with(|| {
+                        "the system accepted the pinning without obeying it".to_owned()
+                    });
+                }
+                Err(error) => {
+                    outcome.refused.push(pu);
+                    outcome.reason.get_or_insert_with(|| error.to_string());
+                }
+            }
+        }
+        outcome
+    });
+    trial.join().unwrap_or(Pinning {
+        possible: Vec::new(),
+        refused: Vec::new(),
+        reason: Some("the trial did not finish".to_owned()),
+    })
+}

@@ -1,0 +1,259 @@
+//! The contract of `corecast plan --json`, and what people see.
+
+mod common;
+
+use common::{TWO_THREADS, corecast, database, file};
+use serde_json::Value;
+
+/// The latency of a broadcast along `children`, computed from the machine as `topo --json` shows it
+/// and from nothing else (Smelt §3.1).
+fn broadcast_latency(machine: &Value, plan: &Value) -> f64 {
+    let costs = &machine["costs"];
+    let threads: Vec<u64> = costs["threads"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|t| t.as_u64().unwrap())
+        .collect();
+    let place = |rank: usize| {
+        let thread = plan["threads"][rank].as_u64().unwrap();
+        threads.iter().position(|&t| t == thread).unwrap()
+    };
+    let cost = |name: &str, i: usize, j: usize| costs[name][place(i)][place(j)].as_f64().unwrap();
+    let children = plan["children"].as_array().unwrap();
+    let mut avail = vec![None; children.len()];
+    let root = plan["root"].as_u64().unwrap() as usize;
+    avail[root] = Some(0.0);
+    let mut queue = vec![root];
+    while let Some(v) = queue.pop() {
+        let mut clock: f64 = avail[v].unwrap();
+        for c in children[v].as_array().unwrap() {
+            let c = c.as_u64().unwrap() as usize;
+            clock += cost("send", v, c);
+            assert!(avail[c].is_none(), "rank {c} has two parents");
+            avail[c] = Some(clock + cost("receive", v, c));
+            queue.push(c);
+        }
+    }
+    avail
+        .into_iter()
+        .map(|t| t.expect("every rank is reached"))
+        .fold(0.0, f64::max)
+}
+
+#[test]
+fn the_contract_holds_for_every_pattern() {
+    let machine = [
+        "-i",
+        "synthetic:package:2 numa:2 core:3 pu:1 send=60,120,200 receive=220,450,750",
+    ];
+    let shown = corecast(&[&["topo", "--json"], &machine[..]].concat()).json();
+    for pattern in [
+        "smelt",
+        "binary",
+        "fibonacci",
+        "sequential",
+        "mst",
+        "cluster",
+        "bad",
+        "knomial:3",
+        "chain",
+        "binomial",
+    ] {
+        for (threads, n) in [("0-11", 12), ("3,1,7-9", 5), ("4", 1)] {
+            let args = [
+                "plan",
+                "--json",
+                "--pattern",
+                pattern,
+                "--op",
+                "broadcast",
+                "--root",
+                "0",
+                "--threads",
+                threads,
+            ];
+            let plan = corecast(&[&args[..], &machine[..]].concat()).json();
+            assert_eq!(plan["pattern"], pattern);
+            assert_eq!(plan["root"], 0);
+            assert_eq!(plan["children"].as_array().unwrap().len(), n);
+            let latency = plan["latency"].as_f64().unwrap();
+            let bound = plan["lower_bound"].as_f64().unwrap();
+            let gap = plan["gap"].as_f64().unwrap();
+            assert!(
+                (latency - broadcast_latency(&shown, &plan)).abs() < 1e-9,
+                "{pattern} {threads}"
+            );
+            assert!(
+                bound <= latency && (0.0..=1.0).contains(&gap),
+                "{pattern} {threads}"
+            );
+            assert!(
+                plan["proved_optimal"].is_boolean() && plan["search_ms"].as_f64().unwrap() >= 0.0
+            );
+        }
+    }
+}
+
+#[test]
+fn all_operations_are_planned() {
+    for op in ["broadcast", "reduce", "barrier"] {
+        let plan = corecast(&[
+            "plan",
+            "--json",
+            "--op",
+            op,
+            "-i",
+            "builtin:sandybridge-2x8",
+        ])
+        .json();
+        assert_eq!(plan["op"], op);
+        assert_eq!(plan["children"].as_array().unwrap().len(), 32);
+    }
+    let rounds = [
+        "plan",
+        "--json",
+        "--op",
+        "barrier",
+        "--pattern",
+        "dissemination:2",
+        "-i",
+        "core:8",
+    ];
+    let rounds = corecast(&rounds).json();
+    assert_eq!(rounds["rounds"].as_array().unwrap().len(), 3);
+    assert!(rounds["children"].is_null() && rounds["root"].is_null());
+}
+
+#[test]
+fn this_machine_is_planned_for() {
+    let plan = corecast(&["plan", "--json"]).json();
+    assert_eq!(
+        plan["children"].as_array().unwrap().len(),
+        plan["threads"].as_array().unwrap().len()
+    );
+    assert!(corecast(&["plan"]).text().contains("not been measured"));
+}
+
+#[test]
+fn subsets_are_packed_or_dealt_round_robin() {
+    let subset = |k: &str, placement: &str| {
+        let args = [
+            "plan",
+            "--json",
+            "-i",
+            "package:4 core:4",
+            "--subset",
+            k,
+            "--placement",
+            placement,
+        ];
+        corecast(&args).json()["threads"].clone()
+    };
+    assert_eq!(subset("5", "packed"), serde_json::json!([0, 1, 2, 3, 4]));
+    assert_eq!(
+        subset("5", "round-robin"),
+        serde_json::json!([0, 4, 8, 12, 1])
+    );
+    for k in 2..=16 {
+        assert_eq!(
+            subset(&k.to_string(), "round-robin")
+                .as_array()
+                .unwrap()
+                .len(),
+            k
+        );
+    }
+}
+
+#[test]
+fn patterns_are_compared_best_first() {
+    let json = corecast(&[
+        "plan",
+        "--json",
+        "--compare",
+        "-i",
+        "builtin:sandybridge-2x8",
+    ])
+    .json();
+    let latency = |p: &Value| p["latency"].as_f64().unwrap();
+    let plans = json["plans"].as_array().unwrap();
+    assert!(plans.len() >= 10);
+    assert!(plans.windows(2).all(|w| latency(&w[0]) <= latency(&w[1])));
+    let text = corecast(&["plan", "--pattern", "all", "-i", "builtin:sandybridge-2x8"]).text();
+    for name in [
+        "smelt",
+        "binary",
+        "fibonacci",
+        "sequential",
+        "mst",
+        "cluster",
+        "bad",
+        "knomial:3",
+        "chain",
+    ] {
+        assert!(text.contains(name), "{name} is missing in {text}");
+    }
+}
+
+#[test]
+fn trees_are_drawn_with_order_and_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let two = file(folder.path(), "two.json", TWO_THREADS);
+    let text = corecast(&["plan", "-i", &two, "--root", "1"]).text();
+    let expected = "rank 1 (PU 2, node 0) at 0\n└── 1. rank 0 (PU 5, node 3) at 265\n\
+                    latency 265 ns, lower bound 265 ns, proved optimal\n";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn the_machine_database_is_planned_for() {
+    for name in [
+        "bloomfield-2x4x2",
+        "shanghai-4x4",
+        "ivybridge-2x10",
+        "istanbul-4x6",
+        "nehalem-4x8",
+        "barcelona-8x4",
+    ] {
+        let Some(path) = database(&format!("{name}.json")) else {
+            return;
+        };
+        let machine = ["-i", path.to_str().unwrap()];
+        let shown = corecast(&[&["topo", "--json"], &machine[..]].concat()).json();
+        for pattern in ["smelt", "cluster", "mst"] {
+            let plan =
+                corecast(&[&["plan", "--json", "--pattern", pattern], &machine[..]].concat())
+                    .json();
+            let latency = plan["latency"].as_f64().unwrap();
+            assert!(
+                (latency - broadcast_latency(&shown, &plan)).abs() < 1e-6 * latency,
+                "{name} {pattern}"
+            );
+        }
+    }
+}
+
+#[test]
+fn explanations_name_the_plan_and_the_reason() {
+    let json = corecast(&["explain", "--json", "-i", "builtin:sandybridge-2x8"]).json();
+    let operations = json["operations"].as_array().unwrap();
+    assert_eq!(operations.len(), 3);
+    for operation in operations {
+        assert_eq!(operation["decided_by"], "model");
+        let best = operation["chosen"]["latency"].as_f64().unwrap();
+        for other in operation["runners_up"].as_array().unwrap() {
+            assert!(best <= other["latency"].as_f64().unwrap());
+        }
+    }
+    let here = corecast(&["explain", "--op", "barrier"]).text();
+    for part in [
+        "why: ",
+        "costs: assumed",
+        "races: none",
+        "pinning: ",
+        "quota: ",
+    ] {
+        assert!(here.contains(part), "{part} is missing in {here}");
+    }
+}
