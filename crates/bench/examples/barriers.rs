@@ -1,14 +1,19 @@
-//! Races the barriers that need no Corecast: `barriers [RANKS] [--json]`.
+//! Races the barriers that people use today, and the floor of two ranks:
+//! `barriers [RANKS [SECONDS]] [--json]`.
 
 use corecast_bench::{Entrant, Settings, floor, peers, race, seat, table};
 use std::error::Error;
+use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let json = arguments.iter().any(|a| a == "--json");
-    let ranks = match arguments.iter().find(|a| *a != "--json") {
-        Some(text) => text.parse()?,
-        None => 2,
+    let mut numbers = arguments.iter().filter(|a| *a != "--json");
+    let ranks = numbers.next().map_or(Ok(2), |text| text.parse())?;
+    let seconds = numbers.next().map_or(Ok(10), |text| text.parse())?;
+    let settings = Settings {
+        budget: Duration::from_secs(seconds),
+        ..Settings::default()
     };
     let pus = seat::allowed_pus();
     let seats = match pus.is_empty() {
@@ -21,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         entrants.extend(floor::round_trips());
     }
     entrants.extend(peers::barriers(&seats));
-    let comparison = race::run("barrier", &seats, &Settings::default(), &entrants, |_| {})?;
+    let comparison = race::run("barrier", &seats, &settings, &entrants, |_| {})?;
     match json {
         true => println!("{}", serde_json::to_string_pretty(&comparison.report())?),
         false => print!("{}", table::render(&comparison)),

@@ -41,6 +41,8 @@ pub struct Entry {
     /// Operations per batch at the end of the race; 0 for programs, which choose
     /// for themselves.
     pub batch: u64,
+    /// Rounds without a sample because a launch failed.
+    pub misses: u32,
     /// Nanoseconds per operation in each round, `None` where there is none.
     pub samples: Vec<Option<f64>>,
 }
@@ -50,7 +52,7 @@ pub struct Entry {
 pub enum Status {
     /// Has not run yet.
     Pending,
-    /// Ran in every round.
+    /// Took part to the end.
     Timed,
     /// Could not take part, for this reason.
     Skipped(String),
@@ -118,6 +120,7 @@ impl Comparison {
                 Status::Pending | Status::Timed => None,
             },
             batch: entry.batch,
+            misses: entry.misses,
             ns_per_op: entry.summary(),
             ratio_to_floor: floor.and_then(|floor| self.ratio(entry, floor)),
             ratio_to_best_peer: peer.and_then(|peer| self.ratio(entry, peer)),
@@ -203,6 +206,8 @@ pub struct EntryReport {
     /// Operations per batch at the end of the race; 0 for programs, which choose
     /// for themselves.
     pub batch: u64,
+    /// Rounds without a sample because a launch failed.
+    pub misses: u32,
     /// Summary of the samples.
     pub ns_per_op: Option<Summary>,
     /// Times as long as the fastest floor.

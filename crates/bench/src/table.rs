@@ -128,6 +128,7 @@ mod tests {
             setting: "as is".to_owned(),
             status,
             batch: 1,
+            misses: 0,
             samples: vec![Some(ns); 8],
         }
     }

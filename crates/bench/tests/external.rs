@@ -59,6 +59,12 @@ fn a_hanging_peer_is_killed_with_its_children() {
 fn an_external_peer_that_fails_later_stops_nobody() {
     let directory = tempfile::tempdir().unwrap();
     let mark = directory.path().join("mark");
+    // Succeeds once; the other fails once.
+    let other = directory.path().join("other");
+    let slip = format!(
+        "echo x >> {0}; [ $(wc -l < {0}) = 3 ] || echo ns_per_op 6",
+        other.display()
+    );
     let once = format!(
         "[ -e {0} ] && exit 1; touch {0}; echo ns_per_op 7",
         mark.display()
@@ -72,11 +78,21 @@ fn an_external_peer_that_fails_later_stops_nobody() {
         Entrant::process(script(&once)),
         Entrant::process(script("echo ns_per_op 5")),
         Entrant::threads(peers::StdBarrier::new(2)),
+        Entrant::process(script(&slip)),
     ];
     let comparison = race::run("test", &seat::free(2), &settings, &entrants, |_| {}).unwrap();
+    let slipped = &comparison.entries[3];
+    assert_eq!((&slipped.status, slipped.misses), (&Status::Timed, 1));
+    assert_eq!(slipped.timed().len(), comparison.rounds - 1);
+    assert!(
+        comparison
+            .notes
+            .iter()
+            .any(|note| note.contains("missed a round"))
+    );
     assert!(matches!(comparison.entries[0].status, Status::Failed(_)));
     assert_eq!(comparison.entries[0].summary(), None);
-    for entry in &comparison.entries[1..] {
+    for entry in &comparison.entries[1..3] {
         assert_eq!(entry.status, Status::Timed);
         assert_eq!(entry.timed().len(), comparison.rounds);
     }

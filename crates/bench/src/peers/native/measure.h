@@ -9,7 +9,7 @@
 #include <time.h>
 
 #define THREADS_MAX 4096
-#define CHECKS 64
+#define CHECKS 32
 
 static inline void pass(void);
 
