@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use corecast_model::{Machine, MachineFile};
+use corecast_plan::placement;
 
 use crate::draw::topo_text::ranges;
 
@@ -53,9 +54,7 @@ pub(crate) fn members(args: &TeamArgs, file: &MachineFile) -> Result<Vec<u32>> {
             all.len()
         );
     }
-    let mut chosen = placed(file.machine(), &all, args.placement);
-    chosen.truncate(k);
-    Ok(chosen)
+    placed(file.machine(), &all, args.placement, k)
 }
 
 /// The threads of a list, all of them known and none twice.
@@ -103,31 +102,25 @@ fn parse(list: &str) -> Result<Vec<u32>> {
     Ok(threads)
 }
 
-/// `threads` in the order in which `placement` takes them.
-fn placed(machine: &Machine, threads: &[u32], placement: Placement) -> Vec<u32> {
+/// The first `k` of `threads` that `placement` takes.
+///
+/// Within a NUMA node each core gives one thread before any gives a second: SMT siblings share
+/// what a member needs for itself.
+fn placed(machine: &Machine, threads: &[u32], placement: Placement, k: usize) -> Result<Vec<u32>> {
     let mut siblings_before: BTreeMap<u32, usize> = BTreeMap::new();
     let mut keyed = Vec::new();
-    for &t in threads {
-        let Some(pu) = machine.pu(t) else { continue };
+    for pu in threads.iter().filter_map(|&t| machine.pu(t)) {
         let sibling = siblings_before.entry(pu.core).or_insert(0);
-        keyed.push((pu.package, pu.numa_node, *sibling, pu.core, t));
+        keyed.push((pu.package, pu.numa_node, *sibling, pu.core, pu.os_index));
         *sibling += 1;
     }
     keyed.sort_unstable();
-    if placement == Placement::RoundRobin {
-        let mut turn: BTreeMap<u32, usize> = BTreeMap::new();
-        let mut dealt: Vec<_> = keyed
-            .into_iter()
-            .map(|key| {
-                let round = turn.entry(key.1).or_insert(0);
-                *round += 1;
-                (*round, key)
-            })
-            .collect();
-        dealt.sort_unstable();
-        return dealt.into_iter().map(|(_, key)| key.4).collect();
-    }
-    keyed.into_iter().map(|key| key.4).collect()
+    let numa: Vec<u32> = keyed.iter().map(|key| key.1).collect();
+    let chosen = match placement {
+        Placement::Packed => placement::packed(&numa, k)?,
+        Placement::RoundRobin => placement::round_robin(&numa, k)?,
+    };
+    Ok(chosen.into_iter().map(|at| keyed[at].4).collect())
 }
 
 #[cfg(test)]
@@ -155,7 +148,7 @@ mod tests {
         // Threads 2c and 2c + 1 share core c; cores 0 to 3 are in NUMA node 0.
         let file = corecast_model::synthetic("package:2 core:4 pu:2").unwrap();
         let all = file.threads();
-        let first = |p, k| placed(file.machine(), all, p)[..k].to_vec();
+        let first = |p, k| placed(file.machine(), all, p, k).unwrap();
         assert_eq!(first(Placement::Packed, 6), [0, 2, 4, 6, 1, 3]);
         assert_eq!(first(Placement::RoundRobin, 4), [0, 8, 2, 10]);
         let mut sorted = first(Placement::RoundRobin, 16);

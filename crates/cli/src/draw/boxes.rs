@@ -37,11 +37,14 @@ pub(crate) struct Part {
     pub(crate) pus: Vec<u32>,
 }
 
+/// A question to ask of a hardware thread.
+type Ask<'a, T> = Box<dyn Fn(&Pu) -> T + 'a>;
+
 /// One way to divide the machine: a key per hardware thread, and a name per key.
 struct Division<'a> {
     kind: fn(&Pu) -> Kind,
-    key: Box<dyn Fn(&Pu) -> Option<usize> + 'a>,
-    label: Box<dyn Fn(&Pu) -> String + 'a>,
+    key: Ask<'a, Option<usize>>,
+    label: Ask<'a, String>,
 }
 
 /// The machine as nested boxes; `memory` holds bytes by a NUMA node's operating-system number.

@@ -66,7 +66,7 @@ impl Grid {
                     .fold(0.0, f64::max),
             ),
             mean,
-            spread: spread.map(|f| fill(f)),
+            spread: spread.map(fill),
             labels,
             numa,
             merged: 1,
