@@ -28,6 +28,7 @@
 
 pub mod bound;
 pub mod cost;
+pub mod draw;
 pub mod operation;
 pub mod pattern;
 pub mod patterns;
@@ -38,6 +39,7 @@ pub mod smelt;
 pub mod tree;
 
 pub use cost::{Busy, BusyKind, Timeline};
+pub use draw::Drawing;
 pub use operation::{Operation, OperationError};
 pub use pattern::{Pattern, PatternError};
 pub use plan::{Plan, PlanError, RootChoice, Shape, plan};

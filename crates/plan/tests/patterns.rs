@@ -64,7 +64,7 @@ fn chain_and_sequential() {
 /// The lowest digit that is not 0, and its place value.
 fn digit(v: usize, radix: usize) -> (usize, usize) {
     let mut place = 1;
-    while v / place % radix == 0 {
+    while (v / place).is_multiple_of(radix) {
         place *= radix;
     }
     (v / place % radix, place)
