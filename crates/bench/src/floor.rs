@@ -109,20 +109,21 @@ impl<const PAUSE: bool> Member for RoundTripMember<'_, PAUSE> {
     // Release stores pair with the Acquire loads of the other rank: the number
     // carries whatever was written before it, as any message would.
     fn run(&mut self, operations: u64) {
-        let end = self.number + operations;
+        // Copied, so that the loops run in registers.
+        let (ping, pong, start) = (self.ping, self.pong, self.number);
+        let end = start + operations;
         if self.rank == 0 {
-            while self.number < end {
-                self.number += 1;
-                self.ping.store(self.number, Ordering::Release);
-                await_number::<PAUSE>(self.pong, self.number);
+            for number in start + 1..=end {
+                ping.store(number, Ordering::Release);
+                await_number::<PAUSE>(pong, number);
             }
         } else {
-            while self.number < end {
-                self.number += 1;
-                await_number::<PAUSE>(self.ping, self.number);
-                self.pong.store(self.number, Ordering::Release);
+            for number in start + 1..=end {
+                await_number::<PAUSE>(ping, number);
+                pong.store(number, Ordering::Release);
             }
         }
+        self.number = end;
     }
 
     /// Rank 0 must find that rank 1 has counted along, each time.
@@ -182,15 +183,17 @@ impl<const PAUSE: bool> Engine for MutualExchange<PAUSE> {
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
         let mine = &self.lines[rank].0;
         let theirs = &self.lines[1 - rank].0;
-        let mut number = 0;
+        let mut passed = 0;
         // Release pairs with the Acquire of the other rank, as in any barrier.
         Box::new(move |operations| {
-            let end = number + operations;
-            while number < end {
-                number += 1;
+            // Copied, so that the loop runs in registers.
+            let (mine, theirs) = (mine, theirs);
+            let end = passed + operations;
+            for number in passed + 1..=end {
                 mine.store(number, Ordering::Release);
                 await_number::<PAUSE>(theirs, number);
             }
+            passed = end;
         })
     }
 }

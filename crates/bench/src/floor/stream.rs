@@ -60,6 +60,7 @@ impl LineStream {
     // Release after the words and read with Acquire before them, so the words
     // themselves need no order.
 
+    #[inline(always)]
     fn send(&self, number: u64, read_seen: &mut u64) {
         let slots = self.slots.len() as u64;
         while number - *read_seen > slots {
@@ -72,6 +73,7 @@ impl LineStream {
         slot.number.store(number, Ordering::Release);
     }
 
+    #[inline(always)]
     fn receive(&self, number: u64) -> [u64; WORDS] {
         let slots = self.slots.len() as u64;
         let slot = &self.slots[(number & (slots - 1)) as usize];
@@ -126,10 +128,12 @@ struct Source<'a> {
 
 impl Member for Source<'_> {
     fn run(&mut self, operations: u64) {
-        for _ in 0..operations {
-            self.sent += 1;
-            self.stream.send(self.sent, &mut self.read_seen);
+        let (stream, mut read_seen) = (self.stream, self.read_seen);
+        let end = self.sent + operations;
+        for number in self.sent + 1..=end {
+            stream.send(number, &mut read_seen);
         }
+        (self.sent, self.read_seen) = (end, read_seen);
     }
 
     fn verify(&mut self, _rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
@@ -145,10 +149,12 @@ struct Sink<'a> {
 
 impl Member for Sink<'_> {
     fn run(&mut self, operations: u64) {
-        for _ in 0..operations {
-            self.received += 1;
-            black_box(self.stream.receive(self.received));
+        let stream = self.stream;
+        let end = self.received + operations;
+        for number in self.received + 1..=end {
+            black_box(stream.receive(number));
         }
+        self.received = end;
     }
 
     fn verify(&mut self, _rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
