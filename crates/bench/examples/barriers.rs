@@ -23,7 +23,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut entrants: Vec<Entrant<'_>> = Vec::new();
     if ranks == 2 && !seat::oversubscribed(&seats) {
         entrants.extend(floor::mutual_exchanges());
-        entrants.extend(floor::round_trips());
     }
     entrants.extend(peers::barriers(&seats));
     let comparison = race::run("barrier", &seats, &settings, &entrants, |_| {})?;
