@@ -30,6 +30,7 @@ pub mod bound;
 pub mod cost;
 pub mod draw;
 pub mod operation;
+pub mod order;
 pub mod pattern;
 pub mod patterns;
 pub mod placement;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{all_ordered_trees, any_costs, costs_of_kind, public_machines};
+use common::{all_ordered_trees, any_costs, close, costs_of_kind, optimum, public_machines};
 use corecast_model::CostModel;
 use corecast_plan::bound::{any_barrier, lower_bound};
 use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Tree, cost, plan};
@@ -50,6 +50,8 @@ fn no_tree_beats_a_bound() {
                 for seed in 1..=seeds {
                     let costs = costs_of_kind(n, kind, per_node, seed * 0x9e37_79b9);
                     let (broadcast, reduce) = brute_force(&costs, &trees);
+                    assert!(close(broadcast, optimum(&costs, 0)));
+                    assert!(close(reduce, optimum(&costs.mirrored(), 0)));
                     let what = format!("n {n} kind {kind} per_node {per_node} seed {seed}");
                     let holds = |bound: f64, best: f64| {
                         assert!(bound <= best * (1.0 + 1e-9), "{what}: {bound} > {best}");
@@ -69,6 +71,72 @@ fn no_tree_beats_a_bound() {
         tight * 4 > tried,
         "only {tight} of {tried} broadcast bounds are tight"
     );
+}
+
+/// Beyond the reach of brute force, against the exact optimum.
+#[test]
+fn no_optimum_beats_a_bound() {
+    for n in 7..=9 {
+        for kind in 0..8 {
+            for per_node in [2, 3, 4] {
+                let costs = costs_of_kind(n, kind, per_node, 77 * n as u64 + u64::from(per_node));
+                for root in [0, n - 1] {
+                    let bound = lower_bound(&costs, Operation::Broadcast, root);
+                    let best = optimum(&costs, root);
+                    assert!(
+                        bound <= best * (1.0 + 1e-9),
+                        "n {n} kind {kind}: {bound} > {best}"
+                    );
+                    let bound = lower_bound(&costs, Operation::Reduce, root);
+                    let best = optimum(&costs.mirrored(), root);
+                    assert!(
+                        bound <= best * (1.0 + 1e-9),
+                        "n {n} kind {kind}: {bound} > {best}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Teams of 8 of the public machines, spread in different ways: how far Smelt's trees and the
+/// bounds are from the optimum. The paper says 9 % for its brute force (§3.4).
+#[test]
+fn smelt_is_near_the_optimum_on_teams_of_eight() {
+    for machine in public_machines() {
+        let (mut excess, mut slack, mut teams) = (0.0, 0.0, 0.0);
+        for stride in 1..machine.costs().n().min(24) {
+            let n = machine.costs().n();
+            let mut team: Vec<usize> = Vec::new();
+            let mut next = stride;
+            while team.len() < 8 {
+                while team.contains(&(next % n)) {
+                    next += 1;
+                }
+                team.push(next % n);
+                next += stride;
+            }
+            let costs = machine.costs().subset(&team).unwrap();
+            let plan = plan(
+                &costs,
+                Pattern::Smelt,
+                Operation::Broadcast,
+                RootChoice::Auto,
+            )
+            .unwrap();
+            let best = optimum(&costs, plan.root);
+            assert!(plan.latency >= best * (1.0 - 1e-9));
+            assert!(plan.lower_bound <= best * (1.0 + 1e-9));
+            assert!(!plan.proved_optimal || close(plan.latency, best));
+            excess += plan.latency / best - 1.0;
+            slack += 1.0 - plan.lower_bound / best;
+            teams += 1.0;
+        }
+        let (excess, slack) = (100.0 * excess / teams, 100.0 * slack / teams);
+        let name = &machine.machine().name;
+        println!("{name:<18} smelt {excess:>4.1} % above the optimum, bound {slack:>4.1} % below");
+        assert!(excess < 15.0 && slack < 40.0, "{name}: {excess} {slack}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod common;
 use common::{any_costs, close, naive_broadcast, naive_reduce};
 use corecast_model::CostModel;
 use corecast_plan::cost::{BusyKind, broadcast_avail, broadcast_below, latency, timeline};
+use corecast_plan::order::best_order;
 use corecast_plan::{Operation, Tree};
 use proptest::prelude::*;
 
@@ -96,4 +97,50 @@ proptest! {
             prop_assert_eq!(messages, ways * (tree.len() - 1));
         }
     }
+
+    /// No order of any child list beats the best one, checked by trying all for small trees.
+    #[test]
+    fn best_order_is_best((costs, tree) in any_costs(6).prop_flat_map(|costs| {
+        let n = costs.n();
+        (Just(costs), any_tree(n))
+    })) {
+        for operation in [Operation::Broadcast, Operation::Reduce] {
+            let best = latency(&costs, &best_order(&costs, &tree, operation), operation);
+            let mut orders = vec![tree.child_lists().to_vec()];
+            for v in 0..tree.len() {
+                let each = orders.iter().flat_map(|lists| {
+                    permutations(&lists[v]).into_iter().map(|list| {
+                        let mut lists = lists.clone();
+                        lists[v] = list;
+                        lists
+                    })
+                });
+                orders = each.collect();
+            }
+            let all = orders.into_iter().map(|lists| {
+                latency(&costs, &Tree::from_children(tree.root(), lists).unwrap(), operation)
+            });
+            prop_assert!(close(best, all.fold(f64::INFINITY, f64::min)));
+        }
+    }
+}
+
+fn permutations(list: &[usize]) -> Vec<Vec<usize>> {
+    if list.is_empty() {
+        return vec![vec![]];
+    }
+    let mut all = Vec::new();
+    for (at, &first) in list.iter().enumerate() {
+        let rest: Vec<usize> = list
+            .iter()
+            .enumerate()
+            .filter(|&(i, _)| i != at)
+            .map(|(_, &x)| x)
+            .collect();
+        for mut tail in permutations(&rest) {
+            tail.insert(0, first);
+            all.push(tail);
+        }
+    }
+    all
 }
