@@ -1,0 +1,142 @@
+//! Why a machine could not be measured.
+
+use std::io;
+
+use corecast_machine::{CpuList, PinError};
+use corecast_model::{CostError, MachineError};
+use corecast_wire::SegmentError;
+
+/// Why a machine could not be measured. Every message is one line.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProbeError {
+    /// No hardware thread was asked for.
+    #[error("no PU to measure: name at least two")]
+    Empty,
+    /// A single hardware thread: there is no pair.
+    #[error(
+        "only PU {os_index} may be used: what a message costs between two PUs cannot be measured on one; \
+         allow a second PU, or go on with the built-in costs by class of proximity"
+    )]
+    OnePu {
+        /// Its operating-system number.
+        os_index: u32,
+    },
+    /// A hardware thread listed twice.
+    #[error("PU {os_index} is listed twice: name each PU once")]
+    Duplicate {
+        /// Its operating-system number.
+        os_index: u32,
+    },
+    /// A hardware thread that the machine does not have, or that this process may not use.
+    #[error(
+        "PU {os_index} is not among those that can be used on {machine:?}: choose from {known}"
+    )]
+    Unknown {
+        /// The number asked for.
+        os_index: u32,
+        /// The machine's name.
+        machine: String,
+        /// Those that it has.
+        known: CpuList,
+    },
+    /// Slots and batches that do not go together.
+    #[error(
+        "queues of {slots} slots cannot be measured in batches of {batch}: take a power of two of \
+         slots that is a multiple of the batch, such as 64 and 8"
+    )]
+    Shape {
+        /// Slots asked for.
+        slots: usize,
+        /// Batch asked for.
+        batch: usize,
+    },
+    /// An impossible number of samples.
+    #[error("at least {min} and at most {max} samples were asked for: take 1 <= least <= most")]
+    Samples {
+        /// The least.
+        min: usize,
+        /// The most.
+        max: usize,
+    },
+    /// An impossible precision.
+    #[error(
+        "a precision of {found} cannot be reached: take a positive part of the median, such as 0.01"
+    )]
+    Precision {
+        /// The value asked for.
+        found: String,
+    },
+    /// The machine itself was refused.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// A thread could not be pinned, so its numbers would belong to no PU.
+    #[error("the pairs cannot be told apart: {0}")]
+    Pin(#[from] PinError),
+    /// The system accepts pinning without obeying it, as some sandboxes do.
+    #[error(
+        "the pairs cannot be told apart: a thread pinned to PU {os_index} runs on PU {runs_on}; \
+         measure outside of this sandbox"
+    )]
+    PinIgnored {
+        /// Where it should run.
+        os_index: u32,
+        /// Where it runs.
+        runs_on: u32,
+    },
+    /// Something took a thread's pinning away while it measured, several times in a row.
+    #[error(
+        "the thread on PU {os_index} lost its pinning while it measured (its mask became {mask}): \
+         stop what changes affinities or cpusets, and measure again"
+    )]
+    PinLost {
+        /// Where it was pinned.
+        os_index: u32,
+        /// Its mask as it is now.
+        mask: CpuList,
+    },
+    /// A queue could not be had.
+    #[error("no queue between PU {from} and PU {to}: {source}")]
+    Memory {
+        /// The sender.
+        from: u32,
+        /// The receiver.
+        to: u32,
+        /// Why.
+        source: SegmentError,
+    },
+    /// A measuring thread could not be started.
+    #[error("cannot start a thread to measure with: {0}; raise the limit on threads or processes")]
+    Spawn(#[source] io::Error),
+    /// One of the two threads of a pair ended before the other one was done.
+    #[error(
+        "the measurement from PU {from} to PU {to} broke off: one of its two threads ended early"
+    )]
+    Broken {
+        /// The sender.
+        from: u32,
+        /// The receiver.
+        to: u32,
+    },
+    /// A measured value that no cost may have.
+    #[error("the measured costs cannot be used: {0}")]
+    Costs(#[from] CostError),
+}
+
+impl ProbeError {
+    /// Whether the machine is at fault and not the request: then it makes sense to go on with the
+    /// built-in costs.
+    #[must_use]
+    pub fn is_environment(&self) -> bool {
+        matches!(
+            self,
+            Self::OnePu { .. }
+                | Self::Pin(_)
+                | Self::PinIgnored { .. }
+                | Self::PinLost { .. }
+                | Self::Memory { .. }
+                | Self::Spawn(_)
+                | Self::Broken { .. }
+        )
+    }
+}

@@ -1,0 +1,343 @@
+//! One ordered pair: three stages over one pair of fresh queues.
+
+use std::sync::atomic::{Ordering, fence};
+use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox, channel};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use corecast_model::Pu;
+use corecast_wire::queue::{FIRST_LINK, QueuePair, join};
+
+use super::joined;
+use super::seat::{Seat, TakeError, still_pinned};
+use super::stopwatch::{Stopwatch, ticks};
+use super::turns::{Left, Turns};
+use crate::{Config, Estimate, PairCosts, ProbeError};
+
+/// Laps before the first sample of a stage: caches, branch predictors and clocks warm up, and
+/// every slot gets into its steady state.
+const WARM_UP_LAPS: usize = 4;
+
+/// Laps between two looks at the samples, the pinning and the time.
+const LAPS_PER_ORDER: usize = 16;
+
+/// What a message carries.
+const PAYLOAD: [u8; 8] = *b"corecast";
+
+/// What is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Batches in turns, write buffer left alone.
+    Batch,
+    /// Single messages in turns, write buffer drained.
+    Alone,
+    /// Round trips.
+    RoundTrip,
+}
+
+/// A number of laps of one stage.
+#[derive(Clone, Copy, Debug)]
+struct Order {
+    stage: Stage,
+    laps: usize,
+}
+
+/// The follower's samples of one order, in nanoseconds per message.
+type Report = Result<Vec<f64>, ProbeError>;
+
+/// Why a thread of the pair stopped.
+enum Stop {
+    /// For a reason of its own.
+    Error(ProbeError),
+    /// Because the other one is gone; that one knows why.
+    OtherGone,
+}
+
+impl From<ProbeError> for Stop {
+    fn from(error: ProbeError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<Left> for Stop {
+    fn from(_: Left) -> Self {
+        Self::OtherGone
+    }
+}
+
+/// Measures the ordered pair on two threads of its own, within about `limit`; also says where
+/// memory came to lie that should lie elsewhere.
+pub(super) fn measure(
+    config: &Config,
+    from: &Pu,
+    to: &Pu,
+    limit: Duration,
+) -> Result<(PairCosts, Vec<String>), ProbeError> {
+    let broken = ProbeError::Broken {
+        from: from.os_index,
+        to: to.os_index,
+    };
+    let memory = |error| match error {
+        TakeError::Probe(error) => error,
+        TakeError::Memory(source) => ProbeError::Memory {
+            from: from.os_index,
+            to: to.os_index,
+            source,
+        },
+    };
+    let (seats, seat) = channel();
+    let (ends, end) = channel();
+    let (orders, order) = channel();
+    let (reports, report) = channel();
+    std::thread::scope(|scope| {
+        let follower = Builder::new().spawn_scoped(scope, move || {
+            let taken = Seat::take(to, config.slots).map_err(memory)?;
+            let note = taken.placement_note(to);
+            if seats.send(taken).is_err() {
+                return Err(Stop::OtherGone);
+            }
+            let end: End = end.recv().map_err(|_| Stop::OtherGone)?;
+            end.follow(config, to, &order, &reports)?;
+            Ok(note)
+        });
+        let follower = follower.map_err(ProbeError::Spawn)?;
+        let leader = Builder::new().spawn_scoped(scope, move || {
+            let mine = Seat::take(from, config.slots).map_err(memory)?;
+            let note = mine.placement_note(from);
+            let theirs = seat.recv().map_err(|_| Stop::OtherGone)?;
+            let (here, there) = End::join(config, &mine, &theirs).map_err(memory)?;
+            if ends.send(there).is_err() {
+                return Err(Stop::OtherGone);
+            }
+            let costs = here.lead(config, from, limit, &orders, &report)?;
+            Ok((costs, note))
+        });
+        // Without a leader its ends of the channels are gone, and the follower leaves by itself.
+        let led = match leader {
+            Ok(leader) => joined(leader),
+            Err(error) => Err(Stop::Error(ProbeError::Spawn(error))),
+        };
+        match (led, joined(follower)) {
+            (Ok((costs, a)), Ok(b)) => Ok((costs, a.into_iter().chain(b).collect())),
+            (Err(Stop::Error(error)), _) | (_, Err(Stop::Error(error))) => Err(error),
+            _ => Err(broken),
+        }
+    })
+}
+
+/// One thread's end of everything that the two share.
+struct End {
+    queues: QueuePair,
+    turns: Turns,
+}
+
+impl End {
+    /// The leader's end and the follower's, of two queues whose slots lie with their receivers.
+    fn join(config: &Config, here: &Seat, there: &Seat) -> Result<(Self, Self), TakeError> {
+        let (a, b) = (
+            (&here.governor, &here.memory),
+            (&there.governor, &there.memory),
+        );
+        let (to_there, from_here) = join(config.backend, config.slots, FIRST_LINK, a, b)?;
+        let (to_here, from_there) = join(config.backend, config.slots, FIRST_LINK + 1, b, a)?;
+        let end = |sender, receiver, mine: &Seat, theirs: &Seat| Self {
+            queues: QueuePair { sender, receiver },
+            turns: Turns::new(mine.flag.clone(), theirs.flag.clone()),
+        };
+        Ok((
+            end(to_there, from_there, here, there),
+            end(to_here, from_here, there, here),
+        ))
+    }
+
+    /// The leader's part: gives orders until the samples have settled.
+    fn lead(
+        mut self,
+        config: &Config,
+        pu: &Pu,
+        limit: Duration,
+        orders: &Outbox<Order>,
+        reports: &Inbox<Report>,
+    ) -> Result<PairCosts, Stop> {
+        let watch = Stopwatch::new();
+        let mut stage = |stage| {
+            let deadline = Instant::now() + limit / 3;
+            let (mut mine, mut theirs) = (Vec::new(), Vec::new());
+            let mut laps = WARM_UP_LAPS;
+            loop {
+                let order = Order { stage, laps };
+                orders.send(order).map_err(|_| Stop::OtherGone)?;
+                let samples = self.laps(config, order, &watch, Role::Leader)?;
+                // A follower that failed has said why where it ended.
+                let report = reports.recv().map_err(|_| Stop::OtherGone)??;
+                still_pinned(pu)?;
+                if laps == LAPS_PER_ORDER {
+                    mine.extend(samples);
+                    theirs.extend(report);
+                    if let Some(both) = finished(config, &mine, &theirs, deadline) {
+                        return Ok::<_, Stop>(both);
+                    }
+                }
+                laps = LAPS_PER_ORDER;
+            }
+        };
+        let (send, receive) = stage(Stage::Batch)?;
+        let (send_drained, receive_alone) = stage(Stage::Alone)?;
+        let (one_way, _) = stage(Stage::RoundTrip)?;
+        Ok(PairCosts {
+            send,
+            receive,
+            send_drained,
+            receive_alone,
+            one_way,
+        })
+    }
+
+    /// The follower's part: does what it is told until the leader leaves.
+    fn follow(
+        mut self,
+        config: &Config,
+        pu: &Pu,
+        orders: &Inbox<Order>,
+        reports: &Outbox<Report>,
+    ) -> Result<(), Stop> {
+        let watch = Stopwatch::new();
+        while let Ok(order) = orders.recv() {
+            let samples = self.laps(config, order, &watch, Role::Follower)?;
+            let report = still_pinned(pu).map(|()| samples);
+            if reports.send(report).is_err() {
+                return Err(Stop::OtherGone);
+            }
+        }
+        Ok(())
+    }
+
+    /// One order, on either side: a sample for each lap.
+    fn laps(
+        &mut self,
+        config: &Config,
+        order: Order,
+        watch: &Stopwatch,
+        role: Role,
+    ) -> Result<Vec<f64>, Stop> {
+        (0..order.laps)
+            .map(|_| match (order.stage, role) {
+                (Stage::Batch, Role::Leader) => self.send_lap::<false>(config, config.batch, watch),
+                (Stage::Alone, Role::Leader) => self.send_lap::<true>(config, 1, watch),
+                (Stage::Batch, Role::Follower) => self.receive_lap(config, config.batch, watch),
+                (Stage::Alone, Role::Follower) => self.receive_lap(config, 1, watch),
+                (Stage::RoundTrip, Role::Leader) => self.round_trips(config, watch),
+                (Stage::RoundTrip, Role::Follower) => self.echo(config),
+            })
+            .collect()
+    }
+
+    fn send_lap<const DRAIN: bool>(
+        &mut self,
+        config: &Config,
+        batch: usize,
+        watch: &Stopwatch,
+    ) -> Result<f64, Stop> {
+        let sections = config.slots / batch;
+        let mut total = 0;
+        for _ in 0..sections {
+            let (ticks, sent) = ticks(|| {
+                for _ in 0..batch {
+                    self.queues.sender.send(&PAYLOAD)?;
+                }
+                if DRAIN {
+                    // SeqCst: a full fence, the one thing that waits for the write buffer. It
+                    // orders nothing here, and has no partner.
+                    fence(Ordering::SeqCst);
+                }
+                Ok(())
+            });
+            sent.map_err(|_: corecast_wire::queue::SendError| Stop::OtherGone)?;
+            total += ticks;
+            self.turns.pass();
+            self.turns.wait()?;
+        }
+        Ok(watch.per_message(total, sections, config.slots))
+    }
+
+    fn receive_lap(
+        &mut self,
+        config: &Config,
+        batch: usize,
+        watch: &Stopwatch,
+    ) -> Result<f64, Stop> {
+        let sections = config.slots / batch;
+        let mut total = 0;
+        let mut buffer = [0; PAYLOAD.len()];
+        for _ in 0..sections {
+            self.turns.wait()?;
+            let (ticks, received) = ticks(|| {
+                for _ in 0..batch {
+                    self.queues.receiver.receive(&mut buffer)?;
+                    std::hint::black_box(&buffer);
+                }
+                Ok(())
+            });
+            received.map_err(|_: corecast_wire::queue::ReceiveError| Stop::OtherGone)?;
+            total += ticks;
+            self.turns.pass();
+        }
+        Ok(watch.per_message(total, sections, config.slots))
+    }
+
+    /// A lap of round trips; the sample is half of one.
+    fn round_trips(&mut self, config: &Config, watch: &Stopwatch) -> Result<f64, Stop> {
+        self.turns.pass();
+        self.turns.wait()?;
+        let mut buffer = [0; PAYLOAD.len()];
+        let (ticks, done) = ticks(|| {
+            for _ in 0..config.slots {
+                self.queues.send(&PAYLOAD).map_err(|_| Stop::OtherGone)?;
+                self.queues
+                    .receive(&mut buffer)
+                    .map_err(|_| Stop::OtherGone)?;
+                std::hint::black_box(&buffer);
+            }
+            Ok::<_, Stop>(())
+        });
+        done?;
+        Ok(watch.per_message(ticks, 1, 2 * config.slots))
+    }
+
+    /// The other side of [`round_trips`](Self::round_trips), which has nothing to time.
+    fn echo(&mut self, config: &Config) -> Result<f64, Stop> {
+        self.turns.wait()?;
+        self.turns.pass();
+        let mut buffer = [0; PAYLOAD.len()];
+        for _ in 0..config.slots {
+            self.queues
+                .receive(&mut buffer)
+                .map_err(|_| Stop::OtherGone)?;
+            self.queues.send(&buffer).map_err(|_| Stop::OtherGone)?;
+        }
+        Ok(0.0)
+    }
+}
+
+/// Which of the two threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Leader,
+    Follower,
+}
+
+/// Both estimates once they are good enough, or must be.
+fn finished(
+    config: &Config,
+    mine: &[f64],
+    theirs: &[f64],
+    deadline: Instant,
+) -> Option<(Estimate, Estimate)> {
+    let over = mine.len() >= config.samples_max || Instant::now() >= deadline;
+    if mine.len() < config.samples_min && !over {
+        return None;
+    }
+    let both = Estimate::of(mine).zip(Estimate::of(theirs))?;
+    let settled = both.0.settled(config.precision) && both.1.settled(config.precision);
+    (settled || over).then_some(both)
+}

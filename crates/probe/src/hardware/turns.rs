@@ -1,0 +1,107 @@
+//! Taking turns outside of the timed sections.
+
+use corecast_wire::{Flag, LineRef, arch};
+
+/// What a flag says when its raiser has left.
+const LEFT: u64 = u64::MAX;
+
+/// Polls before the CPU is offered to others: about 100 µs, longer than any batch.
+const POLLS: u32 = 2_000;
+
+/// The other thread has left in the middle of a lap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Left;
+
+/// One side of a pair of flags, each raised by one thread and read by the other.
+#[derive(Debug)]
+pub(super) struct Turns {
+    /// Raised here, on the other's NUMA node.
+    theirs: LineRef<Flag>,
+    /// Raised by the other one, on this thread's NUMA node.
+    mine: LineRef<Flag>,
+    passed: u64,
+    awaited: u64,
+}
+
+impl Turns {
+    pub(super) fn new(mine: LineRef<Flag>, theirs: LineRef<Flag>) -> Self {
+        Self {
+            theirs,
+            mine,
+            passed: 0,
+            awaited: 0,
+        }
+    }
+
+    /// Gives the turn to the other one.
+    #[inline(always)]
+    pub(super) fn pass(&mut self) {
+        self.passed += 1;
+        self.theirs.raise(self.passed);
+    }
+
+    /// Waits until the other one gives the turn once more.
+    #[inline(always)]
+    pub(super) fn wait(&mut self) -> Result<(), Left> {
+        self.awaited += 1;
+        let mut polls = 0;
+        loop {
+            match self.mine.seq() {
+                LEFT => return Err(Left),
+                seq if seq >= self.awaited => return Ok(()),
+                _ if polls < POLLS => {
+                    polls += 1;
+                    // An SMT sibling that is being timed needs the core more than this poll does.
+                    arch::relax();
+                }
+                _ => std::thread::yield_now(),
+            }
+        }
+    }
+}
+
+impl Drop for Turns {
+    fn drop(&mut self) {
+        self.theirs.raise(LEFT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_wire::Segment;
+
+    fn both() -> (Turns, Turns) {
+        let flag = || Segment::one::<Flag>(None).unwrap();
+        let (a, b) = (flag(), flag());
+        (Turns::new(a.clone(), b.clone()), Turns::new(b, a))
+    }
+
+    #[test]
+    fn turns_alternate() {
+        let (mut a, mut b) = both();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for _ in 0..100 {
+                    b.wait().unwrap();
+                    b.pass();
+                }
+                // Stays until the last turn was seen.
+                b.wait().unwrap_err();
+            });
+            for _ in 0..100 {
+                a.pass();
+                a.wait().unwrap();
+            }
+        });
+    }
+
+    #[test]
+    fn a_partner_that_leaves_ends_the_wait() {
+        let (mut a, b) = both();
+        std::thread::scope(|scope| {
+            scope.spawn(move || drop(b));
+            assert_eq!(a.wait(), Err(Left));
+        });
+    }
+}

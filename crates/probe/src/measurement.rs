@@ -1,0 +1,178 @@
+//! What a measurement found, and its machine file.
+
+use std::time::Duration;
+
+use corecast_model::{CostModel, FileError, Machine, MachineFile, Matrix, Measured, Unit};
+use corecast_wire::queue::Backend;
+
+use crate::calendar::iso_utc;
+
+/// One quantity for every ordered pair, in nanoseconds. Diagonals are 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Costs {
+    /// Medians.
+    pub ns: Matrix,
+    /// Half widths of their 95 % intervals.
+    pub half_width_ns: Matrix,
+}
+
+/// Everything that [`pairwise`](crate::pairwise) found. Row and column r of each matrix belong to
+/// entry r of `threads`.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Measurement {
+    /// The machine.
+    pub machine: Machine,
+    /// Operating-system numbers of the measured hardware threads.
+    pub threads: Vec<u32>,
+    /// `send(i, j)`: i is blocked to send one line to j. The write buffer hides the transfer.
+    pub send: Costs,
+    /// `receive(i, j)`: j is blocked to receive a line from i that is queued already, as one of a
+    /// batch.
+    pub receive: Costs,
+    /// `send(i, j)` until the line has left the write buffer of i.
+    pub send_drained: Costs,
+    /// `receive(i, j)` of a message that comes alone.
+    pub receive_alone: Costs,
+    /// Half of a round trip that i starts with j.
+    pub one_way: Costs,
+    /// Whether only some pairs of each topology class were measured and the others filled in.
+    pub sampled: bool,
+    /// Which ordered pairs were measured, row by row.
+    pub measured_pairs: Vec<bool>,
+    /// Samples behind the median pair; each is a lap of the ring.
+    pub samples: u64,
+    /// Samples left out as interrupted, of all pairs and quantities.
+    pub discarded: u64,
+    /// Protocol of the queues.
+    pub backend: Backend,
+    /// Slots of each queue.
+    pub slots: usize,
+    /// Messages in a timed section.
+    pub batch: usize,
+    /// When it began, in seconds since 1970.
+    pub began_unix_seconds: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// What people should know about it, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Which measured numbers become the `receive` of a cost model; `send` is the same in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Basis {
+    /// Smelt's own (§3.2): per message of a batch. Right for a receiver that finds many messages
+    /// queued; too low for one that waits for a single one.
+    #[default]
+    Batch,
+    /// A message that comes alone, and is there already.
+    Alone,
+    /// `one_way - send`, and not less than `Alone`: what passes from the moment when the sender is
+    /// free until the receiver has the message. The model's latency of a tree of two (§3.1) is
+    /// then the measured one, write buffer, invalidation and polling included.
+    OneWay,
+}
+
+impl Measurement {
+    /// Whether the ordered pair was measured itself, and not filled in from its class.
+    ///
+    /// # Panics
+    ///
+    /// When a position is not below the number of threads.
+    #[must_use]
+    pub fn is_measured(&self, from: usize, to: usize) -> bool {
+        let n = self.threads.len();
+        assert!(from < n && to < n, "({from}, {to}) of {n} threads");
+        self.measured_pairs[from * n + to]
+    }
+
+    /// When it began, as `2026-11-21T22:17:29Z`.
+    #[must_use]
+    pub fn when(&self) -> String {
+        iso_utc(self.began_unix_seconds)
+    }
+
+    /// The `receive` matrix of a cost model on this basis.
+    #[must_use]
+    pub fn receive_on(&self, basis: Basis) -> Costs {
+        match basis {
+            Basis::Batch => self.receive.clone(),
+            Basis::Alone => self.receive_alone.clone(),
+            Basis::OneWay => {
+                let n = self.threads.len();
+                let (whole, send, least) = (&self.one_way, &self.send, &self.receive_alone);
+                Costs {
+                    ns: Matrix::from_fn(n, |i, j| {
+                        (whole.ns.get(i, j) - send.ns.get(i, j)).max(least.ns.get(i, j))
+                    }),
+                    half_width_ns: Matrix::from_fn(n, |i, j| {
+                        whole.half_width_ns.get(i, j) + send.half_width_ns.get(i, j)
+                    }),
+                }
+            }
+        }
+    }
+
+    /// The machine file on Smelt's basis, [`Basis::Batch`].
+    ///
+    /// # Errors
+    ///
+    /// As [`to_machine_file_on`](Self::to_machine_file_on).
+    pub fn to_machine_file(&self) -> Result<MachineFile, FileError> {
+        self.to_machine_file_on(Basis::Batch)
+    }
+
+    /// The machine file: costs in nanoseconds with their intervals, when and how they were
+    /// measured. A sampled measurement says so among the machine's assumptions.
+    ///
+    /// # Errors
+    ///
+    /// A machine that was changed since, so that it lacks a thread or is no longer valid.
+    pub fn to_machine_file_on(&self, basis: Basis) -> Result<MachineFile, FileError> {
+        let receive = self.receive_on(basis);
+        let n = self.threads.len();
+        let costs = CostModel::from_fn(
+            Unit::Nanoseconds,
+            vec![0; n],
+            |i, j| self.send.ns.get(i, j),
+            |i, j| receive.ns.get(i, j),
+        )?;
+        let mut machine = self.machine.clone();
+        if self.sampled {
+            let measured = self.measured_pairs.iter().filter(|&&m| m).count();
+            machine.assumptions.push(format!(
+                "costs of {measured} of {} pairs were measured, the others are medians of their topology class",
+                n * (n - 1)
+            ));
+        }
+        let file = MachineFile::new(machine, self.threads.clone(), costs)?;
+        let file =
+            file.with_intervals(rows(&self.send.half_width_ns), rows(&receive.half_width_ns))?;
+        Ok(file.with_measured(Measured {
+            when: self.when(),
+            samples: self.samples,
+            tool: self.tool(basis),
+        }))
+    }
+
+    /// `corecast-probe 0.1.0 (ump, 64 slots, batches of 8)`, with the basis where it is not Smelt's.
+    fn tool(&self, basis: Basis) -> String {
+        let basis = match basis {
+            Basis::Batch => "",
+            Basis::Alone => ", receive alone",
+            Basis::OneWay => ", receive by one-way latency",
+        };
+        format!(
+            "{} {} ({}, {} slots, batches of {}{basis})",
+            env!("CARGO_PKG_NAME"),
+            env!("CARGO_PKG_VERSION"),
+            self.backend,
+            self.slots,
+            self.batch
+        )
+    }
+}
+
+fn rows(matrix: &Matrix) -> Vec<Vec<f64>> {
+    matrix.rows().map(<[f64]>::to_vec).collect()
+}
