@@ -10,6 +10,8 @@ use std::process::ExitCode;
 
 use anyhow::Error;
 
+/// Exit code of a failed check.
+pub(crate) const FAILED_CHECK: u8 = 1;
 /// Exit code for unusable input.
 const UNUSABLE: u8 = 2;
 
@@ -36,6 +38,11 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     let end = text.find("\n\n").unwrap_or(text.len());
     let _ = write_line(text[..end].trim_start_matches("error: "));
     ExitCode::from(UNUSABLE)
+}
+
+/// Reports something that went wrong and did not end the command.
+pub(crate) fn warn(message: &str) {
+    let _ = write_line(message);
 }
 
 /// Writes `message` as one line, however many it came in, to standard error.

@@ -10,6 +10,7 @@
 //! | [`circumstances`] | whether a team can run here as planned |
 //! | [`limits`] | what this process may use |
 //! | [`draw`] | trees, heat maps, boxes: pure functions from data to text |
+//! | [`progress`] | a bar for whoever waits |
 //! | [`output`], [`failure`] | the only places that write, and the exit codes |
 #![forbid(unsafe_code)]
 
@@ -20,6 +21,7 @@ mod failure;
 mod limits;
 mod output;
 mod planning;
+mod progress;
 mod source;
 mod store;
 mod team;
@@ -68,6 +70,8 @@ enum Command {
     Plan(commands::plan::PlanArgs),
     /// Say which plan would run, and why
     Explain(commands::explain::ExplainArgs),
+    /// Race Corecast's barriers against others on this machine
+    Bench(commands::bench::BenchArgs),
 }
 
 fn main() -> ExitCode {
@@ -79,6 +83,7 @@ fn main() -> ExitCode {
         Command::Topo(args) => commands::topo::run(&cli.global, args),
         Command::Plan(args) => commands::plan::run(&cli.global, args),
         Command::Explain(args) => commands::explain::run(&cli.global, args),
+        Command::Bench(args) => commands::bench::run(&cli.global, args),
     };
     match done {
         Ok(code) => code,

@@ -257,3 +257,44 @@ fn explanations_name_the_plan_and_the_reason() {
         assert!(here.contains(part), "{part} is missing in {here}");
     }
 }
+
+#[test]
+fn pictures_are_well_formed_and_name_every_member() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for (machine, n) in [
+        ("core:1", 1),
+        ("builtin:sandybridge-2x8", 32),
+        ("package:4 numa:2 core:8 pu:4", 256),
+    ] {
+        for op in ["broadcast", "reduce", "barrier"] {
+            let (svg, dot) = (path("tree.svg"), path("tree.dot"));
+            corecast(&[
+                "plan", "-i", machine, "--op", op, "--svg", &svg, "--dot", &dot,
+            ])
+            .text();
+            let picture = std::fs::read_to_string(svg).unwrap();
+            assert!(
+                roxmltree::Document::parse(&picture).is_ok(),
+                "{machine} {op}"
+            );
+            let graph = std::fs::read_to_string(dot).unwrap();
+            assert!(graph.starts_with("digraph"), "{graph}");
+            assert_eq!(graph.matches(" -> ").count(), n - 1, "{machine} {op}");
+        }
+    }
+    let both = ["plan", "-i", "core:4", "--compare", "--svg", "-"];
+    assert!(corecast(&both).refusal().contains("name its pattern"));
+    let rounds = [
+        "plan",
+        "-i",
+        "core:4",
+        "--op",
+        "barrier",
+        "--pattern",
+        "dissemination:2",
+        "--dot",
+        "-",
+    ];
+    assert!(corecast(&rounds).refusal().contains("is no tree"));
+}

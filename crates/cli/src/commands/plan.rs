@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use corecast_plan::{Operation, RootChoice, Rounds};
+use corecast_plan::{Drawing, Operation, RootChoice, Rounds};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
@@ -39,6 +39,14 @@ pub(crate) struct PlanArgs {
 
     #[command(flatten)]
     team: TeamArgs,
+
+    /// Save a picture of the tree over time; - for standard output
+    #[arg(long, value_name = "FILE")]
+    svg: Option<String>,
+
+    /// Save the tree in Graphviz's language; - for standard output
+    #[arg(long, value_name = "FILE")]
+    dot: Option<String>,
 }
 
 /// Runs the command.
@@ -57,17 +65,34 @@ pub(crate) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
     match pattern {
         Some(pattern) => {
             let timed = planning::search(&team, pattern, operation, root)?;
-            one(global, &source, &team, &timed)
+            one(global, args, &source, &team, &timed)
+        }
+        None if args.svg.is_some() || args.dot.is_some() => {
+            bail!("--svg and --dot draw one plan: name its pattern instead of comparing all")
         }
         None => compare(global, &source, &team, operation, root),
     }
 }
 
 /// Shows one plan.
-fn one(global: &Global, source: &Source, team: &Team, timed: &Timed) -> Result<ExitCode> {
-    if global.json {
-        return output::json(&PlanReport::of(team, timed)).map(|()| ExitCode::SUCCESS);
+fn one(
+    global: &Global,
+    args: &PlanArgs,
+    source: &Source,
+    team: &Team,
+    timed: &Timed,
+) -> Result<ExitCode> {
+    let saved = save_pictures(args, team, timed)?;
+    if global.json && saved != Saved::OnStandardOutput {
+        output::json(&PlanReport::of(team, timed))?;
+    } else if saved == Saved::Nothing {
+        output::print(&text(global, source, team, timed))?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One plan for people: its tree or rounds, its cost, what to know about the costs.
+fn text(global: &Global, source: &Source, team: &Team, timed: &Timed) -> String {
     let screen = Screen::of_stdout();
     let mut text = String::new();
     let plan = &timed.plan;
@@ -124,8 +149,58 @@ fn one(global: &Global, source: &Source, team: &Team, timed: &Timed) -> Result<E
             heat_text::draw(&receive, "column receives from row", screen)
         );
     }
-    output::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    text
+}
+
+/// What became of `--svg` and `--dot`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Saved {
+    /// Neither was given.
+    Nothing,
+    /// Files alone were written.
+    InFiles,
+    /// Standard output is taken by a picture.
+    OnStandardOutput,
+}
+
+/// Saves what `--svg` and `--dot` ask for.
+fn save_pictures(args: &PlanArgs, team: &Team, timed: &Timed) -> Result<Saved> {
+    let paths: Vec<&str> = [&args.svg, &args.dot]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    if paths.is_empty() {
+        return Ok(Saved::Nothing);
+    }
+    let plan = &timed.plan;
+    let Some(tree) = plan.tree() else {
+        bail!(
+            "pattern \"{}\" is no tree: there is nothing for --svg or --dot to draw",
+            plan.pattern
+        );
+    };
+    let title = format!(
+        "{} of {} members on {}, {}",
+        plan.operation,
+        team.threads.len(),
+        team.machine,
+        plan.pattern
+    );
+    let drawing = Drawing::new(&team.costs, tree, plan.operation)
+        .with_threads(&team.threads)
+        .with_title(title);
+    if let Some(path) = &args.svg {
+        output::save(path, &drawing.svg())?;
+    }
+    if let Some(path) = &args.dot {
+        output::save(path, &drawing.dot())?;
+    }
+    Ok(if paths.contains(&"-") {
+        Saved::OnStandardOutput
+    } else {
+        Saved::InFiles
+    })
 }
 
 /// A schedule of rounds in words.
