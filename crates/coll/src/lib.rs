@@ -1,1 +1,50 @@
-//! Corecast's collectives over any fabric: barrier, broadcast, reduce, allreduce.
+//! Corecast's collectives: barrier, broadcast, reduce and allreduce over any plan.
+//!
+//! A [`Team`] has one [`Member`] per rank. Members call the same operations in the same order;
+//! whoever does otherwise gets an error that names both call sites, and so does everybody who
+//! waits for it. Algorithms are one file each, written over
+//! [`Fabric`](corecast_wire::Fabric), so that the code that runs on hardware also runs on any
+//! other fabric.
+//!
+//! **Architecture invariants:** nothing plans, allocates or locks on the way of an operation that
+//! succeeds; no wait is without the governor; no wait for a member that has gone or done something
+//! else is endless.
+//!
+//! # Examples
+//!
+//! ```
+//! use corecast_coll::{Plans, Team};
+//! use corecast_plan::Pattern;
+//!
+//! let costs = corecast_model::synthetic("core:4").unwrap();
+//! let team = Team::new(Plans::of_pattern(costs.costs(), Pattern::Binomial, None)?)?;
+//! let sums = team.run(|member| {
+//!     let mine = member.rank() as u64 + 1;
+//!     member.allreduce_value(mine, |a, b| a + b)
+//! });
+//! assert!(sums.into_iter().all(|sum| sum == Ok(10)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod allreduce;
+pub mod barrier;
+mod board;
+pub mod broadcast;
+mod failure;
+mod hardware;
+mod member;
+mod operation;
+mod plans;
+pub mod reduce;
+mod route;
+mod team;
+
+pub use bytemuck::Pod;
+pub use failure::{Did, Failure};
+pub use hardware::Hardware;
+pub use member::Member;
+pub use operation::{Kind, Operation};
+pub use plans::{BarrierPlan, Plans, PlansError};
+pub use route::Route;
+pub use team::{JoinError, Options, Team, TeamError};

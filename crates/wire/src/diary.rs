@@ -4,10 +4,10 @@
 //! line in ordinary times, so that costs two stores to the core's own cache. Whoever has waited
 //! for a while reads it, and can say where the other one is.
 //!
-//! **Invariant 1:** the call site of operation number s lies in entry s mod 2, and is written
-//! before the word of s. So a reader that finds the same word before and after it has read the
-//! entry has read the site of that word: the entry is overwritten by operation s + 2 only, after
-//! the word of s + 1 was written.
+//! **Invariant 1:** what operation number s is, and where it was called, lies in page s mod
+//! [`PAGES`], and is written before the word that names s. Page s is overwritten by operation
+//! s + `PAGES` only, after the word of s + `PAGES` - 1 was written; so a reader that has read the
+//! page and then finds a word less than that has read operation s.
 
 use crate::segment::Lines;
 use crate::sync::{AtomicU32, AtomicU64, Ordering, order};
@@ -37,12 +37,20 @@ pub enum Presence {
     Panicked = 3,
 }
 
+/// How many operations a diary remembers, the current one included; one less is safe to read.
+#[cfg(not(loom))]
+pub const PAGES: usize = 8;
+/// As few as can be in a model.
+#[cfg(loom)]
+pub const PAGES: usize = 2;
+
 /// One rank's line: written by its member, read by all.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Diary {
     entry: AtomicU64,
-    sites: [AtomicSite; 2],
+    sites: [AtomicSite; PAGES],
+    whats: [AtomicU32; PAGES],
     joined_at: AtomicSite,
     presence: AtomicU32,
 }
@@ -75,32 +83,42 @@ impl Diary {
     /// Owner: enters an operation.
     #[inline(always)]
     pub fn enter(&self, entry: Entry, site: &'static Location<'static>) {
-        let place = &self.sites[entry.seq as usize & 1];
-        // Release: synchronises with the Acquire of the site in `read`: whoever sees this site
-        // also sees the word of the operation before (Invariant 1).
-        place.store(site, order::note());
-        // Release: synchronises with the Acquire in `read`. It publishes the site, and also that
+        let page = entry.seq as usize % PAGES;
+        // Release: synchronises with the Acquire in `read_at`: whoever sees these also sees the
+        // word of the operation before (Invariant 1).
+        self.sites[page].store(site, order::note());
+        self.whats[page].store(entry.what, order::note());
+        // Release: synchronises with the Acquire in `now`. It publishes the page, and also that
         // every message of earlier operations has been sent.
-        self.entry.store(
-            u64::from(entry.what) << 32 | u64::from(entry.seq),
-            Ordering::Release,
-        );
+        let word = u64::from(entry.what) << 32 | u64::from(entry.seq);
+        self.entry.store(word, Ordering::Release);
     }
 
-    /// Anybody: the operation that the owner entered last, and where, unless it went on meanwhile.
-    pub fn read(&self) -> (Entry, Option<&'static Location<'static>>) {
+    /// Anybody: the operation that the owner entered last.
+    #[inline]
+    pub fn now(&self) -> Entry {
         // Acquire: synchronises with the Release in `enter`.
-        let before = self.entry.load(Ordering::Acquire);
-        let entry = Entry {
-            seq: before as u32,
-            what: (before >> 32) as u32,
-        };
-        // Acquire: synchronises with the Release of the site in `enter`, so that the second look
-        // comes after it and finds what belongs to it.
-        let site = self.sites[entry.seq as usize & 1].load(Ordering::Acquire);
-        // Relaxed: compared only.
-        let unchanged = self.entry.load(Ordering::Relaxed) == before;
-        (entry, site.filter(|_| unchanged && entry.seq != 0))
+        let word = self.entry.load(Ordering::Acquire);
+        Entry {
+            seq: word as u32,
+            what: (word >> 32) as u32,
+        }
+    }
+
+    /// Anybody: what operation number `seq` was and where it was called, if the owner has entered
+    /// it and not gone on too far since.
+    pub fn read_at(&self, seq: u32) -> Option<(Entry, &'static Location<'static>)> {
+        let ahead = self.now().seq.wrapping_sub(seq) as i32;
+        if seq == 0 || ahead < 0 {
+            return None;
+        }
+        let page = seq as usize % PAGES;
+        // Acquire: synchronises with the Release in `enter`, so that the look below comes after
+        // and finds at least the word that preceded what was read.
+        let site = self.sites[page].load(Ordering::Acquire);
+        let what = self.whats[page].load(Ordering::Acquire);
+        let safe = (self.now().seq.wrapping_sub(seq) as usize) < PAGES - 1;
+        Some((Entry { seq, what }, site?)).filter(|_| safe)
     }
 
     /// Says whether somebody speaks for this rank, and where that began or ended.
@@ -144,8 +162,7 @@ mod tests {
         let here = Location::caller();
         let elsewhere = elsewhere();
         let diary = crate::Segment::one::<Diary>(None).unwrap();
-        let (entry, site) = diary.read();
-        assert_eq!((entry.seq, site), (0, None));
+        assert_eq!((diary.now().seq, diary.read_at(0)), (0, None));
         let writer = {
             let diary = diary.clone();
             std::thread::spawn(move || {
@@ -157,16 +174,21 @@ mod tests {
         };
         let mut last = 0;
         while last < 199_999 {
-            let (entry, site) = diary.read();
-            assert!(entry.seq >= last);
-            last = entry.seq;
-            if let Some(site) = site {
-                assert_eq!(entry.what, entry.seq ^ 5);
-                let expected = if entry.seq % 3 == 0 { here } else { elsewhere };
-                assert_eq!(site, expected, "operation {}", entry.seq);
+            let now = diary.now();
+            assert!(now.seq >= last);
+            last = now.seq;
+            assert_eq!(diary.read_at(last + 1_000_000), None);
+            for seq in last.saturating_sub(PAGES as u32)..=last {
+                if let Some((entry, site)) = diary.read_at(seq) {
+                    assert_eq!((entry.seq, entry.what), (seq, seq ^ 5));
+                    let expected = if seq % 3 == 0 { here } else { elsewhere };
+                    assert_eq!(site, expected, "operation {seq}");
+                }
             }
         }
         writer.join().unwrap();
+        let oldest = 199_999 - (PAGES as u32 - 2);
+        assert!(diary.read_at(oldest).is_some() && diary.read_at(oldest - 1).is_none());
     }
 
     #[track_caller]

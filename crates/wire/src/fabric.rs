@@ -29,7 +29,7 @@ pub trait Fabric {
     /// The fabric's own.
     fn notify(&mut self, peer: usize) -> Result<(), Self::Error>;
 
-    /// Waits for the [`notify`](Fabric::notify) of `peer` that belongs to this operation.
+    /// Waits for the next [`notify`](Fabric::notify) of `peer` that was not waited for yet.
     ///
     /// # Errors
     ///

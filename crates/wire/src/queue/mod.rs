@@ -29,7 +29,7 @@ mod sender;
 
 pub use header::{SLOT_PAYLOAD_BYTES, TAG_MAX};
 pub use pair::{QueuePair, pair};
-pub use receiver::{ReceiveError, Received, Receiver, TryReceiveError};
+pub use receiver::{ExactError, ReceiveError, Received, Receiver, TryReceiveError};
 pub use sender::{SendError, Sender, TrySendError};
 
 use crate::park::Parker;

@@ -51,6 +51,15 @@ pub enum ReceiveError<E = Gone> {
     Ended(E),
 }
 
+/// Why the message that was expected was not received. Nothing is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExactError<E> {
+    /// Another one is next. It stays in the queue.
+    Unexpected(Received),
+    /// The wait was ended.
+    Ended(E),
+}
+
 /// Why no message was received at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -163,6 +172,26 @@ impl Receiver {
         }
         self.take_all(needed, buffer);
         Ok(header)
+    }
+
+    /// Waits for the next message, which must have this tag and exactly fill `buffer`.
+    ///
+    /// # Errors
+    ///
+    /// [`ExactError`].
+    #[inline(always)]
+    pub fn receive_exact<W: Watch>(
+        &mut self,
+        tag: u32,
+        buffer: &mut [u8],
+        watch: &mut W,
+    ) -> Result<(), ExactError<W::Error>> {
+        let next = self.wait_watched(watch).map_err(ExactError::Ended)?;
+        if (next.tag, next.len) != (tag, buffer.len()) {
+            return Err(ExactError::Unexpected(next));
+        }
+        self.take_all(next.len, buffer);
+        Ok(())
     }
 
     /// Waits until a message is there, and says what it is. It stays in the queue.

@@ -1,0 +1,7 @@
+//! Allreductions: everybody's data combined, for everybody.
+
+mod exchange;
+mod tree;
+
+pub use exchange::exchange;
+pub use tree::tree;

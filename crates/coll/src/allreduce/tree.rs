@@ -1,0 +1,30 @@
+//! A reduction to the root of the broadcast tree, and a broadcast from there.
+//!
+//! Everybody gets the root's bits, so the results are equal on all ranks.
+
+use crate::route::Route;
+use crate::{broadcast, reduce};
+use corecast_wire::Fabric;
+
+/// Combines everybody's `sum` into everybody's; see [`reduce::tree`].
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// 2(n − 1) messages; the latency is the sum of both trees'.
+#[inline(always)]
+pub fn tree<F: Fabric>(
+    fabric: &mut F,
+    fan_in: &Route,
+    fan_out: &Route,
+    sum: &mut [u8],
+    incoming: &mut [u8],
+    combine: impl FnMut(&mut [u8], &[u8]),
+) -> Result<(), F::Error> {
+    let root = fan_out.root();
+    reduce::tree(fabric, fan_in, root, sum, incoming, combine)?;
+    broadcast::tree(fabric, fan_out, root, sum)
+}

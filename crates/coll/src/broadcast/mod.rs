@@ -1,0 +1,5 @@
+//! Broadcasts: one rank's data for everybody.
+
+mod tree;
+
+pub use tree::tree;

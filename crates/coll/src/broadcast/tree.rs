@@ -1,0 +1,32 @@
+//! Down a tree, each parent serving its children in the planned order (Smelt §3.1).
+//!
+//! Links are reliable and ordered, and members call operations in one order, so all members get
+//! all broadcasts in the same order, whoever starts them: atomic broadcast (Smelt §4.2.2).
+
+use crate::route::Route;
+use corecast_wire::Fabric;
+
+/// Gives `root`'s `payload` to everybody.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// n − 1 messages; the latency is that of the tree, hung up at `root`.
+#[inline(always)]
+pub fn tree<F: Fabric>(
+    fabric: &mut F,
+    route: &Route,
+    root: usize,
+    payload: &mut [u8],
+) -> Result<(), F::Error> {
+    if let Some(peer) = route.toward(root) {
+        fabric.receive(peer, payload)?;
+    }
+    for peer in route.away(root) {
+        fabric.send(peer, payload)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! How an operation can fail: in the words of whoever has to find the mistake.
+
+use crate::operation::Operation;
+use std::fmt;
+use std::panic::Location;
+use std::time::Duration;
+
+/// What a rank did last, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Did {
+    /// The rank.
+    pub rank: usize,
+    /// The operation; `None` if it has not begun any.
+    pub operation: Option<Operation>,
+    /// The call site; `None` if it has gone on while it was read.
+    pub site: Option<&'static Location<'static>>,
+}
+
+impl fmt::Display for Did {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {}", self.rank)?;
+        match self.operation {
+            Some(operation) => write!(f, ": {operation}")?,
+            None => f.write_str(": no operation yet")?,
+        }
+        match self.site {
+            Some(site) => write!(f, " at {site}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why an operation failed. Afterwards the team is done for: all of its members get the same
+/// failure from whatever they are in and from whatever they call.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// Two members are in different operations, or have different roots or orders.
+    #[error(
+        "two different operations met ({here}; {there}): every member must call the same operations with the same root in the same order"
+    )]
+    Mismatch {
+        /// Who noticed.
+        here: Did,
+        /// The other one.
+        there: Did,
+    },
+    /// A message has another length than the one that was expected.
+    #[error(
+        "{there} sent {sent} bytes where {here} expects {expected}: every member must give the same number of elements of the same type"
+    )]
+    Length {
+        /// Who noticed.
+        here: Did,
+        /// The other one.
+        there: Did,
+        /// Bytes sent.
+        sent: usize,
+        /// Bytes expected.
+        expected: usize,
+    },
+    /// A member has left while others wait for it.
+    #[error("rank {} {} (last: {there}) while {here} waits for it", there.rank, if *panicked { "panicked" } else { "has left" })]
+    PeerLost {
+        /// Who waits.
+        here: Did,
+        /// Who is gone.
+        there: Did,
+        /// Whether it left in a panic.
+        panicked: bool,
+    },
+    /// Nobody has joined as that rank.
+    #[error(
+        "rank {missing} was never joined; {here} has waited {waited:?} for it: start a thread for every rank"
+    )]
+    NeverJoined {
+        /// Who waits.
+        here: Did,
+        /// The rank that is missing.
+        missing: usize,
+        /// For how long.
+        waited: Duration,
+    },
+    /// A member takes longer than the limit that was set.
+    #[error(
+        "{here} has waited {waited:?} for {there}, which is longer than the limit that was set"
+    )]
+    Stalled {
+        /// Who waits.
+        here: Did,
+        /// Who is late.
+        there: Did,
+        /// For how long.
+        waited: Duration,
+    },
+}

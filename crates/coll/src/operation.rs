@@ -1,0 +1,204 @@
+//! The name of an operation, small enough to travel in a message's header.
+
+use corecast_wire::diary::Entry;
+use std::fmt;
+
+/// What a collective does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Nobody leaves before everybody has come.
+    Barrier,
+    /// One rank's data for everybody.
+    Broadcast,
+    /// Everybody's data combined, for one rank.
+    Reduce,
+    /// Everybody's data combined, for everybody.
+    Allreduce,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [
+        Self::Barrier,
+        Self::Broadcast,
+        Self::Reduce,
+        Self::Allreduce,
+    ];
+
+    const fn number(self) -> u32 {
+        match self {
+            Self::Barrier => 1,
+            Self::Broadcast => 2,
+            Self::Reduce => 3,
+            Self::Allreduce => 4,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Barrier => "barrier",
+            Self::Broadcast => "broadcast",
+            Self::Reduce => "reduce",
+            Self::Allreduce => "allreduce",
+        })
+    }
+}
+
+/// One operation of a team: all members must agree on all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// 1 for a team's first operation; the lower 32 bits of the count.
+    pub seq: u32,
+    /// What it does.
+    pub kind: Kind,
+    /// Where it starts or ends; 0 for operations without a root.
+    pub root: u32,
+}
+
+/// Ranks that fit into a diary's word beside the kind.
+pub(crate) const RANKS_MAX: usize = 1 << 24;
+
+impl Operation {
+    pub(crate) fn entry(self) -> Entry {
+        Entry {
+            seq: self.seq,
+            what: self.kind.number() << 24 | self.root,
+        }
+    }
+
+    pub(crate) fn of_entry(entry: Entry) -> Option<Self> {
+        let number = entry.what >> 24;
+        let kind = Kind::ALL.into_iter().find(|kind| kind.number() == number)?;
+        Some(Self {
+            seq: entry.seq,
+            kind,
+            root: entry.what & 0xFF_FFFF,
+        })
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Kind::Barrier | Kind::Allreduce => write!(f, "{} (operation {})", self.kind, self.seq),
+            Kind::Broadcast => write!(
+                f,
+                "broadcast from rank {} (operation {})",
+                self.root, self.seq
+            ),
+            Kind::Reduce => write!(f, "reduce to rank {} (operation {})", self.root, self.seq),
+        }
+    }
+}
+
+/// What an operation's notifications and messages are marked with: its number, and a digest of
+/// all operations so far. Members that ever called different operations, or gave different roots,
+/// have different digests from then on (but for one case in 65,536 each time).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    seq: u64,
+    digest: u64,
+}
+
+/// Bits of the digest in flags and tags.
+const DIGEST_BITS: u32 = 16;
+
+impl Mark {
+    /// Goes on to an operation, which is the `seq`-th.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, operation: Operation, seq: u64) {
+        // Multiplication by an odd number is a bijection: what differed stays different. The
+        // constant is 2^64 divided by the golden ratio, whose upper bits mix well.
+        const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+        let what = u64::from(operation.entry().what);
+        self.seq = seq;
+        self.digest = (self.digest.rotate_left(7) ^ what).wrapping_mul(GOLDEN);
+    }
+
+    #[inline(always)]
+    fn digest(self) -> u64 {
+        self.digest >> (64 - DIGEST_BITS)
+    }
+
+    /// The value of a flag at the `count`-th notification of a link: the count above the digest.
+    #[inline(always)]
+    pub(crate) fn flag(self, count: u64) -> u64 {
+        count << DIGEST_BITS | self.digest()
+    }
+
+    /// Whether a flag with this value has seen `count` notifications.
+    #[inline(always)]
+    pub(crate) fn reached(count: u64, flag: u64) -> bool {
+        (flag.wrapping_sub(count << DIGEST_BITS) as i64) >= 0
+    }
+
+    /// Whether a flag that has reached `count` was raised to it by a member of the same history;
+    /// one that has gone on is not judged.
+    #[inline(always)]
+    pub(crate) fn agrees(self, count: u64, flag: u64) -> bool {
+        let difference = flag ^ self.flag(count);
+        difference == 0 || difference >> DIGEST_BITS != 0
+    }
+
+    /// A message's tag: the lower 8 bits of the number above the digest.
+    #[inline(always)]
+    pub(crate) fn tag(self) -> u32 {
+        ((self.seq & 0xFF) << DIGEST_BITS | self.digest()) as u32
+    }
+
+    /// The number in a tag, completed to the one that is nearest to `near`.
+    pub(crate) fn seq_of_tag(tag: u32, near: u32) -> u32 {
+        let ahead = (tag >> DIGEST_BITS).wrapping_sub(near) as u8 as i8;
+        near.wrapping_add_signed(i32::from(ahead))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_give_operations_back() {
+        for kind in Kind::ALL {
+            for (seq, root) in [(1, 0), (u32::MAX, (RANKS_MAX - 1) as u32)] {
+                let operation = Operation { seq, kind, root };
+                assert_eq!(Operation::of_entry(operation.entry()), Some(operation));
+            }
+        }
+        assert_eq!(Operation::of_entry(Entry { seq: 0, what: 0 }), None);
+    }
+
+    #[test]
+    fn marks_tell_their_number_and_their_history() {
+        let reduce = |seq, root| Operation {
+            seq,
+            kind: Kind::Reduce,
+            root,
+        };
+        for near in [1u32, 77, 0xFF, 0x100, u32::MAX] {
+            for off in [-128i32, -1, 0, 1, 127] {
+                let seq = near.wrapping_add_signed(off);
+                let mut mark = Mark::default();
+                mark.advance(reduce(seq, 3), u64::from(seq));
+                assert!(mark.tag() <= corecast_wire::queue::TAG_MAX);
+                assert_eq!(Mark::seq_of_tag(mark.tag(), near), seq, "{near} {off}");
+            }
+        }
+        let [mut a, mut b] = [Mark::default(); 2];
+        a.advance(reduce(1, 0), 1);
+        b.advance(reduce(1, 1), 1);
+        assert!(Mark::reached(1, a.flag(1)) && a.agrees(1, a.flag(1)));
+        assert!(!a.agrees(1, b.flag(1)) && a.tag() != b.tag());
+        // What differed once differs for ever after.
+        a.advance(reduce(2, 0), 2);
+        b.advance(reduce(2, 0), 2);
+        assert!(!a.agrees(2, b.flag(2)) && a.tag() != b.tag());
+        // Whoever is ahead has come, and is not judged; whoever is behind has not.
+        assert!(!Mark::reached(3, a.flag(2)));
+        assert!(Mark::reached(2, b.flag(3)) && a.agrees(2, b.flag(3)));
+        // The count has 48 bits, and wraps without harm.
+        let last = (1 << 48) - 1;
+        assert!(Mark::reached(last, a.flag(last + 1)) && !Mark::reached(last + 1, a.flag(last)));
+    }
+}

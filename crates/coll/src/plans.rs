@@ -1,0 +1,215 @@
+//! Which plan each operation of a team runs over.
+
+use corecast_model::CostModel;
+use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Rounds, Tree, plan};
+
+/// What a barrier runs over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BarrierPlan {
+    /// A way in and a way out. Children of the first are taken in list order.
+    Trees {
+        /// Towards the root.
+        fan_in: Tree,
+        /// From the root.
+        fan_out: Tree,
+    },
+    /// Rounds of notifications.
+    Rounds(Rounds),
+}
+
+impl BarrierPlan {
+    /// One tree for both ways; the way in takes the children in reverse, see [`corecast_plan::cost`].
+    pub fn of_tree(tree: &Tree) -> Self {
+        Self::Trees {
+            fan_in: tree.reversed(),
+            fan_out: tree.clone(),
+        }
+    }
+
+    /// Number of ranks.
+    #[expect(
+        clippy::len_without_is_empty,
+        reason = "a team has at least one member"
+    )]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Trees { fan_out, .. } => fan_out.len(),
+            Self::Rounds(rounds) => rounds.len(),
+        }
+    }
+
+    /// What a plan of [`Operation::Barrier`] says.
+    ///
+    /// # Errors
+    ///
+    /// A plan of another operation.
+    pub fn of_plan(plan: &Plan) -> Result<Self, PlansError> {
+        match (plan.operation, plan.tree(), plan.rounds()) {
+            (Operation::Barrier, Some(tree), _) => Ok(Self::of_tree(tree)),
+            (Operation::Barrier, None, Some(rounds)) => Ok(Self::Rounds(rounds.clone())),
+            (operation, _, _) => Err(PlansError::Operation {
+                expected: Operation::Barrier,
+                found: operation,
+            }),
+        }
+    }
+}
+
+/// The plans of a team.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plans {
+    barrier: BarrierPlan,
+    broadcast: Tree,
+    reduce: Tree,
+}
+
+/// Why plans do not make a team.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlansError {
+    /// The planner refused.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A plan was given for another operation.
+    #[error("a plan to {found} was given where one to {expected} is needed")]
+    Operation {
+        /// What is needed.
+        expected: Operation,
+        /// What was given.
+        found: Operation,
+    },
+    /// Plans for different teams.
+    #[error(
+        "the plans are for teams of different sizes: barrier {barrier}, broadcast {broadcast}, reduce {reduce}"
+    )]
+    Sizes {
+        /// Ranks of the barrier's plan.
+        barrier: usize,
+        /// Ranks of the broadcast's.
+        broadcast: usize,
+        /// Ranks of the reduction's.
+        reduce: usize,
+    },
+}
+
+impl Plans {
+    /// A plan for each operation. Children of `reduce` are taken in list order.
+    ///
+    /// # Errors
+    ///
+    /// [`PlansError::Sizes`].
+    pub fn new(barrier: BarrierPlan, broadcast: Tree, reduce: Tree) -> Result<Self, PlansError> {
+        let sizes = (barrier.len(), broadcast.len(), reduce.len());
+        if sizes.0 != sizes.1 || sizes.1 != sizes.2 {
+            let (barrier, broadcast, reduce) = sizes;
+            return Err(PlansError::Sizes {
+                barrier,
+                broadcast,
+                reduce,
+            });
+        }
+        Ok(Self {
+            barrier,
+            broadcast,
+            reduce,
+        })
+    }
+
+    /// Everything over one tree.
+    pub fn of_tree(tree: &Tree) -> Self {
+        Self {
+            barrier: BarrierPlan::of_tree(tree),
+            broadcast: tree.clone(),
+            reduce: tree.reversed(),
+        }
+    }
+
+    /// Everything by one pattern. A pattern of rounds serves the barrier, and Smelt's tree the rest.
+    ///
+    /// # Errors
+    ///
+    /// A root outside of the team, or a radix below 2.
+    pub fn of_pattern(
+        costs: &CostModel,
+        pattern: Pattern,
+        root: Option<usize>,
+    ) -> Result<Self, PlansError> {
+        let root = root.map_or(RootChoice::Auto, RootChoice::Rank);
+        let tree_pattern = match pattern.rounds(2) {
+            Some(_) => Pattern::Smelt,
+            None => pattern,
+        };
+        let tree = |operation| -> Result<Tree, PlansError> {
+            let plan = plan(costs, tree_pattern, operation, root)?;
+            Ok(plan.tree().expect("a pattern of trees").clone())
+        };
+        let barrier = BarrierPlan::of_plan(&plan(costs, pattern, Operation::Barrier, root)?)?;
+        Self::new(
+            barrier,
+            tree(Operation::Broadcast)?,
+            tree(Operation::Reduce)?,
+        )
+    }
+
+    /// The same with another barrier.
+    ///
+    /// # Errors
+    ///
+    /// [`PlansError::Sizes`].
+    pub fn with_barrier(self, barrier: BarrierPlan) -> Result<Self, PlansError> {
+        Self::new(barrier, self.broadcast, self.reduce)
+    }
+
+    /// Number of ranks.
+    #[expect(
+        clippy::len_without_is_empty,
+        reason = "a team has at least one member"
+    )]
+    pub fn len(&self) -> usize {
+        self.broadcast.len()
+    }
+
+    /// The barrier's plan.
+    pub fn barrier(&self) -> &BarrierPlan {
+        &self.barrier
+    }
+
+    /// The broadcast's tree.
+    pub fn broadcast(&self) -> &Tree {
+        &self.broadcast
+    }
+
+    /// The reduction's tree.
+    pub fn reduce(&self) -> &Tree {
+        &self.reduce
+    }
+
+    /// All pairs of ranks that some operation joins, each once, the smaller rank first.
+    pub(crate) fn edges(&self) -> Vec<(usize, usize)> {
+        let mut edges = Vec::new();
+        let mut add = |a: usize, b: usize| edges.push((a.min(b), a.max(b)));
+        let mut trees = vec![&self.broadcast, &self.reduce];
+        match &self.barrier {
+            BarrierPlan::Trees { fan_in, fan_out } => trees.extend([fan_in, fan_out]),
+            BarrierPlan::Rounds(rounds) => {
+                for round in 0..rounds.count() {
+                    for rank in 0..rounds.len() {
+                        for &target in rounds.targets(round, rank) {
+                            add(rank, target);
+                        }
+                    }
+                }
+            }
+        }
+        for tree in trees {
+            for rank in 0..tree.len() {
+                for &child in tree.children(rank) {
+                    add(rank, child);
+                }
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+}

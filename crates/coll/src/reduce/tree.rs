@@ -1,0 +1,36 @@
+//! Up a tree, each parent combining what its children give it, in the planned order (Smelt §4.2).
+//!
+//! The order in which values are combined depends on the plan and the root alone, not on who comes
+//! first: the same team gives the same bits each time.
+
+use crate::route::Route;
+use corecast_wire::Fabric;
+
+/// Combines everybody's `sum` into that of `root`. `combine(sum, incoming)` adds the second to the
+/// first; `incoming` is a buffer as long as `sum`. On other ranks `sum` ends as a partial result.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// n − 1 messages; the latency is that of the tree, hung up at `root`.
+#[inline(always)]
+pub fn tree<F: Fabric>(
+    fabric: &mut F,
+    route: &Route,
+    root: usize,
+    sum: &mut [u8],
+    incoming: &mut [u8],
+    mut combine: impl FnMut(&mut [u8], &[u8]),
+) -> Result<(), F::Error> {
+    for peer in route.inward(root) {
+        fabric.receive(peer, incoming)?;
+        combine(sum, incoming);
+    }
+    if let Some(peer) = route.toward(root) {
+        fabric.send(peer, sum)?;
+    }
+    Ok(())
+}
