@@ -15,6 +15,7 @@
 //!
 //! Equal times and costs are decided by the lower rank.
 
+mod edges;
 mod reorder;
 mod shuffle;
 

@@ -22,10 +22,10 @@ use crate::cost::latency;
 use crate::operation::Operation;
 use crate::smelt;
 
-/// Additions that one count may take; 20 million are some 10 ms (2.1 GHz Xeon, release build).
-const WORK_MAX: usize = 20_000_000;
+/// Additions that one count may take; 40 million are some 20 ms (release build).
+const WORK_MAX: usize = 40_000_000;
 /// Most grains that a tree's latency is divided into.
-const GRAINS_MAX: usize = 8192;
+const GRAINS_MAX: usize = 4096;
 
 /// The greatest bound of all partitions; 0 when there is none with near and far.
 ///
@@ -124,41 +124,47 @@ impl Count {
     /// The least t with `H(t, first − 1) ≥ enough`, at most `limit`.
     fn first_time(&self, first: usize, limit: usize) -> usize {
         let m = self.island;
-        // rows[t][k] = H(t, k)
-        let mut rows: Vec<Vec<u32>> = Vec::with_capacity(limit + 1);
+        // table[t * m + k] = H(t, k)
+        let mut table = vec![1_u32; (limit + 1) * m];
         for t in 0..=limit {
-            let mut row = vec![1_u32; m];
+            let (earlier, row) = table.split_at_mut(t * m);
             for k in 0..m {
+                // H(t − past, ·). Messages may take no time at all; then this row is meant, whose
+                // entries below k are known.
+                let ago = |past: usize| {
+                    let this = &row[..m];
+                    if past == 0 {
+                        this
+                    } else {
+                        &earlier[(t - past) * m..][..m]
+                    }
+                };
                 let mut best = 1;
                 if t >= self.across.total {
-                    best = best.max(if self.across.send == 0 {
+                    best = if self.across.send == 0 {
                         // Any number of islands at once.
                         self.enough
                     } else {
-                        rows[t - self.across.send][k] + rows[t - self.across.total][m - 1]
-                    });
+                        ago(self.across.send)[k] + ago(self.across.total)[m - 1]
+                    };
                 }
                 if k > 0 && t >= self.inside.total {
-                    best = best.max(self.best_split(&rows, &row, t, k));
+                    let split = best_split(ago(self.inside.send), ago(self.inside.total), k);
+                    best = best.max(split);
                 }
                 row[k] = best.min(self.enough);
             }
-            let done = row[first - 1] >= self.enough;
-            rows.push(row);
-            if done {
+            if row[first - 1] >= self.enough {
                 return t;
             }
         }
         limit
     }
+}
 
-    /// The best way to share k − 1 more members of the island between a holder and its new child.
-    fn best_split(&self, rows: &[Vec<u32>], row: &[u32], t: usize, k: usize) -> u32 {
-        // Messages inside may take no time at all; then both sides read this row, whose entries
-        // below k are known.
-        let after_send = rows.get(t - self.inside.send).map_or(row, Vec::as_slice);
-        let after_both = rows.get(t - self.inside.total).map_or(row, Vec::as_slice);
-        let pairs = after_send[..k].iter().zip(after_both[..k].iter().rev());
-        pairs.map(|(a, b)| a + b).max().unwrap_or(1)
-    }
+/// The best way to share k − 1 more members of an island between a holder, which has sent a
+/// message, and the child that has received it.
+fn best_split(sent: &[u32], arrived: &[u32], k: usize) -> u32 {
+    let pairs = sent[..k].iter().zip(arrived[..k].iter().rev());
+    pairs.map(|(a, b)| a + b).max().unwrap_or(1)
 }

@@ -2,8 +2,7 @@
 
 use corecast_model::CostModel;
 
-use super::reorder::reorder;
-use crate::cost::broadcast_avail;
+use super::edges::Edges;
 use crate::tree::Tree;
 
 /// Who takes over the member that finishes last.
@@ -31,19 +30,31 @@ pub enum Helper {
 /// members finish last; any other step is undone and ends the search. Hence the result is never
 /// worse than the input, and the search ends.
 ///
+/// # Panics
+///
+/// When tree and model have different numbers of members.
+///
 /// # Cost
 ///
 /// O(n log n) for each step; at most 2n steps.
 #[must_use]
 pub fn shuffle(costs: &CostModel, tree: &Tree, helper: Helper) -> Tree {
+    assert_eq!(
+        costs.n(),
+        tree.len(),
+        "the tree and the cost model are of different teams"
+    );
     let mut best = tree.clone();
-    let mut standing = Standing::of(costs, &best);
+    let mut edges = Edges::of(costs, tree);
+    let mut standing = Standing::of(&edges, &best);
     for _ in 0..2 * tree.len() {
-        let Some(moved) = step(costs, &best, &standing, helper) else {
+        let Some((first, last)) = step(costs, &best, &standing, helper) else {
             break;
         };
-        let moved = reorder(costs, &moved);
-        let next = Standing::of(costs, &moved);
+        edges.send[last] = costs.send(first, last);
+        edges.receive[last] = costs.receive(first, last);
+        let moved = edges.reordered(with_moved(&best, first, last));
+        let next = Standing::of(&edges, &moved);
         if !next.beats(&standing) {
             break;
         }
@@ -53,37 +64,45 @@ pub fn shuffle(costs: &CostModel, tree: &Tree, helper: Helper) -> Tree {
     best
 }
 
-/// The tree after one move; `None` when the move does not fit.
-fn step(costs: &CostModel, tree: &Tree, standing: &Standing, helper: Helper) -> Option<Tree> {
+/// Whom to move the member that finishes last to; `None` when the move does not fit.
+fn step(
+    costs: &CostModel,
+    tree: &Tree,
+    standing: &Standing,
+    helper: Helper,
+) -> Option<(usize, usize)> {
     let last = standing.last;
     // The member that moves cannot serve itself, nor can whoever is below it.
     if !tree.is_leaf(last) {
         return None;
     }
-    let message = |v: usize| costs.send(v, last) + costs.receive(v, last);
     let rating = |v: usize| {
-        let sends = tree.children(v).iter().map(|&c| costs.send(v, c));
-        let idle = standing.avail[v] + sends.sum::<f64>();
-        match helper {
-            Helper::FirstIdle => (idle, v, idle + message(v)),
-            Helper::EarliestFinish => (idle + message(v), v, idle + message(v)),
-        }
+        let finish = standing.idle[v] + costs.send(v, last) + costs.receive(v, last);
+        let key = match helper {
+            Helper::FirstIdle => standing.idle[v],
+            Helper::EarliestFinish => finish,
+        };
+        (key, v, finish)
     };
     let others = (0..tree.len()).filter(|&v| v != last).map(rating);
     let (_, first, finish) = others.min_by(|(a, ..), (b, ..)| a.total_cmp(b))?;
-    if finish >= standing.latency {
-        return None;
-    }
+    (finish < standing.latency).then_some((first, last))
+}
+
+/// The tree in which a leaf is the last child of another parent.
+fn with_moved(tree: &Tree, to: usize, leaf: usize) -> Tree {
     let mut lists = tree.child_lists().to_vec();
-    let old = tree.parent(last)?;
-    lists[old].retain(|&c| c != last);
-    lists[first].push(last);
-    Some(Tree::by_construction(tree.root(), lists))
+    if let Some(old) = tree.parent(leaf) {
+        lists[old].retain(|&c| c != leaf);
+    }
+    lists[to].push(leaf);
+    Tree::by_construction(tree.root(), lists)
 }
 
 /// How a tree does, and who is to blame.
 struct Standing {
-    avail: Vec<f64>,
+    /// When each rank is done with its sends.
+    idle: Vec<f64>,
     latency: f64,
     /// The lowest rank that finishes last.
     last: usize,
@@ -92,15 +111,15 @@ struct Standing {
 }
 
 impl Standing {
-    fn of(costs: &CostModel, tree: &Tree) -> Self {
-        let avail = broadcast_avail(costs, tree);
+    fn of(edges: &Edges, tree: &Tree) -> Self {
+        let (avail, idle) = edges.avail_and_idle(tree);
         let latency = avail.iter().copied().fold(0.0, f64::max);
         let at_end = || (0..avail.len()).filter(|&v| avail[v] == latency);
         // A member that serves others at no cost can tie with them; the leaf is the one to move.
         let last = at_end().find(|&v| tree.is_leaf(v)).unwrap_or(tree.root());
         let ties = at_end().count();
         Self {
-            avail,
+            idle,
             latency,
             last,
             ties,
