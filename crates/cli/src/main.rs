@@ -66,6 +66,8 @@ pub(crate) struct Global {
 enum Command {
     /// Show the machine: packages, NUMA nodes, shared caches, cores, hardware threads
     Topo(commands::topo::TopoArgs),
+    /// Measure what messages cost between this machine's hardware threads
+    Probe(commands::probe::ProbeArgs),
     /// Plan an operation: a tree or rounds with its cost, lower bound and gap
     Plan(commands::plan::PlanArgs),
     /// Say which plan would run, and why
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
     };
     let done = match &cli.command {
         Command::Topo(args) => commands::topo::run(&cli.global, args),
+        Command::Probe(args) => commands::probe::run(&cli.global, args),
         Command::Plan(args) => commands::plan::run(&cli.global, args),
         Command::Explain(args) => commands::explain::run(&cli.global, args),
         Command::Bench(args) => commands::bench::run(&cli.global, args),

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use anyhow::{Context, Result, anyhow, bail};
 use corecast_machine::Discovery;
-use corecast_model::{MachineFile, builtin, builtin_names, default_costs_for, synthetic};
+use corecast_model::{MachineFile, builtin, builtin_names, synthetic};
 
 use crate::draw::grid::Grid;
 use crate::store::{self, Stored};
@@ -125,12 +125,11 @@ fn this_machine() -> Result<Source> {
                 notes.push(reason);
             }
             notes.push(
-                "this machine's costs have not been measured yet: costs by class of proximity from the literature \
+                "this machine's costs have not been measured yet (see corecast probe): costs by class of proximity from the literature \
                  are used instead"
                     .to_owned(),
             );
-            let file = MachineFile::of_whole(machine.clone(), default_costs_for(machine));
-            (file.context("this machine")?, CostBasis::Assumed)
+            (store::assumed(machine)?, CostBasis::Assumed)
         }
     };
     Ok(Source {

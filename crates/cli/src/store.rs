@@ -5,7 +5,8 @@
 
 use std::path::PathBuf;
 
-use corecast_model::{Machine, MachineFile, Profile};
+use anyhow::{Context, Result};
+use corecast_model::{Machine, MachineFile, Profile, default_costs_for};
 
 /// The folder; `None` where neither variable is set.
 fn folder() -> Option<PathBuf> {
@@ -70,8 +71,42 @@ pub(crate) fn profile(machine: &Machine) -> Stored<Profile> {
     })
 }
 
+/// Keeps `text` as the costs of `machine`; readers see the old file or the new one, never a part.
+///
+/// # Errors
+///
+/// No folder to keep it in, or one that cannot be written.
+pub(crate) fn save_machine(machine: &Machine, text: &str) -> Result<PathBuf> {
+    let path = machine_path(machine)
+        .context("nowhere to save: set XDG_CACHE_HOME or HOME, or name a file")?;
+    let partial = path.with_extension(format!("{}.partial", std::process::id()));
+    let folder = path.parent().context("the path has a folder")?;
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&partial, text))
+        .and_then(|()| std::fs::rename(&partial, &path))
+        .with_context(|| {
+            format!(
+                "cannot save the measurement in {:?}, name another file with --output",
+                path.display()
+            )
+        })?;
+    Ok(path)
+}
+
+/// `machine` with the literature's costs, for want of its own.
+///
+/// # Errors
+///
+/// A machine that is not valid.
+pub(crate) fn assumed(machine: &Machine) -> Result<MachineFile> {
+    MachineFile::of_whole(machine.clone(), default_costs_for(machine)).context("this machine")
+}
+
 /// Reads and checks the file at `path`.
-fn load<T>(path: Option<PathBuf>, read: impl FnOnce(&str) -> Result<T, String>) -> Stored<T> {
+fn load<T>(
+    path: Option<PathBuf>,
+    read: impl FnOnce(&str) -> std::result::Result<T, String>,
+) -> Stored<T> {
     let Some(path) = path else {
         return Stored::Absent;
     };

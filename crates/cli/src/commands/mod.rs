@@ -3,4 +3,5 @@
 pub(crate) mod bench;
 pub(crate) mod explain;
 pub(crate) mod plan;
+pub(crate) mod probe;
 pub(crate) mod topo;

@@ -1,0 +1,175 @@
+//! `corecast probe`: measures what messages cost between this machine's hardware threads, and
+//! keeps it for the other commands.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use corecast_model::Matrix;
+use corecast_probe::{Basis, Config, Measurement, pairwise};
+use owo_colors::OwoColorize;
+
+use crate::draw::boxes::count;
+use crate::draw::grid::Grid;
+use crate::draw::palette::Screen;
+use crate::draw::{heat_csv, heat_svg, heat_text};
+use crate::team::{self, TeamArgs};
+use crate::{Global, failure, output, progress, source, store};
+
+/// Arguments of `corecast probe`.
+#[derive(Debug, Args)]
+pub(crate) struct ProbeArgs {
+    /// Which measured numbers the planner gets as the cost to receive
+    #[arg(long, value_enum, default_value_t = BasisArg::OneWay)]
+    basis: BasisArg,
+
+    /// Longest time to take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    time_limit: u64,
+
+    /// Save the machine file here, and not among the measurements of this machine
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<String>,
+
+    /// One line per ordered pair as comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+
+    /// Save heat maps; - for standard output
+    #[arg(long, value_name = "FILE")]
+    svg: Option<String>,
+
+    #[command(flatten)]
+    team: TeamArgs,
+}
+
+/// [`Basis`] on the command line.
+///
+/// One way is the default here because then the predicted latency of a tree of two is the measured
+/// one; Smelt's own, of a batch, is too low for a receiver that waits for a single message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum BasisArg {
+    /// What passes from the moment when the sender is free until the receiver has the message
+    OneWay,
+    /// A message that comes alone and is there already
+    Alone,
+    /// One of a batch of messages that are there already (Smelt §3.2)
+    Batch,
+}
+
+impl From<BasisArg> for Basis {
+    fn from(basis: BasisArg) -> Basis {
+        match basis {
+            BasisArg::OneWay => Basis::OneWay,
+            BasisArg::Alone => Basis::Alone,
+            BasisArg::Batch => Basis::Batch,
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
+    if let Some(machine) = &global.machine {
+        bail!("probe measures this machine, not {machine:?}: leave -i out");
+    }
+    let machine = corecast_machine::discover().machine;
+    let known = store::assumed(&machine)?;
+    let threads = team::members(&args.team, &known)?;
+    let whole = threads == known.threads();
+    let mut config = Config::new(threads);
+    config.time_limit = Duration::from_secs(args.time_limit);
+    let bar = progress::bar("measuring");
+    let measured = pairwise(&config, &machine, |p| {
+        bar.at(
+            p.done as f64 / p.total.max(1) as f64,
+            &format!("{} of {} pairs", p.done, p.total),
+        );
+    });
+    bar.finish();
+    let measurement = match measured {
+        Ok(measurement) => measurement,
+        // The request is fine and the machine refuses: no unusable input, but a failure.
+        Err(error) if error.is_environment() => {
+            failure::warn(&error.to_string());
+            return Ok(ExitCode::from(failure::FAILED_CHECK));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let file = measurement
+        .to_machine_file_on(args.basis.into())
+        .context("this machine")?;
+    let saved = match &args.output {
+        Some(path) => {
+            output::save(path, &file.to_json())?;
+            format!("saved in {path}")
+        }
+        None if whole => format!(
+            "saved in {}",
+            store::save_machine(&machine, &file.to_json())?.display()
+        ),
+        None => "not saved: only a measurement of all threads is kept, name a file with --output"
+            .to_owned(),
+    };
+    let [send, receive] = source::grids(&file, file.threads());
+    if let Some(path) = &args.svg {
+        let title = format!("{}: cost of one message", machine.name);
+        output::save(path, &heat_svg::draw(&title, &[&send, &receive]))?;
+    }
+    let taken = [&args.output, &args.svg]
+        .into_iter()
+        .any(|path| path.as_deref() == Some("-"));
+    if taken {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if global.json {
+        output::print(&file.to_json())?;
+    } else if args.csv {
+        output::print(&heat_csv::write(&send, &receive))?;
+    } else {
+        output::print(&text(&measurement, &send, &receive, &saved))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The matrices and what to know about them.
+fn text(measurement: &Measurement, send: &Grid, receive: &Grid, saved: &str) -> String {
+    let screen = Screen::of_stdout();
+    let (mean, half): (&Matrix, &Matrix) =
+        (&measurement.one_way.ns, &measurement.one_way.half_width_ns);
+    let spread = |i: usize, j: usize| half.get(i, j);
+    let one_way = Grid::new(
+        "one way",
+        "ns",
+        send.labels.clone(),
+        send.numa.clone(),
+        |i, j| mean.get(i, j),
+        Some(&spread),
+    );
+    let mut out = heat_text::draw(&one_way, "half of a round trip", screen);
+    for (grid, hint) in [
+        (send, "row sends to column"),
+        (receive, "column receives from row"),
+    ] {
+        let _ = write!(out, "\n{}", heat_text::draw(grid, hint, screen));
+    }
+    let _ = writeln!(
+        out,
+        "\n{}, batches of {}, {} samples each, {} left out as interrupted, {:.1} s",
+        if measurement.sampled {
+            "some pairs of each class"
+        } else {
+            "all pairs"
+        },
+        measurement.batch,
+        measurement.samples,
+        count(measurement.discarded as usize, "sample"),
+        measurement.elapsed.as_secs_f64()
+    );
+    for note in &measurement.notes {
+        let _ = writeln!(out, "{}", format!("note: {note}").style(screen.dim()));
+    }
+    let _ = writeln!(out, "{saved}");
+    out
+}

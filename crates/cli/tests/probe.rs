@@ -1,0 +1,74 @@
+//! `corecast probe` on this machine, and the other commands after it.
+
+mod common;
+
+use common::{corecast, corecast_in};
+
+#[test]
+fn a_measurement_is_shown_kept_and_used() {
+    let cache = tempfile::tempdir().unwrap();
+    let run = corecast_in(cache.path(), &["probe", "--time-limit", "5"]);
+    if run.output.status.code() == Some(1) {
+        println!("SKIPPED: {}", String::from_utf8_lossy(&run.output.stderr));
+        return;
+    }
+    let text = run.text();
+    for part in [
+        "one way, ns",
+        "send, ns",
+        "receive, ns",
+        "minimum",
+        "±",
+        "saved in ",
+    ] {
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
+    let plan = corecast_in(cache.path(), &["plan"]).text();
+    assert!(
+        plan.contains("costs of this machine, measured 2") && !plan.contains("not been measured"),
+        "{plan}"
+    );
+    let topo = corecast_in(cache.path(), &["topo", "--json"]).json();
+    assert_eq!(topo["costs"]["basis"], "measured");
+    assert!(topo["costs"]["send"][0][1].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn a_measurement_is_a_machine_file_for_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("here.json");
+    let path = path.to_str().unwrap();
+    let run = corecast(&[
+        "probe",
+        "--time-limit",
+        "5",
+        "--basis",
+        "batch",
+        "--csv",
+        "--output",
+        path,
+    ]);
+    if run.output.status.code() == Some(1) {
+        println!("SKIPPED: {}", String::from_utf8_lossy(&run.output.stderr));
+        return;
+    }
+    assert!(
+        run.text()
+            .starts_with("schema,from,to,from_numa,to_numa,send,send_half_width,receive,")
+    );
+    let plan = corecast(&["plan", "--json", "-i", path]).json();
+    assert_eq!(plan["unit"], "ns");
+}
+
+#[test]
+fn probes_that_cannot_be_made() {
+    for (args, quoted) in [
+        (&["-i", "core:4"][..], "\"core:4\""),
+        (&["--threads", "65000"], "65000"),
+        (&["--time-limit", "0"], "'0'"),
+        (&["--basis", "guess"], "'guess'"),
+    ] {
+        let line = corecast(&[&["probe"], args].concat()).refusal();
+        assert!(line.contains(quoted), "{args:?}: {line}");
+    }
+}
