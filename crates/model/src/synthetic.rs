@@ -214,7 +214,14 @@ pub fn synthetic(spec: &str) -> Result<MachineFile, SyntheticError> {
             });
         }
     };
-    let machine = levels.machine(spec);
+    let mut machine = levels.machine(spec);
+    machine.assumptions.push(match send {
+        Some(_) => "Made up from a line of text, costs included.".to_owned(),
+        None => {
+            "Made up from a line of text; costs are CLa's for Sandy Bridge (TPDS 2016, Table 1)."
+                .to_owned()
+        }
+    });
     let model = classes.model(&machine)?;
     Ok(MachineFile::of_whole(machine, model).expect("every thread has its costs"))
 }

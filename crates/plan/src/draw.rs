@@ -118,6 +118,17 @@ impl<'a> Drawing<'a> {
         }
     }
 
+    /// A time with as many digits as all times of the drawing get: none when all are whole, and
+    /// else one, or two where the latency is short.
+    fn time(&self, value: f64) -> String {
+        let digits = match self.timeline.latency {
+            _ if self.timeline.avail.iter().all(|&t| t == t.trunc()) => 0,
+            long if long >= 10.0 => 1,
+            _ => 2,
+        };
+        format!("{value:.digits$}")
+    }
+
     /// NUMA nodes with their members by rank, nodes by number.
     fn nodes(&self) -> Vec<(u32, Vec<usize>)> {
         let mut nodes = std::collections::BTreeMap::<u32, Vec<usize>>::new();
@@ -125,17 +136,6 @@ impl<'a> Drawing<'a> {
             nodes.entry(self.costs.numa(rank)).or_default().push(rank);
         }
         nodes.into_iter().collect()
-    }
-}
-
-/// A time without a fraction where it is long, and with two digits where it is short.
-fn time(value: f64) -> String {
-    if value == value.trunc() || value >= 1000.0 {
-        format!("{value:.0}")
-    } else if value >= 10.0 {
-        format!("{value:.1}")
-    } else {
-        format!("{value:.2}")
     }
 }
 

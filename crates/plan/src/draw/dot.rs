@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::{Drawing, time};
+use super::Drawing;
 use crate::operation::Operation;
 
 pub(super) fn draw(drawing: &Drawing<'_>) -> String {
     let mut out = String::from("digraph corecast {\n");
     let unit = drawing.costs.unit();
-    let latency = time(drawing.timeline.latency);
+    let latency = drawing.time(drawing.timeline.latency);
     let title = quoted(&format!("{}, {latency} {unit}", drawing.title));
     let _ = writeln!(out, "  label={title};");
     out.push_str("  labelloc=t;\n  node [shape=box, style=\"rounded,filled\", fillcolor=white];\n");
@@ -17,7 +17,7 @@ pub(super) fn draw(drawing: &Drawing<'_>) -> String {
         let _ = writeln!(out, "    label=\"NUMA node {node}\";\n    style=filled;");
         out.push_str("    fillcolor=\"#eef2f7\";\n");
         for rank in ranks {
-            let at = time(drawing.timeline.avail[rank]);
+            let at = drawing.time(drawing.timeline.avail[rank]);
             let label = quoted(&format!("{}\n{at} {unit}", drawing.label(rank)));
             let _ = writeln!(out, "    r{rank} [label={label}];");
         }

@@ -1,11 +1,11 @@
 //! The tree as a picture: NUMA nodes are boxes side by side, time runs downwards.
 //!
-//! A member stands at the height of its `avail`. Members of one box that would overlap stand in
-//! lanes beside each other.
+//! A member stands at the height of its `avail`, in the lane of its box that has been free for
+//! longest. Edges that leave a NUMA node are red.
 
 use std::fmt::Write as _;
 
-use super::{Drawing, time};
+use super::Drawing;
 use crate::operation::Operation;
 
 /// Pixels.
@@ -13,7 +13,7 @@ const RADIUS: f64 = 13.0;
 const LANE: f64 = 36.0;
 const MARGIN: f64 = 16.0;
 const TOP: f64 = 64.0;
-const AXIS: f64 = 72.0;
+const AXIS: f64 = 104.0;
 /// Height of the time axis, whatever the latency.
 const HEIGHT: f64 = 640.0;
 
@@ -39,7 +39,11 @@ pub(super) fn draw(drawing: &Drawing<'_>) -> String {
          role=\"img\">",
         width = layout.width,
     );
-    let title = escaped(&format!("{}, {} {unit}", drawing.title, time(latency)));
+    let title = escaped(&format!(
+        "{}, {} {unit}",
+        drawing.title,
+        drawing.time(latency)
+    ));
     let _ = writeln!(w, "<title>{title}</title>");
     w.push_str("<style>.box{fill:#eef2f7;stroke:#9fb3c8}.edge{stroke:#486581;fill:none}");
     w.push_str(".far{stroke:#ba2525}.member{fill:#fff;stroke:#243b53}");
@@ -71,7 +75,7 @@ pub(super) fn draw(drawing: &Drawing<'_>) -> String {
             "<text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\">{} {unit}</text>",
             AXIS - 6.0,
             TOP + MARGIN + share * HEIGHT + 4.0,
-            time(share * latency),
+            drawing.time(share * latency),
         );
     }
     edges(drawing, &layout, w);
@@ -79,7 +83,7 @@ pub(super) fn draw(drawing: &Drawing<'_>) -> String {
         let hint = format!(
             "{}: {} {unit}",
             drawing.label(rank),
-            time(drawing.timeline.avail[rank])
+            drawing.time(drawing.timeline.avail[rank])
         );
         let _ = writeln!(
             w,
@@ -101,14 +105,18 @@ fn layout(drawing: &Drawing<'_>) -> Layout {
     let mut left = AXIS;
     for (node, mut ranks) in drawing.nodes() {
         ranks.sort_by(|&a, &b| avail[a].total_cmp(&avail[b]));
-        // The height at which each lane is free again.
-        let mut lanes: Vec<f64> = Vec::new();
+        // The height at which each lane is free again. Some lanes are there from the start, so that
+        // members do not stand on the edges of those above them.
+        let mut lanes = vec![0.0_f64; (ranks.len() as f64).sqrt().ceil() as usize];
         for &rank in &ranks {
             let y = TOP + MARGIN + avail[rank] / latency * HEIGHT;
-            let lane = lanes.iter().position(|&free| free <= y).unwrap_or_else(|| {
-                lanes.push(0.0);
-                lanes.len() - 1
-            });
+            let longest_free = (0..lanes.len()).min_by(|&a, &b| lanes[a].total_cmp(&lanes[b]));
+            let lane = longest_free
+                .filter(|&lane| lanes[lane] <= y)
+                .unwrap_or_else(|| {
+                    lanes.push(0.0);
+                    lanes.len() - 1
+                });
             lanes[lane] = y + 2.2 * RADIUS;
             at[rank] = (left + MARGIN + (lane as f64 + 0.5) * LANE, y);
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Drawing, ordinal, time};
+use super::{Drawing, ordinal};
 
 /// Levels that are indented; deeper ones start over at the left with their depth in front, so that
 /// a chain of a thousand members is a thousand short lines.
@@ -40,7 +40,7 @@ pub(super) fn draw(drawing: &Drawing<'_>) -> String {
         .max()
         .unwrap_or(0);
     let node = |rank| drawing.costs.numa(rank).to_string();
-    let at = |rank: usize| time(drawing.timeline.avail[rank]);
+    let at = |rank: usize| drawing.time(drawing.timeline.avail[rank]);
     let node_width = (0..tree.len()).map(|r| node(r).len()).max().unwrap_or(0);
     let at_width = (0..tree.len()).map(|r| at(r).len()).max().unwrap_or(0);
     let unit = drawing.costs.unit();
