@@ -30,10 +30,6 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let _ = error.print();
-        return ExitCode::from(UNUSABLE);
-    }
     let text = error.render().to_string();
     let end = text.find("\n\n").unwrap_or(text.len());
     let _ = write_line(text[..end].trim_start_matches("error: "));

@@ -31,19 +31,16 @@ use std::process::ExitCode;
 use clap::{ArgAction, Parser, Subcommand};
 
 /// Fast communication between the cores of one machine: measured, planned, explained.
+///
+/// Without a command: measures this machine, plans, races the best plans, and keeps what it found.
 #[derive(Debug, Parser)]
-#[command(
-    name = "corecast",
-    version,
-    arg_required_else_help = true,
-    infer_long_args = false
-)]
+#[command(name = "corecast", version)]
 #[command(after_help = "Exit codes: 0 success, 1 a check failed, 2 unusable input.")]
 struct Cli {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 /// Options of every command.
@@ -82,11 +79,12 @@ fn main() -> ExitCode {
         Err(error) => return failure::report_usage(&error),
     };
     let done = match &cli.command {
-        Command::Topo(args) => commands::topo::run(&cli.global, args),
-        Command::Probe(args) => commands::probe::run(&cli.global, args),
-        Command::Plan(args) => commands::plan::run(&cli.global, args),
-        Command::Explain(args) => commands::explain::run(&cli.global, args),
-        Command::Bench(args) => commands::bench::run(&cli.global, args),
+        None => commands::all::run(&cli.global),
+        Some(Command::Topo(args)) => commands::topo::run(&cli.global, args),
+        Some(Command::Probe(args)) => commands::probe::run(&cli.global, args),
+        Some(Command::Plan(args)) => commands::plan::run(&cli.global, args),
+        Some(Command::Explain(args)) => commands::explain::run(&cli.global, args),
+        Some(Command::Bench(args)) => commands::bench::run(&cli.global, args),
     };
     match done {
         Ok(code) => code,

@@ -21,7 +21,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// As [`print`].
+/// As [`print()`].
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     let mut line = serde_json::to_string(value)?;
     line.push('\n');

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
-use corecast_model::CostModel;
+use corecast_model::{CostModel, MachineFile};
 use corecast_plan::{Operation, Pattern, Plan, RootChoice, cost, plan};
 use serde::Serialize;
 
@@ -26,7 +26,11 @@ pub(crate) struct Team {
 impl Team {
     /// The team of `threads`, which must have costs in `source`.
     pub(crate) fn new(source: &Source, threads: Vec<u32>) -> Result<Team> {
-        let file = &source.file;
+        Team::of_file(&source.file, threads)
+    }
+
+    /// The team of `threads`, which must have costs in `file`.
+    pub(crate) fn of_file(file: &MachineFile, threads: Vec<u32>) -> Result<Team> {
         let positions: Vec<usize> = threads.iter().filter_map(|&t| file.position(t)).collect();
         Ok(Team {
             machine: file.machine().name.clone(),

@@ -77,8 +77,21 @@ pub(crate) fn profile(machine: &Machine) -> Stored<Profile> {
 ///
 /// No folder to keep it in, or one that cannot be written.
 pub(crate) fn save_machine(machine: &Machine, text: &str) -> Result<PathBuf> {
-    let path = machine_path(machine)
-        .context("nowhere to save: set XDG_CACHE_HOME or HOME, or name a file")?;
+    keep(machine_path(machine), text)
+}
+
+/// Keeps `text` as the races of `machine`.
+///
+/// # Errors
+///
+/// As [`save_machine`].
+pub(crate) fn save_profile(machine: &Machine, text: &str) -> Result<PathBuf> {
+    keep(profile_path(machine), text)
+}
+
+/// Writes `text` beside `path` and moves it there.
+fn keep(path: Option<PathBuf>, text: &str) -> Result<PathBuf> {
+    let path = path.context("nowhere to save: set XDG_CACHE_HOME or HOME, or name a file")?;
     let partial = path.with_extension(format!("{}.partial", std::process::id()));
     let folder = path.parent().context("the path has a folder")?;
     std::fs::create_dir_all(folder)
@@ -86,7 +99,7 @@ pub(crate) fn save_machine(machine: &Machine, text: &str) -> Result<PathBuf> {
         .and_then(|()| std::fs::rename(&partial, &path))
         .with_context(|| {
             format!(
-                "cannot save the measurement in {:?}, name another file with --output",
+                "cannot save in {:?}, set XDG_CACHE_HOME to another folder",
                 path.display()
             )
         })?;

@@ -164,8 +164,7 @@ fn help_and_version_succeed() {
     assert!(corecast(&["--version"]).text().starts_with("corecast "));
     assert!(corecast(&["--help"]).text().contains("Exit codes"));
     assert!(corecast(&["plan", "--help"]).text().contains("--placement"));
-    let bare = corecast(&[]);
-    assert_eq!(bare.output.status.code(), Some(2));
+    assert!(corecast(&["-i", "core:4"]).refusal().contains("\"core:4\""));
 }
 
 #[test]

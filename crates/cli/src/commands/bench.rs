@@ -11,7 +11,7 @@ use clap::Args;
 use corecast_bench::engine::{Engine, Member, Role};
 use corecast_bench::race::Progress;
 use corecast_bench::seat::{Seat, allowed_pus, free};
-use corecast_bench::{Entrant, Settings, Status, floor, peers, race, table};
+use corecast_bench::{Comparison, Entrant, Settings, Status, floor, peers, race, table};
 use corecast_coll::{BarrierPlan, Plans, Team};
 use corecast_plan::{Operation, Pattern, RootChoice};
 
@@ -62,60 +62,104 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
             team.threads[0]
         );
     }
-    let seats = if args.unpinned {
+    let settings = if args.quick {
+        Settings::quick()
+    } else {
+        Settings::default()
+    };
+    let plans = candidates(&team, &named)?;
+    let race = race_barriers(
+        &team,
+        plans,
+        source.costs,
+        &settings,
+        args.unpinned,
+        !args.no_peers,
+    )?;
+    if global.json {
+        output::json(&race.comparison.report())?;
+    } else {
+        output::print(&table::render(&race.comparison))?;
+    }
+    Ok(if race.wrong() == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(failure::FAILED_CHECK)
+    })
+}
+
+/// A finished race and the plans of Corecast's that took part.
+pub(super) struct Race {
+    pub(super) comparison: Comparison,
+    pub(super) plans: Vec<Timed>,
+    /// Teams that failed on the way.
+    broken: usize,
+}
+
+impl Race {
+    /// How many of Corecast's own entrants were found wrong or failed.
+    pub(super) fn wrong(&self) -> usize {
+        let ours = self
+            .comparison
+            .entries
+            .iter()
+            .filter(|e| e.role == Role::Corecast);
+        self.broken
+            + ours
+                .filter(|e| matches!(e.status, Status::Failed(_)))
+                .count()
+    }
+}
+
+/// Races barriers by `plans` against the floor and, where asked for, against the peers.
+///
+/// # Errors
+///
+/// Hardware threads that this process may not use; a team that cannot be made.
+pub(super) fn race_barriers(
+    team: &planning::Team,
+    plans: Vec<Timed>,
+    basis: CostBasis,
+    settings: &Settings,
+    unpinned: bool,
+    with_peers: bool,
+) -> Result<Race> {
+    let seats = if unpinned {
         free(team.threads.len())
     } else {
         pinned(&team.threads)?
     };
     let mut entrants: Vec<Entrant<'_>> = Vec::new();
     let mut teams = Vec::new();
-    for timed in candidates(&team, &named)? {
-        let contestant = Contestant::new(&team, timed, source.costs)?;
+    for timed in &plans {
+        let contestant = Contestant::new(team, timed, basis)?;
         teams.push((contestant.name.clone(), Arc::clone(&contestant.team)));
         entrants.push(Entrant::threads(contestant));
     }
     if team.threads.len() == 2 {
         entrants.extend(floor::mutual_exchanges());
     }
-    if !args.no_peers {
+    if with_peers {
         entrants.extend(peers::barriers(&seats));
     }
-    let settings = if args.quick {
-        Settings::quick()
-    } else {
-        Settings::default()
-    };
     let bar = progress::bar("racing");
-    let comparison = race::run("barrier", &seats, &settings, &entrants, |step| match step {
+    let comparison = race::run("barrier", &seats, settings, &entrants, |step| match step {
         Progress::Preparing { name, .. } => bar.say(&format!("preparing {name}")),
         Progress::Round { round, done } => bar.at(done, &format!("round {round}")),
     })?;
     bar.finish();
-    if global.json {
-        output::json(&comparison.report())?;
-    } else {
-        output::print(&table::render(&comparison))?;
-    }
+    drop(entrants);
     // A team that fails lets everybody through at once: its times, if any, mean nothing.
-    let broken: Vec<String> = teams
+    let failures = teams
         .iter()
-        .filter_map(|(name, team)| Some(format!("{name} failed: {}", team.failure()?)))
-        .collect();
-    for message in &broken {
-        failure::warn(message);
-    }
-    let ours = comparison
-        .entries
-        .iter()
-        .filter(|e| e.role == Role::Corecast);
-    let wrong = ours
-        .filter(|e| matches!(e.status, Status::Failed(_)))
-        .count()
-        + broken.len();
-    Ok(if wrong == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(failure::FAILED_CHECK)
+        .filter_map(|(name, team)| Some((name, team.failure()?)));
+    let broken = failures
+        .inspect(|(name, why)| failure::warn(&format!("{name} failed: {why}")))
+        .count();
+    Ok(Race {
+        comparison,
+        plans,
+        broken,
     })
 }
 
@@ -134,7 +178,7 @@ fn pinned(threads: &[u32]) -> Result<Vec<Seat>> {
 }
 
 /// The named patterns, or those that the model prefers; plans of equal shape race once.
-fn candidates(team: &planning::Team, named: &[Pattern]) -> Result<Vec<Timed>> {
+pub(super) fn candidates(team: &planning::Team, named: &[Pattern]) -> Result<Vec<Timed>> {
     let search =
         |&pattern: &Pattern| planning::search(team, pattern, Operation::Barrier, RootChoice::Auto);
     if !named.is_empty() {
@@ -158,9 +202,9 @@ struct Contestant {
 
 impl Contestant {
     /// The team that runs `timed`.
-    fn new(team: &planning::Team, timed: Timed, basis: CostBasis) -> Result<Contestant> {
-        let plan = timed.plan;
-        let barrier = BarrierPlan::of_plan(&plan)?;
+    fn new(team: &planning::Team, timed: &Timed, basis: CostBasis) -> Result<Contestant> {
+        let plan = &timed.plan;
+        let barrier = BarrierPlan::of_plan(plan)?;
         let plans = Plans::of_pattern(&team.costs, Pattern::Smelt, None)?.with_barrier(barrier)?;
         let predicted = match basis {
             CostBasis::Assumed => "not predicted, the machine was not measured".to_owned(),

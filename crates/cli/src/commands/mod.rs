@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod all;
 pub(crate) mod bench;
 pub(crate) mod explain;
 pub(crate) mod plan;
