@@ -29,7 +29,8 @@ use crate::operation::Operation;
 ///
 /// # Cost
 ///
-/// O(n²), and a count that is limited to some 10 ms whatever n is.
+/// O(n²), and for each of up to four partitions a count whose work is limited whatever n is; 40 to
+/// 60 ms at 1,024 members (2.5 GHz Xeon, November 2026, `cargo run --release --example large`).
 #[must_use]
 pub fn lower_bound(costs: &CostModel, operation: Operation, root: usize) -> f64 {
     assert!(

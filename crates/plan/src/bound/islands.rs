@@ -22,7 +22,8 @@ use crate::cost::latency;
 use crate::operation::Operation;
 use crate::smelt;
 
-/// Additions that one count may take; 40 million are some 20 ms (release build).
+/// Additions that one count may take; 40 million are some 20 ms (2.5 GHz Xeon,
+/// November 2026, release build).
 const WORK_MAX: usize = 40_000_000;
 /// Most grains that a tree's latency is divided into.
 const GRAINS_MAX: usize = 4096;

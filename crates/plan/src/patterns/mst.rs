@@ -25,7 +25,7 @@ use crate::tree::Tree;
 ///
 /// # Cost
 ///
-/// O(n² log n): 60 ms at 1,024 members.
+/// O(n² log n): 40 to 80 ms at 1,024 members (2.5 GHz Xeon, November 2026, release build).
 #[must_use]
 pub fn mst(costs: &CostModel, root: usize, degree_max: usize) -> Tree {
     prim(costs.n(), root, degree_max, |i, j| {
