@@ -125,8 +125,7 @@ impl Config {
                 max: self.samples_max,
             });
         }
-        // NaN is refused as well.
-        if !(self.precision > 0.0) {
+        if self.precision.is_nan() || self.precision <= 0.0 {
             return Err(ProbeError::Precision {
                 found: self.precision.to_string(),
             });

@@ -10,7 +10,7 @@ use corecast_wire::queue::{FIRST_LINK, QueuePair, join};
 
 use super::joined;
 use super::seat::{Seat, TakeError, still_pinned};
-use super::stopwatch::{Stopwatch, ticks};
+use super::stopwatch::{Stopwatch, Tail, ticks};
 use super::turns::{Left, Turns};
 use crate::{Config, Estimate, PairCosts, ProbeError};
 
@@ -257,7 +257,8 @@ impl End {
             self.turns.pass();
             self.turns.wait()?;
         }
-        Ok(watch.per_message(total, sections, config.slots))
+        let tail = if DRAIN { Tail::Pending } else { Tail::Done };
+        Ok(watch.per_message(total, tail, sections, config.slots))
     }
 
     fn receive_lap(
@@ -282,7 +283,7 @@ impl End {
             total += ticks;
             self.turns.pass();
         }
-        Ok(watch.per_message(total, sections, config.slots))
+        Ok(watch.per_message(total, Tail::Pending, sections, config.slots))
     }
 
     /// A lap of round trips; the sample is half of one.
@@ -301,7 +302,7 @@ impl End {
             Ok::<_, Stop>(())
         });
         done?;
-        Ok(watch.per_message(ticks, 1, 2 * config.slots))
+        Ok(watch.per_message(ticks, Tail::Pending, 1, 2 * config.slots))
     }
 
     /// The other side of [`round_trips`](Self::round_trips), which has nothing to time.

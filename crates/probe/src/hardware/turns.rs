@@ -80,20 +80,20 @@ mod tests {
     #[test]
     fn turns_alternate() {
         let (mut a, mut b) = both();
-        std::thread::scope(|scope| {
-            scope.spawn(move || {
-                for _ in 0..100 {
-                    b.wait().unwrap();
-                    b.pass();
-                }
-                // Stays until the last turn was seen.
-                b.wait().unwrap_err();
-            });
+        let other = std::thread::spawn(move || {
             for _ in 0..100 {
-                a.pass();
-                a.wait().unwrap();
+                b.wait().unwrap();
+                b.pass();
             }
+            // Stays until the last turn was seen.
+            b.wait().unwrap_err();
         });
+        for _ in 0..100 {
+            a.pass();
+            a.wait().unwrap();
+        }
+        drop(a);
+        other.join().unwrap();
     }
 
     #[test]
