@@ -123,7 +123,7 @@ pub struct Governor {
 
 /// How many polls pass between two looks at the counter, which costs as much as ten polls.
 #[cfg(not(loom))]
-const POLLS_PER_LOOK: u32 = 64;
+const POLLS_PER_LOOK: u32 = 16;
 
 /// First sleep between two checks of a [`Watch`]; each further one is twice as long.
 const FIRST_NAP: Duration = Duration::from_millis(20);
@@ -188,16 +188,24 @@ impl Governor {
         watch: &mut W,
         mut look: impl FnMut() -> Option<T>,
     ) -> Result<T, W::Error> {
-        if let Some(found) = look() {
-            return Ok(found);
+        match look().or_else(|| self.spin_hot(&mut look)) {
+            Some(found) => Ok(found),
+            None => self.wait_long(token, watch, &mut look),
         }
+    }
+
+    /// The first phase of a wait: `None` when it is over. Small, and inlined where it waits, because
+    /// the instructions between an arrival and the reaction to it are part of every latency.
+    #[inline(always)]
+    pub(crate) fn spin_hot<T>(&self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
         #[cfg(not(loom))]
         if self.hot_ticks > 0 {
             let start = arch::cycles();
             loop {
                 for _ in 0..POLLS_PER_LOOK {
+                    arch::relax();
                     if let Some(found) = look() {
-                        return Ok(found);
+                        return Some(found);
                     }
                 }
                 if arch::cycles().wrapping_sub(start) >= self.hot_ticks {
@@ -205,13 +213,15 @@ impl Governor {
                 }
             }
         }
-        self.wait_long(token, watch, &mut look)
+        #[cfg(loom)]
+        let _ = &mut look;
+        None
     }
 
     /// What is left of a wait that did not end while it was hot.
     #[cold]
     #[inline(never)]
-    fn wait_long<T, W: Watch>(
+    pub(crate) fn wait_long<T, W: Watch>(
         &self,
         token: u32,
         watch: &mut W,

@@ -1,5 +1,7 @@
 //! A slot and the word that says what is in it.
 
+use super::Backend;
+use crate::segment::LineSlice;
 use crate::sync::{AtomicU64, UnsafeCell};
 
 /// Payload bytes in one slot: a line less its header.
@@ -78,6 +80,29 @@ impl Header {
     pub(super) fn seq(self) -> u16 {
         (self.0 >> 48) as u16
     }
+}
+
+/// By how much a slot's number is shifted to give its lap, which in FastForward never turns.
+pub(super) fn lap_shift(backend: Backend, slots: usize) -> u32 {
+    match backend {
+        Backend::Ump => slots.trailing_zeros(),
+        Backend::FastForward => u64::BITS - 1,
+    }
+}
+
+/// The lap bit of slot number `seq`: 1 in the first lap, because memory starts as zeros.
+#[inline(always)]
+pub(super) fn lap(seq: u64, lap_shift: u32) -> u64 {
+    !(seq >> lap_shift) & 1
+}
+
+/// The place of slot number `seq` in a ring of `mask + 1` slots.
+#[inline(always)]
+pub(super) fn slot(ring: &LineSlice<Slot>, seq: u64, mask: u64) -> &Slot {
+    debug_assert_eq!(ring.len() as u64, mask + 1);
+    // SAFETY: both ends keep the mask of their ring's length, a power of two, so the place is
+    // less than the length.
+    unsafe { ring.get_unchecked((seq & mask) as usize) }
 }
 
 /// Slots that a message of `len` bytes takes; a message without payload takes one.

@@ -1,6 +1,6 @@
 //! The receiving end.
 
-use super::header::{Header, SLOT_PAYLOAD_BYTES, Slot, slots_for};
+use super::header::{Header, SLOT_PAYLOAD_BYTES, Slot, lap, lap_shift, slot, slots_for};
 use super::{Ack, Backend, Gone, PeerGone, Tokens, leave};
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
@@ -14,10 +14,10 @@ pub struct Receiver {
     ring: LineSlice<Slot>,
     /// Slots read so far.
     next: u64,
-    /// UMP: slots given back so far.
-    given_back: u64,
+    /// How many slots are read when they are given back next.
+    give_back_at: u64,
     mask: u64,
-    shift: u32,
+    lap_shift: u32,
     backend: Backend,
     tokens: Tokens,
     sender: LineRef<Line<Parker>>,
@@ -80,15 +80,6 @@ pub enum TryReceiveError {
     Gone(Gone),
 }
 
-/// The lap bit of slot number `seq`: 1 in the first lap, because memory starts as zeros.
-#[inline(always)]
-pub(super) fn lap(backend: Backend, seq: u64, shift: u32) -> u64 {
-    match backend {
-        Backend::Ump => !(seq >> shift) & 1,
-        Backend::FastForward => 1,
-    }
-}
-
 impl Receiver {
     pub(super) fn new(
         backend: Backend,
@@ -100,9 +91,9 @@ impl Receiver {
     ) -> Self {
         Self {
             mask: ring.len() as u64 - 1,
-            shift: ring.len().trailing_zeros(),
+            lap_shift: lap_shift(backend, ring.len()),
             next: 0,
-            given_back: 0,
+            give_back_at: give_back_step(backend, ring.len()),
             ring,
             backend,
             tokens,
@@ -137,12 +128,27 @@ impl Receiver {
     ///
     /// One line read per 56 bytes; in UMP one line written per half lap besides, in FastForward
     /// one per slot.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, ReceiveError> {
-        let header = self
-            .wait_watched(&mut PeerGone(&self.ack.sender_gone))
-            .map_err(ReceiveError::Ended)?;
+        let header = match self.look_hot() {
+            Some(header) => header.received(),
+            None => self.wait_while_there()?,
+        };
         self.receive_waited(header, buffer)
+    }
+
+    /// The header of the next message, if it comes while the wait is hot.
+    #[inline(always)]
+    fn look_hot(&self) -> Option<Header> {
+        let look = || self.look(self.next);
+        look().or_else(|| self.governor.spin_hot(look))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_while_there(&self) -> Result<Received, ReceiveError> {
+        self.wait_long(&mut PeerGone(&self.ack.sender_gone))
+            .map_err(ReceiveError::Ended)
     }
 
     /// [`receive`](Self::receive) with a watch of the caller's over the wait.
@@ -150,7 +156,7 @@ impl Receiver {
     /// # Errors
     ///
     /// [`ReceiveError::BufferTooSmall`], or what the watch says.
-    #[inline]
+    #[inline(always)]
     pub fn receive_watched<W: Watch>(
         &mut self,
         buffer: &mut [u8],
@@ -201,18 +207,19 @@ impl Receiver {
     /// What the watch says.
     #[inline(always)]
     pub fn wait_watched<W: Watch>(&self, watch: &mut W) -> Result<Received, W::Error> {
-        let mut found = self.look(self.next);
-        if found.is_none() {
-            let arrived = self
-                .governor
-                .wait_watched(self.tokens.message, watch, || self.look(self.next));
-            found = Some(match arrived {
-                Ok(header) => header,
-                // Its last message may have come between the last look and its leaving.
-                Err(ended) => self.look(self.next).ok_or(ended)?,
-            });
+        match self.look_hot() {
+            Some(header) => Ok(header.received()),
+            None => self.wait_long(watch),
         }
-        Ok(found.expect("found or returned").received())
+    }
+
+    #[inline(never)]
+    fn wait_long<W: Watch>(&self, watch: &mut W) -> Result<Received, W::Error> {
+        let look = || self.look(self.next);
+        let waited = self.governor.wait_watched(self.tokens.message, watch, look);
+        // The last message may have come together with what ended the wait.
+        let found = waited.or_else(|ended| look().ok_or(ended));
+        found.map(Header::received)
     }
 
     /// Receives the next message if it is there.
@@ -220,16 +227,10 @@ impl Receiver {
     /// # Errors
     ///
     /// [`TryReceiveError`].
-    #[inline]
+    #[inline(always)]
     pub fn try_receive(&mut self, buffer: &mut [u8]) -> Result<Received, TryReceiveError> {
         let Some(header) = self.look_complete() else {
-            let gone = PeerGone(&self.ack.sender_gone).check(std::time::Duration::ZERO);
-            // Its last message may have come between the two looks.
-            return match gone {
-                Err(gone) if self.look_complete().is_none() => Err(TryReceiveError::Gone(gone)),
-                Err(_) => self.try_receive(buffer),
-                Ok(()) => Err(TryReceiveError::Empty),
-            };
+            return self.try_receive_empty(buffer);
         };
         let (needed, given) = (header.len(), buffer.len());
         if needed > given {
@@ -239,13 +240,25 @@ impl Receiver {
         Ok(header.received())
     }
 
+    #[cold]
+    #[inline(never)]
+    fn try_receive_empty(&mut self, buffer: &mut [u8]) -> Result<Received, TryReceiveError> {
+        let gone = PeerGone(&self.ack.sender_gone).check(std::time::Duration::ZERO);
+        // Its last message may have come between the two looks.
+        match gone {
+            Err(gone) if self.look_complete().is_none() => Err(TryReceiveError::Gone(gone)),
+            Err(_) => self.try_receive(buffer),
+            Ok(()) => Err(TryReceiveError::Empty),
+        }
+    }
+
     /// The header of slot number `seq`, if it is full.
     #[inline(always)]
     fn look(&self, seq: u64) -> Option<Header> {
-        let slot = &self.ring[(seq & self.mask) as usize];
+        let slot = slot(&self.ring, seq, self.mask);
         // Acquire: synchronises with the Release in `Sender::put` (Invariant 2).
         let header = Header(slot.header.load(order::observe()));
-        let full = header.lap() == lap(self.backend, seq, self.shift);
+        let full = header.lap() == lap(seq, self.lap_shift);
         debug_assert!(
             !full || header.seq() == seq as u16,
             "slot {seq} holds {}",
@@ -266,7 +279,11 @@ impl Receiver {
     /// Takes a message of `len` bytes whose first slot is known to be full.
     #[inline(always)]
     fn take_all(&mut self, len: usize, buffer: &mut [u8]) {
-        if len <= SLOT_PAYLOAD_BYTES {
+        if len == buffer.len() && len <= SLOT_PAYLOAD_BYTES {
+            // The caller's length is often known to the compiler, the message's never: here the
+            // copy becomes a few moves.
+            self.take(buffer);
+        } else if len <= SLOT_PAYLOAD_BYTES {
             self.take(&mut buffer[..len]);
         } else {
             self.take_long(&mut buffer[..len]);
@@ -290,7 +307,7 @@ impl Receiver {
     #[inline(always)]
     fn take(&mut self, chunk: &mut [u8]) {
         debug_assert!(chunk.len() <= SLOT_PAYLOAD_BYTES);
-        let slot = &self.ring[(self.next & self.mask) as usize];
+        let slot = slot(&self.ring, self.next, self.mask);
         // SAFETY: the slot is full (Invariant 2, seen by `look`) and not given back yet, so the
         // sender does not touch it; it holds at least `chunk.len()` bytes, initialised since the
         // segment was mapped; the chunk is the caller's and cannot overlap it.
@@ -298,31 +315,32 @@ impl Receiver {
             core::ptr::copy_nonoverlapping(payload.cast::<u8>(), chunk.as_mut_ptr(), chunk.len());
         });
         self.next += 1;
-        self.give_back();
+        if self.next >= self.give_back_at {
+            self.give_back();
+        }
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn give_back(&mut self) {
+        self.give_back_at = self.next + give_back_step(self.backend, self.ring.len());
+        // Release: synchronises with the Acquire in `Sender::look_for_room` (Invariant 1).
         match self.backend {
-            Backend::Ump => {
-                // Twice a lap (Invariant 3): rarely enough to cost nothing, often enough that the
-                // sender finds half of the slots free when it looks.
-                if self.next - self.given_back >= self.ring.len() as u64 / 2 {
-                    self.given_back = self.next;
-                    // Release: synchronises with the Acquire in `Sender::has_room` (Invariant 1).
-                    self.ack.read.store(self.next, order::give_back());
-                    self.sender
-                        .wake_for(self.tokens.room, self.governor.fence());
-                }
-            }
-            Backend::FastForward => {
-                let slot = &self.ring[((self.next - 1) & self.mask) as usize];
-                // Release: as above.
-                slot.header.store(0, order::give_back());
-                self.sender
-                    .wake_for(self.tokens.room, self.governor.fence());
-            }
+            Backend::Ump => self.ack.read.store(self.next, order::give_back()),
+            Backend::FastForward => slot(&self.ring, self.next - 1, self.mask)
+                .header
+                .store(0, order::give_back()),
         }
+        self.sender
+            .wake_for(self.tokens.room, self.governor.fence());
+    }
+}
+
+/// After how many slots the receiver gives them back. In UMP twice a lap (Invariant 3): rarely
+/// enough to cost nothing, often enough that the sender finds half of the slots free when it looks.
+fn give_back_step(backend: Backend, slots: usize) -> u64 {
+    match backend {
+        Backend::Ump => slots as u64 / 2,
+        Backend::FastForward => 1,
     }
 }
 

@@ -1,6 +1,8 @@
 //! The sending end.
 
-use super::header::{Header, LEN_MAX, SLOT_PAYLOAD_BYTES, Slot, TAG_MAX, slots_for};
+use super::header::{
+    Header, LEN_MAX, SLOT_PAYLOAD_BYTES, Slot, TAG_MAX, lap, lap_shift, slot, slots_for,
+};
 use super::{Ack, Backend, Gone, PeerGone, Tokens, leave};
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
@@ -14,10 +16,10 @@ pub struct Sender {
     ring: LineSlice<Slot>,
     /// Slots written so far.
     next: u64,
-    /// UMP: slots that are known to have been given back.
-    given_back: u64,
+    /// The slot number before which all slots are known to be free.
+    room_end: u64,
     mask: u64,
-    shift: u32,
+    lap_shift: u32,
     backend: Backend,
     tokens: Tokens,
     receiver: LineRef<Line<Parker>>,
@@ -77,9 +79,9 @@ impl Sender {
     ) -> Self {
         Self {
             mask: ring.len() as u64 - 1,
-            shift: ring.len().trailing_zeros(),
+            lap_shift: lap_shift(backend, ring.len()),
             next: 0,
-            given_back: 0,
+            room_end: 0,
             ring,
             backend,
             tokens,
@@ -113,7 +115,7 @@ impl Sender {
     /// # Cost
     ///
     /// One line written per 56 bytes; in UMP one line read per half lap besides.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, payload: &[u8]) -> Result<(), SendError> {
         self.send_tagged(0, payload)
     }
@@ -123,15 +125,36 @@ impl Sender {
     /// # Errors
     ///
     /// As [`send`](Self::send).
-    #[inline]
+    #[inline(always)]
     pub fn send_tagged(&mut self, tag: u32, payload: &[u8]) -> Result<(), SendError> {
-        if payload.len() <= SLOT_PAYLOAD_BYTES && self.has_room(1) {
-            assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
+        assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
+        if payload.len() <= SLOT_PAYLOAD_BYTES {
+            if !self.has_room(1) {
+                self.wait_while_there(1)?;
+            }
             self.put(tag, payload.len(), payload);
             return Ok(());
         }
+        self.check_length(payload)?;
+        self.wait_while_there(slots_for(payload.len()) as u64)?;
+        self.put_all(tag, payload);
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_while_there(&mut self, slots: u64) -> Result<(), SendError> {
         let ack = self.ack.clone();
-        self.send_watched(tag, payload, &mut PeerGone(&ack.receiver_gone))
+        self.wait_for_room(slots, &mut PeerGone(&ack.receiver_gone))
+    }
+
+    fn check_length<E>(&self, payload: &[u8]) -> Result<(), SendError<E>> {
+        let (len, max) = (payload.len(), self.message_bytes_max());
+        if len > max {
+            Err(SendError::TooLong { len, max })
+        } else {
+            Ok(())
+        }
     }
 
     /// [`send_tagged`](Self::send_tagged) with a watch of the caller's over the wait for room.
@@ -143,7 +166,7 @@ impl Sender {
     /// # Panics
     ///
     /// If `tag` is above [`TAG_MAX`].
-    #[inline]
+    #[inline(always)]
     pub fn send_watched<W: Watch>(
         &mut self,
         tag: u32,
@@ -151,6 +174,8 @@ impl Sender {
         watch: &mut W,
     ) -> Result<(), SendError<W::Error>> {
         assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
+        // The payload goes to no function that is not inlined: its address would force it into
+        // memory, from where the copy below would have to fetch it past half-finished stores.
         if payload.len() <= SLOT_PAYLOAD_BYTES {
             if !self.has_room(1) {
                 self.wait_for_room(1, watch)?;
@@ -158,22 +183,9 @@ impl Sender {
             self.put(tag, payload.len(), payload);
             return Ok(());
         }
-        self.send_long(tag, payload, watch)
-    }
-
-    #[inline(never)]
-    fn send_long<W: Watch>(
-        &mut self,
-        tag: u32,
-        payload: &[u8],
-        watch: &mut W,
-    ) -> Result<(), SendError<W::Error>> {
-        let (len, max) = (payload.len(), self.message_bytes_max());
-        if len > max {
-            return Err(SendError::TooLong { len, max });
-        }
         // All of it or nothing: a wait that is ended in the middle would leave half a message.
-        self.wait_for_room(slots_for(len) as u64, watch)?;
+        self.check_length(payload)?;
+        self.wait_for_room(slots_for(payload.len()) as u64, watch)?;
         self.put_all(tag, payload);
         Ok(())
     }
@@ -183,7 +195,7 @@ impl Sender {
     /// # Errors
     ///
     /// [`TrySendError`].
-    #[inline]
+    #[inline(always)]
     pub fn try_send(&mut self, payload: &[u8]) -> Result<(), TrySendError> {
         self.try_send_tagged(0, payload)
     }
@@ -197,7 +209,7 @@ impl Sender {
     /// # Panics
     ///
     /// If `tag` is above [`TAG_MAX`].
-    #[inline]
+    #[inline(always)]
     pub fn try_send_tagged(&mut self, tag: u32, payload: &[u8]) -> Result<(), TrySendError> {
         assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
         let (len, max) = (payload.len(), self.message_bytes_max());
@@ -219,30 +231,43 @@ impl Sender {
     /// # Errors
     ///
     /// As [`send`](Self::send).
-    #[inline]
+    #[inline(always)]
     pub fn notify(&mut self) -> Result<(), SendError> {
         self.send(&[])
     }
 
     #[inline(always)]
     fn has_room(&mut self, slots: u64) -> bool {
+        self.next + slots <= self.room_end || self.look_for_room(slots)
+    }
+
+    /// Takes back what the receiver has given back.
+    #[inline(never)]
+    fn look_for_room(&mut self, slots: u64) -> bool {
+        let len = self.ring.len() as u64;
         match self.backend {
             Backend::Ump => {
-                let room = self.ring.len() as u64;
-                if self.next + slots - self.given_back <= room || mutated!(NoFlowControl) {
-                    return true;
-                }
                 // Acquire: synchronises with the Release in `Receiver::give_back` (Invariant 1).
-                self.given_back = self.ack.read.load(order::reclaim());
-                self.next + slots - self.given_back <= room
+                self.room_end = self.ack.read.load(order::reclaim()) + len;
             }
-            // The receiver empties in order, so the last slot wanted speaks for those before it.
-            // Acquire: synchronises with the Release in `Receiver::give_back` (Invariant 1).
             Backend::FastForward => {
-                let last = &self.ring[((self.next + slots - 1) & self.mask) as usize];
-                last.header.load(order::reclaim()) == 0 || mutated!(NoFlowControl)
+                // The receiver empties in order, so an empty slot speaks for those before it: one
+                // look takes half a lap, if that is free.
+                let free = |seq| {
+                    // Acquire: as above.
+                    slot(&self.ring, seq, self.mask)
+                        .header
+                        .load(order::reclaim())
+                        == 0
+                };
+                let enough = [len / 2, slots];
+                let found = enough
+                    .into_iter()
+                    .find(|&n| n >= slots && free(self.next + n - 1));
+                self.room_end = self.next + found.unwrap_or(0);
             }
         }
+        self.next + slots <= self.room_end || mutated!(NoFlowControl)
     }
 
     #[cold]
@@ -262,9 +287,13 @@ impl Sender {
     #[inline(always)]
     fn put_all(&mut self, tag: u32, payload: &[u8]) {
         if payload.len() <= SLOT_PAYLOAD_BYTES {
-            self.put(tag, payload.len(), payload);
-            return;
+            return self.put(tag, payload.len(), payload);
         }
+        self.put_long(tag, payload);
+    }
+
+    #[inline(never)]
+    fn put_long(&mut self, tag: u32, payload: &[u8]) {
         let mut left = payload.len();
         for chunk in payload.chunks(SLOT_PAYLOAD_BYTES) {
             self.put(tag, left, chunk);
@@ -276,24 +305,19 @@ impl Sender {
     #[inline(always)]
     fn put(&mut self, tag: u32, left: usize, chunk: &[u8]) {
         debug_assert!(chunk.len() <= SLOT_PAYLOAD_BYTES);
-        let slot = &self.ring[(self.next & self.mask) as usize];
+        let slot = slot(&self.ring, self.next, self.mask);
         // SAFETY: the slot was given back (Invariant 1, checked by `has_room`) and is not
         // published yet, so nobody else touches its payload, which holds at least `chunk.len()`
         // bytes; the chunk is the caller's and cannot overlap it.
         slot.payload.with_mut(|payload| unsafe {
             core::ptr::copy_nonoverlapping(chunk.as_ptr(), payload.cast::<u8>(), chunk.len());
         });
-        let header = Header::new(self.next, tag, left, self.lap());
+        let header = Header::new(self.next, tag, left, lap(self.next, self.lap_shift));
         // Release: synchronises with the Acquire in `Receiver::look` (Invariant 2).
         slot.header.store(header.0, order::publish());
         self.next += 1;
         self.receiver
             .wake_for(self.tokens.message, self.governor.fence());
-    }
-
-    #[inline(always)]
-    fn lap(&self) -> u64 {
-        super::receiver::lap(self.backend, self.next, self.shift)
     }
 }
 
