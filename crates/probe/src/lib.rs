@@ -30,18 +30,27 @@
 //! A sender is blocked until its stores are in the *write buffer* of its core, not until the line
 //! has been fetched and written: `send` is therefore mostly instructions, and the transfer that
 //! makes the line writable goes on behind the sender's back. Smelt sends batches of 8 to compensate;
-//! where the buffer holds more (56 stores on Skylake, two to three for each message), it does not.
-//! `send_drained` is the same with the buffer emptied, which shows the difference.
+//! where the buffer holds more (56 stores on Skylake, two or three for each message), that does
+//! not suffice. `send_drained` is the same with the buffer emptied, which shows the difference.
 //!
 //! A receiver of 8 messages in adjacent lines is helped by *prefetching* and by its own execution
 //! out of order: the first line pays a full transfer, the others a part of it. A message that comes
 //! alone, as in a tree, pays `receive_alone`.
 //!
-//! So `send + receive` is less than `one_way`. On a two-core KVM guest (Xeon at 2.5 GHz, Cascade
-//! Lake, shared with other work, November 2026, `cargo run --release -p corecast-probe --example
-//! pairwise`): send 18, receive 31, send_drained 70, receive_alone 70, one_way 125 ns, and
-//! `send_drained + receive_alone` is about `one_way`. [`Basis`] says which of the numbers become a
-//! cost model.
+//! Nor does either contain the *invalidation* of the receiver's copy that a poll left behind. So
+//! `send + receive` is far less than `one_way`, and `send_drained + receive_alone` is about it. In
+//! nanoseconds on a two-core KVM guest (Xeon at 2.5 GHz, Cascade Lake, November 2026, `cargo run
+//! --release -p corecast-probe --example pairwise`), with the host's other thread on the core idle
+//! and busy:
+//!
+//! | | send | receive | send_drained | receive_alone | one_way |
+//! | --- | --- | --- | --- | --- | --- |
+//! | UMP, idle | 4 | 17 | 48 | 59 | 106 |
+//! | UMP, busy | 8 to 20 | 20 to 36 | 57 to 75 | 62 to 70 | 115 to 135 |
+//! | FastForward, idle | 5 | 19 | 55 | 62 | 129 |
+//!
+//! An interval tells how well this one run knows its median; it does not foresee what the machine
+//! will be doing at the next one. [`Basis`] says which of the numbers become a cost model.
 //!
 //! # Invariants
 //!

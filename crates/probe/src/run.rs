@@ -50,7 +50,7 @@ impl Progress {
 ///
 /// # Cost
 ///
-/// About a second for two threads; n(n-1) pairs within [`Config::time_limit`] as far as at least
+/// A tenth of a second to a second for two threads; n(n-1) pairs within [`Config::time_limit`] as far as at least
 /// 12 ms a pair allow, one pair after another. Two threads are busy meanwhile.
 ///
 /// # Source

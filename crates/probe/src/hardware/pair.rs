@@ -1,16 +1,17 @@
 //! One ordered pair: three stages over one pair of fresh queues.
 
+use std::hint::black_box;
 use std::sync::atomic::{Ordering, fence};
 use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use corecast_model::Pu;
-use corecast_wire::queue::{FIRST_LINK, QueuePair, join};
+use corecast_wire::queue::{FIRST_LINK, QueuePair, ReceiveError, SendError, join};
 
 use super::joined;
 use super::seat::{Seat, TakeError, still_pinned};
-use super::stopwatch::{Stopwatch, Tail, ticks};
+use super::stopwatch::{Lap, Stopwatch, Tail};
 use super::turns::{Left, Turns};
 use crate::{Config, Estimate, PairCosts, ProbeError};
 
@@ -238,11 +239,10 @@ impl End {
         batch: usize,
         watch: &Stopwatch,
     ) -> Result<f64, Stop> {
-        let sections = config.slots / batch;
-        let mut total = 0;
-        for _ in 0..sections {
-            let (ticks, sent) = ticks(|| {
-                for _ in 0..batch {
+        let mut lap = Lap::default();
+        for _ in 0..config.slots / batch {
+            let sent = lap.time(batch, |messages| {
+                for _ in 0..messages {
                     self.queues.sender.send(&PAYLOAD)?;
                 }
                 if DRAIN {
@@ -252,13 +252,12 @@ impl End {
                 }
                 Ok(())
             });
-            sent.map_err(|_: corecast_wire::queue::SendError| Stop::OtherGone)?;
-            total += ticks;
+            sent.map_err(|_: SendError| Stop::OtherGone)?;
             self.turns.pass();
             self.turns.wait()?;
         }
         let tail = if DRAIN { Tail::Pending } else { Tail::Done };
-        Ok(watch.per_message(total, tail, sections, config.slots))
+        Ok(watch.per_message(lap, tail, config.slots))
     }
 
     fn receive_lap(
@@ -267,42 +266,40 @@ impl End {
         batch: usize,
         watch: &Stopwatch,
     ) -> Result<f64, Stop> {
-        let sections = config.slots / batch;
-        let mut total = 0;
+        let mut lap = Lap::default();
         let mut buffer = [0; PAYLOAD.len()];
-        for _ in 0..sections {
+        for _ in 0..config.slots / batch {
             self.turns.wait()?;
-            let (ticks, received) = ticks(|| {
-                for _ in 0..batch {
+            let received = lap.time(batch, |messages| {
+                for _ in 0..messages {
                     self.queues.receiver.receive(&mut buffer)?;
-                    std::hint::black_box(&buffer);
+                    black_box(&buffer);
                 }
                 Ok(())
             });
-            received.map_err(|_: corecast_wire::queue::ReceiveError| Stop::OtherGone)?;
-            total += ticks;
+            received.map_err(|_: ReceiveError| Stop::OtherGone)?;
             self.turns.pass();
         }
-        Ok(watch.per_message(total, Tail::Pending, sections, config.slots))
+        Ok(watch.per_message(lap, Tail::Pending, config.slots))
     }
 
     /// A lap of round trips; the sample is half of one.
     fn round_trips(&mut self, config: &Config, watch: &Stopwatch) -> Result<f64, Stop> {
         self.turns.pass();
         self.turns.wait()?;
+        let mut lap = Lap::default();
         let mut buffer = [0; PAYLOAD.len()];
-        let (ticks, done) = ticks(|| {
-            for _ in 0..config.slots {
+        lap.time(config.slots, |trips| {
+            for _ in 0..trips {
                 self.queues.send(&PAYLOAD).map_err(|_| Stop::OtherGone)?;
                 self.queues
                     .receive(&mut buffer)
                     .map_err(|_| Stop::OtherGone)?;
-                std::hint::black_box(&buffer);
+                black_box(&buffer);
             }
             Ok::<_, Stop>(())
-        });
-        done?;
-        Ok(watch.per_message(ticks, Tail::Pending, 1, 2 * config.slots))
+        })?;
+        Ok(watch.per_message(lap, Tail::Pending, 2 * config.slots))
     }
 
     /// The other side of [`round_trips`](Self::round_trips), which has nothing to time.

@@ -1,22 +1,23 @@
 //! Times short sections of code in nanoseconds, less what the timing itself takes.
 //!
-//! A section is closed by two readings of the cycle counter, each behind a [`settle`]. What that
-//! adds depends on how the section ends:
+//! A section lies between two readings of the cycle counter, each behind a [`settle`]. What that
+//! adds is measured where it occurs: every lap times as many *empty* sections as full ones, with
+//! the same instructions at the same addresses, and takes the difference. An overhead from a loop
+//! of its own would be wrong by as much as a message costs to send.
 //!
-//! - with everything *done*: what an empty section takes;
-//! - with something *pending*, such as a line on its way: less, because the core begins the closing
-//!   reading while it waits. With `T(n)` the time of a chain of n multiplications, each of which
-//!   needs the one before, this overhead is `2 T(n) - T(2n)`: the chain cancels out.
-//!
-//! On a 2-core KVM guest (Xeon at 2.5 GHz, November 2026) the two differ by 12 ns, a fifth of what
-//! a lone message takes to receive.
+//! A section that ends *pending*, with a line on its way, takes less than its empty twin adds, as
+//! the core begins the closing reading while it waits. This overlap is measured with `T(n)`, the
+//! time of a chain of n multiplications each of which needs the one before: `T(0)` adds the whole
+//! overhead, `2 T(n) - T(2n)` the overhead less the overlap, and the chain cancels out. On a 2-core
+//! KVM guest (Xeon at 2.5 GHz, November 2026) it is about 12 ns, a fifth of what a lone message
+//! takes to receive.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use corecast_wire::arch::{cycles, cycles_per_ns};
 
-/// Sections behind each measured overhead.
+/// Sections behind each time of the chain.
 const SECTIONS: usize = 401;
 
 /// Links of the chain: 200 cycles where a multiplication and an addition take 4, which is longer
@@ -35,11 +36,17 @@ pub(super) enum Tail {
 /// One thread's stopwatch, calibrated where it runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stopwatch {
-    /// Counter ticks that the timing adds to a section that ends done.
-    done: f64,
-    /// The same for a section that ends pending.
-    pending: f64,
+    /// Counter ticks by which a section that ends pending adds less than an empty one.
+    overlap: f64,
     per_ns: f64,
+}
+
+/// Counter ticks of the full sections of a lap, and of as many empty ones.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lap {
+    pub(super) full: u64,
+    pub(super) empty: u64,
+    pub(super) sections: u32,
 }
 
 impl Stopwatch {
@@ -52,40 +59,61 @@ impl Stopwatch {
         let mut times = [const { Vec::new() }; 3];
         // In turns, so that a change of the clock frequency meets all three.
         for _ in 0..SECTIONS {
-            times[0].push(ticks(|| ()).0);
-            times[1].push(ticks(|| chain(LINKS)).0);
-            times[2].push(ticks(|| chain(2 * LINKS)).0);
+            for (times, links) in times.iter_mut().zip([0, LINKS, 2 * LINKS]) {
+                times.push(timed_chain(links));
+            }
         }
-        let [done, once, twice] = times.map(median);
+        let [none, once, twice] = times.map(median);
         Self {
-            done,
-            pending: (2.0 * once - twice).clamp(0.0, done),
+            overlap: (none - (2.0 * once - twice)).clamp(0.0, none),
             per_ns: cycles_per_ns(),
         }
     }
 
-    /// Nanoseconds per message, from the ticks of `sections` sections that moved `messages`.
+    /// Nanoseconds per message of a lap that moved `messages`.
     ///
     /// Never 0: what is too short for the counter takes its smallest step.
-    pub(super) fn per_message(
-        &self,
-        ticks: u64,
-        tail: Tail,
-        sections: usize,
-        messages: usize,
-    ) -> f64 {
-        let overhead = match tail {
-            Tail::Done => self.done,
-            Tail::Pending => self.pending,
+    pub(super) fn per_message(&self, lap: Lap, tail: Tail, messages: usize) -> f64 {
+        let overlap = match tail {
+            Tail::Done => 0.0,
+            Tail::Pending => self.overlap * f64::from(lap.sections),
         };
-        let net = ticks as f64 - overhead * sections as f64;
+        let net = lap.full as f64 - lap.empty as f64 + overlap;
         net.max(1.0) / self.per_ns / messages as f64
+    }
+}
+
+impl Lap {
+    /// Times `section` told to do nothing, and told to do everything. An empty one goes before
+    /// both and does not count: what follows a long wait runs cold.
+    ///
+    /// # Errors
+    ///
+    /// Those of the section.
+    #[inline(always)]
+    pub(super) fn time<E>(
+        &mut self,
+        count: usize,
+        mut section: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut found = [0; 3];
+        // One loop, so that all three are the same instructions.
+        for (found, count) in found.iter_mut().zip([0, 0, count]) {
+            let count = black_box(count);
+            let (ticks, result) = ticks(|| section(count));
+            result?;
+            *found = ticks;
+        }
+        self.empty += found[1];
+        self.full += found[2];
+        self.sections += 1;
+        Ok(())
     }
 }
 
 /// Ticks that `section` takes, with the overhead, and its result.
 #[inline(always)]
-pub(super) fn ticks<T>(section: impl FnOnce() -> T) -> (u64, T) {
+fn ticks<T>(section: impl FnOnce() -> T) -> (u64, T) {
     settle();
     let start = cycles();
     let result = section();
@@ -104,14 +132,17 @@ fn settle() {
     black_box(Instant::now());
 }
 
-/// Keeps the core busy with one thing after another, and the compiler from shortening it.
-#[inline(always)]
-fn chain(links: u32) {
-    let mut link: u64 = black_box(3);
-    for _ in 0..links {
-        link = link.wrapping_mul(link).wrapping_add(1);
-    }
-    black_box(link);
+/// Ticks of a chain of multiplications, each of which needs the one before.
+#[inline(never)]
+fn timed_chain(links: u32) -> u64 {
+    let (ticks, ()) = ticks(|| {
+        let mut link: u64 = black_box(3);
+        for _ in 0..links {
+            link = link.wrapping_mul(link).wrapping_add(1);
+        }
+        black_box(link);
+    });
+    ticks
 }
 
 fn median(mut ticks: Vec<u64>) -> f64 {
@@ -122,36 +153,41 @@ fn median(mut ticks: Vec<u64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_empty_section_takes_next_to_nothing() {
-        let watch = Stopwatch::new();
-        assert!(watch.pending <= watch.done, "{watch:?}");
-        let mut nets: Vec<f64> = (0..501)
-            .map(|_| watch.per_message(ticks(|| ()).0, Tail::Done, 1, 1))
-            .collect();
-        nets.sort_by(f64::total_cmp);
-        assert!(nets[250] > 0.0 && nets[250] < 200.0, "{} ns", nets[250]);
-    }
+    use std::convert::Infallible;
 
     #[test]
     fn a_sleep_is_seen_whole() {
         let watch = Stopwatch::new();
-        let nap = std::time::Duration::from_millis(5);
-        let (ticks, ()) = ticks(|| std::thread::sleep(nap));
-        let ns = watch.per_message(ticks, Tail::Done, 1, 1);
-        assert!(ns > 4e6, "{ns} ns");
+        let mut lap = Lap::default();
+        let nap = std::time::Duration::from_millis(1);
+        let Ok(()) = lap.time(5, |count| {
+            (0..count).for_each(|_| std::thread::sleep(nap));
+            Ok::<_, Infallible>(())
+        });
+        let ns = watch.per_message(lap, Tail::Done, 5);
+        assert!(ns > 0.9e6, "{ns} ns");
+    }
+
+    #[test]
+    fn the_overlap_is_part_of_the_overhead() {
+        let watch = Stopwatch::new();
+        let overlap_ns = watch.overlap / watch.per_ns;
+        assert!((0.0..10_000.0).contains(&overlap_ns), "{watch:?}");
     }
 
     #[test]
     fn overhead_goes_and_nothing_is_free() {
         let watch = Stopwatch {
-            done: 100.0,
-            pending: 50.0,
+            overlap: 50.0,
             per_ns: 2.5,
         };
-        assert_eq!(watch.per_message(600, Tail::Done, 2, 4), 40.0);
-        assert_eq!(watch.per_message(600, Tail::Pending, 2, 4), 50.0);
-        assert_eq!(watch.per_message(150, Tail::Done, 2, 4), 0.1);
+        let lap = |full| Lap {
+            full,
+            empty: 200,
+            sections: 2,
+        };
+        assert_eq!(watch.per_message(lap(600), Tail::Done, 4), 40.0);
+        assert_eq!(watch.per_message(lap(600), Tail::Pending, 4), 50.0);
+        assert_eq!(watch.per_message(lap(150), Tail::Done, 4), 0.1);
     }
 }
