@@ -2,13 +2,15 @@
 //!
 //! Times have a floor and a long tail: interrupts, stolen time and preemption only ever add. The
 //! median ignores them, and its interval needs no distribution: it lies between two order
-//! statistics (Hoefler and Belli, *Scientific Benchmarking of Parallel Computing Systems*, SC 2015,
-//! §3.1.3; Le Boudec, *Performance Evaluation of Computer and Communication Systems*, §2.2.2).
+//! statistics, as Hoefler and Belli recommend (*Scientific Benchmarking of Parallel Computing
+//! Systems*, SC 2015) and Le Boudec derives (*Performance Evaluation of Computer and Communication
+//! Systems*, on confidence intervals for the median).
 
 /// Samples above this many medians were interrupted and are left out.
 ///
-/// A sample is a lap of the ring, some microseconds; a timer interrupt adds 2 to 5 of them, a lost
-/// time slice thousands. Ordinary contention for a line stays below a factor of 2.
+/// A sample is the timed part of a lap of the ring, less than ten microseconds; an interrupt lasts
+/// about as long, a lost time slice a thousand times. A core that its SMT sibling shares takes
+/// twice as long, which is not an interruption and must stay in.
 pub const OUTLIER_FACTOR: f64 = 4.0;
 
 /// A median with its uncertainty.

@@ -40,17 +40,18 @@
 //! Nor does either contain the *invalidation* of the receiver's copy that a poll left behind. So
 //! `send + receive` is far less than `one_way`, and `send_drained + receive_alone` is about it. In
 //! nanoseconds on a two-core KVM guest (Xeon at 2.5 GHz, Cascade Lake, November 2026, `cargo run
-//! --release -p corecast-probe --example pairwise`), with the host's other thread on the core idle
-//! and busy:
+//! --release -p corecast-probe --example pairwise`):
 //!
 //! | | send | receive | send_drained | receive_alone | one_way |
 //! | --- | --- | --- | --- | --- | --- |
-//! | UMP, idle | 4 | 17 | 48 | 59 | 106 |
-//! | UMP, busy | 8 to 20 | 20 to 36 | 57 to 75 | 62 to 70 | 115 to 135 |
-//! | FastForward, idle | 5 | 19 | 55 | 62 | 129 |
+//! | UMP | 4 | 16 to 17 | 47 to 56 | 57 to 60 | 104 to 109 |
+//! | UMP, at times | 8 | 16 to 20 | 43 to 58 | 56 to 64 | 106 to 114 |
+//! | FastForward | 4 to 5 | 18 to 19 | 52 to 55 | 56 to 62 | 129 to 131 |
 //!
-//! An interval tells how well this one run knows its median; it does not foresee what the machine
-//! will be doing at the next one. [`Basis`] says which of the numbers become a cost model.
+//! At times all instructions of one of the two CPUs take twice as long, as they would if the host
+//! ran something else on the same core. An interval tells how well one run knows its median; it
+//! does not foresee what the machine will be doing at the next one. [`Basis`] says which of the
+//! numbers become a cost model.
 //!
 //! # Invariants
 //!
