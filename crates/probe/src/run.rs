@@ -50,8 +50,8 @@ impl Progress {
 ///
 /// # Cost
 ///
-/// A tenth of a second to a second for two threads; n(n-1) pairs within [`Config::time_limit`] as far as at least
-/// 12 ms a pair allow, one pair after another. Two threads are busy meanwhile.
+/// A tenth of a second to a second for two threads; n(n-1) pairs within [`Config::time_limit`] as
+/// far as at least 12 ms a pair allow, one pair after another. Two threads are busy meanwhile.
 ///
 /// # Source
 ///
