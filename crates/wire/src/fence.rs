@@ -35,6 +35,21 @@ fn membarrier(command: libc::c_int) -> bool {
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }
 
+/// Waits until every store of this thread is visible to all others: the write buffer is empty.
+///
+/// For measurements that must not end while a store is still on its way.
+///
+/// # Examples
+///
+/// ```
+/// corecast_wire::drain_stores();
+/// ```
+#[inline(always)]
+pub fn drain_stores() {
+    // SeqCst: only a full fence orders stores before what comes after.
+    core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+}
+
 /// The waker's side: after its store, before its load of the sleeper's word.
 #[inline(always)]
 pub(crate) fn light(kind: FenceKind) {

@@ -27,7 +27,7 @@ mod sync;
 pub mod wait;
 
 pub use fabric::Fabric;
-pub use fence::{FenceKind, fence_kind};
+pub use fence::{FenceKind, drain_stores, fence_kind};
 pub use flag::Flag;
 pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use park::Parker;

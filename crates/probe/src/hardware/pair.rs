@@ -1,7 +1,6 @@
 //! One ordered pair: three stages over one pair of fresh queues.
 
 use std::hint::black_box;
-use std::sync::atomic::{Ordering, fence};
 use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -246,9 +245,7 @@ impl End {
                     self.queues.sender.send(&PAYLOAD)?;
                 }
                 if DRAIN {
-                    // SeqCst: a full fence, the one thing that waits for the write buffer. It
-                    // orders nothing here, and has no partner.
-                    fence(Ordering::SeqCst);
+                    corecast_wire::drain_stores();
                 }
                 Ok(())
             });

@@ -130,18 +130,18 @@ impl Receiver {
     /// one per slot.
     #[inline(always)]
     pub fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, ReceiveError> {
-        let header = match self.look_hot() {
+        let header = match self.look_soon() {
             Some(header) => header.received(),
             None => self.wait_while_there()?,
         };
         self.receive_waited(header, buffer)
     }
 
-    /// The header of the next message, if it comes while the wait is hot.
+    /// The header of the next message, if it comes in the first phase of the wait.
     #[inline(always)]
-    fn look_hot(&self) -> Option<Header> {
+    fn look_soon(&self) -> Option<Header> {
         let look = || self.look(self.next);
-        look().or_else(|| self.governor.spin_hot(look))
+        look().or_else(|| self.governor.spin(look))
     }
 
     #[cold]
@@ -207,7 +207,7 @@ impl Receiver {
     /// What the watch says.
     #[inline(always)]
     pub fn wait_watched<W: Watch>(&self, watch: &mut W) -> Result<Received, W::Error> {
-        match self.look_hot() {
+        match self.look_soon() {
             Some(header) => Ok(header.received()),
             None => self.wait_long(watch),
         }
