@@ -1,0 +1,219 @@
+//! The house rules that a program can check.
+//!
+//! Built as a test of the façade crate; looks at every tracked kind of file in the workspace.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The workspace's folder.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// All files with one of the endings, with their text, by path relative to the root.
+fn files(endings: &[&str]) -> Vec<(String, String)> {
+    let root = root();
+    let mut found = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                if !name.starts_with("target") && name != ".git" {
+                    folders.push(path);
+                }
+            } else if endings.iter().any(|ending| name.ends_with(ending)) {
+                let text = fs::read_to_string(&path).unwrap();
+                let relative = path
+                    .strip_prefix(&root)
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned();
+                found.push((relative, text));
+            }
+        }
+    }
+    assert!(found.len() > 5, "too few files below {}", root.display());
+    found
+}
+
+/// Fails with one line per offence.
+#[track_caller]
+fn none(rule: &str, offences: Vec<String>) {
+    assert!(offences.is_empty(), "{rule}:\n  {}", offences.join("\n  "));
+}
+
+/// Places where `bad` holds for a line, as `path:line: text`.
+fn lines(files: &[(String, String)], bad: impl Fn(&str, &str) -> bool) -> Vec<String> {
+    let mut places = Vec::new();
+    for (path, text) in files {
+        for (number, line) in text.lines().enumerate() {
+            if bad(path, line) {
+                places.push(format!("{path}:{}: {}", number + 1, line.trim()));
+            }
+        }
+    }
+    places
+}
+
+/// This file names what it forbids.
+fn is_this_file(path: &str) -> bool {
+    path == "tests/tidy.rs"
+}
+
+#[test]
+fn words_are_the_houses_own() {
+    // The word, what to say instead, and where it may stand all the same.
+    let banned: [(&str, &str, &[&str]); 8] = [
+        ("communicator", "team", &["docs/glossary.md"]),
+        // A test of the refusal of this very word.
+        ("bcast", "broadcast", &["crates/plan/src/operation.rs"]),
+        (
+            "tree node",
+            "member, parent, child, leaf",
+            &["docs/glossary.md"],
+        ),
+        ("hyperthread", "SMT sibling, PU", &[]),
+        ("whilst", "while", &[]),
+        ("utilize", "use", &[]),
+        ("blazing", "a ratio to the floor", &[]),
+        ("state-of-the-art", "the peer's name", &[]),
+    ];
+    let files = files(&[".rs", ".md", ".toml"]);
+    for (word, instead, allowed) in banned {
+        let offences = lines(&files, |path, line| {
+            !is_this_file(path) && !allowed.contains(&path) && line.to_lowercase().contains(word)
+        });
+        none(
+            &format!("\"{word}\" is not our word, say {instead}"),
+            offences,
+        );
+    }
+}
+
+#[test]
+fn nothing_is_left_undone() {
+    let marks = ["TODO", "FIXME", "XXX", "todo!(", "unimplemented!(", "dbg!("];
+    let files = files(&[".rs", ".md", ".c", ".cpp", "run"]);
+    let offences = lines(&files, |path, line| {
+        !is_this_file(path) && marks.iter().any(|mark| line.contains(mark))
+    });
+    none("finish it or file it", offences);
+}
+
+#[test]
+fn files_are_of_a_size_to_be_read() {
+    let offences = files(&[".rs"])
+        .into_iter()
+        .map(|(path, text)| (path, text.lines().count()))
+        .filter(|(_, lines)| *lines > 800)
+        .map(|(path, lines)| format!("{path}: {lines} lines"))
+        .collect();
+    none("over 800 lines: more than one idea", offences);
+}
+
+#[test]
+fn atomics_come_from_the_facade_of_wire() {
+    let allowed = |path: &str| {
+        path == "crates/wire/src/sync.rs"
+            || path == "crates/wire/src/segment.rs"
+            || path == "crates/wire/src/fence.rs"
+            || path == "crates/wire/src/futex.rs"
+            || path.starts_with("crates/bench/")
+            || path.contains("/tests/")
+            || path.contains("/examples/")
+            || path.starts_with("benches/")
+            || is_this_file(path)
+    };
+    let offences = lines(&files(&[".rs"]), |path, line| {
+        let code = line.trim_start();
+        !allowed(path) && !code.starts_with("//") && line.contains("sync::atomic")
+    });
+    none("take atomics from crates/wire/src/sync.rs", offences);
+}
+
+#[test]
+fn unsafe_code_says_why_it_may() {
+    let mut offences = Vec::new();
+    for (path, text) in files(&[".rs"]) {
+        let all: Vec<&str> = text.lines().collect();
+        for (number, line) in all.iter().enumerate() {
+            let code = line.split("//").next().unwrap();
+            let is_unsafe = [
+                "unsafe {",
+                "unsafe impl",
+                "unsafe fn",
+                "unsafe trait",
+                "unsafe extern",
+            ]
+            .iter()
+            .any(|form| code.contains(form));
+            let near = all[number.saturating_sub(8)..=number].join("\n");
+            if is_unsafe
+                && !near.contains("SAFETY")
+                && !near.contains("# Safety")
+                && !is_this_file(&path)
+            {
+                offences.push(format!("{path}:{}: {}", number + 1, line.trim()));
+            }
+        }
+    }
+    none("unsafe without a SAFETY note", offences);
+}
+
+#[test]
+fn unsafe_code_keeps_to_its_rooms() {
+    let rooms = ["crates/wire/", "crates/bench/"];
+    let mut offences = Vec::new();
+    for (path, text) in files(&["lib.rs", "main.rs"]) {
+        let is_crate = path.starts_with("crates/") && path.matches('/').count() == 3;
+        let exempt = rooms.iter().any(|room| path.starts_with(room));
+        if is_crate && !exempt && !text.contains("#![forbid(unsafe_code)]") {
+            offences.push(path);
+        }
+    }
+    none("crate without #![forbid(unsafe_code)]", offences);
+}
+
+#[test]
+fn links_in_documents_lead_somewhere() {
+    let root = root();
+    let mut offences = Vec::new();
+    for (path, text) in files(&[".md"]) {
+        let folder = root.join(&path).parent().unwrap().to_owned();
+        for part in text.split("](").skip(1) {
+            let target = part.split([')', '#', ' ']).next().unwrap();
+            let local =
+                !target.is_empty() && !target.contains("://") && !target.starts_with("mailto:");
+            if local && !folder.join(target).exists() {
+                offences.push(format!("{path}: {target}"));
+            }
+        }
+    }
+    none("dead links", offences);
+}
+
+#[test]
+fn no_text_knows_the_machine_that_it_was_written_on() {
+    let homes = ["/home/", "/root/", "/Users/"];
+    let files = files(&[".rs", ".md", ".toml", ".c", ".cpp", ".json", "run"]);
+    let offences = lines(&files, |path, line| {
+        !is_this_file(path) && homes.iter().any(|home| line.contains(home))
+    });
+    none("paths of somebody's machine", offences);
+}
+
+#[test]
+fn every_crate_is_on_the_map() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let missing = fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| !map.contains(&format!("`crates/{name}`")))
+        .collect();
+    none("rooms that ARCHITECTURE.md does not name", missing);
+}
