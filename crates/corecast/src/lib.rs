@@ -1,1 +1,72 @@
 //! Communication between the cores of one machine, measured, planned and raced.
+//!
+//! A [`Team`] of threads gets a barrier, broadcast, reduce and allreduce whose trees and rounds are
+//! chosen for the machine that it runs on. Without any setting it takes what `corecast` has measured
+//! and raced here, and says on request what it chose and why.
+//!
+//! ```
+//! let team = corecast::team(2)?;
+//! let sums = team.run(|member| {
+//!     member.barrier()?;
+//!     member.allreduce_value(member.rank() as u64 + 1, |a, b| a + b)
+//! });
+//! assert_eq!(sums, [Ok(3), Ok(3)]);
+//! # Ok::<(), corecast::Error>(())
+//! ```
+//!
+//! | to do this | use |
+//! | --- | --- |
+//! | make a team | [`team()`], [`Builder`] |
+//! | communicate | [`Member`] |
+//! | bring own threads | [`Team::join`], [`Team::pin_here`] |
+//! | see the decision | [`Team::explain`], `CORECAST_DEBUG=INFO`, `corecast explain` |
+//! | two threads, no team | [`queue`] |
+//! | share the decision | [`choose`], [`costs`], [`store`] |
+//!
+//! **Architecture invariant:** teams and the `corecast` command choose by the one function
+//! [`choose::choose`], so what `corecast explain` says is what runs.
+#![forbid(unsafe_code)]
+
+mod builder;
+pub mod choose;
+pub mod costs;
+mod debug;
+mod error;
+mod explanation;
+mod pins;
+mod seats;
+pub mod store;
+mod team;
+
+pub use builder::Builder;
+pub use error::Error;
+pub use explanation::{Chosen, Explanation, RankPlace, RunnerUp, Waits};
+pub use pins::Pinning;
+pub use team::Team;
+
+pub use bytemuck;
+pub use corecast_coll::{Failure, JoinError, Member, Plans, Pod};
+pub use corecast_machine as machine;
+pub use corecast_model as model;
+pub use corecast_model::MachineFile;
+pub use corecast_plan as plan;
+pub use corecast_plan::Pattern;
+pub use corecast_wire::queue::{self, Backend};
+pub use corecast_wire::{Placement, Policy};
+
+/// A team of `ranks` threads, everything chosen by Corecast.
+///
+/// # Errors
+///
+/// [`Error`].
+///
+/// # Examples
+///
+/// ```
+/// let team = corecast::team(3)?;
+/// team.run(|member| member.barrier().unwrap());
+/// # Ok::<(), corecast::Error>(())
+/// ```
+pub fn team(ranks: usize) -> Result<Team, Error> {
+    Builder::new().threads(ranks).build()
+}

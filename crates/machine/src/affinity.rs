@@ -279,6 +279,47 @@ pub fn pin_state(os_index: u32) -> PinState {
     }
 }
 
+/// A thread of this process, so that others can ask for its pinning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadId(Pid);
+
+impl ThreadId {
+    /// The calling thread.
+    pub fn current() -> Self {
+        Self(rustix::thread::gettid())
+    }
+}
+
+/// As [`pin_state`], of any thread of this process; [`PinState::Unknown`] when it has ended.
+///
+/// # Cost
+///
+/// One system call and one small file.
+pub fn pin_state_of(thread: ThreadId, os_index: u32) -> PinState {
+    // The file is of this process alone, while the system call takes threads of any: numbers of
+    // threads that have ended are given again.
+    let path = format!("/proc/self/task/{}/stat", thread.0.as_raw_nonzero());
+    let Ok(stat) = fs::read_to_string(path) else {
+        return PinState::Unknown;
+    };
+    match mask_of(Some(thread.0)) {
+        Err(_) => PinState::Unknown,
+        Ok(mask) if mask.as_slice() != [os_index] => PinState::Lost { mask },
+        Ok(_) => match last_pu(&stat) {
+            Some(runs_on) if runs_on != os_index => PinState::Ignored { runs_on },
+            Some(_) => PinState::Held,
+            None => PinState::Unknown,
+        },
+    }
+}
+
+/// Field 39 of `/proc/…/stat`, counted from 1; the second is a name in brackets that may hold
+/// anything.
+fn last_pu(stat: &str) -> Option<u32> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(36)?.parse().ok()
+}
+
 /// Whether an earlier [`pin_current`] of the calling thread still holds; [`pin_state`] says more.
 pub fn still_pinned(os_index: u32) -> bool {
     pin_state(os_index) == PinState::Held

@@ -87,6 +87,28 @@ impl Discovery {
             .map_or(pus, |quota| pus.min(quota.threads()))
     }
 
+    /// How many threads can be busy all the time without being stopped: the usable PUs, or the CPU
+    /// quota rounded down where that is less. At least 1.
+    pub fn unthrottled_parallelism(&self) -> usize {
+        let pus = self.usable.len().max(1);
+        // A float cast saturates, and turns NaN into 0.
+        self.quota
+            .as_ref()
+            .map_or(pus, |quota| pus.min(quota.cpus as usize).max(1))
+    }
+
+    /// The NUMA node whose memory is nearest to an online PU: its own, or by the firmware's
+    /// distances the nearest that has memory this process may use, or the first such; `None` where
+    /// there is none.
+    pub fn memory_node_of_pu(&self, os_index: u32) -> Option<u32> {
+        let own = self.node_of_pu(os_index)?;
+        let distance = |node: &&NumaNode| {
+            let far = self.numa_distance(own, node.os_index).unwrap_or(u32::MAX);
+            (node.os_index != own, far)
+        };
+        Some(self.memory_nodes().min_by_key(distance)?.os_index)
+    }
+
     /// The operating system's number of the NUMA node of an online PU.
     pub fn node_of_pu(&self, os_index: u32) -> Option<u32> {
         let node = self

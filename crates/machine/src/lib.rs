@@ -38,8 +38,8 @@ mod quota;
 mod topology;
 
 pub use affinity::{
-    PIN_LIMIT, PinError, PinGuard, PinState, Pinning, confine_current, current_mask, current_pu,
-    pin_current, pin_state, process_mask, still_pinned,
+    PIN_LIMIT, PinError, PinGuard, PinState, Pinning, ThreadId, confine_current, current_mask,
+    current_pu, pin_current, pin_state, pin_state_of, process_mask, still_pinned,
 };
 pub use cpulist::{CpuList, CpuListError};
 pub use describe::{MachineTree, TreeLevel, describe};

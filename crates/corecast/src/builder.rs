@@ -1,0 +1,314 @@
+//! From wishes to a team.
+
+use std::path::PathBuf;
+use std::sync::Once;
+use std::time::Duration;
+
+use corecast_coll::{BarrierPlan, Options, Plans, PlansError};
+use corecast_machine::{CpuList, Discovery};
+use corecast_model::MachineFile;
+use corecast_plan::{Operation, Pattern, Plan, RootChoice, Tree};
+use corecast_wire::queue::Backend;
+use corecast_wire::{Policy, fence_kind};
+
+use crate::choose::{Choice, Races, Wish, choose};
+use crate::costs::TeamCosts;
+use crate::debug::{self, Level};
+use crate::error::Error;
+use crate::explanation::{Chosen, Explanation, RankPlace, Waits, fence};
+use crate::pins::{Pinning, Pins};
+use crate::seats;
+use crate::store::Store;
+use crate::team::Team;
+
+/// Which threads a team has.
+#[derive(Clone, Debug)]
+enum Ranks {
+    Count(usize),
+    Cores(String),
+}
+
+/// Makes a [`Team`]. Whatever is not said is found out: the machine, its costs, the plans.
+///
+/// | what | from the first that is there |
+/// | --- | --- |
+/// | threads | [`threads`](Self::threads) or [`cores`](Self::cores), the later call; a rank for each usable PU |
+/// | costs | [`machine`](Self::machine); what `corecast probe` has stored; the literature, by class of proximity |
+/// | plans | [`pattern`](Self::pattern); the winner of a stored race with exactly these threads; the least predicted latency |
+/// | waits | [`policy`](Self::policy); by ranks, usable PUs and CPU quota |
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let team = corecast::Builder::new()
+///     .threads(4)
+///     .pattern("binomial".parse()?)
+///     .patience(Duration::from_secs(10))
+///     .build()?;
+/// let heard = team.run(|member| member.broadcast_value(2, member.rank()));
+/// assert!(heard.into_iter().all(|rank| rank == Ok(2)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "a builder does nothing until build"]
+pub struct Builder {
+    ranks: Option<Ranks>,
+    machine: Option<MachineFile>,
+    wish: Wish,
+    pin: Option<bool>,
+    cache_folder: Option<PathBuf>,
+    options: Options,
+}
+
+impl Builder {
+    /// One rank for each PU that this process may use, everything chosen by Corecast.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// `ranks` ranks on the usable PUs, one NUMA node after the other, a PU of each core before any
+    /// SMT sibling. More ranks than PUs go around them, unpinned unless [`pin`](Self::pin) says
+    /// otherwise.
+    pub fn threads(mut self, ranks: usize) -> Self {
+        self.ranks = Some(Ranks::Count(ranks));
+        self
+    }
+
+    /// One rank for each PU of a list such as `"0-3,8"`, in its order.
+    pub fn cores(mut self, list: impl Into<String>) -> Self {
+        self.ranks = Some(Ranks::Cores(list.into()));
+        self
+    }
+
+    /// Plans for these costs instead of this machine's own. Where they are not for the PUs of the
+    /// team, rank r has the costs of the file's r-th thread. Races of this machine do not count.
+    pub fn machine(mut self, machine: MachineFile) -> Self {
+        self.machine = Some(machine);
+        self
+    }
+
+    /// Runs this pattern, whatever model and races say. Operations that it cannot do are chosen as
+    /// if it had not been named.
+    pub fn pattern(mut self, pattern: Pattern) -> Self {
+        self.wish.pattern = Some(pattern);
+        self
+    }
+
+    /// Builds all trees from this rank. Any rank can still be the root of any operation; that of
+    /// the tree is the fastest.
+    pub fn root(mut self, rank: usize) -> Self {
+        self.wish.root = RootChoice::Rank(rank);
+        self
+    }
+
+    /// Whether the threads of [`Team::run`] and those that call [`Team::pin_here`] are pinned. By
+    /// default they are unless there are more ranks than usable PUs.
+    pub fn pin(mut self, pin: bool) -> Self {
+        self.pin = Some(pin);
+        self
+    }
+
+    /// How members wait.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.options.policy = Some(policy);
+        self
+    }
+
+    /// The queues' protocol.
+    pub fn backend(mut self, backend: Backend) -> Self {
+        self.options.backend = backend;
+        self
+    }
+
+    /// Slots of each queue, a power of two, at least 2.
+    pub fn slots(mut self, slots: usize) -> Self {
+        self.options.slots = slots;
+        self
+    }
+
+    /// How long a member may sleep for another one before that is a
+    /// [`Failure::Stalled`](crate::Failure::Stalled); by default for ever.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.options.patience = Some(patience);
+        self
+    }
+
+    /// How long a member may sleep for a rank that nobody has joined; 10 s by default.
+    pub fn join_limit(mut self, limit: Duration) -> Self {
+        self.options.join_limit = limit;
+        self
+    }
+
+    /// Looks for measured costs and races in this folder, not in the user's cache folder.
+    pub fn cache_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.cache_folder = Some(folder.into());
+        self
+    }
+
+    /// Discovers, chooses, and makes the team.
+    ///
+    /// With `CORECAST_DEBUG=INFO` one line on standard error names the plans and the reasons, with
+    /// `TRACE` it is the whole [`Explanation`]. At `WARN`, the default, refused pinnings and a team
+    /// larger than the CPU quota are said once; `OFF` is silent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]. What was stored and cannot be used is none: the explanation tells.
+    ///
+    /// # Cost
+    ///
+    /// About thirty small files for each PU, and a plan for each pattern and operation: outside of
+    /// what is timed.
+    pub fn build(self) -> Result<Team, Error> {
+        let here = corecast_machine::discover();
+        let machine = &here.machine;
+        let seats = match &self.ranks {
+            None => seats::of_count(machine, machine.pus.len()),
+            Some(Ranks::Count(0)) => return Err(Error::NoRanks),
+            Some(Ranks::Count(ranks)) => seats::of_count(machine, *ranks),
+            Some(Ranks::Cores(list)) => seats::of_list(list, &here)?,
+        };
+        let store = match &self.cache_folder {
+            Some(folder) => Store::at(folder),
+            None => Store::standard(),
+        };
+        let costs = TeamCosts::find(self.machine.as_ref(), &store, machine, &seats)?;
+        let races = match &self.machine {
+            Some(_) => Races::none("costs were given, and races do not fit them"),
+            None => Races::stored(&store, machine),
+        };
+        let choose = |operation| choose(&costs.model, &seats, operation, &self.wish, &races);
+        let broadcast = choose(Operation::Broadcast)?;
+        let reduce = choose(Operation::Reduce)?;
+        let barrier = choose(Operation::Barrier)?;
+        let plans = Plans::new(
+            BarrierPlan::of_plan(barrier.plan())?,
+            tree(broadcast.plan())?,
+            tree(reduce.plan())?,
+        )?;
+        let usable = here.unthrottled_parallelism();
+        let pin = self.pin.unwrap_or(seats.len() <= here.usable.len());
+        let waits = waits(self.options.policy, seats.len(), &here);
+        let mut options = self.options;
+        options.policy = options
+            .policy
+            .or(Some(Policy::for_team(seats.len(), usable)));
+        let (numa_nodes, memory) = homes(&here, &seats, pin);
+        options.numa_nodes = numa_nodes;
+        let team = corecast_coll::Team::with_options(plans, &options)?;
+        let rank = |(rank, &pu): (usize, &u32)| RankPlace {
+            pu,
+            numa_node: here.node_of_pu(pu).unwrap_or(0),
+            pinning: Pinning::Planned,
+            memory: team.placement(rank).to_string(),
+        };
+        let choices: [&Choice; 3] = [&barrier, &broadcast, &reduce];
+        let built = Explanation {
+            schema: 1,
+            machine: machine.name.clone(),
+            ranks: seats.iter().enumerate().map(rank).collect(),
+            waits,
+            fence: fence(fence_kind()),
+            operations: choices
+                .map(|choice| Chosen::of(choice, costs.model.unit()))
+                .to_vec(),
+            costs: costs.source,
+            races: races.source().to_owned(),
+            memory,
+            pinning: why_pinned(self.pin, pin, seats.len(), &here.usable),
+            assumptions: [costs.assumptions, machine.assumptions.clone()].concat(),
+        };
+        warn_of_quota(&here, seats.len());
+        let team = Team {
+            pins: Pins::new(seats, pin),
+            team,
+            built,
+        };
+        if debug::level() >= Level::Trace {
+            debug::say(Level::Trace, || team.explain().to_string());
+        } else {
+            debug::say(Level::Info, || team.built.line());
+        }
+        Ok(team)
+    }
+}
+
+fn tree(plan: &Plan) -> Result<Tree, Error> {
+    let unsuited = PlansError::Operation {
+        expected: plan.operation,
+        found: Operation::Barrier,
+    };
+    Ok(plan.tree().ok_or(unsuited)?.clone())
+}
+
+fn waits(asked: Option<Policy>, ranks: usize, here: &Discovery) -> Waits {
+    if let Some(policy) = asked {
+        return Waits::of(policy, "asked for".to_owned());
+    }
+    let usable = here.unthrottled_parallelism();
+    let quota = match &here.quota {
+        Some(quota) if usable < here.usable.len() => {
+            format!(", of which the quota pays for {} CPUs", quota.cpus)
+        }
+        _ => String::new(),
+    };
+    let relation = if ranks <= usable {
+        "at most"
+    } else {
+        "more than"
+    };
+    Waits::of(
+        Policy::for_team(ranks, usable),
+        format!(
+            "{ranks} rank{} on {} usable PU{}{quota}: {relation} one busy thread for each",
+            if ranks == 1 { "" } else { "s" },
+            here.usable.len(),
+            if here.usable.len() == 1 { "" } else { "s" },
+        ),
+    )
+}
+
+/// Each rank's node of memory, and why so.
+fn homes(here: &Discovery, seats: &[u32], pin: bool) -> (Option<Vec<u32>>, String) {
+    if !here.has_several_memory_nodes() {
+        return (None, "one NUMA node has all memory".to_owned());
+    }
+    if !pin {
+        let why = "not placed: threads that are not pinned have no home";
+        return (None, why.to_owned());
+    }
+    let nodes = seats.iter().map(|&pu| here.memory_node_of_pu(pu)).collect();
+    match nodes {
+        Some(nodes) => (Some(nodes), "on the NUMA node of each rank's PU".to_owned()),
+        None => (
+            None,
+            "not placed: the machine does not tell its nodes".to_owned(),
+        ),
+    }
+}
+
+fn why_pinned(asked: Option<bool>, pin: bool, ranks: usize, usable: &CpuList) -> String {
+    match (asked, pin) {
+        (Some(true), _) => "pinned: asked for".to_owned(),
+        (Some(false), _) => "not pinned: asked for".to_owned(),
+        (None, true) => "pinned: a PU for each rank".to_owned(),
+        (None, false) => format!("not pinned: {ranks} ranks share {} PUs", usable.len()),
+    }
+}
+
+fn warn_of_quota(here: &Discovery, ranks: usize) {
+    static SAID: Once = Once::new();
+    if let Some(quota) = &here.quota
+        && quota.cpus < ranks as f64
+    {
+        debug::warn(&SAID, || {
+            format!(
+                "a team of {ranks} is larger than the CPU quota of {}: the kernel stops all threads \
+                 when it is used up; choose a smaller team, or raise {}",
+                quota.cpus, quota.source
+            )
+        });
+    }
+}

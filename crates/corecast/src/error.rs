@@ -1,0 +1,81 @@
+//! Why a team cannot be built.
+
+use corecast_coll::{PlansError, TeamError};
+use corecast_machine::CpuList;
+use corecast_model::CostError;
+use corecast_plan::PlanError;
+
+/// Why a team cannot be built. Every message is one line that quotes the input.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A team of nobody.
+    #[error("a team has at least one rank: ask for threads(1) or more")]
+    NoRanks,
+    /// A list of PUs that cannot be read.
+    #[error("cores {list:?}: {part:?} {problem}, write a list such as 0-3,8")]
+    List {
+        /// The list.
+        list: String,
+        /// The part of it.
+        part: String,
+        /// What is wrong with that.
+        problem: &'static str,
+    },
+    /// A PU that the machine does not have, or that is switched off.
+    #[error("cores {list:?}: no PU {pu} runs on this machine, it has {online}")]
+    UnknownPu {
+        /// The list.
+        list: String,
+        /// The PU.
+        pu: u32,
+        /// Those that run.
+        online: CpuList,
+    },
+    /// A PU listed twice.
+    #[error("cores {list:?}: PU {pu} is listed twice; for more ranks than PUs use threads instead")]
+    RepeatedPu {
+        /// The list.
+        list: String,
+        /// The PU.
+        pu: u32,
+    },
+    /// A PU that this process may not use.
+    #[error("cores {list:?}: the {by} withholds PU {pu} from this process, which may use {usable}")]
+    NotPermitted {
+        /// The list.
+        list: String,
+        /// The PU.
+        pu: u32,
+        /// What withholds it.
+        by: &'static str,
+        /// What is left.
+        usable: CpuList,
+    },
+    /// A given machine file that does not tell what this team's messages cost.
+    #[error(
+        "the machine file of {machine:?} has costs for {known} threads, too few for a team of {ranks}, and none for PU {pu}: measure this machine or give none"
+    )]
+    NoCosts {
+        /// The machine's name.
+        machine: String,
+        /// Threads with costs.
+        known: usize,
+        /// The team's size.
+        ranks: usize,
+        /// A PU without costs.
+        pu: u32,
+    },
+    /// The planner refused the pattern or the root.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The plans do not make a team.
+    #[error(transparent)]
+    Plans(#[from] PlansError),
+    /// Costs that no model can have.
+    #[error(transparent)]
+    Costs(#[from] CostError),
+    /// Memory, slots, or too many ranks.
+    #[error(transparent)]
+    Team(#[from] TeamError),
+}

@@ -1,0 +1,277 @@
+//! What a team runs, where, and why: for people, for JSON, and for the line at the start.
+
+use std::fmt;
+
+use corecast_machine::CpuList;
+use corecast_model::Unit;
+use corecast_plan::Operation;
+use corecast_wire::{FenceKind, Policy};
+use serde::Serialize;
+
+use crate::choose::{Choice, DecidedBy, latency};
+use crate::costs::CostSource;
+use crate::pins::Pinning;
+
+/// What runs, where, and why. [`Display`](fmt::Display) is for people.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// Version of the JSON form.
+    pub schema: u32,
+    /// The machine's name.
+    pub machine: String,
+    /// Each rank's place.
+    pub ranks: Vec<RankPlace>,
+    /// How members wait, and why so.
+    pub waits: Waits,
+    /// Whether whoever wakes a sleeper pays a fence.
+    pub fence: &'static str,
+    /// The chosen plans.
+    pub operations: Vec<Chosen>,
+    /// Whose costs the predictions come from.
+    pub costs: CostSource,
+    /// Where the races come from, or why there are none.
+    pub races: String,
+    /// Why lines are placed as they are.
+    pub memory: String,
+    /// Why the team pins, or does not.
+    pub pinning: String,
+    /// What had to be assumed, one sentence each.
+    pub assumptions: Vec<String>,
+}
+
+/// Where a rank is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RankPlace {
+    /// Its PU, by the operating system's number.
+    pub pu: u32,
+    /// The NUMA node of that PU.
+    pub numa_node: u32,
+    /// Whether its thread is pinned there.
+    pub pinning: Pinning,
+    /// Where its lines lie.
+    pub memory: String,
+}
+
+/// How members wait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Waits {
+    /// `balanced`, `crowded`, `spin`, `park` or `own`.
+    pub policy: &'static str,
+    /// Nanoseconds of polling.
+    pub spin_ns: u32,
+    /// Nanoseconds of polling with the CPU offered to others.
+    pub yield_ns: u32,
+    /// Whether members sleep after that.
+    pub park: bool,
+    /// Why so.
+    pub reason: String,
+}
+
+/// The plan of one operation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Chosen {
+    /// The operation.
+    pub operation: Operation,
+    /// The plan's pattern.
+    pub pattern: String,
+    /// Where its tree starts; absent for rounds.
+    pub root: Option<usize>,
+    /// What the model says, in `unit`.
+    pub predicted: f64,
+    /// No plan can be faster, in `unit`.
+    pub lower_bound: f64,
+    /// `ns` or `cycles`.
+    pub unit: Unit,
+    /// What decided.
+    pub decided_by: DecidedBy,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// The other plans, by predicted latency.
+    pub runners_up: Vec<RunnerUp>,
+}
+
+/// A plan that does not run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunnerUp {
+    /// Its pattern.
+    pub pattern: String,
+    /// What the model says.
+    pub predicted: f64,
+}
+
+impl Waits {
+    pub(crate) fn of(policy: Policy, reason: String) -> Self {
+        let names = [
+            (Policy::BALANCED, "balanced"),
+            (Policy::CROWDED, "crowded"),
+            (Policy::SPIN, "spin"),
+            (Policy::PARK, "park"),
+        ];
+        let known = names.iter().find(|(known, _)| *known == policy);
+        Self {
+            policy: known.map_or("own", |&(_, name)| name),
+            spin_ns: policy.spin_ns,
+            yield_ns: policy.yield_ns,
+            park: policy.park,
+            reason,
+        }
+    }
+}
+
+impl fmt::Display for Waits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.policy, self.reason)?;
+        let mut phases = Vec::new();
+        if self.spin_ns == u32::MAX {
+            phases.push("spin for ever".to_owned());
+        } else {
+            let timed = [(self.spin_ns, "spin"), (self.yield_ns, "yield")];
+            for (ns, what) in timed.into_iter().filter(|&(ns, _)| ns > 0) {
+                phases.push(format!("{what} {} µs", ns.div_ceil(1000)));
+            }
+            phases.push(if self.park { "sleep" } else { "go on yielding" }.to_owned());
+        }
+        let last = phases.pop().unwrap_or_default();
+        match phases.is_empty() {
+            true => write!(f, ": {last}"),
+            false => write!(f, ": {}, then {last}", phases.join(", ")),
+        }
+    }
+}
+
+impl Chosen {
+    pub(crate) fn of(choice: &Choice, unit: Unit) -> Self {
+        let plan = choice.plan();
+        let runner_up = |other: &crate::choose::Candidate| RunnerUp {
+            pattern: other.plan.pattern.to_string(),
+            predicted: other.plan.latency,
+        };
+        Self {
+            operation: plan.operation,
+            pattern: plan.pattern.to_string(),
+            root: plan.tree().map(|tree| tree.root()),
+            predicted: plan.latency,
+            lower_bound: plan.lower_bound,
+            unit,
+            decided_by: choice.decided_by,
+            reason: choice.reason.clone(),
+            runners_up: choice.runners_up().iter().map(runner_up).collect(),
+        }
+    }
+}
+
+pub(crate) fn fence(kind: FenceKind) -> &'static str {
+    match kind {
+        FenceKind::Asymmetric => "membarrier: only who goes to sleep pays for the fence",
+        FenceKind::Symmetric => {
+            "full fence at every notification: the kernel refuses membarrier, or \
+             CORECAST_FENCE=symmetric is set"
+        }
+    }
+}
+
+/// How many runners-up people get to see.
+const RUNNERS_UP_SHOWN: usize = 3;
+
+impl Explanation {
+    /// One line: the plan and the reason.
+    pub(crate) fn line(&self) -> String {
+        let operation = |chosen: &Chosen| {
+            let by = match chosen.decided_by {
+                DecidedBy::Wish => "asked for",
+                DecidedBy::Race => "won the race",
+                DecidedBy::Model => "best by the model",
+            };
+            let root = chosen
+                .root
+                .map_or(String::new(), |root| format!(" from rank {root}"));
+            format!(
+                "{} {}{root} ({by}, {})",
+                chosen.operation,
+                chosen.pattern,
+                latency(chosen.predicted, chosen.unit)
+            )
+        };
+        let operations: Vec<String> = self.operations.iter().map(operation).collect();
+        let costs = match &self.costs {
+            CostSource::Given { .. } => "given",
+            CostSource::Measured { .. } => "measured",
+            CostSource::BuiltIn { .. } => "built in",
+        };
+        format!(
+            "{}; {}; costs {costs}; waits {}; {}",
+            self.team(),
+            operations.join(", "),
+            self.waits.policy,
+            self.pinning
+        )
+    }
+
+    fn team(&self) -> String {
+        let ranks = self.ranks.len();
+        let pus: CpuList = self.ranks.iter().map(|rank| rank.pu).collect();
+        let s = if ranks == 1 { "" } else { "s" };
+        format!("team of {ranks} rank{s} on PU {pus} of {}", self.machine)
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.team())?;
+        for chosen in &self.operations {
+            let root = chosen.root.map_or(String::new(), |root| {
+                format!(" from rank {root} (PU {})", self.ranks[root].pu)
+            });
+            let predicted = latency(chosen.predicted, chosen.unit);
+            writeln!(
+                f,
+                "{:9} {}{root}, predicted {predicted}, no plan below {}",
+                chosen.operation,
+                chosen.pattern,
+                latency(chosen.lower_bound, chosen.unit)
+            )?;
+            writeln!(f, "          why: {}", chosen.reason)?;
+            let next: Vec<String> = chosen
+                .runners_up
+                .iter()
+                .take(RUNNERS_UP_SHOWN)
+                .map(|other| {
+                    let predicted = latency(other.predicted, chosen.unit);
+                    format!("{} {predicted}", other.pattern)
+                })
+                .collect();
+            if !next.is_empty() {
+                writeln!(f, "          others: {}", next.join(", "))?;
+            }
+        }
+        writeln!(f, "costs:    {}", self.costs)?;
+        writeln!(f, "races:    {}", self.races)?;
+        writeln!(f, "waits:    {}", self.waits)?;
+        writeln!(f, "fence:    {}", self.fence)?;
+        writeln!(f, "pinning:  {}", self.pinning)?;
+        grouped(f, self.ranks.iter().map(|rank| rank.pinning.to_string()))?;
+        writeln!(f, "lines:    {}", self.memory)?;
+        grouped(f, self.ranks.iter().map(|rank| rank.memory.clone()))?;
+        for assumption in &self.assumptions {
+            writeln!(f, "assumed:  {assumption}")?;
+        }
+        Ok(())
+    }
+}
+
+/// One line for all ranks of which the same is true.
+fn grouped(f: &mut fmt::Formatter<'_>, sentences: impl Iterator<Item = String>) -> fmt::Result {
+    let mut groups: Vec<(String, CpuList)> = Vec::new();
+    for (rank, sentence) in (0..).zip(sentences) {
+        match groups.iter_mut().find(|(known, _)| *known == sentence) {
+            Some((_, ranks)) => _ = ranks.insert(rank),
+            None => groups.push((sentence, CpuList::from([rank]))),
+        }
+    }
+    for (sentence, ranks) in groups {
+        let s = if ranks.len() == 1 { "" } else { "s" };
+        writeln!(f, "          rank{s} {ranks}: {sentence}")?;
+    }
+    Ok(())
+}

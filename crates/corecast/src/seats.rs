@@ -1,0 +1,131 @@
+//! On which PU each rank sits.
+
+use std::collections::BTreeMap;
+use std::collections::HashSet;
+
+use corecast_machine::Discovery;
+use corecast_model::Machine;
+
+use crate::error::Error;
+
+/// Highest PU number that a list may hold: enough for any kernel, and a mistyped range cannot
+/// exhaust the memory.
+const PU_MAX: u32 = 65_535;
+
+/// The PUs of a team of `ranks`, by rank.
+///
+/// All PUs are taken in the order of their numbers. Of fewer the first by [`packed`] are taken. More
+/// ranks than PUs go around them.
+pub(crate) fn of_count(machine: &Machine, ranks: usize) -> Vec<u32> {
+    let all: Vec<u32> = machine.pus.iter().map(|pu| pu.os_index).collect();
+    if ranks < all.len() {
+        return packed(machine, ranks);
+    }
+    (0..ranks).map(|rank| all[rank % all.len()]).collect()
+}
+
+/// The first `ranks` PUs when one NUMA node is filled after the other, and in each node every core
+/// gives one PU before any gives a second: SMT siblings share what a rank needs for itself.
+fn packed(machine: &Machine, ranks: usize) -> Vec<u32> {
+    let mut siblings_before: BTreeMap<u32, usize> = BTreeMap::new();
+    let key = |pu: &corecast_model::Pu| {
+        let sibling = siblings_before.entry(pu.core).or_insert(0);
+        *sibling += 1;
+        (pu.package, pu.numa_node, *sibling, pu.core, pu.os_index)
+    };
+    let mut keyed: Vec<_> = machine.pus.iter().map(key).collect();
+    keyed.sort_unstable();
+    keyed.truncate(ranks);
+    keyed.into_iter().map(|(.., os_index)| os_index).collect()
+}
+
+/// The PUs of a list such as `0-3,8`, which keeps its order: rank r sits on the r-th.
+///
+/// # Errors
+///
+/// A list that cannot be read or is empty; a PU that is listed twice, does not exist or run, or is
+/// withheld from this process.
+pub(crate) fn of_list(list: &str, here: &Discovery) -> Result<Vec<u32>, Error> {
+    let pus = parse(list)?;
+    let mut seen = HashSet::new();
+    for &pu in &pus {
+        let list = list.to_owned();
+        if !here.online.contains(pu) {
+            let online = here.online.clone();
+            return Err(Error::UnknownPu { list, pu, online });
+        }
+        if !here.usable.contains(pu) {
+            let by = if here.outside_cpuset.contains(pu) {
+                "cpuset"
+            } else {
+                "affinity mask"
+            };
+            let usable = here.usable.clone();
+            return Err(Error::NotPermitted {
+                list,
+                pu,
+                by,
+                usable,
+            });
+        }
+        if !seen.insert(pu) {
+            return Err(Error::RepeatedPu { list, pu });
+        }
+    }
+    Ok(pus)
+}
+
+fn parse(list: &str) -> Result<Vec<u32>, Error> {
+    let bad = |part: &str, problem| Error::List {
+        list: list.to_owned(),
+        part: part.to_owned(),
+        problem,
+    };
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&pu| pu <= PU_MAX);
+    let mut pus = Vec::new();
+    for part in list.split(',') {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let (Some(from), Some(to)) = (number(from), number(to)) else {
+            return Err(bad(part, "is neither a PU nor a range"));
+        };
+        if from > to {
+            return Err(bad(part, "runs backwards"));
+        }
+        pus.extend(from..=to);
+        if pus.len() > 1 + PU_MAX as usize {
+            return Err(bad(part, "makes the list too long"));
+        }
+    }
+    Ok(pus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_keep_their_order() {
+        assert_eq!(parse("4-6,1").unwrap(), [4, 5, 6, 1]);
+        for (bad, reason) in [
+            ("", "\"\" is neither a PU"),
+            ("1,,2", "neither a PU"),
+            ("3-1", "\"3-1\" runs backwards"),
+            ("-3", "neither a PU"),
+            ("0-4294967295", "neither a PU"),
+            ("0-65535,0-65535", "too long"),
+        ] {
+            let message = parse(bad).unwrap_err().to_string();
+            assert!(message.contains(reason), "{bad:?}: {message}");
+        }
+    }
+
+    #[test]
+    fn counts_spread_over_cores_and_go_around() {
+        // PUs 2c and 2c + 1 share core c; cores 0 to 3 are in NUMA node 0.
+        let file = corecast_model::synthetic("package:2 core:4 pu:2").unwrap();
+        let machine = file.machine();
+        assert_eq!(of_count(machine, 6), [0, 2, 4, 6, 1, 3]);
+        assert_eq!(of_count(machine, 16), file.threads());
+        assert_eq!(of_count(machine, 18)[14..], [14, 15, 0, 1]);
+    }
+}

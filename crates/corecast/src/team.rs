@@ -1,0 +1,141 @@
+//! A team: plans that were chosen, threads that are pinned, and what is known about both.
+
+use corecast_coll::{Failure, JoinError, Member};
+use corecast_wire::{Placement, Policy};
+
+use crate::explanation::Explanation;
+use crate::pins::{Pinning, Pins};
+
+/// A team of threads on this machine, one rank each; made by [`Builder`](crate::Builder).
+///
+/// Either [`Team::run`] starts a thread for every rank, or the user's own threads each
+/// [`join`](Team::join) as one rank.
+#[derive(Debug)]
+pub struct Team {
+    pub(crate) team: corecast_coll::Team,
+    pub(crate) pins: Pins,
+    pub(crate) built: Explanation,
+}
+
+/// Tells the pins that a rank's thread ends, also in a panic.
+struct Leave<'a>(&'a Pins, usize);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        self.0.leave(self.1);
+    }
+}
+
+impl Team {
+    /// Runs `body` as every rank, each on a thread of its own, pinned where the team pins, and
+    /// returns what they return, by rank. A team runs once.
+    ///
+    /// A refused pinning is no error: the thread runs wherever it may, and [`Team::pinning`] tells.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of the first rank that panicked, after all have ended; if a rank was joined
+    /// before; if threads cannot be started; if members ended after different operations.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let team = corecast::team(2)?;
+    /// let sums = team.run(|member| member.allreduce_value(member.rank() as u64 + 1, |a, b| a + b));
+    /// assert_eq!(sums, [Ok(3), Ok(3)]);
+    /// # Ok::<(), corecast::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn run<R: Send>(&self, body: impl Fn(&mut Member) -> R + Sync) -> Vec<R> {
+        self.team.run(|member| {
+            self.pins.pin_here(member.rank());
+            let _leave = Leave(&self.pins, member.rank());
+            body(member)
+        })
+    }
+
+    /// Becomes a member, for users who bring their own threads. Each rank can be joined once, and
+    /// the member can be sent to another thread. Pins nothing: see [`Team::pin_here`].
+    ///
+    /// # Errors
+    ///
+    /// [`JoinError`].
+    #[track_caller]
+    pub fn join(&self, rank: usize) -> Result<Member, JoinError> {
+        self.team.join(rank)
+    }
+
+    /// Pins the calling thread to the PU of `rank`, where the team pins, and says what came of it.
+    /// The thread stays pinned after the team is gone.
+    ///
+    /// # Panics
+    ///
+    /// If `rank` is outside of the team. Never because pinning is refused.
+    ///
+    /// # Cost
+    ///
+    /// A few system calls; once for each thread, outside of what is timed.
+    pub fn pin_here(&self, rank: usize) -> Pinning {
+        let size = self.size();
+        assert!(rank < size, "rank {rank} is outside of a team of {size}");
+        self.pins.pin_here(rank)
+    }
+
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.team.size()
+    }
+
+    /// The PU of each rank, by the operating system's numbers. Where the team does not pin, the PU
+    /// that its plans assume.
+    pub fn pus(&self) -> Vec<u32> {
+        self.built.ranks.iter().map(|rank| rank.pu).collect()
+    }
+
+    /// How the members wait.
+    pub fn policy(&self) -> Policy {
+        self.team.policy()
+    }
+
+    /// Where the lines of a rank lie.
+    ///
+    /// # Panics
+    ///
+    /// If `rank` is outside of the team.
+    pub fn placement(&self, rank: usize) -> &Placement {
+        self.team.placement(rank)
+    }
+
+    /// The pinning of each rank at this moment. Finds pinnings that were lost silently: masks are
+    /// read anew for threads that live.
+    ///
+    /// # Cost
+    ///
+    /// One or two system calls for each rank.
+    pub fn pinning(&self) -> Vec<Pinning> {
+        self.pins.look()
+    }
+
+    /// The first failure of any member, if there was one.
+    pub fn failure(&self) -> Option<Failure> {
+        self.team.failure()
+    }
+
+    /// What runs, where, and why.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let team = corecast::team(2)?;
+    /// let explanation = team.explain();
+    /// assert!(explanation.to_string().contains("barrier"));
+    /// # Ok::<(), corecast::Error>(())
+    /// ```
+    pub fn explain(&self) -> Explanation {
+        let mut explanation = self.built.clone();
+        for (rank, pinning) in explanation.ranks.iter_mut().zip(self.pinning()) {
+            rank.pinning = pinning;
+        }
+        explanation
+    }
+}
