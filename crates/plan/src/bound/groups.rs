@@ -60,14 +60,15 @@ fn by_numa(costs: &CostModel) -> Vec<usize> {
 /// The edges of a minimum spanning tree by length, the length of a pair being its cheaper direction.
 fn spanning_edges(costs: &CostModel) -> Vec<(f64, usize, usize)> {
     let n = costs.n();
-    let one_way = |i, j| costs.send(i, j) + costs.receive(i, j);
+    let lengths = lengths(costs);
     let mut nearest: Vec<(f64, usize)> = vec![(f64::INFINITY, 0); n];
     let mut open: Vec<usize> = (1..n).collect();
     let mut edges = Vec::with_capacity(n.saturating_sub(1));
     let mut v = 0;
     while !open.is_empty() {
+        let row = &lengths[v * n..][..n];
         for &u in &open {
-            let length = one_way(v, u).min(one_way(u, v));
+            let length = row[u];
             if length < nearest[u].0 {
                 nearest[u] = (length, v);
             }
@@ -83,6 +84,28 @@ fn spanning_edges(costs: &CostModel) -> Vec<(f64, usize, usize)> {
     }
     edges.sort_by(|a, b| a.0.total_cmp(&b.0));
     edges
+}
+
+/// For each pair the cheaper of its two directions, row by row.
+///
+/// Filled by tiles: in a large matrix a walk down a column is all cache misses.
+fn lengths(costs: &CostModel) -> Vec<f64> {
+    const TILE: usize = 16;
+    let n = costs.n();
+    let one_way = |i, j| costs.send(i, j) + costs.receive(i, j);
+    let mut lengths = vec![0.0; n * n];
+    for top in (0..n).step_by(TILE) {
+        for left in (top..n).step_by(TILE) {
+            for i in top..n.min(top + TILE) {
+                for j in left.max(i)..n.min(left + TILE) {
+                    let length = one_way(i, j).min(one_way(j, i));
+                    lengths[i * n + j] = length;
+                    lengths[j * n + i] = length;
+                }
+            }
+        }
+    }
+    lengths
 }
 
 /// The groups that these edges join.
@@ -118,17 +141,27 @@ fn priced(costs: &CostModel, group: Vec<usize>) -> Partition {
     };
     let (mut inside, mut across) = (free, free);
     for i in 0..costs.n() {
-        for j in 0..costs.n() {
-            if i != j {
-                let price = if group[i] == group[j] {
-                    &mut inside
-                } else {
-                    &mut across
+        let (send, receive) = (costs.send_matrix().row(i), costs.receive_matrix().row(i));
+        // Without branches, so that the compiler can take several entries at a time.
+        let mut take = |range: std::ops::Range<usize>| {
+            for ((&send, &receive), &other) in send[range.clone()]
+                .iter()
+                .zip(&receive[range.clone()])
+                .zip(&group[range])
+            {
+                let near = other == group[i];
+                let least = |least: f64, cost: f64, wanted: bool| {
+                    let cost = if wanted { cost } else { f64::INFINITY };
+                    if cost < least { cost } else { least }
                 };
-                price.send = price.send.min(costs.send(i, j));
-                price.receive = price.receive.min(costs.receive(i, j));
+                inside.send = least(inside.send, send, near);
+                inside.receive = least(inside.receive, receive, near);
+                across.send = least(across.send, send, !near);
+                across.receive = least(across.receive, receive, !near);
             }
-        }
+        };
+        take(0..i);
+        take(i + 1..costs.n());
     }
     let mut size = vec![0; group.iter().max().map_or(0, |g| g + 1)];
     group.iter().for_each(|&g| size[g] += 1);
