@@ -1,4 +1,4 @@
-//! Whether a team can run here as planned: pinning, CPU quota.
+//! Whether a team can run here as planned: pinning, memory, waits, CPU quota.
 
 use corecast_machine::{Discovery, pin_current};
 use serde::Serialize;
@@ -16,6 +16,10 @@ pub(crate) struct Circumstances {
     quota_cpus: Option<f64>,
     /// Whether members that spin would be stopped for want of CPU time.
     quota_too_small: bool,
+    /// How members would wait; absent elsewhere.
+    waits: Option<corecast::Waits>,
+    /// Which fence wakes sleepers; absent elsewhere.
+    fence: Option<&'static str>,
     /// Members of the team.
     team: usize,
 }
@@ -43,6 +47,8 @@ impl Circumstances {
             pinning: Some(try_pinning(threads)),
             quota_cpus: here.quota.as_ref().map(|q| q.cpus),
             quota_too_small: too_small(here, threads.len()),
+            waits: Some(corecast::Waits::of_team(threads.len(), here)),
+            fence: Some(corecast::fence()),
             team: threads.len(),
         }
     }
@@ -50,6 +56,12 @@ impl Circumstances {
     /// The same for people.
     pub(crate) fn sentences(&self) -> Vec<String> {
         let mut out = Vec::new();
+        if let Some(waits) = &self.waits {
+            out.push(format!("waits: {waits}"));
+        }
+        if let Some(fence) = self.fence {
+            out.push(format!("fence: {fence}"));
+        }
         if let Some(pinning) = &self.pinning {
             out.push(match &pinning.reason {
                 None => format!("pinning: possible for {}", count(self.team, "member")),

@@ -4,7 +4,6 @@
 //! | --- | --- |
 //! | [`commands`] | a file per command: arguments, work, text and JSON |
 //! | [`source`] | finds the machine: a file, a built-in or made-up one, or this one |
-//! | [`store`] | what was measured here earlier |
 //! | [`planning`] | from names to plans |
 //! | [`team`] | which threads take part |
 //! | [`circumstances`] | whether a team can run here as planned |

@@ -3,11 +3,12 @@
 use std::io::Read;
 
 use anyhow::{Context, Result, anyhow, bail};
+use corecast::costs::{self, CostSource};
+use corecast::store::Store;
 use corecast_machine::Discovery;
 use corecast_model::{MachineFile, builtin, builtin_names, synthetic};
 
 use crate::draw::grid::Grid;
-use crate::store::{self, Stored};
 
 /// A machine with costs, and how it was come by.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ const BYTES_MAX: u64 = 1 << 30;
 /// What cannot be read or is no valid machine, quoting `text`.
 pub(crate) fn open(text: Option<&str>) -> Result<Source> {
     let Some(text) = text else {
-        return this_machine();
+        return Ok(this_machine());
     };
     let given = |file| Source {
         file,
@@ -103,41 +104,23 @@ fn read(path: &str) -> Result<String> {
     })
 }
 
-/// What discovery finds here, with the costs of the last probe or, for want of one, the
-/// literature's.
-fn this_machine() -> Result<Source> {
+/// What discovery finds here, with the costs that a team would be planned with.
+fn this_machine() -> Source {
     let here = corecast_machine::discover();
-    let machine = &here.machine;
-    let mut notes = Vec::new();
-    let (file, costs) = match store::measured(machine) {
-        Stored::Found(path, file) => {
-            let when = file
-                .measured()
-                .map_or(String::new(), |m| format!(", measured {}", m.when));
-            notes.push(format!(
-                "costs of this machine{when}, from {}",
-                path.display()
-            ));
-            (file, CostBasis::Measured)
-        }
-        other => {
-            if let Stored::Unusable(reason) = other {
-                notes.push(reason);
-            }
-            notes.push(
-                "this machine's costs have not been measured yet (see corecast probe): costs by class of proximity from the literature \
-                 are used instead"
-                    .to_owned(),
-            );
-            (store::assumed(machine)?, CostBasis::Assumed)
-        }
+    let (file, source) = costs::of_machine(&Store::standard(), &here.machine);
+    let (costs, note) = match source {
+        CostSource::BuiltIn { why } => (
+            CostBasis::Assumed,
+            format!("{why}: costs by class of proximity from the literature are used instead"),
+        ),
+        other => (CostBasis::Measured, format!("costs {other}")),
     };
-    Ok(Source {
+    Source {
         file,
         costs,
         here: Some(here),
-        notes,
-    })
+        notes: vec![note],
+    }
 }
 
 impl Source {

@@ -177,7 +177,7 @@ fn a_broken_measurement_of_this_machine_is_reported_and_replaced() {
     file(&folder, &name, "{");
     let text = corecast_in(cache.path(), &["topo"]).text();
     assert!(
-        text.contains("cannot be used") && text.contains("not been measured"),
+        text.contains("cannot be used") && text.contains("from the literature"),
         "{text}"
     );
 }

@@ -8,18 +8,19 @@ use corecast_coll::{BarrierPlan, Options, Plans, PlansError};
 use corecast_machine::{CpuList, Discovery};
 use corecast_model::MachineFile;
 use corecast_plan::{Operation, Pattern, Plan, RootChoice, Tree};
+use corecast_wire::Policy;
 use corecast_wire::queue::Backend;
-use corecast_wire::{Policy, fence_kind};
 
 use crate::choose::{Choice, Races, Wish, choose};
 use crate::costs::TeamCosts;
 use crate::debug::{self, Level};
 use crate::error::Error;
-use crate::explanation::{Chosen, Explanation, RankPlace, Waits, fence};
+use crate::explanation::{Chosen, Explanation, RankPlace};
 use crate::pins::{Pinning, Pins};
 use crate::seats;
 use crate::store::Store;
 use crate::team::Team;
+use crate::waits::{Waits, fence};
 
 /// Which threads a team has.
 #[derive(Clone, Debug)]
@@ -188,13 +189,13 @@ impl Builder {
             tree(broadcast.plan())?,
             tree(reduce.plan())?,
         )?;
-        let usable = here.unthrottled_parallelism();
         let pin = self.pin.unwrap_or(seats.len() <= here.usable.len());
-        let waits = waits(self.options.policy, seats.len(), &here);
+        let waits = match self.options.policy {
+            Some(policy) => Waits::asked(policy),
+            None => Waits::of_team(seats.len(), &here),
+        };
         let mut options = self.options;
-        options.policy = options
-            .policy
-            .or(Some(Policy::for_team(seats.len(), usable)));
+        options.policy = Some(waits.as_policy());
         let (numa_nodes, memory) = homes(&here, &seats, pin);
         options.numa_nodes = numa_nodes;
         let team = corecast_coll::Team::with_options(plans, &options)?;
@@ -210,7 +211,7 @@ impl Builder {
             machine: machine.name.clone(),
             ranks: seats.iter().enumerate().map(rank).collect(),
             waits,
-            fence: fence(fence_kind()),
+            fence: fence(),
             operations: choices
                 .map(|choice| Chosen::of(choice, costs.model.unit()))
                 .to_vec(),
@@ -241,33 +242,6 @@ fn tree(plan: &Plan) -> Result<Tree, Error> {
         found: Operation::Barrier,
     };
     Ok(plan.tree().ok_or(unsuited)?.clone())
-}
-
-fn waits(asked: Option<Policy>, ranks: usize, here: &Discovery) -> Waits {
-    if let Some(policy) = asked {
-        return Waits::of(policy, "asked for".to_owned());
-    }
-    let usable = here.unthrottled_parallelism();
-    let quota = match &here.quota {
-        Some(quota) if usable < here.usable.len() => {
-            format!(", of which the quota pays for {} CPUs", quota.cpus)
-        }
-        _ => String::new(),
-    };
-    let relation = if ranks <= usable {
-        "at most"
-    } else {
-        "more than"
-    };
-    Waits::of(
-        Policy::for_team(ranks, usable),
-        format!(
-            "{ranks} rank{} on {} usable PU{}{quota}: {relation} one busy thread for each",
-            if ranks == 1 { "" } else { "s" },
-            here.usable.len(),
-            if here.usable.len() == 1 { "" } else { "s" },
-        ),
-    )
 }
 
 /// Each rank's node of memory, and why so.

@@ -63,7 +63,9 @@ pub fn of_machine(store: &Store, machine: &Machine) -> (MachineFile, CostSource)
             let when = file.measured().map(|measured| measured.when.clone());
             return (file, CostSource::Measured { path, when });
         }
-        Stored::Absent => "not measured yet: run corecast probe".to_owned(),
+        Stored::Absent => {
+            "this machine's costs have not been measured yet (see corecast probe)".to_owned()
+        }
         Stored::Unusable(reason) => reason,
     };
     (built_in(machine), CostSource::BuiltIn { why })

@@ -5,12 +5,12 @@ use std::fmt;
 use corecast_machine::CpuList;
 use corecast_model::Unit;
 use corecast_plan::Operation;
-use corecast_wire::{FenceKind, Policy};
 use serde::Serialize;
 
 use crate::choose::{Choice, DecidedBy, latency};
 use crate::costs::CostSource;
 use crate::pins::Pinning;
+use crate::waits::Waits;
 
 /// What runs, where, and why. [`Display`](fmt::Display) is for people.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -53,21 +53,6 @@ pub struct RankPlace {
     pub memory: String,
 }
 
-/// How members wait.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Waits {
-    /// `balanced`, `crowded`, `spin`, `park` or `own`.
-    pub policy: &'static str,
-    /// Nanoseconds of polling.
-    pub spin_ns: u32,
-    /// Nanoseconds of polling with the CPU offered to others.
-    pub yield_ns: u32,
-    /// Whether members sleep after that.
-    pub park: bool,
-    /// Why so.
-    pub reason: String,
-}
-
 /// The plan of one operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chosen {
@@ -100,46 +85,6 @@ pub struct RunnerUp {
     pub predicted: f64,
 }
 
-impl Waits {
-    pub(crate) fn of(policy: Policy, reason: String) -> Self {
-        let names = [
-            (Policy::BALANCED, "balanced"),
-            (Policy::CROWDED, "crowded"),
-            (Policy::SPIN, "spin"),
-            (Policy::PARK, "park"),
-        ];
-        let known = names.iter().find(|(known, _)| *known == policy);
-        Self {
-            policy: known.map_or("own", |&(_, name)| name),
-            spin_ns: policy.spin_ns,
-            yield_ns: policy.yield_ns,
-            park: policy.park,
-            reason,
-        }
-    }
-}
-
-impl fmt::Display for Waits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.policy, self.reason)?;
-        let mut phases = Vec::new();
-        if self.spin_ns == u32::MAX {
-            phases.push("spin for ever".to_owned());
-        } else {
-            let timed = [(self.spin_ns, "spin"), (self.yield_ns, "yield")];
-            for (ns, what) in timed.into_iter().filter(|&(ns, _)| ns > 0) {
-                phases.push(format!("{what} {} µs", ns.div_ceil(1000)));
-            }
-            phases.push(if self.park { "sleep" } else { "go on yielding" }.to_owned());
-        }
-        let last = phases.pop().unwrap_or_default();
-        match phases.is_empty() {
-            true => write!(f, ": {last}"),
-            false => write!(f, ": {}, then {last}", phases.join(", ")),
-        }
-    }
-}
-
 impl Chosen {
     pub(crate) fn of(choice: &Choice, unit: Unit) -> Self {
         let plan = choice.plan();
@@ -157,16 +102,6 @@ impl Chosen {
             decided_by: choice.decided_by,
             reason: choice.reason.clone(),
             runners_up: choice.runners_up().iter().map(runner_up).collect(),
-        }
-    }
-}
-
-pub(crate) fn fence(kind: FenceKind) -> &'static str {
-    match kind {
-        FenceKind::Asymmetric => "membarrier: only who goes to sleep pays for the fence",
-        FenceKind::Symmetric => {
-            "full fence at every notification: the kernel refuses membarrier, or \
-             CORECAST_FENCE=symmetric is set"
         }
     }
 }

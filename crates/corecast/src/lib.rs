@@ -37,12 +37,14 @@ mod pins;
 mod seats;
 pub mod store;
 mod team;
+mod waits;
 
 pub use builder::Builder;
 pub use error::Error;
-pub use explanation::{Chosen, Explanation, RankPlace, RunnerUp, Waits};
+pub use explanation::{Chosen, Explanation, RankPlace, RunnerUp};
 pub use pins::Pinning;
 pub use team::Team;
+pub use waits::{Waits, fence};
 
 pub use bytemuck;
 pub use corecast_coll::{Failure, JoinError, Member, Plans, Pod};

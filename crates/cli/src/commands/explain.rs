@@ -1,13 +1,14 @@
 //! `corecast explain`: which plan would run, and why.
 //!
-//! A race recorded in the profile decides; where there is none, the model does.
+//! The decision is the library's own, [`choose`]: what is said here is what a team runs.
 
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use clap::Args;
-use corecast_model::ProfileEntry;
+use corecast::choose::{Candidate, DecidedBy, Races, Wish, choose};
+use corecast::store::Store;
 use corecast_plan::{Operation, RootChoice};
 use owo_colors::OwoColorize;
 use serde::Serialize;
@@ -18,7 +19,6 @@ use crate::draw::grid::decimals;
 use crate::draw::palette::Screen;
 use crate::planning::{self, PlanReport, Team, Timed};
 use crate::source::{CostBasis, Source};
-use crate::store::{self, Stored};
 use crate::team::{self, TeamArgs};
 use crate::{Global, output, source};
 
@@ -49,11 +49,11 @@ pub(crate) fn run(global: &Global, args: &ExplainArgs) -> Result<ExitCode> {
     let root = planning::root(&args.root)?;
     let source = source::open(global.machine.as_deref())?;
     let team = Team::new(&source, team::members(&args.team, &source.file)?)?;
-    let races = Races::of(&source);
+    let races = races(&source);
     let choices = operations
         .into_iter()
-        .map(|op| Choice::make(&team, op, root, &races));
-    let choices: Vec<Choice<'_>> = choices.collect::<Result<_>>()?;
+        .map(|op| Decision::make(&team, op, root, &races));
+    let choices: Vec<Decision> = choices.collect::<Result<_>>()?;
     let circumstances = Circumstances::of(&source, &team.threads);
     if global.json {
         output::json(&Report {
@@ -61,7 +61,7 @@ pub(crate) fn run(global: &Global, args: &ExplainArgs) -> Result<ExitCode> {
             machine: &team.machine,
             threads: &team.threads,
             costs: source.costs,
-            profile: races.where_from.clone(),
+            profile: races.source(),
             operations: choices.iter().map(|c| c.report(&team)).collect(),
             assumptions: &source.file.machine().assumptions,
             notes: &source.notes,
@@ -85,114 +85,49 @@ pub(crate) fn run(global: &Global, args: &ExplainArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The races recorded on this machine.
-struct Races {
-    profile: Option<corecast_model::Profile>,
-    /// Where they come from, or why there are none.
-    where_from: String,
-}
-
-impl Races {
-    /// Those of this machine; machines from elsewhere have none.
-    fn of(source: &Source) -> Races {
-        let none = |why: String| Races {
-            profile: None,
-            where_from: why,
-        };
-        if source.here.is_none() {
-            return none(
-                "none: races are run on the machine itself, and this one is given".to_owned(),
-            );
-        }
-        match store::profile(source.file.machine()) {
-            Stored::Found(path, profile) => {
-                let where_from = format!("{}, raced {}", path.display(), profile.created);
-                Races {
-                    profile: Some(profile),
-                    where_from,
-                }
-            }
-            Stored::Absent => none("none: nothing has been raced on this machine yet".to_owned()),
-            Stored::Unusable(reason) => none(reason),
-        }
+/// The races recorded on this machine; machines from elsewhere have none.
+fn races(source: &Source) -> Races {
+    match &source.here {
+        Some(here) => Races::stored(&Store::standard(), &here.machine),
+        None => Races::none("races are run on the machine itself, and this one is given"),
     }
 }
 
-/// The decision about one operation.
-struct Choice<'a> {
+/// The decision about one operation, as plans with their times.
+struct Decision {
     operation: Operation,
     /// The chosen plan first, then the others by predicted latency.
     plans: Vec<Timed>,
-    /// The race that decided, where one did.
-    race: Option<&'a ProfileEntry>,
+    decided_by: DecidedBy,
+    reason: String,
 }
 
-impl Choice<'_> {
-    /// Plans all patterns and lets the race, or else the model, choose.
-    fn make<'a>(
-        team: &Team,
-        operation: Operation,
-        root: RootChoice,
-        races: &'a Races,
-    ) -> Result<Choice<'a>> {
-        let mut plans = planning::search_all(team, operation, root)?;
-        let entry = races
-            .profile
-            .as_ref()
-            .and_then(|p| p.find(&operation.to_string(), &team.threads));
-        let winner = entry.and_then(|e| {
-            plans
-                .iter()
-                .position(|t| t.plan.pattern.to_string() == e.winner)
-        });
-        if let Some(at) = winner {
-            plans[..=at].rotate_right(1);
-        }
-        if plans.is_empty() {
-            return Err(anyhow!("no pattern can {operation}"));
-        }
-        Ok(Choice {
+impl Decision {
+    /// What a team of these threads would run.
+    fn make(team: &Team, operation: Operation, root: RootChoice, races: &Races) -> Result<Self> {
+        let wish = Wish {
+            root,
+            ..Wish::default()
+        };
+        let choice = choose(&team.costs, &team.threads, operation, &wish, races)?;
+        let timed = |candidate: Candidate| Timed {
+            plan: candidate.plan,
+            search_ms: candidate.search.as_secs_f64() * 1e3,
+        };
+        Ok(Self {
             operation,
-            plans,
-            race: winner.and(entry),
+            plans: choice.candidates.into_iter().map(timed).collect(),
+            decided_by: choice.decided_by,
+            reason: choice.reason,
         })
-    }
-
-    /// Why the first plan was chosen, in a sentence.
-    fn reason(&self, unit: &str) -> String {
-        match self.race.and_then(ProfileEntry::winning) {
-            Some(won) => format!(
-                "it won the race of {} candidates on this machine with a median of {:.0} ns, predicted {:.0} ns",
-                self.race.map_or(0, |e| e.candidates.len()),
-                won.measured_ns,
-                won.predicted_ns
-            ),
-            None if self.plans.len() > 1 => {
-                let next = &self.plans[1].plan;
-                let d = decimals(next.latency);
-                if next.latency <= self.plans[0].plan.latency {
-                    return format!(
-                        "no pattern is predicted to be faster; {} is equal",
-                        next.pattern
-                    );
-                }
-                format!(
-                    "the model predicts the least latency of {} patterns; the next is {} with {:.d$} {unit}",
-                    self.plans.len(),
-                    next.pattern,
-                    next.latency
-                )
-            }
-            None => "no other pattern can do it".to_owned(),
-        }
     }
 
     fn report<'a>(&'a self, team: &'a Team) -> ChoiceReport<'a> {
         ChoiceReport {
             op: self.operation,
             chosen: PlanReport::of(team, &self.plans[0]),
-            reason: self.reason(team.unit()),
-            decided_by: if self.race.is_some() { "race" } else { "model" },
+            reason: &self.reason,
+            decided_by: self.decided_by,
             runners_up: self.plans[1..]
                 .iter()
                 .map(|t| PlanReport::of(team, t))
@@ -208,7 +143,7 @@ struct Report<'a> {
     machine: &'a str,
     threads: &'a [u32],
     costs: CostBasis,
-    profile: String,
+    profile: &'a str,
     operations: Vec<ChoiceReport<'a>>,
     assumptions: &'a [String],
     notes: &'a [String],
@@ -220,8 +155,8 @@ struct Report<'a> {
 struct ChoiceReport<'a> {
     op: Operation,
     chosen: PlanReport<'a>,
-    reason: String,
-    decided_by: &'static str,
+    reason: &'a str,
+    decided_by: DecidedBy,
     runners_up: Vec<PlanReport<'a>>,
 }
 
@@ -230,7 +165,7 @@ fn text(
     source: &Source,
     team: &Team,
     races: &Races,
-    choices: &[Choice<'_>],
+    choices: &[Decision],
     circumstances: &Circumstances,
     shown: usize,
 ) -> String {
@@ -252,7 +187,7 @@ fn text(
             team.unit()
         );
         let _ = writeln!(out, "{}", title.style(screen.bold()));
-        let _ = writeln!(out, "why: {}", choice.reason(team.unit()));
+        let _ = writeln!(out, "why: {}", choice.reason);
         let end = choice.plans.len().min(shown.saturating_add(1));
         let _ = writeln!(out, "{}\n", table(team, &choice.plans[..end]));
     }
@@ -264,7 +199,7 @@ fn text(
         }
     };
     let _ = writeln!(out, "costs: {costs}");
-    let _ = writeln!(out, "races: {}", races.where_from);
+    let _ = writeln!(out, "races: {}", races.source());
     for sentence in circumstances.sentences() {
         let _ = writeln!(out, "{sentence}");
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
+use corecast::store::Store;
 use corecast_model::Matrix;
 use corecast_probe::{Basis, Config, Measurement, pairwise};
 use owo_colors::OwoColorize;
@@ -16,7 +17,7 @@ use crate::draw::grid::Grid;
 use crate::draw::palette::Screen;
 use crate::draw::{heat_csv, heat_svg, heat_text};
 use crate::team::{self, TeamArgs};
-use crate::{Global, failure, output, progress, source, store};
+use crate::{Global, failure, output, progress, source};
 
 /// Arguments of `corecast probe`.
 #[derive(Debug, Args)]
@@ -75,7 +76,7 @@ pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
         bail!("probe measures this machine, not {machine:?}: leave -i out");
     }
     let machine = corecast_machine::discover().machine;
-    let known = store::assumed(&machine)?;
+    let known = corecast::costs::built_in(&machine);
     let threads = team::members(&args.team, &known)?;
     let whole = threads == known.threads();
     let mut config = Config::new(threads);
@@ -107,7 +108,7 @@ pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
         }
         None if whole => format!(
             "saved in {}",
-            store::save_machine(&machine, &file.to_json())?.display()
+            Store::standard().save_machine(&file)?.display()
         ),
         None => "not saved: only a measurement of all threads is kept, name a file with --output"
             .to_owned(),
