@@ -190,7 +190,10 @@ impl Team {
     /// [`JoinError`].
     #[track_caller]
     pub fn join(&self, rank: usize) -> Result<Member, JoinError> {
-        let site = Location::caller();
+        self.join_at(rank, Location::caller())
+    }
+
+    fn join_at(&self, rank: usize, site: &'static Location<'static>) -> Result<Member, JoinError> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let last = self.size - 1;
         let place = waiting
@@ -218,8 +221,9 @@ impl Team {
     /// without any of them noticing.
     #[track_caller]
     pub fn run<R: Send>(&self, body: impl Fn(&mut Member) -> R + Sync) -> Vec<R> {
+        let site = Location::caller();
         let members: Vec<Member> = (0..self.size)
-            .map(|rank| match self.join(rank) {
+            .map(|rank| match self.join_at(rank, site) {
                 Ok(member) => member,
                 Err(error) => panic!("{error}"),
             })

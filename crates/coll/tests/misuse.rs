@@ -171,6 +171,43 @@ fn a_rank_joined_twice_is_an_error_with_both_sites() {
 }
 
 #[test]
+fn running_a_team_that_was_joined_is_a_panic_with_both_sites() {
+    let team = team_of(2, Pattern::Binary, &Options::default());
+    let _first = team.join(1).unwrap();
+    let run = std::panic::AssertUnwindSafe(|| team.run(|member| member.barrier()));
+    let said = *std::panic::catch_unwind(run)
+        .unwrap_err()
+        .downcast::<String>()
+        .unwrap();
+    assert_eq!(said.matches("misuse.rs:").count(), 2, "{said}");
+}
+
+/// A team that never sleeps notices a lost peer all the same.
+#[test]
+fn a_spinning_team_notices_a_member_that_leaves() {
+    let options = Options {
+        policy: Some(corecast_wire::Policy::SPIN),
+        ..Options::default()
+    };
+    let team = team_of(2, Pattern::Sequential, &options);
+    let results = team.run(|member| match member.rank() {
+        0 => member.barrier(),
+        _ => Ok(()),
+    });
+    let failure = results[0].clone().unwrap_err();
+    assert!(
+        matches!(
+            failure,
+            Failure::PeerLost {
+                panicked: false,
+                ..
+            }
+        ),
+        "{failure}"
+    );
+}
+
+#[test]
 fn a_rank_that_nobody_joins_is_an_error() {
     let options = Options {
         join_limit: Duration::from_millis(200),

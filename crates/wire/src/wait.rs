@@ -38,7 +38,7 @@ pub struct Policy {
     pub spin_ns: u32,
     /// Polling with the CPU offered to others in between, in nanoseconds.
     pub yield_ns: u32,
-    /// Whether to sleep after that; otherwise the last phase goes on for ever.
+    /// Whether to sleep after that; otherwise it begins again.
     pub park: bool,
 }
 
@@ -65,9 +65,10 @@ impl Policy {
         park: true,
     };
 
-    /// Never gives the CPU away. For threads that own their hardware threads.
+    /// Never gives the CPU away. For threads that own their hardware threads. Lost peers are
+    /// noticed once in a millisecond.
     pub const SPIN: Self = Self {
-        spin_ns: u32::MAX,
+        spin_ns: 1_000_000,
         yield_ns: 0,
         park: false,
     };
@@ -94,12 +95,13 @@ pub trait Watch {
     /// What ends it.
     type Error;
 
-    /// Looked at about once per yield and once per sleep; never while spinning.
+    /// Looked at about once per yield, once per sleep, and between two spins; never while spinning.
+    /// `waited` counts from the end of the first phase, and is zero while the thread yields.
     ///
     /// # Errors
     ///
     /// Whatever makes further waiting useless.
-    fn check(&mut self, slept: Duration) -> Result<(), Self::Error>;
+    fn check(&mut self, waited: Duration) -> Result<(), Self::Error>;
 }
 
 /// Waits for ever.
@@ -140,10 +142,7 @@ impl Governor {
     /// A governor for the owner of `parker`.
     pub fn new(policy: Policy, parker: LineRef<Line<Parker>>) -> Self {
         let rate = arch::cycles_per_ns();
-        let ticks = |ns: u32| match ns {
-            u32::MAX => u64::MAX,
-            ns => (f64::from(ns) * rate) as u64,
-        };
+        let ticks = |ns: u32| (f64::from(ns) * rate) as u64;
         Self {
             spin_ticks: ticks(policy.spin_ns),
             yield_ticks: ticks(policy.yield_ns),
@@ -232,22 +231,25 @@ impl Governor {
         look: &mut impl FnMut() -> Option<T>,
     ) -> Result<T, W::Error> {
         #[cfg(not(loom))]
-        {
+        let since = std::time::Instant::now();
+        #[cfg(not(loom))]
+        loop {
             let start = arch::cycles();
-            loop {
-                let spent = arch::cycles().wrapping_sub(start) >= self.yield_ticks;
-                if spent && self.park {
-                    break;
-                }
+            while arch::cycles().wrapping_sub(start) < self.yield_ticks {
                 std::thread::yield_now();
                 if let Some(found) = look() {
                     return Ok(found);
                 }
                 watch.check(Duration::ZERO)?;
             }
+            if self.park {
+                break;
+            }
+            watch.check(since.elapsed())?;
+            if let Some(found) = self.spin(&mut *look) {
+                return Ok(found);
+            }
         }
-        #[cfg(not(loom))]
-        let since = std::time::Instant::now();
         let mut nap = FIRST_NAP;
         loop {
             #[cfg(not(loom))]
