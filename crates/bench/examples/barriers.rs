@@ -24,11 +24,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     if ranks == 2 && !seat::oversubscribed(&seats) {
         entrants.extend(floor::mutual_exchanges());
     }
-    entrants.extend(peers::barriers(&seats));
+    entrants.extend(peers::barriers(&seats, peers::Selection::All));
     let comparison = race::run("barrier", &seats, &settings, &entrants, |_| {})?;
     match json {
         true => println!("{}", serde_json::to_string_pretty(&comparison.report())?),
-        false => print!("{}", table::render(&comparison)),
+        false => print!("{}", table::render(&comparison, table::Extent::All)),
     }
     Ok(())
 }

@@ -36,6 +36,8 @@ pub struct Entry {
     pub role: Role,
     /// How it was set up.
     pub setting: String,
+    /// What a model said that one operation takes.
+    pub predicted_ns: Option<f64>,
     /// How it fared.
     pub status: Status,
     /// Operations per batch at the end of the race; 0 for programs, which choose
@@ -121,6 +123,7 @@ impl Comparison {
             },
             batch: entry.batch,
             misses: entry.misses,
+            predicted_ns: entry.predicted_ns,
             ns_per_op: entry.summary(),
             ratio_to_floor: floor.and_then(|floor| self.ratio(entry, floor)),
             ratio_to_best_peer: peer.and_then(|peer| self.ratio(entry, peer)),
@@ -208,6 +211,9 @@ pub struct EntryReport {
     pub batch: u64,
     /// Rounds without a sample because a launch failed.
     pub misses: u32,
+    /// What a model said that one operation takes.
+    #[serde(default)]
+    pub predicted_ns: Option<f64>,
     /// Summary of the samples.
     pub ns_per_op: Option<Summary>,
     /// Times as long as the fastest floor.

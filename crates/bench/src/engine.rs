@@ -43,6 +43,17 @@ pub trait Engine: Sync {
         1
     }
 
+    /// What a model says that one operation takes, in nanoseconds.
+    fn predicted_ns(&self) -> Option<f64> {
+        None
+    }
+
+    /// Why the engine has stopped working, if it has: times since then mean
+    /// nothing. Looked at after each batch.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
     /// The member of `rank`. Called once per rank and race, on the thread that
     /// will run it, so that memory first touched here lies near that thread.
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a>;
@@ -58,6 +69,18 @@ pub trait Member {
     /// operation that lets a rank run ahead of the others must end with what
     /// makes its latency that of the slowest rank.
     fn run(&mut self, operations: u64);
+
+    /// Like [`run`](Self::run), for members that know better than the crew how
+    /// long their operations took: the longest of such times among the ranks is
+    /// the batch's, in place of the time from the first start to the last end.
+    fn measure(&mut self, operations: u64) -> Option<Duration> {
+        self.run(operations);
+        None
+    }
+
+    /// Moves to another place in memory, for engines that have several; called
+    /// on all ranks before each batch. See [`crate::floor::PLACES`].
+    fn turn(&mut self) {}
 
     /// Checks the result of some operations; called on all ranks together. The
     /// default is [`verify_barrier`].

@@ -113,7 +113,7 @@ impl<const PAUSE: bool> Engine for RoundTrip<PAUSE> {
             places: &self.places,
             rank,
             number: 0,
-            batch: 0,
+            place: 0,
         })
     }
 }
@@ -122,7 +122,7 @@ struct RoundTripMember<'a, const PAUSE: bool> {
     places: &'a [[Line; 2]; PLACES],
     rank: usize,
     number: u64,
-    batch: usize,
+    place: usize,
 }
 
 impl<const PAUSE: bool> Member for RoundTripMember<'_, PAUSE> {
@@ -130,10 +130,9 @@ impl<const PAUSE: bool> Member for RoundTripMember<'_, PAUSE> {
     // carries whatever was written before it, as any message would.
     fn run(&mut self, operations: u64) {
         // Copied, so that the loops run in registers.
-        let [ping, pong] = &self.places[self.batch % PLACES];
+        let [ping, pong] = &self.places[self.place];
         let (ping, pong, start) = (&ping.0, &pong.0, self.number);
         let end = start + operations;
-        self.batch += 1;
         if self.rank == 0 {
             for number in start + 1..=end {
                 ping.store(number, Ordering::Release);
@@ -146,6 +145,10 @@ impl<const PAUSE: bool> Member for RoundTripMember<'_, PAUSE> {
             }
         }
         self.number = end;
+    }
+
+    fn turn(&mut self) {
+        self.place = (self.place + 1) % PLACES;
     }
 
     /// Rank 0 must find that rank 1 has counted along, each time.
@@ -209,20 +212,37 @@ impl<const PAUSE: bool> Engine for MutualExchange<PAUSE> {
     }
 
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
-        let places = &self.places;
-        let (mut passed, mut batch) = (0, 0);
-        // Release pairs with the Acquire of the other rank, as in any barrier.
-        Box::new(move |operations| {
-            let lines = &places[batch % PLACES];
-            let (mine, theirs) = (&lines[rank].0, &lines[1 - rank].0);
-            let end = passed + operations;
-            batch += 1;
-            for number in passed + 1..=end {
-                mine.store(number, Ordering::Release);
-                await_number::<PAUSE>(theirs, number);
-            }
-            passed = end;
+        Box::new(MutualExchangeMember::<PAUSE> {
+            places: &self.places,
+            rank,
+            passed: 0,
+            place: 0,
         })
+    }
+}
+
+struct MutualExchangeMember<'a, const PAUSE: bool> {
+    places: &'a [[Line; 2]; PLACES],
+    rank: usize,
+    passed: u64,
+    place: usize,
+}
+
+impl<const PAUSE: bool> Member for MutualExchangeMember<'_, PAUSE> {
+    fn run(&mut self, operations: u64) {
+        let lines = &self.places[self.place];
+        let (mine, theirs) = (&lines[self.rank].0, &lines[1 - self.rank].0);
+        let (start, end) = (self.passed, self.passed + operations);
+        // Release pairs with the Acquire of the other rank, as in any barrier.
+        for number in start + 1..=end {
+            mine.store(number, Ordering::Release);
+            await_number::<PAUSE>(theirs, number);
+        }
+        self.passed = end;
+    }
+
+    fn turn(&mut self) {
+        self.place = (self.place + 1) % PLACES;
     }
 }
 

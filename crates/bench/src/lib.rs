@@ -13,6 +13,7 @@
 //! | [`stats`] | medians, their intervals, paired ratios |
 //! | [`comparison`] | the outcome, and its versioned JSON form |
 //! | [`table`] | the outcome as text |
+//! | [`contestant`] | Corecast's operations over a plan |
 //! | [`floor`] | hand-written loops that no library can beat by much |
 //! | [`peers`] | barriers that people use today |
 //! | [`seat`] | where the ranks run |
@@ -31,13 +32,14 @@
 //!     |_| {},
 //! )?;
 //! assert_eq!(comparison.entries.len(), 1);
-//! println!("{}", table::render(&comparison));
+//! println!("{}", table::render(&comparison, table::Extent::All));
 //! # Ok::<(), corecast_bench::RaceError>(())
 //! ```
 
 #![deny(unsafe_code)]
 
 pub mod comparison;
+pub mod contestant;
 mod crew;
 pub mod engine;
 pub mod external;
@@ -49,6 +51,7 @@ pub mod stats;
 pub mod table;
 
 pub use comparison::{Comparison, Entry, Status};
+pub use contestant::{Collective, Contestant, Exercise};
 pub use engine::{Engine, Flaw, Member, Role};
 pub use external::External;
 pub use race::{Entrant, Progress, RaceError, Settings};

@@ -158,11 +158,11 @@ impl<'a> Entrant<'a> {
         let (setting, role, status) = match &self.kind {
             Kind::Threads(engine) => {
                 let places = match self.unpinned || seat::describe(seats) == "any" {
-                    true => "unpinned".to_owned(),
-                    false => format!("pinned {}", shortened(seats)),
+                    true => "unpinned",
+                    false => "pinned",
                 };
                 let setting = match engine.setting() {
-                    own if own.is_empty() => places,
+                    own if own.is_empty() => places.to_owned(),
                     own => format!("{own}, {places}"),
                 };
                 (setting, engine.role(), Status::Pending)
@@ -176,6 +176,10 @@ impl<'a> Entrant<'a> {
             name: self.name().to_owned(),
             role,
             setting,
+            predicted_ns: match &self.kind {
+                Kind::Threads(engine) => engine.predicted_ns(),
+                _ => None,
+            },
             status,
             batch: 0,
             misses: 0,
@@ -188,19 +192,6 @@ impl fmt::Debug for Entrant<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Entrant({})", self.name())
     }
-}
-
-/// A list of seats in a setting line: the PUs dealt round, not every rank.
-fn shortened(seats: &[Seat]) -> String {
-    let mut places = seats.to_vec();
-    places.dedup();
-    let mut distinct: Vec<Seat> = Vec::new();
-    for seat in places {
-        if !distinct.contains(&seat) {
-            distinct.push(seat);
-        }
-    }
-    seat::describe(&distinct)
 }
 
 /// What a race is about to do, for progress displays. An engine that never
@@ -282,7 +273,7 @@ pub fn run(
                 Runner::Threads {
                     crew,
                     number: crews[crew].add(engine),
-                    parts: engine.parts(),
+                    engine,
                 }
             }
             Kind::Process(external) => Runner::Process(external),
@@ -311,7 +302,7 @@ enum Runner<'a> {
     Threads {
         crew: usize,
         number: usize,
-        parts: u32,
+        engine: &'a dyn Engine,
     },
     Process(&'a External),
     Absent,
@@ -423,12 +414,18 @@ impl Race<'_, '_> {
             Runner::Threads {
                 crew,
                 number,
-                parts,
-            } => self.crews[crew].batch(number, entry.batch).map(|took| {
-                let ns = took.as_nanos() as f64 / entry.batch as f64 / f64::from(parts);
-                entry.batch = refit(entry.batch, took, self.settings.batch);
-                ns
-            }),
+                engine,
+            } => self.crews[crew]
+                .batch(number, entry.batch)
+                .and_then(|took| match engine.failure() {
+                    Some(reason) => Err(reason),
+                    None => {
+                        let parts = f64::from(engine.parts());
+                        let ns = took.as_nanos() as f64 / entry.batch as f64 / parts;
+                        entry.batch = refit(entry.batch, took, self.settings.batch);
+                        Ok(ns)
+                    }
+                }),
             Runner::Process(external) => external.launch().map_err(|e| e.to_string()),
             Runner::Absent => return None,
         };
@@ -508,10 +505,5 @@ mod tests {
         assert_eq!(refit(1000, ms(10), ms(1)), 100);
         assert_eq!(refit(1000, ms(1), ms(100)), 4000);
         assert_eq!(refit(1, Duration::ZERO, ms(1)), 4);
-    }
-
-    #[test]
-    fn shared_pus_are_named_once() {
-        assert_eq!(shortened(&seat::pinned(8, &[0, 1])), "0,1");
     }
 }

@@ -57,12 +57,15 @@ pub fn oversubscribed(seats: &[Seat]) -> bool {
     shared || seats.len() > allowed_pus().len().max(1)
 }
 
-/// Seats as a list such as `0,1`, or `any` if none is pinned.
+/// The places of `seats`, each once, as a list such as `0,1`; `any` if none is pinned.
 pub fn describe(seats: &[Seat]) -> String {
-    if seats.iter().all(|seat| *seat == Seat::Free) {
-        return "any".to_owned();
+    let mut distinct: Vec<Seat> = Vec::new();
+    for seat in seats {
+        if !distinct.contains(seat) {
+            distinct.push(*seat);
+        }
     }
-    let places: Vec<String> = seats.iter().map(Seat::to_string).collect();
+    let places: Vec<String> = distinct.iter().map(Seat::to_string).collect();
     places.join(",")
 }
 
@@ -88,7 +91,8 @@ mod tests {
 
     #[test]
     fn seats_are_dealt_round() {
-        assert_eq!(describe(&pinned(5, &[3, 7])), "3,7,3,7,3");
+        assert_eq!(pinned(3, &[3, 7]), [Seat::Pu(3), Seat::Pu(7), Seat::Pu(3)]);
+        assert_eq!(describe(&pinned(5, &[3, 7])), "3,7");
         assert_eq!(describe(&free(2)), "any");
         assert!(oversubscribed(&pinned(3, &[0, 1])));
         assert!(!oversubscribed(&pinned(1, &[0])));

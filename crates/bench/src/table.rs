@@ -5,21 +5,41 @@ use crate::engine::Role;
 use crate::stats::Ratio;
 use std::fmt::Write;
 
+/// How much a table shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Of each floor and each peer the fastest setting, and ratios without intervals.
+    Best,
+    /// Every entrant and interval.
+    All,
+}
+
 /// Renders a comparison as a table: one line per entrant, fastest first, then
 /// a line for each that was skipped or failed, then the notes.
 ///
 /// Times are nanoseconds per operation: median and its 95 % interval. Ratios
 /// are medians of the ratios of each round with their intervals.
-pub fn render(comparison: &Comparison) -> String {
+pub fn render(comparison: &Comparison, extent: Extent) -> String {
     let floor = comparison.fastest(Role::Floor);
     let peer = comparison.fastest(Role::Peer);
-    let mut rows = vec![header(floor.is_some(), peer.is_some())];
     let mut timed: Vec<(f64, &Entry)> = comparison
         .entries
         .iter()
         .filter_map(|entry| Some((entry.summary()?.median, entry)))
         .collect();
     timed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let all = timed.len();
+    if extent == Extent::Best {
+        let mut seen: Vec<&str> = Vec::new();
+        timed.retain(|(_, entry)| {
+            let first = !seen.contains(&entry.name.as_str());
+            seen.push(&entry.name);
+            first
+        });
+    }
+    let slower = all - timed.len();
+    let predicted = timed.iter().any(|(_, e)| e.predicted_ns.is_some());
+    let mut rows = vec![header(predicted, floor.is_some(), peer.is_some())];
     for (_, entry) in &timed {
         let Some(summary) = entry.summary() else {
             continue;
@@ -33,8 +53,11 @@ pub fn render(comparison: &Comparison) -> String {
                 digits(summary.interval.high)
             ),
         ];
+        if predicted {
+            row.push(entry.predicted_ns.map_or("-".to_owned(), digits));
+        }
         for base in [floor, peer].into_iter().flatten() {
-            row.push(ratio(comparison.ratio(entry, base)));
+            row.push(ratio(comparison.ratio(entry, base), extent));
         }
         row.push(entry.setting.clone());
         rows.push(row);
@@ -48,9 +71,18 @@ pub fn render(comparison: &Comparison) -> String {
     let _ = writeln!(
         text,
         "{}: {} ranks on {}{crowd}, {} interleaved rounds, ns per operation",
-        comparison.title, comparison.ranks, comparison.seats, comparison.rounds
+        comparison.title,
+        comparison.ranks,
+        match comparison.seats.as_str() {
+            "any" => "any PU".to_owned(),
+            seats => format!("PU {seats}"),
+        },
+        comparison.rounds
     );
     align(&mut text, &rows);
+    if slower > 0 {
+        let _ = writeln!(text, "and slower settings of these, {slower} in all");
+    }
     for entry in &comparison.entries {
         let (word, reason) = match &entry.status {
             Status::Skipped(reason) => ("SKIPPED", reason),
@@ -68,23 +100,26 @@ pub fn render(comparison: &Comparison) -> String {
     text
 }
 
-fn header(floor: bool, peer: bool) -> Vec<String> {
+fn header(predicted: bool, floor: bool, peer: bool) -> Vec<String> {
     let mut header = vec!["name", "median", "95 % interval"];
+    header.extend(predicted.then_some("predicted"));
     header.extend(floor.then_some("/ floor"));
     header.extend(peer.then_some("/ best peer"));
     header.push("setting");
     header.into_iter().map(str::to_owned).collect()
 }
 
-fn ratio(ratio: Option<Ratio>) -> String {
-    ratio.map_or("-".to_owned(), |ratio| {
-        format!(
+fn ratio(ratio: Option<Ratio>, extent: Extent) -> String {
+    match (ratio, extent) {
+        (None, _) => "-".to_owned(),
+        (Some(ratio), Extent::Best) => digits(ratio.median),
+        (Some(ratio), Extent::All) => format!(
             "{} ({}..{})",
             digits(ratio.median),
             digits(ratio.interval.low),
             digits(ratio.interval.high)
-        )
-    })
+        ),
+    }
 }
 
 /// Three significant digits or all digits before the point.
@@ -126,6 +161,7 @@ mod tests {
             name: name.to_owned(),
             role,
             setting: "as is".to_owned(),
+            predicted_ns: (role == Role::Corecast).then_some(ns / 2.0),
             status,
             batch: 1,
             misses: 0,
@@ -143,6 +179,8 @@ mod tests {
             rounds: 8,
             entries: vec![
                 entry("peer", Role::Peer, Status::Timed, 300.0),
+                entry("peer", Role::Peer, Status::Timed, 900.0),
+                entry("own", Role::Corecast, Status::Timed, 150.0),
                 entry("floor", Role::Floor, Status::Timed, 100.0),
                 entry(
                     "gone",
@@ -154,19 +192,24 @@ mod tests {
             ],
             notes: vec!["pinning refused".to_owned()],
         };
-        let text = render(&comparison);
+        let text = render(&comparison, Extent::Best);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines,
             [
-                "barrier: 2 ranks on 0,1, 8 interleaved rounds, ns per operation",
-                "name   median  95 % interval            / floor        / best peer  setting",
-                "floor     100       100..100  1.00 (1.00..1.00)  0.33 (0.33..0.33)  as is",
-                "peer      300       300..300  3.00 (3.00..3.00)  1.00 (1.00..1.00)  as is",
+                "barrier: 2 ranks on PU 0,1, 8 interleaved rounds, ns per operation",
+                "name   median  95 % interval  predicted  / floor  / best peer  setting",
+                "floor     100       100..100          -     1.00         0.33  as is",
+                "own       150       150..150       75.0     1.50         0.50  as is",
+                "peer      300       300..300          -     3.00         1.00  as is",
+                "and slower settings of these, 1 in all",
                 "SKIPPED gone (as is): no compiler",
                 "FAILED wrong (as is): hung",
                 "note: pinning refused",
             ]
         );
+        let text = render(&comparison, Extent::All);
+        assert!(text.contains("0.33 (0.33..0.33)"), "{text}");
+        assert!(text.contains("9.00 (9.00..9.00)"), "{text}");
     }
 }

@@ -108,7 +108,7 @@ fn native_peers_run_or_say_why_not() {
         ..Settings::quick()
     };
     let seats = seat::pinned(2, &seat::allowed_pus());
-    let entrants = peers::native_barriers(&seats);
+    let entrants = peers::native_barriers(&seats, peers::Selection::All);
     for name in ["gomp", "libomp", "C++ std::barrier"] {
         assert!(
             entrants.iter().any(|e| e.name() == name),

@@ -206,7 +206,7 @@ fn barriers_that_do_not_wait_are_not_timed() {
         assert!(broken.timed().is_empty());
         // The sound one is timed all the same.
         assert_eq!(comparison.entries[1].status, Status::Timed);
-        assert!(table::render(&comparison).contains("FAILED made"));
+        assert!(table::render(&comparison, table::Extent::All).contains("FAILED made"));
     }
 }
 
@@ -293,7 +293,7 @@ fn refused_pins_and_absent_entrants_are_told() {
     let comparison = run(&[Seat::Pu(70_000), Seat::Free], &entrants);
     assert_eq!(comparison.notes.len(), 1);
     assert!(comparison.notes[0].contains("70000"));
-    let text = table::render(&comparison);
+    let text = table::render(&comparison, table::Extent::All);
     assert!(
         text.contains("SKIPPED gomp: no compiler (install gcc)"),
         "{text}"

@@ -11,13 +11,23 @@ pub use std_barrier::StdBarrier;
 use crate::race::Entrant;
 use crate::seat::Seat;
 
-/// All barrier peers for a race on `seats`, pinned and not; what is missing on
-/// this machine is among them as an absent entrant.
+/// Which settings of the peers take part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// Every setting of interest.
+    All,
+    /// Of libraries with many settings those that win on an idle machine: bound where the race is
+    /// pinned, and waiting by the default or actively.
+    Likely,
+}
+
+/// The barrier peers for a race on `seats`; what is missing on this machine is
+/// among them as an absent entrant.
 ///
 /// # Cost
 ///
 /// Up to three compilations, about a second each.
-pub fn barriers(seats: &[Seat]) -> Vec<Entrant<'static>> {
+pub fn barriers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
     let ranks = seats.len();
     let mut entrants = Vec::new();
     if seats.iter().any(|seat| *seat != Seat::Free) {
@@ -26,6 +36,6 @@ pub fn barriers(seats: &[Seat]) -> Vec<Entrant<'static>> {
     }
     entrants.push(Entrant::threads(StdBarrier::new(ranks)).unpinned());
     entrants.push(Entrant::threads(PthreadBarrier::new(ranks)).unpinned());
-    entrants.extend(native_barriers(seats));
+    entrants.extend(native_barriers(seats, selection));
     entrants
 }

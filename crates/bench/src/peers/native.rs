@@ -12,6 +12,7 @@
 //! | `C++ std::barrier` | bound and not |
 
 use crate::external::External;
+use crate::peers::Selection;
 use crate::race::Entrant;
 use crate::seat::Seat;
 use std::fs;
@@ -58,7 +59,7 @@ const STD_RECIPES: &[Recipe] = &[
 /// # Cost
 ///
 /// Up to three compilations, about a second each.
-pub fn barriers(seats: &[Seat]) -> Vec<Entrant<'static>> {
+pub fn barriers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
     let mut entrants = Vec::new();
     let team = Team::of(seats);
     let workshop = match Workshop::open() {
@@ -72,11 +73,11 @@ pub fn barriers(seats: &[Seat]) -> Vec<Entrant<'static>> {
     };
 
     match workshop.build("gomp", OMP, GOMP_RECIPES, "install gcc") {
-        Ok(program) => entrants.extend(gomp(&workshop, &program, &team)),
+        Ok(program) => entrants.extend(gomp(&workshop, &program, &team, selection)),
         Err(reason) => entrants.push(Entrant::absent("gomp", "", reason)),
     }
     match workshop.build("libomp", OMP, LIBOMP_RECIPES, "install clang and libomp") {
-        Ok(program) => entrants.extend(libomp(&workshop, &program, &team)),
+        Ok(program) => entrants.extend(libomp(&workshop, &program, &team, selection)),
         Err(reason) => entrants.push(Entrant::absent("libomp", "", reason)),
     }
     match workshop.build("std", STD, STD_RECIPES, "install g++ 11 or later") {
@@ -86,10 +87,20 @@ pub fn barriers(seats: &[Seat]) -> Vec<Entrant<'static>> {
     entrants
 }
 
-fn gomp(workshop: &Workshop, program: &Path, team: &Team) -> Vec<Entrant<'static>> {
+fn gomp(
+    workshop: &Workshop,
+    program: &Path,
+    team: &Team,
+    selection: Selection,
+) -> Vec<Entrant<'static>> {
+    let (bindings, policies): (usize, &[&str]) = match selection {
+        Selection::All => (2, &["active", "passive", "default"]),
+        Selection::Likely if team.is_crowded() => (1, &["passive", "default"]),
+        Selection::Likely => (1, &["active", "default"]),
+    };
     let mut entrants = Vec::new();
-    for bound in team.bindings() {
-        for policy in ["active", "passive", "default"] {
+    for bound in team.bindings().take(bindings) {
+        for &policy in policies {
             let mut variables = team.omp_binding(bound);
             if policy != "default" {
                 variables.push(("OMP_WAIT_POLICY".to_owned(), policy.to_owned()));
@@ -100,17 +111,26 @@ fn gomp(workshop: &Workshop, program: &Path, team: &Team) -> Vec<Entrant<'static
     entrants
 }
 
-fn libomp(workshop: &Workshop, program: &Path, team: &Team) -> Vec<Entrant<'static>> {
+fn libomp(
+    workshop: &Workshop,
+    program: &Path,
+    team: &Team,
+    selection: Selection,
+) -> Vec<Entrant<'static>> {
+    let (bindings, patterns): (usize, &[&str]) = match selection {
+        Selection::All => (2, &["linear", "tree", "hyper", "hierarchical", "dist"]),
+        Selection::Likely => (1, &[]),
+    };
     let mut entrants = Vec::new();
     let variable = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-    for bound in team.bindings() {
+    for bound in team.bindings().take(bindings) {
         for blocktime in [Some("infinite"), None] {
             let mut variables = team.omp_binding(bound);
             variables.extend(blocktime.map(|time| variable("KMP_BLOCKTIME", time)));
             entrants.push(team.omp(workshop, "libomp", program, variables));
         }
     }
-    for pattern in ["linear", "tree", "hyper", "hierarchical", "dist"] {
+    for &pattern in patterns {
         let mut variables = team.omp_binding(team.is_pinned());
         variables.push(variable("KMP_BLOCKTIME", "infinite"));
         let both_phases = format!("{pattern},{pattern}");
@@ -164,6 +184,10 @@ impl Team {
 
     fn is_pinned(&self) -> bool {
         !self.pus.is_empty()
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.ranks > self.pus.len().max(1)
     }
 
     /// Bound and unbound, or only unbound if the race has no PUs.

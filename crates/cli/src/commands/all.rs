@@ -1,30 +1,43 @@
-//! `corecast` without a command: measures this machine, plans, races the best plans for a barrier
-//! against what people use today, and keeps what it found.
+//! `corecast` without a command: measures this machine, plans, races the best plans of each
+//! operation, barriers also against what people use today, and keeps what it found.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use corecast_bench::{Comparison, Settings, table};
+use corecast::store::{Store, StoreError, Stored};
+use corecast_bench::peers::Selection;
+use corecast_bench::{Collective, Progress, Settings, comparison, table};
 use corecast_model::profile::machine_key;
 use corecast_model::{Machine, MachineFile, Profile, ProfileEntry, RacedCandidate};
-use corecast_plan::{Operation, RootChoice};
+use corecast_plan::{Operation, Plan, RootChoice};
 use corecast_probe::{Basis, Config, Measurement, pairwise};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use super::bench::{Race, candidates, race_barriers};
+use super::bench::contest::{Contest, Race, planned};
+use super::bench::extent;
 use crate::draw::boxes::nest;
 use crate::draw::grid::decimals;
 use crate::draw::palette::Screen;
 use crate::draw::{heat_text, topo_text};
 use crate::planning::{self, PlanReport, Team, Timed};
 use crate::source::{self, CostBasis};
-use crate::{Global, failure, limits, output, progress, store};
+use crate::{Global, failure, limits, output, progress};
 
-/// Time for the measurement: with the race the whole stays under a minute.
-const PROBE_LIMIT: Duration = Duration::from_secs(30);
+/// Time for the measurement: with the races the whole stays under a minute.
+const PROBE_LIMIT: Duration = Duration::from_secs(25);
+
+/// Time for the race of each operation once its entrants are checked. Most entrants of a barrier
+/// are peers, which are launched each round.
+const fn budget(collective: Collective) -> Duration {
+    match collective {
+        Collective::Barrier => Duration::from_secs(7),
+        _ => Duration::from_secs(3),
+    }
+}
 
 /// Runs the main job.
 pub(crate) fn run(global: &Global) -> Result<ExitCode> {
@@ -44,30 +57,19 @@ pub(crate) fn run(global: &Global) -> Result<ExitCode> {
         plans.truncate(1);
         chosen.extend(plans);
     }
-    let mut race = None;
+    let mut races = Vec::new();
     if team.threads.len() > 1 {
-        let raced = candidates(&team, &[])?;
-        race = Some(race_barriers(
-            &team,
-            raced,
-            basis,
-            &Settings::default(),
-            false,
-            true,
-        )?);
+        races = race(&team, basis, &mut chosen)?;
     } else {
-        notes.push("nothing was raced: a barrier needs two hardware threads".to_owned());
+        notes.push(format!(
+            "nothing was raced: PU {} is alone, and a team needs two hardware threads (corecast bench --ranks 2 lets two ranks share it)",
+            team.threads[0]
+        ));
     }
-    let mut profile = None;
-    if let (Some(race), Some(measured)) = (&race, &measurement) {
-        let (winner, entry) = barrier_entry(&team, race);
-        if let Some(plan) = winner {
-            chosen.retain(|t| t.plan.operation != Operation::Barrier);
-            chosen.push(plan);
-            let mut record = Profile::new(machine_key(machine), measured.when());
-            record.record(entry);
-            profile = Some(store::save_profile(machine, &record.to_json())?);
-        }
+    if let (false, Some(measured)) = (races.is_empty(), &measurement) {
+        let profile = profile(machine, measured.when(), &team, &races);
+        let saved = Store::standard().save_profile(machine, &profile);
+        notes.push(kept("profile", saved));
     }
     let found = Found {
         machine,
@@ -75,26 +77,31 @@ pub(crate) fn run(global: &Global) -> Result<ExitCode> {
         basis,
         team: &team,
         chosen: &chosen,
+        races: &races,
         notes: &notes,
     };
-    let comparison = race.as_ref().map(|r| &r.comparison);
     if global.json {
-        output::json(&found.report(
-            comparison,
-            profile.as_ref().map(|p| p.display().to_string()),
-        ))?;
+        output::json(&found.report())?;
     } else {
-        output::print(&found.text(
-            comparison,
-            profile.as_ref().map(|p| p.display().to_string()),
-        ))?;
+        output::print(&found.text(extent(global)))?;
     }
-    let sound = race.as_ref().is_none_or(|r| r.wrong() == 0);
-    Ok(if sound {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(failure::FAILED_CHECK)
+    Ok(match races.iter().map(Race::wrong).sum() {
+        0_usize => ExitCode::SUCCESS,
+        _ => ExitCode::from(failure::FAILED_CHECK),
     })
+}
+
+/// Where something was saved, as a note; a warning where it could not be, since what was found is
+/// worth printing all the same.
+fn kept(what: &str, saved: Result<PathBuf, StoreError>) -> String {
+    match saved {
+        Ok(path) => format!("{what} saved in {}", path.display()),
+        Err(error) => {
+            let sentence = format!("{what} not saved: {error}");
+            failure::warn(&sentence);
+            sentence
+        }
+    }
 }
 
 /// The machine with its own costs, or with the literature's and a note where it refuses.
@@ -117,67 +124,120 @@ fn measure(
             let file = measurement
                 .to_machine_file_on(Basis::OneWay)
                 .context("this machine")?;
-            let path = store::save_machine(machine, &file.to_json())?;
             notes.extend(measurement.notes.iter().cloned());
-            notes.push(format!("costs saved in {}", path.display()));
+            let saved = Store::standard().save_machine(&file);
+            notes.push(kept("costs", saved));
             Ok((file, CostBasis::Measured, Some(measurement)))
         }
         Err(error) if error.is_environment() => {
             notes.push(format!(
                 "costs by class of proximity from the literature are used: {error}"
             ));
-            Ok((store::assumed(machine)?, CostBasis::Assumed, None))
+            Ok((corecast::costs::built_in(machine), CostBasis::Assumed, None))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// The fastest plan of a race, and the race as the profile keeps it.
-fn barrier_entry(team: &Team, race: &Race) -> (Option<Timed>, ProfileEntry) {
-    let mut raced: Vec<(RacedCandidate, &Timed)> = Vec::new();
-    for timed in &race.plans {
-        let name = timed.plan.pattern.to_string();
-        let entry = race
-            .comparison
-            .entries
-            .iter()
-            .find(|e| e.name == format!("corecast {name}"));
-        let Some(summary) = entry.and_then(|e| e.summary()) else {
-            continue;
+/// Races each operation, and puts the winners in the place of what the model chose.
+fn race(team: &Team, basis: CostBasis, chosen: &mut [Timed]) -> Result<Vec<Race>> {
+    let mut contest = Contest::new(team, basis);
+    contest.peers = Some(Selection::Likely);
+    let bar = progress::bar("racing");
+    let count = Collective::ALL.len() as f64;
+    let mut races: Vec<Race> = Vec::new();
+    for (place, collective) in Collective::ALL.into_iter().enumerate() {
+        let settings = Settings {
+            budget: budget(collective),
+            ..Settings::default()
         };
-        let candidate = RacedCandidate {
-            pattern: name,
-            root: timed.plan.tree().map_or(0, |t| t.root()),
-            children: timed.plan.tree().map(|t| t.child_lists().to_vec()),
-            predicted_ns: timed.plan.latency,
-            measured_ns: summary.median,
-            interval_ns: (summary.interval.low, summary.interval.high),
+        let mut step = |step: Progress<'_>| match step {
+            Progress::Preparing { name, .. } => bar.say(&format!("{collective}: checking {name}")),
+            Progress::Round { round, done } => bar.at(
+                (place as f64 + done) / count,
+                &format!("{collective}, round {round}"),
+            ),
         };
-        raced.push((candidate, timed));
+        let race = match planned(collective) {
+            Some(operation) => {
+                let race = contest.race(collective, &settings, &mut step)?;
+                let fastest = race.ranking().first().and_then(|(c, _)| c.timed.as_ref());
+                if let Some(winner) = fastest
+                    && let Some(plan) = chosen.iter_mut().find(|t| t.plan.operation == operation)
+                {
+                    *plan = Timed {
+                        plan: winner.plan.clone(),
+                        search_ms: winner.search_ms,
+                    };
+                }
+                race
+            }
+            // Over the plans that have won: the team that users get.
+            None => {
+                let plan = |operation| -> Option<&Plan> {
+                    let mut plans = chosen.iter().map(|t| &t.plan);
+                    plans.find(|plan| plan.operation == operation)
+                };
+                let (Some(fan_in), Some(fan_out)) =
+                    (plan(Operation::Reduce), plan(Operation::Broadcast))
+                else {
+                    continue;
+                };
+                let only = vec![contest.allreduce(fan_in, fan_out)?];
+                contest.race_among(collective, only, &settings, &mut step)?
+            }
+        };
+        races.push(race);
     }
-    raced.sort_by(|a, b| a.0.measured_ns.total_cmp(&b.0.measured_ns));
-    let winner = raced.first().map(|(_, t)| Timed {
-        plan: t.plan.clone(),
-        search_ms: t.search_ms,
-    });
-    let entry = ProfileEntry {
-        operation: Operation::Barrier.to_string(),
-        threads: team.threads.clone(),
-        winner: raced
-            .first()
-            .map_or(String::new(), |(c, _)| c.pattern.clone()),
-        candidates: raced.into_iter().map(|(c, _)| c).collect(),
-    };
-    (winner, entry)
+    bar.finish();
+    Ok(races)
 }
 
-/// Everything but the race.
+/// What was known of this machine from earlier races of other teams, and these races.
+fn profile(machine: &Machine, when: String, team: &Team, races: &[Race]) -> Profile {
+    let mut profile = match Store::standard().profile(machine) {
+        Stored::Found(_, profile) => profile,
+        _ => Profile::new(machine_key(machine), when.clone()),
+    };
+    profile.created = when;
+    for race in races {
+        let Some(operation) = planned(race.collective) else {
+            continue;
+        };
+        let ranking = race.ranking().into_iter();
+        let candidates: Vec<RacedCandidate> = ranking
+            .filter_map(|(candidate, entry)| {
+                let (plan, summary) = (&candidate.timed.as_ref()?.plan, entry.summary()?);
+                Some(RacedCandidate {
+                    pattern: candidate.pattern.clone(),
+                    root: plan.tree().map_or(0, |t| t.root()),
+                    children: plan.tree().map(|t| t.child_lists().to_vec()),
+                    predicted_ns: plan.latency,
+                    measured_ns: summary.median,
+                    interval_ns: (summary.interval.low, summary.interval.high),
+                })
+            })
+            .collect();
+        if let Some(winner) = candidates.first() {
+            profile.record(ProfileEntry {
+                operation: operation.to_string(),
+                threads: team.threads.clone(),
+                winner: winner.pattern.clone(),
+                candidates,
+            });
+        }
+    }
+    profile
+}
+
+/// Everything that is printed.
 struct Found<'a> {
     machine: &'a Machine,
     file: &'a MachineFile,
     basis: CostBasis,
     team: &'a Team,
     chosen: &'a [Timed],
+    races: &'a [Race],
     notes: &'a [String],
 }
 
@@ -192,13 +252,20 @@ struct Report<'a> {
     send: Vec<&'a [f64]>,
     receive: Vec<&'a [f64]>,
     plans: Vec<PlanReport<'a>>,
-    race: Option<corecast_bench::comparison::Report>,
-    profile: Option<String>,
+    races: Vec<RaceReport>,
     notes: &'a [String],
 }
 
+/// One race in [`Report`].
+#[derive(Serialize)]
+struct RaceReport {
+    operation: String,
+    #[serde(flatten)]
+    comparison: comparison::Report,
+}
+
 impl Found<'_> {
-    fn report(&self, race: Option<&Comparison>, profile: Option<String>) -> Report<'_> {
+    fn report(&self) -> Report<'_> {
         let costs = self.file.costs();
         Report {
             schema: 1,
@@ -213,13 +280,19 @@ impl Found<'_> {
                 .iter()
                 .map(|t| PlanReport::of(self.team, t))
                 .collect(),
-            race: race.map(Comparison::report),
-            profile,
+            races: self
+                .races
+                .iter()
+                .map(|race| RaceReport {
+                    operation: race.collective.to_string(),
+                    comparison: race.comparison.report(),
+                })
+                .collect(),
             notes: self.notes,
         }
     }
 
-    fn text(&self, race: Option<&Comparison>, profile: Option<String>) -> String {
+    fn text(&self, extent: table::Extent) -> String {
         let screen = Screen::of_stdout();
         let mut out = topo_text::draw(&nest(self.machine, &Default::default()), true, screen);
         for (grid, hint) in source::grids(self.file, self.file.threads())
@@ -228,16 +301,21 @@ impl Found<'_> {
         {
             let _ = write!(out, "\n{}", heat_text::draw(grid, hint, screen));
         }
+        for race in self.races {
+            let text = table::render(&race.comparison, extent);
+            let (title, rest) = text.split_once('\n').unwrap_or((&text, ""));
+            let _ = write!(out, "\n{}\n{rest}", title.style(screen.bold()));
+        }
         let _ = writeln!(out, "\n{}", "chosen plans".style(screen.bold()));
         for Timed { plan, .. } in self.chosen {
             let d = decimals(plan.latency);
             let root = plan.tree().map_or(String::new(), |t| {
-                format!(" from PU {}", self.team.threads[t.root()])
+                format!(" with root PU {}", self.team.threads[t.root()])
             });
-            let by = if race.is_some() && plan.operation == Operation::Barrier {
-                "won the race"
-            } else {
+            let by = if self.races.is_empty() {
                 "best by the model"
+            } else {
+                "won the race"
             };
             let (latency, gap, unit) = (plan.latency, 100.0 * plan.gap, self.team.unit());
             let _ = writeln!(
@@ -245,9 +323,6 @@ impl Found<'_> {
                 "{:9} {}{root}, {by}, predicted {latency:.d$} {unit}, gap {gap:.1} %",
                 plan.operation, plan.pattern
             );
-        }
-        if let Some(race) = race {
-            let _ = write!(out, "\n{}", table::render(race));
         }
         out.push('\n');
         for note in self
@@ -258,9 +333,6 @@ impl Found<'_> {
             .chain(self.notes.iter().cloned())
         {
             let _ = writeln!(out, "{}", note.style(screen.dim()));
-        }
-        if let Some(path) = profile {
-            let _ = writeln!(out, "profile saved in {path}");
         }
         out
     }

@@ -1,30 +1,45 @@
-//! `corecast bench`: Corecast's barriers against those that people use today, in one run.
+//! `corecast bench`: Corecast's operations against those that people use today, in one run.
 //!
 //! Entrants take turns round by round, so that a noisy minute falls on all alike; each is verified
 //! before it is timed. The exit code is 1 when one of Corecast's own is found wrong.
 
+pub(super) mod contest;
+mod crowd;
+
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use clap::Args;
-use corecast_bench::engine::{Engine, Member, Role};
-use corecast_bench::race::Progress;
-use corecast_bench::seat::{Seat, allowed_pus, free};
-use corecast_bench::{Comparison, Entrant, Settings, Status, floor, peers, race, table};
-use corecast_coll::{BarrierPlan, Plans, Team};
-use corecast_plan::{Operation, Pattern, RootChoice};
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use corecast_bench::comparison::Report;
+use corecast_bench::contestant::ELEMENT_BYTES;
+use corecast_bench::peers::Selection;
+use corecast_bench::seat::allowed_pus;
+use corecast_bench::table::{self, Extent};
+use corecast_bench::{Collective, Progress, Settings};
+use corecast_plan::Pattern;
+use serde::Serialize;
 
-use crate::draw::grid::decimals;
-use crate::planning::{self, Timed};
-use crate::source::CostBasis;
 use crate::team::{self, TeamArgs};
-use crate::{Global, failure, output, progress, source};
+use crate::{Global, failure, output, planning, progress, source};
+use contest::Contest;
 
 /// Arguments of `corecast bench`.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// Patterns to race, separated by commas [default: the three that the model prefers]
+    /// What is raced
+    #[arg(long, value_enum, default_value_t = OpArg::Barrier)]
+    op: OpArg,
+
+    /// Bytes of data that each rank has, a multiple of 8; a barrier has none
+    #[arg(long, value_name = "BYTES", default_value_t = ELEMENT_BYTES)]
+    size: usize,
+
+    /// Ranks, laid round-robin over the threads; more of them than threads share these [default: one for each thread]
+    #[arg(long, value_name = "N")]
+    ranks: Option<usize>,
+
+    /// Patterns to race, separated by commas [default: those that the model prefers, or a handful where ranks share threads]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     patterns: Vec<String>,
 
@@ -44,213 +59,133 @@ pub(crate) struct BenchArgs {
     team: TeamArgs,
 }
 
-/// How many plans are raced unless named.
-const CANDIDATES: usize = 3;
+/// What `--op` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OpArg {
+    Barrier,
+    Broadcast,
+    Reduce,
+    Allreduce,
+    /// One table for each
+    All,
+}
+
+impl OpArg {
+    fn collectives(self) -> Vec<Collective> {
+        match self {
+            OpArg::Barrier => vec![Collective::Barrier],
+            OpArg::Broadcast => vec![Collective::Broadcast],
+            OpArg::Reduce => vec![Collective::Reduce],
+            OpArg::Allreduce => vec![Collective::Allreduce],
+            OpArg::All => Collective::ALL.to_vec(),
+        }
+    }
+}
+
+/// Largest data of one rank: beyond it memory is measured, eight times over.
+const SIZE_MAX: usize = 64 << 20;
+
+/// Most ranks: a thread for each is started.
+const RANKS_MAX: usize = 1024;
+
+/// Several races as `--op all --json` prints them.
+#[derive(Serialize)]
+struct Reports {
+    schema: u32,
+    kind: &'static str,
+    comparisons: Vec<Report>,
+}
 
 /// Runs the command.
 pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
     if let Some(machine) = &global.machine {
         bail!("bench measures this machine, not {machine:?}: leave -i out");
     }
+    if !args.size.is_multiple_of(ELEMENT_BYTES) || args.size > SIZE_MAX {
+        bail!(
+            "--size {}: a multiple of {ELEMENT_BYTES} up to {SIZE_MAX} is needed",
+            args.size
+        );
+    }
     let named = args.patterns.iter().map(|name| planning::pattern(name));
     let named: Vec<Pattern> = named.collect::<Result<_>>()?;
     let source = source::open(None)?;
-    let team = planning::Team::new(&source, team::members(&args.team, &source.file)?)?;
-    if team.threads.len() < 2 {
+    let threads = team::members(&args.team, &source.file)?;
+    let ranks = args.ranks.unwrap_or(threads.len());
+    if ranks > RANKS_MAX {
+        bail!("--ranks {ranks}: at most {RANKS_MAX} can be raced");
+    }
+    if ranks < 2 {
         bail!(
-            "a barrier needs a team of two at least, this one is of PU {} alone",
-            team.threads[0]
+            "a race needs a team of two at least, this one has {ranks} on PU {}: --ranks 2 lets two share it",
+            threads[0]
         );
     }
-    let settings = if args.quick {
-        Settings::quick()
-    } else {
-        Settings::default()
-    };
-    let plans = candidates(&team, &named)?;
-    let race = race_barriers(
-        &team,
-        plans,
-        source.costs,
-        &settings,
-        args.unpinned,
-        !args.no_peers,
-    )?;
-    if global.json {
-        output::json(&race.comparison.report())?;
-    } else {
-        output::print(&table::render(&race.comparison))?;
+    let (team, pus) = crowd::lay(&source.file, &threads, ranks)?;
+    let mut contest = Contest::new(&team, source.costs);
+    contest.named = named;
+    contest.bytes = args.size;
+    contest.usable = pus;
+    contest.pinned = !args.unpinned;
+    if args.unpinned {
+        contest.usable = allowed_pus().len().max(1);
     }
-    Ok(if race.wrong() == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(failure::FAILED_CHECK)
-    })
-}
+    contest.peers = (!args.no_peers).then_some(Selection::All);
 
-/// A finished race and the plans of Corecast's that took part.
-pub(super) struct Race {
-    pub(super) comparison: Comparison,
-    pub(super) plans: Vec<Timed>,
-    /// Teams that failed on the way.
-    broken: usize,
-}
-
-impl Race {
-    /// How many of Corecast's own entrants were found wrong or failed.
-    pub(super) fn wrong(&self) -> usize {
-        let ours = self
-            .comparison
-            .entries
-            .iter()
-            .filter(|e| e.role == Role::Corecast);
-        self.broken
-            + ours
-                .filter(|e| matches!(e.status, Status::Failed(_)))
-                .count()
-    }
-}
-
-/// Races barriers by `plans` against the floor and, where asked for, against the peers.
-///
-/// # Errors
-///
-/// Hardware threads that this process may not use; a team that cannot be made.
-pub(super) fn race_barriers(
-    team: &planning::Team,
-    plans: Vec<Timed>,
-    basis: CostBasis,
-    settings: &Settings,
-    unpinned: bool,
-    with_peers: bool,
-) -> Result<Race> {
-    let seats = if unpinned {
-        free(team.threads.len())
-    } else {
-        pinned(&team.threads)?
-    };
-    let mut entrants: Vec<Entrant<'_>> = Vec::new();
-    let mut teams = Vec::new();
-    for timed in &plans {
-        let contestant = Contestant::new(team, timed, basis)?;
-        teams.push((contestant.name.clone(), Arc::clone(&contestant.team)));
-        entrants.push(Entrant::threads(contestant));
-    }
-    if team.threads.len() == 2 {
-        entrants.extend(floor::mutual_exchanges());
-    }
-    if with_peers {
-        entrants.extend(peers::barriers(&seats));
-    }
-    let bar = progress::bar("racing");
-    let comparison = race::run("barrier", &seats, settings, &entrants, |step| match step {
-        Progress::Preparing { name, .. } => bar.say(&format!("preparing {name}")),
-        Progress::Round { round, done } => bar.at(done, &format!("round {round}")),
-    })?;
-    bar.finish();
-    drop(entrants);
-    // A team that fails lets everybody through at once: its times, if any, mean nothing.
-    let failures = teams
-        .iter()
-        .filter_map(|(name, team)| Some((name, team.failure()?)));
-    let broken = failures
-        .inspect(|(name, why)| failure::warn(&format!("{name} failed: {why}")))
-        .count();
-    Ok(Race {
-        comparison,
-        plans,
-        broken,
-    })
-}
-
-/// A seat on each of `threads`, which the process must be allowed to use.
-fn pinned(threads: &[u32]) -> Result<Vec<Seat>> {
-    let allowed = allowed_pus();
-    if let Some(pu) = threads
-        .iter()
-        .find(|pu| !allowed.is_empty() && !allowed.contains(pu))
-    {
-        bail!(
-            "PU {pu} may not be used by this process: choose others by --threads, or race --unpinned"
-        );
-    }
-    Ok(threads.iter().map(|&pu| Seat::Pu(pu)).collect())
-}
-
-/// The named patterns, or those that the model prefers; plans of equal shape race once.
-pub(super) fn candidates(team: &planning::Team, named: &[Pattern]) -> Result<Vec<Timed>> {
-    let search =
-        |&pattern: &Pattern| planning::search(team, pattern, Operation::Barrier, RootChoice::Auto);
-    if !named.is_empty() {
-        return named.iter().map(search).collect();
-    }
-    let mut chosen: Vec<Timed> = Vec::new();
-    for timed in planning::search_all(team, Operation::Barrier, RootChoice::Auto)? {
-        if chosen.len() < CANDIDATES && chosen.iter().all(|c| c.plan.shape != timed.plan.shape) {
-            chosen.push(timed);
-        }
-    }
-    Ok(chosen)
-}
-
-/// A plan of Corecast's as an entrant.
-struct Contestant {
-    name: String,
-    setting: String,
-    team: Arc<Team>,
-}
-
-impl Contestant {
-    /// The team that runs `timed`.
-    fn new(team: &planning::Team, timed: &Timed, basis: CostBasis) -> Result<Contestant> {
-        let plan = &timed.plan;
-        let barrier = BarrierPlan::of_plan(plan)?;
-        let plans = Plans::of_pattern(&team.costs, Pattern::Smelt, None)?.with_barrier(barrier)?;
-        let predicted = match basis {
-            CostBasis::Assumed => "not predicted, the machine was not measured".to_owned(),
-            _ => format!(
-                "predicted {:.*} {}",
-                decimals(plan.latency),
-                plan.latency,
-                team.unit()
-            ),
-        };
-        Ok(Contestant {
-            name: format!("corecast {}", plan.pattern),
-            setting: predicted,
-            team: Arc::new(Team::new(plans).context("team")?),
-        })
-    }
-}
-
-impl Engine for Contestant {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn setting(&self) -> String {
-        self.setting.clone()
-    }
-
-    fn role(&self) -> Role {
-        Role::Corecast
-    }
-
-    fn ranks(&self) -> usize {
-        self.team.size()
-    }
-
-    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
-        let mut member = self.team.join(rank);
-        Box::new(move |operations| {
-            for _ in 0..operations {
-                // The team keeps its failure for whoever asks after the race.
-                if let Ok(member) = &mut member
-                    && member.barrier().is_err()
-                {
-                    return;
-                }
+    let mut races = Vec::new();
+    for collective in args.op.collectives() {
+        let bar = progress::bar("racing");
+        let settings = settings(args.quick, collective);
+        races.push(contest.race(collective, &settings, &mut |step| match step {
+            Progress::Preparing { name, .. } => bar.say(&format!("{collective}: checking {name}")),
+            Progress::Round { round, done } => {
+                bar.at(done, &format!("{collective}, round {round}"))
             }
-        })
+        })?);
+        bar.finish();
+    }
+    show(global, &races)?;
+    Ok(match races.iter().map(contest::Race::wrong).sum() {
+        0_usize => ExitCode::SUCCESS,
+        _ => ExitCode::from(failure::FAILED_CHECK),
+    })
+}
+
+fn settings(quick: bool, collective: Collective) -> Settings {
+    match (quick, collective) {
+        (true, _) => Settings::quick(),
+        (false, Collective::Barrier) => Settings::default(),
+        // No peers take part: fewer share the time.
+        (false, _) => Settings {
+            budget: Duration::from_secs(4),
+            ..Settings::default()
+        },
+    }
+}
+
+fn show(global: &Global, races: &[contest::Race]) -> Result<()> {
+    if let (true, [race]) = (global.json, races) {
+        return output::json(&race.comparison.report());
+    }
+    if global.json {
+        return output::json(&Reports {
+            schema: corecast_bench::comparison::SCHEMA,
+            kind: "comparisons",
+            comparisons: races.iter().map(|r| r.comparison.report()).collect(),
+        });
+    }
+    let extent = extent(global);
+    let tables: Vec<String> = races
+        .iter()
+        .map(|race| table::render(&race.comparison, extent))
+        .collect();
+    output::print(&tables.join("\n"))
+}
+
+/// How much tables show.
+pub(super) fn extent(global: &Global) -> Extent {
+    match global.verbose {
+        0 => Extent::Best,
+        _ => Extent::All,
     }
 }

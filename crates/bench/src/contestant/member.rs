@@ -1,0 +1,208 @@
+//! A rank of a contestant: the timed loops.
+
+use super::check;
+use super::lines::Lines;
+use super::{Collective, Contestant, ELEMENT_BYTES};
+use crate::engine::{Flaw, Ledger, Member};
+use corecast_coll::Failure;
+use std::hint::black_box;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// One element per cache line changes between operations.
+const STRIDE: usize = 64 / ELEMENT_BYTES;
+
+/// One rank in all teams of a contestant.
+pub(super) struct Own<'a> {
+    pub(super) contestant: &'a Contestant,
+    pub(super) rank: usize,
+    pub(super) members: Vec<corecast_coll::Member>,
+    /// The team that runs now.
+    pub(super) place: usize,
+    /// Last number on the lines of each team.
+    numbers: Vec<u64>,
+    pub(super) data: Vec<u64>,
+}
+
+/// How operators combine: as cheap as any, and its results can be foretold.
+pub(super) fn sum(a: u64, b: u64) -> u64 {
+    a.wrapping_add(b)
+}
+
+impl<'a> Own<'a> {
+    /// Joins all teams as `rank`.
+    ///
+    /// # Panics
+    ///
+    /// If the contestant has been in a race before.
+    pub(super) fn join(contestant: &'a Contestant, rank: usize) -> Self {
+        let joined = contestant.teams.iter().map(|team| team.join(rank));
+        Own {
+            contestant,
+            rank,
+            members: joined
+                .collect::<Result<_, _>>()
+                .expect("a contestant serves one race"),
+            place: 0,
+            numbers: vec![0; contestant.teams.len()],
+            data: vec![0; contestant.exercise.bytes / ELEMENT_BYTES],
+        }
+    }
+
+    /// Repeats the operation; the root's time, where it is the measure.
+    fn repeat(&mut self, operations: u64) -> Result<Option<Duration>, Failure> {
+        match self.contestant.exercise.collective {
+            Collective::Barrier => {
+                let member = &mut self.members[self.place];
+                for _ in 0..operations {
+                    member.barrier()?;
+                }
+                Ok(None)
+            }
+            Collective::Allreduce => {
+                let member = &mut self.members[self.place];
+                for number in 0..operations {
+                    touch(&mut self.data, number);
+                    member.allreduce(&mut self.data, sum)?;
+                    black_box(&mut self.data);
+                }
+                Ok(None)
+            }
+            Collective::Broadcast => {
+                let answerer = self.contestant.answerer.load(Ordering::Relaxed);
+                self.broadcasts(operations, answerer)
+            }
+            Collective::Reduce => self.reductions(operations),
+        }
+    }
+
+    /// Broadcasts, each answered by `answerer`; the root's time without the answers' way.
+    pub(super) fn broadcasts(
+        &mut self,
+        operations: u64,
+        answerer: usize,
+    ) -> Result<Option<Duration>, Failure> {
+        let (crowded, root) = (self.contestant.crowded, self.contestant.exercise.root);
+        let way = self.way(operations, answerer);
+        let lines = &self.contestant.lines[self.place];
+        let member = &mut self.members[self.place];
+        let first = self.numbers[self.place] + 1;
+        self.numbers[self.place] += operations;
+        let begin = Instant::now();
+        for number in first..first + operations {
+            if self.rank == root {
+                touch(&mut self.data, number);
+            }
+            member.broadcast(root, &mut self.data)?;
+            black_box(&mut self.data);
+            if self.rank == root && answerer != root {
+                lines.await_answer(number, crowded);
+            } else if self.rank == answerer {
+                lines.answer(number);
+            }
+        }
+        Ok((self.rank == root).then(|| without(begin.elapsed(), way, operations)))
+    }
+
+    /// Reductions, each started by the root; its time without the signals' way.
+    fn reductions(&mut self, operations: u64) -> Result<Option<Duration>, Failure> {
+        let (crowded, root) = (self.contestant.crowded, self.contestant.exercise.root);
+        let answerer = self.contestant.answerer.load(Ordering::Relaxed);
+        let way = self.way(operations, answerer);
+        let lines = &self.contestant.lines[self.place];
+        let member = &mut self.members[self.place];
+        let first = self.numbers[self.place] + 1;
+        self.numbers[self.place] += operations;
+        let begin = Instant::now();
+        for number in first..first + operations {
+            if self.rank == root {
+                lines.start(number);
+            } else {
+                lines.await_start(number, crowded);
+            }
+            touch(&mut self.data, number);
+            member.reduce(root, &mut self.data, sum)?;
+            black_box(&mut self.data);
+        }
+        Ok((self.rank == root).then(|| without(begin.elapsed(), way, operations)))
+    }
+
+    /// For the root, what `operations` messages from or to `answerer` take: half of as many round
+    /// trips over the lines. Nothing for the others, and nothing where ranks share PUs.
+    fn way(&mut self, operations: u64, answerer: usize) -> Duration {
+        let root = self.contestant.exercise.root;
+        if self.contestant.crowded || answerer == root {
+            return Duration::ZERO;
+        }
+        let lines: &Lines = &self.contestant.lines[self.place];
+        // Numbers are taken by all, since all count along on the lines.
+        let trips = operations / 2 + 1;
+        let first = self.numbers[self.place] + 1;
+        self.numbers[self.place] += trips;
+        let numbers = first..first + trips;
+        if self.rank == root {
+            let begin = Instant::now();
+            for number in numbers {
+                lines.start(number);
+                lines.await_answer(number, false);
+            }
+            return begin
+                .elapsed()
+                .mul_f64(operations as f64 / trips as f64 / 2.0);
+        }
+        if self.rank == answerer {
+            for number in numbers {
+                lines.await_start(number, false);
+                lines.answer(number);
+            }
+        }
+        Duration::ZERO
+    }
+
+    /// Lets those through who wait for this rank, after a failure.
+    fn give_up(&self) {
+        for lines in &self.contestant.lines {
+            lines.give_up();
+        }
+    }
+}
+
+/// Buffers change between operations, or caches would do the work.
+fn touch(data: &mut [u64], number: u64) {
+    for element in data.iter_mut().step_by(STRIDE) {
+        *element = number;
+    }
+}
+
+/// `whole` without `way`, but not less than a nanosecond per operation: no batch is empty.
+fn without(whole: Duration, way: Duration, operations: u64) -> Duration {
+    whole
+        .saturating_sub(way)
+        .max(Duration::from_nanos(operations))
+}
+
+impl Member for Own<'_> {
+    fn run(&mut self, operations: u64) {
+        self.measure(operations);
+    }
+
+    fn measure(&mut self, operations: u64) -> Option<Duration> {
+        // A team keeps its failure for the race to find.
+        self.repeat(operations).unwrap_or_else(|_| {
+            self.give_up();
+            None
+        })
+    }
+
+    fn turn(&mut self) {
+        self.place = (self.place + 1) % self.members.len();
+    }
+
+    fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
+        let checked = check::verify(self, rank, ledger);
+        if checked.is_err() {
+            self.give_up();
+        }
+        checked
+    }
+}

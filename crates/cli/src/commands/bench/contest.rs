@@ -1,0 +1,342 @@
+//! Which plans race, and the race.
+
+use anyhow::{Context, Result, bail};
+use corecast_bench::peers::Selection;
+use corecast_bench::seat::{Seat, allowed_pus, free};
+use corecast_bench::{
+    Collective, Comparison, Contestant, Entrant, Entry, Exercise, Progress, Role, Settings, Status,
+    floor, peers, race,
+};
+use corecast_coll::{BarrierPlan, Plans};
+use corecast_plan::{Operation, Pattern, Plan, RootChoice};
+
+use crate::planning::{self, Timed};
+use crate::source::CostBasis;
+
+/// How many plans are raced unless named.
+const CANDIDATES: usize = 4;
+
+/// Raced where ranks share hardware threads, as no model knows what a switch of context costs:
+/// few rounds, few messages, and three shapes between.
+const CROWDED: [Pattern; 5] = [
+    Pattern::Sequential,
+    Pattern::Binary,
+    Pattern::Binomial,
+    Pattern::Dissemination { radix: 2 },
+    Pattern::Smelt,
+];
+
+/// Races of one team.
+pub(in crate::commands) struct Contest<'a> {
+    team: &'a planning::Team,
+    basis: CostBasis,
+    /// Patterns to race; none for those that suggest themselves.
+    pub(in crate::commands) named: Vec<Pattern>,
+    /// Bytes of data.
+    pub(in crate::commands) bytes: usize,
+    /// Hardware threads that the ranks may use together.
+    pub(in crate::commands) usable: usize,
+    /// Whether each rank stays on its hardware thread.
+    pub(in crate::commands) pinned: bool,
+    /// Which peers take part.
+    pub(in crate::commands) peers: Option<Selection>,
+}
+
+/// A plan that may race.
+pub(in crate::commands) struct Candidate {
+    /// The pattern's name.
+    pub(in crate::commands) pattern: String,
+    plans: Plans,
+    root: usize,
+    predicted: f64,
+    /// The plan; absent for an allreduce, which runs over two.
+    pub(in crate::commands) timed: Option<Timed>,
+}
+
+/// A finished race.
+pub(in crate::commands) struct Race {
+    pub(in crate::commands) collective: Collective,
+    pub(in crate::commands) comparison: Comparison,
+    pub(in crate::commands) candidates: Vec<Candidate>,
+}
+
+impl Race {
+    /// How many of Corecast's own entrants were found wrong or failed.
+    pub(in crate::commands) fn wrong(&self) -> usize {
+        let own = self.comparison.entries.iter();
+        own.filter(|e| e.role == Role::Corecast && matches!(e.status, Status::Failed(_)))
+            .count()
+    }
+
+    /// The candidates that were timed with their entries, fastest first.
+    pub(in crate::commands) fn ranking(&self) -> Vec<(&Candidate, &Entry)> {
+        let mut ranking: Vec<(f64, &Candidate, &Entry)> = Vec::new();
+        for candidate in &self.candidates {
+            let name = entrant_name(&candidate.pattern);
+            let mut own = self.comparison.entries.iter();
+            if let Some(entry) = own.find(|e| e.role == Role::Corecast && e.name == name)
+                && let Some(summary) = entry.summary()
+            {
+                ranking.push((summary.median, candidate, entry));
+            }
+        }
+        ranking.sort_by(|a, b| a.0.total_cmp(&b.0));
+        ranking.into_iter().map(|(_, c, e)| (c, e)).collect()
+    }
+}
+
+fn entrant_name(pattern: &str) -> String {
+    format!("corecast {pattern}")
+}
+
+impl<'a> Contest<'a> {
+    /// Pinned races of `team`, whose every member has a hardware thread of its own, with 8 bytes
+    /// of data and without peers.
+    pub(in crate::commands) fn new(team: &'a planning::Team, basis: CostBasis) -> Self {
+        Contest {
+            team,
+            basis,
+            named: Vec::new(),
+            bytes: corecast_bench::contestant::ELEMENT_BYTES,
+            usable: team.threads.len(),
+            pinned: true,
+            peers: None,
+        }
+    }
+
+    fn ranks(&self) -> usize {
+        self.team.threads.len()
+    }
+
+    fn crowded(&self) -> bool {
+        self.ranks() > self.usable
+    }
+
+    /// Races plans for `collective` against the floor and, for barriers, against peers.
+    ///
+    /// # Errors
+    ///
+    /// Hardware threads that this process may not use; a pattern that cannot do the operation; a
+    /// team that cannot be made.
+    pub(in crate::commands) fn race(
+        &self,
+        collective: Collective,
+        settings: &Settings,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Race> {
+        self.race_among(collective, self.candidates(collective)?, settings, progress)
+    }
+
+    /// Races `candidates`, as [`race`](Self::race) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`race`](Self::race).
+    pub(in crate::commands) fn race_among(
+        &self,
+        collective: Collective,
+        candidates: Vec<Candidate>,
+        settings: &Settings,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Race> {
+        let seats = match self.pinned {
+            true => pinned(&self.team.threads)?,
+            false => free(self.ranks()),
+        };
+        let mut entrants: Vec<Entrant<'_>> = Vec::new();
+        for candidate in &candidates {
+            let contestant = self.contestant(collective, candidate)?;
+            entrants.push(Entrant::threads(contestant));
+        }
+        if self.ranks() == 2 && !self.crowded() {
+            entrants.extend(match collective {
+                Collective::Barrier | Collective::Allreduce => Vec::from(floor::mutual_exchanges()),
+                Collective::Broadcast | Collective::Reduce => Vec::from(floor::round_trips()),
+            });
+        }
+        if let (Collective::Barrier, Some(selection)) = (collective, self.peers) {
+            entrants.extend(peers::barriers(&seats, selection));
+        }
+        let title = match collective {
+            Collective::Barrier => collective.to_string(),
+            _ => format!("{collective} of {} bytes", self.bytes),
+        };
+        let mut comparison = race::run(&title, &seats, settings, &entrants, progress)?;
+        comparison
+            .notes
+            .push(collective.method(self.crowded()).to_owned());
+        if collective != Collective::Barrier && self.peers.is_some() {
+            let note = "no peers take part: this version races them for barriers";
+            comparison.notes.push(note.to_owned());
+        }
+        Ok(Race {
+            collective,
+            comparison,
+            candidates,
+        })
+    }
+
+    fn contestant(&self, collective: Collective, candidate: &Candidate) -> Result<Contestant> {
+        // What was measured is one message of a line; what no one measured predicts nothing.
+        let sound = self.basis == CostBasis::Measured && !self.crowded();
+        let small = self.bytes <= 56 || collective == Collective::Barrier;
+        let exercise = Exercise {
+            name: entrant_name(&candidate.pattern),
+            collective,
+            root: candidate.root,
+            bytes: match collective {
+                Collective::Barrier => 0,
+                _ => self.bytes,
+            },
+            usable: self.usable,
+            predicted_ns: (sound && small).then_some(candidate.predicted),
+        };
+        Contestant::new(exercise, &candidate.plans).context("team")
+    }
+
+    /// The named patterns, or those that suggest themselves; plans of equal shape race once.
+    fn candidates(&self, collective: Collective) -> Result<Vec<Candidate>> {
+        let Some(operation) = planned(collective) else {
+            return self.allreduces();
+        };
+        let search =
+            |&pattern: &Pattern| planning::search(self.team, pattern, operation, RootChoice::Auto);
+        let plans: Vec<Timed> = if !self.named.is_empty() {
+            self.named.iter().map(search).collect::<Result<_>>()?
+        } else if self.crowded() {
+            let able = CROWDED.iter().filter_map(|pattern| search(pattern).ok());
+            distinct(able, CROWDED.len())
+        } else {
+            let all = planning::search_all(self.team, operation, RootChoice::Auto)?;
+            distinct(all, CANDIDATES)
+        };
+        plans
+            .into_iter()
+            .map(|timed| self.candidate(timed))
+            .collect()
+    }
+
+    fn candidate(&self, timed: Timed) -> Result<Candidate> {
+        let plan = &timed.plan;
+        Ok(Candidate {
+            pattern: plan.pattern.to_string(),
+            plans: self.plans(plan)?,
+            root: plan.root,
+            predicted: plan.latency,
+            timed: Some(timed),
+        })
+    }
+
+    /// `plan` for its own operation, and for the others whatever needs no further lines.
+    fn plans(&self, plan: &Plan) -> Result<Plans> {
+        let Some(tree) = plan.tree() else {
+            let barrier = BarrierPlan::of_plan(plan)?;
+            let rest = Plans::of_pattern(&self.team.costs, Pattern::Smelt, None)?;
+            return Ok(rest.with_barrier(barrier)?);
+        };
+        let alike = Plans::of_tree(tree);
+        Ok(match plan.operation {
+            Operation::Reduce => Plans::new(
+                alike.barrier().clone(),
+                alike.broadcast().clone(),
+                tree.clone(),
+            )?,
+            Operation::Barrier | Operation::Broadcast => alike,
+        })
+    }
+
+    /// Allreduces by one pattern both ways. A team of two exchanges its data whatever the pattern.
+    fn allreduces(&self) -> Result<Vec<Candidate>> {
+        let patterns = match &self.named[..] {
+            [] if self.ranks() == 2 => vec![Pattern::Smelt],
+            [] => CROWDED.to_vec(),
+            named => named.to_vec(),
+        };
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for pattern in patterns {
+            let way = |operation| planning::search(self.team, pattern, operation, RootChoice::Auto);
+            let (fan_in, fan_out) = match (way(Operation::Reduce), way(Operation::Broadcast)) {
+                (Ok(fan_in), Ok(fan_out)) => (fan_in.plan, fan_out.plan),
+                (Err(error), _) | (_, Err(error)) if !self.named.is_empty() => return Err(error),
+                _ => continue,
+            };
+            let candidate = self.allreduce(&fan_in, &fan_out)?;
+            if candidates.iter().all(|c| c.plans != candidate.plans) {
+                candidates.push(candidate);
+            }
+        }
+        if candidates.is_empty() {
+            bail!("no pattern to race an allreduce by");
+        }
+        Ok(candidates)
+    }
+
+    /// The allreduce that a team with these two plans has.
+    ///
+    /// # Errors
+    ///
+    /// Round schedules, which carry no data.
+    pub(in crate::commands) fn allreduce(
+        &self,
+        fan_in: &Plan,
+        fan_out: &Plan,
+    ) -> Result<Candidate> {
+        let (Some(reduce), Some(broadcast)) = (fan_in.tree(), fan_out.tree()) else {
+            bail!(
+                "pattern {:?} has rounds of notifications, an allreduce needs a tree",
+                fan_in.pattern.to_string()
+            );
+        };
+        let pattern = match self.ranks() {
+            2 => "exchange".to_owned(),
+            _ if fan_in.pattern == fan_out.pattern => fan_in.pattern.to_string(),
+            _ => format!("{}+{}", fan_in.pattern, fan_out.pattern),
+        };
+        let barrier = BarrierPlan::of_tree(broadcast);
+        Ok(Candidate {
+            pattern,
+            plans: Plans::new(barrier, broadcast.clone(), reduce.clone())?,
+            root: broadcast.root(),
+            predicted: match self.ranks() {
+                2 => fan_in.latency.max(fan_out.latency),
+                _ => fan_in.latency + fan_out.latency,
+            },
+            timed: None,
+        })
+    }
+}
+
+/// The planner's name for `collective`, if it plans it on its own.
+pub(in crate::commands) fn planned(collective: Collective) -> Option<Operation> {
+    match collective {
+        Collective::Barrier => Some(Operation::Barrier),
+        Collective::Broadcast => Some(Operation::Broadcast),
+        Collective::Reduce => Some(Operation::Reduce),
+        Collective::Allreduce => None,
+    }
+}
+
+/// The first `most` of `plans` that differ in shape.
+fn distinct(plans: impl IntoIterator<Item = Timed>, most: usize) -> Vec<Timed> {
+    let mut chosen: Vec<Timed> = Vec::new();
+    for timed in plans {
+        if chosen.len() < most && chosen.iter().all(|c| c.plan.shape != timed.plan.shape) {
+            chosen.push(timed);
+        }
+    }
+    chosen
+}
+
+/// A seat on each of `threads`, which the process must be allowed to use.
+fn pinned(threads: &[u32]) -> Result<Vec<Seat>> {
+    let allowed = allowed_pus();
+    if let Some(pu) = threads
+        .iter()
+        .find(|pu| !allowed.is_empty() && !allowed.contains(pu))
+    {
+        bail!(
+            "PU {pu} may not be used by this process: choose others by --threads, or race --unpinned"
+        );
+    }
+    Ok(threads.iter().map(|&pu| Seat::Pu(pu)).collect())
+}
