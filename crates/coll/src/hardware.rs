@@ -30,38 +30,17 @@ pub(crate) struct Link {
 /// No link: the plans of the team do not join the two ranks.
 pub(crate) const NO_LINK: u32 = u32::MAX;
 
-/// One rank's ends of all of its links.
+/// Who does what: all that a failure needs to know about this side.
 #[derive(Debug)]
-pub struct Hardware {
-    pub(crate) rank: usize,
-    /// For each peer the entry in `links`, or [`NO_LINK`].
-    pub(crate) link_of: Vec<u32>,
-    pub(crate) links: Vec<Link>,
-    pub(crate) governor: Governor,
-    pub(crate) diary: LineRef<Diary>,
+pub(crate) struct Here {
     pub(crate) board: Arc<Board>,
+    pub(crate) rank: usize,
     /// The operation in progress.
     pub(crate) operation: Operation,
     pub(crate) site: &'static Location<'static>,
-    /// How many operations have begun.
-    pub(crate) seq: u64,
-    /// What marks the operation in progress.
-    pub(crate) mark: Mark,
 }
 
-impl Hardware {
-    #[inline(always)]
-    fn link_index(&self, peer: usize) -> usize {
-        let index = self.link_of[peer];
-        debug_assert_ne!(
-            index, NO_LINK,
-            "no plan joins ranks {} and {peer}",
-            self.rank
-        );
-        index as usize
-    }
-
-    #[inline(always)]
+impl Here {
     fn watch(&self, peer: usize) -> PeerWatch<'_> {
         PeerWatch {
             board: &self.board,
@@ -73,12 +52,36 @@ impl Hardware {
     }
 }
 
+/// One rank's ends of all of its links.
+#[derive(Debug)]
+pub struct Hardware {
+    pub(crate) here: Here,
+    /// For each peer the entry in `links`, or [`NO_LINK`].
+    pub(crate) link_of: Vec<u32>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) governor: Governor,
+    pub(crate) diary: LineRef<Diary>,
+    /// How many operations have begun.
+    pub(crate) seq: u64,
+    /// What marks the operation in progress.
+    pub(crate) mark: Mark,
+}
+
+impl Hardware {
+    #[inline(always)]
+    fn link_index(&self, peer: usize) -> usize {
+        let (index, rank) = (self.link_of[peer], self.here.rank);
+        debug_assert_ne!(index, NO_LINK, "no plan joins ranks {rank} and {peer}");
+        index as usize
+    }
+}
+
 impl Fabric for Hardware {
     type Error = Failure;
 
     #[inline(always)]
     fn rank(&self) -> usize {
-        self.rank
+        self.here.rank
     }
 
     #[inline(always)]
@@ -104,33 +107,24 @@ impl Fabric for Hardware {
         let link = &self.links[index];
         let (mark, count) = (self.mark, link.in_count);
         let look = || Some(link.in_flag.seq()).filter(|&flag| Mark::reached(count, flag));
-        let mut watch = self.watch(peer);
-        let waited = self.governor.wait_watched(link.in_token, &mut watch, look);
+        let watch = || self.here.watch(peer);
+        let waited = self.governor.wait_watched(link.in_token, watch, look);
         // What ended the wait may have come with the flag: one more look decides.
         match waited.or_else(|failure| look().ok_or(failure)) {
             Ok(flag) if mark.agrees(count, flag) => Ok(()),
-            Ok(_) => Err(self.board.fail(watch.mismatch())),
-            Err(failure) => Err(self.board.fail(failure)),
+            Ok(_) => Err(self.here.board.fail(watch().mismatch())),
+            Err(failure) => Err(self.here.board.fail(failure)),
         }
     }
 
     #[inline(always)]
     fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Failure> {
         let index = self.link_index(peer);
-        let mut watch = PeerWatch {
-            board: &self.board,
-            rank: self.rank,
-            operation: self.operation,
-            site: self.site,
-            peer,
-        };
+        let watch = || self.here.watch(peer);
         let tag = self.mark.tag();
-        match self.links[index]
-            .sender
-            .send_watched(tag, payload, &mut watch)
-        {
+        match self.links[index].sender.send_watched(tag, payload, watch) {
             Ok(()) => Ok(()),
-            Err(SendError::Ended(failure)) => Err(self.board.fail(failure)),
+            Err(SendError::Ended(failure)) => Err(self.here.board.fail(failure)),
             Err(other) => unreachable!("members split messages to fit: {other}"),
         }
     }
@@ -138,17 +132,11 @@ impl Fabric for Hardware {
     #[inline(always)]
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Failure> {
         let index = self.link_index(peer);
-        let mut watch = PeerWatch {
-            board: &self.board,
-            rank: self.rank,
-            operation: self.operation,
-            site: self.site,
-            peer,
-        };
+        let watch = || self.here.watch(peer);
         let tag = self.mark.tag();
         match self.links[index]
             .receiver
-            .receive_exact(tag, payload, &mut watch)
+            .receive_exact(tag, payload, watch)
         {
             Ok(()) => Ok(()),
             Err(unexpected) => Err(self.receive_failed(peer, payload.len(), unexpected)),
@@ -160,14 +148,14 @@ impl Hardware {
     #[cold]
     #[inline(never)]
     fn receive_failed(&self, peer: usize, expected: usize, error: ExactError<Failure>) -> Failure {
-        let watch = self.watch(peer);
-        self.board.fail(match error {
+        let watch = self.here.watch(peer);
+        self.here.board.fail(match error {
             ExactError::Ended(failure) => failure,
             ExactError::Unexpected(next) if next.tag == self.mark.tag() => {
                 watch.length(next.len, expected)
             }
             ExactError::Unexpected(next) => {
-                watch.mismatch_with(Mark::seq_of_tag(next.tag, self.operation.seq))
+                watch.mismatch_with(Mark::seq_of_tag(next.tag, self.here.operation.seq))
             }
         })
     }

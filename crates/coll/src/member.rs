@@ -97,19 +97,18 @@ impl Member {
             root_outside(root, fabric.size());
         }
         fabric.seq += 1;
-        fabric.operation = Operation {
+        let operation = Operation {
             seq: fabric.seq as u32,
             kind,
             root: root as u32,
         };
-        fabric.mark.advance(fabric.operation, fabric.seq);
-        fabric.site = site;
-        fabric.diary.enter(fabric.operation.entry(), site);
-        if fabric.board.has_failed() {
-            return Err(fabric
-                .board
-                .failure()
-                .expect("the failure comes before the flag"));
+        fabric.here.operation = operation;
+        fabric.here.site = site;
+        fabric.mark.advance(operation, fabric.seq);
+        fabric.diary.enter(operation.entry(), site);
+        let board = &fabric.here.board;
+        if board.has_failed() {
+            return Err(board.failure().expect("the failure comes before the flag"));
         }
         Ok(())
     }
@@ -426,8 +425,7 @@ fn root_outside(root: usize, size: usize) -> ! {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        self.fabric
-            .board
-            .leave(self.fabric.rank, std::thread::panicking());
+        let here = &self.fabric.here;
+        here.board.leave(here.rank, std::thread::panicking());
     }
 }

@@ -3,7 +3,7 @@
 use crate::barrier::Steps;
 use crate::board::Board;
 use crate::failure::Failure;
-use crate::hardware::{Hardware, Link, NO_LINK};
+use crate::hardware::{Hardware, Here, Link, NO_LINK};
 use crate::member::{Barrier, Member};
 use crate::operation::{Kind, Mark, Operation, RANKS_MAX};
 use crate::plans::{BarrierPlan, Plans};
@@ -376,19 +376,22 @@ fn members(plans: &Plans, links: Vec<Ends>, board: &Arc<Board>, policy: Policy) 
                     link_of[peer] = links.len() as u32;
                     links.push(link);
                 }
-                let fabric = Hardware {
-                    rank,
-                    link_of,
-                    links,
-                    governor,
-                    diary: board.diaries[rank].clone(),
+                let here = Here {
                     board: Arc::clone(board),
+                    rank,
                     operation: Operation {
                         seq: 0,
                         kind: Kind::Barrier,
                         root: 0,
                     },
                     site: Location::caller(),
+                };
+                let fabric = Hardware {
+                    here,
+                    link_of,
+                    links,
+                    governor,
+                    diary: board.diaries[rank].clone(),
                     seq: 0,
                     mark: Mark::default(),
                 };

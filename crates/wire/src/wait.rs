@@ -166,13 +166,14 @@ impl Governor {
     /// Waits until `look` finds something.
     #[inline(always)]
     pub fn wait<T>(&self, token: u32, mut look: impl FnMut() -> Option<T>) -> T {
-        match self.wait_watched(token, &mut Patient, &mut look) {
+        match self.wait_watched(token, || Patient, &mut look) {
             Ok(found) => found,
             Err(never) => match never {},
         }
     }
 
-    /// Waits until `look` finds something or `watch` ends it.
+    /// Waits until `look` finds something or the watch ends it. The watch is made when the wait
+    /// turns long.
     ///
     /// Whoever makes `look` succeed must call [`Parker::wake_for`] with the same `token` on this
     /// governor's parker afterwards.
@@ -188,12 +189,12 @@ impl Governor {
     pub fn wait_watched<T, W: Watch>(
         &self,
         token: u32,
-        watch: &mut W,
+        watch: impl FnOnce() -> W,
         mut look: impl FnMut() -> Option<T>,
     ) -> Result<T, W::Error> {
         match look().or_else(|| self.spin(&mut look)) {
             Some(found) => Ok(found),
-            None => self.wait_long(token, watch, &mut look),
+            None => self.wait_long(token, watch(), &mut look),
         }
     }
 
@@ -227,7 +228,7 @@ impl Governor {
     pub(crate) fn wait_long<T, W: Watch>(
         &self,
         token: u32,
-        watch: &mut W,
+        mut watch: W,
         look: &mut impl FnMut() -> Option<T>,
     ) -> Result<T, W::Error> {
         #[cfg(not(loom))]

@@ -147,7 +147,7 @@ impl Receiver {
     #[cold]
     #[inline(never)]
     fn wait_while_there(&self) -> Result<Received, ReceiveError> {
-        self.wait_long(&mut PeerGone(&self.ack.sender_gone))
+        self.wait_long(PeerGone(&self.ack.sender_gone))
             .map_err(ReceiveError::Ended)
     }
 
@@ -160,7 +160,7 @@ impl Receiver {
     pub fn receive_watched<W: Watch>(
         &mut self,
         buffer: &mut [u8],
-        watch: &mut W,
+        watch: impl FnOnce() -> W,
     ) -> Result<Received, ReceiveError<W::Error>> {
         let header = self.wait_watched(watch).map_err(ReceiveError::Ended)?;
         self.receive_waited(header, buffer)
@@ -190,7 +190,7 @@ impl Receiver {
         &mut self,
         tag: u32,
         buffer: &mut [u8],
-        watch: &mut W,
+        watch: impl FnOnce() -> W,
     ) -> Result<(), ExactError<W::Error>> {
         let next = self.wait_watched(watch).map_err(ExactError::Ended)?;
         if (next.tag, next.len) != (tag, buffer.len()) {
@@ -206,17 +206,19 @@ impl Receiver {
     ///
     /// What the watch says.
     #[inline(always)]
-    pub fn wait_watched<W: Watch>(&self, watch: &mut W) -> Result<Received, W::Error> {
+    pub fn wait_watched<W: Watch>(&self, watch: impl FnOnce() -> W) -> Result<Received, W::Error> {
         match self.look_soon() {
             Some(header) => Ok(header.received()),
-            None => self.wait_long(watch),
+            None => self.wait_long(watch()),
         }
     }
 
     #[inline(never)]
-    fn wait_long<W: Watch>(&self, watch: &mut W) -> Result<Received, W::Error> {
+    fn wait_long<W: Watch>(&self, watch: W) -> Result<Received, W::Error> {
         let look = || self.look(self.next);
-        let waited = self.governor.wait_watched(self.tokens.message, watch, look);
+        let waited = self
+            .governor
+            .wait_long(self.tokens.message, watch, &mut { look });
         // The last message may have come together with what ended the wait.
         let found = waited.or_else(|ended| look().ok_or(ended));
         found.map(Header::received)

@@ -145,7 +145,7 @@ impl Sender {
     #[inline(never)]
     fn wait_while_there(&mut self, slots: u64) -> Result<(), SendError> {
         let ack = self.ack.clone();
-        self.wait_for_room(slots, &mut PeerGone(&ack.receiver_gone))
+        self.wait_for_room(slots, || PeerGone(&ack.receiver_gone))
     }
 
     fn check_length<E>(&self, payload: &[u8]) -> Result<(), SendError<E>> {
@@ -171,7 +171,7 @@ impl Sender {
         &mut self,
         tag: u32,
         payload: &[u8],
-        watch: &mut W,
+        watch: impl FnOnce() -> W,
     ) -> Result<(), SendError<W::Error>> {
         assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
         // The payload goes to no function that is not inlined: its address would force it into
@@ -275,7 +275,7 @@ impl Sender {
     fn wait_for_room<W: Watch>(
         &mut self,
         slots: u64,
-        watch: &mut W,
+        watch: impl FnOnce() -> W,
     ) -> Result<(), SendError<W::Error>> {
         let governor = self.governor.clone();
         let token = self.tokens.room;
