@@ -19,10 +19,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("the same question for {}:", machine.machine().name);
     for operation in Operation::ALL {
         let choice = choose(costs, threads, operation, &Wish::default(), &races)?;
-        let (plan, unit) = (choice.plan(), costs.unit());
+        let (chosen, unit) = (choice.chosen(), costs.unit());
         println!(
             "{operation:9} {}, predicted {:.0} {unit}: {}",
-            plan.pattern, plan.latency, choice.reason
+            chosen.pattern, chosen.latency, choice.reason
         );
     }
     Ok(())

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Once;
 use std::time::Duration;
 
-use corecast_coll::{BarrierPlan, Options, Plans, PlansError};
+use corecast_coll::{BarrierPlan, Options, Plans};
 use corecast_machine::{CpuList, Discovery};
 use corecast_model::MachineFile;
-use corecast_plan::{Operation, Pattern, Plan, RootChoice, Tree};
+use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Shape, Tree};
 use corecast_wire::Policy;
 use corecast_wire::queue::Backend;
 
@@ -180,14 +180,14 @@ impl Builder {
             Some(_) => Races::none("costs were given, and races do not fit them"),
             None => Races::stored(&store, machine),
         };
-        let choose = |operation| choose(&costs.model, &seats, operation, &self.wish, &races);
+        let choose = |operation| choose(costs.of(operation), &seats, operation, &self.wish, &races);
         let broadcast = choose(Operation::Broadcast)?;
         let reduce = choose(Operation::Reduce)?;
         let barrier = choose(Operation::Barrier)?;
         let plans = Plans::new(
-            BarrierPlan::of_plan(barrier.plan())?,
-            tree(broadcast.plan())?,
-            tree(reduce.plan())?,
+            barrier_plan(&barrier.chosen().shape),
+            tree_plan(&broadcast)?,
+            tree_plan(&reduce)?,
         )?;
         let pin = self.pin.unwrap_or(seats.len() <= here.usable.len());
         let waits = match self.options.policy {
@@ -213,7 +213,7 @@ impl Builder {
             waits,
             fence: fence(),
             operations: choices
-                .map(|choice| Chosen::of(choice, costs.model.unit()))
+                .map(|choice| Chosen::of(choice, costs.unit()))
                 .to_vec(),
             costs: costs.source,
             races: races.source().to_owned(),
@@ -236,12 +236,21 @@ impl Builder {
     }
 }
 
-fn tree(plan: &Plan) -> Result<Tree, Error> {
-    let unsuited = PlansError::Operation {
-        expected: plan.operation,
-        found: Operation::Barrier,
+fn barrier_plan(shape: &Shape) -> BarrierPlan {
+    match shape {
+        Shape::Tree(tree) => BarrierPlan::of_tree(tree),
+        Shape::Rounds(rounds) => BarrierPlan::Rounds(rounds.clone()),
+        other => unreachable!("no such schedule was asked for: {other:?}"),
+    }
+}
+
+fn tree_plan(choice: &Choice) -> Result<Tree, PlanError> {
+    let chosen = choice.chosen();
+    let unsuited = PlanError::Unsuited {
+        pattern: chosen.pattern,
+        operation: choice.operation,
     };
-    Ok(plan.tree().ok_or(unsuited)?.clone())
+    chosen.tree().cloned().ok_or(unsuited)
 }
 
 /// Each rank's node of memory, and why so.

@@ -10,7 +10,9 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use corecast_model::{CostModel, Machine, Profile, ProfileEntry, RacedCandidate, Unit};
-use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Tree, plan};
+use corecast_plan::{
+    Operation, Pattern, Plan, PlanError, RootChoice, Shape, Tree, cost, plan, smelt,
+};
 use serde::Serialize;
 
 use crate::store::{Store, Stored};
@@ -74,19 +76,28 @@ pub enum DecidedBy {
     Model,
 }
 
-/// A plan that can run, and how long it took to find.
+/// A schedule that can run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// The plan.
-    pub plan: Plan,
-    /// Time for finding it and its bound.
+    /// The family that it comes from.
+    pub pattern: Pattern,
+    /// Where its tree starts; rounds have no root, there it is what was asked for.
+    pub root: usize,
+    /// The schedule.
+    pub shape: Shape,
+    /// Predicted latency, in the model's unit.
+    pub latency: f64,
+    /// Time for finding it.
     pub search: Duration,
 }
 
 /// The decision about one operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// The chosen plan first, then the others by predicted latency.
+    /// What it is about.
+    pub operation: Operation,
+    /// The chosen schedule first, then the others by predicted latency. Of patterns that come to
+    /// the same schedule only the first is there.
     pub candidates: Vec<Candidate>,
     /// What decided.
     pub decided_by: DecidedBy,
@@ -95,14 +106,37 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The plan that runs.
-    pub fn plan(&self) -> &Plan {
-        &self.candidates[0].plan
+    /// What runs.
+    pub fn chosen(&self) -> &Candidate {
+        &self.candidates[0]
     }
 
-    /// The plans that do not run, by predicted latency.
+    /// What does not run, by predicted latency.
     pub fn runners_up(&self) -> &[Candidate] {
         &self.candidates[1..]
+    }
+}
+
+impl Candidate {
+    /// The tree, unless it is a schedule of rounds.
+    pub fn tree(&self) -> Option<&Tree> {
+        match &self.shape {
+            Shape::Tree(tree) => Some(tree),
+            _ => None,
+        }
+    }
+
+    /// The same as a plan of `operation`, with its bound and gap, which take longer to find than
+    /// the schedule.
+    ///
+    /// # Errors
+    ///
+    /// Costs of another team, or another operation than it was chosen for.
+    pub fn plan(&self, costs: &CostModel, operation: Operation) -> Result<Plan, PlanError> {
+        match self.tree() {
+            Some(tree) => Plan::of_tree(costs, self.pattern, operation, tree.clone()),
+            None => plan(costs, self.pattern, operation, RootChoice::Rank(self.root)),
+        }
     }
 }
 
@@ -130,7 +164,7 @@ pub fn patterns(operation: Operation) -> Vec<Pattern> {
 ///
 /// # Cost
 ///
-/// One [`plan()`] for each of [`patterns`].
+/// One tree or schedule for each of [`patterns`], and no bound: a few milliseconds for 128 ranks.
 ///
 /// # Examples
 ///
@@ -143,7 +177,7 @@ pub fn patterns(operation: Operation) -> Vec<Pattern> {
 /// let wish = Wish::default();
 /// let choice = choose(machine.costs(), machine.threads(), Operation::Barrier, &wish, &races)?;
 /// assert_eq!(choice.decided_by, DecidedBy::Model);
-/// assert!(choice.runners_up().iter().all(|other| other.plan.latency >= choice.plan().latency));
+/// assert!(choice.runners_up().iter().all(|other| other.latency >= choice.chosen().latency));
 /// # Ok::<(), corecast::plan::PlanError>(())
 /// ```
 pub fn choose(
@@ -153,22 +187,29 @@ pub fn choose(
     wish: &Wish,
     races: &Races,
 ) -> Result<Choice, PlanError> {
-    let mut candidates = Vec::new();
+    let drafts = Drafts::new(costs, operation, wish.root)?;
+    let mut candidates: Vec<Candidate> = Vec::new();
     for pattern in patterns(operation) {
-        candidates.push(timed(|| plan(costs, pattern, operation, wish.root))?);
+        let candidate = drafts.of_pattern(pattern)?;
+        if candidates
+            .iter()
+            .all(|other| other.shape != candidate.shape)
+        {
+            candidates.push(candidate);
+        }
     }
     // Stable: equals stay in the order of `patterns`, which begins with those that fit machines.
-    candidates.sort_by(|a, b| a.plan.latency.total_cmp(&b.plan.latency));
+    candidates.sort_by(|a, b| a.latency.total_cmp(&b.latency));
     let mut aside = Vec::new();
     if let Some(pattern) = wish.pattern {
-        match timed(|| plan(costs, pattern, operation, wish.root)) {
+        match drafts.of_pattern(pattern) {
             Ok(wished) => {
                 put_first(&mut candidates, wished);
-                let reason = "it was asked for".to_owned();
                 return Ok(Choice {
+                    operation,
                     candidates,
                     decided_by: DecidedBy::Wish,
-                    reason,
+                    reason: "it was asked for".to_owned(),
                 });
             }
             Err(PlanError::Unsuited { .. }) => {
@@ -182,7 +223,7 @@ pub fn choose(
     let by_model = because_of_the_model(&candidates, costs.unit());
     let (decided_by, reason) = match races.find(operation, threads) {
         None => (DecidedBy::Model, by_model),
-        Some(entry) => match timed(|| winner(costs, operation, wish, entry)) {
+        Some(entry) => match drafts.winner(wish, entry) {
             Ok(won) => {
                 put_first(&mut candidates, won);
                 (DecidedBy::Race, because_of(entry))
@@ -198,55 +239,113 @@ pub fn choose(
     };
     aside.push(reason);
     Ok(Choice {
+        operation,
         candidates,
         decided_by,
         reason: aside.join("; "),
     })
 }
 
-fn timed<E>(find: impl FnOnce() -> Result<Plan, E>) -> Result<Candidate, E> {
-    let start = Instant::now();
-    let plan = find()?;
-    Ok(Candidate {
-        plan,
-        search: start.elapsed(),
-    })
-}
-
-/// Puts the chosen plan before all others, in place of another plan of the same pattern.
+/// Puts the chosen schedule before all others, in place of its like.
 fn put_first(candidates: &mut Vec<Candidate>, chosen: Candidate) {
-    candidates.retain(|other| other.plan.pattern != chosen.plan.pattern);
+    candidates.retain(|other| other.pattern != chosen.pattern && other.shape != chosen.shape);
     candidates.insert(0, chosen);
 }
 
-/// The plan that won: the very tree that ran, even where the pattern would build another one from
-/// the costs of today.
-fn winner(
-    costs: &CostModel,
+/// Finds schedules for one operation of one team.
+struct Drafts<'a> {
+    costs: &'a CostModel,
     operation: Operation,
-    wish: &Wish,
-    entry: &ProfileEntry,
-) -> Result<Plan, String> {
-    let won = entry.winning().ok_or("it did not run")?;
-    let pattern: Pattern = won.pattern.parse().map_err(|error| format!("{error}"))?;
-    let Some(children) = &won.children else {
-        let root = match wish.root {
-            RootChoice::Auto => RootChoice::Rank(won.root),
-            asked => asked,
+    root: usize,
+    /// For reductions, which are broadcasts of the mirrored costs, see [`plan()`].
+    mirrored: Option<CostModel>,
+}
+
+impl<'a> Drafts<'a> {
+    fn new(
+        costs: &'a CostModel,
+        operation: Operation,
+        root: RootChoice,
+    ) -> Result<Self, PlanError> {
+        let last = costs.n() - 1;
+        let root = match root {
+            RootChoice::Auto => smelt::root(costs),
+            RootChoice::Rank(root) if root > last => {
+                return Err(PlanError::RootOutside { root, last });
+            }
+            RootChoice::Rank(root) => root,
         };
-        return plan(costs, pattern, operation, root).map_err(|error| error.to_string());
-    };
-    if let RootChoice::Rank(root) = wish.root
-        && root != won.root
-    {
-        return Err(format!(
-            "it was raced with root {}, and root {root} was asked for",
-            won.root
-        ));
+        Ok(Self {
+            costs,
+            operation,
+            root,
+            mirrored: (operation == Operation::Reduce).then(|| costs.mirrored()),
+        })
     }
-    let tree =
-        Tree::from_children(won.root, children.clone()).map_err(|error| error.to_string())?;
-    Plan::of_tree(costs, pattern, operation, tree).map_err(|error| error.to_string())
+
+    fn of_pattern(&self, pattern: Pattern) -> Result<Candidate, PlanError> {
+        let start = Instant::now();
+        if pattern.radix().is_some_and(|radix| radix < 2) {
+            return Err(PlanError::Radix { pattern });
+        }
+        let tree = match &self.mirrored {
+            Some(mirrored) => pattern
+                .tree(mirrored, self.root)
+                .map(|tree| tree.reversed()),
+            None => pattern.tree(self.costs, self.root),
+        };
+        let barrier = self.operation == Operation::Barrier;
+        let shape = match (tree, pattern.rounds(self.costs.n())) {
+            (Some(tree), _) => Shape::Tree(tree),
+            (None, Some(rounds)) if barrier => Shape::Rounds(rounds),
+            _ => {
+                let operation = self.operation;
+                return Err(PlanError::Unsuited { pattern, operation });
+            }
+        };
+        Ok(self.of_shape(pattern, shape, start))
+    }
+
+    fn of_shape(&self, pattern: Pattern, shape: Shape, start: Instant) -> Candidate {
+        let (root, latency) = match &shape {
+            Shape::Tree(tree) => {
+                let latency = cost::latency(self.costs, tree, self.operation);
+                (tree.root(), latency)
+            }
+            Shape::Rounds(rounds) => (self.root, rounds.latency(self.costs)),
+            other => unreachable!("no such schedule was asked for: {other:?}"),
+        };
+        Candidate {
+            pattern,
+            root,
+            shape,
+            latency,
+            search: start.elapsed(),
+        }
+    }
+
+    /// What won a race: the very tree that ran, even where its pattern would build another one
+    /// from the costs of today.
+    fn winner(&self, wish: &Wish, entry: &ProfileEntry) -> Result<Candidate, String> {
+        let start = Instant::now();
+        let won = entry.winning().ok_or("it did not run")?;
+        let pattern: Pattern = won.pattern.parse().map_err(|error| format!("{error}"))?;
+        if let RootChoice::Rank(root) = wish.root
+            && root != won.root
+            && won.children.is_some()
+        {
+            return Err(format!(
+                "it was raced with root {}, and root {root} was asked for",
+                won.root
+            ));
+        }
+        let Some(children) = &won.children else {
+            return self.of_pattern(pattern).map_err(|error| error.to_string());
+        };
+        let tree =
+            Tree::from_children(won.root, children.clone()).map_err(|error| error.to_string())?;
+        Ok(self.of_shape(pattern, Shape::Tree(tree), start))
+    }
 }
 
 fn because_of(entry: &ProfileEntry) -> String {
@@ -266,30 +365,24 @@ fn because_of(entry: &ProfileEntry) -> String {
 
 fn because_of_the_model(candidates: &[Candidate], unit: Unit) -> String {
     let [best, next, ..] = candidates else {
-        return "no other pattern can do it".to_owned();
+        return "all patterns come to the same in a team so small".to_owned();
     };
-    let (best, next) = (&best.plan, &next.plan);
-    if best.latency == 0.0 {
-        return "a team of one has nobody to wait for".to_owned();
-    }
-    let equals = |other: &&Candidate| other.plan.latency <= best.latency;
-    let equal = candidates[1..].iter().filter(equals).count();
-    if equal > 0 {
-        let others = if equal == 1 {
-            "pattern is"
-        } else {
-            "patterns are"
-        };
-        return format!(
-            "no pattern is predicted to be faster; {equal} other {others} equal, such as {}",
-            next.pattern
-        );
-    }
+    let equals = |other: &&Candidate| other.latency <= best.latency;
+    let others = match candidates[1..].iter().filter(equals).count() {
+        0 => {
+            return format!(
+                "the model predicts the least latency of {} schedules; the next is {} with {}",
+                candidates.len(),
+                next.pattern,
+                latency(next.latency, unit)
+            );
+        }
+        1 => next.pattern.to_string(),
+        equal => format!("{} and {} more", next.pattern, equal - 1),
+    };
     format!(
-        "the model predicts the least latency of {} patterns; the next is {} with {}",
-        candidates.len(),
-        next.pattern,
-        latency(next.latency, unit)
+        "no schedule of {} is predicted to be faster; {others} equal it",
+        candidates.len()
     )
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use corecast_model::{CostModel, Machine, MachineFile, Unit, default_costs_for};
+use corecast_plan::Operation;
 use serde::Serialize;
 
 use crate::error::Error;
@@ -84,7 +85,9 @@ pub fn built_in(machine: &Machine) -> MachineFile {
 /// The costs of a team.
 #[derive(Debug)]
 pub(crate) struct TeamCosts {
-    pub(crate) model: CostModel,
+    model: CostModel,
+    /// For reductions, where they differ.
+    reduce: Option<CostModel>,
     pub(crate) source: CostSource,
     /// What had to be assumed, one sentence each.
     pub(crate) assumptions: Vec<String>,
@@ -107,12 +110,20 @@ impl TeamCosts {
             let why = format!("the measured costs leave out PU {pu}");
             (file, source) = (built_in(machine), CostSource::BuiltIn { why });
         }
-        let (model, assumptions) = by_number(&file, seats)?;
-        Ok(Self {
-            model,
-            source,
-            assumptions,
-        })
+        Self::by_number(&file, seats, source)
+    }
+
+    /// Those of an operation.
+    pub(crate) fn of(&self, operation: Operation) -> &CostModel {
+        match (&self.reduce, operation) {
+            (Some(reduce), Operation::Reduce) => reduce,
+            _ => &self.model,
+        }
+    }
+
+    /// Their unit.
+    pub(crate) fn unit(&self) -> Unit {
+        self.model.unit()
     }
 
     /// By PU where the file knows each rank's own one, else by rank.
@@ -121,68 +132,81 @@ impl TeamCosts {
             machine: file.machine().name.clone(),
         };
         let missing = seats.iter().find(|&&pu| file.position(pu).is_none());
-        let fits = seats.len() <= file.threads().len();
-        let (model, assumptions) = match missing {
-            None if !(is_crowded(seats) && fits) => by_number(file, seats)?,
-            _ if fits => {
+        let by_rank = seats.len() <= file.threads().len();
+        match missing {
+            None if !(is_crowded(seats) && by_rank) => Self::by_number(file, seats, source),
+            _ if by_rank => {
                 let ranks: Vec<usize> = (0..seats.len()).collect();
                 let sentence = format!(
                     "the team runs elsewhere than on {:?}: rank r has the costs of its r-th thread",
                     file.machine().name
                 );
-                (file.costs().subset(&ranks)?, vec![sentence])
+                Ok(Self {
+                    model: file.costs().subset(&ranks)?,
+                    reduce: None,
+                    source,
+                    assumptions: vec![sentence],
+                })
             }
-            Some(&pu) => {
-                return Err(Error::NoCosts {
-                    machine: file.machine().name.clone(),
-                    known: file.threads().len(),
-                    ranks: seats.len(),
-                    pu,
-                });
-            }
-            None => by_number(file, seats)?,
+            Some(&pu) => Err(Error::NoCosts {
+                machine: file.machine().name.clone(),
+                known: file.threads().len(),
+                ranks: seats.len(),
+                pu,
+            }),
+            None => Self::by_number(file, seats, source),
+        }
+    }
+
+    /// Costs by the numbers of the seats, all of which have costs; several ranks may share one.
+    fn by_number(file: &MachineFile, seats: &[u32], source: CostSource) -> Result<Self, Error> {
+        let costs = file.costs();
+        let at: Vec<usize> = seats.iter().filter_map(|&pu| file.position(pu)).collect();
+        if !is_crowded(seats) {
+            return Ok(Self {
+                model: costs.subset(&at)?,
+                reduce: None,
+                source,
+                assumptions: Vec::new(),
+            });
+        }
+        let switch = match costs.unit() {
+            Unit::Nanoseconds => SWITCH_NS,
+            Unit::Cycles => SWITCH_CYCLES,
         };
+        // A message within a PU finds its line in the cache.
+        let apart = |i: usize, j: usize, cost: f64| if at[i] == at[j] { 0.0 } else { cost };
+        let model = |to_send: f64, to_receive: f64| {
+            CostModel::from_fn(
+                costs.unit(),
+                at.iter().map(|&position| costs.numa(position)).collect(),
+                |i, j| apart(i, j, costs.send(at[i], at[j])) + to_send,
+                |i, j| apart(i, j, costs.receive(at[i], at[j])) + to_receive,
+            )
+        };
+        let sentence = format!(
+            "ranks share PUs: each hop of a message waits for a switch of threads, {switch:.0} {}",
+            costs.unit()
+        );
         Ok(Self {
-            model,
+            model: model(0.0, switch)?,
+            reduce: Some(model(switch, 0.0)?),
             source,
-            assumptions,
+            assumptions: vec![sentence],
         })
     }
 }
 
-/// What a message costs its receiver besides when ranks share PUs: it may have to be switched to. A
-/// switch by yielding took 1.1 µs (2-core KVM guest, Xeon at 2.5 GHz, November 2026).
+/// What a hop costs besides when ranks share PUs: its receiver may have to be switched to. A switch
+/// by yielding took 1.1 µs (2-core KVM guest, Xeon at 2.5 GHz, November 2026).
+///
+/// Receivers of one sender are switched to side by side, and so are the senders to one receiver.
+/// Hence the switch is paid at the end of an edge that has one neighbour: the child's, which
+/// receives in a broadcast and sends in a reduction.
 const SWITCH_NS: f64 = 1_100.0;
 
 /// The same in cycles of 2.5 GHz.
 const SWITCH_CYCLES: f64 = 2_750.0;
-
-/// Costs by the numbers of the seats, all of which have costs; several ranks may share one.
-fn by_number(file: &MachineFile, seats: &[u32]) -> Result<(CostModel, Vec<String>), Error> {
-    let costs = file.costs();
-    let at: Vec<usize> = seats.iter().filter_map(|&pu| file.position(pu)).collect();
-    if !is_crowded(seats) {
-        return Ok((costs.subset(&at)?, Vec::new()));
-    }
-    let switch = match costs.unit() {
-        Unit::Nanoseconds => SWITCH_NS,
-        Unit::Cycles => SWITCH_CYCLES,
-    };
-    let numa = at.iter().map(|&position| costs.numa(position)).collect();
-    // A message within a PU finds its line in the cache.
-    let apart = |i: usize, j: usize, cost: f64| if at[i] == at[j] { 0.0 } else { cost };
-    let model = CostModel::from_fn(
-        costs.unit(),
-        numa,
-        |i, j| apart(i, j, costs.send(at[i], at[j])),
-        |i, j| apart(i, j, costs.receive(at[i], at[j])) + switch,
-    )?;
-    let sentence = format!(
-        "ranks share PUs: whoever receives may have to be switched to, {switch:.0} {} each time",
-        costs.unit()
-    );
-    Ok((model, vec![sentence]))
-}
 
 /// Whether ranks share PUs.
 fn is_crowded(seats: &[u32]) -> bool {
@@ -196,16 +220,23 @@ fn is_crowded(seats: &[u32]) -> bool {
 mod tests {
     use super::*;
 
+    fn by_number(file: &MachineFile, seats: &[u32]) -> TeamCosts {
+        let machine = String::new();
+        TeamCosts::by_number(file, seats, CostSource::Given { machine }).unwrap()
+    }
+
     #[test]
-    fn sharing_a_pu_costs_a_switch() {
+    fn sharing_pus_costs_a_switch_at_the_child() {
         let file = corecast_model::synthetic("core:2").unwrap();
-        let (model, said) = by_number(&file, &[0, 1, 0]).unwrap();
-        let between = file.costs().receive(0, 1);
-        let switch = model.receive(0, 2);
-        assert!(switch >= SWITCH_NS && model.send(0, 2) == 0.0);
-        assert_eq!(model.receive(0, 1), between + switch);
-        assert_eq!(said.len(), 1);
-        assert!(by_number(&file, &[1, 0]).unwrap().1.is_empty());
+        let costs = by_number(&file, &[0, 1, 0]);
+        let (fan_out, fan_in) = (costs.of(Operation::Broadcast), costs.of(Operation::Reduce));
+        let switch = fan_out.receive(0, 2);
+        assert!(switch >= SWITCH_NS && fan_out.send(0, 2) == 0.0);
+        assert_eq!(fan_out.receive(0, 1), file.costs().receive(0, 1) + switch);
+        assert_eq!(fan_in.send(0, 1), file.costs().send(0, 1) + switch);
+        assert_eq!(fan_in.receive(0, 1), file.costs().receive(0, 1));
+        assert_eq!(costs.assumptions.len(), 1);
+        assert!(by_number(&file, &[1, 0]).assumptions.is_empty());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use corecast_model::Unit;
 use corecast_plan::Operation;
 use serde::Serialize;
 
-use crate::choose::{Choice, DecidedBy, latency};
+use crate::choose::{Candidate, Choice, DecidedBy, latency};
 use crate::costs::CostSource;
 use crate::pins::Pinning;
 use crate::waits::Waits;
@@ -64,8 +64,6 @@ pub struct Chosen {
     pub root: Option<usize>,
     /// What the model says, in `unit`.
     pub predicted: f64,
-    /// No plan can be faster, in `unit`.
-    pub lower_bound: f64,
     /// `ns` or `cycles`.
     pub unit: Unit,
     /// What decided.
@@ -87,17 +85,16 @@ pub struct RunnerUp {
 
 impl Chosen {
     pub(crate) fn of(choice: &Choice, unit: Unit) -> Self {
-        let plan = choice.plan();
-        let runner_up = |other: &crate::choose::Candidate| RunnerUp {
-            pattern: other.plan.pattern.to_string(),
-            predicted: other.plan.latency,
+        let chosen = choice.chosen();
+        let runner_up = |other: &Candidate| RunnerUp {
+            pattern: other.pattern.to_string(),
+            predicted: other.latency,
         };
         Self {
-            operation: plan.operation,
-            pattern: plan.pattern.to_string(),
-            root: plan.tree().map(|tree| tree.root()),
-            predicted: plan.latency,
-            lower_bound: plan.lower_bound,
+            operation: choice.operation,
+            pattern: chosen.pattern.to_string(),
+            root: chosen.tree().map(|tree| tree.root()),
+            predicted: chosen.latency,
             unit,
             decided_by: choice.decided_by,
             reason: choice.reason.clone(),
@@ -161,10 +158,8 @@ impl fmt::Display for Explanation {
             let predicted = latency(chosen.predicted, chosen.unit);
             writeln!(
                 f,
-                "{:9} {}{root}, predicted {predicted}, no plan below {}",
-                chosen.operation,
-                chosen.pattern,
-                latency(chosen.lower_bound, chosen.unit)
+                "{:9} {}{root}, predicted {predicted}",
+                chosen.operation, chosen.pattern
             )?;
             writeln!(f, "          why: {}", chosen.reason)?;
             let next: Vec<String> = chosen

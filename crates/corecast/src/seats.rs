@@ -128,4 +128,23 @@ mod tests {
         assert_eq!(of_count(machine, 16), file.threads());
         assert_eq!(of_count(machine, 18)[14..], [14, 15, 0, 1]);
     }
+
+    #[test]
+    fn withheld_pus_are_told_from_unknown_ones() {
+        use corecast_machine::{Options, discover_at};
+        let everything = corecast_machine::discover().online;
+        let [kept, withheld, ..] = *everything.as_slice() else {
+            return;
+        };
+        let options = Options {
+            mask: Some([kept].into()),
+            ..Options::default()
+        };
+        let here = discover_at(std::path::Path::new("/"), &options);
+        let refusal = |list: &str| of_list(list, &here).unwrap_err().to_string();
+        let text = refusal(&format!("{kept},{withheld}"));
+        assert!(text.contains(&format!("withholds PU {withheld}")), "{text}");
+        assert!(refusal("65535").contains("no PU 65535 runs on this machine"));
+        assert_eq!(of_list(&kept.to_string(), &here).unwrap(), [kept]);
+    }
 }

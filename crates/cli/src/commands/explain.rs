@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use corecast::choose::{Candidate, DecidedBy, Races, Wish, choose};
+use corecast::choose::{DecidedBy, Races, Wish, choose};
 use corecast::store::Store;
 use corecast_plan::{Operation, RootChoice};
 use owo_colors::OwoColorize;
@@ -110,13 +110,16 @@ impl Decision {
             ..Wish::default()
         };
         let choice = choose(&team.costs, &team.threads, operation, &wish, races)?;
-        let timed = |candidate: Candidate| Timed {
-            plan: candidate.plan,
-            search_ms: candidate.search.as_secs_f64() * 1e3,
-        };
+        let mut plans = Vec::with_capacity(choice.candidates.len());
+        for candidate in &choice.candidates {
+            plans.push(Timed {
+                plan: candidate.plan(&team.costs, operation)?,
+                search_ms: candidate.search.as_secs_f64() * 1e3,
+            });
+        }
         Ok(Self {
             operation,
-            plans: choice.candidates.into_iter().map(timed).collect(),
+            plans,
             decided_by: choice.decided_by,
             reason: choice.reason,
         })

@@ -1,0 +1,167 @@
+//! Stored races and costs: honoured when they fit, told about when they do not.
+
+use corecast::choose::DecidedBy;
+use corecast::model::profile::machine_key;
+use corecast::model::{Machine, Measured, Profile, ProfileEntry, RacedCandidate};
+use corecast::store::Store;
+use corecast::{Builder, Chosen, Explanation, costs};
+
+const RANKS: usize = 4;
+
+struct Cache {
+    folder: tempfile::TempDir,
+    machine: Machine,
+}
+
+impl Cache {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            machine: corecast::machine::discover().machine,
+        }
+    }
+
+    fn store(&self) -> Store {
+        Store::at(self.folder.path())
+    }
+
+    fn builder(&self) -> Builder {
+        Builder::new()
+            .threads(RANKS)
+            .cache_folder(self.folder.path())
+    }
+
+    fn explain(&self) -> Explanation {
+        self.builder().build().unwrap().explain()
+    }
+
+    /// Keeps a race of barriers that `pattern` won as this tree.
+    fn race(&self, pattern: &str, root: usize, children: Option<Vec<Vec<usize>>>) {
+        let candidate = RacedCandidate {
+            pattern: pattern.to_owned(),
+            root,
+            children,
+            predicted_ns: 900.0,
+            measured_ns: 400.0,
+            interval_ns: (390.0, 410.0),
+        };
+        let mut profile = Profile::new(machine_key(&self.machine), "2026-11-21".into());
+        profile.record(ProfileEntry {
+            operation: "barrier".into(),
+            threads: self.builder().build().unwrap().pus(),
+            winner: pattern.to_owned(),
+            candidates: vec![candidate],
+        });
+        self.store().save_profile(&self.machine, &profile).unwrap();
+    }
+}
+
+fn barrier(explanation: &Explanation) -> &Chosen {
+    &explanation.operations[0]
+}
+
+/// 3 serves 2, which serves 1, which serves 0.
+fn backwards() -> Vec<Vec<usize>> {
+    vec![vec![], vec![0], vec![1], vec![2]]
+}
+
+#[test]
+fn the_winner_of_a_race_runs() {
+    let cache = Cache::new();
+    cache.race("chain", 3, Some(backwards()));
+    let team = cache.builder().build().unwrap();
+    let explanation = team.explain();
+    let chosen = barrier(&explanation);
+    assert_eq!(chosen.decided_by, DecidedBy::Race);
+    // The tree that was raced: a chain of today would start from another rank.
+    assert_eq!((chosen.pattern.as_str(), chosen.root), ("chain", Some(3)));
+    assert!(
+        chosen.reason.contains("median of 400 ns"),
+        "{}",
+        chosen.reason
+    );
+    assert!(explanation.races.contains("raced 2026-11-21"));
+    // Each operation for itself.
+    assert_eq!(explanation.operations[1].decided_by, DecidedBy::Model);
+    for done in team.run(|member| member.barrier()) {
+        done.unwrap();
+    }
+    cache.race("dissemination:4", 0, None);
+    let explanation = cache.explain();
+    let chosen = barrier(&explanation);
+    assert_eq!(
+        (chosen.pattern.as_str(), chosen.root),
+        ("dissemination:4", None)
+    );
+}
+
+#[test]
+fn races_that_do_not_fit_are_told_about() {
+    let cache = Cache::new();
+    let reason = |pattern: &str, root, children| {
+        cache.race(pattern, root, children);
+        let explanation = cache.explain();
+        let chosen = barrier(&explanation);
+        assert_eq!(chosen.decided_by, DecidedBy::Model);
+        chosen.reason.clone()
+    };
+    let unknown = reason("heap", 3, Some(backwards()));
+    assert!(unknown.contains("heap, cannot run"), "{unknown}");
+    let cyclic = reason("chain", 3, Some(vec![vec![1], vec![0], vec![], vec![]]));
+    assert!(cyclic.contains("chain, cannot run"), "{cyclic}");
+
+    cache.race("chain", 3, Some(backwards()));
+    let elsewhere = cache.builder().root(0).build().unwrap().explain();
+    let reason = &barrier(&elsewhere).reason;
+    assert!(reason.contains("raced with root 3, and root 0"), "{reason}");
+    // Another team was not raced.
+    let smaller = cache.builder().threads(RANKS - 1).build().unwrap();
+    assert_eq!(barrier(&smaller.explain()).decided_by, DecidedBy::Model);
+}
+
+#[test]
+fn stale_foreign_and_broken_profiles_are_ignored() {
+    let cache = Cache::new();
+    let races = || cache.explain().races;
+    assert!(races().contains("nothing has been raced"));
+    let path = cache.store().profile_path(&cache.machine).unwrap();
+    std::fs::write(&path, "{\"schema\": 1").unwrap();
+    assert!(races().contains("not a profile"), "{}", races());
+    std::fs::write(&path, "{\"schema\": 9}").unwrap();
+    assert!(races().contains("schema 9 is unknown"), "{}", races());
+    let foreign = Profile::new("another".into(), "2026-11-21".into());
+    cache
+        .store()
+        .save_profile(&cache.machine, &foreign)
+        .unwrap();
+    assert!(
+        races().contains("another machine, \"another\""),
+        "{}",
+        races()
+    );
+}
+
+#[test]
+fn measured_costs_are_taken_and_broken_ones_told_about() {
+    let cache = Cache::new();
+    let costs = || cache.explain().costs.to_string();
+    assert!(costs().contains("not been measured yet"), "{}", costs());
+    let when = "2026-11-21".to_owned();
+    let measured = Measured {
+        when,
+        ..Measured::default()
+    };
+    let file = costs::built_in(&cache.machine).with_measured(measured);
+    let path = cache.store().save_machine(&file).unwrap();
+    assert!(
+        costs().contains("measured on this machine 2026-11-21"),
+        "{}",
+        costs()
+    );
+    std::fs::write(&path, "garbage").unwrap();
+    let text = costs();
+    assert!(
+        text.contains("literature") && text.contains("cannot be used"),
+        "{text}"
+    );
+}
