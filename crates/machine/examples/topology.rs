@@ -3,15 +3,22 @@
 
 use std::path::Path;
 
-use corecast_machine::{Options, describe, discover, discover_at, fingerprint};
+use corecast_machine::{Options, discover, discover_at};
 
 fn main() {
     let found = match std::env::args_os().nth(1) {
         Some(root) => discover_at(Path::new(&root), &Options::default()),
         None => discover(),
     };
-    println!("{}", describe(&found.machine));
-    println!("key: {}", fingerprint(&found.machine));
+    let machine = &found.machine;
+    let cpu = machine.cpu.as_deref().unwrap_or("unknown processor");
+    println!("{}: {cpu}, key {}", machine.name, machine.fingerprint());
+    for pu in &machine.pus {
+        println!(
+            "PU {}: package {}, NUMA node {}, core {}",
+            pu.os_index, pu.package, pu.numa_os_index, pu.core
+        );
+    }
     println!("PUs: {} usable, of {} online", found.usable, found.online);
     for node in &found.numa_nodes {
         let memory = node
@@ -30,7 +37,7 @@ fn main() {
         "busy threads that make sense: {}",
         found.usable_parallelism()
     );
-    for sentence in &found.machine.assumptions {
+    for sentence in &machine.assumptions {
         println!("note: {sentence}");
     }
 }

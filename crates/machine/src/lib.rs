@@ -8,8 +8,8 @@
 //! ```text
 //! /sys/devices/system/cpu  ─► topology, cache ─┐
 //! /sys/devices/system/node ─► numa ────────────┤
-//! /proc/cpuinfo, firmware  ─► processor ───────┼─► discover ─► Discovery ─► fingerprint
-//! /proc/self/{cgroup,…}    ─► cgroup ─► quota ─┤       │                    describe
+//! /proc/cpuinfo, firmware  ─► processor ───────┼─► discover ─► Discovery
+//! /proc/self/{cgroup,…}    ─► cgroup ─► quota ─┤       │
 //! sched_getaffinity        ─► affinity ────────┘       └─► Machine::assumptions
 //! ```
 //!
@@ -28,10 +28,8 @@ mod affinity;
 mod cache;
 mod cgroup;
 mod cpulist;
-mod describe;
 mod discover;
 mod files;
-mod fingerprint;
 mod numa;
 mod processor;
 mod quota;
@@ -42,9 +40,7 @@ pub use affinity::{
     current_pu, pin_current, pin_state, pin_state_of, process_mask, still_pinned,
 };
 pub use cpulist::{CpuList, CpuListError};
-pub use describe::{MachineTree, TreeLevel, describe};
 pub use discover::{Discovery, Options, Scope, discover, discover_at};
-pub use fingerprint::fingerprint;
 pub use numa::NumaNode;
 pub use processor::CoreKind;
 pub use quota::Quota;

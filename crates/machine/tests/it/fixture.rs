@@ -237,11 +237,7 @@ pub(crate) fn check_invariants(found: &Discovery, scope: Scope) {
             "{sentence:?}"
         );
     }
-    let tree = corecast_machine::describe(machine);
-    assert_eq!(tree.pus, pus);
-    assert!(!tree.to_string().is_empty());
-    let key = corecast_machine::fingerprint(machine);
-    assert!(key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') && key.len() < 48);
+    machine.validate().unwrap();
 }
 
 /// The PUs of each value of a column, in the order of the values.

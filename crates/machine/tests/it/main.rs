@@ -2,7 +2,6 @@
 
 mod affinity;
 mod cgroups;
-mod describe;
 mod fixture;
 mod garbage;
 mod memory;

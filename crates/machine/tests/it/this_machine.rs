@@ -59,16 +59,34 @@ fn the_mask_is_the_upper_bound() {
 fn discovery_repeats_itself() {
     let (first, second) = (discover(), discover());
     assert_eq!(first.machine, second.machine);
-    let key = corecast_machine::fingerprint(&first.machine);
-    assert_eq!(key, corecast_machine::fingerprint(&second.machine));
+    assert_eq!(first.machine.fingerprint(), second.machine.fingerprint());
 }
 
 #[test]
-fn the_nested_view_shows_every_pu() {
-    let machine = discover().machine;
-    let text = format!("{}", corecast_machine::describe(&machine));
-    assert_eq!(
-        text.lines().filter(|line| line.contains("─ PU ")).count(),
-        machine.pus.len()
+fn other_threads_can_be_asked_for_their_pinning() {
+    use corecast_machine::{PinState, ThreadId, pin_current, pin_state_of};
+    let Some(pu) = process_mask().first() else {
+        return;
+    };
+    let (tell, hear) = std::sync::mpsc::channel();
+    let (leave, stay) = std::sync::mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || {
+        let pinned = pin_current(pu).is_ok();
+        tell.send((pinned, ThreadId::current())).unwrap();
+        let _ = stay.recv();
+    });
+    let (pinned, id) = hear.recv().unwrap();
+    let state = pin_state_of(id, pu);
+    // Sandboxes may not tell, or not obey.
+    assert!(
+        !pinned || !matches!(state, PinState::Lost { .. }),
+        "{state:?}"
     );
+    assert!(pin_state_of(id, pu + 1) != PinState::Held);
+    drop(leave);
+    thread.join().unwrap();
+    // The kernel takes its time to forget a thread.
+    while pin_state_of(id, pu) != PinState::Unknown {
+        std::thread::yield_now();
+    }
 }
