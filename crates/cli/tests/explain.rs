@@ -1,0 +1,98 @@
+//! What `corecast explain` says is what the library runs.
+
+mod common;
+
+use std::path::Path;
+
+use common::corecast_in;
+use corecast::model::profile::machine_key;
+use corecast::model::{Profile, ProfileEntry, RacedCandidate};
+use corecast::store::Store;
+use corecast::{Builder, costs};
+
+/// Asks both about the same team, with `cache` as the user's cache folder.
+fn agree(cache: &Path, arguments: &[&str], builder: Builder) {
+    let said = corecast_in(cache, &[&["explain", "--json"], arguments].concat()).json();
+    let team = builder
+        .cache_folder(cache.join("corecast"))
+        .build()
+        .unwrap();
+    let runs = team.explain();
+    assert_eq!(said["threads"], serde_json::json!(team.pus()));
+    assert_eq!(said["profile"], runs.races);
+    let operations = said["operations"].as_array().unwrap();
+    assert_eq!(operations.len(), runs.operations.len());
+    for chosen in &runs.operations {
+        let chosen = serde_json::to_value(chosen).unwrap();
+        let said = operations
+            .iter()
+            .find(|o| o["op"] == chosen["operation"])
+            .unwrap();
+        assert_eq!(said["decided_by"], chosen["decided_by"]);
+        assert_eq!(said["reason"], chosen["reason"]);
+        assert_eq!(said["chosen"]["pattern"], chosen["pattern"]);
+        assert_eq!(said["chosen"]["root"], chosen["root"]);
+        assert_eq!(said["chosen"]["latency"], chosen["predicted"]);
+        assert_eq!(said["chosen"]["unit"], chosen["unit"]);
+        let others = said["runners_up"].as_array().unwrap();
+        let named: Vec<_> = others.iter().map(|o| &o["pattern"]).collect();
+        let chosen = chosen["runners_up"].as_array().unwrap();
+        assert_eq!(
+            named,
+            chosen.iter().map(|o| &o["pattern"]).collect::<Vec<_>>()
+        );
+    }
+    let waits = &said["circumstances"]["waits"];
+    assert_eq!(*waits, serde_json::to_value(&runs.waits).unwrap());
+}
+
+#[test]
+fn explanations_agree_with_teams() {
+    let cache = tempfile::tempdir().unwrap();
+    let here = corecast::machine::discover();
+    let first = here.usable.first().unwrap().to_string();
+    let check = || {
+        agree(cache.path(), &[], Builder::new());
+        agree(cache.path(), &["--root", "0"], Builder::new().root(0));
+        agree(
+            cache.path(),
+            &["--threads", &first],
+            Builder::new().cores(&first),
+        );
+        if here.usable.len() > 1 {
+            agree(cache.path(), &["--subset", "1"], Builder::new().threads(1));
+        }
+    };
+    check();
+
+    let store = Store::at(cache.path().join("corecast"));
+    store.save_machine(&costs::built_in(&here.machine)).unwrap();
+    let threads = here.usable.as_slice().to_vec();
+    let ranks = threads.len();
+    let mut children = vec![vec![]; ranks];
+    children[ranks - 1] = (0..ranks - 1).collect();
+    let mut profile = Profile::new(machine_key(&here.machine), "2026-11-21".into());
+    for operation in ["barrier", "reduce"] {
+        profile.record(ProfileEntry {
+            operation: operation.into(),
+            threads: threads.clone(),
+            winner: "sequential".into(),
+            candidates: vec![RacedCandidate {
+                pattern: "sequential".into(),
+                root: ranks - 1,
+                children: Some(children.clone()),
+                predicted_ns: 300.0,
+                measured_ns: 200.0,
+                interval_ns: (190.0, 210.0),
+            }],
+        });
+    }
+    let path = store.save_profile(&here.machine, &profile).unwrap();
+    check();
+    let said = corecast_in(cache.path(), &["explain", "--op", "reduce", "--json"]).json();
+    assert_eq!(said["operations"][0]["decided_by"], "race");
+    assert_eq!(said["operations"][0]["chosen"]["root"], ranks - 1);
+
+    std::fs::write(path, "garbage").unwrap();
+    check();
+}
