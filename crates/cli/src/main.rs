@@ -22,7 +22,6 @@ mod output;
 mod planning;
 mod progress;
 mod source;
-mod store;
 mod team;
 
 use std::process::ExitCode;
