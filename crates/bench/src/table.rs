@@ -28,16 +28,16 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
         .filter_map(|entry| Some((entry.summary()?.median, entry)))
         .collect();
     timed.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let all = timed.len();
+    let mut slower = 0;
     if extent == Extent::Best {
         let mut seen: Vec<&str> = Vec::new();
         timed.retain(|(_, entry)| {
             let first = !seen.contains(&entry.name.as_str());
             seen.push(&entry.name);
+            slower += usize::from(!first && entry.role != Role::Floor);
             first
         });
     }
-    let slower = all - timed.len();
     let predicted = timed.iter().any(|(_, e)| e.predicted_ns.is_some());
     let mut rows = vec![header(predicted, floor.is_some(), peer.is_some())];
     for (_, entry) in &timed {
@@ -81,7 +81,8 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
     );
     align(&mut text, &rows);
     if slower > 0 {
-        let _ = writeln!(text, "and slower settings of these, {slower} in all");
+        let settings = if slower == 1 { "setting" } else { "settings" };
+        let _ = writeln!(text, "not shown: {slower} slower {settings} of these");
     }
     for entry in &comparison.entries {
         let (word, reason) = match &entry.status {
@@ -202,7 +203,7 @@ mod tests {
                 "floor     100       100..100          -     1.00         0.33  as is",
                 "own       150       150..150       75.0     1.50         0.50  as is",
                 "peer      300       300..300          -     3.00         1.00  as is",
-                "and slower settings of these, 1 in all",
+                "not shown: 1 slower setting of these",
                 "SKIPPED gone (as is): no compiler",
                 "FAILED wrong (as is): hung",
                 "note: pinning refused",

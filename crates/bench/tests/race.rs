@@ -183,6 +183,76 @@ fn parts_divide_the_reported_time() {
     assert!((2.0..8.0).contains(&ratio), "{ratio}");
 }
 
+/// Says how long its operations took, and fails from the given batch on.
+struct Teller {
+    fails_after: u64,
+    batches: AtomicU64,
+    turns: AtomicU64,
+}
+
+impl Engine for &Teller {
+    fn name(&self) -> &str {
+        "teller"
+    }
+    fn setting(&self) -> String {
+        String::new()
+    }
+    fn ranks(&self) -> usize {
+        1
+    }
+    fn predicted_ns(&self) -> Option<f64> {
+        Some(300.0)
+    }
+    fn failure(&self) -> Option<String> {
+        let failed = self.batches.load(Ordering::Relaxed) > self.fails_after;
+        failed.then(|| "seeded".to_owned())
+    }
+    fn member<'a>(&'a self, _rank: usize) -> Box<dyn Member + 'a> {
+        struct TellerMember<'a>(&'a Teller);
+        impl Member for TellerMember<'_> {
+            fn run(&mut self, _operations: u64) {}
+            fn measure(&mut self, operations: u64) -> Option<Duration> {
+                self.0.batches.fetch_add(1, Ordering::Relaxed);
+                Some(Duration::from_nanos(250 * operations))
+            }
+            fn turn(&mut self) {
+                self.0.turns.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        Box::new(TellerMember(self))
+    }
+}
+
+fn teller(fails_after: u64) -> Teller {
+    Teller {
+        fails_after,
+        batches: AtomicU64::new(0),
+        turns: AtomicU64::new(0),
+    }
+}
+
+#[test]
+fn members_may_time_themselves_and_turn_before_each_batch() {
+    let teller = teller(u64::MAX);
+    let comparison = run(&seat::free(1), &[Entrant::threads(&teller)]);
+    let entry = &comparison.entries[0];
+    assert_eq!(entry.summary().unwrap().median, 250.0);
+    assert_eq!(entry.predicted_ns, Some(300.0));
+    assert_eq!(comparison.report().entries[0].predicted_ns, Some(300.0));
+    assert!(table::render(&comparison, table::Extent::Best).contains("predicted"));
+    let batches = teller.batches.load(Ordering::Relaxed);
+    assert_eq!(teller.turns.load(Ordering::Relaxed), batches);
+}
+
+#[test]
+fn an_engine_that_stops_working_is_out() {
+    let teller = teller(8);
+    let comparison = run(&seat::free(1), &[Entrant::threads(&teller)]);
+    let entry = &comparison.entries[0];
+    assert_eq!(entry.status, Status::Failed("seeded".to_owned()));
+    assert!(entry.summary().is_none());
+}
+
 #[test]
 fn barriers_that_do_not_wait_are_not_timed() {
     for (ranks, pass) in [

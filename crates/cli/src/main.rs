@@ -37,6 +37,9 @@ use clap::{ArgAction, Parser, Subcommand};
 struct Cli {
     #[command(flatten)]
     global: Global,
+    /// Without a command: a few seconds instead of half a minute, with wide intervals
+    #[arg(long)]
+    quick: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -77,7 +80,10 @@ fn main() -> ExitCode {
         Err(error) => return failure::report_usage(&error),
     };
     let done = match &cli.command {
-        None => commands::all::run(&cli.global),
+        None => commands::all::run(&cli.global, cli.quick),
+        Some(_) if cli.quick => Err(anyhow::anyhow!(
+            "--quick before a command: only the whole job knows it there, and bench behind its name"
+        )),
         Some(Command::Topo(args)) => commands::topo::run(&cli.global, args),
         Some(Command::Probe(args)) => commands::probe::run(&cli.global, args),
         Some(Command::Plan(args)) => commands::plan::run(&cli.global, args),

@@ -1,6 +1,6 @@
 //! A progress bar with the time left, on standard error, where that is a terminal.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 /// Steps that a whole task is divided into.
 const STEPS: u64 = 1000;
@@ -14,10 +14,15 @@ pub(crate) struct Bar {
 pub(crate) fn bar(task: &'static str) -> Bar {
     let bar = ProgressBar::new(STEPS);
     // The template is constant; were it wrong, the default style would do.
-    if let Ok(style) =
-        ProgressStyle::with_template("{prefix} [{bar:30}] {percent} %, {eta} left, {msg}")
+    if let Ok(style) = ProgressStyle::with_template("{prefix} [{bar:30}] {percent} %, {left}{msg}")
     {
-        bar.set_style(style.progress_chars("=> "));
+        let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            // Before that, a guess would be wild.
+            if state.fraction() >= 0.01 {
+                let _ = write!(out, "{:.0} s left, ", state.eta().as_secs_f64());
+            }
+        };
+        bar.set_style(style.progress_chars("=> ").with_key("left", left));
     }
     bar.set_prefix(task);
     Bar { bar }
@@ -34,6 +39,11 @@ impl Bar {
     /// Shows what is going on.
     pub(crate) fn say(&self, message: &str) {
         self.bar.set_message(message.to_owned());
+    }
+
+    /// Begins to guess the time left: what came before tells nothing about the pace from now on.
+    pub(crate) fn start(&self) {
+        self.bar.reset_eta();
     }
 
     /// Takes the bar away.

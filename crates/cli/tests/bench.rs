@@ -32,11 +32,62 @@ fn own_barriers_are_verified_and_timed() {
 }
 
 #[test]
+fn more_ranks_than_threads_race_too() {
+    let json = corecast(&["bench", "--quick", "--no-peers", "--ranks", "5", "--json"]).json();
+    assert_eq!(json["ranks"], 5);
+    let entries = json["entries"].as_array().unwrap();
+    if std::thread::available_parallelism().map_or(1, usize::from) < 5 {
+        assert_eq!(json["oversubscribed"], true);
+        let names: Vec<_> = entries.iter().filter_map(|e| e["name"].as_str()).collect();
+        assert!(names.contains(&"corecast sequential"), "{names:?}");
+        assert!(entries[0]["predicted_ns"].is_null());
+    }
+    assert!(entries.iter().all(|e| e["status"] == "timed"), "{json}");
+}
+
+#[test]
+fn every_operation_has_its_table() {
+    let all = [
+        "bench",
+        "--quick",
+        "--no-peers",
+        "--ranks",
+        "3",
+        "--op",
+        "all",
+    ];
+    let json = corecast(&[&all[..], &["--json"]].concat()).json();
+    let races = json["comparisons"].as_array().unwrap();
+    assert_eq!(races.len(), 4);
+    for race in races {
+        let entries = race["entries"].as_array().unwrap();
+        assert!(entries.iter().all(|e| e["status"] == "timed"), "{race}");
+    }
+    let text = corecast(&[&all[..], &["--size", "64"]].concat()).text();
+    assert!(text.contains("allreduce of 64 bytes"), "{text}");
+    assert!(text.contains("from the root's"), "{text}");
+}
+
+#[test]
 fn races_that_cannot_be_run() {
     for (args, quoted) in [
         (&["-i", "core:4"][..], "\"core:4\""),
         (&["--patterns", "nonsense"], "\"nonsense\""),
         (&["--subset", "1"], "team of two"),
+        (&["--ranks", "1"], "team of two"),
+        (&["--ranks", "100000"], "100000"),
+        (&["--op", "reduce", "--size", "12"], "12"),
+        (
+            &[
+                "--op",
+                "reduce",
+                "--ranks",
+                "3",
+                "--patterns",
+                "dissemination:2",
+            ],
+            "\"dissemination:2\"",
+        ),
         (&["--threads", "65000"], "65000"),
     ] {
         let line = corecast(&[&["bench", "--quick"], args].concat()).refusal();

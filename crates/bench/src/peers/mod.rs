@@ -19,6 +19,8 @@ pub enum Selection {
     /// Of libraries with many settings those that win on an idle machine: bound where the race is
     /// pinned, and waiting by the default or actively.
     Likely,
+    /// Those that run on threads of this process: nothing is compiled or launched.
+    Threads,
 }
 
 /// The barrier peers for a race on `seats`; what is missing on this machine is
@@ -36,6 +38,8 @@ pub fn barriers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
     }
     entrants.push(Entrant::threads(StdBarrier::new(ranks)).unpinned());
     entrants.push(Entrant::threads(PthreadBarrier::new(ranks)).unpinned());
-    entrants.extend(native_barriers(seats, selection));
+    if selection != Selection::Threads {
+        entrants.extend(native_barriers(seats, selection));
+    }
     entrants
 }

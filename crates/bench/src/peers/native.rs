@@ -96,7 +96,7 @@ fn gomp(
     let (bindings, policies): (usize, &[&str]) = match selection {
         Selection::All => (2, &["active", "passive", "default"]),
         Selection::Likely if team.is_crowded() => (1, &["passive", "default"]),
-        Selection::Likely => (1, &["active", "default"]),
+        Selection::Likely | Selection::Threads => (1, &["active", "default"]),
     };
     let mut entrants = Vec::new();
     for bound in team.bindings().take(bindings) {
@@ -119,7 +119,7 @@ fn libomp(
 ) -> Vec<Entrant<'static>> {
     let (bindings, patterns): (usize, &[&str]) = match selection {
         Selection::All => (2, &["linear", "tree", "hyper", "hierarchical", "dist"]),
-        Selection::Likely => (1, &[]),
+        Selection::Likely | Selection::Threads => (1, &[]),
     };
     let mut entrants = Vec::new();
     let variable = |key: &str, value: &str| (key.to_owned(), value.to_owned());

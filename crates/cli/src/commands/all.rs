@@ -17,7 +17,7 @@ use corecast_probe::{Basis, Config, Measurement, pairwise};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use super::bench::contest::{Contest, Race, planned};
+use super::bench::contest::{Contest, NO_PEERS, Race, planned};
 use super::bench::extent;
 use crate::draw::boxes::nest;
 use crate::draw::grid::decimals;
@@ -30,17 +30,26 @@ use crate::{Global, failure, limits, output, progress};
 /// Time for the measurement: with the races the whole stays under a minute.
 const PROBE_LIMIT: Duration = Duration::from_secs(25);
 
+/// The same for those who cannot wait.
+const PROBE_LIMIT_QUICK: Duration = Duration::from_secs(5);
+
 /// Time for the race of each operation once its entrants are checked. Most entrants of a barrier
 /// are peers, which are launched each round.
-const fn budget(collective: Collective) -> Duration {
-    match collective {
-        Collective::Barrier => Duration::from_secs(7),
-        _ => Duration::from_secs(3),
-    }
+fn settings(quick: bool, collective: Collective) -> Settings {
+    let normal = Settings {
+        rounds_min: 60,
+        precision: 0.01,
+        budget: match collective {
+            Collective::Barrier => Duration::from_secs(8),
+            _ => Duration::from_secs(3),
+        },
+        ..Settings::default()
+    };
+    if quick { Settings::quick() } else { normal }
 }
 
 /// Runs the main job.
-pub(crate) fn run(global: &Global) -> Result<ExitCode> {
+pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
     if let Some(machine) = &global.machine {
         bail!(
             "without a command corecast measures this machine: use topo, plan or explain for {machine:?}"
@@ -49,7 +58,7 @@ pub(crate) fn run(global: &Global) -> Result<ExitCode> {
     let here = corecast_machine::discover();
     let machine = &here.machine;
     let mut notes = limits::sentences(&here);
-    let (file, basis, measurement) = measure(machine, &mut notes)?;
+    let (file, basis, measurement) = measure(machine, quick, &mut notes)?;
     let team = Team::of_file(&file, file.threads().to_vec())?;
     let mut chosen = Vec::new();
     for operation in Operation::ALL {
@@ -59,7 +68,8 @@ pub(crate) fn run(global: &Global) -> Result<ExitCode> {
     }
     let mut races = Vec::new();
     if team.threads.len() > 1 {
-        races = race(&team, basis, &mut chosen)?;
+        races = race(&team, basis, quick, &mut chosen)?;
+        notes.push(format!("broadcast, reduce, allreduce: {NO_PEERS}"));
     } else {
         notes.push(format!(
             "nothing was raced: PU {} is alone, and a team needs two hardware threads (corecast bench --ranks 2 lets two ranks share it)",
@@ -107,10 +117,15 @@ fn kept(what: &str, saved: Result<PathBuf, StoreError>) -> String {
 /// The machine with its own costs, or with the literature's and a note where it refuses.
 fn measure(
     machine: &Machine,
+    quick: bool,
     notes: &mut Vec<String>,
 ) -> Result<(MachineFile, CostBasis, Option<Measurement>)> {
     let mut config = Config::whole(machine);
     config.time_limit = PROBE_LIMIT;
+    if quick {
+        config.time_limit = PROBE_LIMIT_QUICK;
+        config.precision = Settings::quick().precision;
+    }
     let bar = progress::bar("measuring");
     let measured = pairwise(&config, machine, |p| {
         bar.at(
@@ -140,23 +155,32 @@ fn measure(
 }
 
 /// Races each operation, and puts the winners in the place of what the model chose.
-fn race(team: &Team, basis: CostBasis, chosen: &mut [Timed]) -> Result<Vec<Race>> {
+fn race(team: &Team, basis: CostBasis, quick: bool, chosen: &mut [Timed]) -> Result<Vec<Race>> {
     let mut contest = Contest::new(team, basis);
-    contest.peers = Some(Selection::Likely);
+    contest.peers = Some(match quick {
+        true => Selection::Threads,
+        false => Selection::Likely,
+    });
     let bar = progress::bar("racing");
-    let count = Collective::ALL.len() as f64;
+    bar.say("barrier: preparing peers");
+    let budget = |collective: &Collective| settings(quick, *collective).budget.as_secs_f64();
+    let total: f64 = Collective::ALL.iter().map(budget).sum();
+    let mut before = 0.0;
     let mut races: Vec<Race> = Vec::new();
-    for (place, collective) in Collective::ALL.into_iter().enumerate() {
-        let settings = Settings {
-            budget: budget(collective),
-            ..Settings::default()
-        };
+    for collective in Collective::ALL {
+        let settings = settings(quick, collective);
+        let own = budget(&collective);
         let mut step = |step: Progress<'_>| match step {
             Progress::Preparing { name, .. } => bar.say(&format!("{collective}: checking {name}")),
-            Progress::Round { round, done } => bar.at(
-                (place as f64 + done) / count,
-                &format!("{collective}, round {round}"),
-            ),
+            Progress::Round { round, done } => {
+                if round == 0 {
+                    bar.start();
+                }
+                bar.at(
+                    (before + done * own) / total,
+                    &format!("{collective}, round {round}"),
+                );
+            }
         };
         let race = match planned(collective) {
             Some(operation) => {
@@ -188,6 +212,9 @@ fn race(team: &Team, basis: CostBasis, chosen: &mut [Timed]) -> Result<Vec<Race>
             }
         };
         races.push(race);
+        before += own;
+        // The others have no peers yet, which is said once and not in each table.
+        contest.peers = None;
     }
     bar.finish();
     Ok(races)
@@ -295,9 +322,12 @@ impl Found<'_> {
     fn text(&self, extent: table::Extent) -> String {
         let screen = Screen::of_stdout();
         let mut out = topo_text::draw(&nest(self.machine, &Default::default()), true, screen);
-        for (grid, hint) in source::grids(self.file, self.file.threads())
+        let grids = source::grids(self.file, self.file.threads());
+        let pairs = self.team.threads.len() > 1;
+        for (grid, hint) in grids
             .iter()
             .zip(["row sends to column", "column receives from row"])
+            .filter(|_| pairs)
         {
             let _ = write!(out, "\n{}", heat_text::draw(grid, hint, screen));
         }
@@ -306,23 +336,11 @@ impl Found<'_> {
             let (title, rest) = text.split_once('\n').unwrap_or((&text, ""));
             let _ = write!(out, "\n{}\n{rest}", title.style(screen.bold()));
         }
-        let _ = writeln!(out, "\n{}", "chosen plans".style(screen.bold()));
-        for Timed { plan, .. } in self.chosen {
-            let d = decimals(plan.latency);
-            let root = plan.tree().map_or(String::new(), |t| {
-                format!(" with root PU {}", self.team.threads[t.root()])
-            });
-            let by = if self.races.is_empty() {
-                "best by the model"
-            } else {
-                "won the race"
-            };
-            let (latency, gap, unit) = (plan.latency, 100.0 * plan.gap, self.team.unit());
-            let _ = writeln!(
-                out,
-                "{:9} {}{root}, {by}, predicted {latency:.d$} {unit}, gap {gap:.1} %",
-                plan.operation, plan.pattern
-            );
+        if self.team.threads.len() > 1 {
+            let _ = writeln!(out, "\n{}", "chosen plans".style(screen.bold()));
+            for timed in self.chosen {
+                let _ = writeln!(out, "{}", self.choice(&timed.plan));
+            }
         }
         out.push('\n');
         for note in self
@@ -335,5 +353,37 @@ impl Found<'_> {
             let _ = writeln!(out, "{}", note.style(screen.dim()));
         }
         out
+    }
+    /// One line on a chosen plan.
+    fn choice(&self, plan: &Plan) -> String {
+        let root = plan.tree().map_or(String::new(), |t| {
+            format!(" with root PU {}", self.team.threads[t.root()])
+        });
+        let d = decimals(plan.latency);
+        let (latency, gap, unit) = (plan.latency, 100.0 * plan.gap, self.team.unit());
+        let best = match plan.gap < 0.0005 {
+            true => "no plan is better by the model".to_owned(),
+            false => format!("a better plan could save at most {gap:.1} %"),
+        };
+        let model = match self.basis {
+            CostBasis::Measured => format!("predicted {latency:.d$} {unit}, "),
+            // Not a word on nanoseconds that are another machine's.
+            CostBasis::Given | CostBasis::Assumed => String::new(),
+        };
+        let races = self.races.iter();
+        let race = races
+            .filter(|race| planned(race.collective) == Some(plan.operation))
+            .map(Race::ranking)
+            .find(|ranking| !ranking.is_empty());
+        let by = match race.as_deref() {
+            None => "best by the model".to_owned(),
+            Some([_]) => "the only shape for this team".to_owned(),
+            Some([_, second, ..]) => format!("won the race before {}", second.0.pattern),
+            Some([]) => String::new(),
+        };
+        format!(
+            "{:9} {}{root}: {by}, {model}{best}",
+            plan.operation, plan.pattern
+        )
     }
 }

@@ -135,11 +135,15 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
     let mut races = Vec::new();
     for collective in args.op.collectives() {
         let bar = progress::bar("racing");
+        bar.say(&format!("{collective}: preparing"));
         let settings = settings(args.quick, collective);
         races.push(contest.race(collective, &settings, &mut |step| match step {
             Progress::Preparing { name, .. } => bar.say(&format!("{collective}: checking {name}")),
             Progress::Round { round, done } => {
-                bar.at(done, &format!("{collective}, round {round}"))
+                if round == 0 {
+                    bar.start();
+                }
+                bar.at(done, &format!("{collective}, round {round}"));
             }
         })?);
         bar.finish();

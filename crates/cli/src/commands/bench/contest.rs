@@ -16,6 +16,13 @@ use crate::source::CostBasis;
 /// How many plans are raced unless named.
 const CANDIDATES: usize = 4;
 
+/// What the reader of a table without peers should know.
+pub(in crate::commands) const NO_PEERS: &str =
+    "no peers take part: this version races them for barriers";
+
+/// Data that a message of one line holds.
+const LINE_BYTES: usize = 56;
+
 /// Raced where ranks share hardware threads, as no model knows what a switch of context costs:
 /// few rounds, few messages, and three shapes between.
 const CROWDED: [Pattern; 5] = [
@@ -112,6 +119,11 @@ impl<'a> Contest<'a> {
         self.ranks() > self.usable
     }
 
+    /// Whether a message is one line, as the floors' and those that were measured.
+    fn fits_line(&self, collective: Collective) -> bool {
+        collective == Collective::Barrier || self.bytes <= LINE_BYTES
+    }
+
     /// Races plans for `collective` against the floor and, for barriers, against peers.
     ///
     /// # Errors
@@ -148,7 +160,7 @@ impl<'a> Contest<'a> {
             let contestant = self.contestant(collective, candidate)?;
             entrants.push(Entrant::threads(contestant));
         }
-        if self.ranks() == 2 && !self.crowded() {
+        if self.ranks() == 2 && !self.crowded() && self.fits_line(collective) {
             entrants.extend(match collective {
                 Collective::Barrier | Collective::Allreduce => Vec::from(floor::mutual_exchanges()),
                 Collective::Broadcast | Collective::Reduce => Vec::from(floor::round_trips()),
@@ -166,8 +178,7 @@ impl<'a> Contest<'a> {
             .notes
             .push(collective.method(self.crowded()).to_owned());
         if collective != Collective::Barrier && self.peers.is_some() {
-            let note = "no peers take part: this version races them for barriers";
-            comparison.notes.push(note.to_owned());
+            comparison.notes.push(NO_PEERS.to_owned());
         }
         Ok(Race {
             collective,
@@ -179,7 +190,6 @@ impl<'a> Contest<'a> {
     fn contestant(&self, collective: Collective, candidate: &Candidate) -> Result<Contestant> {
         // What was measured is one message of a line; what no one measured predicts nothing.
         let sound = self.basis == CostBasis::Measured && !self.crowded();
-        let small = self.bytes <= 56 || collective == Collective::Barrier;
         let exercise = Exercise {
             name: entrant_name(&candidate.pattern),
             collective,
@@ -189,7 +199,7 @@ impl<'a> Contest<'a> {
                 _ => self.bytes,
             },
             usable: self.usable,
-            predicted_ns: (sound && small).then_some(candidate.predicted),
+            predicted_ns: (sound && self.fits_line(collective)).then_some(candidate.predicted),
         };
         Contestant::new(exercise, &candidate.plans).context("team")
     }
