@@ -11,7 +11,7 @@ use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Shape, Tree};
 use corecast_wire::Policy;
 use corecast_wire::queue::Backend;
 
-use crate::choose::{Choice, Races, Wish, choose};
+use crate::choose::{Choice, Races, Wish, choose_for};
 use crate::costs::TeamCosts;
 use crate::debug::{self, Level};
 use crate::error::Error;
@@ -180,7 +180,8 @@ impl Builder {
             Some(_) => Races::none("costs were given, and races do not fit them"),
             None => Races::stored(&store, machine),
         };
-        let choose = |operation| choose(costs.of(operation), &seats, operation, &self.wish, &races);
+        let choose =
+            |operation| choose_for(costs.both_ways(), &seats, operation, &self.wish, &races);
         let broadcast = choose(Operation::Broadcast)?;
         let reduce = choose(Operation::Reduce)?;
         let barrier = choose(Operation::Barrier)?;

@@ -187,6 +187,17 @@ pub fn choose(
     wish: &Wish,
     races: &Races,
 ) -> Result<Choice, PlanError> {
+    choose_for((costs, costs), threads, operation, wish, races)
+}
+
+/// The same with costs of their own for messages towards the root and from it.
+pub(crate) fn choose_for(
+    costs: (&CostModel, &CostModel),
+    threads: &[u32],
+    operation: Operation,
+    wish: &Wish,
+    races: &Races,
+) -> Result<Choice, PlanError> {
     let drafts = Drafts::new(costs, operation, wish.root)?;
     let mut candidates: Vec<Candidate> = Vec::new();
     for pattern in patterns(operation) {
@@ -220,7 +231,7 @@ pub fn choose(
             Err(error) => return Err(error),
         }
     }
-    let by_model = because_of_the_model(&candidates, costs.unit());
+    let by_model = because_of_the_model(&candidates, costs.0.unit());
     let (decided_by, reason) = match races.find(operation, threads) {
         None => (DecidedBy::Model, by_model),
         Some(entry) => match drafts.winner(wish, entry) {
@@ -254,7 +265,8 @@ fn put_first(candidates: &mut Vec<Candidate>, chosen: Candidate) {
 
 /// Finds schedules for one operation of one team.
 struct Drafts<'a> {
-    costs: &'a CostModel,
+    fan_in: &'a CostModel,
+    fan_out: &'a CostModel,
     operation: Operation,
     root: usize,
     /// For reductions, which are broadcasts of the mirrored costs, see [`plan()`].
@@ -263,23 +275,24 @@ struct Drafts<'a> {
 
 impl<'a> Drafts<'a> {
     fn new(
-        costs: &'a CostModel,
+        (fan_in, fan_out): (&'a CostModel, &'a CostModel),
         operation: Operation,
         root: RootChoice,
     ) -> Result<Self, PlanError> {
-        let last = costs.n() - 1;
+        let last = fan_out.n() - 1;
         let root = match root {
-            RootChoice::Auto => smelt::root(costs),
+            RootChoice::Auto => smelt::root(fan_out),
             RootChoice::Rank(root) if root > last => {
                 return Err(PlanError::RootOutside { root, last });
             }
             RootChoice::Rank(root) => root,
         };
         Ok(Self {
-            costs,
+            fan_in,
+            fan_out,
             operation,
             root,
-            mirrored: (operation == Operation::Reduce).then(|| costs.mirrored()),
+            mirrored: (operation == Operation::Reduce).then(|| fan_in.mirrored()),
         })
     }
 
@@ -292,10 +305,10 @@ impl<'a> Drafts<'a> {
             Some(mirrored) => pattern
                 .tree(mirrored, self.root)
                 .map(|tree| tree.reversed()),
-            None => pattern.tree(self.costs, self.root),
+            None => pattern.tree(self.fan_out, self.root),
         };
         let barrier = self.operation == Operation::Barrier;
-        let shape = match (tree, pattern.rounds(self.costs.n())) {
+        let shape = match (tree, pattern.rounds(self.fan_out.n())) {
             (Some(tree), _) => Shape::Tree(tree),
             (None, Some(rounds)) if barrier => Shape::Rounds(rounds),
             _ => {
@@ -308,11 +321,8 @@ impl<'a> Drafts<'a> {
 
     fn of_shape(&self, pattern: Pattern, shape: Shape, start: Instant) -> Candidate {
         let (root, latency) = match &shape {
-            Shape::Tree(tree) => {
-                let latency = cost::latency(self.costs, tree, self.operation);
-                (tree.root(), latency)
-            }
-            Shape::Rounds(rounds) => (self.root, rounds.latency(self.costs)),
+            Shape::Tree(tree) => (tree.root(), self.tree_latency(tree)),
+            Shape::Rounds(rounds) => (self.root, rounds.latency(self.fan_out)),
             other => unreachable!("no such schedule was asked for: {other:?}"),
         };
         Candidate {
@@ -321,6 +331,18 @@ impl<'a> Drafts<'a> {
             shape,
             latency,
             search: start.elapsed(),
+        }
+    }
+
+    fn tree_latency(&self, tree: &Tree) -> f64 {
+        let (fan_in, fan_out) = (self.fan_in, self.fan_out);
+        match self.operation {
+            Operation::Reduce => cost::latency(fan_in, tree, Operation::Reduce),
+            Operation::Barrier if !std::ptr::eq(fan_in, fan_out) => {
+                cost::latency(fan_in, &tree.reversed(), Operation::Reduce)
+                    + cost::latency(fan_out, tree, Operation::Broadcast)
+            }
+            operation => cost::latency(fan_out, tree, operation),
         }
     }
 

@@ -1,10 +1,10 @@
 //! What messages between the ranks of a team cost, and who says so.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 
 use corecast_model::{CostModel, Machine, MachineFile, Unit, default_costs_for};
-use corecast_plan::Operation;
 use serde::Serialize;
 
 use crate::error::Error;
@@ -86,8 +86,8 @@ pub fn built_in(machine: &Machine) -> MachineFile {
 #[derive(Debug)]
 pub(crate) struct TeamCosts {
     model: CostModel,
-    /// For reductions, where they differ.
-    reduce: Option<CostModel>,
+    /// Of messages towards the root, where they differ.
+    fan_in: Option<CostModel>,
     pub(crate) source: CostSource,
     /// What had to be assumed, one sentence each.
     pub(crate) assumptions: Vec<String>,
@@ -113,12 +113,9 @@ impl TeamCosts {
         Self::by_number(&file, seats, source)
     }
 
-    /// Those of an operation.
-    pub(crate) fn of(&self, operation: Operation) -> &CostModel {
-        match (&self.reduce, operation) {
-            (Some(reduce), Operation::Reduce) => reduce,
-            _ => &self.model,
-        }
+    /// Of messages towards the root, and from it.
+    pub(crate) fn both_ways(&self) -> (&CostModel, &CostModel) {
+        (self.fan_in.as_ref().unwrap_or(&self.model), &self.model)
     }
 
     /// Their unit.
@@ -134,7 +131,7 @@ impl TeamCosts {
         let missing = seats.iter().find(|&&pu| file.position(pu).is_none());
         let by_rank = seats.len() <= file.threads().len();
         match missing {
-            None if !(is_crowded(seats) && by_rank) => Self::by_number(file, seats, source),
+            None if ranks_per_pu(seats) < 2 || !by_rank => Self::by_number(file, seats, source),
             _ if by_rank => {
                 let ranks: Vec<usize> = (0..seats.len()).collect();
                 let sentence = format!(
@@ -143,7 +140,7 @@ impl TeamCosts {
                 );
                 Ok(Self {
                     model: file.costs().subset(&ranks)?,
-                    reduce: None,
+                    fan_in: None,
                     source,
                     assumptions: vec![sentence],
                 })
@@ -162,18 +159,20 @@ impl TeamCosts {
     fn by_number(file: &MachineFile, seats: &[u32], source: CostSource) -> Result<Self, Error> {
         let costs = file.costs();
         let at: Vec<usize> = seats.iter().filter_map(|&pu| file.position(pu)).collect();
-        if !is_crowded(seats) {
+        let shared = ranks_per_pu(seats);
+        if shared < 2 {
             return Ok(Self {
                 model: costs.subset(&at)?,
-                reduce: None,
+                fan_in: None,
                 source,
                 assumptions: Vec::new(),
             });
         }
-        let switch = match costs.unit() {
-            Unit::Nanoseconds => SWITCH_NS,
-            Unit::Cycles => SWITCH_CYCLES,
-        };
+        let turn = shared as f64
+            * match costs.unit() {
+                Unit::Nanoseconds => TURN_NS,
+                Unit::Cycles => TURN_CYCLES,
+            };
         // A message within a PU finds its line in the cache.
         let apart = |i: usize, j: usize, cost: f64| if at[i] == at[j] { 0.0 } else { cost };
         let model = |to_send: f64, to_receive: f64| {
@@ -185,35 +184,38 @@ impl TeamCosts {
             )
         };
         let sentence = format!(
-            "ranks share PUs: each hop of a message waits for a switch of threads, {switch:.0} {}",
+            "{shared} ranks share a PU: each hop of a message waits until the next rank has its \
+             turn, {turn:.0} {}",
             costs.unit()
         );
         Ok(Self {
-            model: model(0.0, switch)?,
-            reduce: Some(model(switch, 0.0)?),
+            model: model(0.0, turn)?,
+            fan_in: Some(model(turn, 0.0)?),
             source,
             assumptions: vec![sentence],
         })
     }
 }
 
-/// What a hop costs besides when ranks share PUs: its receiver may have to be switched to. A switch
-/// by yielding took 1.1 µs (2-core KVM guest, Xeon at 2.5 GHz, November 2026).
+/// What a hop costs besides for each rank that shares a PU: its receiver has to wait for its turn.
+/// Barriers of 4 and 8 ranks over eleven patterns took 0.4 to 0.45 µs for each level and each rank
+/// on a PU (2-core KVM guest, Xeon at 2.5 GHz, November 2026).
 ///
-/// Receivers of one sender are switched to side by side, and so are the senders to one receiver.
-/// Hence the switch is paid at the end of an edge that has one neighbour: the child's, which
-/// receives in a broadcast and sends in a reduction.
-const SWITCH_NS: f64 = 1_100.0;
+/// The receivers of one sender take their turns side by side, and so do the senders to one receiver.
+/// Hence a turn is paid at the end of an edge that has one neighbour: the child's, which receives
+/// in a broadcast and sends in a reduction.
+const TURN_NS: f64 = 420.0;
 
 /// The same in cycles of 2.5 GHz.
-const SWITCH_CYCLES: f64 = 2_750.0;
+const TURN_CYCLES: f64 = 1_050.0;
 
-/// Whether ranks share PUs.
-fn is_crowded(seats: &[u32]) -> bool {
-    let mut distinct = seats.to_vec();
-    distinct.sort_unstable();
-    distinct.dedup();
-    distinct.len() < seats.len()
+/// How many ranks the fullest PU has.
+fn ranks_per_pu(seats: &[u32]) -> usize {
+    let mut ranks: HashMap<u32, usize> = HashMap::new();
+    for &pu in seats {
+        *ranks.entry(pu).or_default() += 1;
+    }
+    ranks.into_values().max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -226,14 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn sharing_pus_costs_a_switch_at_the_child() {
+    fn sharing_pus_costs_a_turn_at_the_child() {
         let file = corecast_model::synthetic("core:2").unwrap();
         let costs = by_number(&file, &[0, 1, 0]);
-        let (fan_out, fan_in) = (costs.of(Operation::Broadcast), costs.of(Operation::Reduce));
-        let switch = fan_out.receive(0, 2);
-        assert!(switch >= SWITCH_NS && fan_out.send(0, 2) == 0.0);
-        assert_eq!(fan_out.receive(0, 1), file.costs().receive(0, 1) + switch);
-        assert_eq!(fan_in.send(0, 1), file.costs().send(0, 1) + switch);
+        let (fan_in, fan_out) = costs.both_ways();
+        let turn = fan_out.receive(0, 2);
+        assert!(turn >= 2.0 * TURN_NS && fan_out.send(0, 2) == 0.0);
+        assert_eq!(fan_out.receive(0, 1), file.costs().receive(0, 1) + turn);
+        assert_eq!(fan_in.send(0, 1), file.costs().send(0, 1) + turn);
         assert_eq!(fan_in.receive(0, 1), file.costs().receive(0, 1));
         assert_eq!(costs.assumptions.len(), 1);
         assert!(by_number(&file, &[1, 0]).assumptions.is_empty());

@@ -92,7 +92,7 @@ fn threads_are_pinned_unless_they_share() {
             .all(|pinning| *pinning == Pinning::Off)
     );
     assert_eq!(crowd.pus().last(), usable.first().as_ref());
-    assert!(crowd.explain().assumptions[0].contains("switch of threads"));
+    assert!(crowd.explain().assumptions[0].contains("has its turn"));
     let unpinned = builder().threads(1).pin(false).build().unwrap();
     assert_eq!(unpinned.pin_here(0), Pinning::Off);
 }
