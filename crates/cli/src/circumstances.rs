@@ -20,6 +20,8 @@ pub(crate) struct Circumstances {
     waits: Option<corecast::Waits>,
     /// Which fence wakes sleepers; absent elsewhere.
     fence: Option<&'static str>,
+    /// Where members' lines would lie; absent elsewhere.
+    lines: Option<corecast::Homes>,
     /// Members of the team.
     team: usize,
 }
@@ -43,8 +45,11 @@ impl Circumstances {
                 ..Circumstances::default()
             };
         };
+        let pinning = try_pinning(threads);
+        let pinned = pinning.refused.is_empty();
         Circumstances {
-            pinning: Some(try_pinning(threads)),
+            pinning: Some(pinning),
+            lines: Some(corecast::Homes::of(here, threads, pinned)),
             quota_cpus: here.quota.as_ref().map(|q| q.cpus),
             quota_too_small: too_small(here, threads.len()),
             waits: Some(corecast::Waits::of_team(threads.len(), here)),
@@ -72,6 +77,9 @@ impl Circumstances {
                     )
                 }
             });
+            if let Some(lines) = &self.lines {
+                out.push(format!("lines: {}", lines.reason));
+            }
             out.push(match self.quota_cpus {
                 None => "quota: none".to_owned(),
                 Some(cpus) if self.quota_too_small => format!(

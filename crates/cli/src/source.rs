@@ -107,7 +107,7 @@ fn read(path: &str) -> Result<String> {
 /// What discovery finds here, with the costs that a team would be planned with.
 fn this_machine() -> Source {
     let here = corecast_machine::discover();
-    let (file, source) = costs::of_machine(&Store::standard(), &here.machine);
+    let (file, source) = costs::here(&Store::standard(), &here);
     let (costs, note) = match source {
         CostSource::BuiltIn { why } => (
             CostBasis::Assumed,

@@ -96,3 +96,28 @@ fn explanations_agree_with_teams() {
     std::fs::write(path, "garbage").unwrap();
     check();
 }
+
+#[test]
+fn a_part_of_the_machine_has_the_costs_of_the_whole() {
+    let cache = tempfile::tempdir().unwrap();
+    let here = corecast::machine::discover();
+    let store = Store::at(cache.path().join("corecast"));
+    store.save_machine(&costs::built_in(&here.machine)).unwrap();
+    let whole = here.outside_mask.is_empty() && here.outside_cpuset.is_empty();
+    let Some(first) = here.usable.first().filter(|_| whole) else {
+        println!("SKIPPED: this process is itself confined");
+        return;
+    };
+    let path = cache.path().to_owned();
+    // Programs inherit the mask of the thread that starts them.
+    let confined = std::thread::spawn(move || {
+        let _pinning = corecast::machine::pin_current(first).ok()?;
+        Some(corecast_in(&path, &["explain", "--json"]).json())
+    });
+    let Some(said) = confined.join().unwrap() else {
+        println!("SKIPPED: pinning is refused");
+        return;
+    };
+    assert_eq!(said["threads"], serde_json::json!([first]));
+    assert_eq!(said["costs"], "measured");
+}

@@ -16,6 +16,7 @@ use crate::costs::TeamCosts;
 use crate::debug::{self, Level};
 use crate::error::Error;
 use crate::explanation::{Chosen, Explanation, RankPlace};
+use crate::homes::Homes;
 use crate::pins::{Pinning, Pins};
 use crate::seats;
 use crate::store::Store;
@@ -175,10 +176,10 @@ impl Builder {
             Some(folder) => Store::at(folder),
             None => Store::standard(),
         };
-        let costs = TeamCosts::find(self.machine.as_ref(), &store, machine, &seats)?;
+        let costs = TeamCosts::find(self.machine.as_ref(), &store, &here, &seats)?;
         let races = match &self.machine {
             Some(_) => Races::none("costs were given, and races do not fit them"),
-            None => Races::stored(&store, machine),
+            None => Races::here(&store, &here),
         };
         let choose =
             |operation| choose_for(costs.both_ways(), &seats, operation, &self.wish, &races);
@@ -197,8 +198,8 @@ impl Builder {
         };
         let mut options = self.options;
         options.policy = Some(waits.as_policy());
-        let (numa_nodes, memory) = homes(&here, &seats, pin);
-        options.numa_nodes = numa_nodes;
+        let homes = Homes::of(&here, &seats, pin);
+        options.numa_nodes = homes.nodes;
         let team = corecast_coll::Team::with_options(plans, &options)?;
         let rank = |(rank, &pu): (usize, &u32)| RankPlace {
             pu,
@@ -218,7 +219,7 @@ impl Builder {
                 .to_vec(),
             costs: costs.source,
             races: races.source().to_owned(),
-            memory,
+            memory: homes.reason,
             pinning: why_pinned(self.pin, pin, seats.len(), &here.usable),
             assumptions: [costs.assumptions, machine.assumptions.clone()].concat(),
         };
@@ -252,25 +253,6 @@ fn tree_plan(choice: &Choice) -> Result<Tree, PlanError> {
         operation: choice.operation,
     };
     chosen.tree().cloned().ok_or(unsuited)
-}
-
-/// Each rank's node of memory, and why so.
-fn homes(here: &Discovery, seats: &[u32], pin: bool) -> (Option<Vec<u32>>, String) {
-    if !here.has_several_memory_nodes() {
-        return (None, "one NUMA node has all memory".to_owned());
-    }
-    if !pin {
-        let why = "not placed: threads that are not pinned have no home";
-        return (None, why.to_owned());
-    }
-    let nodes = seats.iter().map(|&pu| here.memory_node_of_pu(pu)).collect();
-    match nodes {
-        Some(nodes) => (Some(nodes), "on the NUMA node of each rank's PU".to_owned()),
-        None => (
-            None,
-            "not placed: the machine does not tell its nodes".to_owned(),
-        ),
-    }
 }
 
 fn why_pinned(asked: Option<bool>, pin: bool, ranks: usize, usable: &CpuList) -> String {

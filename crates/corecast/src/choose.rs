@@ -9,12 +9,14 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use corecast_model::{CostModel, Machine, Profile, ProfileEntry, RacedCandidate, Unit};
+use corecast_machine::Discovery;
+use corecast_model::{CostModel, Profile, ProfileEntry, Unit};
 use corecast_plan::{
     Operation, Pattern, Plan, PlanError, RootChoice, Shape, Tree, cost, plan, smelt,
 };
 use serde::Serialize;
 
+use crate::costs;
 use crate::store::{Store, Stored};
 
 /// What the user wants, whatever model and races say.
@@ -42,9 +44,16 @@ impl Races {
         }
     }
 
-    /// Those that `store` has of `machine`.
-    pub fn stored(store: &Store, machine: &Machine) -> Self {
-        match store.profile(machine) {
+    /// Those that `store` has of this machine; for a process that may only use a part of it those
+    /// of the whole also count, as far as they were raced on that part.
+    pub fn here(store: &Store, here: &Discovery) -> Self {
+        let mut stored = store.profile(&here.machine);
+        if stored == Stored::Absent
+            && let Some(whole) = costs::whole_machine(here)
+        {
+            stored = store.profile(&whole);
+        }
+        match stored {
             Stored::Found(path, profile) => Self {
                 source: format!("{}, raced {}", path.display(), profile.created),
                 profile: Some(profile),
@@ -371,18 +380,22 @@ impl<'a> Drafts<'a> {
 }
 
 fn because_of(entry: &ProfileEntry) -> String {
-    let candidates = entry.candidates.len();
-    entry.winning().map_or(String::new(), |won| {
-        let RacedCandidate {
-            measured_ns,
-            predicted_ns,
-            ..
-        } = won;
-        format!(
-            "it won the race of {candidates} candidates on this machine with a median of \
-             {measured_ns:.0} ns, predicted {predicted_ns:.0} ns"
-        )
-    })
+    let Some(won) = entry.winning() else {
+        return String::new();
+    };
+    let others = entry.candidates.iter().filter(|other| *other != won);
+    let next = others.min_by(|a, b| a.measured_ns.total_cmp(&b.measured_ns));
+    let (measured, predicted) = (won.measured_ns, won.predicted_ns);
+    let times = format!("a median of {measured:.0} ns, predicted {predicted:.0} ns");
+    match next {
+        Some(next) => format!(
+            "it won the race of {} on this machine with {times}; the next was {} with {:.0} ns",
+            entry.candidates.len(),
+            next.pattern,
+            next.measured_ns
+        ),
+        None => format!("it was raced alone on this machine, with {times}"),
+    }
 }
 
 fn because_of_the_model(candidates: &[Candidate], unit: Unit) -> String {

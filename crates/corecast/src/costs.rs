@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use corecast_machine::{self as machine, Discovery};
 use corecast_model::{CostModel, Machine, MachineFile, Unit, default_costs_for};
 use serde::Serialize;
 
@@ -53,23 +54,56 @@ impl fmt::Display for CostSource {
     }
 }
 
-/// A machine's costs with their source: the stored ones, else the literature's.
+/// This machine's costs with their source: the stored ones, else the literature's.
+///
+/// What was measured by a process that could use the whole machine also serves one that a mask or a
+/// cpuset confines to a part of it.
 ///
 /// # Panics
 ///
-/// If `machine` has no hardware threads.
-pub fn of_machine(store: &Store, machine: &Machine) -> (MachineFile, CostSource) {
-    let why = match store.measured(machine) {
+/// If `here` has no hardware threads, which discovery never says.
+pub fn here(store: &Store, here: &Discovery) -> (MachineFile, CostSource) {
+    let found = |path, file: &MachineFile| {
+        let when = file.measured().map(|measured| measured.when.clone());
+        CostSource::Measured { path, when }
+    };
+    let why = match store.measured(&here.machine) {
         Stored::Found(path, file) => {
-            let when = file.measured().map(|measured| measured.when.clone());
-            return (file, CostSource::Measured { path, when });
+            let source = found(path, &file);
+            return (file, source);
         }
         Stored::Absent => {
+            let whole = whole_machine(here).map(|whole| store.measured(&whole));
+            if let Some(Stored::Found(path, file)) = whole
+                && let Some(part) = part_of(&file, &here.machine)
+            {
+                return (part, found(path, &file));
+            }
             "this machine's costs have not been measured yet (see corecast probe)".to_owned()
         }
         Stored::Unusable(reason) => reason,
     };
-    (built_in(machine), CostSource::BuiltIn { why })
+    (built_in(&here.machine), CostSource::BuiltIn { why })
+}
+
+/// The machine with the PUs that are withheld from this process, where there are any.
+pub(crate) fn whole_machine(here: &Discovery) -> Option<Machine> {
+    if here.outside_mask.is_empty() && here.outside_cpuset.is_empty() {
+        return None;
+    }
+    let options = machine::Options {
+        scope: machine::Scope::Online,
+        mask: None,
+    };
+    Some(machine::discover_at(Path::new("/"), &options).machine)
+}
+
+/// The costs of the threads of `machine` in `file`; `None` where one has none.
+fn part_of(file: &MachineFile, machine: &Machine) -> Option<MachineFile> {
+    let threads: Vec<u32> = machine.pus.iter().map(|pu| pu.os_index).collect();
+    let at: Option<Vec<usize>> = threads.iter().map(|&pu| file.position(pu)).collect();
+    let costs = file.costs().subset(&at?).ok()?;
+    MachineFile::new(machine.clone(), threads, costs).ok()
 }
 
 /// `machine` with the literature's costs.
@@ -98,17 +132,17 @@ impl TeamCosts {
     pub(crate) fn find(
         given: Option<&MachineFile>,
         store: &Store,
-        machine: &Machine,
+        here: &Discovery,
         seats: &[u32],
     ) -> Result<Self, Error> {
         if let Some(file) = given {
             return Self::given(file, seats);
         }
-        let (mut file, mut source) = of_machine(store, machine);
+        let (mut file, mut source) = self::here(store, here);
         let missing = seats.iter().find(|&&pu| file.position(pu).is_none());
         if let Some(pu) = missing {
             let why = format!("the measured costs leave out PU {pu}");
-            (file, source) = (built_in(machine), CostSource::BuiltIn { why });
+            (file, source) = (built_in(&here.machine), CostSource::BuiltIn { why });
         }
         Self::by_number(&file, seats, source)
     }

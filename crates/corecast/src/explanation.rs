@@ -150,6 +150,14 @@ impl Explanation {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.write(&mut text)?;
+        f.write_str(text.trim_end())
+    }
+}
+
+impl Explanation {
+    fn write(&self, f: &mut impl fmt::Write) -> fmt::Result {
         writeln!(f, "{}", self.team())?;
         for chosen in &self.operations {
             let root = chosen.root.map_or(String::new(), |root| {
@@ -191,7 +199,7 @@ impl fmt::Display for Explanation {
 }
 
 /// One line for all ranks of which the same is true.
-fn grouped(f: &mut fmt::Formatter<'_>, sentences: impl Iterator<Item = String>) -> fmt::Result {
+fn grouped(f: &mut impl fmt::Write, sentences: impl Iterator<Item = String>) -> fmt::Result {
     let mut groups: Vec<(String, CpuList)> = Vec::new();
     for (rank, sentence) in (0..).zip(sentences) {
         match groups.iter_mut().find(|(known, _)| *known == sentence) {

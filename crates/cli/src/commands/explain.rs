@@ -88,7 +88,7 @@ pub(crate) fn run(global: &Global, args: &ExplainArgs) -> Result<ExitCode> {
 /// The races recorded on this machine; machines from elsewhere have none.
 fn races(source: &Source) -> Races {
     match &source.here {
-        Some(here) => Races::stored(&Store::standard(), &here.machine),
+        Some(here) => Races::here(&Store::standard(), here),
         None => Races::none("races are run on the machine itself, and this one is given"),
     }
 }
@@ -194,11 +194,12 @@ fn text(
         let end = choice.plans.len().min(shown.saturating_add(1));
         let _ = writeln!(out, "{}\n", table(team, &choice.plans[..end]));
     }
+    let notes = source.notes.join("; ");
     let costs = match source.costs {
-        CostBasis::Measured => "measured on this machine",
-        CostBasis::Given => "given with the machine",
+        CostBasis::Measured => notes.trim_start_matches("costs ").to_owned(),
+        CostBasis::Given => "given with the machine".to_owned(),
         CostBasis::Assumed => {
-            "assumed, this machine was not measured: trust the order of the plans, not the times"
+            format!("assumed: trust the order of the plans, not the times; {notes}")
         }
     };
     let _ = writeln!(out, "costs: {costs}");
@@ -208,9 +209,6 @@ fn text(
     }
     for assumption in &source.file.machine().assumptions {
         let _ = writeln!(out, "assumed: {assumption}");
-    }
-    for note in &source.notes {
-        let _ = writeln!(out, "{}", format!("note: {note}").style(screen.dim()));
     }
     out
 }
