@@ -21,7 +21,7 @@ use crate::pins::{Pinning, Pins};
 use crate::seats;
 use crate::store::Store;
 use crate::team::Team;
-use crate::waits::{Waits, fence};
+use crate::waits::{Waits, count, fence};
 
 /// Which threads a team has.
 #[derive(Clone, Debug)]
@@ -260,7 +260,11 @@ fn why_pinned(asked: Option<bool>, pin: bool, ranks: usize, usable: &CpuList) ->
         (Some(true), _) => "pinned: asked for".to_owned(),
         (Some(false), _) => "not pinned: asked for".to_owned(),
         (None, true) => "pinned: a PU for each rank".to_owned(),
-        (None, false) => format!("not pinned: {ranks} ranks share {} PUs", usable.len()),
+        (None, false) => format!(
+            "not pinned: {} share {}",
+            count(ranks, "rank"),
+            count(usable.len(), "PU")
+        ),
     }
 }
 
