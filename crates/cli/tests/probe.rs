@@ -25,7 +25,7 @@ fn a_measurement_is_shown_kept_and_used() {
     }
     let plan = corecast_in(cache.path(), &["plan"]).text();
     assert!(
-        plan.contains("costs of this machine, measured 2") && !plan.contains("not been measured"),
+        plan.contains("costs measured on this machine 2") && !plan.contains("not been measured"),
         "{plan}"
     );
     let topo = corecast_in(cache.path(), &["topo", "--json"]).json();
