@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
+use corecast_machine::CpuList;
 use corecast_model::{Machine, MachineFile};
 use corecast_plan::placement;
 
@@ -13,7 +14,7 @@ use crate::draw::topo_text::ranges;
 #[derive(Debug, Args)]
 pub(crate) struct TeamArgs {
     /// Hardware threads by operating-system number; rank r is the r-th of them [default: all]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, visible_alias = "cores", value_name = "LIST")]
     pub(crate) threads: Option<String>,
 
     /// Only K of them, chosen by --placement
@@ -59,7 +60,7 @@ pub(crate) fn members(args: &TeamArgs, file: &MachineFile) -> Result<Vec<u32>> {
 
 /// The threads of a list, all of them known and none twice.
 fn checked(list: &str, file: &MachineFile) -> Result<Vec<u32>> {
-    let threads = parse(list)?;
+    let threads = CpuList::in_order(list).with_context(|| format!("--threads {list:?}"))?;
     let mut seen = std::collections::HashSet::new();
     for &t in &threads {
         if file.position(t).is_none() {
@@ -71,32 +72,6 @@ fn checked(list: &str, file: &MachineFile) -> Result<Vec<u32>> {
         }
         if !seen.insert(t) {
             bail!("--threads {list:?}: thread {t} is listed twice");
-        }
-    }
-    Ok(threads)
-}
-
-/// Highest thread number that is accepted: enough for any kernel, and a mistyped range cannot
-/// exhaust the memory.
-const THREAD_MAX: u32 = 65_535;
-
-/// Reads `0-31,33` and keeps the order, unlike a CPU list of the machine crate, which is a set.
-fn parse(list: &str) -> Result<Vec<u32>> {
-    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&k| k <= THREAD_MAX);
-    let mut threads = Vec::new();
-    for part in list.split(',') {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let (Some(from), Some(to)) = (number(from), number(to)) else {
-            bail!(
-                "--threads {list:?}: {part:?} is neither a thread nor a range, write a list such as 0-31,33"
-            );
-        };
-        if from > to {
-            bail!("--threads {list:?}: the range {part:?} runs backwards");
-        }
-        threads.extend(from..=to);
-        if threads.len() > 1 + THREAD_MAX as usize {
-            bail!("--threads {list:?}: more than {} threads", 1 + THREAD_MAX);
         }
     }
     Ok(threads)
@@ -126,22 +101,6 @@ fn placed(machine: &Machine, threads: &[u32], placement: Placement, k: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lists_keep_their_order() {
-        assert_eq!(parse("4-6,1").unwrap(), [4, 5, 6, 1]);
-        for (bad, reason) in [
-            ("", "neither a thread"),
-            ("1,,2", "neither a thread"),
-            ("3-1", "backwards"),
-            ("-3", "neither a thread"),
-            ("0-4294967295", "neither a thread"),
-            ("x", "\"x\""),
-        ] {
-            let message = parse(bad).unwrap_err().to_string();
-            assert!(message.contains(reason), "{bad:?}: {message}");
-        }
-    }
 
     #[test]
     fn placements_fill_or_alternate() {

@@ -1,7 +1,7 @@
 //! Why a team cannot be built.
 
 use corecast_coll::{PlansError, TeamError};
-use corecast_machine::CpuList;
+use corecast_machine::{CpuList, CpuListError};
 use corecast_model::CostError;
 use corecast_plan::PlanError;
 
@@ -13,15 +13,8 @@ pub enum Error {
     #[error("a team has at least one rank: ask for threads(1) or more")]
     NoRanks,
     /// A list of PUs that cannot be read.
-    #[error("cores {list:?}: {part:?} {problem}, write a list such as 0-3,8")]
-    List {
-        /// The list.
-        list: String,
-        /// The part of it.
-        part: String,
-        /// What is wrong with that.
-        problem: &'static str,
-    },
+    #[error(transparent)]
+    List(#[from] CpuListError),
     /// A PU that the machine does not have, or that is switched off.
     #[error("cores {list:?}: no PU {pu} runs on this machine, it has {online}")]
     UnknownPu {

@@ -3,14 +3,10 @@
 use std::collections::BTreeMap;
 use std::collections::HashSet;
 
-use corecast_machine::Discovery;
+use corecast_machine::{CpuList, Discovery};
 use corecast_model::Machine;
 
 use crate::error::Error;
-
-/// Highest PU number that a list may hold: enough for any kernel, and a mistyped range cannot
-/// exhaust the memory.
-const PU_MAX: u32 = 65_535;
 
 /// The PUs of a team of `ranks`, by rank.
 ///
@@ -46,7 +42,7 @@ fn packed(machine: &Machine, ranks: usize) -> Vec<u32> {
 /// A list that cannot be read or is empty; a PU that is listed twice, does not exist or run, or is
 /// withheld from this process.
 pub(crate) fn of_list(list: &str, here: &Discovery) -> Result<Vec<u32>, Error> {
-    let pus = parse(list)?;
+    let pus = CpuList::in_order(list)?;
     let mut seen = HashSet::new();
     for &pu in &pus {
         let list = list.to_owned();
@@ -75,49 +71,9 @@ pub(crate) fn of_list(list: &str, here: &Discovery) -> Result<Vec<u32>, Error> {
     Ok(pus)
 }
 
-fn parse(list: &str) -> Result<Vec<u32>, Error> {
-    let bad = |part: &str, problem| Error::List {
-        list: list.to_owned(),
-        part: part.to_owned(),
-        problem,
-    };
-    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&pu| pu <= PU_MAX);
-    let mut pus = Vec::new();
-    for part in list.split(',') {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let (Some(from), Some(to)) = (number(from), number(to)) else {
-            return Err(bad(part, "is neither a PU nor a range"));
-        };
-        if from > to {
-            return Err(bad(part, "runs backwards"));
-        }
-        pus.extend(from..=to);
-        if pus.len() > 1 + PU_MAX as usize {
-            return Err(bad(part, "makes the list too long"));
-        }
-    }
-    Ok(pus)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lists_keep_their_order() {
-        assert_eq!(parse("4-6,1").unwrap(), [4, 5, 6, 1]);
-        for (bad, reason) in [
-            ("", "\"\" is neither a PU"),
-            ("1,,2", "neither a PU"),
-            ("3-1", "\"3-1\" runs backwards"),
-            ("-3", "neither a PU"),
-            ("0-4294967295", "neither a PU"),
-            ("0-65535,0-65535", "too long"),
-        ] {
-            let message = parse(bad).unwrap_err().to_string();
-            assert!(message.contains(reason), "{bad:?}: {message}");
-        }
-    }
 
     #[test]
     fn counts_spread_over_cores_and_go_around() {

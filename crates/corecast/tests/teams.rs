@@ -153,7 +153,7 @@ fn impossible_teams_are_refused_with_what_was_asked() {
             builder().cores(format!("{first},{first}")),
             "is listed twice",
         ),
-        (builder().cores("x"), "\"x\" is neither a PU nor a range"),
+        (builder().cores("x"), "\"x\" is no number or range"),
         (builder().threads(2).root(5), "root 5 is outside"),
         (
             builder().threads(2).pattern(Pattern::Knomial { radix: 1 }),

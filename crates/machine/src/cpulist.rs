@@ -67,6 +67,37 @@ pub enum CpuListError {
 }
 
 impl CpuList {
+    /// The numbers of a list in the order in which they are written, repeats and all: for lists
+    /// whose positions mean something, such as ranks.
+    ///
+    /// # Errors
+    ///
+    /// [`CpuListError`]; an empty text is malformed here.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_machine::CpuList;
+    ///
+    /// assert_eq!(CpuList::in_order("4-6,1,4")?, [4, 5, 6, 1, 4]);
+    /// assert!(CpuList::in_order("").is_err());
+    /// # Ok::<(), corecast_machine::CpuListError>(())
+    /// ```
+    pub fn in_order(list: &str) -> Result<Vec<u32>, CpuListError> {
+        let mut numbers = Vec::new();
+        for part in list.split(',').map(str::trim) {
+            numbers.extend(Range::parse(list, part)?.numbers());
+            // Repeats without end must not exhaust the memory.
+            if numbers.len() > 1 + Self::MAX as usize {
+                return Err(CpuListError::TooLarge {
+                    list: list.into(),
+                    part: part.into(),
+                });
+            }
+        }
+        Ok(numbers)
+    }
+
     /// The highest number that is accepted: eight times what kernels are built for, and low
     /// enough that a mistyped range cannot exhaust memory.
     pub const MAX: u32 = 65_535;
@@ -199,12 +230,7 @@ impl FromStr for CpuList {
         if list.trim().is_empty() {
             return Ok(Self::new());
         }
-        let mut numbers = Vec::new();
-        for part in list.split(',').map(str::trim) {
-            let range = Range::parse(list, part)?;
-            numbers.extend(range.numbers());
-        }
-        Ok(numbers.into_iter().collect())
+        Ok(Self::in_order(list)?.into_iter().collect())
     }
 }
 
