@@ -70,7 +70,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     for (title, entrants) in &fields {
         let comparison = race::run(title, &seats, &settings, entrants, |_| {})?;
         if !arguments.json {
-            println!("{}", table::render(&comparison));
+            println!("{}", table::render(&comparison, table::Extent::All));
         }
         comparisons.push(comparison.report());
     }

@@ -192,7 +192,10 @@ impl Governor {
         watch: impl FnOnce() -> W,
         mut look: impl FnMut() -> Option<T>,
     ) -> Result<T, W::Error> {
-        match look().or_else(|| self.spin(&mut look)) {
+        if let Some(found) = look() {
+            return Ok(found);
+        }
+        match self.spin(&mut look) {
             Some(found) => Ok(found),
             None => self.wait_long(token, watch(), &mut look),
         }

@@ -140,8 +140,11 @@ impl Receiver {
     /// The header of the next message, if it comes in the first phase of the wait.
     #[inline(always)]
     fn look_soon(&self) -> Option<Header> {
-        let look = || self.look(self.next);
-        look().or_else(|| self.governor.spin(look))
+        // A `match`, because `or_else` is not always inlined, and a call here costs every message.
+        match self.look(self.next) {
+            None => self.governor.spin(|| self.look(self.next)),
+            found => found,
+        }
     }
 
     #[cold]
