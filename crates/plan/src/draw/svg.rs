@@ -63,7 +63,7 @@ pub(super) fn draw(drawing: &Drawing<'_>) -> String {
             "<rect class=\"box\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{width:.1}\" \
              height=\"{:.1}\" rx=\"8\"/><text x=\"{:.1}\" y=\"{:.1}\">NUMA node {node}</text>",
             TOP - 2.0 * MARGIN,
-            HEIGHT + 3.5 * MARGIN,
+            HEIGHT + 4.5 * MARGIN,
             left + width / 2.0,
             TOP - MARGIN,
         );
