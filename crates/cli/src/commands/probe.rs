@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use corecast::store::Store;
 use corecast_model::Matrix;
-use corecast_probe::{Basis, Config, Measurement, pairwise};
+use corecast_probe::{Basis, Config, Measurement, Outcome, measure_or_builtin};
 use owo_colors::OwoColorize;
 
 use crate::draw::boxes::count;
@@ -82,29 +82,32 @@ pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
     let mut config = Config::new(threads);
     config.time_limit = Duration::from_secs(args.time_limit);
     let bar = progress::bar("measuring");
-    let measured = pairwise(&config, &machine, |p| {
+    let outcome = measure_or_builtin(&config, &machine, |p| {
         bar.at(
             p.done as f64 / p.total.max(1) as f64,
             &format!("{} of {} pairs", p.done, p.total),
         );
     });
     bar.finish();
-    let measurement = match measured {
-        Ok(measurement) => measurement,
-        // The request is fine and the machine refuses: no unusable input, but a failure.
-        Err(error) if error.is_environment() => {
-            failure::warn(&error.to_string());
-            return Ok(ExitCode::from(failure::FAILED_CHECK));
+    let (file, measurement) = match outcome? {
+        Outcome::Measured(measurement) => {
+            let file = measurement.to_machine_file_on(args.basis.into());
+            (file.context("this machine")?, Some(measurement))
         }
-        Err(error) => return Err(error.into()),
+        // The request is fine and the machine refuses: say so, and go on with what is known.
+        Outcome::BuiltIn { why, file } => {
+            failure::warn(&why);
+            (*file, None)
+        }
     };
-    let file = measurement
-        .to_machine_file_on(args.basis.into())
-        .context("this machine")?;
     let saved = match &args.output {
         Some(path) => {
             output::save(path, &file.to_json())?;
             format!("saved in {path}")
+        }
+        None if measurement.is_none() => {
+            "not measured and not saved: these are the built-in costs by class of proximity"
+                .to_owned()
         }
         None if whole => format!(
             "saved in {}",
@@ -129,47 +132,52 @@ pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
     } else if args.csv {
         output::print(&heat_csv::write(&send, &receive))?;
     } else {
-        output::print(&text(&measurement, &send, &receive, &saved))?;
+        output::print(&text(measurement.as_deref(), &send, &receive, &saved))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The matrices and what to know about them.
-fn text(measurement: &Measurement, send: &Grid, receive: &Grid, saved: &str) -> String {
+fn text(measurement: Option<&Measurement>, send: &Grid, receive: &Grid, saved: &str) -> String {
     let screen = Screen::of_stdout();
-    let (mean, half): (&Matrix, &Matrix) =
-        (&measurement.one_way.ns, &measurement.one_way.half_width_ns);
-    let spread = |i: usize, j: usize| half.get(i, j);
-    let one_way = Grid::new(
-        "one way",
-        "ns",
-        send.labels.clone(),
-        send.numa.clone(),
-        |i, j| mean.get(i, j),
-        Some(&spread),
-    );
-    let mut out = heat_text::draw(&one_way, "half of a round trip", screen);
+    let mut out = String::new();
+    if let Some(measurement) = measurement {
+        let (mean, half): (&Matrix, &Matrix) =
+            (&measurement.one_way.ns, &measurement.one_way.half_width_ns);
+        let spread = |i: usize, j: usize| half.get(i, j);
+        let one_way = Grid::new(
+            "one way",
+            "ns",
+            send.labels.clone(),
+            send.numa.clone(),
+            |i, j| mean.get(i, j),
+            Some(&spread),
+        );
+        out = heat_text::draw(&one_way, "half of a round trip", screen);
+    }
     for (grid, hint) in [
         (send, "row sends to column"),
         (receive, "column receives from row"),
     ] {
         let _ = write!(out, "\n{}", heat_text::draw(grid, hint, screen));
     }
-    let _ = writeln!(
-        out,
-        "\n{}, batches of {}, {} samples each, {} left out as interrupted, {:.1} s",
-        if measurement.sampled {
-            "some pairs of each class"
-        } else {
-            "all pairs"
-        },
-        measurement.batch,
-        measurement.samples,
-        count(measurement.discarded as usize, "sample"),
-        measurement.elapsed.as_secs_f64()
-    );
-    for note in &measurement.notes {
-        let _ = writeln!(out, "{}", format!("note: {note}").style(screen.dim()));
+    if let Some(measurement) = measurement {
+        let _ = writeln!(
+            out,
+            "\n{}, batches of {}, {} samples each, {} left out as interrupted, {:.1} s",
+            if measurement.sampled {
+                "some pairs of each class"
+            } else {
+                "all pairs"
+            },
+            measurement.batch,
+            measurement.samples,
+            count(measurement.discarded as usize, "sample"),
+            measurement.elapsed.as_secs_f64()
+        );
+        for note in &measurement.notes {
+            let _ = writeln!(out, "{}", format!("note: {note}").style(screen.dim()));
+        }
     }
     let _ = writeln!(out, "{saved}");
     out
