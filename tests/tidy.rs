@@ -97,7 +97,14 @@ fn words_are_the_houses_own() {
 
 #[test]
 fn nothing_is_left_undone() {
-    let marks = ["TODO", "FIXME", "XXX", "todo!(", "unimplemented!(", "dbg!("];
+    let marks = [
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+        concat!("X", "XX"),
+        concat!("to", "do!("),
+        concat!("unimple", "mented!("),
+        concat!("dbg", "!("),
+    ];
     let files = files(&[".rs", ".md", ".c", ".cpp", "run"]);
     let offences = lines(&files, |path, line| {
         !is_this_file(path) && marks.iter().any(|mark| line.contains(mark))
@@ -138,20 +145,13 @@ fn atomics_come_from_the_facade_of_wire() {
 
 #[test]
 fn unsafe_code_says_why_it_may() {
+    let forms = ["{", "impl", "fn", "trait", "extern"].map(|form| format!("unsafe {form}"));
     let mut offences = Vec::new();
     for (path, text) in files(&[".rs"]) {
         let all: Vec<&str> = text.lines().collect();
         for (number, line) in all.iter().enumerate() {
             let code = line.split("//").next().unwrap();
-            let is_unsafe = [
-                "unsafe {",
-                "unsafe impl",
-                "unsafe fn",
-                "unsafe trait",
-                "unsafe extern",
-            ]
-            .iter()
-            .any(|form| code.contains(form));
+            let is_unsafe = forms.iter().any(|form| code.contains(form.as_str()));
             let near = all[number.saturating_sub(8)..=number].join("\n");
             if is_unsafe
                 && !near.contains("SAFETY")
@@ -199,10 +199,10 @@ fn links_in_documents_lead_somewhere() {
 
 #[test]
 fn no_text_knows_the_machine_that_it_was_written_on() {
-    let homes = ["/home/", "/root/", "/Users/"];
+    let homes = ["home", "root", "Users"].map(|folder| format!("/{folder}/"));
     let files = files(&[".rs", ".md", ".toml", ".c", ".cpp", ".json", "run"]);
     let offences = lines(&files, |path, line| {
-        !is_this_file(path) && homes.iter().any(|home| line.contains(home))
+        !is_this_file(path) && homes.iter().any(|home| line.contains(home.as_str()))
     });
     none("paths of somebody's machine", offences);
 }
