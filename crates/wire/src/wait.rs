@@ -10,6 +10,8 @@
 //! more threads wait than there are hardware threads, spinning only keeps the CPU from whoever is
 //! waited for: then the first phase is empty.
 //!
+//! A yield that comes back late has met somebody who computes: the next waits then skip that phase.
+//!
 //! There is no phase of spinning *without* the wait instruction: on x86-64 `pause` makes the
 //! reaction faster, not slower, because a loop of bare loads has to be undone when the line comes
 //! (one-way message over UMP 1.00 ± 0.05 of the floor with it and 1.04 ± 0.03 without, 8 bytes, 16
@@ -21,6 +23,7 @@ use crate::arch;
 use crate::fence::{FenceKind, fence_kind};
 use crate::park::Parker;
 use crate::segment::LineRef;
+use std::cell::Cell;
 use std::time::Duration;
 
 /// How long a wait may spend in each phase before it parks.
@@ -124,6 +127,10 @@ pub struct Governor {
     spin_ticks: u64,
     yield_ticks: u64,
     park: bool,
+    /// A yield that takes longer gave the CPU to somebody who does not give it back.
+    turn_ticks_max: u64,
+    /// How many of the coming waits go to sleep without yielding.
+    lost_turns: Cell<u32>,
     fence: FenceKind,
     parker: LineRef<Line<Parker>>,
 }
@@ -131,6 +138,14 @@ pub struct Governor {
 /// How many polls pass between two looks at the counter: some 0.8 µs of them.
 #[cfg(not(loom))]
 const POLLS_PER_LOOK: u32 = 16;
+
+/// Longest turn of a thread that waits as well. Whoever computes keeps the CPU for a time slice of
+/// 1 to 3 ms; then sleeping is better, because whoever wakes is put before whoever computes.
+const TURN_NS_MAX: u32 = 500_000;
+
+/// How many waits go to sleep at once after such a turn, until yielding is tried again.
+#[cfg(not(loom))]
+const LOST_TURN_WAITS: u32 = 200;
 
 /// First sleep between two checks of a [`Watch`]; each further one is twice as long.
 const FIRST_NAP: Duration = Duration::from_millis(20);
@@ -147,6 +162,8 @@ impl Governor {
             spin_ticks: ticks(policy.spin_ns),
             yield_ticks: ticks(policy.yield_ns),
             park: policy.park,
+            turn_ticks_max: ticks(TURN_NS_MAX),
+            lost_turns: Cell::new(0),
             fence: fence_kind(),
             parker,
         }
@@ -238,9 +255,19 @@ impl Governor {
         let since = std::time::Instant::now();
         #[cfg(not(loom))]
         loop {
+            if self.park && self.lost_turns.get() > 0 {
+                self.lost_turns.set(self.lost_turns.get() - 1);
+                break;
+            }
             let start = arch::cycles();
-            while arch::cycles().wrapping_sub(start) < self.yield_ticks {
+            let mut before = start;
+            while before.wrapping_sub(start) < self.yield_ticks {
                 std::thread::yield_now();
+                let after = arch::cycles();
+                if after.wrapping_sub(before) > self.turn_ticks_max {
+                    self.lost_turns.set(LOST_TURN_WAITS);
+                }
+                before = after;
                 if let Some(found) = look() {
                     return Ok(found);
                 }
