@@ -134,7 +134,12 @@ impl Receiver {
             Some(header) => header.received(),
             None => self.wait_while_there()?,
         };
-        self.receive_waited(header, buffer)
+        let (needed, given) = (header.len, buffer.len());
+        if needed > given {
+            return Err(ReceiveError::BufferTooSmall { needed, given });
+        }
+        self.take_all(needed, buffer);
+        Ok(header)
     }
 
     /// The header of the next message, if it comes in the first phase of the wait.
@@ -152,35 +157,6 @@ impl Receiver {
     fn wait_while_there(&self) -> Result<Received, ReceiveError> {
         self.wait_long(PeerGone(&self.ack.sender_gone))
             .map_err(ReceiveError::Ended)
-    }
-
-    /// [`receive`](Self::receive) with a watch of the caller's over the wait.
-    ///
-    /// # Errors
-    ///
-    /// [`ReceiveError::BufferTooSmall`], or what the watch says.
-    #[inline(always)]
-    pub fn receive_watched<W: Watch>(
-        &mut self,
-        buffer: &mut [u8],
-        watch: impl FnOnce() -> W,
-    ) -> Result<Received, ReceiveError<W::Error>> {
-        let header = self.wait_watched(watch).map_err(ReceiveError::Ended)?;
-        self.receive_waited(header, buffer)
-    }
-
-    #[inline(always)]
-    fn receive_waited<E>(
-        &mut self,
-        header: Received,
-        buffer: &mut [u8],
-    ) -> Result<Received, ReceiveError<E>> {
-        let (needed, given) = (header.len, buffer.len());
-        if needed > given {
-            return Err(ReceiveError::BufferTooSmall { needed, given });
-        }
-        self.take_all(needed, buffer);
-        Ok(header)
     }
 
     /// Waits for the next message, which must have this tag and exactly fill `buffer`.

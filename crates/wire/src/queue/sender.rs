@@ -127,18 +127,7 @@ impl Sender {
     /// As [`send`](Self::send).
     #[inline(always)]
     pub fn send_tagged(&mut self, tag: u32, payload: &[u8]) -> Result<(), SendError> {
-        assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
-        if payload.len() <= SLOT_PAYLOAD_BYTES {
-            if !self.has_room(1) {
-                self.wait_while_there(1)?;
-            }
-            self.put(tag, payload.len(), payload);
-            return Ok(());
-        }
-        self.check_length(payload)?;
-        self.wait_while_there(slots_for(payload.len()) as u64)?;
-        self.put_all(tag, payload);
-        Ok(())
+        self.send_by(tag, payload, Self::wait_while_there)
     }
 
     #[cold]
@@ -146,15 +135,6 @@ impl Sender {
     fn wait_while_there(&mut self, slots: u64) -> Result<(), SendError> {
         let ack = self.ack.clone();
         self.wait_for_room(slots, || PeerGone(&ack.receiver_gone))
-    }
-
-    fn check_length<E>(&self, payload: &[u8]) -> Result<(), SendError<E>> {
-        let (len, max) = (payload.len(), self.message_bytes_max());
-        if len > max {
-            Err(SendError::TooLong { len, max })
-        } else {
-            Ok(())
-        }
     }
 
     /// [`send_tagged`](Self::send_tagged) with a watch of the caller's over the wait for room.
@@ -173,19 +153,33 @@ impl Sender {
         payload: &[u8],
         watch: impl FnOnce() -> W,
     ) -> Result<(), SendError<W::Error>> {
+        self.send_by(tag, payload, |sender, slots| {
+            sender.wait_for_room(slots, watch)
+        })
+    }
+
+    /// Sends `payload`, waiting by `wait` for as many slots as it takes.
+    ///
+    /// The payload goes to no function that is not inlined: its address would force it into
+    /// memory, from where the copy would have to fetch it past half-finished stores.
+    #[inline(always)]
+    fn send_by<E>(
+        &mut self,
+        tag: u32,
+        payload: &[u8],
+        wait: impl FnOnce(&mut Self, u64) -> Result<(), SendError<E>>,
+    ) -> Result<(), SendError<E>> {
         assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
-        // The payload goes to no function that is not inlined: its address would force it into
-        // memory, from where the copy below would have to fetch it past half-finished stores.
-        if payload.len() <= SLOT_PAYLOAD_BYTES {
-            if !self.has_room(1) {
-                self.wait_for_room(1, watch)?;
-            }
-            self.put(tag, payload.len(), payload);
-            return Ok(());
+        let (len, max) = (payload.len(), self.message_bytes_max());
+        // One slot is always within the limit, and needs no look at it.
+        if len > SLOT_PAYLOAD_BYTES && len > max {
+            return Err(SendError::TooLong { len, max });
         }
         // All of it or nothing: a wait that is ended in the middle would leave half a message.
-        self.check_length(payload)?;
-        self.wait_for_room(slots_for(payload.len()) as u64, watch)?;
+        let slots = slots_for(len) as u64;
+        if !self.has_room(slots) {
+            wait(self, slots)?;
+        }
         self.put_all(tag, payload);
         Ok(())
     }
