@@ -21,7 +21,8 @@
 //!
 //! **Barrier.** A fan-in and then a fan-out over one tree. The fan-out serves the lists in order.
 //! The fan-in takes each list in the *reverse* order: whoever is served first has most below it and
-//! therefore arrives last.
+//! therefore arrives last. Where each way has a tree of its own, the fan-in is the reduction over
+//! the one and the fan-out the broadcast over the other, see [`two_trees`].
 
 use corecast_model::CostModel;
 
@@ -92,6 +93,42 @@ pub fn latency(costs: &CostModel, tree: &Tree, operation: Operation) -> f64 {
         Operation::Barrier => {
             reduce_latency(costs, tree, true) + max(&broadcast_avail(costs, tree))
         }
+    }
+}
+
+/// The latency of a barrier that reduces over one tree and broadcasts over another, in the model's
+/// unit.
+///
+/// # Panics
+///
+/// When the trees have different roots.
+#[must_use]
+pub fn two_trees(costs: &CostModel, fan_in: &Tree, fan_out: &Tree) -> f64 {
+    assert_eq!(fan_in.root(), fan_out.root(), "the two trees meet");
+    latency(costs, fan_in, Operation::Reduce) + latency(costs, fan_out, Operation::Broadcast)
+}
+
+/// Who is blocked when in such a barrier.
+///
+/// # Panics
+///
+/// When the trees have different roots.
+///
+/// # Cost
+///
+/// Linear in the number of members.
+#[must_use]
+pub fn two_trees_timeline(costs: &CostModel, fan_in: &Tree, fan_out: &Tree) -> Timeline {
+    assert_eq!(fan_in.root(), fan_out.root(), "the two trees meet");
+    let mut busy = vec![Vec::new(); fan_in.len()];
+    let inward = reduce_avail(costs, fan_in, false);
+    reduce_busy(costs, fan_in, &inward, false, &mut busy);
+    let avail = broadcast_busy(costs, fan_out, inward[fan_in.root()], &mut busy);
+    let latency = max(&avail);
+    Timeline {
+        avail,
+        busy,
+        latency,
     }
 }
 

@@ -3,7 +3,7 @@
 use corecast_model::CostModel;
 
 use crate::bound;
-use crate::cost;
+use crate::cost::{self, Timeline};
 use crate::operation::Operation;
 use crate::pattern::Pattern;
 use crate::rounds::Rounds;
@@ -28,6 +28,13 @@ pub enum Shape {
     /// One tree. Lists are in the order in which each operation serves or takes children, see
     /// [`crate::cost`].
     Tree(Tree),
+    /// A barrier's two trees with one root, where each way has its own.
+    Trees {
+        /// Towards the root; children are taken in list order, as in a reduction.
+        fan_in: Tree,
+        /// From the root.
+        fan_out: Tree,
+    },
     /// Rounds of notifications.
     Rounds(Rounds),
 }
@@ -80,6 +87,14 @@ pub enum PlanError {
     Radix {
         /// The pattern.
         pattern: Pattern,
+    },
+    /// The two trees of a barrier must meet.
+    #[error("the fan-in ends at rank {fan_in}, the fan-out starts at rank {fan_out}")]
+    Roots {
+        /// Root of the fan-in.
+        fan_in: usize,
+        /// Root of the fan-out.
+        fan_out: usize,
     },
     /// A schedule for another team.
     #[error("the schedule has {found} members, the cost model {expected}")]
@@ -171,6 +186,10 @@ impl Plan {
                 cost::latency(costs, tree, operation),
                 bound::lower_bound(costs, operation, root),
             ),
+            Shape::Trees { fan_in, fan_out } => (
+                cost::two_trees(costs, fan_in, fan_out),
+                bound::lower_bound(costs, operation, root),
+            ),
             Shape::Rounds(rounds) => (rounds.latency(costs), bound::any_barrier(costs)),
         };
         // Sums taken in another order differ in their last bits.
@@ -193,11 +212,79 @@ impl Plan {
         })
     }
 
-    /// The tree, unless the plan is a schedule of rounds.
+    /// The plan of a barrier that goes in over one tree and out over another. Where the second is
+    /// the first reversed, it is the plan of that one tree.
+    ///
+    /// # Errors
+    ///
+    /// Trees with different roots, or with another number of members than the model.
+    pub fn of_trees(
+        costs: &CostModel,
+        pattern: Pattern,
+        fan_in: Tree,
+        fan_out: Tree,
+    ) -> Result<Self, PlanError> {
+        let root = fan_out.root();
+        if fan_in.root() != root {
+            return Err(PlanError::Roots {
+                fan_in: fan_in.root(),
+                fan_out: root,
+            });
+        }
+        if fan_in.len() != fan_out.len() {
+            return Err(PlanError::TeamSize {
+                found: fan_in.len(),
+                expected: fan_out.len(),
+            });
+        }
+        let shape = if fan_in == fan_out.reversed() {
+            Shape::Tree(fan_out)
+        } else {
+            Shape::Trees { fan_in, fan_out }
+        };
+        Self::of_shape(costs, pattern, Operation::Barrier, root, shape)
+    }
+
+    /// The tree, if the plan is a single one.
     #[must_use]
     pub fn tree(&self) -> Option<&Tree> {
         match &self.shape {
             Shape::Tree(tree) => Some(tree),
+            _ => None,
+        }
+    }
+
+    /// The tree that messages leave the root by, unless the plan has none.
+    #[must_use]
+    pub fn outward(&self) -> Option<&Tree> {
+        match (&self.shape, self.operation) {
+            (Shape::Tree(tree), Operation::Broadcast | Operation::Barrier) => Some(tree),
+            (Shape::Trees { fan_out, .. }, _) => Some(fan_out),
+            _ => None,
+        }
+    }
+
+    /// The trees of a barrier that goes in over one and out over another.
+    #[must_use]
+    pub fn two_trees(&self) -> Option<(&Tree, &Tree)> {
+        match &self.shape {
+            Shape::Trees { fan_in, fan_out } => Some((fan_in, fan_out)),
+            _ => None,
+        }
+    }
+
+    /// Who is blocked when; `None` for rounds, whose members wait for several others at once.
+    ///
+    /// # Panics
+    ///
+    /// When `costs` are of another team.
+    #[must_use]
+    pub fn timeline(&self, costs: &CostModel) -> Option<Timeline> {
+        match &self.shape {
+            Shape::Tree(tree) => Some(cost::timeline(costs, tree, self.operation)),
+            Shape::Trees { fan_in, fan_out } => {
+                Some(cost::two_trees_timeline(costs, fan_in, fan_out))
+            }
             Shape::Rounds(_) => None,
         }
     }
@@ -206,8 +293,8 @@ impl Plan {
     #[must_use]
     pub fn rounds(&self) -> Option<&Rounds> {
         match &self.shape {
-            Shape::Tree(_) => None,
             Shape::Rounds(rounds) => Some(rounds),
+            _ => None,
         }
     }
 }
@@ -222,6 +309,7 @@ impl Shape {
     pub fn len(&self) -> usize {
         match self {
             Self::Tree(tree) => tree.len(),
+            Self::Trees { fan_out, .. } => fan_out.len(),
             Self::Rounds(rounds) => rounds.len(),
         }
     }
