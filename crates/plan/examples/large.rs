@@ -50,7 +50,7 @@ fn report(what: &str, costs: &CostModel) -> Result<(), Box<dyn std::error::Error
     let based = start.elapsed();
     let tree = smelt::tree(costs, root);
     let treed = start.elapsed() - based;
-    let lower = bound::lower_bound(costs, Operation::Broadcast, root);
+    let lower = bound::lower_bound(costs, Operation::Broadcast, Some(root));
     let bounded = start.elapsed() - based - treed;
     let binomial = plan(
         costs,

@@ -19,9 +19,9 @@ use corecast_model::CostModel;
 
 use crate::operation::Operation;
 
-/// No tree with this root performs the operation faster.
+/// No tree with this root performs the operation faster; without a root, none with any root.
 ///
-/// For a barrier the bound holds even when fan-in and fan-out use different trees.
+/// For a barrier the bound holds even when fan-in and fan-out use different trees of one root.
 ///
 /// # Panics
 ///
@@ -31,17 +31,25 @@ use crate::operation::Operation;
 ///
 /// O(n²), and for each of up to four partitions a count whose work is limited whatever n is; 40 to
 /// 60 ms at 1,024 members (2.5 GHz Xeon, November 2026, `cargo run --release --example large`).
+/// Without a root all roots are looked at in teams of up to 64 members, O(n³).
 #[must_use]
-pub fn lower_bound(costs: &CostModel, operation: Operation, root: usize) -> f64 {
-    assert!(
-        root < costs.n(),
-        "root {root} is outside of a team of {}",
-        costs.n()
-    );
+pub fn lower_bound(costs: &CostModel, operation: Operation, root: Option<usize>) -> f64 {
+    if let Some(root) = root {
+        assert!(
+            root < costs.n(),
+            "root {root} is outside of a team of {}",
+            costs.n()
+        );
+    }
     match operation {
-        Operation::Broadcast => broadcast(costs, root),
-        Operation::Reduce => broadcast(&costs.mirrored(), root),
-        Operation::Barrier => broadcast(costs, root) + broadcast(&costs.mirrored(), root),
+        Operation::Broadcast => least(&roots(costs, root)),
+        Operation::Reduce => least(&roots(&costs.mirrored(), root)),
+        Operation::Barrier => {
+            let mut both = roots(costs, root);
+            let inward = roots(&costs.mirrored(), root);
+            both.iter_mut().zip(inward).for_each(|(out, r)| *out += r);
+            least(&both)
+        }
     }
 }
 
@@ -59,14 +67,30 @@ pub fn any_barrier(costs: &CostModel) -> f64 {
     let mirrored = costs.mirrored();
     let some = || (0..n).step_by(n.div_ceil(8));
     let way = |costs: &CostModel| {
-        let each = some().map(|r| reach::bound(costs, r).max(growth::bound(costs, r)));
+        let each = some().map(|r| reach::bound(costs, r).max(growth::bound(costs, Some(r))));
         each.fold(islands::bound(costs, None), f64::max)
     };
     way(costs).max(way(&mirrored))
 }
 
-fn broadcast(costs: &CostModel, root: usize) -> f64 {
-    let near = islands::bound(costs, Some(root));
-    near.max(reach::bound(costs, root))
-        .max(growth::bound(costs, root))
+/// Largest team whose roots are looked at one by one.
+const ROOTS_MAX: usize = 64;
+
+/// A bound for the broadcast from the root; without one, for each root there may be, or a single
+/// one for all of them.
+fn roots(costs: &CostModel, root: Option<usize>) -> Vec<f64> {
+    let near = islands::bound(costs, root);
+    let of = |root: usize| {
+        let alone = reach::bound(costs, root).max(growth::bound(costs, Some(root)));
+        alone.max(near)
+    };
+    match root {
+        Some(root) => vec![of(root)],
+        None if costs.n() <= ROOTS_MAX => (0..costs.n()).map(of).collect(),
+        None => vec![near.max(growth::bound(costs, None))],
+    }
+}
+
+fn least(bounds: &[f64]) -> f64 {
+    bounds.iter().copied().fold(f64::INFINITY, f64::min)
 }

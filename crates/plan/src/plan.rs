@@ -184,11 +184,11 @@ impl Plan {
         let (latency, lower_bound) = match &shape {
             Shape::Tree(tree) => (
                 cost::latency(costs, tree, operation),
-                bound::lower_bound(costs, operation, root),
+                bound::lower_bound(costs, operation, Some(root)),
             ),
             Shape::Trees { fan_in, fan_out } => (
                 cost::two_trees(costs, fan_in, fan_out),
-                bound::lower_bound(costs, operation, root),
+                bound::lower_bound(costs, operation, Some(root)),
             ),
             Shape::Rounds(rounds) => (rounds.latency(costs), bound::any_barrier(costs)),
         };

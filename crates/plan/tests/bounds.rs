@@ -56,7 +56,7 @@ fn no_tree_beats_a_bound() {
                     let holds = |bound: f64, best: f64| {
                         assert!(bound <= best * (1.0 + 1e-9), "{what}: {bound} > {best}");
                     };
-                    let bound = |operation| lower_bound(&costs, operation, 0);
+                    let bound = |operation| lower_bound(&costs, operation, Some(0));
                     holds(bound(Operation::Broadcast), broadcast);
                     holds(bound(Operation::Reduce), reduce);
                     holds(bound(Operation::Barrier), broadcast + reduce);
@@ -81,17 +81,47 @@ fn no_optimum_beats_a_bound() {
             for per_node in [2, 3, 4] {
                 let costs = costs_of_kind(n, kind, per_node, 77 * n as u64 + u64::from(per_node));
                 for root in [0, n - 1] {
-                    let bound = lower_bound(&costs, Operation::Broadcast, root);
+                    let bound = lower_bound(&costs, Operation::Broadcast, Some(root));
                     let best = optimum(&costs, root);
                     assert!(
                         bound <= best * (1.0 + 1e-9),
                         "n {n} kind {kind}: {bound} > {best}"
                     );
-                    let bound = lower_bound(&costs, Operation::Reduce, root);
+                    let bound = lower_bound(&costs, Operation::Reduce, Some(root));
                     let best = optimum(&costs.mirrored(), root);
                     assert!(
                         bound <= best * (1.0 + 1e-9),
                         "n {n} kind {kind}: {bound} > {best}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Without a root, no root has a better tree; and no barrier has a better pair of trees.
+#[test]
+fn no_root_beats_the_bound_of_all() {
+    for n in 1..=7 {
+        for kind in 0..8 {
+            for (per_node, seed) in [(1, 5), (2, 6), (3, 7), (2, 8)] {
+                let costs = costs_of_kind(n, kind, per_node, seed * 0x9e37_79b9);
+                let mirrored = costs.mirrored();
+                let out: Vec<f64> = (0..n).map(|root| optimum(&costs, root)).collect();
+                let inward: Vec<f64> = (0..n).map(|root| optimum(&mirrored, root)).collect();
+                let least =
+                    |each: &mut dyn Iterator<Item = f64>| each.fold(f64::INFINITY, f64::min);
+                let best = [
+                    least(&mut out.iter().copied()),
+                    least(&mut inward.iter().copied()),
+                    least(&mut out.iter().zip(&inward).map(|(a, b)| a + b)),
+                ];
+                let operations = [Operation::Broadcast, Operation::Reduce, Operation::Barrier];
+                for (operation, best) in operations.into_iter().zip(best) {
+                    let bound = lower_bound(&costs, operation, None);
+                    assert!(
+                        bound <= best * (1.0 + 1e-9),
+                        "n {n} kind {kind} {operation}: {bound} > {best}"
                     );
                 }
             }
@@ -148,11 +178,15 @@ fn bounds_are_exact_on_two_level_machines() {
         let costs = machine.costs();
         let (broadcast, reduce) = brute_force(costs, &trees(costs.n()));
         assert_eq!(
-            lower_bound(costs, Operation::Broadcast, 0),
+            lower_bound(costs, Operation::Broadcast, Some(0)),
             broadcast,
             "{spec}"
         );
-        assert_eq!(lower_bound(costs, Operation::Reduce, 0), reduce, "{spec}");
+        assert_eq!(
+            lower_bound(costs, Operation::Reduce, Some(0)),
+            reduce,
+            "{spec}"
+        );
     }
 }
 

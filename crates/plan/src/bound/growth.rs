@@ -11,7 +11,9 @@ use corecast_model::CostModel;
 /// w_j = min_i send(i, j) + receive(i, j) from its start. Whichever message goes to whom, some pair
 /// reaches the greatest `u_k + w_j` of the pairing that gives the early messages to the members
 /// with the greatest w: swapping any two of another pairing does not raise its maximum.
-pub(super) fn bound(costs: &CostModel, root: usize) -> f64 {
+///
+/// Whichever member is the root, leaving out the one with the greatest w leaves no greater rest.
+pub(super) fn bound(costs: &CostModel, root: Option<usize>) -> f64 {
     let n = costs.n();
     let mut least_send = f64::INFINITY;
     let mut least_receive = f64::INFINITY;
@@ -19,17 +21,19 @@ pub(super) fn bound(costs: &CostModel, root: usize) -> f64 {
     for i in 0..n {
         // Row by row: in a large matrix a walk down a column is all cache misses.
         let (send, receive) = (costs.send_matrix().row(i), costs.receive_matrix().row(i));
-        for j in (0..n).filter(|&j| j != i && j != root) {
+        for j in (0..n).filter(|&j| j != i && Some(j) != root) {
             least_send = least_send.min(send[j]);
             least_receive = least_receive.min(receive[j]);
             way_in[j] = way_in[j].min(send[j] + receive[j]);
         }
     }
-    way_in.swap_remove(root);
+    if let Some(root) = root {
+        way_in[root] = f64::INFINITY;
+    }
     way_in.sort_by(|a, b| b.total_cmp(a));
     starts(n - 1, least_send, least_receive)
         .into_iter()
-        .zip(way_in)
+        .zip(way_in.into_iter().skip(1))
         .map(|(start, w)| start + w)
         .fold(0.0, f64::max)
 }
