@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bound;
+pub mod check;
 pub mod cost;
 pub mod draw;
 pub mod operation;

@@ -1,0 +1,399 @@
+//! A second opinion on every plan: is it a schedule, and does it take as long as it says?
+//!
+//! Nothing here is shared with planner, search, costs or bounds. A plan is read as data (the root
+//! and the child lists, or the rounds), turned into what each member does in turn, and played
+//! message by message:
+//!
+//! ```text
+//! child lists ──► spanning ──► script: rank r sends to 3, receives from 5, ... ──► events ──► latency
+//! ```
+//!
+//! - `spanning`: every rank once, from the root, without a cycle;
+//! - `script`: what each member does, by operation and shape;
+//! - `events`: a clock that goes from event to event, where [`crate::cost`] has closed recursions.
+//!
+//! Messages carry the ranks that their sender has heard of, so that the play also shows whether the
+//! operation is done: a broadcast's value has reached everybody, a reduction has every contribution
+//! exactly once, nobody leaves a barrier before everybody has entered.
+//!
+//! A new [`Shape`] needs a script, and an arm in [`plan`].
+//!
+//! What is *not* checked is that the bound is one: that takes all other schedules, and is what the
+//! tests of bounds do by brute force.
+
+mod events;
+mod ranks;
+mod script;
+mod spanning;
+
+use corecast_model::CostModel;
+
+use crate::operation::Operation;
+use crate::plan::{Plan, Shape};
+use crate::rounds::Rounds;
+use events::Played;
+use script::Script;
+
+/// How far two sums of the same costs may be apart, taken in different orders.
+const ROUNDING: f64 = 1e-9;
+
+/// What the checker found by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// When the last member is done, in the model's unit.
+    pub latency: f64,
+    /// For each rank when it is done, in the model's unit: its last message sent or taken.
+    pub done: Vec<f64>,
+    /// Messages that were sent.
+    pub messages: usize,
+}
+
+/// What is wrong with a plan. Every message is one line.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// A schedule for another team.
+    #[error("the schedule has {found} members, the cost model {expected}")]
+    TeamSize {
+        /// Members of the schedule.
+        found: usize,
+        /// Members of the cost model.
+        expected: usize,
+    },
+    /// The root, a child or a target is no member.
+    #[error("the schedule names rank {rank}, outside of the team, whose ranks are 0 to {last}")]
+    Outside {
+        /// The rank that it names.
+        rank: usize,
+        /// The last rank.
+        last: usize,
+    },
+    /// The plan and its tree start at different ranks.
+    #[error("the plan's root is {plan}, its tree's is {tree}")]
+    Root {
+        /// [`Plan::root`].
+        plan: usize,
+        /// The tree's.
+        tree: usize,
+    },
+    /// The root is somebody's child.
+    #[error("not a tree: rank {parent} lists the root {root} as a child")]
+    RootIsChild {
+        /// The rank with the list.
+        parent: usize,
+        /// The root.
+        root: usize,
+    },
+    /// A rank that several lists have, or one list twice.
+    #[error("not a tree: rank {rank} is listed {times} times")]
+    Repeated {
+        /// The rank.
+        rank: usize,
+        /// How often.
+        times: usize,
+    },
+    /// A rank that no list has.
+    #[error("not a tree: rank {rank} is in no list of children")]
+    Dropped {
+        /// The rank.
+        rank: usize,
+    },
+    /// A rank below itself.
+    #[error("not a tree: rank {rank} is its own ancestor")]
+    Cycle {
+        /// A rank on the cycle.
+        rank: usize,
+    },
+    /// A member waits for a message that never comes.
+    #[error("rank {rank} waits for a message of rank {source_rank} that never comes")]
+    Stuck {
+        /// Who waits.
+        rank: usize,
+        /// For whom.
+        source_rank: usize,
+    },
+    /// A message that nobody takes.
+    #[error("rank {rank} never takes a message of rank {source_rank}")]
+    Untaken {
+        /// To whom it was sent.
+        rank: usize,
+        /// By whom.
+        source_rank: usize,
+    },
+    /// The operation is not done when the schedule is.
+    #[error("rank {rank} is done with the {operation} without having heard of rank {unheard}")]
+    Unheard {
+        /// The operation.
+        operation: Operation,
+        /// Who is done too early.
+        rank: usize,
+        /// Of whom it has not heard.
+        unheard: usize,
+    },
+    /// A contribution that is combined twice.
+    #[error("rank {rank} takes the contribution of rank {of} twice")]
+    Twice {
+        /// Where.
+        rank: usize,
+        /// Whose.
+        of: usize,
+    },
+    /// A number that is none, infinite or negative.
+    #[error("the plan's {what} is {value}: it must be a number from 0")]
+    Number {
+        /// `latency`, `bound` or `gap`.
+        what: &'static str,
+        /// The value, as text.
+        value: String,
+    },
+    /// The schedule takes another time than the plan says.
+    #[error("the plan says a latency of {said}, its schedule takes {found}")]
+    Latency {
+        /// [`Plan::latency`].
+        said: f64,
+        /// What it is.
+        found: f64,
+    },
+    /// The plan is faster than what it says no plan can beat.
+    #[error("the bound {bound} is above the latency {latency}")]
+    Bound {
+        /// [`Plan::lower_bound`].
+        bound: f64,
+        /// What the schedule takes.
+        latency: f64,
+    },
+    /// The gap is not what latency and bound make.
+    #[error("the plan says a gap of {said}, its latency and its bound make {found}")]
+    Gap {
+        /// [`Plan::gap`].
+        said: f64,
+        /// What it is.
+        found: f64,
+    },
+    /// Called optimal while the bound is below the latency.
+    #[error("called optimal, while the bound {bound} is below the latency {latency}")]
+    NotProved {
+        /// [`Plan::lower_bound`].
+        bound: f64,
+        /// [`Plan::latency`].
+        latency: f64,
+    },
+    /// Rounds do nothing but synchronise.
+    #[error("rounds cannot {operation}")]
+    Unsuited {
+        /// The operation.
+        operation: Operation,
+    },
+    /// A shape that this checker does not know.
+    #[error("cannot check: this checker does not know the plan's shape")]
+    UnknownShape,
+}
+
+/// Whether a plan is a schedule of its operation, and whether all its numbers are right.
+///
+/// # Errors
+///
+/// The first fault found, in the order of [`CheckError`].
+///
+/// # Cost
+///
+/// O(m · (n / 64 + log n)) for m messages between n members; n² / 8 bytes.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_plan::{Operation, Pattern, RootChoice, check, plan};
+///
+/// let machine = corecast_model::builtin("sandybridge-2x8").unwrap();
+/// let mut plan = plan(machine.costs(), Pattern::Smelt, Operation::Reduce, RootChoice::Auto)?;
+/// assert_eq!(check::plan(machine.costs(), &plan).unwrap().messages, 31);
+/// plan.latency *= 0.9;
+/// assert!(check::plan(machine.costs(), &plan).is_err());
+/// # Ok::<(), corecast_plan::PlanError>(())
+/// ```
+pub fn plan(costs: &CostModel, plan: &Plan) -> Result<Checked, CheckError> {
+    let operation = plan.operation;
+    #[allow(unreachable_patterns, reason = "shapes are added elsewhere")]
+    let checked = match &plan.shape {
+        Shape::Tree(tree) => {
+            same_root(plan.root, tree.root())?;
+            self::tree(costs, operation, tree.root(), tree.child_lists())?
+        }
+        Shape::Rounds(rounds) if operation == Operation::Barrier => self::rounds(costs, rounds)?,
+        Shape::Rounds(_) => return Err(CheckError::Unsuited { operation }),
+        _ => return Err(CheckError::UnknownShape),
+    };
+    numbers(plan, checked.latency)?;
+    Ok(checked)
+}
+
+/// Plays an operation over one tree, given as its root and its child lists.
+///
+/// Lists are read as [`crate::cost`] says: in order, and backwards on the way in of a barrier.
+///
+/// # Errors
+///
+/// Lists that are no tree over the model's team.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_plan::{Operation, check};
+///
+/// let machine = corecast_model::synthetic("core:3 send=10 receive=30").unwrap();
+/// let star = [vec![1, 2], vec![], vec![]];
+/// let checked = check::tree(machine.costs(), Operation::Broadcast, 0, &star).unwrap();
+/// assert_eq!((checked.latency, checked.done), (50.0, vec![20.0, 40.0, 50.0]));
+/// ```
+pub fn tree(
+    costs: &CostModel,
+    operation: Operation,
+    root: usize,
+    children: &[Vec<usize>],
+) -> Result<Checked, CheckError> {
+    spanning::check(costs.n(), root, children)?;
+    let mut script = Script::new(costs.n());
+    match operation {
+        Operation::Broadcast => script.broadcast(children),
+        Operation::Reduce => script.reduce(children),
+        Operation::Barrier => {
+            script.reduce(&backwards(children));
+            script.broadcast(children);
+        }
+    }
+    perform(costs, operation, root, script)
+}
+
+/// Plays a barrier whose way in and way out are different trees with one root.
+///
+/// `inward` lists children in the order in which they are taken, `outward` in the order in which
+/// they are served.
+///
+/// # Errors
+///
+/// Lists that are no trees over the model's team.
+pub fn two_trees(
+    costs: &CostModel,
+    root: usize,
+    inward: &[Vec<usize>],
+    outward: &[Vec<usize>],
+) -> Result<Checked, CheckError> {
+    spanning::check(costs.n(), root, inward)?;
+    spanning::check(costs.n(), root, outward)?;
+    let mut script = Script::new(costs.n());
+    script.reduce(inward);
+    script.broadcast(outward);
+    perform(costs, Operation::Barrier, root, script)
+}
+
+/// Plays a barrier in rounds.
+///
+/// # Errors
+///
+/// Another team; a member that waits for ever or leaves too early; a message that nobody takes.
+pub fn rounds(costs: &CostModel, rounds: &Rounds) -> Result<Checked, CheckError> {
+    let n = costs.n();
+    if rounds.len() != n {
+        let (found, expected) = (rounds.len(), n);
+        return Err(CheckError::TeamSize { found, expected });
+    }
+    let mut script = Script::new(n);
+    for round in 0..rounds.count() {
+        for rank in 0..n {
+            script.round(
+                rank,
+                rounds.targets(round, rank),
+                rounds.sources(round, rank),
+            )?;
+        }
+    }
+    perform(costs, Operation::Barrier, 0, script)
+}
+
+/// Plays a script and looks whether the operation is done at its end.
+fn perform(
+    costs: &CostModel,
+    operation: Operation,
+    root: usize,
+    script: Script,
+) -> Result<Checked, CheckError> {
+    let n = costs.n();
+    let played = events::play(costs, script)?;
+    let unheard = match operation {
+        Operation::Broadcast => (0..n)
+            .map(|rank| (rank, root))
+            .find(|&at| !has(&played, at)),
+        Operation::Reduce => (0..n).map(|of| (root, of)).find(|&at| !has(&played, at)),
+        Operation::Barrier => {
+            let pairs = (0..n).flat_map(|rank| (0..n).map(move |of| (rank, of)));
+            pairs.into_iter().find(|&at| !has(&played, at))
+        }
+    };
+    if let Some((rank, unheard)) = unheard {
+        return Err(CheckError::Unheard {
+            operation,
+            rank,
+            unheard,
+        });
+    }
+    if let (Operation::Reduce, Some((rank, of))) = (operation, played.twice) {
+        return Err(CheckError::Twice { rank, of });
+    }
+    Ok(Checked {
+        latency: played.done.iter().copied().fold(0.0, f64::max),
+        done: played.done,
+        messages: played.messages,
+    })
+}
+
+fn has(played: &Played, (rank, of): (usize, usize)) -> bool {
+    played.heard[rank].contains(of)
+}
+
+/// Whether latency, bound, gap and claim agree with each other and with what was played.
+fn numbers(plan: &Plan, latency: f64) -> Result<(), CheckError> {
+    let bound = plan.lower_bound;
+    for (what, value) in [
+        ("latency", plan.latency),
+        ("bound", bound),
+        ("gap", plan.gap),
+    ] {
+        if !(value.is_finite() && value >= 0.0) {
+            let value = value.to_string();
+            return Err(CheckError::Number { what, value });
+        }
+    }
+    if (plan.latency - latency).abs() > ROUNDING * latency {
+        let (said, found) = (plan.latency, latency);
+        return Err(CheckError::Latency { said, found });
+    }
+    if bound > latency * (1.0 + ROUNDING) {
+        return Err(CheckError::Bound { bound, latency });
+    }
+    let gap = if latency > 0.0 {
+        (latency - bound) / latency
+    } else {
+        0.0
+    };
+    if (plan.gap - gap).abs() > 2.0 * ROUNDING {
+        let (said, found) = (plan.gap, gap);
+        return Err(CheckError::Gap { said, found });
+    }
+    if plan.proved_optimal && bound < latency * (1.0 - ROUNDING) {
+        return Err(CheckError::NotProved { bound, latency });
+    }
+    Ok(())
+}
+
+fn same_root(plan: usize, tree: usize) -> Result<(), CheckError> {
+    if plan == tree {
+        Ok(())
+    } else {
+        Err(CheckError::Root { plan, tree })
+    }
+}
+
+fn backwards(children: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let list = |list: &Vec<usize>| list.iter().rev().copied().collect();
+    children.iter().map(list).collect()
+}
