@@ -11,9 +11,15 @@
 //!   (Smelt §3.2);
 //! - `receive` is the transfer of a line that the sender's cache holds: `R_L` within a core, `R_R`
 //!   within a package, `R_Q` across packages.
+//!
+//! Costs of shared lines ([`LineCosts`]) are the paper's parameters as they stand: `R_I` to write,
+//! `R_L`, `R_R`, `R_Q` to fetch, Table 2 for readers that come at once. They are those of the best
+//! case `T_min`, which is what the paper minimises and what the message costs above are: nobody
+//! polls a line before it is written, so `invalidate` is 0 (§2.3).
 
 use crate::classes::ClassCosts;
 use crate::file::MachineFile;
+use crate::lines::LineCosts;
 use crate::machine::Machine;
 use crate::pairwise::{CostModel, Unit};
 use crate::synthetic::Levels;
@@ -27,6 +33,16 @@ const CLA_SANDY_BRIDGE: ClassCosts = ClassCosts {
     receive: [2.3, 35.0, 35.0, 94.0],
 };
 
+/// The same machine: Table 1, and no contention (§2.2.2: a line goes through QPI once, then the
+/// last-level cache hands it out; rule 5 of §2.4).
+const CLA_SANDY_BRIDGE_LINES: LineCosts = LineCosts {
+    write: 70.0,
+    invalidate: [0.0; 4],
+    transfer: [2.3, 35.0, 35.0, 94.0],
+    base: [2.3, 35.0, 35.0, 94.0],
+    slope: [0.0; 4],
+};
+
 /// Intel Xeon Phi 5110P, Knights Corner, 1.05 GHz, in nanoseconds: CLa Table 1.
 ///
 /// `R_L` 8.6, `R_R` 235.8, `R_I` 277.7; one package and one NUMA node, so the outer classes do not
@@ -35,6 +51,18 @@ const CLA_XEON_PHI: ClassCosts = ClassCosts {
     unit: Unit::Nanoseconds,
     send: [277.7; 4],
     receive: [8.6, 235.8, 235.8, 235.8],
+};
+
+/// The same machine: Table 1, and Table 2 for buffers in state E, `T_C(n) = 320.5 + 56.2·n`.
+///
+/// The paper puts one thread on each core; SMT siblings of the writer are taken to find the line in
+/// the cache that they share with it, `R_L`, without contention.
+const CLA_XEON_PHI_LINES: LineCosts = LineCosts {
+    write: 277.7,
+    invalidate: [0.0; 4],
+    transfer: [8.6, 235.8, 235.8, 235.8],
+    base: [8.6, 320.5, 320.5, 320.5],
+    slope: [0.0, 56.2, 56.2, 56.2],
 };
 
 /// Intel Xeon E5-2650, Sandy Bridge, 2.00 GHz, in cycles: Mencagli, Vanneschi, Lametti, *The
@@ -55,6 +83,8 @@ struct Builtin {
     cpu: &'static str,
     levels: Levels,
     costs: ClassCosts,
+    /// `None` where the paper does not look at lines that several threads share.
+    lines: Option<LineCosts>,
     source: &'static str,
 }
 
@@ -69,6 +99,7 @@ const BUILTINS: [Builtin; 3] = [
             pu: 2,
         },
         costs: CLA_SANDY_BRIDGE,
+        lines: Some(CLA_SANDY_BRIDGE_LINES),
         source: "Ramos and Hoefler, Cache Line Aware Algorithm Design for Cache-Coherent \
                  Architectures, TPDS 2016, Table 1",
     },
@@ -82,6 +113,7 @@ const BUILTINS: [Builtin; 3] = [
             pu: 4,
         },
         costs: CLA_XEON_PHI,
+        lines: Some(CLA_XEON_PHI_LINES),
         source: "Ramos and Hoefler, Cache Line Aware Algorithm Design for Cache-Coherent \
                  Architectures, TPDS 2016, Table 1",
     },
@@ -95,6 +127,7 @@ const BUILTINS: [Builtin; 3] = [
             pu: 1,
         },
         costs: HOME_FORWARDING_SANDY_BRIDGE,
+        lines: None,
         source: "Mencagli, Vanneschi and Lametti, The Home-Forwarding Mechanism to Reduce the \
                  Cache Coherence Overhead in Next-Generation CMPs, Tables 1 and 3",
     },
@@ -131,7 +164,11 @@ pub fn builtin(name: &str) -> Option<MachineFile> {
         .costs
         .model(&machine)
         .expect("the tables above hold valid costs");
-    Some(MachineFile::of_whole(machine, costs).expect("every thread has its costs"))
+    let file = MachineFile::of_whole(machine, costs).expect("every thread has its costs");
+    Some(match found.lines {
+        Some(lines) => file.with_lines(lines).expect("the tables hold valid costs"),
+        None => file,
+    })
 }
 
 /// Costs to go on with for a machine that cannot be measured, for example because only one CPU may
@@ -198,6 +235,22 @@ mod tests {
             ),
             (8.6, 235.8, 235.8)
         );
+    }
+
+    #[test]
+    fn lines_cost_what_the_paper_says() {
+        let costs = |name: &str| builtin(name).unwrap().costs().clone();
+        // Equation 15: R_I + R_Q, however many read.
+        let sandy = costs("sandybridge-2x8");
+        let lines = sandy.lines().unwrap();
+        let readers: Vec<usize> = (1..32).collect();
+        assert_eq!(lines.write(0, &readers) + lines.fetch(0, 31, 31), 164.0);
+        // Equation 16: R_I + T_C(n).
+        let phi = costs("xeonphi-knc-60x4");
+        let lines = phi.lines().unwrap();
+        let time = lines.write(0, &[4, 8, 12]) + lines.fetch(0, 4, 3);
+        assert!((time - (277.7 + 320.5 + 3.0 * 56.2)).abs() < 1e-9);
+        assert!(costs("sandybridge-e5-2650-2x8").lines().is_none());
     }
 
     #[test]

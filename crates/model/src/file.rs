@@ -11,7 +11,13 @@
 //!
 //! `threads` are the operating-system numbers of the measured threads; row and column r of each
 //! matrix belong to entry r of it. Optional: `send_interval` and `receive_interval`, the half width
-//! of each pair's confidence interval, and `measured`, how the numbers came about.
+//! of each pair's confidence interval; `measured`, how the numbers came about; and `lines`, what a
+//! line costs that several threads share, by class of proximity (see [`crate::lines`]):
+//!
+//! ```json
+//! "lines": { "write": 70, "invalidate": [0, 0, 0, 0], "transfer": [2.3, 35, 35, 94],
+//!            "base": [2.3, 35, 35, 94], "slope": [0, 0, 0, 0] }
+//! ```
 //!
 //! A file without `schema` is read as the format of Smelt's public machine database, see
 //! [`database`].
@@ -21,6 +27,7 @@ mod raw;
 
 use serde::{Deserialize, Serialize};
 
+use crate::lines::{LineCosts, Place};
 use crate::machine::{Machine, MachineError};
 use crate::pairwise::{CostError, CostModel, Matrix};
 
@@ -127,7 +134,8 @@ impl MachineFile {
     /// A machine and the costs of some of its hardware threads.
     ///
     /// `threads[r]` is the operating-system number of the thread of row r. The NUMA nodes of the
-    /// cost model are replaced by the machine's, so that both always agree.
+    /// cost model, and the places of its line costs, are replaced by the machine's, so that both
+    /// always agree.
     ///
     /// # Errors
     ///
@@ -144,7 +152,10 @@ impl MachineFile {
             .into());
         }
         let numa = numa_of(&machine, &threads)?;
-        let costs = costs.with_numa(numa);
+        let mut costs = costs.with_numa(numa);
+        if let Some(lines) = costs.lines().map(|lines| *lines.costs()) {
+            costs = costs.with_lines(lines, places_of(&machine, &threads))?;
+        }
         Ok(Self {
             machine,
             threads,
@@ -178,6 +189,17 @@ impl MachineFile {
         let n = self.costs.n();
         self.send_interval = Some(Matrix::checked("send_interval", send, n)?);
         self.receive_interval = Some(Matrix::checked("receive_interval", receive, n)?);
+        Ok(self)
+    }
+
+    /// The same with costs of shared lines, in the unit of the pairwise costs.
+    ///
+    /// # Errors
+    ///
+    /// A cost that [`LineCosts::check`] refuses.
+    pub fn with_lines(mut self, lines: LineCosts) -> Result<Self, FileError> {
+        let places = places_of(&self.machine, &self.threads);
+        self.costs = self.costs.with_lines(lines, places)?;
         Ok(self)
     }
 
@@ -288,6 +310,12 @@ fn numa_of(machine: &Machine, threads: &[u32]) -> Result<Vec<u32>, FileError> {
             Ok(pu.numa_node)
         })
         .collect()
+}
+
+/// The place of each thread in the list, all of which the machine has.
+fn places_of(machine: &Machine, threads: &[u32]) -> Vec<Place> {
+    let known = threads.iter().filter_map(|&os_index| machine.pu(os_index));
+    known.map(Place::from).collect()
 }
 
 #[cfg(test)]

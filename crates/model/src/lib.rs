@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`machine`] | the hardware as a table of processing units |
 //! | [`pairwise`] | what one message costs each end, for every ordered pair of threads |
+//! | [`lines`] | what a line costs that several threads share |
 //! | [`classes`] | costs by proximity, for machines whose pairs were not measured |
 //! | [`mod@file`] | the machine file, and the reader of the public machine database's format |
 //! | [`mod@synthetic`] | machines made up from a line of text |
@@ -16,6 +17,7 @@
 pub mod builtin;
 pub mod classes;
 pub mod file;
+pub mod lines;
 pub mod machine;
 pub mod pairwise;
 pub mod profile;
@@ -24,6 +26,7 @@ pub mod synthetic;
 pub use builtin::{builtin, builtin_names, default_costs_for};
 pub use classes::ClassCosts;
 pub use file::{FileError, MachineFile, Measured};
+pub use lines::{LineCosts, Lines, Place};
 pub use machine::{Cache, CacheKind, Machine, MachineError, Proximity, Pu};
 pub use pairwise::{CostError, CostModel, Matrix, Unit};
 pub use profile::{Profile, ProfileEntry, ProfileError, RacedCandidate};

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::lines::{LineCosts, Lines, Place};
+
 /// The unit of every number in a [`CostModel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
@@ -84,6 +86,25 @@ pub enum CostError {
         /// The value as it was given.
         value: String,
     },
+    /// A cost of shared lines is no finite number from 0 to [`CostModel::COST_MAX`].
+    #[error("lines.{what} is {value}: costs are numbers from 0 to 1e15")]
+    BadLine {
+        /// The parameter, for example `slope[2]`.
+        what: String,
+        /// The value as it was given.
+        value: String,
+    },
+    /// A list of line costs that is not one for each class.
+    #[error(
+        "lines.{what} has {found} entries, expected 4: same core, same NUMA node, same package, \
+         other package"
+    )]
+    LineClasses {
+        /// The parameter.
+        what: &'static str,
+        /// Entries found.
+        found: usize,
+    },
     /// A team names a thread that the model does not have.
     #[error("thread position {position} is outside of the cost model, which has 0 to {last}")]
     OutOfRange {
@@ -131,6 +152,8 @@ pub struct CostModel {
     receive: Matrix,
     /// NUMA node of each thread.
     numa: Vec<u32>,
+    /// What shared lines cost, where known.
+    lines: Option<Lines>,
 }
 
 impl Matrix {
@@ -266,6 +289,7 @@ impl CostModel {
             send,
             receive,
             numa,
+            lines: None,
         })
     }
 
@@ -293,6 +317,7 @@ impl CostModel {
             send,
             receive,
             numa,
+            lines: None,
         })
     }
 
@@ -381,8 +406,34 @@ impl CostModel {
     #[must_use]
     pub fn with_numa(mut self, numa: Vec<u32>) -> Self {
         assert_eq!(numa.len(), self.n(), "one NUMA node for each thread");
+        if let Some(lines) = &mut self.lines {
+            lines.set_numa(&numa);
+        }
         self.numa = numa;
         self
+    }
+
+    /// What shared lines cost; `None` where nobody knows, and plans can have no groups.
+    #[must_use]
+    pub fn lines(&self) -> Option<&Lines> {
+        self.lines.as_ref()
+    }
+
+    /// The same with costs of shared lines, in the same unit, and the place of each thread.
+    ///
+    /// # Errors
+    ///
+    /// A cost that [`LineCosts::check`] refuses, or not one place for each thread.
+    pub fn with_lines(mut self, costs: LineCosts, places: Vec<Place>) -> Result<Self, CostError> {
+        if places.len() != self.n() {
+            return Err(CostError::Length {
+                what: "lines",
+                found: places.len(),
+                expected: self.n(),
+            });
+        }
+        self.lines = Some(Lines::new(costs, places)?);
+        Ok(self)
     }
 
     /// The model of a team: entry r of `positions` becomes thread r.
@@ -414,6 +465,7 @@ impl CostModel {
             send: pick(&self.send),
             receive: pick(&self.receive),
             numa: positions.iter().map(|&p| self.numa[p]).collect(),
+            lines: self.lines.as_ref().map(|lines| lines.subset(positions)),
         })
     }
 
@@ -422,7 +474,8 @@ impl CostModel {
     /// `receive`.
     ///
     /// A reduction over a tree of this model costs what a broadcast over it costs in the mirrored
-    /// one, when each parent takes its children in the reverse of the broadcast's order.
+    /// one, when each parent takes its children in the reverse of the broadcast's order. Costs of
+    /// shared lines stay as they are: they are not those of a message, and have no other direction.
     #[must_use]
     pub fn mirrored(&self) -> Self {
         let swap = |m: &Matrix| Matrix::from_fn(m.n, |i, j| m.get(j, i));
@@ -431,6 +484,7 @@ impl CostModel {
             send: swap(&self.receive),
             receive: swap(&self.send),
             numa: self.numa.clone(),
+            lines: self.lines.clone(),
         }
     }
 

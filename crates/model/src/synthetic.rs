@@ -9,10 +9,15 @@
 //! [`ClassCosts::spread`] for how a list is read; without them those of
 //! [`default_costs_for`](crate::default_costs_for) are used. `unit=cycles` changes the unit of
 //! given costs from nanoseconds.
+//!
+//! Costs of lines that several threads share ([`LineCosts`]) are read from `write=70` and
+//! `transfer=2,35,94`, which belong together, and from `base=`, `slope=` and `invalidate=`, lists
+//! by class too, which may be left out and are then those of `transfer`, 0 and 0.
 
 use crate::builtin::default_class_costs;
 use crate::classes::ClassCosts;
 use crate::file::MachineFile;
+use crate::lines::LineCosts;
 use crate::machine::{Machine, Pu};
 use crate::pairwise::{CostError, Unit};
 
@@ -31,7 +36,8 @@ pub enum SyntheticError {
     /// A word that is neither a level nor a list of costs.
     #[error(
         "{word:?} is not understood: write levels as package:N numa:N core:N pu:N, \
-         costs as send=A,B,C receive=A,B,C, and unit=ns or unit=cycles"
+         costs as send=A,B,C receive=A,B,C, costs of shared lines as write=A transfer=A,B,C \
+         base=A,B,C slope=A,B,C invalidate=A,B,C, and unit=ns or unit=cycles"
     )]
     Word {
         /// The word.
@@ -66,15 +72,71 @@ pub enum SyntheticError {
         /// The word.
         word: String,
     },
+    /// A list where one cost is wanted.
+    #[error("{word:?}: give one cost, the line lies on the writer's NUMA node")]
+    Single {
+        /// The word.
+        word: String,
+    },
     /// Only one of the two lists was given.
     #[error("{spec:?} has send= or receive= alone: give both, or none for the default costs")]
     Half {
         /// The whole text.
         spec: String,
     },
+    /// Line costs without the two that must be there.
+    #[error("{spec:?} has costs of shared lines but lacks write=A or transfer=A,B,C: give both")]
+    HalfLines {
+        /// The whole text.
+        spec: String,
+    },
     /// The costs were refused as a whole.
     #[error(transparent)]
     Model(#[from] CostError),
+}
+
+/// The costs of shared lines as far as they were given.
+#[derive(Default)]
+struct GivenLines {
+    write: Option<f64>,
+    /// In the order of [`LineCosts::LISTS`].
+    lists: [Option<[f64; 4]>; 4],
+}
+
+impl GivenLines {
+    /// Takes a word if it is about lines; `None` if it is not, or repeats an earlier one.
+    fn take(&mut self, word: &str, key: &str, value: &str) -> Option<Result<(), SyntheticError>> {
+        if key == "write" && self.write.is_none() {
+            let one = costs(word, value).and_then(|list| match value.contains(',') {
+                false => Ok(list[0]),
+                true => Err(SyntheticError::Single {
+                    word: word.to_owned(),
+                }),
+            });
+            return Some(one.map(|write| self.write = Some(write)));
+        }
+        let at = LineCosts::LISTS.iter().position(|&name| name == key)?;
+        let list = &mut self.lists[at];
+        let free = list.is_none();
+        free.then(|| costs(word, value).map(|given| *list = Some(given)))
+    }
+
+    fn finish(self, spec: &str) -> Result<Option<LineCosts>, SyntheticError> {
+        let [invalidate, transfer, base, slope] = self.lists;
+        match (self.write, transfer) {
+            (Some(write), Some(transfer)) => Ok(Some(LineCosts {
+                write,
+                invalidate: invalidate.unwrap_or_default(),
+                transfer,
+                base: base.unwrap_or(transfer),
+                slope: slope.unwrap_or_default(),
+            })),
+            (None, None) if invalidate.or(base).or(slope).is_none() => Ok(None),
+            _ => Err(SyntheticError::HalfLines {
+                spec: spec.to_owned(),
+            }),
+        }
+    }
 }
 
 /// How many of each level are in one of the level above.
@@ -149,6 +211,7 @@ pub fn synthetic(spec: &str) -> Result<MachineFile, SyntheticError> {
     let mut counts = [1_u32; 4];
     let mut next_level = 0;
     let (mut send, mut receive, mut unit) = (None, None, None);
+    let mut lines = GivenLines::default();
 
     for word in spec.split_whitespace() {
         let unknown = || SyntheticError::Word {
@@ -165,7 +228,7 @@ pub fn synthetic(spec: &str) -> Result<MachineFile, SyntheticError> {
                         _ => return Err(unknown()),
                     });
                 }
-                _ => return Err(unknown()),
+                _ => lines.take(word, key, value).ok_or_else(unknown)??,
             }
         } else {
             let (key, value) = word.split_once(':').ok_or_else(unknown)?;
@@ -223,7 +286,11 @@ pub fn synthetic(spec: &str) -> Result<MachineFile, SyntheticError> {
         }
     });
     let model = classes.model(&machine)?;
-    Ok(MachineFile::of_whole(machine, model).expect("every thread has its costs"))
+    let file = MachineFile::of_whole(machine, model).expect("every thread has its costs");
+    match lines.finish(spec)? {
+        Some(lines) => Ok(file.with_lines(lines).expect("each cost was checked")),
+        None => Ok(file),
+    }
 }
 
 fn costs(word: &str, list: &str) -> Result<[f64; 4], SyntheticError> {
@@ -276,6 +343,32 @@ mod tests {
         assert_eq!(costs("5,6"), [5.0, 5.0, 6.0, 6.0]);
         assert_eq!(costs("5,6,7"), [5.0, 5.0, 6.0, 7.0]);
         assert_eq!(costs("5,6,7,8"), [5.0, 6.0, 7.0, 8.0]);
+    }
+
+    #[test]
+    fn line_costs_are_taken() {
+        let file = synthetic("package:2 core:2 write=70 transfer=35,94 slope=5").unwrap();
+        let expected = LineCosts {
+            write: 70.0,
+            invalidate: [0.0; 4],
+            transfer: [35.0, 35.0, 94.0, 94.0],
+            base: [35.0, 35.0, 94.0, 94.0],
+            slope: [5.0; 4],
+        };
+        assert_eq!(file.costs().lines().unwrap().costs(), &expected);
+        assert!(synthetic("core:2").unwrap().costs().lines().is_none());
+        for (spec, part) in [
+            ("core:2 write=70", "lacks write=A or transfer"),
+            ("core:2 slope=1", "lacks write=A or transfer"),
+            ("core:2 write=70,80 transfer=1", "write=70,80"),
+            ("core:2 write=-1 transfer=1", "write=-1"),
+            ("core:2 write=1 transfer=NaN", "transfer=NaN"),
+            ("core:2 write=1 write=1 transfer=1", "write=1"),
+            ("core:2 write=1 transfer=1 transfer=2", "transfer=2"),
+        ] {
+            let error = synthetic(spec).unwrap_err().to_string();
+            assert!(error.contains(part), "{spec:?}: {error:?} lacks {part:?}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::{FileError, MachineFile, Measured, SCHEMA, numa_of};
+use crate::lines::LineCosts;
 use crate::machine::Machine;
 use crate::pairwise::{CostError, CostModel, Matrix, Unit};
 
@@ -28,7 +29,19 @@ struct RawFile {
     #[serde(default)]
     receive_interval: Option<Vec<Vec<Cell>>>,
     #[serde(default)]
+    lines: Option<RawLines>,
+    #[serde(default)]
     measured: Option<Measured>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawLines {
+    write: Cell,
+    invalidate: Vec<Cell>,
+    transfer: Vec<Cell>,
+    base: Vec<Cell>,
+    slope: Vec<Cell>,
 }
 
 pub(super) fn read(text: &str) -> Result<MachineFile, FileError> {
@@ -54,7 +67,38 @@ pub(super) fn read(text: &str) -> Result<MachineFile, FileError> {
     file.send_interval = interval("send_interval", raw.send_interval, file.costs.n())?;
     file.receive_interval = interval("receive_interval", raw.receive_interval, file.costs.n())?;
     file.measured = raw.measured;
-    Ok(file)
+    match raw.lines {
+        Some(raw) => file.with_lines(lines(raw)?),
+        None => Ok(file),
+    }
+}
+
+fn lines(raw: RawLines) -> Result<LineCosts, CostError> {
+    let number = |what: &dyn Fn() -> String, cell: Cell| {
+        match cell {
+            Cell::Number(value) => Ok(value),
+            Cell::Missing => Err("null".to_owned()),
+            Cell::Text(text) => Err(format!("{text:?}")),
+        }
+        .map_err(|value| CostError::BadLine {
+            what: what(),
+            value,
+        })
+    };
+    let list = |what: &'static str, cells: Vec<Cell>| {
+        let cells = cells.into_iter().enumerate();
+        let numbers = cells.map(|(class, cell)| number(&|| format!("{what}[{class}]"), cell));
+        let numbers: Vec<f64> = numbers.collect::<Result<_, CostError>>()?;
+        let found = numbers.len();
+        <[f64; 4]>::try_from(numbers).map_err(|_| CostError::LineClasses { what, found })
+    };
+    Ok(LineCosts {
+        write: number(&|| "write".to_owned(), raw.write)?,
+        invalidate: list("invalidate", raw.invalidate)?,
+        transfer: list("transfer", raw.transfer)?,
+        base: list("base", raw.base)?,
+        slope: list("slope", raw.slope)?,
+    })
 }
 
 pub(super) fn unit(name: &str) -> Result<Unit, FileError> {
@@ -108,6 +152,9 @@ pub(super) fn write(file: &MachineFile) -> String {
         let _ = writeln!(out, " \"measured\": {},", json(measured));
     }
     let _ = write!(out, " \"unit\": {}", json(&file.costs.unit()));
+    if let Some(lines) = file.costs.lines() {
+        let _ = write!(out, ",\n \"lines\": {}", json(lines.costs()));
+    }
     let matrices = [
         ("send", Some(file.costs.send_matrix())),
         ("receive", Some(file.costs.receive_matrix())),

@@ -72,9 +72,50 @@ fn own_format_refuses_bad_input() {
     refused("{}", "missing field");
 }
 
+const LINES: &str = r#","lines":{"write":70,"invalidate":[0,1,2,3],
+  "transfer":[2.3,35,35,94],"base":[4,5,6,7],"slope":[0,0,0.5,1]}}"#;
+
+fn own_with_lines() -> String {
+    format!("{}{LINES}", OWN.strip_suffix('}').unwrap())
+}
+
+#[test]
+fn line_costs_are_read_and_written() {
+    let file = MachineFile::from_json(&own_with_lines()).unwrap();
+    let lines = file.costs().lines().unwrap();
+    assert_eq!(lines.costs().slope, [0.0, 0.0, 0.5, 1.0]);
+    // The two threads are on different NUMA nodes of one package.
+    assert_eq!(lines.fetch(0, 1, 2), 7.0);
+    assert_eq!(MachineFile::from_json(&file.to_json()).unwrap(), file);
+    let bare = MachineFile::from_json(OWN).unwrap();
+    assert!(bare.costs().lines().is_none());
+    assert!(!bare.to_json().contains("lines"));
+    let null = OWN.replace("\"unit\"", "\"lines\":null,\"unit\"");
+    assert_eq!(MachineFile::from_json(&null).unwrap(), bare);
+}
+
+#[test]
+fn bad_line_costs_are_refused() {
+    let text = own_with_lines();
+    for (from, to, part) in [
+        ("\"write\":70,", "", "missing field `write`"),
+        ("\"write\":70", "\"write\":-70", "lines.write is -70"),
+        ("\"write\":70", "\"write\":\"70\"", "lines.write is \"70\""),
+        ("\"write\":70", "\"write\":NaN", "line 4"),
+        ("\"write\":70", "\"write\":70,\"wrote\":1", "`wrote`"),
+        ("[4,5,6,7]", "[4,5,6]", "lines.base has 3 entries"),
+        ("[4,5,6,7]", "[4,null,6,7]", "lines.base[1] is null"),
+        ("[0,0,0.5,1]", "[0,0,0.5,1e16]", "lines.slope[3] is 1000"),
+        ("[0,1,2,3]", "7", "expected a sequence"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        refused(&text.replace(from, to), part);
+    }
+}
+
 #[test]
 fn every_truncation_is_refused() {
-    for text in [OWN, DATABASE] {
+    for text in [OWN, DATABASE, &own_with_lines()] {
         for end in 0..text.len() {
             assert!(
                 MachineFile::from_json(&text[..end]).is_err(),
