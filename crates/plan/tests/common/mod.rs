@@ -193,3 +193,20 @@ pub(crate) fn public_machines() -> Vec<MachineFile> {
 pub(crate) fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-6)
 }
+
+/// From 2 to all of the n positions, in random order, by seed.
+pub(crate) fn random_team(n: usize, seed: u64) -> Vec<usize> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut below = |limit: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 16) as usize % limit
+    };
+    let mut team: Vec<usize> = (0..n).collect();
+    for at in 0..n {
+        team.swap(at, at + below(n - at));
+    }
+    team.truncate(2 + below(n - 1));
+    team
+}
