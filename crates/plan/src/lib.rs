@@ -37,6 +37,7 @@ pub mod patterns;
 pub mod placement;
 pub mod plan;
 pub mod rounds;
+pub mod search;
 pub mod smelt;
 pub mod tree;
 

@@ -1,0 +1,113 @@
+//! The search for trees of least latency: the best known ones at once, and better ones with time.
+//!
+//! ```text
+//! construct ──► improve ──► Tree           one tree: a broadcast, or a reduction on mirrored costs
+//!    │             │
+//!    └─────────────┴── improve_barrier ──► two trees with one root
+//! ```
+//!
+//! Everything here is a broadcast. A reduction is one on [`CostModel::mirrored`], and its tree is
+//! [`Tree::reversed`] afterwards.
+//!
+//! **A search is made of moves, not of time.** Its result depends on the costs, the start, the seed
+//! and the number of moves alone. Whoever has a time limit gives a watcher, which is asked every
+//! few hundred moves and may end the search; the best tree so far is the result then.
+
+mod anneal;
+mod barrier;
+mod construct;
+mod moves;
+mod random;
+mod state;
+
+use std::ops::ControlFlow;
+
+use corecast_model::CostModel;
+
+pub use barrier::{TwoTrees, improve_barrier};
+pub use construct::construct;
+
+use crate::cost;
+use crate::operation::Operation;
+use crate::tree::Tree;
+
+/// How far a search goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Decides all choices that are left to chance.
+    pub seed: u64,
+    /// Changes that are tried; `u64::MAX` for as many as the watcher allows. A million takes 0.2 to
+    /// 0.5 s.
+    pub moves: u64,
+}
+
+/// What a watcher sees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// The latency of the best tree so far.
+    pub latency: f64,
+    /// Moves so far.
+    pub moves: u64,
+    /// Rounds so far.
+    pub round: u64,
+}
+
+/// Looks at a search every few hundred moves, about every 0.1 ms, and may end it.
+pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
+
+/// A broadcast tree that is at least as good as `start`, with the same root unless that is free.
+///
+/// Ends when the latency is at most `lower_bound`, when all moves are done, or when the watcher
+/// says so.
+///
+/// # Panics
+///
+/// When tree and model have different numbers of members.
+///
+/// # Cost
+///
+/// O(n²) once, to lay out the costs; a move costs the way to the root, times the length of the
+/// lists on it.
+///
+/// # Examples
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use corecast_plan::search::{Effort, construct, improve};
+/// use corecast_plan::{Operation, cost};
+///
+/// let machine = corecast_model::builtin("sandybridge-2x8").unwrap();
+/// let start = construct(machine.costs(), Some(0));
+/// let effort = Effort { seed: 1, moves: 20_000 };
+/// let tree = improve(machine.costs(), &start, false, 0.0, effort, &mut |_| ControlFlow::Continue(()));
+/// let latency = |tree| cost::latency(machine.costs(), tree, Operation::Broadcast);
+/// assert!(latency(&tree) <= latency(&start));
+/// ```
+#[must_use]
+pub fn improve(
+    costs: &CostModel,
+    start: &Tree,
+    free_root: bool,
+    lower_bound: f64,
+    effort: Effort,
+    watch: Watch<'_>,
+) -> Tree {
+    assert_eq!(
+        costs.n(),
+        start.len(),
+        "the tree and the cost model are of different teams"
+    );
+    let pairs = state::Pairs::of(costs);
+    let mut search = anneal::Annealer::new(&pairs, start, free_root, lower_bound, effort.seed);
+    // Whether the watcher ended it or the moves did, the best so far is the result.
+    let _ = search.run(effort.moves, watch);
+    let tree = search.tree();
+    let latency = |tree| cost::latency(costs, tree, Operation::Broadcast);
+    // Sums taken in another order differ in their last bits.
+    if latency(&tree) < latency(start) {
+        tree
+    } else {
+        start.clone()
+    }
+}

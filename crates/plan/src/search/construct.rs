@@ -1,0 +1,261 @@
+//! Good trees at once: a portfolio of greedy constructions, each in the exact child order.
+//!
+//! Two families. **Earliest completion first** (Bhat, Raghavendra, Prasanna): of all pairs of an
+//! informed and an uninformed member the message that arrives first. **Longest remainder first**:
+//! whenever a member is idle it serves the NUMA node that would be finished last, with weight β, or
+//! the one it reaches first; see [`remainder`].
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use corecast_model::CostModel;
+
+use crate::cost;
+use crate::operation::Operation;
+use crate::order::best_order;
+use crate::smelt;
+use crate::tree::Tree;
+
+/// Weights of the remainder, from the nearest first to the longest first.
+const BETAS: [f64; 9] = [0.0, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 5.0, 100.0];
+
+/// Roots that are tried where the root is free.
+const ROOTS: usize = 8;
+
+/// A good tree at once.
+///
+/// `None` for the root leaves it to the search, which looks at the few members whose messages are
+/// cheapest.
+///
+/// # Panics
+///
+/// When the root is outside of the team.
+///
+/// # Cost
+///
+/// O(n²) for each of a dozen constructions.
+#[must_use]
+pub fn construct(costs: &CostModel, root: Option<usize>) -> Tree {
+    let n = costs.n();
+    if let Some(root) = root {
+        assert!(root < n, "root {root} is outside of a team of {n}");
+        return portfolio(costs, &Nodes::of(costs), root).0;
+    }
+    let nodes = Nodes::of(costs);
+    let mut ranked: Vec<(f64, usize)> = (0..n).map(|r| (costs.send_mean(r), r)).collect();
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    ranked.truncate(ROOTS);
+    for (rating, root) in &mut ranked {
+        *rating = rated(costs, remainder(costs, &nodes, *root, 1.0)).1;
+    }
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    ranked.truncate(2);
+    let best = ranked
+        .iter()
+        .map(|&(_, root)| portfolio(costs, &nodes, root));
+    best.reduce(better)
+        .map_or_else(|| smelt::base(costs, 0), |(tree, _)| tree)
+}
+
+/// The better of two, the first where they tie.
+fn better(a: (Tree, f64), b: (Tree, f64)) -> (Tree, f64) {
+    if b.1 < a.1 { b } else { a }
+}
+
+fn rated(costs: &CostModel, tree: Tree) -> (Tree, f64) {
+    let tree = best_order(costs, &tree, Operation::Broadcast);
+    let latency = cost::latency(costs, &tree, Operation::Broadcast);
+    (tree, latency)
+}
+
+fn portfolio(costs: &CostModel, nodes: &Nodes, root: usize) -> (Tree, f64) {
+    let mut best = rated(costs, smelt::base(costs, root));
+    for beta in BETAS {
+        best = better(best, rated(costs, remainder(costs, nodes, root, beta)));
+    }
+    better(best, rated(costs, earliest(costs, root)))
+}
+
+/// A time at which a member is idle.
+#[derive(PartialEq)]
+struct Idle {
+    time: f64,
+    rank: usize,
+}
+
+impl Eq for Idle {}
+
+impl Ord for Idle {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.time
+            .total_cmp(&other.time)
+            .then(self.rank.cmp(&other.rank))
+    }
+}
+
+impl PartialOrd for Idle {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The NUMA nodes of a team and how fast a message spreads within each.
+struct Nodes {
+    /// For each member its node, numbered without holes.
+    of: Vec<usize>,
+    members: Vec<Vec<usize>>,
+    /// For each node when its k-th member is informed if the first one is at 0 and costs are the
+    /// node's means.
+    growth: Vec<Vec<f64>>,
+}
+
+impl Nodes {
+    fn of(costs: &CostModel) -> Self {
+        let mut names = costs.numa_nodes().to_vec();
+        names.sort_unstable();
+        names.dedup();
+        let of: Vec<usize> = costs
+            .numa_nodes()
+            .iter()
+            .map(|node| names.partition_point(|name| name < node))
+            .collect();
+        let mut members = vec![Vec::new(); names.len()];
+        of.iter()
+            .enumerate()
+            .for_each(|(v, &node)| members[node].push(v));
+        let growth = members.iter().map(|node| growth(costs, node)).collect();
+        Self {
+            of,
+            members,
+            growth,
+        }
+    }
+
+    /// From when `have` members of the node are informed until `have + more` are.
+    fn fill(&self, node: usize, have: usize, more: usize) -> f64 {
+        let growth = &self.growth[node];
+        growth[have + more - 1] - growth[have - 1]
+    }
+}
+
+fn growth(costs: &CostModel, members: &[usize]) -> Vec<f64> {
+    let (mut send, mut receive, mut count) = (0.0, 0.0, 0.0_f64);
+    for &i in members {
+        for &j in members.iter().filter(|&&j| j != i) {
+            send += costs.send(i, j);
+            receive += costs.receive(i, j);
+            count += 1.0;
+        }
+    }
+    let (send, receive) = (send / count.max(1.0), receive / count.max(1.0));
+    let mut informed = vec![0.0];
+    let mut idle = BinaryHeap::from([Reverse(Idle { time: 0.0, rank: 0 })]);
+    while informed.len() < members.len() {
+        let Some(Reverse(Idle { time, rank })) = idle.pop() else {
+            break;
+        };
+        let arrival = time + send + receive;
+        idle.push(Reverse(Idle {
+            time: time + send,
+            rank,
+        }));
+        idle.push(Reverse(Idle {
+            time: arrival,
+            rank: informed.len(),
+        }));
+        informed.push(arrival);
+    }
+    informed.sort_by(f64::total_cmp);
+    informed
+}
+
+/// Longest remainder first.
+fn remainder(costs: &CostModel, nodes: &Nodes, root: usize, beta: f64) -> Tree {
+    let n = costs.n();
+    let mut left = nodes.members.clone();
+    let mut have = vec![0; left.len()];
+    let mut children = vec![Vec::new(); n];
+    left[nodes.of[root]].retain(|&c| c != root);
+    have[nodes.of[root]] = 1;
+    let mut idle = BinaryHeap::from([Reverse(Idle {
+        time: 0.0,
+        rank: root,
+    })]);
+    for _ in 1..n {
+        let Some(Reverse(Idle { time, rank: v })) = idle.pop() else {
+            break;
+        };
+        let mut choice: Option<(f64, usize, usize)> = None;
+        for (node, members) in left.iter().enumerate() {
+            let price = |&c: &usize| costs.send(v, c) + costs.receive(v, c);
+            let cheapest = (0..members.len()).reduce(|a, b| {
+                if price(&members[b]) < price(&members[a]) {
+                    b
+                } else {
+                    a
+                }
+            });
+            let Some(at) = cheapest else { continue };
+            let arrival = time + price(&members[at]);
+            let finish = match have[node] {
+                0 => arrival + nodes.fill(node, 1, members.len() - 1),
+                k => time + nodes.fill(node, k, members.len()),
+            };
+            let rating = beta * finish - arrival;
+            if choice.is_none_or(|(best, ..)| rating > best) {
+                choice = Some((rating, node, at));
+            }
+        }
+        let Some((_, node, at)) = choice else { break };
+        let c = left[node].remove(at);
+        have[node] += 1;
+        children[v].push(c);
+        let sent = time + costs.send(v, c);
+        idle.push(Reverse(Idle {
+            time: sent,
+            rank: v,
+        }));
+        idle.push(Reverse(Idle {
+            time: sent + costs.receive(v, c),
+            rank: c,
+        }));
+    }
+    Tree::by_construction(root, children)
+}
+
+/// Earliest completion first.
+fn earliest(costs: &CostModel, root: usize) -> Tree {
+    let n = costs.n();
+    let mut children = vec![Vec::new(); n];
+    let mut idle = vec![f64::INFINITY; n];
+    idle[root] = 0.0;
+    // For each uninformed member the informed one that reaches it first, and when.
+    let mut source: Vec<(f64, usize)> = (0..n)
+        .map(|c| (costs.send(root, c) + costs.receive(root, c), root))
+        .collect();
+    let mut open: Vec<usize> = (0..n).filter(|&c| c != root).collect();
+    while let Some(at) = (0..open.len()).reduce(|a, b| {
+        if source[open[b]].0 < source[open[a]].0 {
+            b
+        } else {
+            a
+        }
+    }) {
+        let c = open.remove(at);
+        let (arrival, v) = source[c];
+        children[v].push(c);
+        idle[v] += costs.send(v, c);
+        idle[c] = arrival;
+        let informed: Vec<usize> = (0..n).filter(|&v| idle[v] < f64::INFINITY).collect();
+        for &x in &open {
+            let at = |v: usize| idle[v] + costs.send(v, x) + costs.receive(v, x);
+            if source[x].1 == v {
+                let again = informed.iter().map(|&v| (at(v), v));
+                source[x] = again.fold((f64::INFINITY, root), |a, b| if b.0 < a.0 { b } else { a });
+            } else if at(c) < source[x].0 {
+                source[x] = (at(c), c);
+            }
+        }
+    }
+    Tree::by_construction(root, children)
+}

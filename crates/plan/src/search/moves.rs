@@ -1,0 +1,215 @@
+//! What a search tries: one random change after another, most of them where it can help.
+//!
+//! Only a change to the *critical chain* makes a tree faster: from the root on, the child whose
+//! sub-tree finishes last and those that are served before it.
+//!
+//! | move | who | where to |
+//! | --- | --- | --- |
+//! | relocate | a member of the chain with all below it | below a near member, any member, a sibling or the grandparent |
+//! | exchange | a member of the chain, or the root where it is free | the place of a near member, any member, its parent |
+//! | trade | a member of the chain with all below it | the place of another sub-tree, which takes its own |
+
+use super::random::Random;
+use super::state::{Pairs, State};
+
+/// Whom a member prefers as a parent; found when it is first asked for.
+pub(super) struct Near {
+    lists: Vec<Vec<u32>>,
+}
+
+/// Entries of a list of near members.
+const NEAR: usize = 12;
+
+impl Near {
+    pub(super) fn new(n: usize) -> Self {
+        Self {
+            lists: vec![Vec::new(); n],
+        }
+    }
+
+    /// Those from whom a message to `x` is cheapest, nearest first.
+    fn of(&mut self, pairs: &Pairs, x: usize) -> &[u32] {
+        if self.lists[x].is_empty() {
+            let price = |&q: &u32| {
+                let (send, receive) = pairs.edge(q as usize, x);
+                send + receive
+            };
+            let order = |a: &u32, b: &u32| price(a).total_cmp(&price(b)).then(a.cmp(b));
+            let mut all: Vec<u32> = (0..pairs.n() as u32).filter(|&q| q != x as u32).collect();
+            if all.len() > NEAR {
+                all.select_nth_unstable_by(NEAR, order);
+                all.truncate(NEAR);
+            }
+            all.sort_unstable_by(order);
+            self.lists[x] = all;
+        }
+        &self.lists[x]
+    }
+}
+
+/// The chain that decides the latency of a state.
+#[derive(Default)]
+pub(super) struct Chain {
+    /// Its members without the root, from the root on.
+    members: Vec<u32>,
+}
+
+impl Chain {
+    /// Finds the chain anew.
+    pub(super) fn renew(&mut self, state: &State<'_>) {
+        self.members.clear();
+        let mut v = state.root();
+        loop {
+            let (mut clock, below) = (0.0, state.below(v));
+            let mut tight = None;
+            for child in state.children(v) {
+                clock += child.send;
+                self.members.push(child.rank() as u32);
+                if clock + child.tail >= below {
+                    tight = Some(child.rank());
+                    break;
+                }
+            }
+            match tight {
+                Some(child) => v = child,
+                None => return,
+            }
+        }
+    }
+}
+
+/// Makes and judges moves.
+pub(super) struct Mover<'a> {
+    pairs: &'a Pairs,
+    pub(super) state: State<'a>,
+    near: Near,
+    chain: Chain,
+    pub(super) random: Random,
+    free_root: bool,
+}
+
+impl<'a> Mover<'a> {
+    pub(super) fn new(pairs: &'a Pairs, state: State<'a>, free_root: bool, random: Random) -> Self {
+        let mut chain = Chain::default();
+        chain.renew(&state);
+        Self {
+            pairs,
+            near: Near::new(state.n()),
+            state,
+            chain,
+            random,
+            free_root,
+        }
+    }
+
+    /// To be called after the state was set from outside.
+    pub(super) fn refresh(&mut self) {
+        self.chain.renew(&self.state);
+    }
+
+    /// Makes one move, unless the latency then is above `limit`; whether it did. The move can be
+    /// looked at, and is then to be accepted.
+    #[inline]
+    pub(super) fn step(&mut self, limit: f64) -> bool {
+        let bits = self.random.bits();
+        let x = if bits & 15 == 0 || self.chain.members.is_empty() {
+            self.random.below(self.state.n())
+        } else {
+            let at = self.random.below(self.chain.members.len());
+            self.chain.members[at] as usize
+        };
+        let changed = match (bits >> 4) & 15 {
+            0..=8 => self.relocate(x, bits >> 8, limit),
+            9..=12 => self.exchange(x, bits >> 8),
+            _ => self.trade(x, bits >> 8),
+        };
+        if !changed {
+            return false;
+        }
+        if self.state.latency() > limit {
+            self.state.undo();
+            return false;
+        }
+        true
+    }
+
+    /// Makes the last move permanent.
+    #[inline]
+    pub(super) fn accept(&mut self) {
+        self.state.keep();
+        self.chain.renew(&self.state);
+    }
+
+    /// A near member, the nearer the likelier.
+    fn near(&mut self, x: usize) -> usize {
+        let list = self.near.of(self.pairs, x);
+        let bound = 1 + self.random.below(list.len());
+        list[self.random.below(bound)] as usize
+    }
+
+    fn relocate(&mut self, x: usize, bits: u64, limit: f64) -> bool {
+        let Some(p) = self.state.parent(x) else {
+            return false;
+        };
+        let q = match bits & 7 {
+            0..=3 => self.near(x),
+            4..=5 => self.random.below(self.state.n()),
+            6 => match self.state.parent(p) {
+                Some(grandparent) => grandparent,
+                None => return false,
+            },
+            _ => {
+                let siblings = self.state.children(p);
+                siblings[self.random.below(siblings.len())].rank()
+            }
+        };
+        if q == p || q == x {
+            return false;
+        }
+        let Some(arrival) = self.state.arrival_without(q, x) else {
+            return false;
+        };
+        if arrival + self.state.below_with(q, x) > limit {
+            return false;
+        }
+        self.state.relocate(x, q);
+        true
+    }
+
+    fn exchange(&mut self, x: usize, bits: u64) -> bool {
+        let root = self.state.root();
+        let x = if self.free_root && bits & 31 == 0 {
+            root
+        } else {
+            x
+        };
+        let y = match (bits >> 5) & 3 {
+            0..=1 => self.near(x),
+            2 => self.random.below(self.state.n()),
+            _ => match self.state.parent(x) {
+                Some(p) => p,
+                None => return false,
+            },
+        };
+        if x == y || (!self.free_root && (x == root || y == root)) {
+            return false;
+        }
+        self.state.exchange(x, y);
+        true
+    }
+
+    fn trade(&mut self, x: usize, bits: u64) -> bool {
+        let y = match bits & 1 {
+            0 => self.near(x),
+            _ => self.random.below(self.state.n()),
+        };
+        if self.state.parent(x) == self.state.parent(y)
+            || self.state.is_within(x, y)
+            || self.state.is_within(y, x)
+        {
+            return false;
+        }
+        self.state.trade(x, y);
+        true
+    }
+}
