@@ -81,7 +81,7 @@ pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 /// let start = construct(machine.costs(), Some(0));
 /// let effort = Effort { seed: 1, moves: 20_000 };
 /// let tree = improve(machine.costs(), &start, false, 0.0, effort, &mut |_| ControlFlow::Continue(()));
-/// let latency = |tree| cost::latency(machine.costs(), tree, Operation::Broadcast);
+/// let latency = |tree: &Tree| cost::latency(machine.costs(), tree, Operation::Broadcast);
 /// assert!(latency(&tree) <= latency(&start));
 /// ```
 #[must_use]
@@ -103,7 +103,7 @@ pub fn improve(
     // Whether the watcher ended it or the moves did, the best so far is the result.
     let _ = search.run(effort.moves, watch);
     let tree = search.tree();
-    let latency = |tree| cost::latency(costs, tree, Operation::Broadcast);
+    let latency = |tree: &Tree| cost::latency(costs, tree, Operation::Broadcast);
     // Sums taken in another order differ in their last bits.
     if latency(&tree) < latency(start) {
         tree
