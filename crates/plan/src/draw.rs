@@ -1,19 +1,29 @@
-//! Trees as pictures: text for terminals, DOT for Graphviz, SVG for reports.
+//! Plans as pictures: text for terminals, DOT for Graphviz, SVG for reports.
 //!
-//! All three show for each member its rank, its NUMA node and when it has what it waits for
-//! ([`Timeline::avail`]), and on each edge the place in the parent's list, from 1.
+//! Pictures of trees show for each member its rank, its NUMA node and when it has what it waits for
+//! ([`Timeline::avail`]), and on each edge the place in the parent's list, from 1. A barrier with a
+//! tree for each way is drawn as two trees. The picture over time shows for each member when it
+//! sends, receives, waits and is done, as Smelt's Fig. 4 and 7 do.
 
+mod chain;
 mod dot;
+mod lanes;
 mod svg;
 mod text;
+mod view;
+mod xml;
 
 use corecast_model::CostModel;
 
 use crate::cost::{self, Timeline};
 use crate::operation::Operation;
+use crate::plan::Plan;
 use crate::tree::Tree;
 
-/// A tree with all that its pictures show.
+pub use chain::{Moment, critical_chain};
+use view::View;
+
+/// A tree or two with all that their pictures show.
 ///
 /// # Examples
 ///
@@ -36,10 +46,12 @@ use crate::tree::Tree;
 #[derive(Clone, Debug)]
 pub struct Drawing<'a> {
     costs: &'a CostModel,
-    tree: &'a Tree,
     operation: Operation,
+    views: Vec<View<'a>>,
     timeline: Timeline,
+    chain: Vec<Moment>,
     threads: Option<&'a [u32]>,
+    numa: Option<&'a [u32]>,
     title: String,
 }
 
@@ -52,14 +64,46 @@ impl<'a> Drawing<'a> {
     #[must_use]
     pub fn new(costs: &'a CostModel, tree: &'a Tree, operation: Operation) -> Self {
         let timeline = cost::timeline(costs, tree, operation);
-        let title = format!("{operation} over {} members", tree.len());
+        let chain = critical_chain(&timeline);
+        let views = vec![View::of_tree(tree, operation, &timeline, &chain)];
+        Self::of_views(costs, operation, views, timeline, chain)
+    }
+
+    /// A drawing of a plan; `None` where it is no tree.
+    ///
+    /// # Panics
+    ///
+    /// When `costs` are of another team.
+    #[must_use]
+    pub fn of_plan(costs: &'a CostModel, plan: &'a Plan) -> Option<Self> {
+        if let Some(tree) = plan.tree() {
+            return Some(Self::new(costs, tree, plan.operation));
+        }
+        let (fan_in, fan_out) = plan.two_trees()?;
+        let timeline = cost::two_trees_timeline(costs, fan_in, fan_out);
+        let chain = critical_chain(&timeline);
+        let inward = cost::reduce_avail(costs, fan_in, false);
+        let views = View::of_trees(fan_in, fan_out, inward, &timeline, &chain);
+        let operation = plan.operation;
+        Some(Self::of_views(costs, operation, views, timeline, chain))
+    }
+
+    fn of_views(
+        costs: &'a CostModel,
+        operation: Operation,
+        views: Vec<View<'a>>,
+        timeline: Timeline,
+        chain: Vec<Moment>,
+    ) -> Self {
         Self {
             costs,
-            tree,
             operation,
+            views,
             timeline,
+            chain,
             threads: None,
-            title,
+            numa: None,
+            title: format!("{operation} over {} members", costs.n()),
         }
     }
 
@@ -70,12 +114,21 @@ impl<'a> Drawing<'a> {
     /// When there is not one number for each rank.
     #[must_use]
     pub fn with_threads(mut self, threads: &'a [u32]) -> Self {
-        assert_eq!(
-            threads.len(),
-            self.tree.len(),
-            "one hardware thread for each rank"
-        );
+        let one_each = threads.len() == self.costs.n();
+        assert!(one_each, "one hardware thread for each rank");
         self.threads = Some(threads);
+        self
+    }
+
+    /// The same with the operating system's number of each rank's NUMA node.
+    ///
+    /// # Panics
+    ///
+    /// When there is not one number for each rank.
+    #[must_use]
+    pub fn with_numa(mut self, numa: &'a [u32]) -> Self {
+        assert_eq!(numa.len(), self.costs.n(), "one NUMA node for each rank");
+        self.numa = Some(numa);
         self
     }
 
@@ -92,7 +145,7 @@ impl<'a> Drawing<'a> {
         &self.timeline
     }
 
-    /// One line for each member, in the order in which a walk through the tree meets them.
+    /// One line for each member of a tree, in the order in which a walk through it meets them.
     #[must_use]
     pub fn text(&self) -> String {
         text::draw(self)
@@ -110,19 +163,32 @@ impl<'a> Drawing<'a> {
         svg::draw(self)
     }
 
-    /// Rank, and thread where known.
+    /// A picture in which members are lanes, NUMA nodes boxes of lanes, and time runs to the right.
+    #[must_use]
+    pub fn timeline_svg(&self) -> String {
+        lanes::draw(self)
+    }
+
+    /// Rank, and thread where known and not the same for all.
     fn label(&self, rank: usize) -> String {
         match self.threads {
-            Some(threads) => format!("{rank} (thread {})", threads[rank]),
-            None => rank.to_string(),
+            Some(threads) if !is_identity(threads) => format!("{rank} (thread {})", threads[rank]),
+            _ => rank.to_string(),
         }
+    }
+
+    /// Number of a rank's NUMA node.
+    fn numa(&self, rank: usize) -> u32 {
+        self.numa
+            .map_or_else(|| self.costs.numa(rank), |numa| numa[rank])
     }
 
     /// A time with as many digits as all times of the drawing get: none when all are whole, and
     /// else one, or two where the latency is short.
     fn time(&self, value: f64) -> String {
+        let whole = |times: &[f64]| times.iter().all(|&t| t == t.trunc());
         let digits = match self.timeline.latency {
-            _ if self.timeline.avail.iter().all(|&t| t == t.trunc()) => 0,
+            _ if self.views.iter().all(|view| whole(&view.avail)) => 0,
             long if long >= 10.0 => 1,
             _ => 2,
         };
@@ -132,11 +198,16 @@ impl<'a> Drawing<'a> {
     /// NUMA nodes with their members by rank, nodes by number.
     fn nodes(&self) -> Vec<(u32, Vec<usize>)> {
         let mut nodes = std::collections::BTreeMap::<u32, Vec<usize>>::new();
-        for rank in 0..self.tree.len() {
-            nodes.entry(self.costs.numa(rank)).or_default().push(rank);
+        for rank in 0..self.costs.n() {
+            nodes.entry(self.numa(rank)).or_default().push(rank);
         }
         nodes.into_iter().collect()
     }
+}
+
+/// Whether each rank's thread has the rank's number.
+fn is_identity(threads: &[u32]) -> bool {
+    threads.iter().enumerate().all(|(r, &t)| t as usize == r)
 }
 
 /// 1st, 2nd, 3rd, 4th …

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::view::View;
 use super::{Drawing, ordinal};
 
 /// Levels that are indented; deeper ones start over at the left with their depth in front, so that
@@ -9,7 +10,16 @@ use super::{Drawing, ordinal};
 const LEVELS_MAX: usize = 24;
 
 pub(super) fn draw(drawing: &Drawing<'_>) -> String {
-    let tree = drawing.tree;
+    let one = |view: &View<'_>| {
+        let heading = view.heading.map(|heading| format!("{heading}\n"));
+        heading.unwrap_or_default() + &lines(drawing, view)
+    };
+    drawing.views.iter().map(one).collect()
+}
+
+/// One line for each member of a tree.
+fn lines(drawing: &Drawing<'_>, view: &View<'_>) -> String {
+    let tree = view.tree;
     let depths = tree.depths();
     let mut lines = Vec::with_capacity(tree.len());
     // Rank, its ordinal among its siblings, and the prefix of the lines below it.
@@ -39,8 +49,8 @@ pub(super) fn draw(drawing: &Drawing<'_>) -> String {
         .map(|(_, line)| line.chars().count())
         .max()
         .unwrap_or(0);
-    let node = |rank| drawing.costs.numa(rank).to_string();
-    let at = |rank: usize| drawing.time(drawing.timeline.avail[rank]);
+    let node = |rank| drawing.numa(rank).to_string();
+    let at = |rank: usize| drawing.time(view.avail[rank]);
     let node_width = (0..tree.len()).map(|r| node(r).len()).max().unwrap_or(0);
     let at_width = (0..tree.len()).map(|r| at(r).len()).max().unwrap_or(0);
     let unit = drawing.costs.unit();

@@ -1,0 +1,84 @@
+//! The critical chain: what the latency is made of.
+
+use crate::cost::{BusyKind, Timeline};
+
+/// One busy time of one member, as a place in [`Timeline::busy`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The member.
+    pub rank: usize,
+    /// Which of its busy times.
+    pub at: usize,
+}
+
+/// The busy times that follow one another without a break from 0 to the latency, in order.
+///
+/// A chain goes back in time from the receive that ends last: a receive begins when its line lies
+/// ready or when its member is free, a send when its member is free. Whoever wants a lower latency
+/// must shorten the chain: nothing else helps. Where several end last the least rank's is taken.
+/// Empty for a single member.
+///
+/// # Cost
+///
+/// Linear in the busy times of the members on the chain, times the length of the chain at most.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_plan::draw::critical_chain;
+/// use corecast_plan::{Operation, Tree, cost};
+///
+/// let machine = corecast_model::synthetic("core:3 send=10 receive=30").unwrap();
+/// let star = Tree::from_children(0, vec![vec![1, 2], vec![], vec![]]).unwrap();
+/// let timeline = cost::timeline(machine.costs(), &star, Operation::Broadcast);
+/// let chain: Vec<_> = critical_chain(&timeline).iter().map(|m| (m.rank, m.at)).collect();
+/// // Rank 0 sends to 1, then to 2; rank 2 receives.
+/// assert_eq!(chain, [(0, 0), (0, 1), (2, 0)]);
+/// ```
+#[must_use]
+pub fn critical_chain(timeline: &Timeline) -> Vec<Moment> {
+    let mut chain = Vec::new();
+    let mut next = last(timeline);
+    while let Some(moment) = next {
+        chain.push(moment);
+        next = before(timeline, moment);
+    }
+    chain.reverse();
+    chain
+}
+
+/// The receive that ends last.
+fn last(timeline: &Timeline) -> Option<Moment> {
+    let mut found: Option<(f64, Moment)> = None;
+    for (rank, busy) in timeline.busy.iter().enumerate() {
+        for (at, time) in busy.iter().enumerate() {
+            let later = found.is_none_or(|(end, _)| time.end > end);
+            if time.kind == BusyKind::Receive && later {
+                found = Some((time.end, Moment { rank, at }));
+            }
+        }
+    }
+    found.map(|(_, moment)| moment)
+}
+
+/// What a busy time began right after.
+fn before(timeline: &Timeline, Moment { rank, at }: Moment) -> Option<Moment> {
+    let time = timeline.busy[rank][at];
+    if time.kind == BusyKind::Receive
+        && let Some(sent) = sent(timeline, rank, time.peer, time.start)
+        && timeline.busy[sent.rank][sent.at].end == time.start
+    {
+        return Some(sent);
+    }
+    let earlier = at.checked_sub(1)?;
+    Some(Moment { rank, at: earlier })
+}
+
+/// The last message from `peer` to `rank` that is sent by the time `by`.
+pub(super) fn sent(timeline: &Timeline, rank: usize, peer: usize, by: f64) -> Option<Moment> {
+    let to_us = |time: &crate::cost::Busy| {
+        time.kind == BusyKind::Send && time.peer == rank && time.end <= by
+    };
+    let at = timeline.busy[peer].iter().rposition(to_us)?;
+    Some(Moment { rank: peer, at })
+}
