@@ -81,6 +81,7 @@ fn explanations_agree_with_teams() {
                 pattern: "sequential".into(),
                 root: ranks - 1,
                 children: Some(children.clone()),
+                fan_in: None,
                 predicted_ns: 300.0,
                 measured_ns: 200.0,
                 interval_ns: (190.0, 210.0),

@@ -1,7 +1,7 @@
 //! Which plan each operation of a team runs over.
 
 use corecast_model::CostModel;
-use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Rounds, Tree, plan};
+use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Rounds, Shape, Tree, plan};
 
 /// What a barrier runs over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,13 +44,23 @@ impl BarrierPlan {
     ///
     /// A plan of another operation.
     pub fn of_plan(plan: &Plan) -> Result<Self, PlansError> {
-        match (plan.operation, plan.tree(), plan.rounds()) {
-            (Operation::Barrier, Some(tree), _) => Ok(Self::of_tree(tree)),
-            (Operation::Barrier, None, Some(rounds)) => Ok(Self::Rounds(rounds.clone())),
-            (operation, _, _) => Err(PlansError::Operation {
-                expected: Operation::Barrier,
-                found: operation,
+        let barrier = (plan.operation == Operation::Barrier).then(|| Self::of_shape(&plan.shape));
+        barrier.flatten().ok_or(PlansError::Operation {
+            expected: Operation::Barrier,
+            found: plan.operation,
+        })
+    }
+
+    /// What a barrier of this shape runs over; `None` for a shape that came later than this crate.
+    pub fn of_shape(shape: &Shape) -> Option<Self> {
+        match shape {
+            Shape::Tree(tree) => Some(Self::of_tree(tree)),
+            Shape::Trees { fan_in, fan_out } => Some(Self::Trees {
+                fan_in: fan_in.clone(),
+                fan_out: fan_out.clone(),
             }),
+            Shape::Rounds(rounds) => Some(Self::Rounds(rounds.clone())),
+            _ => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use corecast_coll::{BarrierPlan, Member, Options, Plans, Team};
 use corecast_model::CostModel;
-use corecast_plan::{Pattern, Tree};
+use corecast_plan::{Pattern, Plan, Tree};
 use corecast_wire::queue::Backend;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -168,6 +168,42 @@ fn a_barrier_may_use_two_trees() {
     };
     let plans = Plans::of_tree(&down).with_barrier(barrier).unwrap();
     check_barriers(&Team::new(plans).unwrap(), 500, true);
+}
+
+/// A tree with this root, every other rank below any that came before it in a random order.
+fn random_tree(n: usize, root: usize, rng: &mut fastrand::Rng) -> Tree {
+    let mut order: Vec<usize> = (0..n).filter(|&rank| rank != root).collect();
+    rng.shuffle(&mut order);
+    order.insert(0, root);
+    let mut children = vec![Vec::new(); n];
+    for at in 1..n {
+        children[order[rng.usize(..at)]].push(order[at]);
+    }
+    Tree::from_children(root, children).unwrap()
+}
+
+/// Plans whose barrier has a tree for each way, beside data over two further ones.
+#[test]
+fn a_tree_for_each_way_works_for_every_size_and_root() {
+    let mut rng = fastrand::Rng::with_seed(3);
+    for n in 1..=RANKS_MAX {
+        for root in 0..n {
+            let mut tree = || random_tree(n, root, &mut rng);
+            let (fan_in, fan_out, broadcast, reduce) = (tree(), tree(), tree(), tree());
+            let plan = Plan::of_trees(&costs(n), Pattern::Chain, fan_in.clone(), fan_out).unwrap();
+            let barrier = BarrierPlan::of_plan(&plan).unwrap();
+            let BarrierPlan::Trees { fan_in: inward, .. } = &barrier else {
+                panic!("a barrier of trees");
+            };
+            assert_eq!(*inward, fan_in, "the way in keeps its own order");
+            let plans = Plans::new(barrier, broadcast, reduce).unwrap();
+            check_barriers(&Team::new(plans.clone()).unwrap(), 40, root % 2 == 0);
+            Team::new(plans).unwrap().run(|member| {
+                all_operations(member, root);
+                member.barrier().unwrap();
+            });
+        }
+    }
 }
 
 /// Total order: ranks broadcast in turns that look random, with random delays; every rank keeps a

@@ -41,6 +41,7 @@ impl Cache {
             pattern: pattern.to_owned(),
             root,
             children,
+            fan_in: None,
             predicted_ns: 900.0,
             measured_ns: 400.0,
             interval_ns: (390.0, 410.0),

@@ -3,6 +3,9 @@
 //!
 //! The losers are kept because they show how far the model can be trusted, and because a later race
 //! can start from them.
+//!
+//! A field that came later is optional, and what a program does that does not know it can still run:
+//! the version stays. It changes when an old program would take a file for something else.
 
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +50,10 @@ pub struct RacedCandidate {
     /// For each rank the ordered ranks that it serves; absent for round schedules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children: Option<Vec<Vec<usize>>>,
+    /// For each rank the ranks whose messages it takes, in that order, where a barrier goes in over
+    /// another tree than out; absent where one tree serves both ways, and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fan_in: Option<Vec<Vec<usize>>>,
     /// What the cost model says, in nanoseconds.
     pub predicted_ns: f64,
     /// Median of the measured latencies, in nanoseconds.
@@ -79,7 +86,7 @@ pub enum ProfileError {
         /// The name.
         winner: String,
     },
-    /// A candidate's tree is not over the entry's team.
+    /// A tree of a candidate is not over the entry's team.
     #[error(
         "profile entry {entry}: {pattern:?} has {found} lists of children, expected {expected}"
     )]
@@ -191,15 +198,18 @@ impl ProfileEntry {
         }
         let expected = self.threads.len();
         for candidate in &self.candidates {
-            if let Some(children) = &candidate.children
-                && children.len() != expected
+            for lists in [&candidate.children, &candidate.fan_in]
+                .into_iter()
+                .flatten()
             {
-                return Err(ProfileError::TeamSize {
-                    entry,
-                    pattern: candidate.pattern.clone(),
-                    found: children.len(),
-                    expected,
-                });
+                if lists.len() != expected {
+                    return Err(ProfileError::TeamSize {
+                        entry,
+                        pattern: candidate.pattern.clone(),
+                        found: lists.len(),
+                        expected,
+                    });
+                }
             }
         }
         Ok(())
@@ -215,6 +225,7 @@ mod tests {
             pattern: pattern.to_owned(),
             root: 0,
             children: Some(vec![vec![1], vec![]]),
+            fan_in: None,
             predicted_ns: 280.0,
             measured_ns,
             interval_ns: (measured_ns - 1.0, measured_ns + 1.0),
@@ -243,6 +254,22 @@ mod tests {
             251.5
         );
         assert!(profile.find("barrier", &[1, 0]).is_none());
+    }
+
+    #[test]
+    fn a_second_tree_is_kept_and_its_absence_is_no_error() {
+        let mut profile = profile();
+        assert!(!profile.to_json().contains("fan_in"));
+        profile.entries[0].candidates[0].fan_in = Some(vec![vec![1], vec![]]);
+        let text = profile.to_json();
+        assert_eq!(Profile::from_json(&text).unwrap(), profile);
+        profile.entries[0].candidates[0].fan_in = Some(vec![vec![]]);
+        let error = Profile::from_json(&profile.to_json()).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("1 lists of children, expected 2")
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use corecast_bench::peers::Selection;
 use corecast_bench::{Collective, Progress, Settings, comparison, table};
 use corecast_model::profile::machine_key;
 use corecast_model::{Machine, MachineFile, Profile, ProfileEntry, RacedCandidate};
-use corecast_plan::{Operation, Plan, RootChoice};
+use corecast_plan::{Operation, Plan, RootChoice, Shape, Tree};
 use corecast_probe::{Basis, Config, Measurement, pairwise};
 use owo_colors::OwoColorize;
 use serde::Serialize;
@@ -235,10 +235,17 @@ fn profile(machine: &Machine, when: String, team: &Team, races: &[Race]) -> Prof
         let candidates: Vec<RacedCandidate> = ranking
             .filter_map(|(candidate, entry)| {
                 let (plan, summary) = (&candidate.timed.as_ref()?.plan, entry.summary()?);
+                let lists = |tree: &Tree| tree.child_lists().to_vec();
+                let (fan_in, fan_out) = match &plan.shape {
+                    Shape::Tree(tree) => (None, Some(tree)),
+                    Shape::Trees { fan_in, fan_out } => (Some(fan_in), Some(fan_out)),
+                    _ => (None, None),
+                };
                 Some(RacedCandidate {
                     pattern: candidate.pattern.clone(),
-                    root: plan.tree().map_or(0, |t| t.root()),
-                    children: plan.tree().map(|t| t.child_lists().to_vec()),
+                    root: fan_out.map_or(0, Tree::root),
+                    children: fan_out.map(lists),
+                    fan_in: fan_in.map(lists),
                     predicted_ns: plan.latency,
                     measured_ns: summary.median,
                     interval_ns: (summary.interval.low, summary.interval.high),
@@ -354,11 +361,13 @@ impl Found<'_> {
         }
         out
     }
+
     /// One line on a chosen plan.
     fn choice(&self, plan: &Plan) -> String {
-        let root = plan.tree().map_or(String::new(), |t| {
-            format!(" with root PU {}", self.team.threads[t.root()])
-        });
+        let root = match plan.shape {
+            Shape::Rounds(_) => String::new(),
+            _ => format!(" with root PU {}", self.team.threads[plan.root]),
+        };
         let d = decimals(plan.latency);
         let (latency, gap, unit) = (plan.latency, 100.0 * plan.gap, self.team.unit());
         let best = match plan.gap < 0.0005 {

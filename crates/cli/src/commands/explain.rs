@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use corecast::choose::{DecidedBy, Races, Wish, choose};
 use corecast::store::Store;
-use corecast_plan::{Operation, RootChoice};
+use corecast_plan::{Operation, RootChoice, Shape};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
@@ -177,9 +177,10 @@ fn text(
     for choice in choices {
         let plan = &choice.plans[0].plan;
         let d = decimals(plan.latency);
-        let root = plan.tree().map_or(String::new(), |t| {
-            format!(" from rank {} (PU {})", t.root(), team.threads[t.root()])
-        });
+        let root = match plan.shape {
+            Shape::Rounds(_) => String::new(),
+            _ => format!(" from rank {} (PU {})", plan.root, team.threads[plan.root]),
+        };
         let title = format!(
             "{} of {} members on {}: {}{root}, predicted {:.d$} {}",
             choice.operation,
