@@ -1,0 +1,132 @@
+//! Writes inputs to start from into the corpus: what Corecast itself writes, whole and damaged.
+//!
+//! `cargo run --example seeds` in this folder; `fuzz/run TARGET minimise` then keeps what counts.
+
+use std::path::Path;
+
+use corecast_model::{Measured, Profile, ProfileEntry, RacedCandidate, builtin, synthetic};
+use corecast_plan::{Operation, Pattern, RootChoice, plan};
+
+/// In the format of Smelt's machine database, which has no schema.
+const DATABASE: &str = r#"{"name":"d","cpu":"c","sockets":1,"threads_per_core":2,
+ "numa_nodes":[[0,2],[1,3]],"unit":"cycles",
+ "send":[[0,1,2,3],[1,0,2,3],[1,2,0,3],[1,2,3,0]],
+ "receive":[[0,9,9,9],[9,0,9,9],[9,9,0,9],[9,9,9,0]]}"#;
+
+const SPECS: [&str; 5] = [
+    "core:2",
+    "package:2 core:2 send=10,40 receive=30,90 unit=cycles",
+    "package:1 numa:2 core:1 pu:2 send=5,6,7,8 receive=1,2,3,4.5",
+    "numa:2 pu:2 send=0 receive=1e15",
+    "package:1 core:3 pu:1",
+];
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let write = |target: &str, name: &str, bytes: &[u8]| {
+        let folder = root.join(target);
+        std::fs::create_dir_all(&folder).expect("the corpus can be written");
+        std::fs::write(folder.join(name), bytes).expect("the corpus can be written");
+    };
+    for (at, text) in machines().iter().enumerate() {
+        write("machine_file", &format!("seed-{at}"), text.as_bytes());
+    }
+    for (at, text) in words().iter().enumerate() {
+        write("words", &format!("seed-{at}"), text.as_bytes());
+    }
+    for (at, text) in profiles().iter().enumerate() {
+        write("profile", &format!("seed-{at}"), text.as_bytes());
+    }
+    for seed in 0..60 {
+        write("planner", &format!("seed-{seed}"), &noise(seed));
+    }
+}
+
+fn machines() -> Vec<String> {
+    let mut all = vec![DATABASE.to_owned()];
+    for spec in SPECS {
+        let file = synthetic(spec).expect("a valid machine");
+        let n = file.costs().n();
+        let rows = || vec![vec![0.5; n]; n];
+        all.push(file.to_json());
+        let file = file
+            .with_intervals(rows(), rows())
+            .expect("valid intervals");
+        let full = file.with_measured(Measured {
+            when: "2026-11-22".into(),
+            samples: 3,
+            tool: "t".into(),
+        });
+        all.push(full.to_json());
+    }
+    let damage = [
+        ("\"schema\": 1", "\"schema\": 2"),
+        ("\"ns\"", "\"ms\""),
+        ("[0.0,", "[0.0,null,"),
+        ("[0.0,", "[\"NaN\","),
+        ("\"os_index\":1", "\"os_index\":0"),
+        ("\"threads\": [0", "\"threads\": [7"),
+    ];
+    let text = all[1].clone();
+    all.extend(damage.map(|(from, to)| text.replacen(from, to, 1)));
+    all
+}
+
+fn words() -> Vec<String> {
+    let mut all: Vec<String> = SPECS.map(str::to_owned).into();
+    all.extend(
+        Pattern::names()
+            .into_iter()
+            .map(|name| name.replace('K', "3")),
+    );
+    all.extend(Operation::ALL.map(|operation| operation.to_string()));
+    all
+}
+
+fn profiles() -> Vec<String> {
+    let machine = builtin("sandybridge-2x8").expect("a built-in machine");
+    let costs = machine.costs().subset(&[0, 5, 17]).expect("a team");
+    let mut profile = Profile::new("key".into(), "2026-11-22".into());
+    let mut all = vec![profile.to_json()];
+    for operation in Operation::ALL {
+        let patterns = [Pattern::Smelt, Pattern::Binary];
+        let candidates = patterns.map(|pattern| {
+            let plan = plan(&costs, pattern, operation, RootChoice::Auto).expect("a plan");
+            RacedCandidate {
+                pattern: pattern.to_string(),
+                root: plan.root,
+                children: plan.tree().map(|tree| tree.child_lists().to_vec()),
+                predicted_ns: plan.latency,
+                measured_ns: 1.25 * plan.latency,
+                interval_ns: (plan.latency, 1.5 * plan.latency),
+            }
+        });
+        profile.record(ProfileEntry {
+            operation: operation.to_string(),
+            threads: vec![0, 5, 17],
+            winner: "smelt".into(),
+            candidates: candidates.into(),
+        });
+        all.push(profile.to_json());
+    }
+    all.push(all[1].replace("\"winner\": \"smelt\"", "\"winner\": \"x\""));
+    all.push(all[1].replacen("\"children\"", "\"child\"", 1));
+    all
+}
+
+/// Bytes for a case of the planner: some random, some all alike, so that ties are among them.
+fn noise(seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let length = 24 + 8 * seed as usize;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    let mut bytes: Vec<u8> = (0..length).map(next).collect();
+    if seed % 3 == 0 {
+        bytes[12..].fill(seed as u8);
+    }
+    bytes
+}

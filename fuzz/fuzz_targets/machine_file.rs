@@ -1,0 +1,10 @@
+//! The reader of machine files, under libfuzzer.
+#![cfg_attr(fuzzing, no_main)]
+
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| corecast_fuzz::machine_file(bytes));
+
+#[cfg(not(fuzzing))]
+fn main() {
+    corecast_fuzz::replay_arguments(corecast_fuzz::machine_file);
+}

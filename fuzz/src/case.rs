@@ -1,0 +1,96 @@
+//! What to plan, from any bytes.
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use corecast_model::{CostModel, Unit};
+use corecast_plan::{Operation, Pattern};
+
+/// A team, what it does, and how.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) costs: CostModel,
+    pub(crate) operation: Operation,
+    pub(crate) pattern: Pattern,
+    pub(crate) root: usize,
+    /// For whatever takes random numbers.
+    pub(crate) seed: u64,
+}
+
+/// Most members.
+const MEMBERS_MAX: usize = 12;
+
+impl<'a> Arbitrary<'a> for Case {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        let n = u.int_in_range(1..=MEMBERS_MAX)?;
+        let operation = *u.choose(&Operation::ALL)?;
+        let pattern = pattern(u)?;
+        let root = u.choose_index(n)?;
+        let seed = u.int_in_range(0..=u64::from(u16::MAX))?;
+        let costs = costs(u, n)?;
+        Ok(Self {
+            costs,
+            operation,
+            pattern,
+            root,
+            seed,
+        })
+    }
+}
+
+fn pattern(u: &mut Unstructured) -> Result<Pattern> {
+    let names = Pattern::names();
+    let name = *u.choose(&names)?;
+    // Parameters are written as a letter: a number takes its place.
+    let text = match name.strip_suffix(":K") {
+        Some(family) => format!("{family}:{}", u.int_in_range(2..=20)?),
+        None => name.to_owned(),
+    };
+    Ok(text
+        .parse()
+        .expect("a name with its parameter is a pattern"))
+}
+
+/// Few different costs, far apart or nearly the same, so that ties are common.
+fn costs(u: &mut Unstructured, n: usize) -> Result<CostModel> {
+    let numa = (0..n)
+        .map(|_| u.int_in_range(0..=3))
+        .collect::<Result<Vec<u32>>>()?;
+    let prices = u.int_in_range(1..=8)?;
+    let prices = (0..prices)
+        .map(|_| price(u))
+        .collect::<Result<Vec<f64>>>()?;
+    // Either a price for each pair, or one for each pair of NUMA nodes and a little noise.
+    let by_class: bool = u.arbitrary()?;
+    let mut class = vec![0_u8; 32];
+    u.fill_buffer(&mut class)?;
+    let mut noise = vec![0_u8; 2 * n * n];
+    u.fill_buffer(&mut noise)?;
+    let cost = |i: usize, j: usize, receive: usize| {
+        let noise = usize::from(noise[(receive * n + i) * n + j]);
+        if by_class {
+            let pair = (4 * numa[i] + numa[j]) as usize;
+            let price = prices[usize::from(class[16 * receive + pair]) % prices.len()];
+            let noisy = price * (1.0 + 0.0005 * (noise % 64) as f64);
+            noisy.min(CostModel::COST_MAX)
+        } else {
+            prices[noise % prices.len()]
+        }
+    };
+    let (send, receive) = (|i, j| cost(i, j, 0), |i, j| cost(i, j, 1));
+    let model = CostModel::from_fn(Unit::Cycles, numa.clone(), send, receive);
+    Ok(model.expect("prices are costs"))
+}
+
+/// One price: zero, whole, with two decimals, tiny, huge, or the next number to another.
+fn price(u: &mut Unstructured) -> Result<f64> {
+    let value = f64::from(u.arbitrary::<u16>()?);
+    Ok(match u.int_in_range(0..=7)? {
+        0 => 0.0,
+        1 => value % 8.0,
+        2 => value / 100.0,
+        3 => value * 1e-9,
+        4 => value * 1e10,
+        5 => CostModel::COST_MAX - value,
+        6 => (100.0 + value % 4.0).next_up(),
+        _ => value,
+    })
+}

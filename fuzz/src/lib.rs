@@ -1,0 +1,37 @@
+//! What the fuzzer calls: each function takes any bytes, and panics when Corecast is wrong.
+//!
+//! The same functions replay the corpus in a plain test, without the fuzzer.
+#![forbid(unsafe_code)]
+
+mod case;
+mod optimum;
+mod planner;
+mod readers;
+mod searches;
+
+pub use planner::planner;
+pub use readers::{machine_file, profile, words};
+
+/// A function that takes any bytes.
+pub type Target = fn(&[u8]);
+
+/// All targets by the name of their folder in the corpus.
+pub const TARGETS: [(&str, Target); 4] = [
+    ("machine_file", machine_file),
+    ("words", words),
+    ("profile", profile),
+    ("planner", planner),
+];
+
+/// Runs a target on each file that the command line names, as the fuzzer's own binaries do.
+///
+/// # Panics
+///
+/// When a file cannot be read, and when the target panics.
+pub fn replay_arguments(target: Target) {
+    for path in std::env::args().skip(1) {
+        let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        println!("{path}: {} bytes", bytes.len());
+        target(&bytes);
+    }
+}

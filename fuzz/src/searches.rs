@@ -1,0 +1,106 @@
+//! All searches on one case: what they give must be a schedule, no worse than what it came from.
+
+use std::ops::ControlFlow;
+
+use corecast_model::CostModel;
+use corecast_plan::search::{Effort, Progress, construct, improve, improve_barrier};
+use corecast_plan::{Operation, Tree, check};
+
+use crate::case::Case;
+
+/// What a search says about a schedule that it found.
+pub(crate) struct Found {
+    /// The search.
+    pub(crate) search: &'static str,
+    /// Where the schedule starts or ends.
+    pub(crate) root: usize,
+    /// What the checker says that it takes.
+    pub(crate) latency: f64,
+}
+
+const MOVES: u64 = 400;
+
+/// Schedules of all searches, for the case's root or for any.
+///
+/// # Panics
+///
+/// When one is none, has the wrong root, or is worse than the one before it.
+pub(crate) fn all(case: &Case, free_root: bool) -> Vec<Found> {
+    match case.operation {
+        Operation::Broadcast => trees(case, &case.costs, free_root),
+        Operation::Reduce => trees(case, &case.costs.mirrored(), free_root),
+        Operation::Barrier => vec![barrier(case, free_root)],
+    }
+}
+
+/// Broadcast trees; on mirrored costs these are reductions read backwards.
+fn trees(case: &Case, costs: &CostModel, free_root: bool) -> Vec<Found> {
+    let root = (!free_root).then_some(case.root);
+    let start = construct(costs, root);
+    let better = improve(costs, &start, free_root, 0.0, effort(case), &mut go_on);
+    let found = vec![
+        found(case, costs, "construct", &start),
+        found(case, costs, "improve", &better),
+    ];
+    assert!(found[1].latency <= found[0].latency, "{case:?}");
+    assert!(free_root || found.iter().all(|found| found.root == case.root));
+    found
+}
+
+/// Checks a tree in the direction of the case.
+fn found(case: &Case, costs: &CostModel, search: &'static str, tree: &Tree) -> Found {
+    let root = tree.root();
+    let backwards = tree.reversed();
+    let (lists, operation) = match case.operation {
+        Operation::Reduce => (backwards.child_lists(), Operation::Reduce),
+        _ => (tree.child_lists(), Operation::Broadcast),
+    };
+    let judged = |costs, operation, lists| match check::tree(costs, operation, root, lists) {
+        Ok(checked) => checked.latency,
+        Err(error) => panic!("{case:?}: {search}: {tree:?}: {error}"),
+    };
+    let latency = judged(&case.costs, operation, lists);
+    // The mirror: what the search saw is what the operation takes.
+    let seen = judged(costs, Operation::Broadcast, tree.child_lists());
+    assert!(
+        (latency - seen).abs() <= 1e-9 * latency,
+        "{case:?}: {search}: {tree:?}"
+    );
+    Found {
+        search,
+        root,
+        latency,
+    }
+}
+
+fn barrier(case: &Case, free_root: bool) -> Found {
+    let root = (!free_root).then_some(case.root);
+    let both = improve_barrier(&case.costs, root, 0.0, effort(case), &mut go_on);
+    let at = both.outward.root();
+    assert!(root.is_none_or(|root| root == at), "{case:?}: {both:?}");
+    let (inward, outward) = (both.inward.child_lists(), both.outward.child_lists());
+    let latency = match check::two_trees(&case.costs, at, inward, outward) {
+        Ok(checked) => checked.latency,
+        Err(error) => panic!("{case:?}: {both:?}: {error}"),
+    };
+    assert!(
+        (latency - both.latency).abs() <= 1e-9 * latency,
+        "{case:?}: {both:?}"
+    );
+    Found {
+        search: "improve_barrier",
+        root: at,
+        latency,
+    }
+}
+
+fn effort(case: &Case) -> Effort {
+    Effort {
+        seed: case.seed,
+        moves: MOVES,
+    }
+}
+
+fn go_on(_: &Progress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
