@@ -178,8 +178,8 @@ pub enum CheckError {
         /// [`Plan::latency`].
         latency: f64,
     },
-    /// Rounds do nothing but synchronise.
-    #[error("rounds cannot {operation}")]
+    /// Two trees and rounds do nothing but synchronise.
+    #[error("a schedule of this shape cannot {operation}")]
     Unsuited {
         /// The operation.
         operation: Operation,
@@ -219,8 +219,18 @@ pub fn plan(costs: &CostModel, plan: &Plan) -> Result<Checked, CheckError> {
             same_root(plan.root, tree.root())?;
             self::tree(costs, operation, tree.root(), tree.child_lists())?
         }
+        Shape::Trees { fan_in, fan_out } if operation == Operation::Barrier => {
+            same_root(plan.root, fan_in.root())?;
+            same_root(plan.root, fan_out.root())?;
+            two_trees(
+                costs,
+                plan.root,
+                fan_in.child_lists(),
+                fan_out.child_lists(),
+            )?
+        }
         Shape::Rounds(rounds) if operation == Operation::Barrier => self::rounds(costs, rounds)?,
-        Shape::Rounds(_) => return Err(CheckError::Unsuited { operation }),
+        Shape::Trees { .. } | Shape::Rounds(_) => return Err(CheckError::Unsuited { operation }),
         _ => return Err(CheckError::UnknownShape),
     };
     numbers(plan, checked.latency)?;

@@ -5,6 +5,9 @@ use corecast_model::{CostModel, MachineFile, Unit};
 use corecast_plan::Tree;
 use proptest::prelude::*;
 
+pub(crate) mod adversary;
+pub(crate) mod judge;
+
 /// Smelt's latency, straight from its recursive definition (§3.1), `receive` included: a member has
 /// the value when its parent had it, plus the sends to all siblings up to itself, plus its receive.
 pub(crate) fn naive_broadcast(costs: &CostModel, tree: &Tree) -> f64 {
@@ -80,11 +83,16 @@ pub(crate) fn all_ordered_trees(n: usize) -> Vec<Vec<Vec<usize>>> {
     grow(0, &(1..n).collect::<Vec<_>>(), n)
 }
 
-/// The latency of the best tree from a root, by dynamic programming over sets of members.
+/// The latency of the best tree from a root, see [`optima`].
+pub(crate) fn optimum(costs: &CostModel, root: usize) -> f64 {
+    optima(costs)[root]
+}
+
+/// For each root the latency of the best tree, by dynamic programming over sets of members.
 ///
 /// `f(v, S)` is the least time in which v can inform all of S: v serves some c of S, c then informs
 /// a part of S while v informs the rest. Takes 3^n steps.
-pub(crate) fn optimum(costs: &CostModel, root: usize) -> f64 {
+pub(crate) fn optima(costs: &CostModel) -> Vec<f64> {
     let n = costs.n();
     let mut best = vec![vec![0.0_f64; 1 << n]; n];
     for set in 1..1_usize << n {
@@ -102,7 +110,8 @@ pub(crate) fn optimum(costs: &CostModel, root: usize) -> f64 {
             best[v][set] = least;
         }
     }
-    best[root][((1 << n) - 1) & !(1 << root)]
+    let all = (1 << n) - 1;
+    (0..n).map(|root| best[root][all & !(1 << root)]).collect()
 }
 
 /// Cost models of 1 to `n_max` members, friendly and not: NUMA-like, ties, zeros, outliers,
