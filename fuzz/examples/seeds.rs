@@ -96,6 +96,7 @@ fn profiles() -> Vec<String> {
                 pattern: pattern.to_string(),
                 root: plan.root,
                 children: plan.tree().map(|tree| tree.child_lists().to_vec()),
+                fan_in: (operation == Operation::Barrier).then(|| vec![vec![2, 1], vec![], vec![]]),
                 predicted_ns: plan.latency,
                 measured_ns: 1.25 * plan.latency,
                 interval_ns: (plan.latency, 1.5 * plan.latency),

@@ -2,7 +2,7 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use corecast_model::{CostModel, Unit};
-use corecast_plan::{Operation, Pattern};
+use corecast_plan::{Operation, Pattern, RootChoice};
 
 /// A team, what it does, and how.
 #[derive(Debug)]
@@ -10,7 +10,10 @@ pub(crate) struct Case {
     pub(crate) costs: CostModel,
     pub(crate) operation: Operation,
     pub(crate) pattern: Pattern,
+    /// The root for whatever wants one.
     pub(crate) root: usize,
+    /// That root, or whichever the planner takes.
+    pub(crate) root_choice: RootChoice,
     /// For whatever takes random numbers.
     pub(crate) seed: u64,
 }
@@ -18,12 +21,23 @@ pub(crate) struct Case {
 /// Most members.
 const MEMBERS_MAX: usize = 12;
 
+impl Case {
+    /// The root of a search; `None` where it is free.
+    pub(crate) fn search_root(&self) -> Option<usize> {
+        (self.root_choice != RootChoice::Auto).then_some(self.root)
+    }
+}
+
 impl<'a> Arbitrary<'a> for Case {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let n = u.int_in_range(1..=MEMBERS_MAX)?;
         let operation = *u.choose(&Operation::ALL)?;
         let pattern = pattern(u)?;
         let root = u.choose_index(n)?;
+        let root_choice = match u.arbitrary()? {
+            true => RootChoice::Rank(root),
+            false => RootChoice::Auto,
+        };
         let seed = u.int_in_range(0..=u64::from(u16::MAX))?;
         let costs = costs(u, n)?;
         Ok(Self {
@@ -31,6 +45,7 @@ impl<'a> Arbitrary<'a> for Case {
             operation,
             pattern,
             root,
+            root_choice,
             seed,
         })
     }

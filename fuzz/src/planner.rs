@@ -18,26 +18,19 @@ pub fn planner(bytes: &[u8]) {
         return;
     };
     let truth = Truth::of(&case);
-    for root in [RootChoice::Rank(case.root), RootChoice::Auto] {
-        match plan(&case.costs, case.pattern, case.operation, root) {
-            Ok(made) => {
-                if let RootChoice::Rank(rank) = root {
-                    assert_eq!(made.root, rank);
-                }
-                truth.judge(&case, &made);
-                let again = plan(&case.costs, case.pattern, case.operation, root);
-                assert_eq!(again, Ok(made), "the same input gives the same plan");
+    let root = case.root_choice;
+    match plan(&case.costs, case.pattern, case.operation, root) {
+        Ok(made) => {
+            if let RootChoice::Rank(rank) = root {
+                assert_eq!(made.root, rank);
             }
-            Err(PlanError::Unsuited { .. }) => assert_ne!(case.operation, Operation::Barrier),
-            Err(error) => panic!("{case:?}: {error}"),
+            truth.judge(&case, &made);
         }
+        Err(PlanError::Unsuited { .. }) => assert_ne!(case.operation, Operation::Barrier),
+        Err(error) => panic!("{case:?}: {error}"),
     }
-    truth.bounds(&case);
-    for free_root in [false, true] {
-        for found in searches::all(&case, free_root) {
-            let (search, root, latency) = (found.search, found.root, found.latency);
-            truth.possible(&case, root, latency, search);
-        }
+    for found in searches::all(&case) {
+        truth.possible(&case, found.root, found.latency, found.search);
     }
 }
 
@@ -45,9 +38,14 @@ pub fn planner(bytes: &[u8]) {
 struct Truth {
     /// For each root the least latency with that root; `None` where the team is too large.
     least: Option<Vec<f64>>,
+    /// No tree with any root is faster.
+    bound: f64,
 }
 
 impl Truth {
+    /// # Panics
+    ///
+    /// When a bound is above the optimum.
     fn of(case: &Case) -> Self {
         let least = (case.costs.n() <= EXACT_MAX).then(|| {
             let outward = || optimum::broadcasts(&case.costs);
@@ -61,7 +59,19 @@ impl Truth {
                 }
             }
         });
-        Self { least }
+        let bound = bound::lower_bound(&case.costs, case.operation, None);
+        let truth = Self { least, bound };
+        let with_root = bound::lower_bound(&case.costs, case.operation, Some(case.root));
+        for (root, bound) in [(Some(case.root), with_root), (None, bound)] {
+            let most = truth
+                .least(root)
+                .map_or(f64::MAX, |least| least * (1.0 + ROUNDING));
+            assert!(
+                (0.0..=most).contains(&bound),
+                "{case:?} root {root:?}: bound {bound}, optimum {most}"
+            );
+        }
+        truth
     }
 
     /// Least latency over all trees with this root, or with any.
@@ -91,25 +101,10 @@ impl Truth {
 
     /// Whether a latency is neither below the optimum nor below the bound.
     fn possible(&self, case: &Case, root: usize, latency: f64, who: &str) {
-        let bound = bound::lower_bound(&case.costs, case.operation, Some(root));
-        let least = self.least(Some(root)).unwrap_or(bound).max(bound);
+        let least = self.least(Some(root)).unwrap_or(self.bound).max(self.bound);
         assert!(
             latency >= least * (1.0 - ROUNDING),
             "{case:?}: {who} with root {root}: {latency}, below {least}"
         );
-    }
-
-    /// Bounds for this root and for any against the optimum.
-    fn bounds(&self, case: &Case) {
-        for root in [Some(case.root), None] {
-            let bound = bound::lower_bound(&case.costs, case.operation, root);
-            assert!(bound.is_finite() && bound >= 0.0, "{case:?}: {bound}");
-            if let Some(least) = self.least(root) {
-                assert!(
-                    bound <= least * (1.0 + ROUNDING),
-                    "{case:?} root {root:?}: bound {bound}, optimum {least}"
-                );
-            }
-        }
     }
 }
