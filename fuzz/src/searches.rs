@@ -18,7 +18,7 @@ pub(crate) struct Found {
     pub(crate) latency: f64,
 }
 
-const MOVES: u64 = 400;
+const MOVES: u64 = 200;
 
 /// Schedules of all searches.
 ///
