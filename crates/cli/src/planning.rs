@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
 use corecast_model::{CostModel, MachineFile};
-use corecast_plan::{Operation, Pattern, Plan, RootChoice, cost, plan};
+use corecast_plan::draw::critical_chain;
+use corecast_plan::{Busy, BusyKind, Operation, Pattern, Plan, RootChoice, plan};
 use serde::Serialize;
 
 use crate::source::{Source, numa_of, unit_name};
@@ -72,6 +73,55 @@ pub(crate) fn search(
         plan,
         search_ms: start.elapsed().as_secs_f64() * 1e3,
     })
+}
+
+/// How long a search may go on, and by which choices.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Limits {}
+
+/// A plan, and how it was found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The plan and its time.
+    pub(crate) timed: Timed,
+}
+
+impl Found {
+    /// How it was found, in words.
+    pub(crate) fn sentence(&self) -> String {
+        format!("planned in {:.3} ms", self.timed.search_ms)
+    }
+}
+
+/// The plan of `pattern` for `team` within `limits`.
+///
+/// # Errors
+///
+/// As [`search`].
+pub(crate) fn find(
+    team: &Team,
+    pattern: Pattern,
+    operation: Operation,
+    root: RootChoice,
+    _limits: &Limits,
+) -> Result<Found> {
+    let timed = search(team, pattern, operation, root)?;
+    Ok(Found { timed })
+}
+
+/// The plans of all patterns that can do the operation, best first.
+///
+/// # Errors
+///
+/// As [`search_all`].
+pub(crate) fn compare(
+    team: &Team,
+    operation: Operation,
+    root: RootChoice,
+    _limits: &Limits,
+) -> Result<Vec<Found>> {
+    let all = search_all(team, operation, root)?;
+    Ok(all.into_iter().map(|timed| Found { timed }).collect())
 }
 
 /// The plans of all patterns that can do the operation, best first.
@@ -156,8 +206,12 @@ pub(crate) struct PlanReport<'a> {
     pattern: String,
     /// Absent for rounds, which have none.
     root: Option<usize>,
-    /// For each rank the ranks it serves, in order; absent for rounds.
+    /// For each rank the ranks it serves, in order; absent for rounds. Of a barrier's two trees
+    /// the one that leads out.
     children: Option<&'a [Vec<usize>]>,
+    /// For each rank the ranks it takes, in order, where a barrier goes in over another tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fan_in: Option<&'a [Vec<usize>]>,
     /// For each round and rank the ranks that it notifies; absent for trees.
     #[serde(skip_serializing_if = "Option::is_none")]
     rounds: Option<Vec<Vec<&'a [usize]>>>,
@@ -173,6 +227,22 @@ pub(crate) struct PlanReport<'a> {
     threads: &'a [u32],
     /// When each rank has done its part.
     avail: Vec<f64>,
+    /// For each rank what it does when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline: Option<Vec<Vec<Doing>>>,
+    /// The critical chain: rank and place in its part of `timeline`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    critical_chain: Option<Vec<(usize, usize)>>,
+}
+
+/// A time in which a member sends or receives.
+#[derive(Debug, Serialize)]
+struct Doing {
+    /// `send` or `receive`.
+    what: &'static str,
+    peer: usize,
+    start: f64,
+    end: f64,
 }
 
 impl PlanReport<'_> {
@@ -186,8 +256,9 @@ impl PlanReport<'_> {
         PlanReport {
             schema: 1,
             pattern: plan.pattern.to_string(),
-            root: plan.tree().map(|_| plan.root),
-            children: plan.tree().map(|t| t.child_lists()),
+            root: plan.rounds().is_none().then_some(plan.root),
+            children: plan.tree().or(plan.outward()).map(|t| t.child_lists()),
+            fan_in: plan.two_trees().map(|(fan_in, _)| fan_in.child_lists()),
             rounds,
             latency: plan.latency,
             lower_bound: plan.lower_bound,
@@ -199,15 +270,43 @@ impl PlanReport<'_> {
             machine: &team.machine,
             threads: &team.threads,
             avail: avail(team, plan),
+            timeline: None,
+            critical_chain: None,
         }
+    }
+
+    /// The same with how the plan was found.
+    pub(crate) fn with_search(self, _found: &Found) -> Self {
+        self
+    }
+
+    /// The same with who does what when.
+    pub(crate) fn with_timeline(mut self, team: &Team, plan: &Plan) -> Self {
+        let Some(timeline) = plan.timeline(&team.costs) else {
+            return self;
+        };
+        let doing = |busy: &Busy| Doing {
+            what: match busy.kind {
+                BusyKind::Send => "send",
+                BusyKind::Receive => "receive",
+            },
+            peer: busy.peer,
+            start: busy.start,
+            end: busy.end,
+        };
+        let lane = |busy: &Vec<Busy>| busy.iter().map(doing).collect();
+        self.timeline = Some(timeline.busy.iter().map(lane).collect());
+        let chain = critical_chain(&timeline);
+        self.critical_chain = Some(chain.iter().map(|m| (m.rank, m.at)).collect());
+        self
     }
 }
 
 /// When each rank has done its part.
 pub(crate) fn avail(team: &Team, plan: &Plan) -> Vec<f64> {
-    match &plan.shape {
-        corecast_plan::Shape::Tree(tree) => cost::timeline(&team.costs, tree, plan.operation).avail,
-        corecast_plan::Shape::Rounds(rounds) => rounds.leave_times(&team.costs),
-        _ => Vec::new(),
+    match (plan.timeline(&team.costs), plan.rounds()) {
+        (Some(timeline), _) => timeline.avail,
+        (None, Some(rounds)) => rounds.leave_times(&team.costs),
+        (None, None) => Vec::new(),
     }
 }

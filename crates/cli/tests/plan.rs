@@ -283,8 +283,16 @@ fn pictures_are_well_formed_and_name_every_member() {
             assert_eq!(graph.matches(" -> ").count(), n - 1, "{machine} {op}");
         }
     }
-    let both = ["plan", "-i", "core:4", "--compare", "--svg", "-"];
-    assert!(corecast(&both).refusal().contains("name its pattern"));
+    for file in ["--svg=-", "--dot=-", "--timeline=-", "--timeline"] {
+        let both = ["plan", "-i", "core:4", "--compare", file];
+        assert!(corecast(&both).refusal().contains("name its pattern"));
+    }
+    let twice = ["plan", "-i", "core:4", "--svg", "-", "--dot", "-"];
+    assert!(
+        corecast(&twice)
+            .refusal()
+            .contains("--svg and --dot both to \"-\"")
+    );
     let rounds = [
         "plan",
         "-i",
@@ -297,4 +305,126 @@ fn pictures_are_well_formed_and_name_every_member() {
         "-",
     ];
     assert!(corecast(&rounds).refusal().contains("is no tree"));
+}
+
+#[test]
+fn timelines_are_drawn_in_the_terminal_as_svg_and_as_json() {
+    let machine = "package:2 core:2 send=10,30 receive=20,60";
+    let plan = ["plan", "-i", machine, "--root", "0", "--pattern", "cluster"];
+    let text = corecast(&[&plan[..], &["--timeline"]].concat()).text();
+    for part in [
+        "node 1\n     rank 2 ",
+        "critical chain: 0 → 2 → 3",
+        "heavy: critical chain",
+    ] {
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("time.svg");
+    for op in ["broadcast", "reduce", "barrier"] {
+        let saved = ["--op", op, "--timeline", path.to_str().unwrap()];
+        assert_eq!(corecast(&[&plan[..], &saved].concat()).text(), "");
+        let picture = std::fs::read_to_string(&path).unwrap();
+        let parsed = roxmltree::Document::parse(&picture).unwrap();
+        let titles = parsed.descendants().filter(|e| e.has_tag_name("title"));
+        // The picture's own, and one for each end of each message.
+        let messages = if op == "barrier" { 6 } else { 3 };
+        assert_eq!(titles.count(), 1 + 2 * messages, "{op}");
+    }
+
+    let json = corecast(&[&plan[..], &["--json", "--timeline"]].concat()).json();
+    let doing = |rank: usize, at: usize| json["timeline"][rank][at].clone();
+    assert_eq!(
+        doing(2, 0),
+        serde_json::json!({"what": "receive", "peer": 0, "start": 30.0, "end": 90.0})
+    );
+    assert_eq!(doing(2, 1)["what"], "send");
+    assert_eq!(
+        json["critical_chain"],
+        serde_json::json!([[0, 0], [2, 0], [2, 1], [3, 0]])
+    );
+    assert!(corecast(&[&plan[..], &["--json"]].concat()).json()["timeline"].is_null());
+}
+
+/// Two machines and something else.
+fn folder_of_machines() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    file(folder.path(), "b.json", TWO_THREADS);
+    file(
+        folder.path(),
+        "a.json",
+        TWO_THREADS
+            .replace("\"m\"", "\"other\"")
+            .replace("220", "330"),
+    );
+    file(folder.path(), "broken.json", "{");
+    file(folder.path(), "notes.txt", "not looked at");
+    std::fs::create_dir(folder.path().join("deeper.json")).unwrap();
+    folder
+}
+
+#[test]
+fn a_folder_of_machines_is_compared() {
+    let folder = folder_of_machines();
+    let path = folder.path().to_str().unwrap();
+    let run = corecast(&["plan", "--compare", "--json", "--root", "0", "-i", path]);
+    assert_eq!(run.output.status.code(), Some(0));
+    let told = String::from_utf8(run.output.stderr).unwrap();
+    assert_eq!(told.lines().count(), 1, "{told}");
+    assert!(
+        told.starts_with("corecast: skipped \"broken.json\" (not a machine file"),
+        "{told}"
+    );
+    let json: Value = serde_json::from_slice(&run.output.stdout).unwrap();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["skipped"][0]["file"], "broken.json");
+    let machines = json["machines"].as_array().unwrap();
+    let names: Vec<&Value> = machines.iter().map(|m| &m["machine"]).collect();
+    assert_eq!(names, ["other", "m"]);
+    for (machine, latency) in machines.iter().zip([390.0, 280.0]) {
+        let plans = machine["plans"].as_array().unwrap();
+        assert!(plans.len() >= 10);
+        assert!(
+            plans.iter().all(|plan| plan["latency"] == latency),
+            "{machine}"
+        );
+    }
+
+    let run = corecast(&["plan", "--compare", "--root", "0", "-i", path]);
+    let text = String::from_utf8(run.output.stdout).unwrap();
+    for part in [
+        "broadcast on 2 machines",
+        "other",
+        "2 members, ns",
+        "390 optimal",
+        "280 optimal",
+        "to best",
+    ] {
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
+}
+
+#[test]
+fn folders_without_machines_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let compare = ["plan", "--compare", "-i", path];
+    let line = corecast(&compare).refusal();
+    assert!(
+        line.contains(path) && line.contains("has no *.json file"),
+        "{line}"
+    );
+    file(folder.path(), "broken.json", "{");
+    let line = corecast(&compare).refusal();
+    assert!(
+        line.contains(path) && line.contains("\"broken.json\" (not a machine file"),
+        "{line}"
+    );
+    let machines = folder_of_machines();
+    let path = machines.path().to_str().unwrap();
+    let line = corecast(&["plan", "--compare", "-i", path, "--root", "7"]).refusal();
+    assert!(line.contains("root 7 is outside"), "{line}");
+    let line = corecast(&["plan", "-i", path]).refusal();
+    assert!(line.contains("cannot read"), "{line}");
 }

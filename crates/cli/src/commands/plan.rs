@@ -1,19 +1,22 @@
 //! `corecast plan`: a tree or rounds for an operation, with cost, lower bound and gap.
 
+mod compare;
+mod pictures;
+
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use corecast_plan::{Drawing, Operation, RootChoice, Rounds};
+use corecast_plan::{Operation, Plan, RootChoice, Rounds, Tree, cost};
 use owo_colors::OwoColorize;
-use serde::Serialize;
 
+use self::pictures::Saved;
 use crate::draw::grid::decimals;
 use crate::draw::palette::Screen;
-use crate::draw::{heat_text, plan_text};
-use crate::planning::{self, PlanReport, Team, Timed};
+use crate::draw::{heat_text, plan_text, timeline_text};
+use crate::planning::{self, Found, Limits, PlanReport, Team, Timed};
 use crate::source::{CostBasis, Source};
 use crate::team::{self, TeamArgs};
 use crate::{Global, output, source};
@@ -33,45 +36,49 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "RANK", default_value = "auto")]
     root: String,
 
-    /// A table of all patterns, as with --pattern all
+    /// A table of all patterns, as with --pattern all; -i may then be a folder of machine files
     #[arg(long)]
     compare: bool,
 
     #[command(flatten)]
     team: TeamArgs,
 
-    /// Save a picture of the tree over time; - for standard output
+    /// Save a picture of the tree, NUMA nodes as boxes; - for standard output
     #[arg(long, value_name = "FILE")]
     svg: Option<String>,
 
     /// Save the tree in Graphviz's language; - for standard output
     #[arg(long, value_name = "FILE")]
     dot: Option<String>,
+
+    /// Show who sends, receives and waits when; with a FILE save it as a picture, - for standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "")]
+    timeline: Option<String>,
+}
+
+/// What is to be planned, and how long that may take.
+struct Wish {
+    operation: Operation,
+    root: RootChoice,
+    limits: Limits,
 }
 
 /// Runs the command.
 pub(crate) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
     // Names are checked first: they are cheaper to get right than a machine is to read.
-    let operation: Operation = args.op.parse()?;
-    let root = planning::root(&args.root)?;
-    let all = args.compare || args.pattern == "all";
-    let pattern = if all {
-        None
-    } else {
-        Some(planning::pattern(&args.pattern)?)
+    let wish = Wish {
+        operation: args.op.parse()?,
+        root: planning::root(&args.root)?,
+        limits: Limits::default(),
     };
+    if args.compare || args.pattern == "all" {
+        return compare::run(global, args, &wish);
+    }
+    let pattern = planning::pattern(&args.pattern)?;
     let source = source::open(global.machine.as_deref())?;
     let team = Team::new(&source, team::members(&args.team, &source.file)?)?;
-    match pattern {
-        Some(pattern) => {
-            let timed = planning::search(&team, pattern, operation, root)?;
-            one(global, args, &source, &team, &timed)
-        }
-        None if args.svg.is_some() || args.dot.is_some() => {
-            bail!("--svg and --dot draw one plan: name its pattern instead of comparing all")
-        }
-        None => compare(global, &source, &team, operation, root),
-    }
+    let found = planning::find(&team, pattern, wish.operation, wish.root, &wish.limits)?;
+    one(global, args, &source, &team, &found)
 }
 
 /// Shows one plan.
@@ -80,23 +87,28 @@ fn one(
     args: &PlanArgs,
     source: &Source,
     team: &Team,
-    timed: &Timed,
+    found: &Found,
 ) -> Result<ExitCode> {
-    let saved = save_pictures(args, team, timed)?;
+    let saved = pictures::save(args, team, &found.timed.plan)?;
+    let terminal = pictures::timeline_in_terminal(args);
     if global.json && saved != Saved::OnStandardOutput {
-        output::json(&PlanReport::of(team, timed))?;
-    } else if saved == Saved::Nothing {
-        output::print(&text(global, source, team, timed))?;
+        let mut report = PlanReport::of(team, &found.timed).with_search(found);
+        if terminal {
+            report = report.with_timeline(team, &found.timed.plan);
+        }
+        output::json(&report)?;
+    } else if saved == Saved::Nothing || (terminal && saved == Saved::InFiles) {
+        output::print(&text(global, source, team, found, terminal))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// One plan for people: its tree or rounds, its cost, what to know about the costs.
-fn text(global: &Global, source: &Source, team: &Team, timed: &Timed) -> String {
+fn text(global: &Global, source: &Source, team: &Team, found: &Found, timeline: bool) -> String {
     let screen = Screen::of_stdout();
+    let abbreviate = global.verbose == 0;
     let mut text = String::new();
-    let plan = &timed.plan;
-    let d = decimals(plan.latency);
+    let plan = &found.timed.plan;
     let title = format!(
         "{} on {}, {} members, pattern {}",
         plan.operation,
@@ -105,102 +117,82 @@ fn text(global: &Global, source: &Source, team: &Team, timed: &Timed) -> String 
         plan.pattern
     );
     let _ = writeln!(text, "{}", title.style(screen.bold()));
-    let avail = planning::avail(team, plan);
-    if let Some(tree) = plan.tree() {
-        let members = plan_text::Members {
+    text.push_str(&schedule(team, plan, abbreviate, screen));
+    if timeline && let Some(timeline) = plan.timeline(&team.costs) {
+        let lanes = timeline_text::Lanes {
+            timeline: &timeline,
             threads: &team.threads,
             numa: &team.numa,
-            avail: &avail,
-            decimals: d,
+            unit: team.unit(),
         };
-        text.push_str(&plan_text::draw(
-            tree,
-            &members,
-            global.verbose == 0,
-            screen,
-        ));
+        let _ = writeln!(
+            text,
+            "\n{}",
+            timeline_text::draw(&lanes, abbreviate, screen)
+        );
     }
-    if let Some(rounds) = plan.rounds() {
-        text.push_str(&describe(rounds));
-    }
-    let verdict = if plan.proved_optimal {
-        "proved optimal".to_owned()
-    } else {
-        format!(
-            "gap {:.1} %: no plan can save more than that",
-            100.0 * plan.gap
-        )
-    };
-    let (latency, bound, unit) = (plan.latency, plan.lower_bound, team.unit());
-    let cost = format!("latency {latency:.d$} {unit}, lower bound {bound:.d$} {unit}, {verdict}");
-    let _ = writeln!(text, "{}", cost.style(screen.bold()));
-    let _ = writeln!(text, "planned in {:.3} ms", timed.search_ms);
+    let _ = writeln!(text, "{}", verdict(team, plan).style(screen.bold()));
+    let _ = writeln!(text, "{}", found.sentence());
     notes(&mut text, source, screen);
     if global.verbose > 0 && source.costs != CostBasis::Assumed && team.threads.len() > 1 {
         let [send, receive] = source.grids(&team.threads);
-        let _ = write!(
-            text,
-            "\n{}",
-            heat_text::draw(&send, "row sends to column", screen)
-        );
-        let _ = write!(
-            text,
-            "\n{}",
-            heat_text::draw(&receive, "column receives from row", screen)
-        );
+        for (grid, title) in [
+            (&send, "row sends to column"),
+            (&receive, "column receives from row"),
+        ] {
+            let _ = write!(text, "\n{}", heat_text::draw(grid, title, screen));
+        }
     }
     text
 }
 
-/// What became of `--svg` and `--dot`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Saved {
-    /// Neither was given.
-    Nothing,
-    /// Files alone were written.
-    InFiles,
-    /// Standard output is taken by a picture.
-    OnStandardOutput,
+/// The tree, the two trees or the rounds.
+fn schedule(team: &Team, plan: &Plan, abbreviate: bool, screen: Screen) -> String {
+    let draw = |tree: &Tree, avail: &[f64]| {
+        let members = plan_text::Members {
+            threads: &team.threads,
+            numa: &team.numa,
+            avail,
+            decimals: decimals(plan.latency),
+        };
+        plan_text::draw(tree, &members, abbreviate, screen)
+    };
+    let avail = planning::avail(team, plan);
+    if let Some((fan_in, fan_out)) = plan.two_trees() {
+        let inward = cost::reduce_avail(&team.costs, fan_in, false);
+        return format!(
+            "fan-in: numbers are the order of receives\n{}\
+             fan-out: numbers are the order of sends\n{}",
+            draw(fan_in, &inward),
+            draw(fan_out, &avail)
+        );
+    }
+    match (plan.tree(), plan.rounds()) {
+        (Some(tree), _) => draw(tree, &avail),
+        (None, Some(rounds)) => describe(rounds),
+        (None, None) => String::new(),
+    }
 }
 
-/// Saves what `--svg` and `--dot` ask for.
-fn save_pictures(args: &PlanArgs, team: &Team, timed: &Timed) -> Result<Saved> {
-    let paths: Vec<&str> = [&args.svg, &args.dot]
-        .into_iter()
-        .flatten()
-        .map(String::as_str)
-        .collect();
-    if paths.is_empty() {
-        return Ok(Saved::Nothing);
-    }
-    let plan = &timed.plan;
-    let Some(tree) = plan.tree() else {
-        bail!(
-            "pattern \"{}\" is no tree: there is nothing for --svg or --dot to draw",
-            plan.pattern
-        );
-    };
-    let title = format!(
-        "{} of {} members on {}, {}",
-        plan.operation,
-        team.threads.len(),
-        team.machine,
-        plan.pattern
-    );
-    let drawing = Drawing::new(&team.costs, tree, plan.operation)
-        .with_threads(&team.threads)
-        .with_title(title);
-    if let Some(path) = &args.svg {
-        output::save(path, &drawing.svg())?;
-    }
-    if let Some(path) = &args.dot {
-        output::save(path, &drawing.dot())?;
-    }
-    Ok(if paths.contains(&"-") {
-        Saved::OnStandardOutput
+/// What the plan costs, and how good that is.
+fn verdict(team: &Team, plan: &Plan) -> String {
+    let verdict = if plan.proved_optimal {
+        "proved optimal".to_owned()
     } else {
-        Saved::InFiles
-    })
+        format!("gap {}: no plan can save more than that", gap(plan))
+    };
+    let (latency, bound, unit) = (plan.latency, plan.lower_bound, team.unit());
+    let d = decimals(plan.latency);
+    format!("latency {latency:.d$} {unit}, lower bound {bound:.d$} {unit}, {verdict}")
+}
+
+/// `8.3 %`, or that there is none.
+fn gap(plan: &Plan) -> String {
+    match 100.0 * plan.gap {
+        _ if plan.proved_optimal => "optimal".to_owned(),
+        small if small < 0.095 => format!("{small:.2} %"),
+        gap => format!("{gap:.1} %"),
+    }
 }
 
 /// A schedule of rounds in words.
@@ -236,55 +228,14 @@ fn describe(rounds: &Rounds) -> String {
     out
 }
 
-/// What `--json` prints when all patterns are compared.
-#[derive(Serialize)]
-struct Comparison<'a> {
-    schema: u32,
-    op: Operation,
-    machine: &'a str,
-    unit: &'static str,
-    threads: &'a [u32],
-    /// Best first.
-    plans: Vec<PlanReport<'a>>,
-}
-
-/// Shows all patterns, best first.
-fn compare(
-    global: &Global,
-    source: &Source,
-    team: &Team,
-    operation: Operation,
-    root: RootChoice,
-) -> Result<ExitCode> {
-    let found = planning::search_all(team, operation, root)?;
-    if global.json {
-        output::json(&Comparison {
-            schema: 1,
-            op: operation,
-            machine: &team.machine,
-            unit: team.unit(),
-            threads: &team.threads,
-            plans: found
-                .iter()
-                .map(|timed| PlanReport::of(team, timed))
-                .collect(),
-        })?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let screen = Screen::of_stdout();
-    let title = format!(
-        "{operation} on {}, {} members, all patterns",
-        team.machine,
-        team.threads.len()
-    );
-    let mut text = format!("{}\n{}\n", title.style(screen.bold()), table(team, &found));
-    notes(&mut text, source, screen);
-    output::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+/// One line per plan.
+pub(crate) fn table(team: &Team, plans: &[Timed]) -> Table {
+    table_of(team, plans.iter())
 }
 
 /// One line per plan.
-pub(crate) fn table(team: &Team, plans: &[Timed]) -> Table {
+fn table_of<'a>(team: &Team, plans: impl Iterator<Item = &'a Timed>) -> Table {
+    let plans: Vec<&Timed> = plans.collect();
     let unit = team.unit();
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -301,19 +252,16 @@ pub(crate) fn table(team: &Team, plans: &[Timed]) -> Table {
     let d = decimals(plans.iter().map(|t| t.plan.latency).fold(0.0, f64::max));
     for Timed { plan, search_ms } in plans {
         let ratio = if best > 0.0 { plan.latency / best } else { 1.0 };
-        let gap = if plan.proved_optimal {
-            "optimal".to_owned()
-        } else {
-            format!("{:.1} %", 100.0 * plan.gap)
-        };
         table.add_row([
             plan.pattern.to_string(),
-            plan.tree()
-                .map_or("-".to_owned(), |_| plan.root.to_string()),
+            match plan.rounds() {
+                Some(_) => "-".to_owned(),
+                None => plan.root.to_string(),
+            },
             format!("{:.d$}", plan.latency),
             format!("{ratio:.2}"),
             format!("{:.d$}", plan.lower_bound),
-            gap,
+            gap(plan),
             format!("{search_ms:.3}"),
         ]);
     }

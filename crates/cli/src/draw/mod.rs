@@ -10,5 +10,6 @@ pub(crate) mod heat_svg;
 pub(crate) mod heat_text;
 pub(crate) mod palette;
 pub(crate) mod plan_text;
+pub(crate) mod timeline_text;
 pub(crate) mod topo_svg;
 pub(crate) mod topo_text;

@@ -28,9 +28,10 @@ pub(super) fn escaped(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// Width of a text in a sans-serif font of this size: DejaVu's, the widest in common use.
+/// Width of a text in a sans-serif font of this size: DejaVu's, the widest in common use, in the
+/// mean.
 pub(super) fn width_of(text: &str, size: f64) -> f64 {
-    0.62 * size * text.chars().count() as f64
+    0.58 * size * text.chars().count() as f64
 }
 
 /// Round times from `first` to `last`, about as many as asked for, as numbers and as text.

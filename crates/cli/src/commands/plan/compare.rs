@@ -1,0 +1,332 @@
+//! `--compare`: all patterns for one machine, or for every machine file of a folder.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use comfy_table::{CellAlignment, Table, presets};
+use corecast_plan::{Operation, Plan};
+use owo_colors::OwoColorize;
+use serde::Serialize;
+
+use super::{PlanArgs, Wish, notes};
+use crate::draw::grid::decimals;
+use crate::draw::palette::Screen;
+use crate::planning::{self, Found, PlanReport, Team};
+use crate::source::Source;
+use crate::{Global, failure, output, source, team};
+
+/// Compares all patterns.
+pub(super) fn run(global: &Global, args: &PlanArgs, wish: &Wish) -> Result<ExitCode> {
+    if args.svg.is_some() || args.dot.is_some() || args.timeline.is_some() {
+        bail!(
+            "--svg, --dot and --timeline draw one plan: name its pattern instead of comparing all"
+        );
+    }
+    match folder(global.machine.as_deref()) {
+        Some(folder) => many(global, args, wish, folder),
+        None => one(global, args, wish),
+    }
+}
+
+/// The folder that `-i` names, if it is one.
+fn folder(machine: Option<&str>) -> Option<&Path> {
+    machine.map(Path::new).filter(|path| path.is_dir())
+}
+
+/// A machine with the plans of all patterns, best first.
+struct Compared {
+    team: Team,
+    plans: Vec<Found>,
+}
+
+impl Compared {
+    fn of(source: &Source, args: &PlanArgs, wish: &Wish) -> Result<Compared> {
+        let team = Team::new(source, team::members(&args.team, &source.file)?)?;
+        let plans = planning::compare(&team, wish.operation, wish.root, &wish.limits)?;
+        Ok(Compared { team, plans })
+    }
+
+    fn report(&self) -> Machine<'_> {
+        Machine {
+            machine: &self.team.machine,
+            unit: self.team.unit(),
+            threads: &self.team.threads,
+            plans: self
+                .plans
+                .iter()
+                .map(|found| PlanReport::of(&self.team, &found.timed).with_search(found))
+                .collect(),
+        }
+    }
+}
+
+/// What `--json` prints of one machine.
+#[derive(Serialize)]
+struct Machine<'a> {
+    machine: &'a str,
+    unit: &'static str,
+    threads: &'a [u32],
+    /// Best first.
+    plans: Vec<PlanReport<'a>>,
+}
+
+/// What `--json` prints for one machine.
+#[derive(Serialize)]
+struct Comparison<'a> {
+    schema: u32,
+    op: Operation,
+    #[serde(flatten)]
+    machine: Machine<'a>,
+}
+
+/// What `--json` prints for a folder.
+#[derive(Serialize)]
+struct Folder<'a> {
+    schema: u32,
+    op: Operation,
+    /// By file name.
+    machines: Vec<Machine<'a>>,
+    skipped: &'a [Skipped],
+}
+
+/// A file that is no machine, or one that has no such team.
+#[derive(Serialize)]
+struct Skipped {
+    file: String,
+    reason: String,
+}
+
+fn one(global: &Global, args: &PlanArgs, wish: &Wish) -> Result<ExitCode> {
+    let source = source::open(global.machine.as_deref())?;
+    let compared = Compared::of(&source, args, wish)?;
+    if global.json {
+        output::json(&Comparison {
+            schema: 1,
+            op: wish.operation,
+            machine: compared.report(),
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let screen = Screen::of_stdout();
+    let title = format!(
+        "{} on {}, {} members, all patterns",
+        wish.operation,
+        compared.team.machine,
+        compared.team.threads.len()
+    );
+    let table = super::table_of(&compared.team, compared.plans.iter().map(|f| &f.timed));
+    let mut text = format!("{}\n{table}\n", title.style(screen.bold()));
+    notes(&mut text, &source, screen);
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn many(global: &Global, args: &PlanArgs, wish: &Wish, folder: &Path) -> Result<ExitCode> {
+    let mut machines = Vec::new();
+    let mut skipped = Vec::new();
+    for path in json_files(folder)? {
+        let file = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let compared = path
+            .to_str()
+            .context("its name is not text")
+            .and_then(|path| source::open(Some(path)))
+            .and_then(|source| Compared::of(&source, args, wish));
+        match compared {
+            Ok(compared) => machines.push(compared),
+            Err(error) => skipped.push(Skipped {
+                file,
+                reason: error.root_cause().to_string(),
+            }),
+        }
+    }
+    if machines.is_empty() {
+        let what = match skipped.as_slice() {
+            [] => "has no *.json file".to_owned(),
+            some => format!("has no usable machine file; {}", listed(some)),
+        };
+        bail!("folder {:?} {what}", folder.display().to_string());
+    }
+    if !skipped.is_empty() {
+        failure::warn(&format!("skipped {}", listed(&skipped)));
+    }
+    if global.json {
+        output::json(&Folder {
+            schema: 1,
+            op: wish.operation,
+            machines: machines.iter().map(Compared::report).collect(),
+            skipped: &skipped,
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    output::print(&text(wish.operation, &machines, Screen::of_stdout()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Files and why they are left out; of many the names alone.
+fn listed(skipped: &[Skipped]) -> String {
+    const WITH_REASON: usize = 3;
+    let one = |s: &Skipped| match skipped.len() {
+        ..=WITH_REASON => format!("{:?} ({})", s.file, s.reason),
+        _ => format!("{:?}", s.file),
+    };
+    skipped.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The files of a folder whose names end in `.json`, by name.
+fn json_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let quoted = || format!("cannot read folder {:?}", folder.display().to_string());
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(quoted)? {
+        let path = entry.with_context(quoted)?.path();
+        let json = path
+            .extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("json"));
+        if json && path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// One row for each pattern, one column for each machine, as many side by side as there is room for.
+fn text(operation: Operation, machines: &[Compared], screen: Screen) -> String {
+    let rows = by_pattern(machines);
+    let title = format!(
+        "{operation} on {} machines: latency and gap to the lower bound",
+        machines.len()
+    );
+    let mut out = format!("{}\n", title.style(screen.bold()));
+    let first = rows
+        .iter()
+        .map(|row| row.pattern.len())
+        .max()
+        .unwrap_or(0)
+        .max(8)
+        + 2;
+    let widths: Vec<usize> = (0..machines.len())
+        .map(|k| {
+            let cells = rows.iter().map(|row| row.cells[k].chars().count());
+            cells
+                .chain(head(&machines[k]).lines().map(str::len))
+                .max()
+                .unwrap_or(0)
+                + 2
+        })
+        .collect();
+    let last = "to best".len() + 2;
+    let mut from = 0;
+    while from < machines.len() {
+        let mut to = from + 1;
+        let mut width = first + widths[from] + last;
+        while to < machines.len() && width + widths[to] <= screen.columns {
+            width += widths[to];
+            to += 1;
+        }
+        let _ = writeln!(out, "{}", part(machines, &rows, from..to));
+        from = to;
+    }
+    out.push_str(
+        "to best: latency over the machine's best pattern, geometric mean of all machines\n",
+    );
+    out
+}
+
+/// The name of a machine's column.
+fn head(compared: &Compared) -> String {
+    let team = &compared.team;
+    format!(
+        "{}\n{} members, {}",
+        team.machine,
+        team.threads.len(),
+        team.unit()
+    )
+}
+
+/// A pattern on all machines.
+struct Row {
+    pattern: String,
+    cells: Vec<String>,
+    /// Geometric mean of the latencies over the best of each machine.
+    to_best: f64,
+}
+
+/// All patterns, the one that is best in the mean first.
+fn by_pattern(machines: &[Compared]) -> Vec<Row> {
+    let mut plans = BTreeMap::<String, Vec<Option<&Plan>>>::new();
+    for (k, compared) in machines.iter().enumerate() {
+        for found in &compared.plans {
+            let plan = &found.timed.plan;
+            let row = plans.entry(plan.pattern.to_string());
+            row.or_insert_with(|| vec![None; machines.len()])[k] = Some(plan);
+        }
+    }
+    let best: Vec<f64> = machines
+        .iter()
+        .map(|m| {
+            m.plans
+                .first()
+                .map_or(0.0, |found| found.timed.plan.latency)
+        })
+        .collect();
+    let mut rows: Vec<Row> = plans
+        .into_iter()
+        .map(|(pattern, plans)| {
+            let ratios = plans.iter().zip(&best).filter_map(|(plan, &best)| {
+                let latency = (*plan)?.latency;
+                Some(if best > 0.0 {
+                    (latency / best).ln()
+                } else {
+                    0.0
+                })
+            });
+            let (sum, count) = ratios.fold((0.0, 0), |(sum, count), r| (sum + r, count + 1));
+            Row {
+                pattern,
+                cells: plans.iter().map(|plan| cell(*plan)).collect(),
+                to_best: (sum / f64::from(count.max(1))).exp(),
+            }
+        })
+        .collect();
+    rows.sort_by(|a, b| a.to_best.total_cmp(&b.to_best));
+    rows
+}
+
+/// `1302.2   3.1 %`.
+fn cell(plan: Option<&Plan>) -> String {
+    let Some(plan) = plan else {
+        return "-".to_owned();
+    };
+    let latency = format!("{:.*}", decimals(plan.latency), plan.latency);
+    format!("{latency} {:>7}", super::gap(plan))
+}
+
+/// The table of some of the machines.
+fn part(machines: &[Compared], rows: &[Row], shown: std::ops::Range<usize>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let heads = machines[shown.clone()].iter().map(head);
+    table.set_header(
+        std::iter::once("pattern".to_owned())
+            .chain(heads)
+            .chain(["to best".to_owned()]),
+    );
+    for row in rows {
+        let cells = row.cells[shown.clone()].iter().cloned();
+        table.add_row(
+            std::iter::once(row.pattern.clone())
+                .chain(cells)
+                .chain([format!("{:.3}", row.to_best)]),
+        );
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
