@@ -126,7 +126,7 @@ fn noise(seed: u64) -> Vec<u8> {
         (state >> 24) as u8
     };
     let mut bytes: Vec<u8> = (0..length).map(next).collect();
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         bytes[12..].fill(seed as u8);
     }
     bytes
