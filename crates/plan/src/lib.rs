@@ -30,6 +30,7 @@ pub mod bound;
 pub mod check;
 pub mod cost;
 pub mod draw;
+pub mod groups;
 pub mod operation;
 pub mod order;
 pub mod pattern;

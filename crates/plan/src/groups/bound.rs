@@ -1,0 +1,199 @@
+//! Lower bounds that hold when one write can inform many.
+//!
+//! The bounds of [`crate::bound`] do not: they count one message for each member. Here the greatest
+//! of two is taken, each valid by itself:
+//!
+//! - **reach**: a member cannot be informed before the cheapest way in from the root delivers it,
+//!   where a step is a message or the cheapest group that the member can be in;
+//! - **count**: informed members multiply no faster than the prices of [`count`](super::count)
+//!   allow, for each level of the machine as partition and for none.
+
+use corecast_model::{CostModel, Lines, Proximity};
+
+use super::Grouped;
+use super::cost::{fan_in_latency, latency};
+use super::count::{Count, Prices, Way};
+use crate::operation::Operation;
+use crate::smelt;
+
+/// Largest team in which reach is looked at for every root when none is given.
+const ROOTS_MAX: usize = 64;
+
+/// No tree with groups performs the operation faster with this root; without a root, with any.
+///
+/// For a barrier the bound holds even when fan-in and fan-out use different trees of one root. For
+/// a reduction, whose lines are private, it is that of [`crate::bound`].
+///
+/// # Panics
+///
+/// When the root is outside of the team.
+///
+/// # Cost
+///
+/// O(n²), and for each of up to four partitions a count whose work is limited whatever n is, at
+/// most 60 ms (2.5 GHz Xeon, November 2026).
+///
+/// # Examples
+///
+/// ```
+/// use corecast_plan::groups::{Grouped, latency, lower_bound};
+/// use corecast_plan::Operation;
+///
+/// let machine = corecast_model::builtin("sandybridge-2x8").unwrap();
+/// // Flat is the best that there is.
+/// let flat = latency(machine.costs(), &Grouped::flat(32, 0), Operation::Broadcast);
+/// assert_eq!(lower_bound(machine.costs(), Operation::Broadcast, Some(0)), flat);
+/// ```
+#[must_use]
+pub fn lower_bound(costs: &CostModel, operation: Operation, root: Option<usize>) -> f64 {
+    match operation {
+        Operation::Reduce => crate::bound::lower_bound(costs, operation, root),
+        _ if costs.lines().is_none() => crate::bound::lower_bound(costs, operation, root),
+        Operation::Broadcast => one_way(costs, Way::Out, root),
+        Operation::Barrier => one_way(costs, Way::Out, root) + one_way(costs, Way::In, root),
+    }
+}
+
+/// The same for the fan-in of a barrier alone, a notification of the root by all.
+///
+/// # Panics
+///
+/// When the root is outside of the team.
+///
+/// # Cost
+///
+/// As [`lower_bound`].
+#[must_use]
+pub fn fan_in_bound(costs: &CostModel, root: Option<usize>) -> f64 {
+    match costs.lines() {
+        None => crate::bound::lower_bound(costs, Operation::Reduce, root),
+        Some(_) => one_way(costs, Way::In, root),
+    }
+}
+
+fn one_way(costs: &CostModel, way: Way, root: Option<usize>) -> f64 {
+    let n = costs.n();
+    if let Some(root) = root {
+        assert!(root < n, "root {root} is outside of a team of {n}");
+    }
+    let steps = Steps::new(costs, way);
+    let reach = match root {
+        Some(root) => steps.farthest(root),
+        None if n <= ROOTS_MAX => {
+            let each = (0..n).map(|root| steps.farthest(root));
+            each.fold(f64::INFINITY, f64::min)
+        }
+        None => 0.0,
+    };
+    let upper = some_latency(costs, way, root.unwrap_or(0));
+    let counted = partitions(costs).into_iter().map(|part| {
+        let prices = Prices::new(&steps.costs, costs.lines(), part);
+        let first = root.map_or(prices.largest(), |root| prices.size[prices.part[root]]);
+        let count = Count::new(&prices, way, upper);
+        count.map_or(0.0, |mut count| count.first_time(first, upper))
+    });
+    counted.fold(reach, f64::max).min(upper)
+}
+
+/// The latency of one of the obvious trees. With any root it may be that of another one: whoever
+/// has the root 0 has a tree of this latency, and the least over all roots is not above it.
+pub(super) fn some_latency(costs: &CostModel, way: Way, root: usize) -> f64 {
+    let flat = Grouped::flat(costs.n(), root);
+    match way {
+        Way::Out => {
+            let tree = Grouped::from(&smelt::base(costs, root));
+            let of = |grouped| latency(costs, grouped, Operation::Broadcast);
+            of(&tree).min(of(&flat))
+        }
+        Way::In => {
+            let tree = smelt::base(&costs.mirrored(), root).reversed();
+            fan_in_latency(costs, &Grouped::from(&tree)).min(fan_in_latency(costs, &flat))
+        }
+    }
+}
+
+/// Each member by itself, and the levels at which the team falls into several parts that are not
+/// single members.
+pub(super) fn partitions(costs: &CostModel) -> Vec<Vec<usize>> {
+    let n = costs.n();
+    let mut all: Vec<Vec<usize>> = vec![(0..n).collect()];
+    let Some(lines) = costs.lines() else {
+        return all;
+    };
+    for level in &Proximity::ALL[..3] {
+        let near = |i: usize, j: usize| lines.proximity(i, j) as usize <= *level as usize;
+        let mut firsts: Vec<usize> = Vec::new();
+        let part = (0..n).map(|i| match firsts.iter().position(|&j| near(j, i)) {
+            Some(part) => part,
+            None => {
+                firsts.push(i);
+                firsts.len() - 1
+            }
+        });
+        let part: Vec<usize> = part.collect();
+        if firsts.len() > 1 && !all.contains(&part) {
+            all.push(part);
+        }
+    }
+    all
+}
+
+/// The least that a step from one member to another costs, in a message or a group.
+struct Steps<'a> {
+    /// Mirrored for a fan-in, so that a step always leads away from the root.
+    costs: CostModel,
+    lines: Option<&'a Lines>,
+    way: Way,
+}
+
+impl<'a> Steps<'a> {
+    fn new(costs: &'a CostModel, way: Way) -> Self {
+        Self {
+            costs: match way {
+                Way::Out => costs.clone(),
+                Way::In => costs.mirrored(),
+            },
+            lines: costs.lines(),
+            way,
+        }
+    }
+
+    /// The least that it costs `v` and `u` together when u is served by v.
+    fn step(&self, v: usize, u: usize) -> f64 {
+        let message = self.costs.send(v, u) + self.costs.receive(v, u);
+        let Some(lines) = self.lines.filter(|_| self.costs.n() > 2) else {
+            return message;
+        };
+        let c = lines.costs();
+        let shared = match self.way {
+            // The least group has two members, and its line is polled by u at least.
+            Way::Out => lines.write(v, &[u]) + lines.fetch(v, u, 2),
+            // Somebody, the parent or the next member, takes the line from u; u itself writes it
+            // first or takes it from another one.
+            Way::In => {
+                let taken = c.transfer.iter().copied().fold(c.write, f64::min);
+                taken + lines.transfer(v, u)
+            }
+        };
+        message.min(shared)
+    }
+
+    /// The greatest distance from the root (Dijkstra on a full matrix).
+    fn farthest(&self, root: usize) -> f64 {
+        let n = self.costs.n();
+        let mut distance = vec![f64::INFINITY; n];
+        distance[root] = 0.0;
+        let mut open: Vec<usize> = (0..n).collect();
+        let mut farthest = 0.0;
+        while let Some(at) =
+            (0..open.len()).min_by(|&a, &b| distance[open[a]].total_cmp(&distance[open[b]]))
+        {
+            let v = open.swap_remove(at);
+            farthest = distance[v];
+            for &u in &open {
+                distance[u] = distance[u].min(farthest + self.step(v, u));
+            }
+        }
+        farthest
+    }
+}

@@ -1,0 +1,611 @@
+//! How many members can be informed in a given time: the count behind the bound and a start.
+//!
+//! Split the members into *parts*, and give everything a price within a part ("near") and one
+//! between parts ("far"), each the least there is. An *island* is a maximal piece of a tree whose
+//! members are in one part and joined by near service; it has at most m members, m being the
+//! largest part. `H(t, k)` is the most members, the holder included, that one holder can inform
+//! within time t when its island may grow by k more. It is the greatest of
+//!
+//! ```text
+//! 1
+//! H(t − s, k) + H(t − s − r, m − 1)                     a message far: a new island
+//! H(t − s', a) + H(t − s' − r', k − 1 − a)              a message near: k is shared out
+//! H(t − w, k − κ) + Q_a(t − w − f', κ) + x·H(t − w − f, m − 1)
+//!                                                       a line for a ≥ 0 near and x ≥ 0 far ones
+//! ```
+//!
+//! where w is the write for a + x readers, f' and f the near and far fetch among a + x, and
+//! `Q_a(t, κ)` the most that a holders of one part inform when their islands share κ, themselves
+//! counted. For any tree with groups and latency t, induction over its services shows that the
+//! number of members is at most `H(t, m_root − 1)`: no service is cheaper than its price, an island
+//! that starts across has at most m members, and what is left of an island is shared out by the
+//! same rule.
+//!
+//! **Fan-in** is counted backwards in time, from when the root knows. Its messages are those of the
+//! mirrored model. A line is taken member by member, the last to add first: taking it from a near
+//! or far member costs `x'` or `x`, the first to add needs w. With `C(t, κ)` for what the member
+//! that must have added t before the end, and those before it, bring in,
+//!
+//! ```text
+//! C_near(t, κ) = max of  H(t − w, κ − 1)                            it is the first
+//!                        H(t − x', a) + C_near(t − x', κ − 1 − a)   a near one was before it
+//!                        H(t − x, a)  + C_far(t − x, κ − 1 − a)     a far one
+//! C_far(t, κ)  = the same with H(·, m − 1), and κ for whoever was before it
+//! H(t, k)      ≥ H(t − x', k − κ) + C_near(t − x', κ),  H(t − x, k − κ) + C_far(t − x, κ)
+//! ```
+//!
+//! Times are whole multiples of a grain. All prices are rounded down, sums of them at least as far,
+//! so rounding can only raise a count.
+
+use corecast_model::{CostModel, Lines};
+
+/// Steps that one count may take; 60 million are some 60 ms (2.5 GHz Xeon, November 2026).
+const WORK_MAX: usize = 60_000_000;
+/// Most grains that a latency is divided into.
+const GRAINS_MAX: usize = 4096;
+/// Fewer say nothing.
+const GRAINS_MIN: usize = 32;
+
+/// Which way notifications flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// From the root.
+    Out,
+    /// To the root.
+    In,
+}
+
+/// What one message costs at least.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    /// Blocks the holder.
+    held: f64,
+    /// Until the other one has it.
+    total: f64,
+}
+
+/// The least of line costs within a part or between parts.
+#[derive(Clone, Debug)]
+struct Shared {
+    invalidate: f64,
+    transfer: f64,
+    /// Base and slope of each class that occurs.
+    fetch: Vec<(f64, f64)>,
+}
+
+/// Prices of a partition.
+#[derive(Clone, Debug)]
+pub(super) struct Prices {
+    /// The part of each member.
+    pub(super) part: Vec<usize>,
+    /// Members of each part.
+    pub(super) size: Vec<usize>,
+    near: Message,
+    far: Message,
+    lines: Option<(f64, Shared, Shared)>,
+}
+
+impl Prices {
+    /// The prices of a split by `part`. `costs` are mirrored for a fan-in.
+    pub(super) fn new(costs: &CostModel, lines: Option<&Lines>, part: Vec<usize>) -> Self {
+        let n = part.len();
+        let mut size = vec![0; n];
+        part.iter().for_each(|&p| size[p] += 1);
+        let none = Message {
+            held: f64::INFINITY,
+            total: f64::INFINITY,
+        };
+        let mut message = [none; 2];
+        let mut classes = [[false; 4]; 2];
+        for i in 0..n {
+            let (send, receive) = (costs.send_matrix().row(i), costs.receive_matrix().row(i));
+            for j in (0..n).filter(|&j| j != i) {
+                let far = usize::from(part[i] != part[j]);
+                let m = &mut message[far];
+                m.held = m.held.min(send[j]);
+                m.total = m.total.min(send[j] + receive[j]);
+                if let Some(lines) = lines {
+                    classes[far][lines.proximity(i, j) as usize] = true;
+                }
+            }
+        }
+        let shared = |lines: &Lines, seen: [bool; 4]| {
+            let c = lines.costs();
+            let seen = || (0..4).filter(move |&class| seen[class]);
+            let least = |list: &[f64; 4]| seen().map(|at| list[at]).fold(f64::INFINITY, f64::min);
+            Shared {
+                invalidate: least(&c.invalidate),
+                transfer: least(&c.transfer),
+                fetch: seen().map(|at| (c.base[at], c.slope[at])).collect(),
+            }
+        };
+        let lines = lines.map(|lines| {
+            let [near, far] = classes.map(|seen| shared(lines, seen));
+            (lines.costs().write, near, far)
+        });
+        let [near, far] = message;
+        Self {
+            part,
+            size,
+            near,
+            far,
+            lines,
+        }
+    }
+
+    /// Members of the largest part.
+    pub(super) fn largest(&self) -> usize {
+        self.size.iter().copied().max().unwrap_or(1)
+    }
+}
+
+impl Shared {
+    fn fetch(&self, readers: usize) -> f64 {
+        let each = self.fetch.iter().map(|(b, c)| b + c * readers as f64);
+        each.fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// How a holder that has all it needs goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// Nobody more in time.
+    Stop,
+    /// A message to another part; the holder has `t_held` left, the other one `t_child`.
+    Far { t_held: usize, t_child: usize },
+    /// A message inside, whose receiver's island may grow by `k_child`.
+    Near {
+        t_held: usize,
+        t_child: usize,
+        k_child: usize,
+    },
+    /// A line for `near` and `far` ones; the near ones share `k_near`, themselves counted.
+    Line {
+        near: usize,
+        far: usize,
+        k_near: usize,
+        t_held: usize,
+        t_near: usize,
+        t_far: usize,
+    },
+    /// A line that is taken with `t_held` left, first from a near or far member; its near ones
+    /// share `k_near`, themselves counted.
+    Chain {
+        far: bool,
+        k_near: usize,
+        t_held: usize,
+    },
+}
+
+/// A member of a fan-in's line, as the count has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Adder {
+    pub(super) far: bool,
+    /// What its sub-tree takes at most.
+    pub(super) t: usize,
+    /// By how many its island may grow, if it is near.
+    pub(super) k: usize,
+}
+
+/// A time that is over: nothing happens in it.
+pub(super) const OVER: usize = usize::MAX;
+
+/// The tables of one count.
+pub(super) struct Count {
+    way: Way,
+    /// Counting stops here.
+    enough: u32,
+    /// Greatest island.
+    m: usize,
+    /// Far members that a line may have.
+    far_max: usize,
+    grain: f64,
+    near: [usize; 2],
+    far: [usize; 2],
+    /// Fan-out: for each pair (near, far) of readers the write, the near and the far fetch.
+    serve: Vec<[usize; 3]>,
+    /// Fan-in: near transfer, far transfer, write.
+    take: Option<[usize; 3]>,
+    /// H by time, then k.
+    h: Vec<u32>,
+    /// Q by time, then a from 1, then κ from 0.
+    q: Vec<u32>,
+    /// C by time, then κ: near, far, then the same for at least two.
+    c: [Vec<u32>; 4],
+}
+
+impl Count {
+    /// A count up to about `upper`, a latency that some tree has; `None` when the prices allow
+    /// none: something is free, or the tables would be too large.
+    pub(super) fn new(prices: &Prices, way: Way, upper: f64) -> Option<Self> {
+        let (n, m) = (prices.part.len(), prices.largest());
+        let far_max = n - 1;
+        let lined = prices.lines.is_some() && n > 2;
+        let per_time = match (lined, way) {
+            (true, Way::Out) => (m * m * m / 6 + 1) * (far_max + 1) + m * m * m,
+            _ => 4 * m * m,
+        };
+        let grains = (WORK_MAX / per_time).min(GRAINS_MAX);
+        if upper <= 0.0 || grains < GRAINS_MIN {
+            return None;
+        }
+        let grain = grain(prices, upper, grains);
+        let down = |cost: f64| rounded_down(cost, grain);
+        let pair = |m: Message| [down(m.held), down(m.total)];
+        let mut serve = Vec::new();
+        let mut take = None;
+        if let (true, Some((write, near, far))) = (lined, &prices.lines) {
+            match way {
+                Way::In => take = Some([down(near.transfer), down(far.transfer), down(*write)]),
+                Way::Out => serve = serve_prices(*write, near, far, m, far_max, down),
+            }
+        }
+        let count = Self {
+            way,
+            enough: n as u32,
+            m,
+            far_max,
+            grain,
+            near: pair(prices.near),
+            far: pair(prices.far),
+            serve,
+            take,
+            h: Vec::new(),
+            q: Vec::new(),
+            c: Default::default(),
+        };
+        count.takes_time().then_some(count)
+    }
+
+    /// Whether nothing that informs somebody takes no time at all: the tables are filled by time.
+    fn takes_time(&self) -> bool {
+        let free = self.near[1] == 0
+            || self.far[1] == 0
+            || self
+                .serve
+                .iter()
+                .any(|&[w, f_near, f_far]| w + f_near.min(f_far) == 0)
+            || self.take.is_some_and(|[near, far, _]| near.min(far) == 0);
+        !free
+    }
+
+    /// The least time, in the model's unit, at which `H(t, first − 1)` reaches the whole team; at
+    /// most `upper`, which must be the latency of some tree.
+    pub(super) fn first_time(&mut self, first: usize, upper: f64) -> f64 {
+        let limit = (upper / self.grain) as usize + 2;
+        for t in 0..=limit {
+            self.fill(t);
+            if self.h[t * self.m + first - 1] >= self.enough {
+                return (t as f64 * self.grain).min(upper);
+            }
+        }
+        upper
+    }
+
+    /// The last time that is in the tables.
+    pub(super) fn last(&self) -> usize {
+        self.h.len() / self.m - 1
+    }
+
+    fn fill(&mut self, t: usize) {
+        let m = self.m;
+        for k in 0..m {
+            let (value, _) = self.best(t, k);
+            self.h.push(value);
+        }
+        if !self.serve.is_empty() {
+            for a in 1..m {
+                for kappa in 0..m {
+                    let value = self.share(t, a, kappa).map_or(0, |(_, value)| value);
+                    self.q.push(value);
+                }
+            }
+        }
+        if let Some(take) = self.take {
+            for kappa in 0..m {
+                let [near, far, near_two, far_two] = self.chain(t, kappa, take);
+                self.c[0].push(near);
+                self.c[1].push(far);
+                self.c[2].push(near_two);
+                self.c[3].push(far_two);
+            }
+        }
+    }
+
+    #[inline]
+    fn h(&self, t: usize, k: usize) -> u32 {
+        self.h[t * self.m + k]
+    }
+
+    #[inline]
+    fn q(&self, t: usize, a: usize, kappa: usize) -> u32 {
+        if a == 0 {
+            return 0;
+        }
+        self.q[(t * (self.m - 1) + a - 1) * self.m + kappa]
+    }
+
+    /// The most that a holders of one part inform when they share κ, and what the first one's
+    /// island may grow by then; `None` when κ is too small for them.
+    pub(super) fn share(&self, t: usize, a: usize, kappa: usize) -> Option<(usize, u32)> {
+        if a == 0 || kappa < a {
+            return None;
+        }
+        let own = |k: usize| {
+            let others = match a {
+                1 => 0,
+                _ => self.q(t, a - 1, kappa - 1 - k),
+            };
+            (k, self.h(t, k) + others)
+        };
+        let most = if a == 1 {
+            kappa - 1..=kappa - 1
+        } else {
+            0..=kappa - a
+        };
+        most.map(own)
+            .reduce(|best, next| if next.1 > best.1 { next } else { best })
+    }
+
+    /// `H(t, k)` and how it comes about.
+    pub(super) fn best(&self, t: usize, k: usize) -> (u32, Choice) {
+        let mut best = (1, Choice::Stop);
+        let mut offer = |value: u32, choice: Choice| {
+            if value > best.0 {
+                best = (value.min(self.enough), choice);
+            }
+        };
+        let [held, total] = self.far;
+        if t >= total {
+            let child = self.h(t - total, self.m - 1);
+            // Free of charge, so as often as one likes.
+            let own = if held == 0 {
+                self.enough
+            } else {
+                self.h(t - held, k)
+            };
+            offer(
+                own + child,
+                Choice::Far {
+                    t_held: t - held,
+                    t_child: t - total,
+                },
+            );
+        }
+        let [held, total] = self.near;
+        if t >= total {
+            for k_child in 0..k {
+                let value = self.h(t - held, k - 1 - k_child) + self.h(t - total, k_child);
+                let (t_held, t_child) = (t - held, t - total);
+                offer(
+                    value,
+                    Choice::Near {
+                        t_held,
+                        t_child,
+                        k_child,
+                    },
+                );
+            }
+        }
+        self.lines_out(t, k, &mut offer);
+        if let Some([near, far, _]) = self.take {
+            self.lines_in(t, k, [near, far], &mut offer);
+        }
+        best
+    }
+
+    fn lines_out(&self, t: usize, k: usize, offer: &mut impl FnMut(u32, Choice)) {
+        if self.serve.is_empty() {
+            return;
+        }
+        let after = |time: usize| t.checked_sub(time).unwrap_or(OVER);
+        for near in 0..=k {
+            for far in 2_usize.saturating_sub(near)..=self.far_max {
+                let [write, fetch_near, fetch_far] = self.serve[near * (self.far_max + 1) + far];
+                let Some(t_held) = t.checked_sub(write) else {
+                    break;
+                };
+                let t_near = if near > 0 {
+                    after(write + fetch_near)
+                } else {
+                    OVER
+                };
+                let t_far = if far > 0 {
+                    after(write + fetch_far)
+                } else {
+                    OVER
+                };
+                match far {
+                    _ if t_near != OVER || t_far != OVER => {}
+                    0 => continue,
+                    _ => break,
+                }
+                let islands = match t_far {
+                    OVER => 0,
+                    left => self.h(left, self.m - 1).saturating_mul(far as u32),
+                };
+                for k_near in near..=k {
+                    let held = match write {
+                        // This very entry: free of charge, so as often as one likes.
+                        0 if k_near == 0 => self.enough,
+                        _ => self.h(t_held, k - k_near),
+                    };
+                    let inside = match t_near {
+                        OVER => 0,
+                        left => self.q(left, near, k_near),
+                    };
+                    let value = held.saturating_add(inside).saturating_add(islands);
+                    offer(
+                        value,
+                        Choice::Line {
+                            near,
+                            far,
+                            k_near,
+                            t_held,
+                            t_near,
+                            t_far,
+                        },
+                    );
+                    if near == 0 || t_near == OVER {
+                        break;
+                    }
+                }
+                // More readers are slower, and cannot bring in more than everybody.
+                if islands >= self.enough {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn lines_in(&self, t: usize, k: usize, taken: [usize; 2], offer: &mut impl FnMut(u32, Choice)) {
+        for (far, time) in taken.into_iter().enumerate() {
+            let Some(left) = t.checked_sub(time) else {
+                continue;
+            };
+            for kappa in 0..=k {
+                let chain = self.c[2 + far][left * self.m + kappa];
+                if chain > 0 {
+                    let choice = Choice::Chain { far: far == 1, k_near: kappa, t_held: left };
+                    offer(self.h(left, k - kappa) + chain, choice);
+                }
+            }
+        }
+    }
+
+    /// C for near and far, then both for at least two members; 0 where there is no time.
+    fn chain(&self, t: usize, kappa: usize, take: [usize; 3]) -> [u32; 4] {
+        debug_assert!(self.way == Way::In);
+        let value = |far, two| self.link(t, far, kappa, two, take).map_or(0, |(value, ..)| value);
+        [(false, false), (true, false), (false, true), (true, true)]
+            .map(|(far, two)| value(far, two).min(self.enough))
+    }
+
+    /// The best that a member which must have added t before the end brings in, with those before
+    /// it, of whom there must be some if `two`; what is left to itself, and whether the one before
+    /// it is far and what its kind shares then.
+    #[expect(clippy::type_complexity, reason = "one caller takes the value, the other the rest")]
+    fn link(
+        &self,
+        t: usize,
+        far: bool,
+        kappa: usize,
+        two: bool,
+        [x_near, x_far, write]: [usize; 3],
+    ) -> Option<(u32, Adder, Option<(bool, usize)>)> {
+        // How far its own island may grow, and what is left of κ then.
+        let shares = match (far, kappa) {
+            (true, _) => self.m - 1..self.m,
+            (false, 0) => return None,
+            (false, _) => 0..kappa,
+        };
+        let mut best: Option<(u32, Adder, Option<(bool, usize)>)> = None;
+        let mut offer = |value: u32, adder: Adder, before| {
+            if best.is_none_or(|(most, ..)| value > most) {
+                best = Some((value, adder, before));
+            }
+        };
+        for k in shares {
+            let rest = if far { kappa } else { kappa - 1 - k };
+            for (time, before) in [(x_near, false), (x_far, true)] {
+                let Some(left) = t.checked_sub(time) else { continue };
+                let chain = self.c[usize::from(before)][left * self.m + rest];
+                if chain > 0 {
+                    let adder = Adder { far, t: left, k };
+                    offer(self.h(left, k) + chain, adder, Some((before, rest)));
+                }
+            }
+            if let (Some(left), false) = (t.checked_sub(write), two) {
+                offer(self.h(left, k), Adder { far, t: left, k }, None);
+            }
+        }
+        best
+    }
+
+    /// The members of a [`Choice::Chain`], the last to add first.
+    pub(super) fn adders(&self, far: bool, k_near: usize, t_held: usize) -> Vec<Adder> {
+        let Some(take) = self.take else {
+            return Vec::new();
+        };
+        let mut adders = Vec::new();
+        let mut at = Some((far, k_near));
+        let mut t = t_held;
+        while let Some((far, kappa)) = at {
+            let Some((_, adder, before)) = self.link(t, far, kappa, adders.is_empty(), take) else {
+                break;
+            };
+            adders.push(adder);
+            (t, at) = (adder.t, before);
+        }
+        adders
+    }
+}
+
+/// For each pair (near, far) of readers the write and the fetches, in grains; a fetch is what is
+/// left of write and fetch together, so that only their sum is rounded.
+fn serve_prices(
+    write: f64,
+    near: &Shared,
+    far: &Shared,
+    m: usize,
+    far_max: usize,
+    down: impl Fn(f64) -> usize,
+) -> Vec<[usize; 3]> {
+    let times = |count: usize, cost: f64| if count == 0 { 0.0 } else { count as f64 * cost };
+    let mut all = Vec::with_capacity(m * (far_max + 1));
+    for a in 0..m {
+        for x in 0..=far_max {
+            let write = write + times(a, near.invalidate) + times(x, far.invalidate);
+            let written = down(write);
+            let fetch = |shared: &Shared| down(write + shared.fetch(a + x)) - written;
+            all.push([written, fetch(near), fetch(far)]);
+        }
+    }
+    all
+}
+
+/// The length of a grain: a common divisor of all prices where there is one that is long enough.
+fn grain(prices: &Prices, upper: f64, grains: usize) -> f64 {
+    let shortest = upper / grains as f64;
+    let mut costs = Vec::new();
+    for m in [prices.near, prices.far] {
+        costs.extend([m.held, m.total]);
+    }
+    if let Some((write, near, far)) = &prices.lines {
+        costs.push(*write);
+        for shared in [near, far] {
+            costs.extend([shared.invalidate, shared.transfer]);
+            shared.fetch.iter().for_each(|&(b, c)| costs.extend([b, c]));
+        }
+    }
+    costs.retain(|c| c.is_finite());
+    for scale in [1.0, 10.0, 100.0, 1000.0] {
+        let whole = |c: f64| (c * scale).round();
+        let exact = |c: f64| (whole(c) / scale - c).abs() <= 1e-12 * c && whole(c) < 1e9;
+        if costs.iter().all(|&c| exact(c)) {
+            let divisor = costs.iter().fold(0, |a, &c| gcd(a, whole(c) as u64)) as f64 / scale;
+            if divisor >= shortest {
+                return divisor;
+            }
+        }
+    }
+    shortest
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The most grains that are not longer than the cost.
+fn rounded_down(cost: f64, grain: f64) -> usize {
+    if cost.is_infinite() {
+        return usize::MAX / 8;
+    }
+    // A hair more than the quotient, so that exact multiples are not lost to division.
+    let near = (cost / grain).round();
+    if near * grain <= cost * (1.0 + 1e-12) {
+        near as usize
+    } else {
+        (cost / grain).floor() as usize
+    }
+}
