@@ -9,13 +9,18 @@
 //!   certain time; whoever it goes to needs at least its own cheapest message from then on;
 //! - **islands**: the same count with two prices, one inside of groups of near members, whose size
 //!   limits how far the low price goes, and one between groups.
+//!
+//! Dearer and tighter, by [`levels()`]: the same with nested groups and a price for each level.
 
-mod groups;
+pub(crate) mod groups;
 mod growth;
 mod islands;
+pub(crate) mod levels;
 mod reach;
 
 use corecast_model::CostModel;
+
+pub use levels::levels;
 
 use crate::operation::Operation;
 

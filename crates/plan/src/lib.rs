@@ -31,6 +31,7 @@ pub mod check;
 pub mod cost;
 pub mod draw;
 pub mod groups;
+pub mod hierarchy;
 pub mod operation;
 pub mod order;
 pub mod pattern;

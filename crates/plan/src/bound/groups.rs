@@ -172,3 +172,108 @@ fn priced(costs: &CostModel, group: Vec<usize>) -> Partition {
         across,
     }
 }
+
+/// Nested partitions, each refined by the one before, and the least costs of each level.
+#[derive(Clone, Debug)]
+pub(crate) struct Ladder {
+    /// For each partition, innermost first, the group of each member.
+    pub(crate) group: Vec<Vec<usize>>,
+    /// Members of each partition's largest group.
+    pub(crate) largest: Vec<usize>,
+    /// For each partition the price inside of its groups but across those of the one before, and
+    /// last the price across the outermost groups; infinite where there is no such pair.
+    pub(crate) price: Vec<Reach>,
+}
+
+/// The least send of a set of ordered pairs, and the least sum of send and receive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reach {
+    pub(crate) send: f64,
+    pub(crate) total: f64,
+}
+
+impl Ladder {
+    /// Members of the group around this one.
+    pub(crate) fn size_around(&self, level: usize, member: usize) -> usize {
+        let group = &self.group[level];
+        group.iter().filter(|&&g| g == group[member]).count()
+    }
+
+    fn priced(costs: &CostModel, mut group: Vec<Vec<usize>>) -> Self {
+        group.retain(|g| g.iter().any(|&x| x != g[0]));
+        let largest = group.iter().map(|g| largest(g)).collect();
+        let free = Reach {
+            send: f64::INFINITY,
+            total: f64::INFINITY,
+        };
+        let mut price = vec![free; group.len() + 1];
+        for i in 0..costs.n() {
+            let (send, receive) = (costs.send_matrix().row(i), costs.receive_matrix().row(i));
+            for j in (0..costs.n()).filter(|&j| j != i) {
+                // Partitions are nested: as many as part the two are inside of their level.
+                let level: usize = group.iter().map(|g| usize::from(g[i] != g[j])).sum();
+                let price = &mut price[level];
+                price.send = price.send.min(send[j]);
+                price.total = price.total.min(send[j] + receive[j]);
+            }
+        }
+        Self {
+            group,
+            largest,
+            price,
+        }
+    }
+}
+
+/// Least ratio of two neighbouring lengths that makes a level.
+const STEP_MIN: f64 = 1.05;
+/// Most partitions of a ladder.
+const RUNGS_MAX: usize = 3;
+
+/// The ladders that the costs and the NUMA nodes suggest, at most two: the widest steps in the
+/// lengths of a minimum spanning tree, and the same with NUMA nodes where these are not among them.
+pub(crate) fn ladders(costs: &CostModel) -> Vec<Ladder> {
+    let edges = spanning_edges(costs);
+    let ratio = |k: usize| edges[k].0 / edges[k - 1].0.max(f64::MIN_POSITIVE);
+    let mut steps: Vec<usize> = (1..edges.len()).filter(|&k| ratio(k) >= STEP_MIN).collect();
+    steps.sort_by(|&a, &b| ratio(b).total_cmp(&ratio(a)).then(a.cmp(&b)));
+    steps.truncate(RUNGS_MAX);
+    steps.sort_unstable();
+    let by_cost: Vec<Vec<usize>> = steps
+        .iter()
+        .map(|&step| joined(costs.n(), &edges[..step]))
+        .collect();
+    let numa = by_numa(costs);
+    let mut with_numa: Vec<Vec<usize>> = by_cost
+        .iter()
+        .filter(|g| refines(g, &numa) != refines(&numa, g))
+        .cloned()
+        .collect();
+    let at = with_numa.iter().filter(|g| refines(g, &numa)).count();
+    with_numa.insert(at, numa);
+    with_numa.retain(|g| largest(g) > 1 && largest(g) < g.len());
+    if with_numa.len() > RUNGS_MAX {
+        with_numa.remove(if at == 0 { RUNGS_MAX } else { 0 });
+    }
+    let mut found = vec![by_cost];
+    if found[0] != with_numa {
+        found.push(with_numa);
+    }
+    found.retain(|ladder| !ladder.is_empty());
+    let priced = found.into_iter().map(|l| Ladder::priced(costs, l));
+    priced.collect()
+}
+
+/// Whether every group of `fine` lies in one of `coarse`.
+fn refines(fine: &[usize], coarse: &[usize]) -> bool {
+    let mut inside = vec![None; fine.len()];
+    fine.iter()
+        .zip(coarse)
+        .all(|(&f, &c)| *inside[f].get_or_insert(c) == c)
+}
+
+fn largest(group: &[usize]) -> usize {
+    let mut size = vec![0; group.len()];
+    group.iter().for_each(|&g| size[g] += 1);
+    size.into_iter().max().unwrap_or(0)
+}

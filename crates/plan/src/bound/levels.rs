@@ -1,0 +1,171 @@
+//! Informed members multiply no faster than the prices of nested levels allow.
+//!
+//! Split the members into groups, and those into smaller ones: packages into NUMA nodes, say. A
+//! *level-l island* of a tree is a maximal part that only uses messages inside of level-l groups;
+//! it has at most as many members as the largest such group. Let a message of each level keep its
+//! sender busy as long as the least send found there, and arrive after the least sum of send and
+//! receive. Let `H(t, k)` be the most members, the holder included, that one holder can inform
+//! within time t when its level-l island may grow by `k_l` more members, for each level l:
+//!
+//! ```text
+//! H(t, k) = max of  1
+//!                   H(t − s, k) + H(t − s − r, m − 1)          across the outermost groups
+//!                   H(t − s', a) + H(t − s' − r', b)           inside of a level-l group, where
+//!                       a_i = k_i, b_i = m_i − 1 for i inside of l: a new island there
+//!                       a_i + b_i = k_i − 1      for the others: their room is shared out
+//! ```
+//!
+//! No tree over n members is faster than the least t with `H(t, k_root) ≥ n`: cut its own islands
+//! along the recursion. Times are whole multiples of a grain, costs rounded down, which can only
+//! make the bound lower. With one level this is the count of [`super::islands`].
+
+mod grain;
+pub(crate) mod table;
+
+use corecast_model::CostModel;
+
+use super::groups::{Ladder, ladders};
+use super::lower_bound;
+use crate::operation::Operation;
+use crate::smelt;
+use grain::down;
+use table::{Frame, GROUPINGS, Grains, Table};
+
+/// A table counted to its end, and what it proves.
+pub(crate) struct Counted {
+    pub(crate) ladder: Ladder,
+    pub(crate) table: Table,
+    /// The least time, in grains, not ruled out.
+    pub(crate) time: usize,
+    /// Whether the count got to n within its work; otherwise only `time` is of use.
+    pub(crate) whole: bool,
+    /// `time` in the model's unit: a bound.
+    pub(crate) bound: f64,
+}
+
+/// Most grains that a tree's latency is divided into.
+const GRAINS_MAX: f64 = 4096.0;
+/// Fewer grains round too much away to be worth the work.
+const GRAINS_MIN: f64 = 48.0;
+/// Largest team: counts are 16-bit numbers, and two of them are added.
+const MEMBERS_MAX: usize = 16_000;
+
+/// No broadcast tree with this root is faster; without a root, none with any root. Dearer and
+/// tighter than [`lower_bound`] where near and far come in several levels.
+///
+/// At most `work` additions are made, see the cost below: the result depends on the arguments
+/// alone. A bound cut short is still a bound.
+///
+/// # Panics
+///
+/// When the root is outside of the team.
+///
+/// # Cost
+///
+/// O(n²), and `work` additions, at some 3 to 5 billion a second (2.5 GHz Xeon, November 2026,
+/// `cargo run --release -p corecast-plan --example large`).
+///
+/// # Examples
+///
+/// ```
+/// use corecast_plan::{Operation, bound};
+///
+/// let machine = corecast_model::synthetic(
+///     "package:2 numa:4 core:8 send=60,120,200 receive=220,450,750",
+/// )
+/// .unwrap();
+/// let quick = bound::lower_bound(machine.costs(), Operation::Broadcast, None);
+/// assert!(quick < 1750.0);
+/// assert_eq!(bound::levels(machine.costs(), None, 100_000_000), 1750.0);
+/// ```
+#[must_use]
+pub fn levels(costs: &CostModel, root: Option<usize>, work: u64) -> f64 {
+    let quick = lower_bound(costs, Operation::Broadcast, root);
+    let all = ladders(costs);
+    let share = work / all.len().max(1) as u64;
+    let each = all.into_iter().filter_map(|l| count(costs, l, root, share));
+    each.fold(quick, |best, counted| best.max(counted.bound))
+}
+
+/// Counts along a ladder; `None` where a level's sends are free or too cheap to be counted.
+pub(crate) fn count(
+    costs: &CostModel,
+    ladder: Ladder,
+    root: Option<usize>,
+    work: u64,
+) -> Option<Counted> {
+    let n = costs.n();
+    if n < 2 || n > MEMBERS_MAX || ladder.group.is_empty() {
+        return None;
+    }
+    let upper = upper(costs, root.unwrap_or(0));
+    let prices: Vec<f64> = ladder
+        .price
+        .iter()
+        .flat_map(|p| [p.send, p.total])
+        .collect();
+    let grains = grains(&ladder, work).min(GRAINS_MAX);
+    if upper <= 0.0 || !upper.is_finite() || grains < GRAINS_MIN {
+        return None;
+    }
+    let grain = grain::length(&prices, upper / grains);
+    let frame = frame(&ladder, n, root, grain)?;
+    let limit = (upper / grain) as usize + 2;
+    let (table, time, whole) = Table::until_enough(frame, limit, work);
+    Some(Counted {
+        ladder,
+        table,
+        time,
+        whole,
+        bound: time as f64 * grain,
+    })
+}
+
+/// The latency of some tree.
+fn upper(costs: &CostModel, root: usize) -> f64 {
+    let base = smelt::base(costs, root);
+    crate::cost::latency(costs, &base, Operation::Broadcast)
+}
+
+/// How many rows the work is enough for. Only the rows of the last doublings are whole.
+fn grains(ladder: &Ladder, work: u64) -> f64 {
+    let mut row = 0.0;
+    let sizes = ladder.largest.iter().map(|&m| m as f64);
+    let cells: f64 = sizes.clone().product();
+    for from in 0..ladder.largest.len() {
+        let shared: f64 = sizes.clone().skip(from).map(|m| m / 2.0).product();
+        row += cells * shared;
+    }
+    work as f64 / row * 3.0
+}
+
+fn frame(ladder: &Ladder, n: usize, root: Option<usize>, grain: f64) -> Option<Frame> {
+    let depth = ladder.group.len();
+    let pad = GROUPINGS - depth;
+    let mut frame = Frame {
+        size: [1; GROUPINGS],
+        price: [Grains::NEVER; GROUPINGS + 1],
+        enough: i16::try_from(n).ok()?,
+        first: [0; GROUPINGS],
+    };
+    for level in 0..=depth {
+        let price = ladder.price[level];
+        if price.send.is_finite() {
+            frame.price[pad + level] = Grains {
+                send: down(price.send, grain),
+                total: down(price.total, grain),
+            };
+        }
+    }
+    if frame.price.iter().any(|p| p.send == 0) {
+        return None;
+    }
+    for level in 0..depth {
+        frame.size[pad + level] = ladder.largest[level];
+        let of_root = root.map_or(ladder.largest[level], |root| {
+            ladder.size_around(level, root)
+        });
+        frame.first[pad + level] = of_root - 1;
+    }
+    Some(frame)
+}

@@ -1,0 +1,475 @@
+//! The table of counts behind the bound and the constructor: `H(t, k)` of [`super`].
+
+/// Levels of groups that a table can hold; fewer are padded with groups of one member.
+pub(crate) const GROUPINGS: usize = 3;
+
+/// How many more members each of a holder's islands may take, innermost first.
+pub(crate) type Room = [usize; GROUPINGS];
+
+/// A price in grains. `total` is send and receive together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grains {
+    pub(crate) send: usize,
+    pub(crate) total: usize,
+}
+
+impl Grains {
+    /// No message has this price.
+    pub(crate) const NEVER: Self = Self {
+        send: usize::MAX / 4,
+        total: usize::MAX / 2,
+    };
+}
+
+/// What a table is made from.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    /// Most members of a group of each grouping, innermost first; 1 where there is no such level.
+    pub(crate) size: [usize; GROUPINGS],
+    /// The price inside of each grouping's groups, and last that between the outermost ones.
+    /// No send is free.
+    pub(crate) price: [Grains; GROUPINGS + 1],
+    /// Counting stops here.
+    pub(crate) enough: i16,
+    /// The room of the root.
+    pub(crate) first: Room,
+}
+
+/// `H(t, ·)` of one time, for no more room than can be used in it.
+#[derive(Clone, Copy)]
+struct Row {
+    start: usize,
+    dims: [usize; GROUPINGS],
+}
+
+/// The choice that gives a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// The grouping inside of which the message stays; [`GROUPINGS`] for one across.
+    pub(crate) level: usize,
+    /// What room the holder is left with.
+    pub(crate) holder: Room,
+    /// What room the child has.
+    pub(crate) child: Room,
+}
+
+pub(crate) struct Table {
+    frame: Frame,
+    /// `H(t, all room)`, some rows further than `rows`.
+    full: Vec<i16>,
+    rows: Vec<Row>,
+    cells: Vec<i16>,
+    /// The least send.
+    least: usize,
+    /// Additions so far.
+    work: u64,
+}
+
+impl Table {
+    /// Counts until there are enough members, or until `work` additions are done or `limit` is
+    /// reached. Returns the table and the least time that is not ruled out.
+    pub(crate) fn until_enough(frame: Frame, limit: usize, work: u64) -> (Self, usize, bool) {
+        let least = frame.price.iter().map(|p| p.send).min().unwrap_or(1);
+        assert!(least > 0, "a send takes at least one grain");
+        let mut table = Self {
+            frame,
+            full: Vec::new(),
+            rows: Vec::new(),
+            cells: Vec::new(),
+            least,
+            work: 0,
+        };
+        for t in 0..limit {
+            if table.work > work {
+                return (table, t, false);
+            }
+            table.extend();
+            let enough = table.frame.enough;
+            if table.full[t] >= enough && table.count(t, table.frame.first) >= enough {
+                return (table, t, true);
+            }
+        }
+        (table, limit, false)
+    }
+
+    /// One time more.
+    pub(crate) fn extend(&mut self) {
+        let t = self.full.len();
+        // A row is needed in full only once something was sent at that time.
+        if let Some(at) = t.checked_sub(self.least) {
+            self.complete(at);
+        }
+        let all = self.frame.size.map(|m| m - 1);
+        self.full.push(self.count(t, all));
+    }
+
+    /// `H(t, k)`, for a time whose row need not be complete.
+    fn count(&self, t: usize, room: Room) -> i16 {
+        let mut best = 1;
+        self.each_choice(t, room, |_, count| best = best.max(count));
+        best.min(self.frame.enough)
+    }
+
+    /// `H(t, k)` for a complete time.
+    fn known(&self, t: usize, room: Room) -> i16 {
+        let Row { start, dims } = self.rows[t];
+        let at = |i: usize| room[i].min(dims[i] - 1);
+        self.cells[start + (at(0) * dims[1] + at(1)) * dims[2] + at(2)]
+    }
+
+    /// `H(t, k)`.
+    pub(crate) fn at(&self, t: usize, room: Room) -> i16 {
+        if t < self.rows.len() {
+            self.known(t, room)
+        } else {
+            self.count(t, room)
+        }
+    }
+
+    /// The price of a level.
+    pub(crate) fn price(&self, level: usize) -> Grains {
+        self.frame.price[level]
+    }
+
+    /// Every choice at a time with this room, with its count, innermost level first.
+    pub(crate) fn each_choice(&self, t: usize, room: Room, mut take: impl FnMut(Step, i16)) {
+        let all = self.frame.size.map(|m| m - 1);
+        for (level, price) in self.frame.price.iter().enumerate() {
+            if t < price.total {
+                continue;
+            }
+            let (sent, arrived) = (t - price.send, t - price.total);
+            if level == GROUPINGS {
+                let step = Step {
+                    level,
+                    holder: room,
+                    child: all,
+                };
+                take(step, self.known(sent, room) + self.full[arrived]);
+                continue;
+            }
+            let (a, b) = (self.rows[sent].dims, self.rows[arrived].dims);
+            let pairs = |i: usize| Pairs::new(i >= level, room[i], a[i], b[i]);
+            for (a0, b0) in pairs(0) {
+                for (a1, b1) in pairs(1) {
+                    for (a2, b2) in pairs(2) {
+                        let step = Step {
+                            level,
+                            holder: [a0, a1, a2],
+                            child: [b0, b1, b2],
+                        };
+                        take(
+                            step,
+                            self.known(sent, step.holder) + self.known(arrived, step.child),
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Row t, from earlier ones.
+    fn complete(&mut self, t: usize) {
+        debug_assert_eq!(t, self.rows.len());
+        let most = usize::try_from(self.full[t]).unwrap_or(1);
+        let dims = self.frame.size.map(|m| m.min(most));
+        let mut row = vec![1_i16; dims.iter().product()];
+        let mut lines = row.chunks_exact_mut(dims[2]);
+        let mut work = 0;
+        for k0 in 0..dims[0] {
+            for k1 in 0..dims[1] {
+                if let Some(line) = lines.next() {
+                    work += self.fill(t, k0, k1, line);
+                }
+            }
+        }
+        self.work += work;
+        let start = self.cells.len();
+        self.cells.extend_from_slice(&row);
+        self.rows.push(Row { start, dims });
+    }
+
+    /// The counts for every outermost room; the additions it took.
+    fn fill(&self, t: usize, k0: usize, k1: usize, line: &mut [i16]) -> u64 {
+        let mut work = 0;
+        for (level, price) in self.frame.price.iter().enumerate() {
+            if t < price.total {
+                continue;
+            }
+            let (sent, arrived) = (self.rows[t - price.send], t - price.total);
+            if level == GROUPINGS {
+                let here = self.line(sent, k0, k1);
+                let there = self.full[arrived];
+                // Rows are cut where more room is of no use; the running maximum goes on from there.
+                for (count, &here) in line.iter_mut().zip(here) {
+                    *count = (*count).max(here + there);
+                }
+                continue;
+            }
+            let arrived = self.rows[arrived];
+            let (a, b) = (sent.dims, arrived.dims);
+            let Some(rest) = line.get_mut(1..) else {
+                continue;
+            };
+            for (a0, b0) in Pairs::new(level == 0, k0, a[0], b[0]) {
+                for (a1, b1) in Pairs::new(level <= 1, k1, a[1], b[1]) {
+                    let (a, b) = (self.line(sent, a0, a1), self.line(arrived, b0, b1));
+                    work += best_sums(rest, a, b);
+                }
+            }
+        }
+        let mut most = 1;
+        for count in line {
+            most = most.max(*count).min(self.frame.enough);
+            *count = most;
+        }
+        work
+    }
+
+    /// One line of a row; room beyond the row's is of no use and cut.
+    fn line(&self, row: Row, k0: usize, k1: usize) -> &[i16] {
+        let Row { start, dims } = row;
+        let (k0, k1) = (k0.min(dims[0] - 1), k1.min(dims[1] - 1));
+        &self.cells[start + (k0 * dims[1] + k1) * dims[2]..][..dims[2]]
+    }
+}
+
+/// The ways to share room between a holder and a child; `a` and `b` say how much each can use.
+struct Pairs {
+    next: usize,
+    last: usize,
+    /// The child's share is this minus the holder's.
+    sum: usize,
+}
+
+impl Pairs {
+    fn new(shared: bool, room: usize, a: usize, b: usize) -> Self {
+        if !shared {
+            // The holder keeps its room, the child has a new island.
+            let next = room.min(a - 1);
+            let sum = next + b - 1;
+            return Self {
+                next,
+                last: next,
+                sum,
+            };
+        }
+        let Some(sum) = room.checked_sub(1) else {
+            return Self {
+                next: 1,
+                last: 0,
+                sum: 0,
+            };
+        };
+        // Counts grow with room, so leaving room unused that somebody can use gains nothing.
+        let sum = sum.min(a + b - 2);
+        Self {
+            next: (sum + 1).saturating_sub(b),
+            last: sum.min(a - 1),
+            sum,
+        }
+    }
+}
+
+impl Iterator for Pairs {
+    type Item = (usize, usize);
+
+    fn next(&mut self) -> Option<(usize, usize)> {
+        let a = self.next;
+        self.next += 1;
+        (a <= self.last).then(|| (a, self.sum - a))
+    }
+}
+
+/// `best[i + j] = max(best[i + j], a[i] + b[j])` where there is such an entry; the additions.
+fn best_sums(best: &mut [i16], a: &[i16], b: &[i16]) -> u64 {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let mut fours = short.chunks_exact(4);
+    let mut at = 0;
+    let mut work = 0;
+    for four in &mut fours {
+        let Some(best) = best.get_mut(at..) else {
+            return work;
+        };
+        four_sums(best, [four[0], four[1], four[2], four[3]], long);
+        work += 4 * best.len().min(long.len()) as u64;
+        at += 4;
+    }
+    for &x in fours.remainder() {
+        let Some(best) = best.get_mut(at..) else {
+            return work;
+        };
+        one_sum(best, x, long);
+        work += best.len().min(long.len()) as u64;
+        at += 1;
+    }
+    work
+}
+
+fn one_sum(best: &mut [i16], x: i16, long: &[i16]) {
+    for (best, &y) in best.iter_mut().zip(long) {
+        *best = (*best).max(x + y);
+    }
+}
+
+/// Four shifted sums at a time: a quarter of the reads and writes of `best`.
+fn four_sums(best: &mut [i16], x: [i16; 4], long: &[i16]) {
+    let middle = long.len().min(best.len());
+    if middle < 4 {
+        for (shift, &x) in x.iter().enumerate() {
+            if let Some(best) = best.get_mut(shift..) {
+                one_sum(best, x, long);
+            }
+        }
+        return;
+    }
+    for k in 0..3 {
+        for shift in 0..=k {
+            best[k] = best[k].max(x[shift] + long[k - shift]);
+        }
+    }
+    let count = middle - 3;
+    let (y0, y1) = (&long[3..][..count], &long[2..][..count]);
+    let (y2, y3) = (&long[1..][..count], &long[..count]);
+    for ((((best, y0), y1), y2), y3) in best[3..][..count]
+        .iter_mut()
+        .zip(y0)
+        .zip(y1)
+        .zip(y2)
+        .zip(y3)
+    {
+        let left = (x[0] + y0).max(x[1] + y1);
+        let right = (x[2] + y2).max(x[3] + y3);
+        *best = (*best).max(left.max(right));
+    }
+    for k in middle..best.len().min(long.len() + 3) {
+        for shift in (k + 1 - long.len()).min(4)..4 {
+            best[k] = best[k].max(x[shift] + long[k - shift]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// The recursion of [`super::super`] as it is written there.
+    struct Naive<'a> {
+        frame: &'a Frame,
+        known: HashMap<(usize, Room), i16>,
+    }
+
+    impl Naive<'_> {
+        fn count(&mut self, t: usize, room: Room) -> i16 {
+            if let Some(&count) = self.known.get(&(t, room)) {
+                return count;
+            }
+            let mut best = 1;
+            for (level, price) in self.frame.price.into_iter().enumerate() {
+                if t < price.total {
+                    continue;
+                }
+                for (a, b) in self.shares(level, room) {
+                    let sum = self.count(t - price.send, a) + self.count(t - price.total, b);
+                    best = best.max(sum);
+                }
+            }
+            best = best.min(self.frame.enough);
+            self.known.insert((t, room), best);
+            best
+        }
+
+        /// All ways to share room after a message of a level.
+        fn shares(&self, level: usize, room: Room) -> Vec<(Room, Room)> {
+            let mut all = vec![(room, self.frame.size.map(|m| m - 1))];
+            for at in level..GROUPINGS {
+                let mut next = Vec::new();
+                for (a, b) in all {
+                    for share in 0..room[at] {
+                        let (mut a, mut b) = (a, b);
+                        a[at] = share;
+                        b[at] = room[at] - 1 - share;
+                        next.push((a, b));
+                    }
+                }
+                all = next;
+            }
+            all
+        }
+    }
+
+    #[test]
+    fn tables_are_the_recursion() {
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut random = |below: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 33) % below
+        };
+        for case in 0..60 {
+            let inner = if case % 3 == 0 { 1 + random(2) } else { 1 } as usize;
+            let middle = inner * (1 + random(3)) as usize;
+            let outer = middle + random(14) as usize;
+            let size = [inner, middle, outer];
+            let first = size.map(|m| random(m as u64) as usize);
+            let mut price = [Grains::NEVER; GROUPINGS + 1];
+            for (level, price) in price.iter_mut().enumerate() {
+                if level == GROUPINGS || size[level] > 1 {
+                    let send = 1 + random(4) as usize;
+                    let total = send + random(9) as usize;
+                    *price = Grains { send, total };
+                }
+            }
+            let frame = Frame {
+                size,
+                price,
+                enough: 20 + random(40) as i16,
+                first,
+            };
+            let (table, time, whole) = Table::until_enough(frame.clone(), 1000, u64::MAX);
+            assert!(whole);
+            let mut naive = Naive {
+                frame: &frame,
+                known: HashMap::new(),
+            };
+            assert!(naive.count(time, first) >= frame.enough);
+            assert!(time == 0 || naive.count(time - 1, first) < frame.enough);
+            for t in 0..=time {
+                for k in 0..size.iter().product() {
+                    let room = [k % size[0], k / size[0] % size[1], k / size[0] / size[1]];
+                    assert_eq!(
+                        table.at(t, room),
+                        naive.count(t, room),
+                        "{frame:?} {t} {room:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn little_work_rules_out_less() {
+        let price = [(1, 2), (1, 3), (2, 5), (3, 9)].map(|(send, total)| Grains { send, total });
+        let size = [4, 12, 30];
+        let frame = Frame {
+            size,
+            price,
+            enough: 240,
+            first: size.map(|m| m - 1),
+        };
+        let (_, all, whole) = Table::until_enough(frame.clone(), 1000, u64::MAX);
+        assert!(whole);
+        let mut last = 0;
+        for work in [0, 1000, 100_000] {
+            let (_, time, whole) = Table::until_enough(frame.clone(), 1000, work);
+            assert!(
+                !whole && time >= last && time < all,
+                "{work}: {time} of {all}"
+            );
+            last = time;
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Trees for machines whose costs come in nested levels, by replaying the count of their bound.
+//!
+//! The bound of [`crate::bound::levels()`] counts how many members can be informed in a given time
+//! when only the level of a message matters. Its choices, made again in the order of time with
+//! concrete members, are a tree. On machines whose costs are exact classes that tree often is as
+//! fast as the bound, which proves both. Where costs vary inside of a level it is a start for
+//! [`crate::search::improve`].
+//!
+//! Everything here is a broadcast. A reduction is one on [`CostModel::mirrored`], and its tree is
+//! [`Tree::reversed`] afterwards.
+
+mod places;
+mod replay;
+
+use corecast_model::CostModel;
+
+use crate::bound::groups::{Ladder, ladders};
+use crate::bound::levels::{self, Counted};
+use crate::cost::latency;
+use crate::operation::Operation;
+use crate::order::best_order;
+use crate::tree::Tree;
+use replay::Taste;
+
+/// A tree with a bound on all others.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Certified {
+    /// The tree.
+    pub tree: Tree,
+    /// Its latency as a broadcast, in the model's unit.
+    pub latency: f64,
+    /// No tree with this root is faster, or with any root where none was asked for.
+    pub lower_bound: f64,
+}
+
+/// Additions for a first tree; some 30 ms at 1,024 members.
+const QUICK_WORK: u64 = 400_000_000;
+/// Grains beyond the bound that are tried at most, when members find no place in time.
+const LATER_MAX: usize = 6;
+
+/// A good tree soon: a count in coarse grains, replayed once. `None` where costs have no levels, or
+/// so many members in each that the count would take long.
+///
+/// Without a root, one in the largest groups is taken, of those the one with the least mean send.
+///
+/// # Panics
+///
+/// When the root is outside of the team.
+///
+/// # Cost
+///
+/// O(n²) and some hundred million additions: 1, 10 and 50 ms at 64, 256 and 1,024 members (2.5 GHz
+/// Xeon, November 2026, `cargo run --release -p corecast-plan --example large`).
+///
+/// # Examples
+///
+/// ```
+/// use corecast_plan::{Operation, cost, hierarchy, smelt};
+///
+/// let machine = corecast_model::synthetic(
+///     "package:2 numa:4 core:8 send=60,120,200 receive=220,450,750",
+/// )
+/// .unwrap();
+/// let costs = machine.costs();
+/// let of = |tree| cost::latency(costs, &tree, Operation::Broadcast);
+/// assert!(of(hierarchy::tree(costs, Some(0)).unwrap()) < of(smelt::tree(costs, 0)));
+/// ```
+#[must_use]
+pub fn tree(costs: &CostModel, root: Option<usize>) -> Option<Tree> {
+    check(costs, root);
+    let each = ladders(costs).into_iter().filter_map(|ladder| {
+        let counted = levels::count(costs, ladder, root, QUICK_WORK)?;
+        let start = root.unwrap_or_else(|| roomy(costs, &counted.ladder));
+        counted
+            .whole
+            .then(|| replayed(costs, &counted, counted.time, start, Taste::ALL[0]))
+    });
+    each.min_by(|a, b| a.latency.total_cmp(&b.latency))
+        .map(|found| found.tree)
+}
+
+/// The best tree that replays give, and the bound of [`crate::bound::levels()`], from one count.
+///
+/// At most `work` additions are made for the count: the result depends on the arguments alone.
+/// `None` where costs have no levels, or the work is too little.
+///
+/// # Panics
+///
+/// When the root is outside of the team.
+///
+/// # Cost
+///
+/// O(n²), `work` additions at some 3 to 5 billion a second, and up to 28 replays, each as long as
+/// an improvement of a tree takes to try some thousand moves.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_plan::hierarchy;
+///
+/// let machine = corecast_model::synthetic(
+///     "package:2 numa:4 core:8 send=60,120,200 receive=220,450,750",
+/// )
+/// .unwrap();
+/// let found = hierarchy::certified(machine.costs(), None, 100_000_000).unwrap();
+/// assert_eq!((found.latency, found.lower_bound), (1750.0, 1750.0));
+/// ```
+#[must_use]
+pub fn certified(costs: &CostModel, root: Option<usize>, work: u64) -> Option<Certified> {
+    check(costs, root);
+    let all = ladders(costs);
+    let share = work / all.len().max(1) as u64;
+    let mut best: Option<Found> = None;
+    let mut lower_bound = 0.0_f64;
+    for ladder in all {
+        let Some(mut counted) = levels::count(costs, ladder, root, share) else {
+            continue;
+        };
+        lower_bound = lower_bound.max(counted.bound);
+        if counted.whole {
+            let found = best_replay(costs, &mut counted, root);
+            if best.as_ref().is_none_or(|b| found.latency < b.latency) {
+                best = Some(found);
+            }
+        }
+    }
+    best.map(|found| Certified {
+        tree: found.tree,
+        latency: found.latency,
+        lower_bound: lower_bound.min(found.latency),
+    })
+}
+
+/// A tree from a replay.
+struct Found {
+    tree: Tree,
+    latency: f64,
+    /// Members that found no place in time.
+    late: usize,
+}
+
+/// Replays with more and more time, until everybody finds a place.
+fn best_replay(costs: &CostModel, counted: &mut Counted, root: Option<usize>) -> Found {
+    let root = root.unwrap_or_else(|| roomy(costs, &counted.ladder));
+    let optimal = counted.bound * (1.0 + 1e-12);
+    let mut best = replayed(costs, counted, counted.time, root, Taste::ALL[0]);
+    for later in 0..=LATER_MAX {
+        let time = counted.time + later;
+        let mut placed = false;
+        for taste in Taste::ALL {
+            if best.latency <= optimal {
+                return best;
+            }
+            let found = replayed(costs, counted, time, root, taste);
+            placed |= found.late == 0;
+            if found.latency < best.latency {
+                best = found;
+            }
+        }
+        if placed {
+            break;
+        }
+        counted.table.extend();
+    }
+    best
+}
+
+fn replayed(costs: &CostModel, counted: &Counted, time: usize, root: usize, taste: Taste) -> Found {
+    let Counted { ladder, table, .. } = counted;
+    let (tree, late) = replay::tree(costs, ladder, table, time, root, taste);
+    let tree = best_order(costs, &tree, Operation::Broadcast);
+    let latency = latency(costs, &tree, Operation::Broadcast);
+    Found {
+        tree,
+        latency,
+        late,
+    }
+}
+
+/// The member with most room around it, outermost groups first, then with the least mean send.
+fn roomy(costs: &CostModel, ladder: &Ladder) -> usize {
+    let sizes: Vec<Vec<usize>> = ladder.group.iter().map(|group| sizes(group)).collect();
+    let around = |v: usize| {
+        let room = ladder.group.iter().zip(&sizes);
+        room.rev().map(move |(group, size)| size[group[v]])
+    };
+    let better = |a: usize, b: usize| {
+        let sends = || costs.send_mean(a).total_cmp(&costs.send_mean(b));
+        around(b).cmp(around(a)).then_with(sends)
+    };
+    (0..costs.n()).min_by(|&a, &b| better(a, b)).unwrap_or(0)
+}
+
+fn sizes(group: &[usize]) -> Vec<usize> {
+    let mut size = vec![0; group.len()];
+    group.iter().for_each(|&g| size[g] += 1);
+    size
+}
+
+fn check(costs: &CostModel, root: Option<usize>) {
+    if let Some(root) = root {
+        let n = costs.n();
+        assert!(root < n, "root {root} is outside of a team of {n}");
+    }
+}

@@ -1,0 +1,100 @@
+//! Which members are still free, and how much of each group is promised to whom.
+
+use corecast_model::CostModel;
+
+use crate::bound::groups::Ladder;
+
+/// The concrete side of a replay. A holder's room is promised: nobody else takes it.
+pub(super) struct Places<'a> {
+    costs: &'a CostModel,
+    ladder: &'a Ladder,
+    /// For each grouping and group the members neither taken nor promised.
+    free: Vec<Vec<usize>>,
+    /// Members not yet taken, by innermost group.
+    idle: Vec<Vec<usize>>,
+    /// A member of each innermost group, to tell where the group lies.
+    sample: Vec<usize>,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(costs: &'a CostModel, ladder: &'a Ladder) -> Self {
+        let free = ladder.group.iter().map(|group| {
+            let mut size = vec![0; group.iter().max().map_or(0, |g| g + 1)];
+            group.iter().for_each(|&g| size[g] += 1);
+            size
+        });
+        let free: Vec<Vec<usize>> = free.collect();
+        let mut idle = vec![Vec::new(); free[0].len()];
+        for (v, &g) in ladder.group[0].iter().enumerate() {
+            idle[g].push(v);
+        }
+        let sample = idle.iter().map(|members| members[0]).collect();
+        Self {
+            costs,
+            ladder,
+            free,
+            idle,
+            sample,
+        }
+    }
+
+    /// How many groupings part the member from an innermost group.
+    fn apart(&self, member: usize, home: usize) -> usize {
+        let other = self.sample[home];
+        let parted = |group: &&Vec<usize>| group[member] != group[other];
+        self.ladder.group.iter().filter(parted).count()
+    }
+
+    /// The innermost groups with idle members at this distance from a member.
+    pub(super) fn homes(&self, member: usize, level: usize) -> Vec<usize> {
+        let all = 0..self.idle.len();
+        all.filter(|&g| !self.idle[g].is_empty() && self.apart(member, g) == level)
+            .collect()
+    }
+
+    /// What is free of the groups around an innermost group.
+    pub(super) fn free(&self, home: usize, grouping: usize) -> usize {
+        self.free[grouping][self.ladder.group[grouping][self.sample[home]]]
+    }
+
+    pub(super) fn home(&self, member: usize) -> usize {
+        self.ladder.group[0][member]
+    }
+
+    /// Promises members of the group around this one.
+    pub(super) fn promise(&mut self, member: usize, grouping: usize, count: usize) {
+        let group = self.ladder.group[grouping][member];
+        self.free[grouping][group] -= count;
+    }
+
+    /// Takes a promise back.
+    pub(super) fn release(&mut self, member: usize, grouping: usize, count: usize) {
+        let group = self.ladder.group[grouping][member];
+        self.free[grouping][group] += count;
+    }
+
+    /// Takes the idle member of a group that is cheapest to serve from here. Promises are the
+    /// caller's business.
+    pub(super) fn take(&mut self, from: usize, home: usize) -> Option<usize> {
+        let cost = |&x: &usize| self.costs.send(from, x) + self.costs.receive(from, x);
+        let idle = &self.idle[home];
+        let best = (0..idle.len()).min_by(|&a, &b| {
+            cost(&idle[a])
+                .total_cmp(&cost(&idle[b]))
+                .then(idle[a].cmp(&idle[b]))
+        })?;
+        Some(self.idle[home].swap_remove(best))
+    }
+
+    /// Takes this very member.
+    pub(super) fn take_root(&mut self, root: usize) {
+        self.idle[self.ladder.group[0][root]].retain(|&x| x != root);
+    }
+
+    /// Everybody not taken, by rank.
+    pub(super) fn left(self) -> Vec<usize> {
+        let mut left: Vec<usize> = self.idle.into_iter().flatten().collect();
+        left.sort_unstable();
+        left
+    }
+}

@@ -1,0 +1,329 @@
+//! From a count to a tree: the choices behind the count, made again in the order of time, each
+//! abstract member becoming a concrete one.
+//!
+//! A holder is told how many members it is to inform (`want`) and how much room it has for that.
+//! The count's recursion says which first messages allow it. Of these the one is taken whose child
+//! finds most of its room in the machine as it is by then; the count knows how large groups are,
+//! not how many there are, so that can be less than all. Members for whom no place is found are
+//! served last, each by whoever is done first.
+
+use std::collections::BinaryHeap;
+
+use corecast_model::CostModel;
+
+use super::places::Places;
+use crate::bound::groups::Ladder;
+use crate::bound::levels::table::{GROUPINGS, Room, Step, Table};
+use crate::tree::Tree;
+
+/// What the recursion leaves open.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taste {
+    /// Which room a holder goes without first when it does not need all.
+    pub(super) thrift: Thrift,
+    /// Of children that use a group equally well, prefer those with most below them.
+    pub(super) large_child: bool,
+}
+
+/// The groups whose room is saved first: the large ones or the small ones.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Thrift {
+    Outer,
+    Inner,
+}
+
+impl Taste {
+    /// None of them is the best everywhere.
+    pub(super) const ALL: [Self; 4] = [
+        Self {
+            thrift: Thrift::Outer,
+            large_child: false,
+        },
+        Self {
+            thrift: Thrift::Inner,
+            large_child: false,
+        },
+        Self {
+            thrift: Thrift::Outer,
+            large_child: true,
+        },
+        Self {
+            thrift: Thrift::Inner,
+            large_child: true,
+        },
+    ];
+}
+
+/// Somebody who has the value.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Holder {
+    /// Time left when it can send next; the greatest is served first.
+    time: usize,
+    want: i16,
+    member: usize,
+    room: Room,
+}
+
+/// A choice with what it comes to in the machine.
+struct Move {
+    step: Step,
+    home: usize,
+    room: Room,
+    holder: i16,
+    child: i16,
+}
+
+pub(super) struct Replay<'a> {
+    costs: &'a CostModel,
+    table: &'a Table,
+    taste: Taste,
+    places: Places<'a>,
+    /// Groupings of the table that the ladder lacks; they come first.
+    pad: usize,
+    children: Vec<Vec<usize>>,
+    queue: BinaryHeap<Holder>,
+    /// Members that nobody wants to inform so far.
+    unplanned: i16,
+}
+
+/// A tree that informs all within `time` grains, and how many members it found no place for in time;
+/// these are served late.
+pub(super) fn tree(
+    costs: &CostModel,
+    ladder: &Ladder,
+    table: &Table,
+    time: usize,
+    root: usize,
+    taste: Taste,
+) -> (Tree, usize) {
+    let mut replay = Replay {
+        costs,
+        table,
+        taste,
+        places: Places::new(costs, ladder),
+        pad: GROUPINGS - ladder.group.len(),
+        children: vec![Vec::new(); costs.n()],
+        queue: BinaryHeap::new(),
+        unplanned: 0,
+    };
+    replay.start(time, root);
+    while let Some(holder) = replay.queue.pop() {
+        replay.serve(holder);
+    }
+    let left = replay.places.left();
+    let mut children = replay.children;
+    attach(costs, root, &mut children, &left);
+    (Tree::by_construction(root, children), left.len())
+}
+
+impl Replay<'_> {
+    fn start(&mut self, time: usize, root: usize) {
+        let mut room = [0; GROUPINGS];
+        for grouping in 0..GROUPINGS - self.pad {
+            self.places.promise(root, grouping, 1);
+            room[self.pad + grouping] = self.places.free(self.places.home(root), grouping);
+        }
+        self.places.take_root(root);
+        let want = self.costs.n() as i16;
+        self.push(Holder {
+            time,
+            want,
+            member: root,
+            room,
+        });
+    }
+
+    /// Promises a holder no more room than it needs, and queues it.
+    fn push(&mut self, mut holder: Holder) {
+        holder.room = self.needed(holder.time, holder.room, holder.want);
+        for grouping in 0..GROUPINGS - self.pad {
+            let count = holder.room[self.pad + grouping];
+            self.places.promise(holder.member, grouping, count);
+        }
+        self.queue.push(holder);
+    }
+
+    /// The least room, outermost first, that is enough for as many as wanted.
+    fn needed(&self, time: usize, mut room: Room, want: i16) -> Room {
+        for at in 0..GROUPINGS {
+            let at = match self.taste.thrift {
+                Thrift::Outer => GROUPINGS - 1 - at,
+                Thrift::Inner => at,
+            };
+            let (mut low, mut high) = (0, room[at]);
+            while low < high {
+                let middle = (low + high) / 2;
+                room[at] = middle;
+                if self.table.at(time, room) >= want {
+                    high = middle;
+                } else {
+                    low = middle + 1;
+                }
+            }
+            room[at] = high;
+        }
+        room
+    }
+
+    fn serve(&mut self, mut holder: Holder) {
+        for grouping in 0..GROUPINGS - self.pad {
+            let count = holder.room[self.pad + grouping];
+            self.places.release(holder.member, grouping, count);
+        }
+        self.want_more(&mut holder);
+        if holder.want <= 1 {
+            return;
+        }
+        let Some(next) = self.best_move(&holder) else {
+            self.unplanned += holder.want - 1;
+            return;
+        };
+        let Some(child) = self.places.take(holder.member, next.home) else {
+            self.unplanned += holder.want - 1;
+            return;
+        };
+        self.unplanned += holder.want - next.holder - next.child;
+        self.children[holder.member].push(child);
+        for grouping in 0..GROUPINGS - self.pad {
+            self.places.promise(child, grouping, 1);
+        }
+        let price = self.table.price(next.step.level);
+        self.push(Holder {
+            time: holder.time - price.send,
+            want: next.holder,
+            member: holder.member,
+            room: next.step.holder,
+        });
+        self.push(Holder {
+            time: holder.time - price.total,
+            want: next.child,
+            member: child,
+            room: next.room,
+        });
+    }
+
+    /// Gives a holder what others found no place for, as far as its time and what is free around
+    /// it allow.
+    fn want_more(&mut self, holder: &mut Holder) {
+        if self.unplanned == 0 {
+            return;
+        }
+        let mut room = holder.room;
+        for grouping in 0..GROUPINGS - self.pad {
+            let home = self.places.home(holder.member);
+            room[self.pad + grouping] = self.places.free(home, grouping);
+        }
+        let able = self.table.at(holder.time, room);
+        let more = self.unplanned.min(able - holder.want).max(0);
+        if more > 0 {
+            self.unplanned -= more;
+            holder.want += more;
+            holder.room = room;
+        }
+    }
+
+    fn best_move(&self, holder: &Holder) -> Option<Move> {
+        let mut choices: Vec<(Step, i16)> = Vec::new();
+        self.table
+            .each_choice(holder.time, holder.room, |step, count| {
+                choices.push((step, count))
+            });
+        let most = choices.iter().map(|c| c.1).max()?.min(holder.want);
+        choices.retain(|c| c.1 >= most);
+        let levels = 0..=GROUPINGS - self.pad;
+        let homes: Vec<Vec<usize>> = levels
+            .map(|level| self.places.homes(holder.member, level))
+            .collect();
+        let mut best: Option<(Move, [i64; 3])> = None;
+        for (step, _) in choices {
+            let Some((found, rank)) = self.placed(holder, step, &homes[step.level - self.pad])
+            else {
+                continue;
+            };
+            if best.as_ref().is_none_or(|b| rank > b.1) {
+                best = Some((found, rank));
+            }
+        }
+        best.map(|b| b.0)
+    }
+
+    /// Where the child of this choice would best live, and how good that is: members informed,
+    /// then no room left over in its group.
+    fn placed(&self, holder: &Holder, step: Step, homes: &[usize]) -> Option<(Move, [i64; 3])> {
+        let price = self.table.price(step.level);
+        let (sent, arrived) = (holder.time - price.send, holder.time - price.total);
+        let left = self.table.at(sent, step.holder).min(holder.want - 1);
+        let right = self.table.at(arrived, step.child).min(holder.want - 1);
+        let spare = (left + right - holder.want).max(0);
+        let wanted = (right - spare).max(1);
+        let need = self.needed(arrived, step.child, wanted);
+        let mut best: Option<(Move, [i64; 3])> = None;
+        for &home in homes {
+            let (room, waste) = self.fit(home, step.level, need);
+            let Some(room) = room else { continue };
+            let child = if room == need {
+                wanted
+            } else {
+                self.table.at(arrived, room).min(wanted)
+            };
+            let stay = left.min(holder.want - child);
+            let size = if self.taste.large_child {
+                child
+            } else {
+                -child
+            };
+            let rank = [i64::from(stay + child), -(waste as i64), i64::from(size)];
+            if best.as_ref().is_none_or(|b| rank > b.1) {
+                let found = Move {
+                    step,
+                    home,
+                    room,
+                    holder: stay,
+                    child,
+                };
+                best = Some((found, rank));
+            }
+        }
+        best
+    }
+
+    /// The room that a child gets in a group, and what of it would be left to nobody in
+    /// particular. Room inside of the level's group comes out of the holder's own.
+    fn fit(&self, home: usize, level: usize, need: Room) -> (Option<Room>, usize) {
+        let mut room = need;
+        let mut waste = 0;
+        for at in self.pad..level {
+            let Some(free) = self.places.free(home, at - self.pad).checked_sub(1) else {
+                return (None, 0);
+            };
+            room[at] = need[at].min(free);
+            waste = waste * 64 + (free - room[at]);
+        }
+        (Some(room), waste)
+    }
+}
+
+/// Adds those left over, each below whoever can have served it first.
+fn attach(costs: &CostModel, root: usize, children: &mut [Vec<usize>], left: &[usize]) {
+    let n = costs.n();
+    let mut idle = vec![f64::INFINITY; n];
+    let mut open = vec![(root, 0.0)];
+    while let Some((v, time)) = open.pop() {
+        let mut clock = time;
+        for &c in &children[v] {
+            clock += costs.send(v, c);
+            open.push((c, clock + costs.receive(v, c)));
+        }
+        idle[v] = clock;
+    }
+    for &x in left {
+        let done = |p: usize| idle[p] + costs.send(p, x) + costs.receive(p, x);
+        let server = (0..n)
+            .filter(|&p| idle[p].is_finite())
+            .min_by(|&a, &b| done(a).total_cmp(&done(b)))
+            .unwrap_or(root);
+        idle[x] = done(server);
+        idle[server] += costs.send(server, x);
+        children[server].push(x);
+    }
+}
