@@ -26,6 +26,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod best;
 pub mod bound;
 pub mod check;
 pub mod cost;
@@ -43,10 +44,12 @@ pub mod search;
 pub mod smelt;
 pub mod tree;
 
+pub use best::{Progress, Stage};
 pub use cost::{Busy, BusyKind, Timeline};
 pub use draw::Drawing;
 pub use operation::{Operation, OperationError};
 pub use pattern::{Pattern, PatternError};
-pub use plan::{Plan, PlanError, RootChoice, Shape, plan};
+pub use plan::{Plan, PlanError, RootChoice, Shape, plan, plan_with};
 pub use rounds::{Rounds, RoundsError};
+pub use search::Effort;
 pub use tree::{Tree, TreeError};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::patterns;
 use crate::rounds::Rounds;
+use crate::search;
 use crate::smelt;
 use crate::tree::Tree;
 
@@ -19,6 +20,11 @@ use crate::tree::Tree;
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum Pattern {
+    /// The best tree that a search finds, see [`crate::search`]; [`Pattern::tree`] alone only
+    /// constructs it.
+    Best,
+    /// The same, searched until it is proved that none is better, see [`crate::best`].
+    Optimal,
     /// Smelt's adaptive tree with both of its optimisations, see [`crate::smelt`].
     Smelt,
     /// [`patterns::binary`]
@@ -75,7 +81,9 @@ pub enum PatternError {
 
 impl Pattern {
     /// The patterns without a parameter.
-    const PLAIN: [(&'static str, Self); 11] = [
+    const PLAIN: [(&'static str, Self); 13] = [
+        ("best", Self::Best),
+        ("optimal", Self::Optimal),
         ("smelt", Self::Smelt),
         ("binary", Self::Binary),
         ("fibonacci", Self::Fibonacci),
@@ -127,7 +135,13 @@ impl Pattern {
     #[must_use]
     pub fn is_machine_aware(self) -> bool {
         use Pattern::{Bad, BadBinary, Cluster, Mst, MstBinary, Smelt};
-        matches!(self, Smelt | Mst | MstBinary | Cluster | Bad | BadBinary)
+        self.is_searched() || matches!(self, Smelt | Mst | MstBinary | Cluster | Bad | BadBinary)
+    }
+
+    /// Whether the more time is given, the better the plan.
+    #[must_use]
+    pub fn is_searched(self) -> bool {
+        matches!(self, Self::Best | Self::Optimal)
     }
 
     /// The pattern's broadcast tree; `None` for patterns that are round schedules.
@@ -140,6 +154,7 @@ impl Pattern {
         let n = costs.n();
         assert!(root < n, "root {root} is outside of a team of {n}");
         Some(match self {
+            Self::Best | Self::Optimal => search::construct(costs, Some(root)),
             Self::Smelt => smelt::tree(costs, root),
             Self::Binary => patterns::binary(n, root),
             Self::Fibonacci => patterns::fibonacci(n, root),

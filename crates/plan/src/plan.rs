@@ -1,22 +1,29 @@
 //! From a pattern to a plan: a validated, costed schedule with a certified gap.
 
+use std::ops::ControlFlow;
+
 use corecast_model::CostModel;
 
+use crate::best::{self, Found, Progress};
 use crate::bound;
 use crate::cost::{self, Timeline};
 use crate::operation::Operation;
 use crate::pattern::Pattern;
 use crate::rounds::Rounds;
+use crate::search::Effort;
 use crate::smelt;
 use crate::tree::Tree;
 
 /// Where a tree starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RootChoice {
-    /// Smelt's choice, the least mean send cost ([`smelt::root`]), for every operation: an
-    /// application that broadcasts and reduces wants one root.
+    /// The pattern's own choice: [`Pattern::Best`] and [`Pattern::Optimal`] look for the root as
+    /// well, for all others it is [`RootChoice::Smelt`].
     #[default]
     Auto,
+    /// Smelt's choice, the least mean send cost ([`smelt::root`]), for every operation: an
+    /// application that broadcasts and reduces wants one root.
+    Smelt,
     /// This rank.
     Rank(usize),
 }
@@ -52,15 +59,21 @@ pub struct Plan {
     pub shape: Shape,
     /// Predicted latency, in the model's unit.
     pub latency: f64,
-    /// No schedule can be faster than this, in the model's unit: for trees none with the same root
-    /// (a barrier may even use a tree for each direction), for rounds none at all.
+    /// No schedule can be faster than this, in the model's unit: for trees none with the same root,
+    /// or with any root where that was left to the search (a barrier may even use a tree for each
+    /// direction), for rounds none at all.
     pub lower_bound: f64,
     /// `(latency − lower_bound) / latency`, from 0 to 1: the share of the latency that a better
     /// schedule could save at most.
     pub gap: f64,
-    /// Whether the latency equals the bound.
+    /// Whether the latency equals the bound, to one part in ten million: costs are measured with
+    /// fewer digits.
     pub proved_optimal: bool,
 }
+
+/// Proofs count in whole ticks, each a small fraction of the latency; sums taken in another order
+/// also differ in their last bits.
+const PROVED: f64 = 1e-7;
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -106,12 +119,30 @@ pub enum PlanError {
     },
 }
 
+impl RootChoice {
+    /// The rank that is meant; `None` where it is left to a search.
+    ///
+    /// # Errors
+    ///
+    /// A rank outside of the team.
+    pub fn resolve(self, costs: &CostModel, pattern: Pattern) -> Result<Option<usize>, PlanError> {
+        let last = costs.n() - 1;
+        match self {
+            Self::Auto if pattern.is_searched() => Ok(None),
+            Self::Auto | Self::Smelt => Ok(Some(smelt::root(costs))),
+            Self::Rank(root) if root > last => Err(PlanError::RootOutside { root, last }),
+            Self::Rank(root) => Ok(Some(root)),
+        }
+    }
+}
+
 /// The plan of a pattern.
 ///
 /// A reduction is planned as a broadcast with the roles of send and receive swapped
 /// ([`CostModel::mirrored`]) and lists reversed, so that each pattern sees the costs that matter to
 /// it and children are taken in the order in which they arrive. A barrier uses the broadcast tree
-/// in both directions, as Smelt does (§4).
+/// in both directions, as Smelt does (§4); [`Pattern::Best`] and [`Pattern::Optimal`] plan each
+/// direction by itself.
 ///
 /// # Errors
 ///
@@ -119,22 +150,76 @@ pub enum PlanError {
 ///
 /// # Cost
 ///
-/// That of the pattern and of [`bound::lower_bound`].
+/// That of the pattern and of [`bound::lower_bound`]. For patterns that are searched for,
+/// [`Effort::default`]; see [`plan_with`] for more or less.
 pub fn plan(
     costs: &CostModel,
     pattern: Pattern,
     operation: Operation,
     root: RootChoice,
 ) -> Result<Plan, PlanError> {
-    let last = costs.n() - 1;
-    let root = match root {
-        RootChoice::Auto => smelt::root(costs),
-        RootChoice::Rank(root) if root > last => return Err(PlanError::RootOutside { root, last }),
-        RootChoice::Rank(root) => root,
-    };
+    let unwatched = &mut |_: &Progress| ControlFlow::Continue(());
+    plan_with(
+        costs,
+        pattern,
+        operation,
+        root,
+        Effort::default(),
+        unwatched,
+    )
+}
+
+/// The same with a limit and a watcher for patterns that are searched for; others take no notice.
+///
+/// # Errors
+///
+/// As [`plan()`].
+///
+/// # Examples
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::time::{Duration, Instant};
+/// use corecast_plan::{Effort, Operation, Pattern, RootChoice, plan_with};
+///
+/// let machine = corecast_model::builtin("sandybridge-2x8").unwrap();
+/// let start = Instant::now();
+/// let plan = plan_with(
+///     machine.costs(),
+///     Pattern::Best,
+///     Operation::Barrier,
+///     RootChoice::Auto,
+///     Effort { seed: 1, moves: u64::MAX },
+///     &mut |_| match start.elapsed() < Duration::from_millis(5) {
+///         true => ControlFlow::Continue(()),
+///         false => ControlFlow::Break(()),
+///     },
+/// )?;
+/// assert!(plan.lower_bound <= plan.latency);
+/// # Ok::<(), corecast_plan::PlanError>(())
+/// ```
+pub fn plan_with(
+    costs: &CostModel,
+    pattern: Pattern,
+    operation: Operation,
+    root: RootChoice,
+    effort: Effort,
+    watch: best::Watch<'_>,
+) -> Result<Plan, PlanError> {
+    let root = root.resolve(costs, pattern)?;
     if pattern.radix().is_some_and(|radix| radix < 2) {
         return Err(PlanError::Radix { pattern });
     }
+    if pattern.is_searched() {
+        let (found, lower_bound) = best::search(costs, operation, root, effort, watch);
+        let shape = match found {
+            Found::Tree(tree) => Shape::Tree(tree),
+            Found::Trees { fan_in, fan_out } => Shape::of_trees(fan_in, fan_out),
+        };
+        let root = shape.root().unwrap_or(0);
+        return Plan::of_shape(costs, pattern, operation, root, shape, Some(lower_bound));
+    }
+    let root = root.unwrap_or(0);
     let tree = match operation {
         Operation::Reduce => pattern
             .tree(&costs.mirrored(), root)
@@ -149,7 +234,7 @@ pub fn plan(
         },
         (None, _) => return Err(PlanError::Unsuited { pattern, operation }),
     };
-    Plan::of_shape(costs, pattern, operation, root, shape)
+    Plan::of_shape(costs, pattern, operation, root, shape, None)
 }
 
 impl Plan {
@@ -167,7 +252,7 @@ impl Plan {
         tree: Tree,
     ) -> Result<Self, PlanError> {
         let root = tree.root();
-        Self::of_shape(costs, pattern, operation, root, Shape::Tree(tree))
+        Self::of_shape(costs, pattern, operation, root, Shape::Tree(tree), None)
     }
 
     fn of_shape(
@@ -176,24 +261,22 @@ impl Plan {
         operation: Operation,
         root: usize,
         shape: Shape,
+        proved: Option<f64>,
     ) -> Result<Self, PlanError> {
         let (found, expected) = (shape.len(), costs.n());
         if found != expected {
             return Err(PlanError::TeamSize { found, expected });
         }
-        let (latency, lower_bound) = match &shape {
-            Shape::Tree(tree) => (
-                cost::latency(costs, tree, operation),
-                bound::lower_bound(costs, operation, Some(root)),
-            ),
-            Shape::Trees { fan_in, fan_out } => (
-                cost::two_trees(costs, fan_in, fan_out),
-                bound::lower_bound(costs, operation, Some(root)),
-            ),
-            Shape::Rounds(rounds) => (rounds.latency(costs), bound::any_barrier(costs)),
+        let latency = match &shape {
+            Shape::Tree(tree) => cost::latency(costs, tree, operation),
+            Shape::Trees { fan_in, fan_out } => cost::two_trees(costs, fan_in, fan_out),
+            Shape::Rounds(rounds) => rounds.latency(costs),
         };
-        // Sums taken in another order differ in their last bits.
-        let proved_optimal = latency <= lower_bound * (1.0 + 1e-12);
+        let lower_bound = proved.unwrap_or_else(|| match &shape {
+            Shape::Rounds(_) => bound::any_barrier(costs),
+            _ => bound::lower_bound(costs, operation, Some(root)),
+        });
+        let proved_optimal = latency <= lower_bound * (1.0 + PROVED);
         let lower_bound = lower_bound.min(latency);
         let gap = if latency > 0.0 {
             (latency - lower_bound) / latency
@@ -237,12 +320,8 @@ impl Plan {
                 expected: fan_out.len(),
             });
         }
-        let shape = if fan_in == fan_out.reversed() {
-            Shape::Tree(fan_out)
-        } else {
-            Shape::Trees { fan_in, fan_out }
-        };
-        Self::of_shape(costs, pattern, Operation::Barrier, root, shape)
+        let shape = Shape::of_trees(fan_in, fan_out);
+        Self::of_shape(costs, pattern, Operation::Barrier, root, shape, None)
     }
 
     /// The tree, if the plan is a single one.
@@ -300,6 +379,24 @@ impl Plan {
 }
 
 impl Shape {
+    /// A barrier's trees; one where they are the same.
+    fn of_trees(fan_in: Tree, fan_out: Tree) -> Self {
+        if fan_in == fan_out.reversed() {
+            Self::Tree(fan_out)
+        } else {
+            Self::Trees { fan_in, fan_out }
+        }
+    }
+
+    /// Where it starts or ends, unless it has no root.
+    fn root(&self) -> Option<usize> {
+        match self {
+            Self::Tree(tree) => Some(tree.root()),
+            Self::Trees { fan_out, .. } => Some(fan_out.root()),
+            Self::Rounds(_) => None,
+        }
+    }
+
     /// Number of members.
     #[must_use]
     #[expect(

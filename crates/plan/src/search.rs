@@ -41,6 +41,16 @@ pub struct Effort {
     pub moves: u64,
 }
 
+impl Default for Effort {
+    /// Some tens of milliseconds.
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            moves: 100_000,
+        }
+    }
+}
+
 /// What a watcher sees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
