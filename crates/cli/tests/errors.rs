@@ -109,6 +109,85 @@ fn random_bytes_never_do_worse_than_a_refusal() {
     }
 }
 
+/// Large, deep and contradictory files: refused at once, on one line of bounded length.
+#[test]
+fn files_that_are_out_of_all_proportion() {
+    const TEN_MB: usize = 10 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = Vec::with_capacity(TEN_MB);
+    while random.len() < TEN_MB {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        random.extend_from_slice(&state.to_le_bytes());
+    }
+    let letters: Vec<u8> = random.iter().map(|byte| b' ' + byte % 95).collect();
+    let with = |from: &str, to: &str| {
+        assert!(TWO_THREADS.contains(from), "{from}");
+        TWO_THREADS.replacen(from, to, 1).into_bytes()
+    };
+    let long_row = format!("[55,0{}]", ",0".repeat(200_000));
+    let long_name = format!("\"name\":\"{}\"", "m".repeat(1 << 20));
+    let unknown_thread = with("[5,2]", "[5,3]");
+    let unknown_thread = String::from_utf8(unknown_thread).unwrap();
+    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("ten-mb-of-bytes", random, "is not text: byte"),
+        ("ten-mb-of-letters", letters, "not a machine file"),
+        ("ten-mb-of-zeros", vec![0; TEN_MB], "not a machine file"),
+        ("deep-lists", vec![b'['; TEN_MB], "not a machine file"),
+        ("deep-objects", b"{\"a\":".repeat(1 << 20), "not a machine file"),
+        ("deep-cost", with("[55,0]", &format!("[{}", "[".repeat(1 << 20))), "not a machine file"),
+        ("deep-schema", with("\"schema\":1", &format!("\"schema\":{}", "[".repeat(1 << 20))), "not a machine file"),
+        ("too-large", with("[55,0]", "[1e16,0]"), "send[1][0] is 10000000000000000"),
+        ("out-of-range", with("[55,0]", "[1e999,0]"), "number out of range"),
+        ("digits", with("[55,0]", &format!("[{},0]", "9".repeat(100_000))), "number out of range"),
+        ("minus-nothing", with("[55,0]", "[-1e-300,0]"), "send[1][0] is -0.0000"),
+        ("long-row", with("[55,0]", &long_row), "send[1] has 200002 entries"),
+        ("wrong-unit", with("\"ns\"", "\"parsec\""), "unit \"parsec\" is unknown"),
+        ("unit-as-number", with("\"ns\"", "9"), "not a machine file"),
+        ("two-units", with("\"unit\":\"ns\"", "\"unit\":\"ns\",\"unit\":\"ns\""), "duplicate field `unit`"),
+        ("two-schemas", with("\"schema\":1", "\"schema\":1,\"schema\":1"), "duplicate field `schema`"),
+        ("two-matrices", with("\"send\":", "\"send\":[],\"send\":"), "duplicate field `send`"),
+        ("two-files", [TWO_THREADS, TWO_THREADS].concat().into(), "trailing characters"),
+        ("byte-order-mark", [b"\xef\xbb\xbf", TWO_THREADS.as_bytes()].concat(), "not a machine file"),
+        ("thread-number", with("[5,2]", "[5,99999999999]"), "99999999999"),
+        ("negative-thread", with("[5,2]", "[5,-2]"), "-2"),
+        ("fractional-thread", with("[5,2]", "[5,2.5]"), "2.5"),
+        ("no-threads", with("\"pus\":[", "\"pus\":[],\"other\":["), "machine"),
+        ("long-name", unknown_thread.replace("\"name\":\"m\"", &long_name).into(), "hardware thread 3"),
+        ("other-format", b"{\"name\":\"x\",\"numa_nodes\":[[0],[0]],\"unit\":\"ns\",\"send\":[[0]],\"receive\":[[0]]}".to_vec(), "thread 0 is in NUMA nodes 0 and 1"),
+    ];
+    for (name, content, reason) in &cases {
+        let path = file(folder.path(), name, content);
+        for command in [&["plan", "-i"][..], &["topo", "--json", "-i"]] {
+            let line = corecast(&[command, &[&path]].concat()).refusal();
+            let says = line.contains(reason) && line.contains(name);
+            assert!(says && line.len() < 2000, "{name}: {line}");
+        }
+    }
+}
+
+/// What a device, an unreadable or an endless file gives.
+#[test]
+fn files_that_are_no_files() {
+    let line = corecast(&["plan", "-i", "/dev/null"]).refusal();
+    assert!(line.contains("\"/dev/null\""), "{line}");
+    let line = corecast(&["plan", "-i", ""]).refusal();
+    assert!(line.contains("\"\""), "{line}");
+    let folder = tempfile::tempdir().unwrap();
+    let broken = folder.path().join("link");
+    std::os::unix::fs::symlink("nowhere", &broken).unwrap();
+    let line = corecast(&["topo", "-i", broken.to_str().unwrap()]).refusal();
+    assert!(
+        line.contains("link") && line.contains("cannot read"),
+        "{line}"
+    );
+    let below_a_file = file(folder.path(), "plain", TWO_THREADS) + "/m.json";
+    let line = corecast(&["explain", "-i", &below_a_file]).refusal();
+    assert!(line.contains("plain/m.json"), "{line}");
+}
+
 #[test]
 fn plans_that_cannot_be_made() {
     for (args, quoted) in [
