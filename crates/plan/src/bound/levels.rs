@@ -95,7 +95,7 @@ pub(crate) fn count(
     work: u64,
 ) -> Option<Counted> {
     let n = costs.n();
-    if n < 2 || n > MEMBERS_MAX || ladder.group.is_empty() {
+    if !(2..=MEMBERS_MAX).contains(&n) || ladder.group.is_empty() {
         return None;
     }
     let upper = upper(costs, root.unwrap_or(0));
