@@ -10,7 +10,7 @@ use common::adversary::{KINDS, Random, costs};
 use common::judge::{both_ways, judge, truth};
 use common::{all_ordered_trees, close, optima};
 use corecast_model::CostModel;
-use corecast_plan::bound::{any_barrier, lower_bound};
+use corecast_plan::bound::{any_barrier, levels, lower_bound};
 use corecast_plan::{Operation, Pattern, RootChoice, check, plan};
 
 /// Seeds of each of 15 kinds and each n up to 8, with 6 optima for each: 18,000 bounds.
@@ -24,6 +24,15 @@ fn the_combined_bound_holds() {
         verdict.mean > 0.6 && 3 * verdict.tight > verdict.tried,
         "{verdict:?}"
     );
+}
+
+#[test]
+fn the_bound_by_levels_holds() {
+    for work in [100, 100_000] {
+        let verdict = judge(8, 6, both_ways(|costs, root| levels(costs, root, work))).unwrap();
+        println!("work {work}: {verdict:?}");
+        assert!(verdict.mean > 0.5, "{verdict:?}");
+    }
 }
 
 /// The judge accepts the optimum itself, and nothing that is above it, however seldom.
