@@ -50,9 +50,9 @@ const LATER_MAX: usize = 6;
 ///
 /// # Cost
 ///
-/// O(n²) and some hundred million additions: 1, 10 and 100 ms at 64, 256 and 1,024 members (busy
-/// two-core KVM guest, 2.5 GHz Xeon, November 2026, `cargo run --release -p corecast-plan --example
-/// large`).
+/// O(n²) and some hundred million additions: 1, 8 and 40 ms of CPU time at 64, 256 and 1,024
+/// members (two-core KVM guest, 2.5 GHz Xeon, November 2026, `cargo run --release -p corecast-plan
+/// --example large`).
 ///
 /// # Examples
 ///
@@ -92,8 +92,8 @@ pub fn tree(costs: &CostModel, root: Option<usize>) -> Option<Tree> {
 ///
 /// # Cost
 ///
-/// O(n²), `work` additions at some 3 to 5 billion a second, and up to 28 replays; together 1, 20 to
-/// 50 and 300 to 600 ms at 64, 256 and 1,024 members in three levels (as for [`tree`]).
+/// O(n²), `work` additions, and up to 28 replays; together 1, 20 and 190 ms of CPU time at 64, 256
+/// and 1,024 members in three levels (measured as for [`tree`]).
 ///
 /// # Examples
 ///
