@@ -43,6 +43,22 @@
 //!
 //! **Barrier**: a fan-in and a fan-out, over one tree or over one each.
 //!
+//! # What groups save
+//!
+//! Predicted nanoseconds on the paper's machines, one thread on each core (November 2026,
+//! `cargo run --release -p corecast-plan --example groups`; nothing here depends on the machine
+//! that computes it):
+//!
+//! | machine, members | way | Smelt | best tree found | flat | groups | bound |
+//! | --- | --- | --- | --- | --- | --- | --- |
+//! | Sandy Bridge, 16 | fan-out | 516.0 | 481.0 | 164.0 | 164.0 | 164.0 |
+//! | Sandy Bridge, 16 | fan-in | 446.0 | 411.0 | 1067.0 | 304.0 | 304.0 |
+//! | Xeon Phi, 60 | fan-out | 2609.4 | 2609.4 | 3914.0 | 1712.3 | 1710.5 |
+//! | Xeon Phi, 60 | fan-in | 2441.8 | 2441.8 | 14189.9 | 1692.5 | 1690.7 |
+//!
+//! As in the paper, Sandy Bridge's fan-out is flat (§4.1.1) and the Phi's is a tree of several groups
+//! (§3.2). With all SMT siblings the bounds are weaker: they know one near price and one far one.
+//!
 //! The parts: [`latency`], [`timeline`] and [`best_order`] evaluate; [`search()`] finds;
 //! [`lower_bound`] says how much better anything could be.
 

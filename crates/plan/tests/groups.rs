@@ -187,7 +187,10 @@ fn all_grouped(n: usize) -> Vec<Grouped> {
             let ways = cuts(list);
             partial = partial
                 .iter()
-                .flat_map(|done| ways.iter().map(|way| [&done[..], &[way.clone()]].concat()))
+                .flat_map(|done| {
+                    ways.iter()
+                        .map(|way| [&done[..], std::slice::from_ref(way)].concat())
+                })
                 .collect();
         }
         all.extend(
@@ -314,7 +317,11 @@ fn search_and_bound_against_all_trees() {
                 effort(4000),
                 &mut go_on,
             );
-            let name = if operation == Operation::Barrier { "one tree" } else { "broadcast" };
+            let name = if operation == Operation::Barrier {
+                "one tree"
+            } else {
+                "broadcast"
+            };
             check(name, least(&of), bound, of(&best));
         }
         let (out, inward) = (
@@ -341,7 +348,10 @@ fn search_and_bound_against_all_trees() {
     }
     println!("{found} of {tried} optimal, {found_one} of {tried_one} over one tree");
     assert!(found * 40 >= tried * 39, "{found} of {tried}");
-    assert!(found_one * 10 >= tried_one * 9, "{found_one} of {tried_one}");
+    assert!(
+        found_one * 10 >= tried_one * 9,
+        "{found_one} of {tried_one}"
+    );
 }
 
 #[test]

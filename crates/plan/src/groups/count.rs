@@ -466,7 +466,11 @@ impl Count {
             for kappa in 0..=k {
                 let chain = self.c[2 + far][left * self.m + kappa];
                 if chain > 0 {
-                    let choice = Choice::Chain { far: far == 1, k_near: kappa, t_held: left };
+                    let choice = Choice::Chain {
+                        far: far == 1,
+                        k_near: kappa,
+                        t_held: left,
+                    };
                     offer(self.h(left, k - kappa) + chain, choice);
                 }
             }
@@ -476,7 +480,10 @@ impl Count {
     /// C for near and far, then both for at least two members; 0 where there is no time.
     fn chain(&self, t: usize, kappa: usize, take: [usize; 3]) -> [u32; 4] {
         debug_assert!(self.way == Way::In);
-        let value = |far, two| self.link(t, far, kappa, two, take).map_or(0, |(value, ..)| value);
+        let value = |far, two| {
+            self.link(t, far, kappa, two, take)
+                .map_or(0, |(value, ..)| value)
+        };
         [(false, false), (true, false), (false, true), (true, true)]
             .map(|(far, two)| value(far, two).min(self.enough))
     }
@@ -484,7 +491,10 @@ impl Count {
     /// The best that a member which must have added t before the end brings in, with those before
     /// it, of whom there must be some if `two`; what is left to itself, and whether the one before
     /// it is far and what its kind shares then.
-    #[expect(clippy::type_complexity, reason = "one caller takes the value, the other the rest")]
+    #[expect(
+        clippy::type_complexity,
+        reason = "one caller takes the value, the other the rest"
+    )]
     fn link(
         &self,
         t: usize,
@@ -508,7 +518,9 @@ impl Count {
         for k in shares {
             let rest = if far { kappa } else { kappa - 1 - k };
             for (time, before) in [(x_near, false), (x_far, true)] {
-                let Some(left) = t.checked_sub(time) else { continue };
+                let Some(left) = t.checked_sub(time) else {
+                    continue;
+                };
                 let chain = self.c[usize::from(before)][left * self.m + rest];
                 if chain > 0 {
                     let adder = Adder { far, t: left, k };

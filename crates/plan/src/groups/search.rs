@@ -281,7 +281,7 @@ impl Annealer<'_> {
             if self.best.0 <= self.lower_bound {
                 return ControlFlow::Break(());
             }
-            if step % WATCHED == 0 {
+            if step.is_multiple_of(WATCHED) {
                 watch(&Progress {
                     latency: self.best.0,
                     moves: self.moves,

@@ -161,7 +161,11 @@ fn counted(costs: &CostModel, way: Way, part: &[usize], root: usize) -> Option<G
                 }
                 (t_held, k_left)
             }
-            Choice::Chain { far, k_near, t_held } => {
+            Choice::Chain {
+                far,
+                k_near,
+                t_held,
+            } => {
                 for adder in count.adders(far, k_near, t_held) {
                     group.extend(match adder.far {
                         true => free.far(part[v]).map(|c| (c, adder.t, free.island(c))),
