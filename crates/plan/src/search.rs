@@ -19,6 +19,8 @@ mod construct;
 mod moves;
 mod random;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::ops::ControlFlow;
 
@@ -41,16 +43,6 @@ pub struct Effort {
     pub moves: u64,
 }
 
-impl Default for Effort {
-    /// Some tens of milliseconds.
-    fn default() -> Self {
-        Self {
-            seed: 1,
-            moves: 100_000,
-        }
-    }
-}
-
 /// What a watcher sees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -59,8 +51,8 @@ pub struct Progress {
     pub latency: f64,
     /// Moves so far.
     pub moves: u64,
-    /// Rounds so far.
-    pub round: u64,
+    /// Rounds begun so far.
+    pub rounds: u64,
 }
 
 /// Looks at a search every few hundred moves, about every 0.1 ms, and may end it.
@@ -109,7 +101,14 @@ pub fn improve(
         "the tree and the cost model are of different teams"
     );
     let pairs = state::Pairs::of(costs);
-    let mut search = anneal::Annealer::new(&pairs, start, free_root, lower_bound, effort.seed);
+    let mut search = anneal::Annealer::new(
+        &pairs,
+        costs.numa_nodes(),
+        start,
+        free_root,
+        lower_bound,
+        effort.seed,
+    );
     // Whether the watcher ended it or the moves did, the best so far is the result.
     let _ = search.run(effort.moves, watch);
     let tree = search.tree();

@@ -1,13 +1,15 @@
 //! Two trees with one root: the best way in and the best way out of a barrier.
 
+use std::cmp::Ordering::Equal;
 use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
 use super::anneal::Annealer;
-use super::construct::construct;
+use super::construct::{Nodes, construct, quick};
 use super::state::Pairs;
 use super::{Effort, Progress, Watch};
+use crate::smelt;
 use crate::tree::Tree;
 
 /// What a search for a barrier found.
@@ -21,10 +23,12 @@ pub struct TwoTrees {
     pub latency: f64,
 }
 
-/// Roots that are looked at in depth where the root is free.
-const DEEP: usize = 6;
+/// Roots that are looked at where the root is free.
+const WIDE: usize = 64;
+/// Roots that are looked at in depth.
+const DEEP: usize = 12;
 /// Moves of the first turn of each root.
-const FIRST: u64 = 1024;
+const FIRST: u64 = 4096;
 
 /// The searches for one root.
 struct Pair<'a> {
@@ -61,28 +65,19 @@ pub fn improve_barrier(
 ) -> TwoTrees {
     let mirrored = costs.mirrored();
     let (in_pairs, out_pairs) = (Pairs::of(&mirrored), Pairs::of(costs));
-    let mut roots: Vec<usize> = match root {
-        Some(root) => vec![root],
-        None => ranked(costs),
+    let numa = costs.numa_nodes();
+    let starts = match root {
+        Some(root) => {
+            let trees = [&mirrored, costs].map(|costs| construct(costs, Some(root)));
+            vec![trees]
+        }
+        None => ranked(costs, &mirrored, watch),
     };
-    roots.truncate(DEEP);
-    let search = |&root: &usize| Pair {
-        inward: Annealer::new(
-            &in_pairs,
-            &construct(&mirrored, Some(root)),
-            false,
-            0.0,
-            effort.seed,
-        ),
-        outward: Annealer::new(
-            &out_pairs,
-            &construct(costs, Some(root)),
-            false,
-            0.0,
-            effort.seed,
-        ),
+    let search = |[inward, outward]: &[Tree; 2]| Pair {
+        inward: Annealer::new(&in_pairs, numa, inward, false, 0.0, effort.seed),
+        outward: Annealer::new(&out_pairs, numa, outward, false, 0.0, effort.seed),
     };
-    let mut searches: Vec<Pair<'_>> = roots.iter().map(search).collect();
+    let mut searches: Vec<Pair<'_>> = starts.iter().map(search).collect();
     deepen(&mut searches, lower_bound, effort.moves, watch);
     let latency = |pair: &Pair<'_>| pair.latency();
     let best = searches
@@ -96,16 +91,44 @@ pub fn improve_barrier(
     }
 }
 
-/// All members, those with the cheapest messages both ways first.
-fn ranked(costs: &CostModel) -> Vec<usize> {
-    let n = costs.n();
-    let mean = |r: usize| {
-        let both = (0..n).map(|x| costs.send(r, x) + costs.receive(x, r));
-        both.sum::<f64>()
+/// Quick trees for the most promising roots, best first.
+///
+/// Looked at first is Smelt's root, then come those with the cheapest messages both ways. A watcher
+/// that ends the search leaves the ones that were looked at.
+fn ranked(costs: &CostModel, mirrored: &CostModel, watch: Watch<'_>) -> Vec<[Tree; 2]> {
+    let (n, first) = (costs.n(), smelt::root(costs));
+    let sum = |r: usize| {
+        (0..n)
+            .map(|x| costs.send(r, x) + costs.receive(x, r))
+            .sum::<f64>()
     };
-    let mut all: Vec<(f64, usize)> = (0..n).map(|r| (mean(r), r)).collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    all.into_iter().map(|(_, r)| r).collect()
+    let mut roots: Vec<(f64, usize)> = (0..n).map(|r| (sum(r), r)).collect();
+    roots.sort_by(|a, b| {
+        (a.1 != first, a.0)
+            .partial_cmp(&(b.1 != first, b.0))
+            .unwrap_or(Equal)
+    });
+    let nodes = Nodes::of(costs);
+    let mirrored_nodes = Nodes::of(mirrored);
+    let mut found: Vec<(f64, [Tree; 2])> = Vec::new();
+    let mut best = f64::INFINITY;
+    for &(_, root) in roots.iter().take(WIDE) {
+        let (inward, before) = quick(mirrored, &mirrored_nodes, root);
+        let (outward, after) = quick(costs, &nodes, root);
+        best = best.min(before + after);
+        found.push((before + after, [inward, outward]));
+        let progress = Progress {
+            latency: best,
+            moves: 0,
+            rounds: 0,
+        };
+        if watch(&progress).is_break() {
+            break;
+        }
+    }
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    found.truncate(DEEP);
+    found.into_iter().map(|(_, trees)| trees).collect()
 }
 
 /// Turns that get longer, from which the worst roots drop out.
@@ -135,7 +158,7 @@ fn deepen(searches: &mut Vec<Pair<'_>>, lower_bound: f64, moves: u64, watch: Wat
                     watch(&Progress {
                         latency: others.min(progress.latency + other),
                         moves: spent + progress.moves,
-                        round: progress.round,
+                        rounds: progress.rounds,
                     })
                 });
                 spent += length;

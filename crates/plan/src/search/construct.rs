@@ -3,13 +3,15 @@
 //! Two families. **Earliest completion first** (Bhat, Raghavendra, Prasanna): of all pairs of an
 //! informed and an uninformed member the message that arrives first. **Longest remainder first**:
 //! whenever a member is idle it serves the NUMA node that would be finished last, with weight β, or
-//! the one it reaches first; see [`remainder`].
+//! the one it reaches first. A short descent by the search's own moves ends the construction.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
+use super::{Effort, improve};
 use crate::cost;
 use crate::operation::Operation;
 use crate::order::best_order;
@@ -18,6 +20,12 @@ use crate::tree::Tree;
 
 /// Weights of the remainder, from the nearest first to the longest first.
 const BETAS: [f64; 9] = [0.0, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 5.0, 100.0];
+
+/// From more members than this on fewer weights are tried.
+const LARGE: usize = 256;
+
+/// Moves of the descent for each member.
+const DESCENT: u64 = 20;
 
 /// Roots that are tried where the root is free.
 const ROOTS: usize = 8;
@@ -39,22 +47,34 @@ pub fn construct(costs: &CostModel, root: Option<usize>) -> Tree {
     let n = costs.n();
     if let Some(root) = root {
         assert!(root < n, "root {root} is outside of a team of {n}");
-        return portfolio(costs, &Nodes::of(costs), root).0;
+        return descended(costs, portfolio(costs, &Nodes::of(costs), root).0, false);
     }
     let nodes = Nodes::of(costs);
     let mut ranked: Vec<(f64, usize)> = (0..n).map(|r| (costs.send_mean(r), r)).collect();
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     ranked.truncate(ROOTS);
     for (rating, root) in &mut ranked {
-        *rating = rated(costs, remainder(costs, &nodes, *root, 1.0)).1;
+        *rating = quick(costs, &nodes, *root).1;
     }
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     ranked.truncate(2);
     let best = ranked
         .iter()
         .map(|&(_, root)| portfolio(costs, &nodes, root));
-    best.reduce(better)
-        .map_or_else(|| smelt::base(costs, 0), |(tree, _)| tree)
+    let best = best.reduce(better);
+    let (tree, _) = best.unwrap_or_else(|| portfolio(costs, &nodes, 0));
+    descended(costs, tree, true)
+}
+
+/// The tree after a few moves downwards for each member.
+fn descended(costs: &CostModel, tree: Tree, free_root: bool) -> Tree {
+    let effort = Effort {
+        seed: 0,
+        moves: DESCENT * costs.n() as u64,
+    };
+    improve(costs, &tree, free_root, 0.0, effort, &mut |_| {
+        ControlFlow::Continue(())
+    })
 }
 
 /// The better of two, the first where they tie.
@@ -70,10 +90,19 @@ fn rated(costs: &CostModel, tree: Tree) -> (Tree, f64) {
 
 fn portfolio(costs: &CostModel, nodes: &Nodes, root: usize) -> (Tree, f64) {
     let mut best = rated(costs, smelt::base(costs, root));
-    for beta in BETAS {
+    for &beta in if costs.n() > LARGE {
+        &BETAS[3..=5]
+    } else {
+        &BETAS[..]
+    } {
         best = better(best, rated(costs, remainder(costs, nodes, root, beta)));
     }
     better(best, rated(costs, earliest(costs, root)))
+}
+
+/// One construction in its best order, and its latency.
+pub(super) fn quick(costs: &CostModel, nodes: &Nodes, root: usize) -> (Tree, f64) {
+    rated(costs, remainder(costs, nodes, root, 1.0))
 }
 
 /// A time at which a member is idle.
@@ -100,7 +129,7 @@ impl PartialOrd for Idle {
 }
 
 /// The NUMA nodes of a team and how fast a message spreads within each.
-struct Nodes {
+pub(super) struct Nodes {
     /// For each member its node, numbered without holes.
     of: Vec<usize>,
     members: Vec<Vec<usize>>,
@@ -110,7 +139,7 @@ struct Nodes {
 }
 
 impl Nodes {
-    fn of(costs: &CostModel) -> Self {
+    pub(super) fn of(costs: &CostModel) -> Self {
         let mut names = costs.numa_nodes().to_vec();
         names.sort_unstable();
         names.dedup();

@@ -107,10 +107,10 @@ impl<'a> Mover<'a> {
         self.chain.renew(&self.state);
     }
 
-    /// Makes one move, unless the latency then is above `limit`; whether it did. The move can be
-    /// looked at, and is then to be accepted.
+    /// Makes one move, unless latency or energy rise above their limits; whether it did. The move can
+    /// be looked at, and is then to be accepted.
     #[inline]
-    pub(super) fn step(&mut self, limit: f64) -> bool {
+    pub(super) fn step(&mut self, limit: f64, energy_limit: f64) -> bool {
         let bits = self.random.bits();
         let x = if bits & 15 == 0 || self.chain.members.is_empty() {
             self.random.below(self.state.n())
@@ -118,6 +118,7 @@ impl<'a> Mover<'a> {
             let at = self.random.below(self.chain.members.len());
             self.chain.members[at] as usize
         };
+        // Shares of 16, tried out like the rounds' temperatures.
         let changed = match (bits >> 4) & 15 {
             0..=8 => self.relocate(x, bits >> 8, limit),
             9..=12 => self.exchange(x, bits >> 8),
@@ -126,7 +127,7 @@ impl<'a> Mover<'a> {
         if !changed {
             return false;
         }
-        if self.state.latency() > limit {
+        if self.state.latency() > limit || self.state.energy() > energy_limit {
             self.state.undo();
             return false;
         }
@@ -138,6 +139,14 @@ impl<'a> Mover<'a> {
     pub(super) fn accept(&mut self) {
         self.state.keep();
         self.chain.renew(&self.state);
+    }
+
+    /// Two members change places, unless a fixed root is one of them.
+    pub(super) fn swap(&mut self, x: usize, y: usize) {
+        let root = self.state.root();
+        if x != y && (self.free_root || (x != root && y != root)) {
+            self.state.exchange(x, y);
+        }
     }
 
     /// A near member, the nearer the likelier.

@@ -18,7 +18,8 @@
 //!
 //! 1. the lists are those of one tree below `root`, and `parent` says the same;
 //! 2. `tail = receive + below(child)` and tails do not rise within a list;
-//! 3. `below` is what the list says, bit for bit: it is always recomputed, never adjusted.
+//! 3. the sums of a member are what its list says, bit for bit: they are always recomputed, never
+//!    adjusted.
 
 use corecast_model::CostModel;
 
@@ -59,10 +60,14 @@ impl Pairs {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Child {
     rank: u32,
+    /// Members of its sub-tree.
+    size: u32,
     pub(super) send: f64,
     pub(super) receive: f64,
     /// From the end of the send until the whole sub-tree has the value.
     pub(super) tail: f64,
+    /// The idle times of its sub-tree, added up.
+    idle: f64,
 }
 
 impl Child {
@@ -72,12 +77,28 @@ impl Child {
     }
 }
 
+/// What a sub-tree amounts to, times counted from when its top has the value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Sum {
+    /// The latency.
+    below: f64,
+    /// The times at which the members are done with all their sends, added up.
+    idle: f64,
+    /// The number of members.
+    size: u32,
+}
+
+/// The weight of the mean idle time in [`State::energy`]. Of 0, 0.03, 0.1, 0.3, 1 and 3 the values
+/// from 0.1 to 1 gave the best trees on the public matrices of 32 and 48 members in 100 ms, a tenth
+/// of a per cent better than 0 (November 2026, two-core KVM guest, Xeon 2.5 GHz).
+const IDLE_WEIGHT: f64 = 0.3;
+
 /// One edit, as it is taken back.
 #[derive(Clone, Copy)]
 enum Edit {
-    Below {
+    Sum {
         v: u32,
-        old: f64,
+        old: Sum,
     },
     Parent {
         v: u32,
@@ -90,7 +111,7 @@ enum Edit {
         v: u32,
         from: u32,
         to: u32,
-        old: f64,
+        old: Child,
     },
     Inserted {
         v: u32,
@@ -117,7 +138,7 @@ pub(super) struct State<'a> {
     root: usize,
     lists: Vec<Vec<Child>>,
     parent: Vec<u32>,
-    below: Vec<f64>,
+    sums: Vec<Sum>,
     log: Vec<Edit>,
     saved: Vec<Child>,
 }
@@ -133,7 +154,14 @@ impl<'a> State<'a> {
             root: tree.root(),
             lists: (0..n).map(|_| Vec::with_capacity(8)).collect(),
             parent: vec![NOBODY; n],
-            below: vec![0.0; n],
+            sums: vec![
+                Sum {
+                    below: 0.0,
+                    idle: 0.0,
+                    size: 1
+                };
+                n
+            ],
             log: Vec::with_capacity(64),
             saved: Vec::with_capacity(64),
         };
@@ -158,7 +186,7 @@ impl<'a> State<'a> {
         }
         for v in self.bottom_up() {
             self.renew(v);
-            self.below[v] = walk(&self.lists[v]);
+            self.sums[v] = walk(&self.lists[v]);
         }
     }
 
@@ -181,9 +209,11 @@ impl<'a> State<'a> {
         let (send, receive) = self.pairs.edge(v, c);
         Child {
             rank: c as u32,
+            size: self.sums[c].size,
+            idle: self.sums[c].idle,
             send,
             receive,
-            tail: receive + self.below[c],
+            tail: receive + self.sums[c].below,
         }
     }
 
@@ -199,12 +229,21 @@ impl<'a> State<'a> {
     /// The latency of the whole tree.
     #[inline]
     pub(super) fn latency(&self) -> f64 {
-        self.below[self.root]
+        self.sums[self.root].below
+    }
+
+    /// What annealing lowers: the latency, plus a share of the time at which the members are idle in
+    /// the mean. Most moves leave the latency as it is; those that set members free earlier make
+    /// room for the ones that lower it.
+    #[inline]
+    pub(super) fn energy(&self) -> f64 {
+        let sum = &self.sums[self.root];
+        sum.below + IDLE_WEIGHT / f64::from(sum.size) * sum.idle
     }
 
     #[inline]
     pub(super) fn below(&self, v: usize) -> f64 {
-        self.below[v]
+        self.sums[v].below
     }
 
     #[inline]
@@ -269,7 +308,7 @@ impl<'a> State<'a> {
     #[inline]
     pub(super) fn below_with(&self, q: usize, x: usize) -> f64 {
         let (send, receive) = self.pairs.edge(q, x);
-        let tail = receive + self.below[x];
+        let tail = receive + self.sums[x].below;
         let (mut clock, mut last) = (0.0, 0.0_f64);
         let mut list = self.lists[q].iter();
         let mut rest = list.as_slice();
@@ -446,18 +485,21 @@ impl<'a> State<'a> {
     fn lift(&mut self, mut v: usize) {
         loop {
             let new = walk(&self.lists[v]);
-            let old = std::mem::replace(&mut self.below[v], new);
+            let old = std::mem::replace(&mut self.sums[v], new);
             if new == old {
                 return;
             }
-            self.log.push(Edit::Below { v: v as u32, old });
+            self.log.push(Edit::Sum { v: v as u32, old });
             if v == self.root {
                 return;
             }
             let p = self.parent[v] as usize;
             let from = self.place(p, v);
             let child = &mut self.lists[p][from];
-            let old = std::mem::replace(&mut child.tail, child.receive + new);
+            let old = *child;
+            child.tail = child.receive + new.below;
+            child.size = new.size;
+            child.idle = new.idle;
             let to = settle(&mut self.lists[p], from);
             self.log.push(Edit::Tail {
                 v: p as u32,
@@ -480,13 +522,13 @@ impl<'a> State<'a> {
     pub(super) fn undo(&mut self) {
         while let Some(edit) = self.log.pop() {
             match edit {
-                Edit::Below { v, old } => self.below[v as usize] = old,
+                Edit::Sum { v, old } => self.sums[v as usize] = old,
                 Edit::Parent { v, old } => self.parent[v as usize] = old,
                 Edit::Root { old } => self.root = old as usize,
                 Edit::Tail { v, from, to, old } => {
                     let list = &mut self.lists[v as usize];
                     shift(list, to as usize, from as usize);
-                    list[from as usize].tail = old;
+                    list[from as usize] = old;
                 }
                 Edit::Inserted { v, at } => {
                     self.lists[v as usize].remove(at as usize);
@@ -513,24 +555,42 @@ impl<'a> State<'a> {
             for child in list {
                 let fresh = self.entry(v, child.rank());
                 assert_eq!(
-                    (child.send, child.receive, child.tail),
-                    (fresh.send, fresh.receive, fresh.tail)
+                    (
+                        child.send,
+                        child.receive,
+                        child.tail,
+                        child.size,
+                        child.idle
+                    ),
+                    (
+                        fresh.send,
+                        fresh.receive,
+                        fresh.tail,
+                        fresh.size,
+                        fresh.idle
+                    )
                 );
             }
-            assert_eq!(self.below[v], walk(list));
+            assert_eq!(self.sums[v], walk(list));
         }
     }
 }
 
-/// The latency of whoever serves this list.
+/// What whoever serves this list sums up to.
 #[inline]
-fn walk(list: &[Child]) -> f64 {
-    let (mut clock, mut last) = (0.0, 0.0_f64);
+fn walk(list: &[Child]) -> Sum {
+    let (mut clock, mut below, mut idle, mut size) = (0.0, 0.0_f64, 0.0, 1);
     for child in list {
         clock += child.send;
-        last = last.max(clock + child.tail);
+        below = below.max(clock + child.tail);
+        idle += f64::from(child.size) * (clock + child.receive) + child.idle;
+        size += child.size;
     }
-    last
+    Sum {
+        below,
+        idle: idle + clock,
+        size,
+    }
 }
 
 /// Moves the entry at `at` to where its tail belongs, all others being in order; where that is.
