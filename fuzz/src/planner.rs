@@ -12,6 +12,9 @@ const ROUNDING: f64 = 1e-9;
 /// Teams up to this size are compared with the exact optimum.
 const EXACT_MAX: usize = 7;
 
+/// Additions that the bound by levels may take.
+const LEVELS_WORK: u64 = 20_000;
+
 /// Plans a case in every way there is, and judges each plan.
 pub fn planner(bytes: &[u8]) {
     let Ok(case) = Case::arbitrary(&mut Unstructured::new(bytes)) else {
@@ -61,14 +64,22 @@ impl Truth {
         });
         let bound = bound::lower_bound(&case.costs, case.operation, None);
         let truth = Self { least, bound };
-        let with_root = bound::lower_bound(&case.costs, case.operation, Some(case.root));
-        for (root, bound) in [(Some(case.root), with_root), (None, bound)] {
-            let most = truth
-                .least(root)
-                .map_or(f64::MAX, |least| least * (1.0 + ROUNDING));
+        let at = Some(case.root);
+        let mut bounds = vec![
+            (None, bound),
+            (at, bound::lower_bound(&case.costs, case.operation, at)),
+        ];
+        if case.operation == Operation::Broadcast {
+            bounds.extend(
+                [None, at].map(|root| (root, bound::levels(&case.costs, root, LEVELS_WORK))),
+            );
+        }
+        for (root, bound) in bounds {
+            let least = truth.least(root).unwrap_or(f64::MAX);
+            let most = (least * (1.0 + ROUNDING)).min(f64::MAX);
             assert!(
                 (0.0..=most).contains(&bound),
-                "{case:?} root {root:?}: bound {bound}, optimum {most}"
+                "{case:?} root {root:?}: bound {bound}, optimum {least}"
             );
         }
         truth
