@@ -20,6 +20,16 @@ use crate::operation::Operation;
 use crate::search::{self, Effort, TwoTrees};
 use crate::tree::Tree;
 
+impl Default for Effort {
+    /// Some tens of milliseconds.
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            moves: 100_000,
+        }
+    }
+}
+
 /// What is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -285,7 +285,7 @@ impl Annealer<'_> {
                 watch(&Progress {
                     latency: self.best.0,
                     moves: self.moves,
-                    round: self.round,
+                    rounds: self.round,
                 })?;
             }
             self.moves += 1;
