@@ -31,6 +31,7 @@ pub mod bound;
 pub mod check;
 pub mod cost;
 pub mod draw;
+pub mod exact;
 pub mod groups;
 pub mod hierarchy;
 pub mod operation;

@@ -1,0 +1,358 @@
+//! Exact search: a lower bound that rises until a tree meets it.
+//!
+//! **The recursion.** Let `f(v, S)` be the least time in which v, free to send, can have all of S
+//! informed. Whom v sends to first, and what that child takes over, splits the rest in two:
+//!
+//! ```text
+//! f(v, S) = min over c ∈ S, A ⊆ S∖c of  send(v, c) + max( receive(v, c) + f(c, A),  f(v, S∖c∖A) )
+//! ```
+//!
+//! There are n·2ⁿ pairs (v, S). What makes the recursion usable is a *ladder* of partitions, from
+//! one group of all members to groups of one. On each step members of a group are taken for alike,
+//! so that S is a vector of counts, and every message takes the least send and receive found
+//! between the two groups: `f` is a lower bound there. Only what the coarser step leaves open is
+//! looked at on the finer one:
+//!
+//! 1. *Limit.* Trees of at most a given latency are looked for. The start has all of it as its
+//!    budget; a child has its parent's budget less send and receive, what remains for the parent
+//!    the budget less send. The greatest budget over all open splits is handed down; a pair whose
+//!    `f` exceeds its budget is out.
+//! 2. *Enough.* The same recursion with the greatest costs between groups says how long *any*
+//!    concrete holder and members that a pair stands for need at most. An optimal tree can be built
+//!    of optimal parts, so no part needs a larger budget than that.
+//! 3. *Order.* A finer pair tries its splits in the order of what they take on the coarser step and
+//!    stops when none can be better than what was found.
+//!
+//! No tree within the limit exists when no start is left: then the limit is a certified bound. In a
+//! partition into single members the bound is exact, and the tree is read off. Where the greatest
+//! costs give a tree below the limit, it is read off earlier.
+//!
+//! The recursion and the use of classes with least costs are folklore for small broadcast problems;
+//! ladder, budgets and enough are Corecast's. The costs are counted in whole ticks ([`Proof`]).
+
+mod extract;
+mod ladder;
+mod level;
+mod refine;
+mod split;
+mod ticks;
+
+use std::ops::ControlFlow;
+
+use corecast_model::CostModel;
+
+use crate::cost;
+use crate::operation::Operation;
+use crate::tree::Tree;
+use ladder::Ladder;
+use level::{Groups, Level};
+use refine::{Refinement, Stop};
+use split::Split;
+use ticks::Ticks;
+
+/// Largest team that proofs are tried for.
+pub const MEMBERS_MAX: usize = 64;
+
+/// How much a proof may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Splits that are looked at. A million take 20 to 50 ms (2.5 GHz Xeon, November 2026).
+    pub work: u64,
+    /// Bytes of its tables.
+    pub memory: usize,
+}
+
+impl Default for Limits {
+    /// Some ten seconds and 2 GiB.
+    fn default() -> Self {
+        Self {
+            work: 400_000_000,
+            memory: 2 << 30,
+        }
+    }
+}
+
+/// What is known after a proof, finished or not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proof {
+    /// No broadcast tree is faster, in the model's unit. Costs are counted in ticks: exact where
+    /// all are whole multiples of a decimal fraction of the unit, otherwise rounded down by less
+    /// than one part in 10⁸ of the latency.
+    pub lower_bound: f64,
+    /// A faster tree than the one to be beaten, if one was met.
+    pub tree: Option<Tree>,
+    /// Whether the bound and the better of the two trees meet.
+    pub optimal: bool,
+    /// Splits looked at.
+    pub work: u64,
+}
+
+/// Sees the bound so far and the splits looked at, and may end a proof.
+pub type Watch<'a> = &'a mut dyn FnMut(f64, u64) -> ControlFlow<()>;
+
+/// Proves that no broadcast tree is faster than `upper`, or finds one that is.
+///
+/// Without `root` trees with any root are meant. `lower_bound` is what is known already. Where
+/// limits or watcher end the proof, the bound reached so far is the result. Teams of more than
+/// [`MEMBERS_MAX`] are not tried.
+///
+/// # Panics
+///
+/// When tree and model have different numbers of members, or the root is not the tree's.
+///
+/// # Cost
+///
+/// Up to the limits. Finished on real machines with 16 members in milliseconds, 20 and 24 in a
+/// second, 32 in some seconds; see docs/planner.md.
+///
+/// # Examples
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use corecast_plan::exact::{Limits, prove};
+/// use corecast_plan::{Operation, cost, smelt};
+///
+/// let machine = corecast_model::builtin("sandybridge-2x8").unwrap();
+/// let costs = machine.costs().subset(&[0, 1, 2, 8, 9, 10, 16, 24]).unwrap();
+/// let smelt = smelt::tree(&costs, 0);
+/// let unwatched = &mut |_, _| ControlFlow::Continue(());
+/// let proof = prove(&costs, Some(0), &smelt, 0.0, Limits::default(), unwatched);
+/// assert!(proof.optimal);
+/// let best = proof.tree.as_ref().unwrap_or(&smelt);
+/// assert_eq!(cost::latency(&costs, best, Operation::Broadcast), proof.lower_bound);
+/// ```
+#[must_use]
+pub fn prove(
+    costs: &CostModel,
+    root: Option<usize>,
+    upper: &Tree,
+    lower_bound: f64,
+    limits: Limits,
+    watch: Watch<'_>,
+) -> Proof {
+    assert_eq!(
+        costs.n(),
+        upper.len(),
+        "the tree and the cost model are of different teams"
+    );
+    assert!(
+        root.is_none_or(|root| root == upper.root()),
+        "the tree has another root"
+    );
+    let latency = cost::latency(costs, upper, Operation::Broadcast);
+    let mut proof = Proof {
+        lower_bound: lower_bound.min(latency),
+        tree: None,
+        optimal: latency <= lower_bound,
+        work: 0,
+    };
+    if latency <= 0.0 {
+        proof.optimal = true;
+    }
+    if proof.optimal || costs.n() > MEMBERS_MAX {
+        return proof;
+    }
+    let mut best = (latency, upper.clone());
+    loop {
+        let ticks = Ticks::new(costs, best.0);
+        let (is_exact, before) = (ticks.are_exact, best.0);
+        let mut prover = Prover {
+            ladder: Ladder::new(&ticks, root),
+            root,
+            latency: ticks.latency(&best.1),
+            lower: 0,
+            known: (proof.lower_bound / ticks.tick) as i32,
+            ticks,
+            tree: None,
+            limits: Limits {
+                work: limits.work.saturating_sub(proof.work),
+                ..limits
+            },
+            spent: 0,
+            quota: 0,
+            watch,
+        };
+        prover.run();
+        proof.optimal = prover.lower >= prover.latency;
+        proof.work += prover.spent;
+        let bound = f64::from(prover.lower) * prover.ticks.tick;
+        proof.lower_bound = proof.lower_bound.max(bound);
+        if let Some(tree) = prover.tree {
+            let latency = cost::latency(costs, &tree, Operation::Broadcast);
+            if latency < best.0 {
+                best = (latency, tree);
+            }
+        }
+        proof.lower_bound = proof.lower_bound.min(best.0);
+        // Ticks that were small for a bad tree may be long for a good one.
+        if is_exact || best.0 > 0.5 * before || best.0 <= 0.0 || !proof.optimal {
+            break;
+        }
+    }
+    if best.0 < latency {
+        proof.tree = Some(best.1);
+    }
+    proof
+}
+
+/// One proof on its way.
+struct Prover<'a> {
+    ticks: Ticks,
+    ladder: Ladder,
+    root: Option<usize>,
+    /// Of the best tree so far, in ticks.
+    latency: i32,
+    /// No tree takes fewer ticks.
+    lower: i32,
+    /// A bound from elsewhere, which only says where to begin.
+    known: i32,
+    tree: Option<Tree>,
+    limits: Limits,
+    spent: u64,
+    /// Where the present pass ends.
+    quota: u64,
+    watch: Watch<'a>,
+}
+
+/// Why a pass ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// All trees within the limit were looked at.
+    Complete,
+    /// It takes more work than was given to the pass, or more memory than there is.
+    TooMuch,
+    /// The watcher or the limits ended the whole proof.
+    Over,
+}
+
+/// Work of the first pass.
+const FIRST_PASS: u64 = 1 << 21;
+/// A level may have this many times the pairs of the one before.
+const GROWTH: f64 = 6.0;
+/// So many pairs are always allowed.
+const PAIRS_MIN: f64 = 500.0;
+
+impl Prover<'_> {
+    /// Passes with limits between the bound and the latency: high limits prove more, low ones are
+    /// cheaper. A pass that takes too much is tried with a limit half as far from the bound, and
+    /// when that is near, with more work.
+    fn run(&mut self) {
+        let mut share = 1.0;
+        let mut pass = FIRST_PASS;
+        while self.lower < self.latency {
+            let from = self.lower.max(self.known.min(self.latency - 1));
+            let reach = f64::from(self.latency - 1 - from) * share;
+            let limit = from + reach as i32;
+            self.quota = self.spent.saturating_add(pass);
+            match self.pass(limit) {
+                End::Complete => share = f64::min(1.0, share * 2.0),
+                End::TooMuch if share > 0.1 => share /= 2.0,
+                End::TooMuch => {
+                    share = 1.0;
+                    pass = pass.saturating_mul(4);
+                    if self.spent >= self.limits.work || pass > self.limits.work.saturating_mul(4) {
+                        return;
+                    }
+                }
+                End::Over => return,
+            }
+        }
+    }
+
+    /// Looks at all trees that take at most `limit`. Raises the bound as far as it gets, and keeps
+    /// better trees that it meets.
+    fn pass(&mut self, mut limit: i32) -> End {
+        let counted = self.ticks.n() - usize::from(self.root.is_some());
+        let Some(groups) = self.groups(1) else {
+            return End::TooMuch;
+        };
+        let mut level = Level::bottom(groups, self.root, limit);
+        let mut count = 1;
+        loop {
+            match level.best(self.root) {
+                None => {
+                    self.lower = self.lower.max(limit + 1);
+                    return End::Complete;
+                }
+                Some(best) => self.lower = self.lower.max(best),
+            }
+            if self.lower >= self.latency {
+                return End::Complete;
+            }
+            if count == counted {
+                // Unreachable in exact arithmetic: single members meet their bound.
+                return End::TooMuch;
+            }
+            let Some((next, groups)) = self.next(&level, count, counted) else {
+                return End::TooMuch;
+            };
+            count = next;
+            let mut refinement = Refinement::new(&level, groups, self.limits.memory);
+            if let Err(stop) = refinement.times(&mut |work| self.tick(work)) {
+                return self.end(stop);
+            }
+            let Some(best) = refinement.best(self.root) else {
+                self.lower = self.lower.max(limit + 1);
+                return End::Complete;
+            };
+            self.lower = self.lower.max(best);
+            if let Some(tree) = refinement.tree(self.root) {
+                let latency = self.ticks.latency(&tree);
+                if latency < self.latency {
+                    self.latency = latency;
+                    self.tree = Some(tree);
+                }
+            }
+            limit = limit.min(self.latency - 1);
+            if best > limit {
+                self.lower = self.lower.max(limit + 1);
+                return End::Complete;
+            }
+            match refinement.level(self.root, limit, &mut |work| self.tick(work)) {
+                Ok(finer) => level = finer,
+                Err(stop) => return self.end(stop),
+            }
+        }
+    }
+
+    fn groups(&self, count: usize) -> Option<Groups> {
+        Groups::new(&self.ticks, self.ladder.partition(count), self.root)
+    }
+
+    /// The finest partition that is not too many pairs away.
+    fn next(&self, level: &Level, count: usize, counted: usize) -> Option<(usize, Groups)> {
+        let allowed = (level.entries.len() as f64 * GROWTH).max(PAIRS_MIN);
+        let mut next = (count + 1, self.groups(count + 1)?);
+        while next.0 < counted {
+            match self.groups(next.0 + 1) {
+                Some(groups) if level.pairs(&groups) <= allowed => next = (next.0 + 1, groups),
+                _ => break,
+            }
+        }
+        let runs = level.groups.runs(&next.1).into_iter();
+        let caps = runs.map(|(from, to)| next.1.each[from..to].iter().map(|g| g.cap));
+        let listed = caps.map(|caps| Split::entries(caps)).fold(0.0, f64::max);
+        (listed <= Split::ENTRIES_MAX).then_some(next)
+    }
+
+    fn tick(&mut self, work: u64) -> ControlFlow<()> {
+        self.spent += work;
+        if self.spent >= self.quota.min(self.limits.work) {
+            return ControlFlow::Break(());
+        }
+        let bound = f64::from(self.lower) * self.ticks.tick;
+        let seen = (self.watch)(bound, self.spent);
+        if seen.is_break() {
+            // Everything is over, not only this pass.
+            self.limits.work = 0;
+        }
+        seen
+    }
+
+    fn end(&self, stop: Stop) -> End {
+        match stop {
+            Stop::Told if self.spent >= self.limits.work => End::Over,
+            Stop::Told | Stop::Memory => End::TooMuch,
+        }
+    }
+}
