@@ -8,7 +8,7 @@
 //! | --- | --- | --- | --- |
 //! | first | the start | cold | the nearest better tree |
 //! | 4k | the best | 0.4 % | improve |
-//! | 4k + 1 | where the last hot round ended | 3 % | leave the neighbourhood |
+//! | 4k + 1 | where the last hot round ended | 30 % | begin afresh |
 //! | 4k + 2 | the best with two NUMA nodes in exchanged roles | 1 % | another assignment of nodes |
 //! | 4k + 3 | the best | 3 % | leave the neighbourhood |
 //!
@@ -27,8 +27,9 @@ use crate::tree::Tree;
 const LOOK: u64 = 256;
 /// Steps of the temperature in a round: 2 to the power of this.
 const STEPS_LOG: u32 = 6;
-/// Moves of the first round.
-const FIRST: f64 = 3072.0;
+/// Moves of the first round for each member, and at least for how many members.
+const FIRST: f64 = 64.0;
+const FIRST_MEMBERS: usize = 8;
 /// How much longer each round is than the one before.
 const GROWTH: f64 = 1.2;
 /// Rounds stop growing here.
@@ -102,7 +103,7 @@ impl<'a> Annealer<'a> {
             moves: 0,
             rounds: 0,
             roams: false,
-            length: FIRST,
+            length: FIRST * pairs.n().max(FIRST_MEMBERS) as f64,
             left: 0,
             step: 1,
             factor: 1.0,
@@ -160,11 +161,11 @@ impl<'a> Annealer<'a> {
         let (from_best, kick, hot) = match (self.rounds, self.rounds % 4) {
             (0, _) => (true, false, COLD),
             (_, 0) => (true, false, 0.004),
-            (_, 1) => (false, false, 0.03),
+            (_, 1) => (false, false, 0.3),
             (_, 2) => (true, true, 0.01),
             _ => (true, false, 0.03),
         };
-        self.roams = hot == 0.03;
+        self.roams = hot > 0.02;
         let from = if from_best {
             &self.best
         } else {
