@@ -219,7 +219,39 @@ pub fn plan_with(
         let root = shape.root().unwrap_or(0);
         return Plan::of_shape(costs, pattern, operation, root, shape, Some(lower_bound));
     }
-    let root = root.unwrap_or(0);
+    built(costs, pattern, operation, root.unwrap_or(0), None)
+}
+
+/// The same without a search and with a bound that is known already, so that comparing many
+/// patterns computes it once: [`bound::lower_bound`] of this operation and root, or one that is
+/// tighter. Plans of rounds have a bound of their own. Patterns that are searched for are
+/// constructed only.
+///
+/// # Errors
+///
+/// As [`plan()`].
+pub fn plan_above(
+    costs: &CostModel,
+    pattern: Pattern,
+    operation: Operation,
+    root: usize,
+    lower_bound: f64,
+) -> Result<Plan, PlanError> {
+    RootChoice::Rank(root).resolve(costs, pattern)?;
+    if pattern.radix().is_some_and(|radix| radix < 2) {
+        return Err(PlanError::Radix { pattern });
+    }
+    built(costs, pattern, operation, root, Some(lower_bound))
+}
+
+/// The plan of a pattern that needs no search.
+fn built(
+    costs: &CostModel,
+    pattern: Pattern,
+    operation: Operation,
+    root: usize,
+    proved: Option<f64>,
+) -> Result<Plan, PlanError> {
     let tree = match operation {
         Operation::Reduce => pattern
             .tree(&costs.mirrored(), root)
@@ -234,10 +266,43 @@ pub fn plan_with(
         },
         (None, _) => return Err(PlanError::Unsuited { pattern, operation }),
     };
-    Plan::of_shape(costs, pattern, operation, root, shape, None)
+    let proved = proved.filter(|_| shape.root().is_some());
+    Plan::of_shape(costs, pattern, operation, root, shape, proved)
 }
 
 impl Plan {
+    /// The same plan with a lower bound that was proved elsewhere, where that one is higher.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_plan::{Operation, Pattern, RootChoice, plan};
+    ///
+    /// let machine = corecast_model::synthetic("core:4 send=10 receive=30").unwrap();
+    /// let star = plan(machine.costs(), Pattern::Sequential, Operation::Broadcast, RootChoice::Rank(0))?;
+    /// assert_eq!((star.latency, star.proved_optimal), (60.0, true));
+    /// assert_eq!(star.clone().with_lower_bound(20.0), star);
+    /// # Ok::<(), corecast_plan::PlanError>(())
+    /// ```
+    #[must_use]
+    pub fn with_lower_bound(mut self, proved: f64) -> Self {
+        if proved > self.lower_bound {
+            self.set_lower_bound(proved);
+        }
+        self
+    }
+
+    /// Sets the bound and what follows from it.
+    fn set_lower_bound(&mut self, proved: f64) {
+        self.proved_optimal = self.latency <= proved * (1.0 + PROVED);
+        self.lower_bound = proved.min(self.latency);
+        self.gap = if self.latency > 0.0 {
+            (self.latency - self.lower_bound) / self.latency
+        } else {
+            0.0
+        };
+    }
+
     /// The plan of a given tree, for example one that was read from a file or found by a search.
     ///
     /// `pattern` is what the tree is to be called.
@@ -276,23 +341,18 @@ impl Plan {
             Shape::Rounds(_) => bound::any_barrier(costs),
             _ => bound::lower_bound(costs, operation, Some(root)),
         });
-        let proved_optimal = latency <= lower_bound * (1.0 + PROVED);
-        let lower_bound = lower_bound.min(latency);
-        let gap = if latency > 0.0 {
-            (latency - lower_bound) / latency
-        } else {
-            0.0
-        };
-        Ok(Self {
+        let mut plan = Self {
             pattern,
             operation,
             root,
             shape,
             latency,
             lower_bound,
-            gap,
-            proved_optimal,
-        })
+            gap: 0.0,
+            proved_optimal: false,
+        };
+        plan.set_lower_bound(lower_bound);
+        Ok(plan)
     }
 
     /// The plan of a barrier that goes in over one tree and out over another. Where the second is
