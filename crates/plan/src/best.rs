@@ -10,15 +10,19 @@
 //! number of moves alone. Whoever has a time limit gives a watcher, which may end the search at any
 //! time; the best plan so far is the result then, with the bound that was proved so far.
 
+mod barrier;
+mod way;
+
 use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
 use crate::bound;
-use crate::cost;
 use crate::operation::Operation;
-use crate::search::{self, Effort, TwoTrees};
+use crate::pattern::Pattern;
+use crate::search::Effort;
 use crate::tree::Tree;
+use way::Way;
 
 impl Default for Effort {
     /// Some tens of milliseconds.
@@ -58,66 +62,118 @@ pub struct Progress {
 pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 
 /// What a search for one operation found.
-pub(crate) enum Found {
-    Tree(Tree),
-    Trees { fan_in: Tree, fan_out: Tree },
+pub(crate) struct Found {
+    /// Outward for a broadcast, inward for a reduction (children in the order of taking), both for
+    /// a barrier.
+    pub(crate) fan_in: Option<Tree>,
+    pub(crate) fan_out: Option<Tree>,
+    pub(crate) lower_bound: f64,
+}
+
+/// Splits of a proof that take as long as a move.
+const WORK_PER_MOVE: u64 = 8;
+/// Moves of the first turn.
+const FIRST_TURN: u64 = 4_000;
+/// Each turn is so many times longer than the one before.
+const GROWTH: u64 = 8;
+
+/// Some moves, then some proof.
+#[derive(Clone, Copy)]
+struct Turn {
+    seed: u64,
+    moves: u64,
+    work: u64,
+}
+
+/// The turns of a search, each longer than the one before, until the moves are used up.
+struct Turns {
+    effort: Effort,
+    /// Work of a turn's proof for each of its moves.
+    proof: u64,
+    next: u64,
+    length: u64,
+}
+
+impl Turns {
+    /// Proof is the purpose of `optimal` and half of it; in `best` it takes a third of the time.
+    fn new(pattern: Pattern, effort: Effort) -> Self {
+        let share = if pattern == Pattern::Optimal { 4 } else { 1 };
+        Self {
+            effort,
+            proof: share * WORK_PER_MOVE / 2,
+            next: 0,
+            length: FIRST_TURN,
+        }
+    }
+
+    /// The next turn of a search that has made `done` moves.
+    fn next(&mut self, done: u64) -> Option<Turn> {
+        let left = self
+            .effort
+            .moves
+            .checked_sub(done)
+            .filter(|&left| left > 0)?;
+        let moves = self.length.min(left);
+        let turn = Turn {
+            seed: self
+                .effort
+                .seed
+                .wrapping_add(self.next.wrapping_mul(0x9e37_79b9)),
+            moves,
+            work: moves.saturating_mul(self.proof),
+        };
+        self.next += 1;
+        self.length = self.length.saturating_mul(GROWTH);
+        Some(turn)
+    }
 }
 
 /// The best plan's schedule, and the bound that was proved for it.
 pub(crate) fn search(
     costs: &CostModel,
+    pattern: Pattern,
     operation: Operation,
     root: Option<usize>,
     effort: Effort,
     watch: Watch<'_>,
-) -> (Found, f64) {
-    let lower_bound = bound::lower_bound(costs, operation, root);
-    let mut seen = |latency: f64, moves: u64| {
-        watch(&Progress {
-            stage: Stage::Improve,
-            latency,
-            lower_bound,
-            moves,
-        })
-    };
+) -> Found {
+    let mut turns = Turns::new(pattern, effort);
     match operation {
-        Operation::Barrier => {
-            let TwoTrees {
-                inward, outward, ..
-            } = search::improve_barrier(costs, root, lower_bound, effort, &mut |p| {
-                seen(p.latency, p.moves)
-            });
-            let found = Found::Trees {
-                fan_in: inward,
-                fan_out: outward,
-            };
-            (found, lower_bound)
-        }
         Operation::Broadcast => {
-            let start = search::construct(costs, root);
-            let tree = search::improve(
-                costs,
-                &start,
-                root.is_none(),
-                lower_bound,
-                effort,
-                &mut |p| seen(p.latency, p.moves),
-            );
-            (Found::Tree(tree), lower_bound)
+            let way = one_way(costs, root, &mut turns, watch);
+            Found {
+                fan_in: None,
+                lower_bound: way.lower_bound,
+                fan_out: Some(way.tree),
+            }
         }
         Operation::Reduce => {
             let mirrored = costs.mirrored();
-            let start = search::construct(&mirrored, root);
-            let tree = search::improve(
-                &mirrored,
-                &start,
-                root.is_none(),
-                lower_bound,
-                effort,
-                &mut |p| seen(p.latency, p.moves),
-            );
-            debug_assert!(cost::latency(&mirrored, &tree, Operation::Broadcast) >= 0.0);
-            (Found::Tree(tree.reversed()), lower_bound)
+            let way = one_way(&mirrored, root, &mut turns, watch);
+            Found {
+                fan_in: Some(way.tree.reversed()),
+                lower_bound: way.lower_bound,
+                fan_out: None,
+            }
+        }
+        Operation::Barrier => barrier::search(costs, root, &mut turns, watch),
+    }
+}
+
+fn one_way<'a>(
+    costs: &'a CostModel,
+    root: Option<usize>,
+    turns: &mut Turns,
+    watch: Watch<'_>,
+) -> Way<'a> {
+    let bound = bound::lower_bound(costs, Operation::Broadcast, root);
+    let mut way = Way::new(costs, root, bound, turns.effort.moves);
+    while !way.is_optimal()
+        && let Some(turn) = turns.next(way.moves)
+    {
+        if way.turn(turn, watch).is_break() {
+            break;
         }
     }
+    way
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
-use crate::best::{self, Found, Progress};
+use crate::best::{self, Progress};
 use crate::bound;
 use crate::cost::{self, Timeline};
 use crate::operation::Operation;
@@ -73,7 +73,7 @@ pub struct Plan {
 
 /// Proofs count in whole ticks, each a small fraction of the latency; sums taken in another order
 /// also differ in their last bits.
-const PROVED: f64 = 1e-7;
+pub(crate) const PROVED: f64 = 1e-7;
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -211,13 +211,14 @@ pub fn plan_with(
         return Err(PlanError::Radix { pattern });
     }
     if pattern.is_searched() {
-        let (found, lower_bound) = best::search(costs, operation, root, effort, watch);
-        let shape = match found {
-            Found::Tree(tree) => Shape::Tree(tree),
-            Found::Trees { fan_in, fan_out } => Shape::of_trees(fan_in, fan_out),
+        let found = best::search(costs, pattern, operation, root, effort, watch);
+        let shape = match (found.fan_in, found.fan_out) {
+            (Some(fan_in), Some(fan_out)) => Shape::of_trees(fan_in, fan_out),
+            (Some(tree), None) | (None, Some(tree)) => Shape::Tree(tree),
+            (None, None) => unreachable!("a search has found something"),
         };
-        let root = shape.root().unwrap_or(0);
-        return Plan::of_shape(costs, pattern, operation, root, shape, Some(lower_bound));
+        let (root, bound) = (shape.root().unwrap_or(0), Some(found.lower_bound));
+        return Plan::of_shape(costs, pattern, operation, root, shape, bound);
     }
     built(costs, pattern, operation, root.unwrap_or(0), None)
 }

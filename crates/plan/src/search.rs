@@ -17,7 +17,7 @@ mod anneal;
 mod barrier;
 mod construct;
 mod moves;
-mod random;
+pub(crate) mod random;
 mod state;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,144 @@
+//! One direction: a broadcast, or a reduction on mirrored costs.
+
+use std::ops::ControlFlow;
+
+use corecast_model::CostModel;
+
+use super::{Progress, Stage, Turn, Watch};
+use crate::cost;
+use crate::exact::{self, Limits};
+use crate::hierarchy;
+use crate::operation::Operation;
+use crate::search::{self, Effort};
+use crate::tree::Tree;
+
+/// Additions of the count that large teams begin with; see [`hierarchy::certified`].
+const COUNT_WORK: u64 = 300_000_000;
+/// With fewer moves than this, no time for that count is taken.
+const COUNT_FROM: u64 = 20_000;
+
+/// The search for the best broadcast tree, as far as it has come.
+pub(super) struct Way<'a> {
+    costs: &'a CostModel,
+    root: Option<usize>,
+    pub(super) tree: Tree,
+    pub(super) latency: f64,
+    pub(super) lower_bound: f64,
+    /// A proof ended. Counted in ticks, bound and latency may differ in their last digits then.
+    proved: bool,
+    /// Moves, and proofs in moves that take as long.
+    pub(super) moves: u64,
+}
+
+impl<'a> Way<'a> {
+    /// Constructs a tree, with as much care as `moves` are planned.
+    pub(super) fn new(
+        costs: &'a CostModel,
+        root: Option<usize>,
+        lower_bound: f64,
+        moves: u64,
+    ) -> Self {
+        let tree = search::construct(costs, root);
+        let mut way = Self {
+            costs,
+            root,
+            latency: latency(costs, &tree),
+            tree,
+            lower_bound,
+            proved: costs.n() == 1,
+            moves: 0,
+        };
+        if moves >= COUNT_FROM
+            && let Some(found) = hierarchy::certified(costs, root, COUNT_WORK)
+        {
+            way.lower_bound = way.lower_bound.max(found.lower_bound);
+            way.take(found.tree);
+        }
+        way
+    }
+
+    pub(super) fn is_optimal(&self) -> bool {
+        self.proved || self.latency <= self.lower_bound
+    }
+
+    /// A turn of moves, and one of proof.
+    pub(super) fn turn(&mut self, turn: Turn, watch: Watch<'_>) -> ControlFlow<()> {
+        self.improve(turn.seed, turn.moves, watch)?;
+        self.prove(turn.work, watch)
+    }
+
+    fn improve(&mut self, seed: u64, moves: u64, watch: Watch<'_>) -> ControlFlow<()> {
+        if self.is_optimal() {
+            return ControlFlow::Continue(());
+        }
+        let (mut done, mut seen) = (0, ControlFlow::Continue(()));
+        let effort = Effort { seed, moves };
+        let tree = search::improve(
+            self.costs,
+            &self.tree,
+            self.root.is_none(),
+            self.lower_bound,
+            effort,
+            &mut |progress| {
+                done = progress.moves;
+                seen = watch(&Progress {
+                    stage: Stage::Improve,
+                    latency: progress.latency,
+                    lower_bound: self.lower_bound,
+                    moves: self.moves + progress.moves,
+                });
+                seen
+            },
+        );
+        self.moves += if seen.is_break() { done } else { moves };
+        self.take(tree);
+        seen
+    }
+
+    fn prove(&mut self, work: u64, watch: Watch<'_>) -> ControlFlow<()> {
+        if self.is_optimal() || work == 0 || self.costs.n() > exact::MEMBERS_MAX {
+            return ControlFlow::Continue(());
+        }
+        let mut seen = ControlFlow::Continue(());
+        let limits = Limits {
+            work,
+            ..Limits::default()
+        };
+        let (latency, moves, known) = (self.latency, self.moves, self.lower_bound);
+        let proof = exact::prove(
+            self.costs,
+            self.root,
+            &self.tree,
+            self.lower_bound,
+            limits,
+            &mut |bound, work| {
+                seen = watch(&Progress {
+                    stage: Stage::Prove,
+                    latency,
+                    lower_bound: known.max(bound),
+                    moves: moves + work / super::WORK_PER_MOVE,
+                });
+                seen
+            },
+        );
+        self.moves += proof.work / super::WORK_PER_MOVE;
+        self.lower_bound = self.lower_bound.max(proof.lower_bound);
+        if let Some(tree) = proof.tree {
+            self.take(tree);
+        }
+        self.proved |= proof.optimal;
+        seen
+    }
+
+    /// Keeps the better of two trees.
+    pub(super) fn take(&mut self, tree: Tree) {
+        let found = latency(self.costs, &tree);
+        if found < self.latency {
+            (self.latency, self.tree) = (found, tree);
+        }
+    }
+}
+
+fn latency(costs: &CostModel, tree: &Tree) -> f64 {
+    cost::latency(costs, tree, Operation::Broadcast)
+}
