@@ -1,0 +1,306 @@
+//! Local repair: a member leaves, fails or joins, and the plan is mended in microseconds instead of
+//! searched anew (Smelt's future work, §6.1).
+//!
+//! ```text
+//!   Plan + costs of the new team ──► place filled ──► bounded improvement ──► Repair { plan, moved }
+//! ```
+//!
+//! 1. **Who leaves** is replaced: each of its children finds the parent where the whole is fastest,
+//!    or a member takes its place and its children; the best of a few such trials counts. **Who
+//!    joins** is put where the whole is fastest.
+//! 2. A tabu search of limited work mends what became slow, along the critical chain only
+//!    (`repair/improve.rs`).
+//!
+//! All lists are always in their best order, see [`crate::order`]. A reduction is repaired as the
+//! broadcast that it mirrors, two trees are repaired each on its own, and rounds are made anew from
+//! their radix.
+//!
+//! **How good.** From a searched tree, on the seven machines of the public database: each single
+//! removal and each single insertion, and the end of random sequences of 20, are at most 5 % above a
+//! fresh search from the same root (`cargo run --release -p corecast-plan --example repair`).
+
+mod draft;
+mod floor;
+mod improve;
+mod kick;
+mod trees;
+mod vacancy;
+mod way;
+
+use corecast_model::CostModel;
+
+use crate::bound;
+use crate::cost;
+use crate::operation::Operation;
+use crate::pattern::Pattern;
+use crate::plan::{Plan, Shape};
+use crate::tree::Tree;
+use draft::NONE;
+
+/// A plan for a team that has changed by one member.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repair {
+    /// The plan of the new team. It keeps the name of the pattern that the old one had.
+    pub plan: Plan,
+    /// Members that were there before and now have another parent than before, or none, or one for
+    /// the first time: new ranks, rising. Nobody else has to change a line but for the order in
+    /// which it serves. Empty for rounds, where everybody changes.
+    pub moved: Vec<usize>,
+}
+
+/// Why a plan cannot be repaired.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RepairError {
+    /// The rank that leaves is no member, or the rank to join at leaves a hole.
+    #[error("rank {rank} is outside: for this change ranks are 0 to {last}")]
+    RankOutside {
+        /// The rank asked for.
+        rank: usize,
+        /// The last possible one.
+        last: usize,
+    },
+    /// Costs of another team than the changed one.
+    #[error(
+        "the cost model has {found} members, the changed team {expected}: give the costs of the new team"
+    )]
+    TeamSize {
+        /// Members of the cost model.
+        found: usize,
+        /// Members of the changed team.
+        expected: usize,
+    },
+    /// A team has at least one member.
+    #[error("the last member cannot leave: a team has at least one")]
+    LastMember,
+    /// Rounds under the name of a pattern that makes none.
+    #[error("pattern \"{pattern}\" makes no rounds for the new team: plan anew")]
+    NoRounds {
+        /// The pattern of the plan.
+        pattern: Pattern,
+    },
+}
+
+/// The way from old ranks to new ones.
+#[derive(Clone, Copy)]
+enum Change {
+    /// This old rank goes, those above it move down by one.
+    Left(usize),
+    /// This new rank comes, those from there on have moved up by one.
+    Joined(usize),
+}
+
+impl Change {
+    /// The new rank of an old one that stays.
+    fn new_rank(self, old: usize) -> usize {
+        match self {
+            Self::Left(rank) => old - usize::from(old > rank),
+            Self::Joined(rank) => old + usize::from(old >= rank),
+        }
+    }
+}
+
+impl Plan {
+    /// The plan without one member.
+    ///
+    /// `costs` are those of the members that stay, in their order: ranks above `rank` move down by
+    /// one, as [`CostModel::subset`] of all other positions has it. When the root leaves, the
+    /// member becomes root with which the whole is fastest, among the few that suit its place best;
+    /// for two trees the same one in both.
+    ///
+    /// The lower bound of the result is valid for the new team but simple; [`Plan::certify`] takes
+    /// the time for the full one. Rounds are made anew from the radix of their pattern.
+    ///
+    /// # Errors
+    ///
+    /// A rank outside of the team, costs of another number of members than one less, a team of one.
+    ///
+    /// # Cost
+    ///
+    /// One pass over the costs for the bound, and work that is limited whatever the plan; see
+    /// [`crate::repair`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_plan::{Operation, Pattern, RootChoice, plan};
+    ///
+    /// let machine = corecast_model::builtin("sandybridge-2x8").unwrap();
+    /// let before = plan(machine.costs(), Pattern::Smelt, Operation::Broadcast, RootChoice::Auto)?;
+    /// let stay: Vec<usize> = (0..32).filter(|&rank| rank != 5).collect();
+    /// let costs = machine.costs().subset(&stay).unwrap();
+    /// let after = before.without(&costs, 5).unwrap();
+    /// assert_eq!(after.plan.tree().unwrap().len(), 31);
+    /// // Rank 5 comes back.
+    /// let again = after.plan.with(machine.costs(), 5).unwrap();
+    /// assert!(again.plan.latency <= before.latency * 1.05);
+    /// # Ok::<(), corecast_plan::PlanError>(())
+    /// ```
+    pub fn without(&self, costs: &CostModel, rank: usize) -> Result<Repair, RepairError> {
+        let last = self.shape.len() - 1;
+        if rank > last {
+            return Err(RepairError::RankOutside { rank, last });
+        }
+        if last == 0 {
+            return Err(RepairError::LastMember);
+        }
+        self.changed(costs, Change::Left(rank), last)
+    }
+
+    /// The plan with one more member.
+    ///
+    /// `costs` are those of the new team: the newcomer is its member `rank`, and old ranks from
+    /// there on move up by one; `rank` may be one past the last old one. The root stays the same
+    /// member.
+    ///
+    /// # Errors
+    ///
+    /// A rank that leaves a hole, costs of another number of members than one more.
+    ///
+    /// # Cost
+    ///
+    /// As [`Plan::without`].
+    pub fn with(&self, costs: &CostModel, rank: usize) -> Result<Repair, RepairError> {
+        let last = self.shape.len();
+        if rank > last {
+            return Err(RepairError::RankOutside { rank, last });
+        }
+        self.changed(costs, Change::Joined(rank), last + 1)
+    }
+
+    /// The same plan with the full lower bound of [`crate::bound`], unless the one that it has is
+    /// better.
+    ///
+    /// # Panics
+    ///
+    /// When `costs` are of another number of members.
+    ///
+    /// # Cost
+    ///
+    /// That of [`bound::lower_bound`].
+    #[must_use]
+    pub fn certify(&self, costs: &CostModel) -> Self {
+        assert_eq!(costs.n(), self.shape.len(), "costs of another team");
+        let bound = match self.shape {
+            Shape::Rounds(_) => bound::any_barrier(costs),
+            _ => bound::lower_bound(costs, self.operation, Some(self.root)),
+        };
+        self.clone().bounded(bound.max(self.lower_bound))
+    }
+
+    fn changed(
+        &self,
+        costs: &CostModel,
+        change: Change,
+        expected: usize,
+    ) -> Result<Repair, RepairError> {
+        let found = costs.n();
+        if found != expected {
+            return Err(RepairError::TeamSize { found, expected });
+        }
+        let (shape, root) = match &self.shape {
+            Shape::Tree(tree) => {
+                let tree = trees::one_tree(costs, tree, self.operation, change);
+                let root = tree.root();
+                (Shape::Tree(tree), root)
+            }
+            Shape::Trees { fan_in, fan_out } => {
+                let (fan_in, fan_out) = trees::two_trees(costs, fan_in, fan_out, change);
+                let root = fan_out.root();
+                let one = fan_in == fan_out.reversed();
+                let shape = if one {
+                    Shape::Tree(fan_out)
+                } else {
+                    Shape::Trees { fan_in, fan_out }
+                };
+                (shape, root)
+            }
+            Shape::Rounds(_) => {
+                let pattern = self.pattern;
+                let rounds = pattern.rounds(expected);
+                let rounds = rounds.ok_or(RepairError::NoRounds { pattern })?;
+                let gone = matches!(change, Change::Left(rank) if rank == self.root);
+                let root = if gone { 0 } else { change.new_rank(self.root) };
+                (Shape::Rounds(rounds), root)
+            }
+        };
+        let latency = match &shape {
+            Shape::Tree(tree) => cost::latency(costs, tree, self.operation),
+            Shape::Trees { fan_in, fan_out } => cost::two_trees(costs, fan_in, fan_out),
+            Shape::Rounds(rounds) => rounds.latency(costs),
+        };
+        let moved = moved(&self.shape, &shape, change);
+        let bound = quick_bound(costs, self.operation, &shape, root);
+        let plan = Self {
+            pattern: self.pattern,
+            operation: self.operation,
+            root,
+            shape,
+            latency,
+            lower_bound: 0.0,
+            gap: 1.0,
+            proved_optimal: false,
+        };
+        Ok(Repair {
+            plan: plan.bounded(bound),
+            moved,
+        })
+    }
+
+    /// The same plan with this bound, which is valid for it.
+    fn bounded(self, bound: f64) -> Self {
+        let lower_bound = bound.min(self.latency);
+        let gap = if self.latency > 0.0 {
+            (self.latency - lower_bound) / self.latency
+        } else {
+            0.0
+        };
+        Self {
+            lower_bound,
+            gap,
+            // Sums taken in another order differ in their last bits.
+            proved_optimal: self.latency <= bound * (1.0 + 1e-12),
+            ..self
+        }
+    }
+}
+
+fn quick_bound(costs: &CostModel, operation: Operation, shape: &Shape, root: usize) -> f64 {
+    let outward = || floor::bound(costs, false, root);
+    let inward = || floor::bound(costs, true, root);
+    match (shape, operation) {
+        // The news of one arrival have to reach all, and those of all one member.
+        (Shape::Rounds(_), _) => outward().max(inward()),
+        (_, Operation::Broadcast) => outward(),
+        (_, Operation::Reduce) => inward(),
+        (_, Operation::Barrier) => outward() + inward(),
+    }
+}
+
+/// Members that stay and whose parent is another one, or who have one where they had none.
+fn moved(old: &Shape, new: &Shape, change: Change) -> Vec<usize> {
+    let (Some(old), Some(new)) = (both_ways(old), both_ways(new)) else {
+        return Vec::new();
+    };
+    let differs = |old: &Tree, new: &Tree, rank: usize| {
+        let before = old.parent(rank).map(|p| match change {
+            Change::Left(gone) if p == gone => NONE,
+            _ => change.new_rank(p),
+        });
+        before != new.parent(change.new_rank(rank))
+    };
+    let stays = |&rank: &usize| !matches!(change, Change::Left(gone) if gone == rank);
+    (0..old.0.len())
+        .filter(stays)
+        .filter(|&rank| differs(old.0, new.0, rank) || differs(old.1, new.1, rank))
+        .map(|rank| change.new_rank(rank))
+        .collect()
+}
+
+fn both_ways(shape: &Shape) -> Option<(&Tree, &Tree)> {
+    match shape {
+        Shape::Tree(tree) => Some((tree, tree)),
+        Shape::Trees { fan_in, fan_out } => Some((fan_in, fan_out)),
+        Shape::Rounds(_) => None,
+    }
+}

@@ -1,0 +1,362 @@
+//! A broadcast tree under change: every list in its best order, every time known.
+//!
+//! ```text
+//!          v            lists[v] = [a, b, c], by falling tail
+//!        ╱ │ ╲
+//!       a  b  c         tail[c]  = receive(v, c) + below[c]
+//!                       below[v] = max over k of send[a] + … + send[k] + tail[k]
+//! ```
+//!
+//! Invariants, between any two calls:
+//!
+//! 1. `lists` and `parent` agree; members without a parent are the root and heads of detached parts;
+//! 2. `send` and `receive` of a member are the costs of the message from its parent;
+//! 3. lists are in falling order of `tail`, ties by rank: the best order for these edges, see
+//!    [`crate::order`];
+//! 4. `below` is exact, so `below[root]` is the latency of the root's part.
+//!
+//! `avail` is a picture of the last [`Draft::look`]; members outside of the root's part have an
+//! infinite one.
+
+use super::way::Way;
+
+/// Nobody.
+pub(super) const NONE: usize = usize::MAX;
+
+pub(super) struct Draft<'a> {
+    way: Way<'a>,
+    pub(super) root: usize,
+    pub(super) parent: Vec<usize>,
+    pub(super) lists: Vec<Vec<usize>>,
+    /// What the parent pays for the message to this member.
+    send: Vec<f64>,
+    /// What this member pays for it.
+    receive: Vec<f64>,
+    tail: Vec<f64>,
+    pub(super) below: Vec<f64>,
+    pub(super) avail: Vec<f64>,
+    /// Members in some order with parents first; room that is used again.
+    order: Vec<usize>,
+    /// Lists that were walked since the beginning: the measure of work.
+    pub(super) walked: usize,
+}
+
+impl<'a> Draft<'a> {
+    /// The forest in which each member has this parent.
+    pub(super) fn new(way: Way<'a>, root: usize, parent: &[usize]) -> Self {
+        let n = parent.len();
+        let mut draft = Self {
+            way,
+            root,
+            parent: vec![NONE; n],
+            lists: vec![Vec::new(); n],
+            send: vec![0.0; n],
+            receive: vec![0.0; n],
+            tail: vec![0.0; n],
+            below: vec![0.0; n],
+            avail: vec![f64::INFINITY; n],
+            order: Vec::with_capacity(n),
+            walked: 0,
+        };
+        draft.restore(root, parent);
+        draft
+    }
+
+    /// Makes it the forest in which each member has this parent.
+    pub(super) fn restore(&mut self, root: usize, parent: &[usize]) {
+        self.root = root;
+        self.lists.iter_mut().for_each(Vec::clear);
+        self.order.clear();
+        for (c, &p) in parent.iter().enumerate() {
+            self.parent[c] = p;
+            if p == NONE {
+                self.order.push(c);
+            } else {
+                self.lists[p].push(c);
+                self.price(c);
+            }
+        }
+        let mut next = 0;
+        while next < self.order.len() {
+            self.order.extend_from_slice(&self.lists[self.order[next]]);
+            next += 1;
+        }
+        for at in (0..self.order.len()).rev() {
+            self.settle(self.order[at]);
+        }
+    }
+
+    /// Members of the team.
+    pub(super) fn len(&self) -> usize {
+        self.parent.len()
+    }
+
+    /// The latency of the root's part.
+    pub(super) fn latency(&self) -> f64 {
+        self.below[self.root]
+    }
+
+    pub(super) fn way(&self) -> Way<'a> {
+        self.way
+    }
+
+    /// Takes the costs of the message from the parent of c.
+    fn price(&mut self, c: usize) {
+        let (send, receive) = self.way.pair(self.parent[c], c);
+        self.send[c] = send;
+        self.receive[c] = receive;
+    }
+
+    /// Puts the list of v into its best order and counts anew what is below v; whether that changed.
+    fn settle(&mut self, v: usize) -> bool {
+        self.walked += 1;
+        let (tail, list) = (&self.tail, &mut self.lists[v]);
+        // By insertion: lists are short, and mostly in order already.
+        for at in 1..list.len() {
+            let c = list[at];
+            let mut to = at;
+            while to > 0 {
+                let before = list[to - 1];
+                if tail[before] > tail[c] || (tail[before] == tail[c] && before < c) {
+                    break;
+                }
+                list[to] = before;
+                to -= 1;
+            }
+            list[to] = c;
+        }
+        let (mut clock, mut last) = (0.0, 0.0_f64);
+        for &c in list.iter() {
+            clock += self.send[c];
+            last = last.max(clock + tail[c]);
+        }
+        let changed = self.below[v] != last;
+        self.below[v] = last;
+        self.tail[v] = self.receive[v] + last;
+        changed
+    }
+
+    /// Settles v, its parent, and on towards the root while anything changes.
+    fn settle_up(&mut self, v: usize) {
+        self.settle(v);
+        let mut at = self.parent[v];
+        while at != NONE && self.settle(at) {
+            at = self.parent[at];
+        }
+    }
+
+    /// Cuts the part with head x off; no change for a head.
+    pub(super) fn detach(&mut self, x: usize) {
+        let p = std::mem::replace(&mut self.parent[x], NONE);
+        if p != NONE {
+            self.lists[p].retain(|&c| c != x);
+            self.settle_up(p);
+        }
+    }
+
+    /// Makes a head a child of p, which is in another part.
+    pub(super) fn attach(&mut self, x: usize, p: usize) {
+        self.parent[x] = p;
+        self.price(x);
+        self.lists[p].push(x);
+        self.settle_up(x);
+    }
+
+    /// Two members, neither of them a head, change places: each gets the other's parent and
+    /// children. Twice is nothing.
+    pub(super) fn exchange(&mut self, x: usize, y: usize) {
+        let (x, y) = if self.parent[x] == y { (y, x) } else { (x, y) };
+        let (above_x, above_y) = (self.parent[x], self.parent[y]);
+        self.lists.swap(x, y);
+        if above_x != above_y {
+            swap_name(&mut self.lists[above_x], x, y);
+            // When x was the parent of y, its list is now that of y.
+            let at = if above_y == x { y } else { above_y };
+            swap_name(&mut self.lists[at], y, x);
+        }
+        self.parent[x] = if above_y == x { y } else { above_y };
+        self.parent[y] = above_x;
+        for v in [x, y] {
+            for at in 0..self.lists[v].len() {
+                let c = self.lists[v][at];
+                self.parent[c] = v;
+                self.price(c);
+                self.tail[c] = self.receive[c] + self.below[c];
+            }
+            self.price(v);
+        }
+        self.settle_up(x);
+        self.settle_up(y);
+    }
+
+    /// Two members, neither above the other, change parents; their children go with them. Twice is
+    /// nothing.
+    pub(super) fn trade(&mut self, x: usize, y: usize) {
+        let (p, q) = (self.parent[x], self.parent[y]);
+        self.detach(x);
+        self.detach(y);
+        self.attach(x, q);
+        self.attach(y, p);
+    }
+
+    /// When all below x would be done if q, which has the value no sooner, served x first.
+    pub(super) fn soonest(&self, q: usize, x: usize) -> f64 {
+        let (send, receive) = self.way.pair(q, x);
+        self.avail[q] + send + receive + self.below[x]
+    }
+
+    /// About when the part of x's parent would be done with the part of y instead of that of x;
+    /// infinite when that is no sooner for sure.
+    pub(super) fn with_part_of(&mut self, x: usize, y: usize) -> f64 {
+        let (send, receive) = self.way.pair(self.parent[x], y);
+        self.instead(x, send, receive + self.below[y])
+    }
+
+    /// About when the part of x's parent would be done if y stood in the place of x, whose children
+    /// it would serve in the order of x; infinite when that is no sooner for sure.
+    pub(super) fn with_name_of(&mut self, x: usize, y: usize) -> f64 {
+        let p = self.parent[x];
+        if p == y || self.parent[y] == x {
+            // The two serve each other: not to be told from here.
+            return 0.0;
+        }
+        let (mut clock, mut last) = (0.0, 0.0_f64);
+        for &c in &self.lists[x] {
+            let (send, receive) = self.way.pair(y, c);
+            clock += send;
+            last = last.max(clock + receive + self.below[c]);
+        }
+        let (send, receive) = self.way.pair(p, y);
+        self.instead(x, send, receive + last)
+    }
+
+    fn instead(&mut self, x: usize, send: f64, tail: f64) -> f64 {
+        if send >= self.send[x] && tail >= self.tail[x] {
+            return f64::INFINITY;
+        }
+        let p = self.parent[x];
+        self.avail[p] + self.below_with(p, x, send, tail)
+    }
+
+    /// Notes when each member of the root's part has the value.
+    pub(super) fn look(&mut self) {
+        self.avail.fill(f64::INFINITY);
+        self.avail[self.root] = 0.0;
+        self.order.clear();
+        self.order.push(self.root);
+        let mut next = 0;
+        while next < self.order.len() {
+            let v = self.order[next];
+            let mut clock = self.avail[v];
+            for &c in &self.lists[v] {
+                clock += self.send[c];
+                self.avail[c] = clock + self.receive[c];
+                self.order.push(c);
+            }
+            next += 1;
+        }
+    }
+
+    /// The parent other than `not` below which the detached part of x gives the least latency, ties
+    /// to the lower rank, and that latency; `None` when none is below `limit`.
+    ///
+    /// Goes by the times of the last [`Draft::look`].
+    pub(super) fn best_home(&mut self, x: usize, not: usize, limit: f64) -> Option<(usize, f64)> {
+        let mut best = None;
+        let mut limit = limit;
+        // A look at a parent that comes to nothing takes an eighth of a walk.
+        self.walked += self.len() / 8;
+        for q in 0..self.len() {
+            let (send, receive) = self.way.pair(q, x);
+            // Served first by q, no member before it any sooner.
+            if q == not || self.avail[q] + send + receive + self.below[x] >= limit {
+                continue;
+            }
+            let latency = self.latency_with(q, send, receive + self.below[x]);
+            if latency < limit {
+                limit = latency;
+                best = Some((q, latency));
+            }
+        }
+        best
+    }
+
+    /// The latency with one more child of q.
+    fn latency_with(&mut self, q: usize, send: f64, tail: f64) -> f64 {
+        let (mut v, mut skip, mut send, mut tail) = (q, NONE, send, tail);
+        loop {
+            let below = self.below_with(v, skip, send, tail);
+            if below <= self.below[v] {
+                return self.latency();
+            }
+            if self.parent[v] == NONE {
+                return below;
+            }
+            send = self.send[v];
+            tail = self.receive[v] + below;
+            skip = v;
+            v = self.parent[v];
+        }
+    }
+
+    /// What would be below v if its child `skip` had this send and tail, or if a child with them
+    /// came in addition.
+    fn below_with(&mut self, v: usize, skip: usize, send: f64, tail: f64) -> f64 {
+        self.walked += 1;
+        let (mut clock, mut last) = (0.0, 0.0_f64);
+        let mut open = true;
+        for &c in &self.lists[v] {
+            if c == skip {
+                continue;
+            }
+            if open && tail > self.tail[c] {
+                open = false;
+                clock += send;
+                last = last.max(clock + tail);
+            }
+            clock += self.send[c];
+            last = last.max(clock + self.tail[c]);
+        }
+        if open {
+            last = last.max(clock + send + tail);
+        }
+        last
+    }
+
+    /// Who makes the broadcast as long as it is: along the way to the member that finishes last,
+    /// those on it and their elder siblings.
+    pub(super) fn critical(&self, chain: &mut Vec<usize>) {
+        chain.clear();
+        let mut v = self.root;
+        while !self.lists[v].is_empty() {
+            let (mut clock, mut worst, mut at) = (0.0, f64::NEG_INFINITY, 0);
+            for (k, &c) in self.lists[v].iter().enumerate() {
+                clock += self.send[c];
+                if clock + self.tail[c] > worst {
+                    worst = clock + self.tail[c];
+                    at = k;
+                }
+            }
+            chain.extend_from_slice(&self.lists[v][..=at]);
+            v = self.lists[v][at];
+        }
+    }
+
+    /// Whether v is x or above it.
+    pub(super) fn is_above(&self, v: usize, x: usize) -> bool {
+        let mut at = x;
+        while at != NONE {
+            if at == v {
+                return true;
+            }
+            at = self.parent[at];
+        }
+        false
+    }
+}
+
+fn swap_name(list: &mut [usize], old: usize, new: usize) {
+    list.iter_mut()
+        .filter(|c| **c == old)
+        .for_each(|c| *c = new);
+}

@@ -1,0 +1,155 @@
+//! Trees of a team that has changed.
+
+use corecast_model::CostModel;
+
+use super::Change;
+use super::draft::{Draft, NONE};
+use super::kick::polish;
+use super::vacancy::{Vacancy, house};
+use super::way::{Direction, Way};
+use crate::cost;
+use crate::operation::Operation;
+use crate::tree::Tree;
+
+/// The tree that serves this operation alone.
+pub(super) fn one_tree(
+    costs: &CostModel,
+    tree: &Tree,
+    operation: Operation,
+    change: Change,
+) -> Tree {
+    let repaired = |direction| {
+        let mut drafts = [adapted(costs, direction, tree, change)];
+        repair(&mut drafts);
+        let [(draft, _)] = drafts;
+        Tree::by_construction(draft.root, draft.lists)
+    };
+    match operation {
+        Operation::Broadcast => repaired(Direction::Outward),
+        Operation::Reduce => repaired(Direction::Inward).reversed(),
+        Operation::Barrier => {
+            // Which way decides differs from machine to machine.
+            let [first, rest @ ..] =
+                [Direction::Both, Direction::Outward, Direction::Inward].map(repaired);
+            let latency = |tree: &Tree| cost::latency(costs, tree, Operation::Barrier);
+            rest.into_iter().fold(first, |best, tree| {
+                if latency(&tree) < latency(&best) {
+                    tree
+                } else {
+                    best
+                }
+            })
+        }
+    }
+}
+
+/// A barrier's fan-in and fan-out, with one root.
+pub(super) fn two_trees(
+    costs: &CostModel,
+    fan_in: &Tree,
+    fan_out: &Tree,
+    change: Change,
+) -> (Tree, Tree) {
+    let mut drafts = [
+        adapted(costs, Direction::Inward, fan_in, change),
+        adapted(costs, Direction::Outward, fan_out, change),
+    ];
+    repair(&mut drafts);
+    let [fan_in, fan_out] = drafts.map(|(draft, _)| Tree::by_construction(draft.root, draft.lists));
+    (fan_in.reversed(), fan_out)
+}
+
+/// What is missing in a tree.
+enum Gap {
+    /// The place of who left.
+    Vacancy(Vacancy),
+    /// A place for the newcomer.
+    Newcomer(usize),
+}
+
+/// The tree with new ranks, and what is missing in it.
+fn adapted<'a>(
+    costs: &'a CostModel,
+    direction: Direction,
+    tree: &Tree,
+    change: Change,
+) -> (Draft<'a>, Gap) {
+    let new = |rank: usize| change.new_rank(rank);
+    let gone = match change {
+        Change::Left(rank) => rank,
+        Change::Joined(_) => NONE,
+    };
+    let mut parent = vec![NONE; costs.n()];
+    for rank in (0..tree.len()).filter(|&rank| rank != gone) {
+        if let Some(p) = tree.parent(rank).filter(|&p| p != gone) {
+            parent[new(rank)] = new(p);
+        }
+    }
+    // Where the root has gone, any member stands for it until there is a successor.
+    let root = if tree.root() == gone {
+        0
+    } else {
+        new(tree.root())
+    };
+    let draft = Draft::new(Way::new(costs, direction), root, &parent);
+    let gap = match change {
+        Change::Joined(rank) => Gap::Newcomer(rank),
+        Change::Left(rank) => Gap::Vacancy(Vacancy {
+            parent,
+            place: tree.parent(rank).map(new),
+            children: tree.children(rank).iter().map(|&c| new(c)).collect(),
+        }),
+    };
+    (draft, gap)
+}
+
+/// Makes whole trees that share a root, and makes them fast.
+fn repair(drafts: &mut [(Draft, Gap)]) {
+    let rootless = |(_, gap): &(Draft, Gap)| matches!(gap, Gap::Vacancy(v) if v.place.is_none());
+    if drafts.iter().any(rootless) {
+        succeed_root(drafts);
+    } else {
+        for (draft, gap) in drafts.iter_mut() {
+            match gap {
+                Gap::Newcomer(rank) => house(draft, *rank),
+                Gap::Vacancy(vacancy) => vacancy.fill(draft),
+            }
+        }
+    }
+    for (draft, _) in drafts {
+        polish(draft);
+    }
+}
+
+/// Makes that member root with which all trees together are fastest, among those that suit the
+/// place best.
+fn succeed_root(drafts: &mut [(Draft, Gap)]) {
+    let mut ratings: Vec<(f64, usize)> = Vec::new();
+    for (draft, gap) in drafts.iter_mut() {
+        let Gap::Vacancy(vacancy) = gap else { continue };
+        let more = vacancy.ratings(draft);
+        if ratings.is_empty() {
+            ratings = more;
+        } else {
+            let sums = ratings.iter_mut().zip(more);
+            sums.for_each(|(sum, (rating, _))| sum.0 += rating);
+        }
+    }
+    let mut all = |s: usize| {
+        let mut latency = 0.0;
+        for (draft, gap) in drafts.iter_mut() {
+            let Gap::Vacancy(vacancy) = gap else { continue };
+            vacancy.succeed(draft, s);
+            latency += draft.latency();
+        }
+        latency
+    };
+    let mut best = (f64::INFINITY, 0);
+    for s in Vacancy::shortlist(ratings, true) {
+        let latency = all(s);
+        if latency < best.0 {
+            best = (latency, s);
+        }
+    }
+    all(best.1);
+}

@@ -1,0 +1,120 @@
+//! Who takes the place of a member that left.
+
+use super::draft::{Draft, NONE};
+
+/// Successors that are tried, of those that look best.
+const TRIALS: usize = 4;
+/// The same where the root has left: its place matters most.
+const TRIALS_ROOT: usize = 8;
+
+/// A tree with a hole.
+pub(super) struct Vacancy {
+    /// The members that are left, each with its parent; the children of whoever left have none.
+    pub(super) parent: Vec<usize>,
+    /// Who served it; nobody for the root.
+    pub(super) place: Option<usize>,
+    /// Whom it served.
+    pub(super) children: Vec<usize>,
+}
+
+impl Vacancy {
+    /// How long each member would take in that place, least first: only itself and the children
+    /// that it would have are looked at.
+    pub(super) fn ratings(&self, draft: &mut Draft) -> Vec<(f64, usize)> {
+        let mut ratings = Vec::with_capacity(draft.len());
+        for s in 0..draft.len() {
+            // Who is above the place cannot move below it.
+            if self.place.is_none_or(|p| !draft.is_above(s, p)) {
+                ratings.push((self.rating(draft, s), s));
+            }
+        }
+        ratings
+    }
+
+    fn rating(&self, draft: &mut Draft, s: usize) -> f64 {
+        draft.walked += 1;
+        let way = draft.way();
+        let mut served = Vec::with_capacity(self.children.len());
+        let old = if self.children.contains(&s) {
+            draft.lists[s].as_slice()
+        } else {
+            &[]
+        };
+        for &c in self.children.iter().chain(old).filter(|&&c| c != s) {
+            let (send, receive) = way.pair(s, c);
+            served.push((receive + draft.below[c], send));
+        }
+        served.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let (mut clock, mut last) = (0.0, 0.0_f64);
+        for (tail, send) in served {
+            clock += send;
+            last = last.max(clock + tail);
+        }
+        self.place.map_or(last, |p| {
+            let (send, receive) = way.pair(p, s);
+            last + send + receive
+        })
+    }
+
+    /// The members to try, by rating, ties by rank.
+    pub(super) fn shortlist(mut ratings: Vec<(f64, usize)>, root: bool) -> Vec<usize> {
+        let most = if root { TRIALS_ROOT } else { TRIALS };
+        ratings.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        ratings.iter().take(most).map(|&(_, s)| s).collect()
+    }
+
+    /// Fills the place of a member other than the root as well as can be seen at once: its children
+    /// find parents one by one, or somebody takes its place.
+    pub(super) fn fill(&self, draft: &mut Draft) {
+        let ratings = self.ratings(draft);
+        let mut heads = self.children.clone();
+        house_all(draft, &mut heads);
+        let (mut least, mut best) = (draft.latency(), draft.parent.clone());
+        if !self.children.is_empty() {
+            for s in Self::shortlist(ratings, false) {
+                self.succeed(draft, s);
+                if draft.latency() < least {
+                    least = draft.latency();
+                    best.copy_from_slice(&draft.parent);
+                }
+            }
+        }
+        draft.restore(draft.root, &best);
+    }
+
+    /// The tree in which s has the place; its old children, unless it keeps them, find parents one
+    /// by one.
+    pub(super) fn succeed(&self, draft: &mut Draft, s: usize) {
+        draft.restore(draft.root, &self.parent);
+        let mut heads = Vec::new();
+        if !self.children.contains(&s) {
+            heads = draft.lists[s].clone();
+            heads.iter().for_each(|&c| draft.detach(c));
+            draft.detach(s);
+        }
+        match self.place {
+            Some(p) => draft.attach(s, p),
+            None => draft.root = s,
+        }
+        for &c in self.children.iter().filter(|&&c| c != s) {
+            draft.attach(c, s);
+        }
+        house_all(draft, &mut heads);
+    }
+}
+
+/// Finds a parent for each of these parts, those that take longest first.
+pub(super) fn house_all(draft: &mut Draft, heads: &mut [usize]) {
+    heads.sort_unstable_by(|&a, &b| draft.below[b].total_cmp(&draft.below[a]).then(a.cmp(&b)));
+    for &x in heads.iter() {
+        house(draft, x);
+    }
+}
+
+/// Puts a part where the whole is fastest.
+pub(super) fn house(draft: &mut Draft, x: usize) {
+    draft.look();
+    let home = draft.best_home(x, NONE, f64::INFINITY);
+    let home = home.map_or(draft.root, |(home, _)| home);
+    draft.attach(x, home);
+}
