@@ -264,8 +264,7 @@ impl<'a> Draft<'a> {
     pub(super) fn best_home(&mut self, x: usize, not: usize, limit: f64) -> Option<(usize, f64)> {
         let mut best = None;
         let mut limit = limit;
-        // A look at a parent that comes to nothing takes an eighth of a walk.
-        self.walked += self.len() / 8;
+        self.glance();
         for q in 0..self.len() {
             let (send, receive) = self.way.pair(q, x);
             // Served first by q, no member before it any sooner.
@@ -279,6 +278,15 @@ impl<'a> Draft<'a> {
             }
         }
         best
+    }
+
+    /// Counts a look at all members. One that comes to nothing takes an eighth of a walk, and two
+    /// walks where the costs are beyond the near caches.
+    pub(super) fn glance(&mut self) {
+        self.walked += match self.len() {
+            n @ ..=128 => n / 8,
+            n => 2 * n,
+        };
     }
 
     /// The latency with one more child of q.

@@ -116,8 +116,7 @@ impl Search {
         least = now;
         draft.look();
         for &x in &self.chain {
-            // A look at a pair that comes to nothing takes an eighth of a walk.
-            draft.walked += draft.len() / 8;
+            draft.glance();
             for y in 0..draft.len() {
                 let limit = self.limit(x, self.limit(y, least));
                 if draft.parent[y] == NONE || draft.parent[x] == draft.parent[y] {
