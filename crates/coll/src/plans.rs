@@ -135,6 +135,8 @@ impl Plans {
     }
 
     /// Everything by one pattern. A pattern of rounds serves the barrier, and Smelt's tree the rest.
+    /// Without a root broadcasts and reductions share Smelt's; a barrier that is searched for has
+    /// its own.
     ///
     /// # Errors
     ///
@@ -144,16 +146,22 @@ impl Plans {
         pattern: Pattern,
         root: Option<usize>,
     ) -> Result<Self, PlansError> {
-        let root = root.map_or(RootChoice::Auto, RootChoice::Rank);
+        let root_or = |choice| root.map_or(choice, RootChoice::Rank);
         let tree_pattern = match pattern.rounds(2) {
             Some(_) => Pattern::Smelt,
             None => pattern,
         };
         let tree = |operation| -> Result<Tree, PlansError> {
-            let plan = plan(costs, tree_pattern, operation, root)?;
+            let plan = plan(costs, tree_pattern, operation, root_or(RootChoice::Smelt))?;
             Ok(plan.tree().expect("a pattern of trees").clone())
         };
-        let barrier = BarrierPlan::of_plan(&plan(costs, pattern, Operation::Barrier, root)?)?;
+        let barrier = plan(
+            costs,
+            pattern,
+            Operation::Barrier,
+            root_or(RootChoice::Auto),
+        )?;
+        let barrier = BarrierPlan::of_plan(&barrier)?;
         Self::new(
             barrier,
             tree(Operation::Broadcast)?,

@@ -7,11 +7,11 @@ use std::time::Duration;
 use corecast_coll::{BarrierPlan, Options, Plans};
 use corecast_machine::{CpuList, Discovery};
 use corecast_model::MachineFile;
-use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Shape, Tree};
+use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Tree};
 use corecast_wire::Policy;
 use corecast_wire::queue::Backend;
 
-use crate::choose::{Choice, Races, Wish, choose_for};
+use crate::choose::{Choice, Chooser, Races, Wish};
 use crate::costs::TeamCosts;
 use crate::debug::{self, Level};
 use crate::error::Error;
@@ -93,13 +93,19 @@ impl Builder {
 
     /// Runs this pattern, whatever model and races say. Operations that it cannot do are chosen as
     /// if it had not been named.
+    ///
+    /// `best` is what the model would choose among trees anyway. `optimal` is searched for up to a
+    /// second for each tree, which proves it in teams of up to some 16 ranks; then the best that
+    /// was found runs.
     pub fn pattern(mut self, pattern: Pattern) -> Self {
         self.wish.pattern = Some(pattern);
         self
     }
 
     /// Builds all trees from this rank. Any rank can still be the root of any operation; that of
-    /// the tree is the fastest.
+    /// the tree is the fastest. By default broadcasts and reductions share the rank whose sends are
+    /// cheapest, since programs do both from one root; barriers, whose root nobody sees, may have
+    /// another one.
     pub fn root(mut self, rank: usize) -> Self {
         self.wish.root = RootChoice::Rank(rank);
         self
@@ -161,8 +167,11 @@ impl Builder {
     ///
     /// # Cost
     ///
-    /// About thirty small files for each PU, and a plan for each pattern and operation: outside of
-    /// what is timed.
+    /// About thirty small files for each PU, outside of what is timed. Planning takes up to 7 ms of
+    /// CPU time at 128 ranks and next to nothing where races were won (two-core KVM guest, Xeon at
+    /// 2.5 GHz, November 2026, `cargo run --release -p corecast --example startup`). The same costs
+    /// give the same plans, unless the machine is so slow that a guard of 8 ms of CPU time ends the
+    /// search for better trees.
     pub fn build(self) -> Result<Team, Error> {
         let here = corecast_machine::discover();
         let machine = &here.machine;
@@ -181,13 +190,12 @@ impl Builder {
             Some(_) => Races::none("costs were given, and races do not fit them"),
             None => Races::here(&store, &here),
         };
-        let choose =
-            |operation| choose_for(costs.both_ways(), &seats, operation, &self.wish, &races);
-        let broadcast = choose(Operation::Broadcast)?;
-        let reduce = choose(Operation::Reduce)?;
-        let barrier = choose(Operation::Barrier)?;
+        let chooser = Chooser::new(costs.both_ways(), &seats, &self.wish, &races)?.guarded();
+        let broadcast = chooser.choose(Operation::Broadcast)?;
+        let reduce = chooser.choose(Operation::Reduce)?;
+        let barrier = chooser.choose(Operation::Barrier)?;
         let plans = Plans::new(
-            barrier_plan(&barrier.chosen().shape),
+            barrier_plan(&barrier)?,
             tree_plan(&broadcast)?,
             tree_plan(&reduce)?,
         )?;
@@ -207,7 +215,7 @@ impl Builder {
             pinning: Pinning::Planned,
             memory: team.placement(rank).to_string(),
         };
-        let choices: [&Choice; 3] = [&barrier, &broadcast, &reduce];
+        let choices = [barrier, broadcast, reduce];
         let built = Explanation {
             schema: 1,
             machine: machine.name.clone(),
@@ -215,19 +223,22 @@ impl Builder {
             waits,
             fence: fence(),
             operations: choices
+                .each_ref()
                 .map(|choice| Chosen::of(choice, costs.unit()))
                 .to_vec(),
-            costs: costs.source,
+            costs: costs.source.clone(),
             races: races.source().to_owned(),
             memory: homes.reason,
             pinning: why_pinned(self.pin, pin, seats.len(), &here.usable),
-            assumptions: [costs.assumptions, machine.assumptions.clone()].concat(),
+            assumptions: [&costs.assumptions[..], &machine.assumptions].concat(),
         };
         warn_of_quota(&here, seats.len());
         let team = Team {
             pins: Pins::new(seats, pin),
             team,
             built,
+            costs,
+            choices,
         };
         if debug::level() >= Level::Trace {
             debug::say(Level::Trace, || team.explain().to_string());
@@ -238,21 +249,20 @@ impl Builder {
     }
 }
 
-fn barrier_plan(shape: &Shape) -> BarrierPlan {
-    match shape {
-        Shape::Tree(tree) => BarrierPlan::of_tree(tree),
-        Shape::Rounds(rounds) => BarrierPlan::Rounds(rounds.clone()),
-        other => unreachable!("no such schedule was asked for: {other:?}"),
-    }
+fn barrier_plan(choice: &Choice) -> Result<BarrierPlan, PlanError> {
+    BarrierPlan::of_shape(&choice.chosen().shape).ok_or_else(|| unsuited(choice))
 }
 
 fn tree_plan(choice: &Choice) -> Result<Tree, PlanError> {
-    let chosen = choice.chosen();
-    let unsuited = PlanError::Unsuited {
-        pattern: chosen.pattern,
+    let tree = choice.chosen().tree().cloned();
+    tree.ok_or_else(|| unsuited(choice))
+}
+
+fn unsuited(choice: &Choice) -> PlanError {
+    PlanError::Unsuited {
+        pattern: choice.chosen().pattern,
         operation: choice.operation,
-    };
-    chosen.tree().cloned().ok_or(unsuited)
+    }
 }
 
 fn why_pinned(asked: Option<bool>, pin: bool, ranks: usize, usable: &CpuList) -> String {

@@ -4,20 +4,34 @@
 //!  asked for ──► raced and won, same threads ──► least predicted latency
 //! ```
 //!
-//! A race beats the model because it was run on the machine; a wish beats both.
+//! A race beats the model because it was run on the machine; a wish beats both. Where one of them
+//! decides nothing is searched. Else all [`patterns`] are planned, `best` among them, see
+//! [`choose`] for how far.
+
+mod best;
+mod drafts;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use corecast_machine::Discovery;
 use corecast_model::{CostModel, Profile, ProfileEntry, Unit};
-use corecast_plan::{
-    Operation, Pattern, Plan, PlanError, RootChoice, Shape, Tree, cost, plan, smelt,
-};
+use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Shape, Tree, plan};
 use serde::Serialize;
 
 use crate::costs;
 use crate::store::{Store, Stored};
+use drafts::Drafts;
+
+/// What a barrier that goes both ways over the way out of `best` is called in races and profiles. By
+/// the model two trees are better; the hardware may like fewer lines.
+pub const ONE_TREE: &str = "best-one-tree";
+
+/// CPU time after which no better trees are looked for, in a team of up to 128 members: a guard, as
+/// all moves are done in half of it on the machines of today.
+const GUARD: Duration = Duration::from_millis(8);
 
 /// What the user wants, whatever model and races say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +58,14 @@ impl Races {
         }
     }
 
+    /// Those of a profile, with a few words on where it comes from.
+    pub fn of(profile: Profile, source: impl fmt::Display) -> Self {
+        Self {
+            source: source.to_string(),
+            profile: Some(profile),
+        }
+    }
+
     /// Those that `store` has of this machine; for a process that may only use a part of it those
     /// of the whole also count, as far as they were raced on that part.
     pub fn here(store: &Store, here: &Discovery) -> Self {
@@ -54,10 +76,10 @@ impl Races {
             stored = store.profile(&whole);
         }
         match stored {
-            Stored::Found(path, profile) => Self {
-                source: format!("{}, raced {}", path.display(), profile.created),
-                profile: Some(profile),
-            },
+            Stored::Found(path, profile) => {
+                let source = format!("{}, raced {}", path.display(), profile.created);
+                Self::of(profile, source)
+            }
             Stored::Absent => Self::none("nothing has been raced on this machine yet"),
             Stored::Unusable(reason) => Self::none(reason),
         }
@@ -105,8 +127,9 @@ pub struct Candidate {
 pub struct Choice {
     /// What it is about.
     pub operation: Operation,
-    /// The chosen schedule first, then the others by predicted latency. Of patterns that come to
-    /// the same schedule only the first is there.
+    /// The chosen schedule first, then the others by predicted latency: all patterns, or where a
+    /// race decided those that it beat, or none beside a wish. Of patterns that come to the same
+    /// schedule only the first is there.
     pub candidates: Vec<Candidate>,
     /// What decided.
     pub decided_by: DecidedBy,
@@ -127,12 +150,17 @@ impl Choice {
 }
 
 impl Candidate {
-    /// The tree, unless it is a schedule of rounds.
+    /// The tree, if the schedule is a single one.
     pub fn tree(&self) -> Option<&Tree> {
         match &self.shape {
             Shape::Tree(tree) => Some(tree),
             _ => None,
         }
+    }
+
+    /// Whether it has a root: schedules of rounds have none.
+    pub fn has_root(&self) -> bool {
+        !matches!(self.shape, Shape::Rounds(_))
     }
 
     /// The same as a plan of `operation`, with its bound and gap, which take longer to find than
@@ -142,16 +170,25 @@ impl Candidate {
     ///
     /// Costs of another team, or another operation than it was chosen for.
     pub fn plan(&self, costs: &CostModel, operation: Operation) -> Result<Plan, PlanError> {
-        match self.tree() {
-            Some(tree) => Plan::of_tree(costs, self.pattern, operation, tree.clone()),
-            None => plan(costs, self.pattern, operation, RootChoice::Rank(self.root)),
+        match &self.shape {
+            Shape::Tree(tree) => Plan::of_tree(costs, self.pattern, operation, tree.clone()),
+            Shape::Trees { fan_in, fan_out } if operation == Operation::Barrier => {
+                Plan::of_trees(costs, self.pattern, fan_in.clone(), fan_out.clone())
+            }
+            Shape::Trees { .. } => Err(PlanError::Unsuited {
+                pattern: self.pattern,
+                operation,
+            }),
+            _ => plan(costs, self.pattern, operation, RootChoice::Rank(self.root)),
         }
     }
 }
 
-/// The patterns that are considered for an operation: all but those that exist to be bad examples.
+/// The patterns that are considered for an operation: all but those that exist to be bad examples,
+/// and `optimal`, whose search may take minutes.
 pub fn patterns(operation: Operation) -> Vec<Pattern> {
     let mut all = vec![
+        Pattern::Best,
         Pattern::Smelt,
         Pattern::Mst,
         Pattern::MstBinary,
@@ -165,7 +202,13 @@ pub fn patterns(operation: Operation) -> Vec<Pattern> {
 }
 
 /// Chooses the plan of `operation` for the team whose rank r has row r of `costs` and runs on PU
-/// `threads[r]`.
+/// `threads[r]`, as a team does that starts.
+///
+/// Without a wish and a race all [`patterns`] are planned. `best` gets a number of moves that
+/// depends on the number of members alone, so that the same costs give the same plan on every
+/// machine; no clock is looked at here. A team that starts has a guard besides, see [`choose_all`].
+///
+/// Where a wish or a race decides no other pattern is planned: [`compare`] does that.
 ///
 /// # Errors
 ///
@@ -173,7 +216,8 @@ pub fn patterns(operation: Operation) -> Vec<Pattern> {
 ///
 /// # Cost
 ///
-/// One tree or schedule for each of [`patterns`], and no bound: a few milliseconds for 128 ranks.
+/// At most a tree or schedule for each of [`patterns`], and no bound: at 128 members a few
+/// milliseconds, and next to nothing where a race was won.
 ///
 /// # Examples
 ///
@@ -196,172 +240,190 @@ pub fn choose(
     wish: &Wish,
     races: &Races,
 ) -> Result<Choice, PlanError> {
-    choose_for((costs, costs), threads, operation, wish, races)
+    Chooser::new((costs, costs), threads, wish, races)?.choose(operation)
 }
 
-/// The same with costs of their own for messages towards the root and from it.
-pub(crate) fn choose_for(
-    costs: (&CostModel, &CostModel),
+/// All decisions of a team that starts, in the order of [`Operation::ALL`]: those of [`choose`], and
+/// what several operations need is searched once.
+///
+/// Unlike there a clock is looked at, as a guard: after 8 ms of the thread's own CPU time, for up to
+/// 128 members, no better trees are looked for any more. A machine has to be much slower than those
+/// of today for that; see [`Builder::build`](crate::Builder::build) for figures.
+///
+/// # Errors
+///
+/// As [`choose`].
+pub fn choose_all(
+    costs: &CostModel,
+    threads: &[u32],
+    wish: &Wish,
+    races: &Races,
+) -> Result<Vec<Choice>, PlanError> {
+    let chooser = Chooser::new((costs, costs), threads, wish, races)?.guarded();
+    Operation::ALL
+        .into_iter()
+        .map(|operation| chooser.choose(operation))
+        .collect()
+}
+
+/// The decision of [`choose`], with all other patterns planned for comparison whatever decided.
+///
+/// # Errors
+///
+/// As [`choose`].
+///
+/// # Cost
+///
+/// That of [`choose`] where neither wish nor race decides.
+pub fn compare(
+    costs: &CostModel,
     threads: &[u32],
     operation: Operation,
     wish: &Wish,
     races: &Races,
 ) -> Result<Choice, PlanError> {
-    let drafts = Drafts::new(costs, operation, wish.root)?;
-    let mut candidates: Vec<Candidate> = Vec::new();
-    for pattern in patterns(operation) {
-        let candidate = drafts.of_pattern(pattern)?;
-        if candidates
-            .iter()
-            .all(|other| other.shape != candidate.shape)
-        {
-            candidates.push(candidate);
-        }
+    Chooser::new((costs, costs), threads, wish, races)?.compare(operation)
+}
+
+/// Decides for one team; what several operations need is searched once.
+#[derive(Debug)]
+pub(crate) struct Chooser<'a> {
+    drafts: Drafts<'a>,
+    unit: Unit,
+    threads: &'a [u32],
+    wish: &'a Wish,
+    races: &'a Races,
+}
+
+/// A decision that needs no comparison.
+struct Settled {
+    candidates: Vec<Candidate>,
+    by: DecidedBy,
+    reason: String,
+}
+
+impl<'a> Chooser<'a> {
+    /// With costs of messages towards the root, and from it.
+    pub(crate) fn new(
+        costs: (&'a CostModel, &'a CostModel),
+        threads: &'a [u32],
+        wish: &'a Wish,
+        races: &'a Races,
+    ) -> Result<Self, PlanError> {
+        Ok(Self {
+            drafts: Drafts::new(costs, wish.root)?,
+            unit: costs.1.unit(),
+            threads,
+            wish,
+            races,
+        })
     }
-    // Stable: equals stay in the order of `patterns`, which begins with those that fit machines.
-    candidates.sort_by(|a, b| a.latency.total_cmp(&b.latency));
-    let mut aside = Vec::new();
-    if let Some(pattern) = wish.pattern {
-        match drafts.of_pattern(pattern) {
-            Ok(wished) => {
-                put_first(&mut candidates, wished);
-                return Ok(Choice {
-                    operation,
-                    candidates,
-                    decided_by: DecidedBy::Wish,
-                    reason: "it was asked for".to_owned(),
-                });
+
+    /// Ends the search for better trees when much more CPU time was used than it takes.
+    pub(crate) fn guarded(mut self) -> Self {
+        // Constructions take time by the square of the team, and no clock ends them.
+        let times = (self.threads.len() / 128).max(1) as u32;
+        self.drafts.searcher.guard(GUARD * times * times);
+        self
+    }
+
+    pub(crate) fn choose(&self, operation: Operation) -> Result<Choice, PlanError> {
+        self.decide(operation, false)
+    }
+
+    pub(crate) fn compare(&self, operation: Operation) -> Result<Choice, PlanError> {
+        self.decide(operation, true)
+    }
+
+    fn decide(&self, operation: Operation, everything: bool) -> Result<Choice, PlanError> {
+        let mut aside = Vec::new();
+        let mut settled = self.by_wish(operation, &mut aside)?;
+        if settled.is_none() {
+            settled = self.by_race(operation, &mut aside);
+        }
+        let settled = match settled {
+            Some(mut settled) => {
+                if everything {
+                    let mut all = self.all(operation)?;
+                    put_first(&mut all, settled.candidates.swap_remove(0));
+                    settled.candidates = all;
+                }
+                settled
             }
+            None => {
+                let candidates = self.all(operation)?;
+                Settled {
+                    reason: because_of_the_model(&candidates, self.unit),
+                    candidates,
+                    by: DecidedBy::Model,
+                }
+            }
+        };
+        aside.push(settled.reason);
+        Ok(Choice {
+            operation,
+            candidates: settled.candidates,
+            decided_by: settled.by,
+            reason: aside.join("; "),
+        })
+    }
+
+    fn by_wish(
+        &self,
+        operation: Operation,
+        aside: &mut Vec<String>,
+    ) -> Result<Option<Settled>, PlanError> {
+        let Some(pattern) = self.wish.pattern else {
+            return Ok(None);
+        };
+        match self.drafts.of_pattern(pattern, operation) {
+            Ok(wished) => Ok(Some(Settled {
+                candidates: vec![wished],
+                by: DecidedBy::Wish,
+                reason: "it was asked for".to_owned(),
+            })),
             Err(PlanError::Unsuited { .. }) => {
                 aside.push(format!(
                     "{pattern}, which was asked for, cannot {operation}"
                 ));
+                Ok(None)
             }
-            Err(error) => return Err(error),
+            Err(error) => Err(error),
         }
     }
-    let by_model = because_of_the_model(&candidates, costs.0.unit());
-    let (decided_by, reason) = match races.find(operation, threads) {
-        None => (DecidedBy::Model, by_model),
-        Some(entry) => match drafts.winner(wish, entry) {
-            Ok(won) => {
-                put_first(&mut candidates, won);
-                (DecidedBy::Race, because_of(entry))
-            }
+
+    /// The winner of a race, then those that it beat.
+    fn by_race(&self, operation: Operation, aside: &mut Vec<String>) -> Option<Settled> {
+        let entry = self.races.find(operation, self.threads)?;
+        let winner = match self.winner(operation, entry) {
+            Ok(winner) => winner,
             Err(unusable) => {
+                let name = &entry.winner;
                 aside.push(format!(
-                    "the winner of the race, {}, cannot run: {unusable}",
-                    entry.winner
+                    "the winner of the race, {name}, cannot run: {unusable}"
                 ));
-                (DecidedBy::Model, by_model)
+                return None;
             }
-        },
-    };
-    aside.push(reason);
-    Ok(Choice {
-        operation,
-        candidates,
-        decided_by,
-        reason: aside.join("; "),
-    })
-}
-
-/// Puts the chosen schedule before all others, in place of its like.
-fn put_first(candidates: &mut Vec<Candidate>, chosen: Candidate) {
-    candidates.retain(|other| other.pattern != chosen.pattern && other.shape != chosen.shape);
-    candidates.insert(0, chosen);
-}
-
-/// Finds schedules for one operation of one team.
-struct Drafts<'a> {
-    fan_in: &'a CostModel,
-    fan_out: &'a CostModel,
-    operation: Operation,
-    root: usize,
-    /// For reductions, which are broadcasts of the mirrored costs, see [`plan()`].
-    mirrored: Option<CostModel>,
-}
-
-impl<'a> Drafts<'a> {
-    fn new(
-        (fan_in, fan_out): (&'a CostModel, &'a CostModel),
-        operation: Operation,
-        root: RootChoice,
-    ) -> Result<Self, PlanError> {
-        let last = fan_out.n() - 1;
-        let root = match root {
-            RootChoice::Auto => smelt::root(fan_out),
-            RootChoice::Rank(root) if root > last => {
-                return Err(PlanError::RootOutside { root, last });
-            }
-            RootChoice::Rank(root) => root,
         };
-        Ok(Self {
-            fan_in,
-            fan_out,
-            operation,
-            root,
-            mirrored: (operation == Operation::Reduce).then(|| fan_in.mirrored()),
+        let rounds = |name: &str| name.parse().is_ok_and(|p: Pattern| p.rounds(2).is_some());
+        let beaten = entry.candidates.iter().filter(|ran| {
+            ran.pattern != entry.winner && (ran.children.is_some() || rounds(&ran.pattern))
+        });
+        let mut beaten: Vec<Candidate> = beaten
+            .filter_map(|ran| self.drafts.raced(ran, operation).ok())
+            .collect();
+        beaten.sort_by(|a, b| a.latency.total_cmp(&b.latency));
+        beaten.insert(0, winner);
+        Some(Settled {
+            candidates: beaten,
+            by: DecidedBy::Race,
+            reason: because_of(entry),
         })
     }
 
-    fn of_pattern(&self, pattern: Pattern) -> Result<Candidate, PlanError> {
-        let start = Instant::now();
-        if pattern.radix().is_some_and(|radix| radix < 2) {
-            return Err(PlanError::Radix { pattern });
-        }
-        let tree = match &self.mirrored {
-            Some(mirrored) => pattern
-                .tree(mirrored, self.root)
-                .map(|tree| tree.reversed()),
-            None => pattern.tree(self.fan_out, self.root),
-        };
-        let barrier = self.operation == Operation::Barrier;
-        let shape = match (tree, pattern.rounds(self.fan_out.n())) {
-            (Some(tree), _) => Shape::Tree(tree),
-            (None, Some(rounds)) if barrier => Shape::Rounds(rounds),
-            _ => {
-                let operation = self.operation;
-                return Err(PlanError::Unsuited { pattern, operation });
-            }
-        };
-        Ok(self.of_shape(pattern, shape, start))
-    }
-
-    fn of_shape(&self, pattern: Pattern, shape: Shape, start: Instant) -> Candidate {
-        let (root, latency) = match &shape {
-            Shape::Tree(tree) => (tree.root(), self.tree_latency(tree)),
-            Shape::Rounds(rounds) => (self.root, rounds.latency(self.fan_out)),
-            other => unreachable!("no such schedule was asked for: {other:?}"),
-        };
-        Candidate {
-            pattern,
-            root,
-            shape,
-            latency,
-            search: start.elapsed(),
-        }
-    }
-
-    fn tree_latency(&self, tree: &Tree) -> f64 {
-        let (fan_in, fan_out) = (self.fan_in, self.fan_out);
-        match self.operation {
-            Operation::Reduce => cost::latency(fan_in, tree, Operation::Reduce),
-            Operation::Barrier if !std::ptr::eq(fan_in, fan_out) => {
-                cost::latency(fan_in, &tree.reversed(), Operation::Reduce)
-                    + cost::latency(fan_out, tree, Operation::Broadcast)
-            }
-            operation => cost::latency(fan_out, tree, operation),
-        }
-    }
-
-    /// What won a race: the very tree that ran, even where its pattern would build another one
-    /// from the costs of today.
-    fn winner(&self, wish: &Wish, entry: &ProfileEntry) -> Result<Candidate, String> {
-        let start = Instant::now();
+    fn winner(&self, operation: Operation, entry: &ProfileEntry) -> Result<Candidate, String> {
         let won = entry.winning().ok_or("it did not run")?;
-        let pattern: Pattern = won.pattern.parse().map_err(|error| format!("{error}"))?;
-        if let RootChoice::Rank(root) = wish.root
+        if let RootChoice::Rank(root) = self.wish.root
             && root != won.root
             && won.children.is_some()
         {
@@ -370,13 +432,28 @@ impl<'a> Drafts<'a> {
                 won.root
             ));
         }
-        let Some(children) = &won.children else {
-            return self.of_pattern(pattern).map_err(|error| error.to_string());
-        };
-        let tree =
-            Tree::from_children(won.root, children.clone()).map_err(|error| error.to_string())?;
-        Ok(self.of_shape(pattern, Shape::Tree(tree), start))
+        self.drafts.raced(won, operation)
     }
+
+    /// Those of all patterns, by predicted latency.
+    fn all(&self, operation: Operation) -> Result<Vec<Candidate>, PlanError> {
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for pattern in patterns(operation) {
+            let candidate = self.drafts.of_pattern(pattern, operation)?;
+            if candidates.iter().all(|c| c.shape != candidate.shape) {
+                candidates.push(candidate);
+            }
+        }
+        // Stable: equals stay in the order of `patterns`, which begins with those that fit machines.
+        candidates.sort_by(|a, b| a.latency.total_cmp(&b.latency));
+        Ok(candidates)
+    }
+}
+
+/// Puts the chosen schedule before all others, in place of its like.
+fn put_first(candidates: &mut Vec<Candidate>, chosen: Candidate) {
+    candidates.retain(|other| other.pattern != chosen.pattern && other.shape != chosen.shape);
+    candidates.insert(0, chosen);
 }
 
 fn because_of(entry: &ProfileEntry) -> String {

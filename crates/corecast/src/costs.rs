@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use corecast_machine::{self as machine, Discovery};
 use corecast_model::{CostModel, Machine, MachineFile, Unit, default_costs_for};
+use corecast_plan::{Operation, bound};
 use serde::Serialize;
 
+use crate::choose::Candidate;
 use crate::error::Error;
 use crate::store::{Store, Stored};
 
@@ -150,6 +152,35 @@ impl TeamCosts {
     /// Of messages towards the root, and from it.
     pub(crate) fn both_ways(&self) -> (&CostModel, &CostModel) {
         (self.fan_in.as_ref().unwrap_or(&self.model), &self.model)
+    }
+
+    /// The share of a schedule's latency, from 0 to 1, that a better one with the same root could
+    /// save at most; `None` where nobody knows.
+    ///
+    /// # Cost
+    ///
+    /// That of [`bound::lower_bound`].
+    pub(crate) fn gap(&self, chosen: &Candidate, operation: Operation) -> Option<f64> {
+        let Some(fan_in) = &self.fan_in else {
+            return Some(chosen.plan(&self.model, operation).ok()?.gap);
+        };
+        if !chosen.has_root() {
+            return None;
+        }
+        let root = Some(chosen.root);
+        let inward = || bound::lower_bound(fan_in, Operation::Reduce, root);
+        let outward = || bound::lower_bound(&self.model, Operation::Broadcast, root);
+        let least = match operation {
+            Operation::Broadcast => outward(),
+            Operation::Reduce => inward(),
+            Operation::Barrier => inward() + outward(),
+        };
+        let latency = chosen.latency;
+        Some(if latency > least {
+            1.0 - least / latency
+        } else {
+            0.0
+        })
     }
 
     /// Their unit.

@@ -60,10 +60,15 @@ pub struct Chosen {
     pub operation: Operation,
     /// The plan's pattern.
     pub pattern: String,
-    /// Where its tree starts; absent for rounds.
+    /// Where its tree starts, or both its trees; absent for rounds.
     pub root: Option<usize>,
+    /// Whether the way in has another tree than the way out.
+    pub two_trees: bool,
     /// What the model says, in `unit`.
     pub predicted: f64,
+    /// The share of `predicted`, from 0 to 1, that a better plan with the same root could save at
+    /// most; for rounds any plan. Absent where nobody knows.
+    pub gap: Option<f64>,
     /// `ns` or `cycles`.
     pub unit: Unit,
     /// What decided.
@@ -93,13 +98,34 @@ impl Chosen {
         Self {
             operation: choice.operation,
             pattern: chosen.pattern.to_string(),
-            root: chosen.tree().map(|tree| tree.root()),
+            root: chosen.has_root().then_some(chosen.root),
+            two_trees: chosen.has_root() && chosen.tree().is_none(),
             predicted: chosen.latency,
+            gap: None,
             unit,
             decided_by: choice.decided_by,
             reason: choice.reason.clone(),
             runners_up: choice.runners_up().iter().map(runner_up).collect(),
         }
+    }
+}
+
+impl Chosen {
+    fn shape(&self) -> &'static str {
+        if self.two_trees {
+            " over two trees"
+        } else {
+            ""
+        }
+    }
+}
+
+/// What a gap means, in words that follow a prediction; nothing where it is not known.
+fn room(gap: Option<f64>) -> String {
+    match gap {
+        None => String::new(),
+        Some(gap) if gap < 0.0005 => "; no plan is better by the model".to_owned(),
+        Some(gap) => format!("; a better plan could save at most {:.1} %", 100.0 * gap),
     }
 }
 
@@ -113,15 +139,16 @@ impl Explanation {
             let by = match chosen.decided_by {
                 DecidedBy::Wish => "asked for",
                 DecidedBy::Race => "won the race",
-                DecidedBy::Model => "best by the model",
+                DecidedBy::Model => "least by the model",
             };
             let root = chosen
                 .root
                 .map_or(String::new(), |root| format!(" from rank {root}"));
             format!(
-                "{} {}{root} ({by}, {})",
+                "{} {}{}{root} ({by}, {})",
                 chosen.operation,
                 chosen.pattern,
+                chosen.shape(),
                 latency(chosen.predicted, chosen.unit)
             )
         };
@@ -166,8 +193,11 @@ impl Explanation {
             let predicted = latency(chosen.predicted, chosen.unit);
             writeln!(
                 f,
-                "{:9} {}{root}, predicted {predicted}",
-                chosen.operation, chosen.pattern
+                "{:9} {}{}{root}, predicted {predicted}{}",
+                chosen.operation,
+                chosen.pattern,
+                chosen.shape(),
+                room(chosen.gap)
             )?;
             writeln!(f, "          why: {}", chosen.reason)?;
             let next: Vec<String> = chosen

@@ -3,6 +3,8 @@
 use corecast_coll::{Failure, JoinError, Member};
 use corecast_wire::{Placement, Policy};
 
+use crate::choose::Choice;
+use crate::costs::TeamCosts;
 use crate::explanation::Explanation;
 use crate::pins::{Pinning, Pins};
 
@@ -15,6 +17,8 @@ pub struct Team {
     pub(crate) team: corecast_coll::Team,
     pub(crate) pins: Pins,
     pub(crate) built: Explanation,
+    pub(crate) costs: TeamCosts,
+    pub(crate) choices: [Choice; 3],
 }
 
 /// Tells the pins that a rank's thread ends, also in a panic.
@@ -121,7 +125,12 @@ impl Team {
         self.team.failure()
     }
 
-    /// What runs, where, and why.
+    /// What runs, where, why, and how good it is.
+    ///
+    /// # Cost
+    ///
+    /// Bounds on what the best plans could do, which a team that starts has no time for: up to some
+    /// milliseconds for 48 ranks, half a second for 1,024.
     ///
     /// # Examples
     ///
@@ -135,6 +144,9 @@ impl Team {
         let mut explanation = self.built.clone();
         for (rank, pinning) in explanation.ranks.iter_mut().zip(self.pinning()) {
             rank.pinning = pinning;
+        }
+        for (chosen, choice) in explanation.operations.iter_mut().zip(&self.choices) {
+            chosen.gap = self.costs.gap(choice.chosen(), choice.operation);
         }
         explanation
     }

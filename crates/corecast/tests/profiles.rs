@@ -37,11 +37,22 @@ impl Cache {
 
     /// Keeps a race of barriers that `pattern` won as this tree.
     fn race(&self, pattern: &str, root: usize, children: Option<Vec<Vec<usize>>>) {
+        self.race_of_two(pattern, root, children, None);
+    }
+
+    /// The same with a tree for the way in.
+    fn race_of_two(
+        &self,
+        pattern: &str,
+        root: usize,
+        children: Option<Vec<Vec<usize>>>,
+        fan_in: Option<Vec<Vec<usize>>>,
+    ) {
         let candidate = RacedCandidate {
             pattern: pattern.to_owned(),
             root,
             children,
-            fan_in: None,
+            fan_in,
             predicted_ns: 900.0,
             measured_ns: 400.0,
             interval_ns: (390.0, 410.0),
@@ -94,6 +105,27 @@ fn the_winner_of_a_race_runs() {
         (chosen.pattern.as_str(), chosen.root),
         ("dissemination:4", None)
     );
+}
+
+#[test]
+fn a_winner_of_two_trees_comes_back_with_both() {
+    let cache = Cache::new();
+    let star = vec![vec![], vec![], vec![], vec![2, 1, 0]];
+    cache.race_of_two("best", 3, Some(star.clone()), Some(backwards()));
+    let path = cache.store().profile_path(&cache.machine).unwrap();
+    let saved = Profile::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let won = saved.entries[0].winning().unwrap();
+    assert_eq!(
+        (&won.children, &won.fan_in),
+        (&Some(star), &Some(backwards()))
+    );
+    let team = cache.builder().build().unwrap();
+    let explanation = team.explain();
+    let chosen = barrier(&explanation);
+    assert_eq!(chosen.decided_by, DecidedBy::Race);
+    assert_eq!((chosen.pattern.as_str(), chosen.root), ("best", Some(3)));
+    assert!(chosen.two_trees);
+    team.run(|member| (0..100).for_each(|_| member.barrier().unwrap()));
 }
 
 #[test]

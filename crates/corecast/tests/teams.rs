@@ -97,6 +97,62 @@ fn threads_are_pinned_unless_they_share() {
     assert_eq!(unpinned.pin_here(0), Pinning::Off);
 }
 
+/// A multicast is the broadcast of a team of these PUs alone: any of them, in any order.
+#[test]
+fn teams_are_of_any_pus_in_any_order() {
+    let usable = corecast::machine::discover().usable;
+    let mut order: Vec<u32> = usable.as_slice().to_vec();
+    for count in 1..=order.len().min(6) {
+        order.rotate_left(1);
+        let mut pus = order[..count].to_vec();
+        pus.reverse();
+        let list: Vec<String> = pus.iter().map(u32::to_string).collect();
+        let team = builder().cores(list.join(",")).build().unwrap();
+        assert_eq!(team.pus(), pus);
+        exercise(&team);
+    }
+}
+
+#[test]
+fn the_best_has_a_gap_and_may_be_asked_for() {
+    let machine = synthetic("package:2 core:4").unwrap();
+    let team = |builder: Builder| builder.threads(8).machine(machine.clone()).build().unwrap();
+    let asked = team(builder().pattern(Pattern::Best));
+    let chosen = team(builder());
+    let (asked_for, by_model) = (asked.explain(), chosen.explain());
+    for (wish, model) in asked_for.operations.iter().zip(&by_model.operations) {
+        assert_eq!(
+            (wish.pattern.as_str(), wish.decided_by),
+            ("best", DecidedBy::Wish)
+        );
+        assert!(wish.runners_up.is_empty(), "nothing else is planned");
+        assert!(model.predicted <= wish.predicted);
+        let gap = wish.gap.unwrap();
+        assert!((0.0..0.5).contains(&gap), "{gap}");
+    }
+    let text = asked_for.to_string();
+    assert!(
+        text.contains("barrier   best over two trees from rank"),
+        "{text}"
+    );
+    assert!(
+        text.contains("a better plan could save at most") || text.contains("no plan is better")
+    );
+    exercise(&asked);
+    // Data has one root, and a wish for it is one for barriers too.
+    let rooted = team(builder().pattern(Pattern::Best).root(5)).explain();
+    assert!(
+        rooted
+            .operations
+            .iter()
+            .all(|chosen| chosen.root == Some(5))
+    );
+    let [_, broadcast, reduce] = &by_model.operations[..] else {
+        panic!("three operations");
+    };
+    assert_eq!(broadcast.root, reduce.root);
+}
+
 #[test]
 fn wishes_are_heard() {
     let asked = |pattern: &str| builder().threads(4).pattern(pattern.parse().unwrap());
@@ -231,7 +287,12 @@ fn the_start_up_line_is_said_when_asked_for() {
     };
     assert!(said("OFF").is_empty());
     let line = said("INFO").pop().unwrap();
-    for part in ["team of 2 ranks", "barrier ", "best by the model", "waits "] {
+    for part in [
+        "team of 2 ranks",
+        "barrier ",
+        "least by the model",
+        "waits ",
+    ] {
         assert!(line.contains(part), "{part} is missing in {line}");
     }
     assert!(said("TRACE").iter().any(|line| line.contains("why: ")));

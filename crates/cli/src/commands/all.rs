@@ -7,23 +7,25 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use corecast::choose::{Races, Wish, choose_all};
 use corecast::store::{Store, StoreError, Stored};
 use corecast_bench::peers::Selection;
 use corecast_bench::{Collective, Progress, Settings, comparison, table};
 use corecast_model::profile::machine_key;
 use corecast_model::{Machine, MachineFile, Profile, ProfileEntry, RacedCandidate};
-use corecast_plan::{Operation, Plan, RootChoice, Shape, Tree};
+use corecast_plan::{Operation, Plan, Shape, Tree};
 use corecast_probe::{Basis, Config, Measurement, pairwise};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use super::bench::contest::{Contest, NO_PEERS, Race, planned};
 use super::bench::extent;
+use super::decided::timed;
 use crate::draw::boxes::nest;
 use crate::draw::grid::decimals;
 use crate::draw::palette::Screen;
 use crate::draw::{heat_text, topo_text};
-use crate::planning::{self, PlanReport, Team, Timed};
+use crate::planning::{PlanReport, Team, Timed};
 use crate::source::{self, CostBasis};
 use crate::{Global, failure, limits, output, progress};
 
@@ -60,12 +62,7 @@ pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
     let mut notes = limits::sentences(&here);
     let (file, basis, measurement) = measure(machine, quick, &mut notes)?;
     let team = Team::of_file(&file, file.threads().to_vec())?;
-    let mut chosen = Vec::new();
-    for operation in Operation::ALL {
-        let mut plans = planning::search_all(&team, operation, RootChoice::Auto)?;
-        plans.truncate(1);
-        chosen.extend(plans);
-    }
+    let mut chosen = by_model(&team)?;
     let mut races = Vec::new();
     if team.threads.len() > 1 {
         races = race(&team, basis, quick, &mut chosen)?;
@@ -99,6 +96,16 @@ pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
         0_usize => ExitCode::SUCCESS,
         _ => ExitCode::from(failure::FAILED_CHECK),
     })
+}
+
+/// What a team would run without any race.
+fn by_model(team: &Team) -> Result<Vec<Timed>> {
+    let races = Races::none("they are yet to be run");
+    let choices = choose_all(&team.costs, &team.threads, &Wish::default(), &races)?;
+    let plans = choices
+        .iter()
+        .map(|choice| timed(team, choice, choice.chosen()));
+    plans.collect()
 }
 
 /// Where something was saved, as a note; a warning where it could not be, since what was found is

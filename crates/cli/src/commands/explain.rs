@@ -1,18 +1,19 @@
 //! `corecast explain`: which plan would run, and why.
 //!
-//! The decision is the library's own, [`choose`]: what is said here is what a team runs.
+//! The decision is the library's own, [`compare`]: what is said here is what a team runs.
 
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use corecast::choose::{DecidedBy, Races, Wish, choose};
+use corecast::choose::{DecidedBy, Races, Wish, compare};
 use corecast::store::Store;
 use corecast_plan::{Operation, RootChoice, Shape};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
+use super::decided::timed;
 use super::plan::table;
 use crate::circumstances::Circumstances;
 use crate::draw::grid::decimals;
@@ -109,17 +110,11 @@ impl Decision {
             root,
             ..Wish::default()
         };
-        let choice = choose(&team.costs, &team.threads, operation, &wish, races)?;
-        let mut plans = Vec::with_capacity(choice.candidates.len());
-        for candidate in &choice.candidates {
-            plans.push(Timed {
-                plan: candidate.plan(&team.costs, operation)?,
-                search_ms: candidate.search.as_secs_f64() * 1e3,
-            });
-        }
+        let choice = compare(&team.costs, &team.threads, operation, &wish, races)?;
+        let plans = choice.candidates.iter().map(|c| timed(team, &choice, c));
         Ok(Self {
             operation,
-            plans,
+            plans: plans.collect::<Result<_>>()?,
             decided_by: choice.decided_by,
             reason: choice.reason,
         })

@@ -1,6 +1,10 @@
 //! Which plans race, and the race.
 
+use std::ops::ControlFlow;
+use std::time::Instant;
+
 use anyhow::{Context, Result, bail};
+use corecast::choose::{ONE_TREE, Races, Wish, compare};
 use corecast_bench::peers::Selection;
 use corecast_bench::seat::{Seat, allowed_pus, free};
 use corecast_bench::{
@@ -8,13 +12,19 @@ use corecast_bench::{
     floor, peers, race,
 };
 use corecast_coll::{BarrierPlan, Plans};
-use corecast_plan::{Operation, Pattern, Plan, RootChoice};
+use corecast_model::CostModel;
+use corecast_plan::search::{Effort, improve};
+use corecast_plan::{Operation, Pattern, Plan, RootChoice, Shape, Tree};
 
+use super::super::decided::timed;
 use crate::planning::{self, Timed};
 use crate::source::CostBasis;
 
 /// How many plans are raced unless named.
 const CANDIDATES: usize = 4;
+
+/// Moves for each tree of `best` before a race: about 0.1 s for 64 members.
+const MOVES: u64 = 500_000;
 
 /// What the reader of a table without peers should know.
 pub(in crate::commands) const NO_PEERS: &str =
@@ -209,21 +219,45 @@ impl<'a> Contest<'a> {
         let Some(operation) = planned(collective) else {
             return self.allreduces();
         };
-        let search =
-            |&pattern: &Pattern| planning::search(self.team, pattern, operation, RootChoice::Auto);
+        let root = one_root(operation);
+        let search = |&pattern: &Pattern| planning::search(self.team, pattern, operation, root);
         let plans: Vec<Timed> = if !self.named.is_empty() {
             self.named.iter().map(search).collect::<Result<_>>()?
         } else if self.crowded() {
             let able = CROWDED.iter().filter_map(|pattern| search(pattern).ok());
             distinct(able, CROWDED.len())
         } else {
-            let all = planning::search_all(self.team, operation, RootChoice::Auto)?;
-            distinct(all, CANDIDATES)
+            return self.rivals(operation);
         };
         plans
             .into_iter()
             .map(|timed| self.candidate(timed))
             .collect()
+    }
+
+    /// The schedules that the model likes best, and where `best` is a barrier of two trees also
+    /// the one that uses its way out alone: the model knows nothing of what more lines cost.
+    fn rivals(&self, operation: Operation) -> Result<Vec<Candidate>> {
+        let races = Races::none("they are yet to be run");
+        let (costs, threads) = (&self.team.costs, &self.team.threads);
+        let choice = compare(costs, threads, operation, &Wish::default(), &races)?;
+        let mut rivals = Vec::new();
+        for candidate in choice.candidates.iter().take(CANDIDATES) {
+            let mut timed = timed(self.team, &choice, candidate)?;
+            if candidate.pattern == Pattern::Best {
+                timed = deepened(costs, timed)?;
+            }
+            if let Some((_, fan_out)) = timed.plan.two_trees() {
+                let plan = Plan::of_tree(costs, Pattern::Best, operation, fan_out.clone())?;
+                let search_ms = timed.search_ms;
+                let mut one_tree = self.candidate(Timed { plan, search_ms })?;
+                ONE_TREE.clone_into(&mut one_tree.pattern);
+                rivals.push(one_tree);
+            }
+            rivals.push(self.candidate(timed)?);
+        }
+        rivals.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
+        Ok(rivals)
     }
 
     fn candidate(&self, timed: Timed) -> Result<Candidate> {
@@ -239,6 +273,9 @@ impl<'a> Contest<'a> {
 
     /// `plan` for its own operation, and for the others whatever needs no further lines.
     fn plans(&self, plan: &Plan) -> Result<Plans> {
+        if let Some((_, fan_out)) = plan.two_trees() {
+            return Ok(Plans::of_tree(fan_out).with_barrier(BarrierPlan::of_plan(plan)?)?);
+        }
         let Some(tree) = plan.tree() else {
             let barrier = BarrierPlan::of_plan(plan)?;
             let rest = Plans::of_pattern(&self.team.costs, Pattern::Smelt, None)?;
@@ -259,12 +296,14 @@ impl<'a> Contest<'a> {
     fn allreduces(&self) -> Result<Vec<Candidate>> {
         let patterns = match &self.named[..] {
             [] if self.ranks() == 2 => vec![Pattern::Smelt],
-            [] => CROWDED.to_vec(),
+            [] if self.crowded() => CROWDED.to_vec(),
+            [] => [&[Pattern::Best][..], &CROWDED].concat(),
             named => named.to_vec(),
         };
         let mut candidates: Vec<Candidate> = Vec::new();
         for pattern in patterns {
-            let way = |operation| planning::search(self.team, pattern, operation, RootChoice::Auto);
+            let way =
+                |operation| planning::search(self.team, pattern, operation, one_root(operation));
             let (fan_in, fan_out) = match (way(Operation::Reduce), way(Operation::Broadcast)) {
                 (Ok(fan_in), Ok(fan_out)) => (fan_in.plan, fan_out.plan),
                 (Err(error), _) | (_, Err(error)) if !self.named.is_empty() => return Err(error),
@@ -324,6 +363,54 @@ pub(in crate::commands) fn planned(collective: Collective) -> Option<Operation> 
         Collective::Reduce => Some(Operation::Reduce),
         Collective::Allreduce => None,
     }
+}
+
+/// Data comes from the root that it goes to; nobody sees a barrier's.
+fn one_root(operation: Operation) -> RootChoice {
+    match operation {
+        Operation::Broadcast | Operation::Reduce => RootChoice::Smelt,
+        Operation::Barrier => RootChoice::Auto,
+    }
+}
+
+/// The same plan with its trees improved for as long as a race can wait, and a program that starts
+/// cannot.
+fn deepened(costs: &CostModel, found: Timed) -> Result<Timed> {
+    let start = Instant::now();
+    let better = |costs: &CostModel, tree: &Tree| {
+        let effort = Effort {
+            seed: 1,
+            moves: MOVES,
+        };
+        improve(costs, tree, false, 0.0, effort, &mut |_| {
+            ControlFlow::Continue(())
+        })
+    };
+    let inward = |tree: &Tree| better(&costs.mirrored(), &tree.reversed()).reversed();
+    let plan = &found.plan;
+    let (pattern, operation) = (plan.pattern, plan.operation);
+    let plan = match (&plan.shape, operation) {
+        (Shape::Tree(tree), Operation::Broadcast) => {
+            Plan::of_tree(costs, pattern, operation, better(costs, tree))?
+        }
+        (Shape::Tree(tree), Operation::Reduce) => {
+            Plan::of_tree(costs, pattern, operation, inward(tree))?
+        }
+        (Shape::Tree(tree), Operation::Barrier) => Plan::of_trees(
+            costs,
+            pattern,
+            inward(&tree.reversed()),
+            better(costs, tree),
+        )?,
+        (Shape::Trees { fan_in, fan_out }, _) => {
+            Plan::of_trees(costs, pattern, inward(fan_in), better(costs, fan_out))?
+        }
+        _ => return Ok(found),
+    };
+    Ok(Timed {
+        plan,
+        search_ms: found.search_ms + start.elapsed().as_secs_f64() * 1e3,
+    })
 }
 
 /// The first `most` of `plans` that differ in shape.

@@ -1,0 +1,181 @@
+//! How far a starting program searches for the best trees.
+//!
+//! **Moves, not time.** The same costs give the same trees on every machine, however busy it is: the
+//! number of moves depends on the number of members alone and takes a part of the time that a start
+//! may take. A limit of CPU time is only a guard for a machine that is many times slower; it ends
+//! the moves, and what was found by then runs. It counts the thread's own time, so that a plan does
+//! not depend on what else a machine does.
+//!
+//! **Roots.** A broadcast and a reduction share Smelt's root, the member whose sends are cheapest:
+//! an application that does both starts both there, an allreduce turns round there, and their lines
+//! serve barriers too. The best way in and the best way out together are then a barrier already. A
+//! barrier has no root that anybody sees, so some members that are near to all others are tried
+//! besides, as many as there is time for; one takes over where its pair of trees is better.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use corecast_model::CostModel;
+use corecast_plan::search::{Effort, construct, improve};
+use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Shape, Tree, cost, plan_with};
+use rustix::time::{ClockId, clock_gettime};
+
+/// How far the search for one team goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Budget {
+    /// Moves for each tree.
+    pub(super) moves: u64,
+    /// Roots that are tried for a barrier besides the team's own.
+    pub(super) roots: usize,
+}
+
+impl Budget {
+    /// What `n` members can afford. A move takes longer in larger teams, 0.1 µs at 16 members and
+    /// 0.3 µs at 128, and a construction grows with n²: 0.05 ms and 1.3 ms (two-core KVM guest,
+    /// Xeon at 2.5 GHz, November 2026, `cargo run --release -p corecast --example startup`).
+    pub(super) fn of(n: usize) -> Self {
+        Self {
+            moves: MOVES_MAX.min(256_000 / n as u64),
+            roots: (8_192 / (n * n)).min(ROOTS_MAX).min(n - 1),
+        }
+    }
+}
+
+/// With more the trees of 16 to 32 members hardly get better.
+const MOVES_MAX: u64 = 4_000;
+
+/// The best root is nearly always among the first few.
+const ROOTS_MAX: usize = 6;
+
+/// CPU time for each tree of pattern `optimal`.
+const OPTIMAL_LIMIT: Duration = Duration::from_secs(1);
+
+/// Any will do, as long as it is always the same.
+const SEED: u64 = 1;
+
+/// What was searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    /// Constructions of a tree.
+    pub(super) constructions: usize,
+    /// Trees that were improved.
+    pub(super) improvements: usize,
+    /// Moves that were allowed for.
+    pub(super) moves: u64,
+    /// Trees that were to be proved optimal.
+    pub(super) proofs: usize,
+}
+
+/// A tree that messages leave the root by; one of a reduction is of mirrored costs.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) tree: Tree,
+    pub(super) latency: f64,
+    /// Before any move.
+    pub(super) constructed: f64,
+    pub(super) took: Duration,
+}
+
+/// Counts what is searched, and ends moves at its limit.
+#[derive(Debug, Default)]
+pub(super) struct Searcher {
+    /// The moment on this thread's clock of CPU time from which no moves are made.
+    limit: Option<Duration>,
+    tally: Cell<Tally>,
+}
+
+/// What this thread has used.
+fn cpu_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime)
+        .try_into()
+        .unwrap_or_default()
+}
+
+impl Searcher {
+    #[cfg(test)]
+    pub(super) fn tally(&self) -> Tally {
+        self.tally.get()
+    }
+
+    /// Makes no moves when so much more CPU time is used.
+    pub(super) fn guard(&mut self, cpu: Duration) {
+        self.limit = Some(cpu_time() + cpu);
+    }
+
+    pub(super) fn is_late(&self) -> bool {
+        self.limit.is_some_and(|limit| cpu_time() >= limit)
+    }
+
+    pub(super) fn construct(&self, costs: &CostModel, root: usize) -> Found {
+        let start = Instant::now();
+        let mut tally = self.tally.get();
+        tally.constructions += 1;
+        self.tally.set(tally);
+        let tree = construct(costs, Some(root));
+        let latency = cost::latency(costs, &tree, Operation::Broadcast);
+        Found {
+            tree,
+            latency,
+            constructed: latency,
+            took: start.elapsed(),
+        }
+    }
+
+    /// What pattern `optimal` comes to, for those who asked for it.
+    pub(super) fn optimal(&self, costs: &CostModel, root: usize) -> Result<Found, PlanError> {
+        let (start, limit) = (Instant::now(), cpu_time() + OPTIMAL_LIMIT);
+        let mut tally = self.tally.get();
+        tally.proofs += 1;
+        self.tally.set(tally);
+        let mut guard = |_: &_| match cpu_time() < limit {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        };
+        let (operation, root) = (Operation::Broadcast, RootChoice::Rank(root));
+        let (pattern, effort) = (Pattern::Optimal, Effort::default());
+        let plan = plan_with(costs, pattern, operation, root, effort, &mut guard)?;
+        let latency = plan.latency;
+        match plan.shape {
+            Shape::Tree(tree) => Ok(Found {
+                tree,
+                latency,
+                constructed: latency,
+                took: start.elapsed(),
+            }),
+            _ => Err(PlanError::Unsuited { pattern, operation }),
+        }
+    }
+
+    pub(super) fn improve(&self, costs: &CostModel, mut found: Found) -> Found {
+        let moves = Budget::of(costs.n()).moves;
+        if costs.n() < 3 || self.is_late() {
+            return found;
+        }
+        let start = Instant::now();
+        let mut tally = self.tally.get();
+        tally.improvements += 1;
+        tally.moves += moves;
+        self.tally.set(tally);
+        let effort = Effort { seed: SEED, moves };
+        let mut guard = |_: &_| match self.is_late() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        found.tree = improve(costs, &found.tree, false, 0.0, effort, &mut guard);
+        found.latency = cost::latency(costs, &found.tree, Operation::Broadcast);
+        found.took += start.elapsed();
+        found
+    }
+}
+
+/// The members whose messages to and from all others are cheapest, without `root`.
+pub(super) fn other_roots(outward: &CostModel, inward: &CostModel, root: usize) -> Vec<usize> {
+    let all = (0..outward.n()).filter(|&rank| rank != root);
+    let mut near: Vec<(f64, usize)> = all
+        .map(|rank| (outward.send_mean(rank) + inward.send_mean(rank), rank))
+        .collect();
+    near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    near.truncate(Budget::of(outward.n()).roots);
+    near.into_iter().map(|(_, rank)| rank).collect()
+}

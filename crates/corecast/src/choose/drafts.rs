@@ -1,0 +1,279 @@
+//! Schedules for one team: what several operations need is found once.
+
+use std::cell::{OnceCell, RefCell};
+use std::time::{Duration, Instant};
+
+use corecast_model::{CostModel, RacedCandidate};
+use corecast_plan::{
+    Operation, Pattern, PatternError, PlanError, RootChoice, Shape, Tree, cost, smelt,
+};
+
+use super::best::{Found, Searcher, other_roots};
+use super::{Candidate, ONE_TREE};
+
+/// Finds schedules for one team.
+#[derive(Debug)]
+pub(super) struct Drafts<'a> {
+    fan_in: &'a CostModel,
+    fan_out: &'a CostModel,
+    root: usize,
+    /// Whether a barrier may have a root of its own.
+    free_root: bool,
+    /// For messages towards the root, which are planned as those from it.
+    mirrored: OnceCell<CostModel>,
+    pub(super) searcher: Searcher,
+    best_in: OnceCell<Found>,
+    best_out: OnceCell<Found>,
+    /// Trees from the root by pattern, for broadcasts and for barriers.
+    outward: RefCell<Vec<(Pattern, Tree, Duration)>>,
+}
+
+impl<'a> Drafts<'a> {
+    /// For costs of messages towards the root, and from it.
+    pub(super) fn new(
+        (fan_in, fan_out): (&'a CostModel, &'a CostModel),
+        root: RootChoice,
+    ) -> Result<Self, PlanError> {
+        let last = fan_out.n() - 1;
+        let free_root = root == RootChoice::Auto;
+        let root = match root {
+            RootChoice::Rank(root) if root > last => {
+                return Err(PlanError::RootOutside { root, last });
+            }
+            RootChoice::Rank(root) => root,
+            _ => smelt::root(fan_out),
+        };
+        Ok(Self {
+            fan_in,
+            fan_out,
+            root,
+            free_root,
+            mirrored: OnceCell::new(),
+            searcher: Searcher::default(),
+            best_in: OnceCell::new(),
+            best_out: OnceCell::new(),
+            outward: RefCell::default(),
+        })
+    }
+
+    fn mirrored(&self) -> &CostModel {
+        self.mirrored.get_or_init(|| self.fan_in.mirrored())
+    }
+
+    /// The schedule of a pattern.
+    pub(super) fn of_pattern(
+        &self,
+        pattern: Pattern,
+        operation: Operation,
+    ) -> Result<Candidate, PlanError> {
+        if pattern.radix().is_some_and(|radix| radix < 2) {
+            return Err(PlanError::Radix { pattern });
+        }
+        match pattern {
+            Pattern::Best => return Ok(self.best(operation)),
+            Pattern::Optimal => return self.optimal(operation),
+            _ => {}
+        }
+        let start = Instant::now();
+        let shape = match pattern.rounds(self.fan_out.n()) {
+            Some(_) if operation != Operation::Barrier => {
+                return Err(PlanError::Unsuited { pattern, operation });
+            }
+            Some(rounds) => Shape::Rounds(rounds),
+            None => {
+                let unsuited = PlanError::Unsuited { pattern, operation };
+                let (tree, took) = self.tree(pattern, operation).ok_or(unsuited)?;
+                return Ok(self.candidate(pattern, operation, Shape::Tree(tree), took));
+            }
+        };
+        Ok(self.candidate(pattern, operation, shape, start.elapsed()))
+    }
+
+    fn tree(&self, pattern: Pattern, operation: Operation) -> Option<(Tree, Duration)> {
+        let start = Instant::now();
+        if operation == Operation::Reduce {
+            let tree = pattern.tree(self.mirrored(), self.root)?.reversed();
+            return Some((tree, start.elapsed()));
+        }
+        let mut known = self.outward.borrow_mut();
+        if let Some((_, tree, took)) = known.iter().find(|(of, ..)| *of == pattern) {
+            return Some((tree.clone(), *took));
+        }
+        let tree = pattern.tree(self.fan_out, self.root)?;
+        known.push((pattern, tree.clone(), start.elapsed()));
+        Some((tree, start.elapsed()))
+    }
+
+    /// The best trees that a start can afford, see [`super::best`].
+    fn best(&self, operation: Operation) -> Candidate {
+        let (shape, took) = match operation {
+            Operation::Broadcast => {
+                let found = self.best_out();
+                (Shape::Tree(found.tree.clone()), found.took)
+            }
+            Operation::Reduce => {
+                let found = self.best_in();
+                (Shape::Tree(found.tree.reversed()), found.took)
+            }
+            Operation::Barrier => self.best_barrier(),
+        };
+        self.candidate(Pattern::Best, operation, shape, took)
+    }
+
+    /// Each way's optimal tree from the team's root, as far as that can be found.
+    fn optimal(&self, operation: Operation) -> Result<Candidate, PlanError> {
+        let inward = || self.searcher.optimal(self.mirrored(), self.root);
+        let outward = || self.searcher.optimal(self.fan_out, self.root);
+        let (shape, took) = match operation {
+            Operation::Broadcast => {
+                let found = outward()?;
+                (Shape::Tree(found.tree), found.took)
+            }
+            Operation::Reduce => {
+                let found = inward()?;
+                (Shape::Tree(found.tree.reversed()), found.took)
+            }
+            Operation::Barrier => {
+                let (inward, outward) = (inward()?, outward()?);
+                (both_ways(&inward, &outward), inward.took + outward.took)
+            }
+        };
+        Ok(self.candidate(Pattern::Optimal, operation, shape, took))
+    }
+
+    fn best_out(&self) -> &Found {
+        self.best_out.get_or_init(|| self.way(self.fan_out))
+    }
+
+    fn best_in(&self) -> &Found {
+        self.best_in.get_or_init(|| self.way(self.mirrored()))
+    }
+
+    fn way(&self, costs: &CostModel) -> Found {
+        let constructed = self.searcher.construct(costs, self.root);
+        self.searcher.improve(costs, constructed)
+    }
+
+    fn best_barrier(&self) -> (Shape, Duration) {
+        let (inward, outward) = (self.best_in(), self.best_out());
+        let mut took = inward.took + outward.took;
+        let start = Instant::now();
+        let other = self.free_root.then(|| self.better_root(inward, outward));
+        took += start.elapsed();
+        let shape = match other.flatten() {
+            Some((inward, outward)) => both_ways(&inward, &outward),
+            None => both_ways(inward, outward),
+        };
+        (shape, took)
+    }
+
+    /// Trees in and out with another root, where they are better. Only the root whose trees are best
+    /// before any move is looked at in depth, and only if they are better than the team's own were.
+    fn better_root(&self, inward: &Found, outward: &Found) -> Option<(Found, Found)> {
+        let (mirrored, fan_out) = (self.mirrored(), self.fan_out);
+        let mut least = inward.constructed + outward.constructed;
+        let mut promising = None;
+        for root in other_roots(fan_out, mirrored, self.root) {
+            if self.searcher.is_late() {
+                return None;
+            }
+            let pair = [mirrored, fan_out].map(|costs| self.searcher.construct(costs, root));
+            let sum = pair[0].latency + pair[1].latency;
+            if sum < least {
+                least = sum;
+                promising = Some(pair);
+            }
+        }
+        let [way_in, way_out] = promising?;
+        let way_in = self.searcher.improve(mirrored, way_in);
+        let way_out = self.searcher.improve(fan_out, way_out);
+        let better = way_in.latency + way_out.latency < inward.latency + outward.latency;
+        better.then_some((way_in, way_out))
+    }
+
+    fn candidate(
+        &self,
+        pattern: Pattern,
+        operation: Operation,
+        shape: Shape,
+        search: Duration,
+    ) -> Candidate {
+        let (root, latency) = match &shape {
+            Shape::Tree(tree) => (tree.root(), self.tree_latency(tree, operation)),
+            Shape::Trees { fan_in, fan_out } => (fan_out.root(), self.trees(fan_in, fan_out)),
+            Shape::Rounds(rounds) => (self.root, rounds.latency(self.fan_out)),
+            other => unreachable!("no such schedule is made here: {other:?}"),
+        };
+        Candidate {
+            pattern,
+            root,
+            shape,
+            latency,
+            search,
+        }
+    }
+
+    fn tree_latency(&self, tree: &Tree, operation: Operation) -> f64 {
+        match operation {
+            Operation::Broadcast => cost::latency(self.fan_out, tree, operation),
+            Operation::Reduce => cost::latency(self.fan_in, tree, operation),
+            Operation::Barrier if std::ptr::eq(self.fan_in, self.fan_out) => {
+                cost::latency(self.fan_out, tree, operation)
+            }
+            Operation::Barrier => self.trees(&tree.reversed(), tree),
+        }
+    }
+
+    fn trees(&self, fan_in: &Tree, fan_out: &Tree) -> f64 {
+        cost::latency(self.fan_in, fan_in, Operation::Reduce)
+            + cost::latency(self.fan_out, fan_out, Operation::Broadcast)
+    }
+
+    /// What ran in a race: the very trees, even where their pattern would build others from the
+    /// costs of today.
+    pub(super) fn raced(
+        &self,
+        ran: &RacedCandidate,
+        operation: Operation,
+    ) -> Result<Candidate, String> {
+        let start = Instant::now();
+        let text = |error: &dyn ToString| error.to_string();
+        let pattern = named(&ran.pattern).map_err(|error| text(&error))?;
+        let Some(children) = &ran.children else {
+            let planned = self.of_pattern(pattern, operation);
+            return planned.map_err(|error| text(&error));
+        };
+        let tree = |lists: &Vec<Vec<usize>>| {
+            Tree::from_children(ran.root, lists.clone()).map_err(|error| text(&error))
+        };
+        let fan_out = tree(children)?;
+        let shape = match &ran.fan_in {
+            Some(lists) if operation == Operation::Barrier => Shape::Trees {
+                fan_in: tree(lists)?,
+                fan_out,
+            },
+            _ => Shape::Tree(fan_out),
+        };
+        Ok(self.candidate(pattern, operation, shape, start.elapsed()))
+    }
+}
+
+/// One tree where the way in is the way out reversed.
+fn both_ways(inward: &Found, outward: &Found) -> Shape {
+    let fan_out = outward.tree.clone();
+    if inward.tree == fan_out {
+        return Shape::Tree(fan_out);
+    }
+    Shape::Trees {
+        fan_in: inward.tree.reversed(),
+        fan_out,
+    }
+}
+
+/// The pattern of an entrant.
+fn named(entrant: &str) -> Result<Pattern, PatternError> {
+    match entrant {
+        ONE_TREE => Ok(Pattern::Best),
+        name => name.parse(),
+    }
+}

@@ -1,0 +1,292 @@
+//! What is searched and what is not; times are in `examples/startup.rs`.
+
+use corecast_model::{RacedCandidate, synthetic};
+use corecast_plan::{cost, smelt};
+
+use super::best::{Budget, Tally};
+use super::*;
+
+/// Costs in two levels that grow with rank, so that no two schedules are equal by accident.
+fn costs(n: usize) -> CostModel {
+    let far = |i: usize, j: usize| f64::from(u8::from(i / 4 != j / 4));
+    let numa = (0..n).map(|rank| (rank / 4) as u32).collect();
+    let send = |i: usize, j: usize| 60.0 + 40.0 * far(i, j) + (i + 2 * j) as f64 / 8.0;
+    let receive = |i: usize, j: usize| 220.0 + 190.0 * far(i, j) + (2 * i + j) as f64 / 8.0;
+    CostModel::from_fn(Unit::Nanoseconds, numa, send, receive).unwrap()
+}
+
+fn threads(n: usize) -> Vec<u32> {
+    (0..n as u32).collect()
+}
+
+fn none() -> Races {
+    Races::none("a test")
+}
+
+/// All decisions of a starting team, and what was searched for them.
+fn start(costs: &CostModel, races: &Races) -> (Vec<Choice>, Tally) {
+    let (threads, wish) = (threads(costs.n()), Wish::default());
+    let chooser = Chooser::new((costs, costs), &threads, &wish, races).unwrap();
+    let choices = Operation::ALL.map(|operation| chooser.choose(operation).unwrap());
+    (choices.to_vec(), chooser.drafts.searcher.tally())
+}
+
+#[test]
+fn a_start_searches_as_much_as_it_may_and_no_more() {
+    for n in [1, 2, 3, 5, 8, 16, 33, 48, 64, 91, 128] {
+        let budget = Budget::of(n);
+        assert!(budget.moves * n as u64 <= 256_000 && budget.roots * n * n <= 8_192);
+        let (_, tally) = start(&costs(n), &none());
+        assert_eq!(tally.constructions, 2 + 2 * budget.roots, "{n} members");
+        // The team's root both ways, and at most one other.
+        let allowed: &[usize] = match n {
+            1 | 2 => &[0],
+            _ => &[2, 4],
+        };
+        assert!(allowed.contains(&tally.improvements), "{n}: {tally:?}");
+        assert_eq!(tally.moves, tally.improvements as u64 * budget.moves);
+    }
+    let most = Tally {
+        constructions: 2,
+        improvements: 2,
+        moves: 4_000,
+        proofs: 0,
+    };
+    assert_eq!(start(&costs(128), &none()).1, most);
+}
+
+#[test]
+fn each_operation_alone_comes_to_the_same() {
+    for n in [2, 7, 24] {
+        let (costs, threads, wish) = (costs(n), threads(n), Wish::default());
+        for together in start(&costs, &none()).0 {
+            let operation = together.operation;
+            let alone = choose(&costs, &threads, operation, &wish, &none()).unwrap();
+            let shapes = |choice: &Choice| -> Vec<Shape> {
+                choice.candidates.iter().map(|c| c.shape.clone()).collect()
+            };
+            assert_eq!(shapes(&alone), shapes(&together), "{operation} of {n}");
+            assert_eq!(alone.reason, together.reason);
+        }
+    }
+}
+
+#[test]
+fn the_best_is_no_worse_than_any_tree_and_starts_where_teams_start() {
+    for spec in ["core:6", "package:2 core:4", "package:2 numa:2 core:5"] {
+        let machine = synthetic(spec).unwrap();
+        let costs = machine.costs();
+        for choice in start(costs, &none()).0 {
+            let best = choice
+                .candidates
+                .iter()
+                .find(|c| c.pattern == Pattern::Best);
+            let best = best.unwrap();
+            for other in choice.candidates.iter().filter(|c| c.has_root()) {
+                assert!(best.latency <= other.latency, "{spec}: {}", other.pattern);
+            }
+            if choice.operation != Operation::Barrier {
+                assert_eq!(best.root, smelt::root(costs));
+            }
+            let plan = best.plan(costs, choice.operation).unwrap();
+            assert!((plan.latency - best.latency).abs() <= 1e-9 * plan.latency);
+        }
+    }
+}
+
+#[test]
+fn a_barrier_has_a_tree_for_each_way_where_that_pays() {
+    let costs = costs(12);
+    let (choices, _) = start(&costs, &none());
+    let barrier = choices.iter().find(|c| c.operation == Operation::Barrier);
+    let barrier = barrier.unwrap();
+    let best = barrier
+        .candidates
+        .iter()
+        .find(|c| c.pattern == Pattern::Best);
+    let Shape::Trees { fan_in, fan_out } = &best.unwrap().shape else {
+        panic!("sends are cheap and receives dear: one tree cannot suit both ways");
+    };
+    assert_eq!(fan_in.root(), fan_out.root());
+    let single = cost::latency(&costs, fan_out, Operation::Barrier);
+    assert!(best.unwrap().latency < single);
+}
+
+/// A profile with a barrier that `name` won as these trees.
+fn raced(n: usize, name: &str, fan_in: Option<Vec<Vec<usize>>>) -> Races {
+    let star = || -> Vec<Vec<usize>> {
+        let others = (1..n).collect();
+        std::iter::once(others)
+            .chain((1..n).map(|_| vec![]))
+            .collect()
+    };
+    let entrant = |pattern: &str, children, fan_in| RacedCandidate {
+        pattern: pattern.to_owned(),
+        root: 0,
+        children,
+        fan_in,
+        predicted_ns: 900.0,
+        measured_ns: 400.0,
+        interval_ns: (390.0, 410.0),
+    };
+    let mut profile = Profile::new("a machine".into(), "2026-11-22".into());
+    profile.record(ProfileEntry {
+        operation: "barrier".into(),
+        threads: threads(n),
+        winner: name.to_owned(),
+        candidates: vec![
+            entrant("sequential", Some(star()), None),
+            entrant(name, Some(star()), fan_in),
+            entrant("dissemination:3", None, None),
+        ],
+    });
+    Races::of(profile, "a test")
+}
+
+#[test]
+fn where_a_race_was_won_nothing_is_searched() {
+    let n = 6;
+    let (costs, threads, wish) = (costs(n), threads(n), Wish::default());
+    let races = raced(n, "binary", None);
+    let chooser = Chooser::new((&costs, &costs), &threads, &wish, &races).unwrap();
+    let choice = chooser.choose(Operation::Barrier).unwrap();
+    assert_eq!(choice.decided_by, DecidedBy::Race);
+    assert_eq!(chooser.drafts.searcher.tally(), Tally::default());
+    let beaten: Vec<String> = choice
+        .runners_up()
+        .iter()
+        .map(|c| c.pattern.to_string())
+        .collect();
+    assert_eq!(beaten.len(), 2);
+    assert!(beaten.contains(&"dissemination:3".to_owned()));
+    let compared = compare(&costs, &threads, Operation::Barrier, &wish, &races).unwrap();
+    assert_eq!(compared.chosen().shape, choice.chosen().shape);
+    assert_eq!(compared.reason, choice.reason);
+    let others = compared.runners_up();
+    assert!(others.iter().any(|other| other.pattern == Pattern::Best));
+    assert!(others.len() > 5);
+}
+
+#[test]
+fn both_trees_of_a_winner_run() {
+    let n = 4;
+    let (costs, threads, wish) = (costs(n), threads(n), Wish::default());
+    let chain = vec![vec![1], vec![2], vec![3], vec![]];
+    let decide =
+        |races: &Races| choose(&costs, &threads, Operation::Barrier, &wish, races).unwrap();
+    let choice = decide(&raced(n, "best", Some(chain.clone())));
+    let Shape::Trees { fan_in, fan_out } = &choice.chosen().shape else {
+        panic!("two trees were raced");
+    };
+    assert_eq!(fan_in.child_lists(), chain);
+    assert_eq!(fan_out.children(0), [1, 2, 3]);
+    let one = decide(&raced(n, ONE_TREE, None));
+    assert_eq!(one.chosen().pattern, Pattern::Best);
+    assert_eq!(one.chosen().tree().unwrap().children(0), [1, 2, 3]);
+    // A way in that does not reach everybody.
+    let cut = decide(&raced(
+        n,
+        "best",
+        Some(vec![vec![1], vec![], vec![], vec![]]),
+    ));
+    assert_eq!(cut.decided_by, DecidedBy::Model);
+    assert!(cut.reason.contains("best, cannot run"), "{}", cut.reason);
+}
+
+#[test]
+fn a_late_search_makes_no_moves_and_still_decides() {
+    let costs = costs(20);
+    let (threads, wish, races) = (threads(20), Wish::default(), none());
+    let mut chooser = Chooser::new((&costs, &costs), &threads, &wish, &races).unwrap();
+    chooser.drafts.searcher.guard(Duration::ZERO);
+    for operation in Operation::ALL {
+        let choice = chooser.choose(operation).unwrap();
+        assert_eq!(choice.decided_by, DecidedBy::Model);
+        assert!(choice.candidates.iter().any(|c| c.pattern == Pattern::Best));
+    }
+    let tally = chooser.drafts.searcher.tally();
+    assert_eq!((tally.constructions, tally.improvements), (2, 0));
+}
+
+#[test]
+fn each_way_is_planned_with_its_own_costs() {
+    let outward = costs(5);
+    // Messages towards the root wait for a turn at their sender.
+    let inward = CostModel::from_fn(
+        Unit::Nanoseconds,
+        outward.numa_nodes().to_vec(),
+        |i, j| outward.send(i, j) + 2_000.0,
+        |i, j| outward.receive(i, j),
+    )
+    .unwrap();
+    let (threads, wish, races) = (threads(5), Wish::default(), none());
+    let chooser = Chooser::new((&inward, &outward), &threads, &wish, &races).unwrap();
+    let choice = chooser.choose(Operation::Barrier).unwrap();
+    for candidate in choice.candidates {
+        let latency = match &candidate.shape {
+            Shape::Tree(tree) => {
+                cost::latency(&inward, &tree.reversed(), Operation::Reduce)
+                    + cost::latency(&outward, tree, Operation::Broadcast)
+            }
+            Shape::Trees { fan_in, fan_out } => {
+                cost::latency(&inward, fan_in, Operation::Reduce)
+                    + cost::latency(&outward, fan_out, Operation::Broadcast)
+            }
+            _ => continue,
+        };
+        assert_eq!(candidate.latency, latency, "{}", candidate.pattern);
+    }
+    let reduce = chooser.choose(Operation::Reduce).unwrap();
+    assert!(reduce.chosen().latency >= 2_000.0);
+}
+
+/// Teams of any size and order out of one machine file.
+#[test]
+fn any_subset_in_any_order_has_its_plans() {
+    let machine = synthetic("package:2 numa:2 core:4").unwrap();
+    let mut order: Vec<usize> = (0..16).collect();
+    for count in 2..=16 {
+        order.rotate_left(5);
+        order[..count].reverse();
+        let part = machine.costs().subset(&order[..count]).unwrap();
+        let threads: Vec<u32> = order[..count]
+            .iter()
+            .map(|&at| machine.threads()[at])
+            .collect();
+        for choice in choose_all(&part, &threads, &Wish::default(), &none()).unwrap() {
+            let plan = choice.chosen().plan(&part, choice.operation).unwrap();
+            assert_eq!(plan.shape.len(), count);
+            assert!(
+                plan.lower_bound > 0.0 && plan.gap < 0.6,
+                "{count}: {}",
+                plan.gap
+            );
+        }
+    }
+}
+
+#[test]
+fn the_optimum_is_looked_for_where_it_was_asked_for() {
+    let costs = costs(7);
+    let threads = threads(7);
+    let decide = |pattern| {
+        let wish = Wish {
+            pattern: Some(pattern),
+            ..Wish::default()
+        };
+        let (none, threads) = (none(), &threads[..]);
+        let chooser = Chooser::new((&costs, &costs), threads, &wish, &none).unwrap();
+        let latencies = Operation::ALL.map(|operation| {
+            let choice = chooser.choose(operation).unwrap();
+            assert_eq!(choice.decided_by, DecidedBy::Wish);
+            assert_eq!(choice.chosen().pattern, pattern);
+            choice.chosen().latency
+        });
+        (latencies, chooser.drafts.searcher.tally().proofs)
+    };
+    let (optimal, proofs) = decide(Pattern::Optimal);
+    let (best, none) = decide(Pattern::Best);
+    assert_eq!((proofs, none), (4, 0));
+    // With the same root nothing is better.
+    assert!(optimal[0] <= best[0] && optimal[1] <= best[1]);
+}
