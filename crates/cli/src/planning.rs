@@ -1,14 +1,17 @@
 //! From names on the command line to plans, shared by the commands that plan.
 
+mod effort;
+mod report;
+
 use std::str::FromStr;
 use std::time::Instant;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use corecast_model::{CostModel, MachineFile};
-use corecast_plan::draw::critical_chain;
-use corecast_plan::{Busy, BusyKind, Operation, Pattern, Plan, RootChoice, plan};
-use serde::Serialize;
+use corecast_plan::{Operation, Pattern, Plan, RootChoice, plan};
 
+pub(crate) use self::effort::{Found, Limits, compare, find};
+pub(crate) use self::report::PlanReport;
 use crate::source::{Source, numa_of, unit_name};
 
 /// A team on a machine: what plans are made for.
@@ -75,82 +78,6 @@ pub(crate) fn search(
     })
 }
 
-/// How long a search may go on, and by which choices.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Limits {}
-
-/// A plan, and how it was found.
-#[derive(Debug)]
-pub(crate) struct Found {
-    /// The plan and its time.
-    pub(crate) timed: Timed,
-}
-
-impl Found {
-    /// How it was found, in words.
-    pub(crate) fn sentence(&self) -> String {
-        format!("planned in {:.3} ms", self.timed.search_ms)
-    }
-}
-
-/// The plan of `pattern` for `team` within `limits`.
-///
-/// # Errors
-///
-/// As [`search`].
-pub(crate) fn find(
-    team: &Team,
-    pattern: Pattern,
-    operation: Operation,
-    root: RootChoice,
-    _limits: &Limits,
-) -> Result<Found> {
-    let timed = search(team, pattern, operation, root)?;
-    Ok(Found { timed })
-}
-
-/// The plans of all patterns that can do the operation, best first.
-///
-/// # Errors
-///
-/// As [`search_all`].
-pub(crate) fn compare(
-    team: &Team,
-    operation: Operation,
-    root: RootChoice,
-    _limits: &Limits,
-) -> Result<Vec<Found>> {
-    let all = search_all(team, operation, root)?;
-    Ok(all.into_iter().map(|timed| Found { timed }).collect())
-}
-
-/// The plans of all patterns that can do the operation, best first.
-///
-/// # Errors
-///
-/// A root outside of the team.
-pub(crate) fn search_all(
-    team: &Team,
-    operation: Operation,
-    root: RootChoice,
-) -> Result<Vec<Timed>> {
-    if let RootChoice::Rank(rank) = root
-        && rank >= team.threads.len()
-    {
-        bail!(corecast_plan::PlanError::RootOutside {
-            root: rank,
-            last: team.threads.len() - 1
-        });
-    }
-    let patterns = all_patterns();
-    let mut found: Vec<Timed> = patterns
-        .into_iter()
-        .filter_map(|pattern| search(team, pattern, operation, root).ok())
-        .collect();
-    found.sort_by(|a, b| a.plan.latency.total_cmp(&b.plan.latency));
-    Ok(found)
-}
-
 /// Every pattern, families with a radix at some radices of interest.
 fn all_patterns() -> Vec<Pattern> {
     let mut all = Vec::new();
@@ -175,130 +102,21 @@ fn all_patterns() -> Vec<Pattern> {
 ///
 /// An unknown name; the message quotes it and lists the known ones.
 pub(crate) fn pattern(text: &str) -> Result<Pattern> {
-    Pattern::from_str(text).map_err(|error| match text {
-        "best" | "optimal" => {
-            let names = Pattern::names().join(", ");
-            anyhow!("pattern {text:?} is not in this version: use one of {names}, or all to compare them")
-        }
-        _ => error.into(),
-    })
+    Ok(Pattern::from_str(text)?)
 }
 
-/// Reads `auto` or a rank.
+/// Reads `auto`, `smelt` or a rank.
 ///
 /// # Errors
 ///
 /// Anything else; the message quotes it.
 pub(crate) fn root(text: &str) -> Result<RootChoice> {
-    if text == "auto" {
-        return Ok(RootChoice::Auto);
-    }
-    let rank = text
-        .parse()
-        .map_err(|_| anyhow!("root {text:?} is neither auto nor a rank, a whole number from 0"))?;
-    Ok(RootChoice::Rank(rank))
-}
-
-/// A plan as `corecast plan --json` prints it: scripts rely on these names.
-#[derive(Debug, Serialize)]
-pub(crate) struct PlanReport<'a> {
-    schema: u32,
-    pattern: String,
-    /// Absent for rounds, which have none.
-    root: Option<usize>,
-    /// For each rank the ranks it serves, in order; absent for rounds. Of a barrier's two trees
-    /// the one that leads out.
-    children: Option<&'a [Vec<usize>]>,
-    /// For each rank the ranks it takes, in order, where a barrier goes in over another tree.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fan_in: Option<&'a [Vec<usize>]>,
-    /// For each round and rank the ranks that it notifies; absent for trees.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rounds: Option<Vec<Vec<&'a [usize]>>>,
-    latency: f64,
-    lower_bound: f64,
-    /// The share of the latency that a better plan could save at most.
-    gap: f64,
-    proved_optimal: bool,
-    search_ms: f64,
-    op: Operation,
-    unit: &'static str,
-    machine: &'a str,
-    threads: &'a [u32],
-    /// When each rank has done its part.
-    avail: Vec<f64>,
-    /// For each rank what it does when.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    timeline: Option<Vec<Vec<Doing>>>,
-    /// The critical chain: rank and place in its part of `timeline`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    critical_chain: Option<Vec<(usize, usize)>>,
-}
-
-/// A time in which a member sends or receives.
-#[derive(Debug, Serialize)]
-struct Doing {
-    /// `send` or `receive`.
-    what: &'static str,
-    peer: usize,
-    start: f64,
-    end: f64,
-}
-
-impl PlanReport<'_> {
-    /// The report on `timed`.
-    pub(crate) fn of<'a>(team: &'a Team, timed: &'a Timed) -> PlanReport<'a> {
-        let plan = &timed.plan;
-        let rounds = plan.rounds().map(|r| {
-            let row = |k| (0..r.len()).map(|rank| r.targets(k, rank)).collect();
-            (0..r.count()).map(row).collect()
-        });
-        PlanReport {
-            schema: 1,
-            pattern: plan.pattern.to_string(),
-            root: plan.rounds().is_none().then_some(plan.root),
-            children: plan.tree().or(plan.outward()).map(|t| t.child_lists()),
-            fan_in: plan.two_trees().map(|(fan_in, _)| fan_in.child_lists()),
-            rounds,
-            latency: plan.latency,
-            lower_bound: plan.lower_bound,
-            gap: plan.gap,
-            proved_optimal: plan.proved_optimal,
-            search_ms: timed.search_ms,
-            op: plan.operation,
-            unit: team.unit(),
-            machine: &team.machine,
-            threads: &team.threads,
-            avail: avail(team, plan),
-            timeline: None,
-            critical_chain: None,
-        }
-    }
-
-    /// The same with how the plan was found.
-    pub(crate) fn with_search(self, _found: &Found) -> Self {
-        self
-    }
-
-    /// The same with who does what when.
-    pub(crate) fn with_timeline(mut self, team: &Team, plan: &Plan) -> Self {
-        let Some(timeline) = plan.timeline(&team.costs) else {
-            return self;
-        };
-        let doing = |busy: &Busy| Doing {
-            what: match busy.kind {
-                BusyKind::Send => "send",
-                BusyKind::Receive => "receive",
-            },
-            peer: busy.peer,
-            start: busy.start,
-            end: busy.end,
-        };
-        let lane = |busy: &Vec<Busy>| busy.iter().map(doing).collect();
-        self.timeline = Some(timeline.busy.iter().map(lane).collect());
-        let chain = critical_chain(&timeline);
-        self.critical_chain = Some(chain.iter().map(|m| (m.rank, m.at)).collect());
-        self
+    match text {
+        "auto" => Ok(RootChoice::Auto),
+        "smelt" => Ok(RootChoice::Smelt),
+        rank => rank.parse().map(RootChoice::Rank).map_err(|_| {
+            anyhow!("root {rank:?} is neither auto, nor smelt, nor a rank, a whole number from 0")
+        }),
     }
 }
 

@@ -192,10 +192,9 @@ fn files_that_are_no_files() {
 fn plans_that_cannot_be_made() {
     for (args, quoted) in [
         (
-            &["--pattern", "best"][..],
-            "pattern \"best\" is not in this version: use one of smelt",
+            &["--pattern", "bets"][..],
+            "pattern \"bets\" is unknown: use one of best, optimal, smelt",
         ),
-        (&["--pattern", "optimal"], "\"optimal\""),
         (
             &["--pattern", "nonsense"],
             "\"nonsense\" is unknown: use one of",

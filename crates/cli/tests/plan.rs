@@ -49,6 +49,8 @@ fn the_contract_holds_for_every_pattern() {
     ];
     let shown = corecast(&[&["topo", "--json"], &machine[..]].concat()).json();
     for pattern in [
+        "best",
+        "optimal",
         "smelt",
         "binary",
         "fibonacci",
@@ -60,6 +62,10 @@ fn the_contract_holds_for_every_pattern() {
         "chain",
         "binomial",
     ] {
+        let moves: &[&str] = match pattern {
+            "best" | "optimal" => &["--moves", "5000"],
+            _ => &[],
+        };
         for (threads, n) in [("0-11", 12), ("3,1,7-9", 5), ("4", 1)] {
             let args = [
                 "plan",
@@ -73,8 +79,9 @@ fn the_contract_holds_for_every_pattern() {
                 "--threads",
                 threads,
             ];
-            let plan = corecast(&[&args[..], &machine[..]].concat()).json();
+            let plan = corecast(&[&args[..], &machine[..], moves].concat()).json();
             assert_eq!(plan["pattern"], pattern);
+            assert_eq!(plan["seed"].is_u64(), !moves.is_empty(), "{plan}");
             assert_eq!(plan["root"], 0);
             assert_eq!(plan["children"].as_array().unwrap().len(), n);
             let latency = plan["latency"].as_f64().unwrap();
@@ -103,6 +110,8 @@ fn all_operations_are_planned() {
             "--json",
             "--op",
             op,
+            "--moves",
+            "5000",
             "-i",
             "builtin:sandybridge-2x8",
         ])
@@ -141,6 +150,8 @@ fn subsets_are_packed_or_dealt_round_robin() {
         let args = [
             "plan",
             "--json",
+            "--pattern",
+            "smelt",
             "-i",
             "package:4 core:4",
             "--subset",
@@ -172,6 +183,8 @@ fn patterns_are_compared_best_first() {
         "plan",
         "--json",
         "--compare",
+        "--moves",
+        "5000",
         "-i",
         "builtin:sandybridge-2x8",
     ])
@@ -180,8 +193,21 @@ fn patterns_are_compared_best_first() {
     let plans = json["plans"].as_array().unwrap();
     assert!(plans.len() >= 10);
     assert!(plans.windows(2).all(|w| latency(&w[0]) <= latency(&w[1])));
-    let text = corecast(&["plan", "--pattern", "all", "-i", "builtin:sandybridge-2x8"]).text();
+    // What is proved for one tree holds for all with its root.
+    let bound = |p: &Value| p["lower_bound"].as_f64().unwrap();
+    let is_free = |p: &&Value| p["pattern"] == "best" || p["pattern"] == "optimal";
+    let (free, fixed): (Vec<&Value>, Vec<&Value>) = plans.iter().partition(is_free);
+    assert!(
+        fixed.windows(2).all(|w| bound(w[0]) == bound(w[1])),
+        "{json}"
+    );
+    assert_eq!(free.len(), 2);
+    assert!(free.iter().all(|p| bound(p) <= bound(fixed[0])), "{json}");
+    let all = ["plan", "--pattern", "all", "--moves", "5000"];
+    let text = corecast(&[&all[..], &["-i", "builtin:sandybridge-2x8"]].concat()).text();
     for name in [
+        "best",
+        "optimal",
         "smelt",
         "binary",
         "fibonacci",
@@ -270,7 +296,17 @@ fn pictures_are_well_formed_and_name_every_member() {
         for op in ["broadcast", "reduce", "barrier"] {
             let (svg, dot) = (path("tree.svg"), path("tree.dot"));
             corecast(&[
-                "plan", "-i", machine, "--op", op, "--svg", &svg, "--dot", &dot,
+                "plan",
+                "-i",
+                machine,
+                "--op",
+                op,
+                "--pattern",
+                "smelt",
+                "--svg",
+                &svg,
+                "--dot",
+                &dot,
             ])
             .text();
             let picture = std::fs::read_to_string(svg).unwrap();
@@ -427,4 +463,141 @@ fn folders_without_machines_are_refused() {
     assert!(line.contains("root 7 is outside"), "{line}");
     let line = corecast(&["plan", "-i", path]).refusal();
     assert!(line.contains("cannot read"), "{line}");
+}
+
+#[test]
+fn searches_say_how_far_they_went() {
+    let machine = ["plan", "-i", "builtin:sandybridge-2x8"];
+    let with = |flags: &[&str]| corecast(&[&machine[..], flags].concat());
+    let seeded = |seed| with(&["--json", "--moves", "4000", "--seed", seed]).json();
+    let (first, again) = (seeded("7"), seeded("7"));
+    assert_eq!(first["pattern"], "best");
+    assert_eq!(first["children"], again["children"]);
+    assert_eq!(
+        (&first["seed"], &first["ended"]),
+        (&7.into(), &"moves".into())
+    );
+    assert_eq!(first["moves"], 4000);
+    let short = with(&["--json", "--budget", "20 ms"]).json();
+    assert_eq!(short["ended"], "budget");
+    assert_eq!(short["budget_ms"], 20.0);
+    let text = with(&["--moves", "4000", "--seed", "7"]).text();
+    assert!(
+        text.contains("4000 moves, seed 7: all moves done"),
+        "{text}"
+    );
+    let proved = corecast(&["plan", "--json", "-i", "core:2", "--pattern", "optimal"]).json();
+    assert_eq!(
+        (&proved["proved_optimal"], &proved["ended"]),
+        (&true.into(), &"proved".into())
+    );
+}
+
+#[test]
+fn roots_are_free_smelts_or_given() {
+    let plan = |root: &str, pattern: &str| {
+        let flags = [
+            "--json",
+            "--root",
+            root,
+            "--pattern",
+            pattern,
+            "--op",
+            "barrier",
+        ];
+        let machine = ["-i", "package:2 core:4 send=60,120 receive=220,450"];
+        let moves: &[&str] = if pattern == "best" {
+            &["--moves", "3000"]
+        } else {
+            &[]
+        };
+        corecast(&[&["plan"], &flags[..], &machine, moves].concat()).json()
+    };
+    assert_eq!(plan("smelt", "best")["root"], plan("auto", "smelt")["root"]);
+    assert_eq!(plan("5", "best")["root"], 5);
+    let free = plan("auto", "best")["latency"].as_f64().unwrap();
+    assert!(free <= plan("smelt", "smelt")["latency"].as_f64().unwrap());
+}
+
+#[test]
+fn two_trees_are_shown_and_saved() {
+    // Sends are cheap and receives dear: out over a star, in over a deep tree.
+    let machine = "package:2 core:4 send=10,20 receive=300,600";
+    let plan = ["plan", "-i", machine, "--op", "barrier", "--moves", "3000"];
+    let json = corecast(&[&plan[..], &["--json"]].concat()).json();
+    let members = |key: &str| json[key].as_array().map(Vec::len);
+    assert_eq!(
+        (members("children"), members("fan_in")),
+        (Some(8), Some(8)),
+        "{json}"
+    );
+    let text = corecast(&plan).text();
+    for part in [
+        "fan-in: numbers are the order of receives",
+        "fan-out: numbers",
+    ] {
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
+    assert_eq!(text.matches("PU 7,").count(), 2, "{text}");
+    let svg = corecast(&[&plan[..], &["--svg", "-"]].concat()).text();
+    let picture = roxmltree::Document::parse(&svg).unwrap();
+    let members = picture.descendants().filter(|e| {
+        e.attribute("class")
+            .is_some_and(|c| c.starts_with("member"))
+    });
+    assert_eq!(members.count(), 16);
+}
+
+#[test]
+fn any_subset_and_count_is_planned_by_search() {
+    for (flags, n) in [
+        (&["--threads", "9,2,14"][..], 3),
+        (&["--threads", "0-15", "--subset", "1"], 1),
+        (&["--subset", "7"], 7),
+        (&["--subset", "10", "--placement", "round-robin"], 10),
+    ] {
+        for pattern in ["best", "optimal"] {
+            let args = [
+                "plan",
+                "--json",
+                "--moves",
+                "3000",
+                "-i",
+                "package:4 core:4",
+            ];
+            let plan = corecast(&[&args[..], &["--pattern", pattern], flags].concat()).json();
+            assert_eq!(plan["threads"].as_array().unwrap().len(), n);
+            let served = plan["children"].as_array().unwrap().iter();
+            let served: usize = served.map(|list| list.as_array().unwrap().len()).sum();
+            assert_eq!(served, n - 1, "{plan}");
+        }
+    }
+}
+
+#[test]
+fn limits_that_make_no_sense_are_refused() {
+    for (flags, quoted) in [
+        (
+            &["--budget", "5"][..],
+            "--budget \"5\": give a number and a unit",
+        ),
+        (&["--budget=-1s"], "--budget \"-1s\""),
+        (&["--moves", "many"], "'many'"),
+        (&["--seed", "-3"], "-3"),
+        (
+            &["--pattern", "smelt", "--seed", "3"],
+            "--seed 3: pattern \"smelt\"",
+        ),
+        (
+            &["--pattern", "chain", "--budget", "1s"],
+            "--budget \"1s\": pattern \"chain\"",
+        ),
+        (
+            &["--root", "middle"],
+            "\"middle\" is neither auto, nor smelt",
+        ),
+    ] {
+        let line = corecast(&[&["plan", "-i", "core:4"], flags].concat()).refusal();
+        assert!(line.contains(quoted), "{flags:?}: {line}");
+    }
 }

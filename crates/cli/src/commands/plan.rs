@@ -1,12 +1,13 @@
 //! `corecast plan`: a tree or rounds for an operation, with cost, lower bound and gap.
 
+mod budget;
 mod compare;
 mod pictures;
 
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use corecast_plan::{Operation, Plan, RootChoice, Rounds, Tree, cost};
@@ -28,13 +29,25 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "OPERATION", default_value = "broadcast")]
     op: String,
 
-    /// smelt, binary, fibonacci, sequential, mst, cluster, bad, knomial:K, chain, binomial and others, or all to compare
-    #[arg(long, value_name = "PATTERN", default_value = "smelt")]
+    /// best, optimal, smelt, binary, fibonacci, sequential, mst, cluster, bad, knomial:K, chain, binomial and others, or all to compare
+    #[arg(long, value_name = "PATTERN", default_value = "best")]
     pattern: String,
 
-    /// Where the operation starts or ends: auto, or a rank
+    /// Where the operation starts or ends: a rank, smelt for Smelt's choice, or auto: best and optimal choose freely, the others as Smelt does
     #[arg(long, value_name = "RANK", default_value = "auto")]
     root: String,
+
+    /// Time for best and optimal, such as 5ms, 1s or 10min [default: 1s for best, 60s for optimal, none with --moves]
+    #[arg(long, value_name = "TIME")]
+    budget: Option<String>,
+
+    /// Moves for best and optimal: the same moves and seed give the same plan, however slow the machine
+    #[arg(long, value_name = "N")]
+    moves: Option<u64>,
+
+    /// Decides what best and optimal leave to chance [default: 0]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
 
     /// A table of all patterns, as with --pattern all; -i may then be a folder of machine files
     #[arg(long)]
@@ -69,16 +82,41 @@ pub(crate) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
     let wish = Wish {
         operation: args.op.parse()?,
         root: planning::root(&args.root)?,
-        limits: Limits::default(),
+        limits: limits(args)?,
     };
     if args.compare || args.pattern == "all" {
         return compare::run(global, args, &wish);
     }
     let pattern = planning::pattern(&args.pattern)?;
+    if let Some(flag) = search_flag(args)
+        && !pattern.is_searched()
+    {
+        bail!("{flag}: pattern \"{pattern}\" is built without a search, use best or optimal");
+    }
     let source = source::open(global.machine.as_deref())?;
     let team = Team::new(&source, team::members(&args.team, &source.file)?)?;
     let found = planning::find(&team, pattern, wish.operation, wish.root, &wish.limits)?;
     one(global, args, &source, &team, &found)
+}
+
+/// How long a search may go on.
+fn limits(args: &PlanArgs) -> Result<Limits> {
+    Ok(Limits {
+        seed: args.seed.unwrap_or(0),
+        moves: args.moves,
+        budget: args.budget.as_deref().map(budget::parse).transpose()?,
+    })
+}
+
+/// One of the flags that only searches have, as it was given.
+fn search_flag(args: &PlanArgs) -> Option<String> {
+    let budget = args
+        .budget
+        .as_ref()
+        .map(|time| format!("--budget {time:?}"));
+    let moves = args.moves.map(|n| format!("--moves {n}"));
+    let seed = args.seed.map(|n| format!("--seed {n}"));
+    budget.or(moves).or(seed)
 }
 
 /// Shows one plan.

@@ -1,0 +1,116 @@
+//! A plan as JSON.
+
+use corecast_plan::draw::critical_chain;
+use corecast_plan::{Busy, BusyKind, Operation, Plan};
+use serde::Serialize;
+
+use super::effort::{Found, Search};
+use super::{Team, Timed, avail};
+
+/// A plan as `corecast plan --json` prints it: scripts rely on these names.
+#[derive(Debug, Serialize)]
+pub(crate) struct PlanReport<'a> {
+    schema: u32,
+    pattern: String,
+    /// Absent for rounds, which have none.
+    root: Option<usize>,
+    /// For each rank the ranks it serves, in order; absent for rounds. Of a barrier's two trees
+    /// the one that leads out.
+    children: Option<&'a [Vec<usize>]>,
+    /// For each rank the ranks it takes, in order, where a barrier goes in over another tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fan_in: Option<&'a [Vec<usize>]>,
+    /// For each round and rank the ranks that it notifies; absent for trees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounds: Option<Vec<Vec<&'a [usize]>>>,
+    latency: f64,
+    lower_bound: f64,
+    /// The share of the latency that a better plan could save at most.
+    gap: f64,
+    proved_optimal: bool,
+    search_ms: f64,
+    op: Operation,
+    unit: &'static str,
+    machine: &'a str,
+    threads: &'a [u32],
+    /// When each rank has done its part.
+    avail: Vec<f64>,
+    /// `seed`, `moves`, `ended`, `budget_ms`; absent for plans that are built without a search.
+    #[serde(flatten)]
+    search: Option<Search>,
+    /// For each rank what it does when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline: Option<Vec<Vec<Doing>>>,
+    /// The critical chain: rank and place in its part of `timeline`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    critical_chain: Option<Vec<(usize, usize)>>,
+}
+
+/// A time in which a member sends or receives.
+#[derive(Debug, Serialize)]
+struct Doing {
+    /// `send` or `receive`.
+    what: &'static str,
+    peer: usize,
+    start: f64,
+    end: f64,
+}
+
+impl PlanReport<'_> {
+    /// The report on `timed`.
+    pub(crate) fn of<'a>(team: &'a Team, timed: &'a Timed) -> PlanReport<'a> {
+        let plan = &timed.plan;
+        let rounds = plan.rounds().map(|r| {
+            let row = |k| (0..r.len()).map(|rank| r.targets(k, rank)).collect();
+            (0..r.count()).map(row).collect()
+        });
+        PlanReport {
+            schema: 1,
+            pattern: plan.pattern.to_string(),
+            root: plan.rounds().is_none().then_some(plan.root),
+            children: plan.tree().or(plan.outward()).map(|t| t.child_lists()),
+            fan_in: plan.two_trees().map(|(fan_in, _)| fan_in.child_lists()),
+            rounds,
+            latency: plan.latency,
+            lower_bound: plan.lower_bound,
+            gap: plan.gap,
+            proved_optimal: plan.proved_optimal,
+            search_ms: timed.search_ms,
+            op: plan.operation,
+            unit: team.unit(),
+            machine: &team.machine,
+            threads: &team.threads,
+            avail: avail(team, plan),
+            search: None,
+            timeline: None,
+            critical_chain: None,
+        }
+    }
+
+    /// The same with how the plan was found.
+    pub(crate) fn with_search(mut self, found: &Found) -> Self {
+        self.search = found.search;
+        self
+    }
+
+    /// The same with who does what when.
+    pub(crate) fn with_timeline(mut self, team: &Team, plan: &Plan) -> Self {
+        let Some(timeline) = plan.timeline(&team.costs) else {
+            return self;
+        };
+        let doing = |busy: &Busy| Doing {
+            what: match busy.kind {
+                BusyKind::Send => "send",
+                BusyKind::Receive => "receive",
+            },
+            peer: busy.peer,
+            start: busy.start,
+            end: busy.end,
+        };
+        let lane = |busy: &Vec<Busy>| busy.iter().map(doing).collect();
+        self.timeline = Some(timeline.busy.iter().map(lane).collect());
+        let chain = critical_chain(&timeline);
+        self.critical_chain = Some(chain.iter().map(|m| (m.rank, m.at)).collect());
+        self
+    }
+}
