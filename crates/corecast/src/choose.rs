@@ -30,8 +30,8 @@ use drafts::Drafts;
 pub const ONE_TREE: &str = "best-one-tree";
 
 /// CPU time after which no better trees are looked for, in a team of up to 128 members: a guard, as
-/// all moves are done in half of it on the machines of today.
-const GUARD: Duration = Duration::from_millis(8);
+/// on the machines of today all moves are done before.
+const GUARD: Duration = Duration::from_millis(9);
 
 /// What the user wants, whatever model and races say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -246,7 +246,7 @@ pub fn choose(
 /// All decisions of a team that starts, in the order of [`Operation::ALL`]: those of [`choose`], and
 /// what several operations need is searched once.
 ///
-/// Unlike there a clock is looked at, as a guard: after 8 ms of the thread's own CPU time, for up to
+/// Unlike there a clock is looked at, as a guard: after 9 ms of the thread's own CPU time, for up to
 /// 128 members, no better trees are looked for any more. A machine has to be much slower than those
 /// of today for that; see [`Builder::build`](crate::Builder::build) for figures.
 ///

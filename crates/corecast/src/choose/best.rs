@@ -31,19 +31,19 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// What `n` members can afford. A move takes longer in larger teams, 0.1 µs at 16 members and
-    /// 0.3 µs at 128, and a construction grows with n²: 0.05 ms and 1.3 ms (two-core KVM guest,
+    /// What `n` members can afford. A move takes longer in larger teams, 0.2 µs at 16 members and
+    /// 0.4 µs at 128, and a construction grows with n²: 0.05 ms and 1.9 ms (two-core KVM guest,
     /// Xeon at 2.5 GHz, November 2026, `cargo run --release -p corecast --example startup`).
     pub(super) fn of(n: usize) -> Self {
         Self {
-            moves: MOVES_MAX.min(256_000 / n as u64),
-            roots: (8_192 / (n * n)).min(ROOTS_MAX).min(n - 1),
+            moves: MOVES_MAX.min(160_000 / n as u64),
+            roots: (6_144 / (n * n)).min(ROOTS_MAX).min(n - 1),
         }
     }
 }
 
-/// With more the trees of 16 to 32 members hardly get better.
-const MOVES_MAX: u64 = 4_000;
+/// With twice as many the trees of 16 to 32 members are better by less than 1 %.
+const MOVES_MAX: u64 = 2_500;
 
 /// The best root is nearly always among the first few.
 const ROOTS_MAX: usize = 6;
