@@ -10,8 +10,7 @@ use common::{
 use corecast_model::CostModel;
 use corecast_plan::search::{Effort, Progress, construct, improve};
 use corecast_plan::{
-    Operation, Pattern, Plan, Repair, RepairError, RootChoice, Shape, Tree, check, cost, plan,
-    smelt,
+    Operation, Pattern, Plan, Repair, RepairError, RootChoice, Shape, Tree, check, plan, smelt,
 };
 use proptest::prelude::*;
 
@@ -287,26 +286,15 @@ fn twenty_changes_on_real_machines_stay_near_a_fresh_search() {
 }
 
 #[test]
-fn damage_is_bounded() {
-    // A member of a large team leaves: most stay where they are.
+fn most_members_stay_where_they_are() {
+    // In a large team with a searched plan, from which little can be gained.
     let spec = "package:4 numa:4 core:8 send=60,120,200 receive=220,450,750";
     let machine = corecast_model::synthetic(spec).unwrap();
     let costs = machine.costs();
-    let whole = plan(
-        costs,
-        Pattern::Smelt,
-        Operation::Broadcast,
-        RootChoice::Auto,
-    )
-    .unwrap();
+    let whole = searched(costs, Operation::Broadcast, 0, 20_000);
     for rank in (0..costs.n()).step_by(17) {
         let left = whole.without(&without(costs, rank), rank).unwrap();
-        assert!(
-            4 * left.moved.len() <= costs.n(),
-            "{} moved",
-            left.moved.len()
-        );
-        let tree = left.plan.tree().unwrap();
-        assert!(cost::latency(&without(costs, rank), tree, Operation::Broadcast) > 0.0);
+        let moved = left.moved.len();
+        assert!(4 * moved <= costs.n(), "{moved} moved when {rank} left");
     }
 }

@@ -257,24 +257,25 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The parent other than `not` below which the detached part of x gives the least latency, ties
-    /// to the lower rank, and that latency; `None` when none is below `limit`.
+    /// The parent other than `not` below which the detached part of x gives the least latency, and
+    /// that latency; `None` when none is below `limit`.
     ///
-    /// Goes by the times of the last [`Draft::look`].
+    /// Where others make the latency, many parents will do: then that one whose own part is done
+    /// first, ties to the lower rank. Goes by the times of the last [`Draft::look`].
     pub(super) fn best_home(&mut self, x: usize, not: usize, limit: f64) -> Option<(usize, f64)> {
-        let mut best = None;
-        let mut limit = limit;
+        let (mut best, mut least, mut least_done) = (None, limit, f64::NEG_INFINITY);
         self.glance();
         for q in 0..self.len() {
             let (send, receive) = self.way.pair(q, x);
             // Served first by q, no member before it any sooner.
-            if q == not || self.avail[q] + send + receive + self.below[x] >= limit {
+            let soonest = self.avail[q] + send + receive + self.below[x];
+            if q == not || soonest > least || (soonest == least && best.is_none()) {
                 continue;
             }
-            let latency = self.latency_with(q, send, receive + self.below[x]);
-            if latency < limit {
-                limit = latency;
-                best = Some((q, latency));
+            let (latency, below) = self.latency_with(q, send, receive + self.below[x]);
+            let done = self.avail[q] + below;
+            if latency < least || (latency == least && done < least_done) {
+                (best, least, least_done) = (Some((q, latency)), latency, done);
             }
         }
         best
@@ -289,22 +290,19 @@ impl<'a> Draft<'a> {
         };
     }
 
-    /// The latency with one more child of q.
-    fn latency_with(&mut self, q: usize, send: f64, tail: f64) -> f64 {
-        let (mut v, mut skip, mut send, mut tail) = (q, NONE, send, tail);
-        loop {
-            let below = self.below_with(v, skip, send, tail);
-            if below <= self.below[v] {
-                return self.latency();
+    /// The latency with one more child of q, and what is below q then.
+    fn latency_with(&mut self, q: usize, send: f64, tail: f64) -> (f64, f64) {
+        let below_q = self.below_with(q, NONE, send, tail);
+        let (mut v, mut below) = (q, below_q);
+        while below > self.below[v] {
+            let p = self.parent[v];
+            if p == NONE {
+                return (below, below_q);
             }
-            if self.parent[v] == NONE {
-                return below;
-            }
-            send = self.send[v];
-            tail = self.receive[v] + below;
-            skip = v;
-            v = self.parent[v];
+            below = self.below_with(p, v, self.send[v], self.receive[v] + below);
+            v = p;
         }
+        (self.latency(), below_q)
     }
 
     /// What would be below v if its child `skip` had this send and tail, or if a child with them

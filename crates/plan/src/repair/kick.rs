@@ -1,8 +1,8 @@
 //! Improvement with kicks, for the changes that no short row of steps can make.
 //!
-//! After a first [`improve`] a few members, most of them of the critical chain, are cut loose with
-//! all that they serve, and each part is put where the whole is fastest; a short `improve` follows,
-//! and the result stays if it is no slower (ruin and recreate: Schrimpf et al., *Record breaking
+//! After a first [`improve`] a few members, most of them of the critical chain, and every other time
+//! the leaves that end late, are cut loose with all that they serve, and each part is put where the
+//! whole is fastest; a short `improve` follows, and the result stays if it is no slower (ruin and recreate: Schrimpf et al., *Record breaking
 //! optimization results using the ruin and recreate principle*, 2000). That moves many members, so
 //! it only counts if it saves enough in all.
 //!
@@ -14,16 +14,20 @@ use super::improve::improve;
 use super::vacancy::house_all;
 use crate::search::random::Random;
 
-/// Lists that may be walked for one tree in all.
+/// Lists that may be walked for one tree in all, 15 to 35 ns each (two-core KVM guest, Xeon 2.5 GHz,
+/// November 2026). With 8,000 and no kicks one insertion on 48 members and one sequence of 20 in 12
+/// on 16 members ended more than 5 % above a fresh search, with kicks one sequence in 60.
 const WORK: usize = 20_000;
 /// Steps without a record after which the first improvement ends.
 const PATIENCE: usize = 12;
 /// The same after a kick.
 const PATIENCE_KICKED: usize = 3;
 /// Kicks without a record after which there are no more.
-const KICKS_MAX: usize = 30;
+const KICKS_MAX: usize = 100;
 /// Most members that a kick cuts loose.
 const LOOSE_MAX: usize = 7;
+/// How far before the end leaves count as late, as a share of the latency.
+const LATE_MAX: f64 = 0.12;
 /// How much slower than the record a tree may be after a kick to be worth improving.
 const HOPE: f64 = 1.15;
 /// What all kicks together must save, as a share of the latency: a plan that runs is not turned
@@ -75,6 +79,15 @@ fn kick(draft: &mut Draft, chain: &[usize], random: &mut Random) {
         if y != draft.root && !loose.contains(&y) {
             loose.push(y);
         }
+    }
+    if random.below(2) == 0 {
+        // Whoever ends late as well: a broadcast that is to end sooner must place them all anew.
+        let late = draft.latency() * (1.0 - LATE_MAX * (1 + random.below(4)) as f64 / 4.0);
+        draft.look();
+        let late = |&y: &usize| draft.lists[y].is_empty() && draft.avail[y] > late;
+        let others = (0..draft.len()).filter(late).filter(|y| !loose.contains(y));
+        let others: Vec<usize> = others.collect();
+        loose.extend(others);
     }
     let mut heads = loose.clone();
     for &y in &loose {
