@@ -37,6 +37,10 @@ use script::Script;
 /// How far two sums of the same costs may be apart, taken in different orders.
 const ROUNDING: f64 = 1e-9;
 
+/// How far below the latency a bound may be that proves it, see [`Plan::proved_optimal`]: a proof
+/// counts in ticks.
+const PROVED: f64 = 1e-7;
+
 /// What the checker found by itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
@@ -389,7 +393,7 @@ fn numbers(plan: &Plan, latency: f64) -> Result<(), CheckError> {
         let (said, found) = (plan.gap, gap);
         return Err(CheckError::Gap { said, found });
     }
-    if plan.proved_optimal && bound < latency * (1.0 - ROUNDING) {
+    if plan.proved_optimal && bound * (1.0 + PROVED) < latency * (1.0 - ROUNDING) {
         return Err(CheckError::NotProved { bound, latency });
     }
     Ok(())

@@ -179,6 +179,22 @@ fn wrong_numbers_are_found() {
     assert!(matches!(error, CheckError::NotProved { .. }), "{error}");
 }
 
+/// A proof counts in ticks: its bound may be a ten-millionth below the latency, and no more.
+#[test]
+fn proofs_end_within_a_tick() {
+    let (costs, plan) = example();
+    let proved = |below: f64| {
+        let mut plan = plan.clone();
+        plan.lower_bound = plan.latency * (1.0 - below);
+        plan.gap = (plan.latency - plan.lower_bound) / plan.latency;
+        plan.proved_optimal = true;
+        check::plan(&costs, &plan)
+    };
+    assert!(proved(0.0).is_ok() && proved(9e-8).is_ok());
+    let error = proved(1.2e-7).unwrap_err();
+    assert!(matches!(error, CheckError::NotProved { .. }), "{error}");
+}
+
 #[test]
 fn wrong_schedules_are_found() {
     let error = spoilt(|plan| plan.root = 4);
