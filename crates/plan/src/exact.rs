@@ -157,11 +157,8 @@ pub fn prove(
         let ticks = Ticks::new(costs, best.0);
         let (is_exact, before) = (ticks.are_exact, best.0);
         let mut prover = Prover {
-            ladder: Ladder::new(&ticks, root),
-            root,
             latency: ticks.latency(&best.1),
-            lower: 0,
-            known: (proof.lower_bound / ticks.tick) as i32,
+            lower: ticks.at_least(proof.lower_bound),
             ticks,
             tree: None,
             limits: Limits {
@@ -170,9 +167,10 @@ pub fn prove(
             },
             spent: 0,
             quota: 0,
+            is_told: false,
             watch,
         };
-        prover.run();
+        prover.run(root);
         proof.optimal = prover.lower >= prover.latency;
         proof.work += prover.spent;
         let bound = f64::from(prover.lower) * prover.ticks.tick;
@@ -198,19 +196,17 @@ pub fn prove(
 /// One proof on its way.
 struct Prover<'a> {
     ticks: Ticks,
-    ladder: Ladder,
-    root: Option<usize>,
     /// Of the best tree so far, in ticks.
     latency: i32,
     /// No tree takes fewer ticks.
     lower: i32,
-    /// A bound from elsewhere, which only says where to begin.
-    known: i32,
     tree: Option<Tree>,
     limits: Limits,
     spent: u64,
     /// Where the present pass ends.
     quota: u64,
+    /// The watcher has ended it.
+    is_told: bool,
     watch: Watch<'a>,
 }
 
@@ -221,82 +217,134 @@ enum End {
     Complete,
     /// It takes more work than was given to the pass, or more memory than there is.
     TooMuch,
-    /// The watcher or the limits ended the whole proof.
-    Over,
 }
 
-/// Work of the first pass.
-const FIRST_PASS: u64 = 1 << 21;
+/// The search for trees with one root, or with any.
+struct Case {
+    root: Option<usize>,
+    ladder: Ladder,
+    /// No such tree takes fewer ticks.
+    lower: i32,
+    /// How far the next limit goes from the bound to the latency.
+    share: f64,
+    /// Work of the next pass.
+    pass: u64,
+}
+
 /// A level may have this many times the pairs of the one before.
 const GROWTH: f64 = 6.0;
 /// So many pairs are always allowed.
 const PAIRS_MIN: f64 = 500.0;
+/// Where a pass that goes only this share of the way from bound to latency takes too much, the next
+/// one gets more work instead of a lower limit.
+const SHARE_MIN: f64 = 0.1;
+/// Most work of the first pass, which goes all the way.
+const FIRST_PASS: u64 = 1 << 25;
+/// Work of the first pass for one root of many.
+const ROOT_PASS: u64 = 1 << 20;
 
 impl Prover<'_> {
-    /// Passes with limits between the bound and the latency: high limits prove more, low ones are
-    /// cheaper. A pass that takes too much is tried with a limit half as far from the bound, and
-    /// when that is near, with more work.
-    fn run(&mut self) {
-        let mut share = 1.0;
-        let mut pass = FIRST_PASS;
-        while self.lower < self.latency {
-            let from = self.lower.max(self.known.min(self.latency - 1));
-            let reach = f64::from(self.latency - 1 - from) * share;
-            let limit = from + reach as i32;
-            self.quota = self.spent.saturating_add(pass);
-            match self.pass(limit) {
-                End::Complete => share = f64::min(1.0, share * 2.0),
-                End::TooMuch if share > 0.1 => share /= 2.0,
-                End::TooMuch => {
-                    share = 1.0;
-                    pass = pass.saturating_mul(4);
-                    if self.spent >= self.limits.work || pass > self.limits.work.saturating_mul(4) {
-                        return;
-                    }
-                }
-                End::Over => return,
+    /// All roots at once first. Where that takes too much, root by root, always the one with the
+    /// least bound: single roots have higher bounds on coarse partitions.
+    fn run(&mut self, root: Option<usize>) {
+        let first = (self.limits.work / 2).min(FIRST_PASS);
+        let mut case = self.case(root, first);
+        match root {
+            Some(_) => self.pursue(&mut case, i32::MAX),
+            None => {
+                self.quota = first / 2;
+                let _ = self.pass(&mut case, self.latency - 1);
+            }
+        }
+        self.lower = self.lower.max(case.lower);
+        if root.is_some() {
+            return;
+        }
+        let mut cases: Vec<Case> = (0..self.ticks.n())
+            .map(|root| self.case(Some(root), ROOT_PASS))
+            .collect();
+        while self.lower < self.latency && !self.is_over() {
+            cases.sort_by_key(|case| (case.lower, case.root));
+            let next = cases.get(1).map_or(self.latency, |case| case.lower);
+            // Somewhat beyond the next one, so as not to change places with each tick.
+            let goal = next + (self.latency - next) / 4 + 1;
+            self.pursue(&mut cases[0], goal);
+            let least = cases.iter().map(|case| case.lower).min();
+            self.lower = self.lower.max(least.unwrap_or(0));
+        }
+    }
+
+    fn case(&self, root: Option<usize>, pass: u64) -> Case {
+        Case {
+            root,
+            ladder: Ladder::new(&self.ticks, root),
+            lower: self.lower,
+            share: 1.0,
+            pass,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_told || self.spent >= self.limits.work
+    }
+
+    /// Raises the bound of a case to the latency, or to `goal`, as far as the work allows.
+    ///
+    /// Passes have limits between bound and latency: high limits prove more, low ones are cheaper. A
+    /// pass that takes too much is tried with a limit a quarter as far from the bound, and when that is
+    /// near, with more work.
+    fn pursue(&mut self, case: &mut Case, goal: i32) {
+        while case.lower < goal.min(self.latency) && !self.is_over() {
+            let reach = f64::from(self.latency - 1 - case.lower) * case.share;
+            self.quota = self.spent.saturating_add(case.pass);
+            match self.pass(case, case.lower + reach as i32) {
+                End::Complete => case.share = f64::min(1.0, case.share * 2.0),
+                End::TooMuch if case.share > SHARE_MIN => case.share /= 4.0,
+                End::TooMuch if case.pass > self.limits.work => return,
+                End::TooMuch => (case.share, case.pass) = (0.25, case.pass.saturating_mul(4)),
             }
         }
     }
 
     /// Looks at all trees that take at most `limit`. Raises the bound as far as it gets, and keeps
     /// better trees that it meets.
-    fn pass(&mut self, mut limit: i32) -> End {
-        let counted = self.ticks.n() - usize::from(self.root.is_some());
-        let Some(groups) = self.groups(1) else {
+    fn pass(&mut self, case: &mut Case, mut limit: i32) -> End {
+        let root = case.root;
+        let counted = self.ticks.n() - usize::from(root.is_some());
+        let Some(groups) = self.groups(case, 1) else {
             return End::TooMuch;
         };
-        let mut level = Level::bottom(groups, self.root, limit);
+        let mut level = Level::bottom(groups, root, limit);
         let mut count = 1;
         loop {
-            match level.best(self.root) {
+            match level.best(root) {
                 None => {
-                    self.lower = self.lower.max(limit + 1);
+                    case.lower = case.lower.max(limit + 1);
                     return End::Complete;
                 }
-                Some(best) => self.lower = self.lower.max(best),
+                Some(best) => case.lower = case.lower.max(best),
             }
-            if self.lower >= self.latency {
+            if case.lower >= self.latency {
                 return End::Complete;
             }
             if count == counted {
                 // Unreachable in exact arithmetic: single members meet their bound.
                 return End::TooMuch;
             }
-            let Some((next, groups)) = self.next(&level, count, counted) else {
+            let Some((next, groups)) = self.next(case, &level, count) else {
                 return End::TooMuch;
             };
             count = next;
             let mut refinement = Refinement::new(&level, groups, self.limits.memory);
-            if let Err(stop) = refinement.times(&mut |work| self.tick(work)) {
-                return self.end(stop);
+            if let Err(Stop) = refinement.times(&mut |work| self.tick(work)) {
+                return End::TooMuch;
             }
-            let Some(best) = refinement.best(self.root) else {
-                self.lower = self.lower.max(limit + 1);
+            let Some(best) = refinement.best(root) else {
+                case.lower = case.lower.max(limit + 1);
                 return End::Complete;
             };
-            self.lower = self.lower.max(best);
-            if let Some(tree) = refinement.tree(self.root) {
+            case.lower = case.lower.max(best);
+            if let Some(tree) = refinement.tree(root) {
                 let latency = self.ticks.latency(&tree);
                 if latency < self.latency {
                     self.latency = latency;
@@ -305,54 +353,44 @@ impl Prover<'_> {
             }
             limit = limit.min(self.latency - 1);
             if best > limit {
-                self.lower = self.lower.max(limit + 1);
+                case.lower = case.lower.max(limit + 1);
                 return End::Complete;
             }
-            match refinement.level(self.root, limit, &mut |work| self.tick(work)) {
+            match refinement.level(root, limit, &mut |work| self.tick(work)) {
                 Ok(finer) => level = finer,
-                Err(stop) => return self.end(stop),
+                Err(Stop) => return End::TooMuch,
             }
         }
     }
 
-    fn groups(&self, count: usize) -> Option<Groups> {
-        Groups::new(&self.ticks, self.ladder.partition(count), self.root)
+    fn groups(&self, case: &Case, count: usize) -> Option<Groups> {
+        Groups::new(&self.ticks, case.ladder.partition(count), case.root)
     }
 
     /// The finest partition that is not too many pairs away.
-    fn next(&self, level: &Level, count: usize, counted: usize) -> Option<(usize, Groups)> {
+    fn next(&self, case: &Case, level: &Level, count: usize) -> Option<(usize, Groups)> {
+        let counted = self.ticks.n() - usize::from(case.root.is_some());
         let allowed = (level.entries.len() as f64 * GROWTH).max(PAIRS_MIN);
-        let mut next = (count + 1, self.groups(count + 1)?);
+        let mut next = (count + 1, self.groups(case, count + 1)?);
         while next.0 < counted {
-            match self.groups(next.0 + 1) {
+            match self.groups(case, next.0 + 1) {
                 Some(groups) if level.pairs(&groups) <= allowed => next = (next.0 + 1, groups),
                 _ => break,
             }
         }
         let runs = level.groups.runs(&next.1).into_iter();
         let caps = runs.map(|(from, to)| next.1.each[from..to].iter().map(|g| g.cap));
-        let listed = caps.map(|caps| Split::entries(caps)).fold(0.0, f64::max);
+        let listed = caps.map(Split::entries).fold(0.0, f64::max);
         (listed <= Split::ENTRIES_MAX).then_some(next)
     }
 
     fn tick(&mut self, work: u64) -> ControlFlow<()> {
         self.spent += work;
-        if self.spent >= self.quota.min(self.limits.work) {
+        let bound = f64::from(self.lower) * self.ticks.tick;
+        self.is_told |= (self.watch)(bound, self.spent).is_break();
+        if self.is_over() || self.spent >= self.quota {
             return ControlFlow::Break(());
         }
-        let bound = f64::from(self.lower) * self.ticks.tick;
-        let seen = (self.watch)(bound, self.spent);
-        if seen.is_break() {
-            // Everything is over, not only this pass.
-            self.limits.work = 0;
-        }
-        seen
-    }
-
-    fn end(&self, stop: Stop) -> End {
-        match stop {
-            Stop::Told if self.spent >= self.limits.work => End::Over,
-            Stop::Told | Stop::Memory => End::TooMuch,
-        }
+        ControlFlow::Continue(())
     }
 }

@@ -9,14 +9,9 @@ use super::ticks::NEVER;
 /// Asked now and then with the work done since; breaks to stop.
 pub(super) type Tick<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
-/// Why a level was not finished.
+/// A level was not finished: it would take more work or memory than is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
-    /// Whoever watches said so.
-    Told,
-    /// It would take more memory than is allowed.
-    Memory,
-}
+pub(super) struct Stop;
 
 /// The finer partition while it is being solved.
 pub(super) struct Refinement<'a> {
@@ -96,7 +91,7 @@ impl<'a> Refinement<'a> {
             let counts: Vec<u8> = (0..k).map(|g| self.coarse.groups.count(state, g)).collect();
             self.each_state(&counts, |this| this.time_of(at));
             if self.rows.len() * 48 + self.finish.len() * 4 > self.memory {
-                return Err(Stop::Memory);
+                return Err(Stop);
             }
             self.ask(tick)?;
         }
@@ -188,7 +183,7 @@ impl<'a> Refinement<'a> {
         for at in (0..self.rows.len()).rev() {
             self.hand_down(at, &mut budget, &mut level);
             if level.bytes() + self.rows.len() * 48 + self.finish.len() * 8 > self.memory {
-                return Err(Stop::Memory);
+                return Err(Stop);
             }
             self.ask(tick)?;
         }
@@ -202,7 +197,7 @@ impl<'a> Refinement<'a> {
         }
         match tick(std::mem::take(&mut self.work)) {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Stop::Told),
+            ControlFlow::Break(()) => Err(Stop),
         }
     }
 

@@ -50,6 +50,13 @@ impl Ticks {
         }
     }
 
+    /// Ticks that no tree takes less than when none is faster than `bound`.
+    pub(super) fn at_least(&self, bound: f64) -> i32 {
+        // What rounding down takes from the messages on the longest way.
+        let lost = if self.are_exact { 0 } else { 2 * self.n };
+        ((bound * (1.0 - 1e-9) / self.tick) as i32 - lost as i32).max(0)
+    }
+
     pub(super) fn n(&self) -> usize {
         self.n
     }
