@@ -168,8 +168,8 @@ impl Builder {
     /// # Cost
     ///
     /// About thirty small files for each PU, outside of what is timed. Planning takes 5 to 7 ms of
-    /// CPU time at 128 ranks and 0.5 ms where races were won (two-core KVM guest, Xeon at
-    /// 2.5 GHz, November 2026, `cargo run --release -p corecast --example startup`). The same costs
+    /// CPU time at 128 ranks and 0.5 ms where races were won (two-core KVM guest, AMD EPYC at
+    /// 2.6 GHz, November 2026, `cargo run --release -p corecast --example startup`). The same costs
     /// give the same plans, unless the machine is so slow that a guard of 9 ms of CPU time ends the
     /// search for better trees.
     pub fn build(self) -> Result<Team, Error> {

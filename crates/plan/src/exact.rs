@@ -33,6 +33,7 @@
 mod extract;
 mod ladder;
 mod level;
+mod places;
 mod refine;
 mod split;
 mod ticks;
@@ -56,7 +57,8 @@ pub const MEMBERS_MAX: usize = 64;
 /// How much a proof may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Splits that are looked at. A million take 20 to 50 ms (2.5 GHz Xeon, November 2026).
+    /// Splits that are looked at. A million take 20 to 50 ms (AMD EPYC at 2.6 GHz, November
+    /// 2026).
     pub work: u64,
     /// Bytes of its tables.
     pub memory: usize,

@@ -51,8 +51,8 @@ const LATER_MAX: usize = 6;
 /// # Cost
 ///
 /// O(n²) and some hundred million additions: 1, 8 and 40 ms of CPU time at 64, 256 and 1,024
-/// members (two-core KVM guest, 2.5 GHz Xeon, November 2026, `cargo run --release -p corecast-plan
-/// --example large`).
+/// members (two-core KVM guest, AMD EPYC at 2.6 GHz, November 2026, `cargo run --release -p
+/// corecast-plan --example large`).
 ///
 /// # Examples
 ///

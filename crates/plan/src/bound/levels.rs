@@ -63,8 +63,9 @@ const MEMBERS_MAX: usize = 16_000;
 /// # Cost
 ///
 /// O(n²), and at most `work` additions. Whole counts of three levels take below 1, 10 and 150 ms of
-/// CPU time at 64, 256 and 1,024 members (two-core KVM guest, 2.5 GHz Xeon, November 2026, `cargo
-/// run --release -p corecast-plan --example large`); a `work` of 10 billion is enough for them.
+/// CPU time at 64, 256 and 1,024 members (two-core KVM guest, AMD EPYC at 2.6 GHz, November
+/// 2026, `cargo run --release -p corecast-plan --example large`); a `work` of 10 billion is enough
+/// for them.
 ///
 /// # Examples
 ///

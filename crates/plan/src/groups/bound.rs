@@ -31,7 +31,7 @@ const ROOTS_MAX: usize = 64;
 /// # Cost
 ///
 /// O(n²), and for each of up to four partitions a count whose work is limited whatever n is, at
-/// most 60 ms (2.5 GHz Xeon, November 2026).
+/// most 60 ms (AMD EPYC at 2.6 GHz, November 2026).
 ///
 /// # Examples
 ///

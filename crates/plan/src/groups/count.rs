@@ -39,7 +39,7 @@
 
 use corecast_model::{CostModel, Lines};
 
-/// Steps that one count may take; 60 million are some 60 ms (2.5 GHz Xeon, November 2026).
+/// Steps that one count may take; 60 million are some 60 ms (AMD EPYC at 2.6 GHz, November 2026).
 const WORK_MAX: usize = 60_000_000;
 /// Most grains that a latency is divided into.
 const GRAINS_MAX: usize = 4096;

@@ -59,7 +59,7 @@ pub struct TwoWays {
 /// # Cost
 ///
 /// The starts, which include counts of at most 60 ms each, and for each move O(n log n): 2 to 4 µs
-/// at 32 members (2.5 GHz Xeon, November 2026).
+/// at 32 members (AMD EPYC at 2.6 GHz, November 2026).
 ///
 /// # Examples
 ///

@@ -14,8 +14,8 @@ use super::improve::improve;
 use super::vacancy::house_all;
 use crate::search::random::Random;
 
-/// Lists that may be walked for one tree in all, 15 to 35 ns each (two-core KVM guest, Xeon 2.5 GHz,
-/// November 2026). With 8,000 and no kicks one insertion on 48 members and one sequence of 20 in 12
+/// Lists that may be walked for one tree in all, 15 to 35 ns each (two-core KVM guest, AMD EPYC at
+/// 2.6 GHz, November 2026). With 8,000 and no kicks one insertion on 48 members and one sequence of 20 in 12
 /// on 16 members ended more than 5 % above a fresh search, with kicks one sequence in 60.
 const WORK: usize = 20_000;
 /// Steps without a record after which the first improvement ends.

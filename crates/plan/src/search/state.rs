@@ -90,7 +90,7 @@ struct Sum {
 
 /// The weight of the mean idle time in [`State::energy`]. Of 0, 0.03, 0.1, 0.3, 1 and 3 the values
 /// from 0.1 to 1 gave the best trees on the public matrices of 32 and 48 members in 100 ms, a tenth
-/// of a per cent better than 0 (November 2026, two-core KVM guest, Xeon 2.5 GHz).
+/// of a per cent better than 0 (November 2026, two-core KVM guest, AMD EPYC at 2.6 GHz).
 const IDLE_WEIGHT: f64 = 0.3;
 
 /// One edit, as it is taken back.
