@@ -1,7 +1,5 @@
 //! One partition of the ladder, solved: who can inform how many of each group by when.
 
-use rustc_hash::FxHashMap;
-
 use super::split::Split;
 use super::ticks::{NEVER, Ticks};
 
@@ -115,6 +113,11 @@ impl Groups {
             }
             None => groups.map(|(h, g)| (all - g.stride, h)).collect(),
         }
+    }
+
+    /// One more than the largest state.
+    pub(super) fn states(&self) -> u64 {
+        self.each.iter().map(|g| u64::from(g.cap) + 1).product()
     }
 
     /// How many of `group` a state has.
@@ -286,9 +289,6 @@ impl Level {
         self.steps.len() * size_of::<Step>() + self.entries.len() * size_of::<Entry>()
     }
 }
-
-/// From a number to a place, quickly. Never walked through, so its order does not matter.
-pub(super) type Places = FxHashMap<u64, u32>;
 
 /// For each sum the number of vectors of counts below the groups' caps that have it.
 fn ways(parts: &[Group]) -> Vec<f64> {

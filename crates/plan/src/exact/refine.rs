@@ -2,7 +2,8 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::level::{Groups, Level, Places, Step};
+use super::level::{Groups, Level, Step};
+use super::places::Places;
 use super::split::Split;
 use super::ticks::NEVER;
 
@@ -53,12 +54,14 @@ struct Scratch {
 impl<'a> Refinement<'a> {
     /// `memory` is the most bytes to take.
     pub(super) fn new(coarse: &'a Level, groups: Groups, memory: usize) -> Self {
+        let span = groups.states() * coarse.groups.k() as u64;
+        let expected = coarse.entries.len() as u64;
         let mut new = Self {
             splits: coarse.groups.splits(&groups),
             coarse,
             groups,
             rows: Vec::new(),
-            places: Places::default(),
+            places: Places::new(span, expected),
             finish: Vec::new(),
             enough: Vec::new(),
             work: 0,
@@ -102,7 +105,7 @@ impl<'a> Refinement<'a> {
     fn place(&self, state: u64, holder: usize) -> Option<usize> {
         let within = |s: &Split| (s.first..s.first + s.parts()).contains(&holder);
         let group = self.splits.iter().position(within)?;
-        let place = *self.places.get(&self.key(state, group))? as usize;
+        let place = self.places.get(self.key(state, group))?;
         Some(place + holder - self.splits[group].first)
     }
 
@@ -144,16 +147,16 @@ impl<'a> Refinement<'a> {
                     let stride = self.groups.each[child].stride;
                     for &offset in &self.scratch.offsets {
                         let block = offset + u64::from(share) * split.base;
-                        let (Some(&arm), Some(&rest)) = (
-                            self.places.get(&self.key(block - stride, child_group)),
-                            self.places.get(&self.key(state - block, coarse_holder)),
+                        let (Some(arm), Some(rest)) = (
+                            self.places.get(self.key(block - stride, child_group)),
+                            self.places.get(self.key(state - block, coarse_holder)),
                         ) else {
                             continue;
                         };
                         let first = self.splits[coarse_holder].first;
-                        let arm = self.enough[arm as usize + part]
-                            + self.groups.way_most[child * k + holder];
-                        let rest = self.enough[rest as usize + holder - first]
+                        let arm =
+                            self.enough[arm + part] + self.groups.way_most[child * k + holder];
+                        let rest = self.enough[rest + holder - first]
                             + self.groups.send_most[child * k + holder];
                         if arm.max(rest) <= self.enough[place] {
                             return Some((child, block));
@@ -268,25 +271,25 @@ impl<'a> Refinement<'a> {
                     self.work += self.scratch.offsets.len() as u64;
                     for &offset in &self.scratch.offsets {
                         let block = offset + u64::from(share) * split.base;
-                        let Some(&place) = self.places.get(&self.key(block - stride, child_group))
+                        let Some(place) = self.places.get(self.key(block - stride, child_group))
                         else {
                             continue;
                         };
-                        let below = self.finish[place as usize + part];
-                        let below_enough = self.enough[place as usize + part];
+                        let below = self.finish[place + part];
+                        let below_enough = self.enough[place + part];
                         if below + way >= most {
                             continue;
                         }
-                        let Some(&place) = self.places.get(&self.key(state - block, holder)) else {
+                        let Some(place) = self.places.get(self.key(state - block, holder)) else {
                             continue;
                         };
-                        let rests = &self.finish[place as usize..];
+                        let rests = &self.finish[place..];
                         for (((best, &rest), &way), &send) in
                             best.iter_mut().zip(rests).zip(ways).zip(sends)
                         {
                             *best = (*best).min((below + way).max(rest + send));
                         }
-                        let rests = &self.enough[place as usize..];
+                        let rests = &self.enough[place..];
                         for (((enough, &rest), &way), &send) in
                             enough.iter_mut().zip(rests).zip(ways_most).zip(sends_most)
                         {
@@ -366,16 +369,16 @@ impl<'a> Refinement<'a> {
                     self.work += self.scratch.offsets.len() as u64;
                     for &offset in &self.scratch.offsets {
                         let block = offset + u64::from(share) * split.base;
-                        let Some(&arm) = self.places.get(&self.key(block - stride, child_group))
+                        let Some(arm) = self.places.get(self.key(block - stride, child_group))
                         else {
                             continue;
                         };
-                        let arm = arm as usize + part;
+                        let arm = arm + part;
                         let below = self.finish[arm];
                         if below > most {
                             continue;
                         }
-                        let Some(&rest) = self.places.get(&self.key(state - block, holder)) else {
+                        let Some(rest) = self.places.get(self.key(state - block, holder)) else {
                             continue;
                         };
                         for (i, h) in range.clone().enumerate() {
@@ -383,7 +386,7 @@ impl<'a> Refinement<'a> {
                                 self.groups.send[child * k + h],
                                 self.groups.way[child * k + h],
                             );
-                            let rest = rest as usize + i;
+                            let rest = rest + i;
                             let least = (below + way).max(self.finish[rest] + send);
                             if least <= left[i] {
                                 budget[arm] = budget[arm].max(left[i] - way);
