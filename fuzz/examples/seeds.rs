@@ -4,7 +4,9 @@
 
 use std::path::Path;
 
-use corecast_model::{Measured, Profile, ProfileEntry, RacedCandidate, builtin, synthetic};
+use corecast_model::{
+    LineCosts, Measured, Profile, ProfileEntry, RacedCandidate, builtin, synthetic,
+};
 use corecast_plan::{Operation, Pattern, RootChoice, plan};
 
 /// In the format of Smelt's machine database, which has no schema.
@@ -12,6 +14,24 @@ const DATABASE: &str = r#"{"name":"d","cpu":"c","sockets":1,"threads_per_core":2
  "numa_nodes":[[0,2],[1,3]],"unit":"cycles",
  "send":[[0,1,2,3],[1,0,2,3],[1,2,0,3],[1,2,3,0]],
  "receive":[[0,9,9,9],[9,0,9,9],[9,9,0,9],[9,9,9,0]]}"#;
+
+/// Costs of shared lines as the papers have them.
+const LINES: LineCosts = LineCosts {
+    write: 70.0,
+    invalidate: [0.0, 0.5, 1.0, 2.0],
+    transfer: [2.3, 35.0, 35.0, 94.0],
+    base: [2.3, 35.0, 35.0, 94.0],
+    slope: [0.0, 0.0, 0.25, 4.5],
+};
+
+/// What makes such costs no costs.
+const LINES_DAMAGE: [(&str, &str); 5] = [
+    ("\"write\": 70.0", "\"write\": -1"),
+    ("\"slope\"", "\"base\""),
+    ("\"transfer\": [2.3,", "\"transfer\": ["),
+    ("\"base\": [2.3,", "\"base\": [null,"),
+    ("\"invalidate\": [0.0,", "\"invalidate\": [1e16,"),
+];
 
 const SPECS: [&str; 5] = [
     "core:2",
@@ -58,7 +78,10 @@ fn machines() -> Vec<String> {
             tool: "t".into(),
         });
         all.push(full.to_json());
+        all.push(full.with_lines(LINES).expect("valid costs").to_json());
     }
+    let lines = all[3].clone();
+    all.extend(LINES_DAMAGE.map(|(from, to)| lines.replacen(from, to, 1)));
     let damage = [
         ("\"schema\": 1", "\"schema\": 2"),
         ("\"ns\"", "\"ms\""),

@@ -1,8 +1,10 @@
 //! What to plan, from any bytes.
 
+use std::ops::ControlFlow;
+
 use arbitrary::{Arbitrary, Result, Unstructured};
-use corecast_model::{CostModel, Unit};
-use corecast_plan::{Operation, Pattern, RootChoice};
+use corecast_model::{CostModel, LineCosts, Place, Unit};
+use corecast_plan::{Effort, Operation, Pattern, RootChoice};
 
 /// A team, what it does, and how.
 #[derive(Debug)]
@@ -16,15 +18,45 @@ pub(crate) struct Case {
     pub(crate) root_choice: RootChoice,
     /// For whatever takes random numbers.
     pub(crate) seed: u64,
+    /// Changes that searches may try.
+    pub(crate) moves: u64,
+    /// How often a watcher looks on before it ends a search.
+    pub(crate) looks: u32,
+    /// For choices between the ways to call something.
+    pub(crate) choice: usize,
 }
 
 /// Most members.
 const MEMBERS_MAX: usize = 12;
+/// Most changes that searches may try.
+const MOVES_MAX: u64 = 500;
 
 impl Case {
+    /// How far searches go.
+    pub(crate) fn effort(&self) -> Effort {
+        Effort {
+            seed: self.seed,
+            moves: self.moves,
+        }
+    }
+
+    /// A watcher's answer: it ends the search after some looks, or never.
+    pub(crate) fn watcher(&self) -> impl FnMut() -> ControlFlow<()> + use<> {
+        let mut left = self.looks;
+        move || match left {
+            // No limit.
+            0 => ControlFlow::Continue(()),
+            1 => ControlFlow::Break(()),
+            _ => {
+                left -= 1;
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
     /// The root of a search; `None` where it is free.
     pub(crate) fn search_root(&self) -> Option<usize> {
-        (self.root_choice != RootChoice::Auto).then_some(self.root)
+        matches!(self.root_choice, RootChoice::Rank(_)).then_some(self.root)
     }
 }
 
@@ -34,12 +66,18 @@ impl<'a> Arbitrary<'a> for Case {
         let operation = *u.choose(&Operation::ALL)?;
         let pattern = pattern(u)?;
         let root = u.choose_index(n)?;
-        let root_choice = match u.arbitrary()? {
-            true => RootChoice::Rank(root),
-            false => RootChoice::Auto,
+        let root_choice = match u.int_in_range(0..=4)? {
+            1 | 3 => RootChoice::Rank(root),
+            4 => RootChoice::Smelt,
+            _ => RootChoice::Auto,
         };
         let seed = u.int_in_range(0..=u64::from(u16::MAX))?;
         let costs = costs(u, n)?;
+        // Absent from inputs that end here: no lines, no limits.
+        let costs = match u.int_in_range(0..=2)? {
+            2 => with_lines(u, costs)?,
+            _ => costs,
+        };
         Ok(Self {
             costs,
             operation,
@@ -47,6 +85,9 @@ impl<'a> Arbitrary<'a> for Case {
             root,
             root_choice,
             seed,
+            moves: MOVES_MAX - u.int_in_range(0..=MOVES_MAX)?,
+            looks: u.int_in_range(0..=40)?,
+            choice: usize::from(u.arbitrary::<u16>()?),
         })
     }
 }
@@ -93,6 +134,32 @@ fn costs(u: &mut Unstructured, n: usize) -> Result<CostModel> {
     let (send, receive) = (|i, j| cost(i, j, 0), |i, j| cost(i, j, 1));
     let model = CostModel::from_fn(Unit::Cycles, numa.clone(), send, receive);
     Ok(model.expect("prices are costs"))
+}
+
+/// Members anywhere on a machine whose shared lines cost anything.
+fn with_lines(u: &mut Unstructured, costs: CostModel) -> Result<CostModel> {
+    let few = [price(u)?, price(u)?, price(u)?];
+    let mut one = || Ok(few[u.choose_index(few.len())?]);
+    let mut list = || -> Result<[f64; 4]> { Ok([one()?, one()?, one()?, one()?]) };
+    let (invalidate, transfer, base, slope) = (list()?, list()?, list()?, list()?);
+    let write = one()?;
+    let place = |member: usize| {
+        let numa_node = costs.numa(member);
+        Ok(Place {
+            package: numa_node / 2,
+            numa_node,
+            core: 4 * numa_node + u.int_in_range(0..=3)?,
+        })
+    };
+    let places = (0..costs.n()).map(place).collect::<Result<Vec<_>>>()?;
+    let lines = LineCosts {
+        write,
+        invalidate,
+        transfer,
+        base,
+        slope,
+    };
+    Ok(costs.with_lines(lines, places).expect("prices are costs"))
 }
 
 /// One price: zero, whole, with two decimals, tiny, huge, or the next number to another.

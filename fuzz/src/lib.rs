@@ -4,9 +4,12 @@
 #![forbid(unsafe_code)]
 
 mod case;
+mod grouped;
 mod optimum;
 mod planner;
+mod proofs;
 mod readers;
+mod repairs;
 mod searches;
 
 pub use planner::planner;

@@ -1,19 +1,25 @@
 //! The planner against the checker and, for small teams, against the exact optimum.
 
 use arbitrary::{Arbitrary, Unstructured};
-use corecast_plan::{Operation, Plan, PlanError, RootChoice, Shape, bound, check, plan};
+use corecast_plan::{
+    Operation, Pattern, Plan, PlanError, Progress, RootChoice, Shape, bound, check, groups,
+    plan_with, smelt,
+};
 
 use crate::case::Case;
-use crate::{optimum, searches};
+use crate::{grouped, optimum, proofs, repairs, searches};
 
 /// Sums taken in another order differ in their last bits.
-const ROUNDING: f64 = 1e-9;
+pub(crate) const ROUNDING: f64 = 1e-9;
+
+/// To how much a proof is one: [`Plan::proved_optimal`].
+pub(crate) const PROVED: f64 = 1e-7;
 
 /// Teams up to this size are compared with the exact optimum.
-const EXACT_MAX: usize = 7;
+pub(crate) const EXACT_MAX: usize = 7;
 
 /// Additions that the bound by levels may take.
-const LEVELS_WORK: u64 = 20_000;
+pub(crate) const LEVELS_WORK: u64 = 20_000;
 
 /// Plans a case in every way there is, and judges each plan.
 pub fn planner(bytes: &[u8]) {
@@ -21,24 +27,46 @@ pub fn planner(bytes: &[u8]) {
         return;
     };
     let truth = Truth::of(&case);
-    let root = case.root_choice;
-    match plan(&case.costs, case.pattern, case.operation, root) {
-        Ok(made) => {
-            if let RootChoice::Rank(rank) = root {
-                assert_eq!(made.root, rank);
-            }
-            truth.judge(&case, &made);
-        }
-        Err(PlanError::Unsuited { .. }) => assert_ne!(case.operation, Operation::Barrier),
-        Err(error) => panic!("{case:?}: {error}"),
+    if let Some(made) = planned(&case) {
+        truth.judge(&case, &made);
+        truth.judge_root(&case, &made);
+        repairs::all(&case, &truth, &made);
     }
     for found in searches::all(&case) {
         truth.possible(&case, found.root, found.latency, found.search);
     }
+    let least = truth.least.as_deref();
+    match case.operation {
+        Operation::Broadcast => proofs::all(&case, &case.costs, least),
+        Operation::Reduce => proofs::all(&case, &case.costs.mirrored(), least),
+        Operation::Barrier => {}
+    }
+    grouped::all(&case);
+}
+
+/// The plan of the case; `None` where its pattern cannot do the operation.
+fn planned(case: &Case) -> Option<Plan> {
+    let mut seen = case.watcher();
+    let mut before: Option<Progress> = None;
+    let watch = &mut |now: &Progress| {
+        let later = before.is_none_or(|before| before.moves <= now.moves);
+        assert!(later, "{case:?}: {now:?} after {before:?}");
+        before = Some(*now);
+        seen()
+    };
+    let (costs, root, effort) = (&case.costs, case.root_choice, case.effort());
+    match plan_with(costs, case.pattern, case.operation, root, effort, watch) {
+        Ok(made) => Some(made),
+        Err(PlanError::Unsuited { .. }) => {
+            assert_ne!(case.operation, Operation::Barrier);
+            None
+        }
+        Err(error) => panic!("{case:?}: {error}"),
+    }
 }
 
 /// What is known for sure about a case.
-struct Truth {
+pub(crate) struct Truth {
     /// For each root the least latency with that root; `None` where the team is too large.
     least: Option<Vec<f64>>,
     /// No tree with any root is faster.
@@ -95,19 +123,55 @@ impl Truth {
     }
 
     /// Whether a plan is a schedule, is what it says, and is no better than possible.
-    fn judge(&self, case: &Case, plan: &Plan) {
+    ///
+    /// # Panics
+    ///
+    /// When it is not; so do the other judgements.
+    pub(crate) fn judge(&self, case: &Case, plan: &Plan) {
         if let Err(error) = check::plan(&case.costs, plan) {
             panic!("{case:?}: {plan:?}: {error}");
         }
-        if matches!(plan.shape, Shape::Rounds(_)) {
-            return;
+        match plan.shape {
+            Shape::Rounds(_) => return,
+            Shape::Tree(_) | Shape::Trees { .. } => {
+                self.possible(case, plan.root, plan.latency, "plan");
+            }
+            // Shared lines make more possible.
+            _ => {
+                let bound = groups::lower_bound(&case.costs, plan.operation, Some(plan.root));
+                let sound = plan.latency >= bound * (1.0 - ROUNDING);
+                assert!(sound, "{case:?}: {plan:?}: the bound is {bound}");
+                return;
+            }
         }
-        self.possible(case, plan.root, plan.latency, "plan");
         if let Some(least) = self.least(Some(plan.root)) {
-            let most = least * (1.0 + ROUNDING);
-            let sound = plan.lower_bound <= most && (!plan.proved_optimal || plan.latency <= most);
-            assert!(sound, "{case:?}: {plan:?}: the optimum is {least}");
+            self.judge_claims(case, plan, least);
         }
+    }
+
+    /// Whether the root is the one that was asked for, or else the plan's bound is one for all.
+    fn judge_root(&self, case: &Case, plan: &Plan) {
+        let root = match case.root_choice {
+            RootChoice::Rank(rank) => Some(rank),
+            RootChoice::Smelt => Some(smelt::root(&case.costs)),
+            RootChoice::Auto if is_searched(case.pattern) => None,
+            RootChoice::Auto => Some(smelt::root(&case.costs)),
+        };
+        if let Some(root) = root {
+            assert_eq!(plan.root, root, "{case:?}");
+        } else if let (Some(least), Shape::Tree(_) | Shape::Trees { .. }) =
+            (self.least(None), &plan.shape)
+        {
+            self.judge_claims(case, plan, least);
+        }
+    }
+
+    /// Whether what a plan says about the optimum is true.
+    fn judge_claims(&self, case: &Case, plan: &Plan, least: f64) {
+        let optimal = plan.latency <= least * (1.0 + PROVED);
+        let sound =
+            plan.lower_bound <= least * (1.0 + ROUNDING) && (!plan.proved_optimal || optimal);
+        assert!(sound, "{case:?}: {plan:?}: the optimum is {least}");
     }
 
     /// Whether a latency is neither below the optimum nor below the bound.
@@ -118,4 +182,8 @@ impl Truth {
             "{case:?}: {who} with root {root}: {latency}, below {least}"
         );
     }
+}
+
+fn is_searched(pattern: Pattern) -> bool {
+    matches!(pattern, Pattern::Best | Pattern::Optimal)
 }

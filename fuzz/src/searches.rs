@@ -1,9 +1,7 @@
 //! All searches on one case: what they give must be a schedule, no worse than what it came from.
 
-use std::ops::ControlFlow;
-
 use corecast_model::CostModel;
-use corecast_plan::search::{Effort, Progress, construct, improve, improve_barrier};
+use corecast_plan::search::{Progress, construct, improve, improve_barrier};
 use corecast_plan::{Operation, Tree, check};
 
 use crate::case::Case;
@@ -17,8 +15,6 @@ pub(crate) struct Found {
     /// What the checker says that it takes.
     pub(crate) latency: f64,
 }
-
-const MOVES: u64 = 200;
 
 /// Schedules of all searches.
 ///
@@ -37,7 +33,9 @@ pub(crate) fn all(case: &Case) -> Vec<Found> {
 fn trees(case: &Case, costs: &CostModel) -> Vec<Found> {
     let root = case.search_root();
     let start = construct(costs, root);
-    let better = improve(costs, &start, root.is_none(), 0.0, effort(case), &mut go_on);
+    let mut seen = case.watcher();
+    let watch = &mut |_: &Progress| seen();
+    let better = improve(costs, &start, root.is_none(), 0.0, case.effort(), watch);
     let found = vec![
         found(case, costs, "construct", &start),
         found(case, costs, "improve", &better),
@@ -77,7 +75,9 @@ fn found(case: &Case, costs: &CostModel, search: &'static str, tree: &Tree) -> F
 
 fn barrier(case: &Case) -> Found {
     let root = case.search_root();
-    let both = improve_barrier(&case.costs, root, 0.0, effort(case), &mut go_on);
+    let mut seen = case.watcher();
+    let watch = &mut |_: &Progress| seen();
+    let both = improve_barrier(&case.costs, root, 0.0, case.effort(), watch);
     let at = both.outward.root();
     assert!(root.is_none_or(|root| root == at), "{case:?}: {both:?}");
     let (inward, outward) = (both.inward.child_lists(), both.outward.child_lists());
@@ -94,15 +94,4 @@ fn barrier(case: &Case) -> Found {
         root: at,
         latency,
     }
-}
-
-fn effort(case: &Case) -> Effort {
-    Effort {
-        seed: case.seed,
-        moves: MOVES,
-    }
-}
-
-fn go_on(_: &Progress) -> ControlFlow<()> {
-    ControlFlow::Continue(())
 }

@@ -1,0 +1,151 @@
+//! Trees with groups on one case: bound ≤ optimum ≤ search, and every way to cost one agrees.
+
+use corecast_model::{CostModel, Lines};
+use corecast_plan::groups::{
+    Grouped, best_order, fan_out_avail, latency, lower_bound, search, search_barrier, timeline,
+};
+use corecast_plan::search::{Progress, construct};
+use corecast_plan::{Operation, cost};
+
+use crate::case::Case;
+use crate::planner::ROUNDING;
+
+/// Teams up to this size are compared with the exact optimum.
+const EXACT_MAX: usize = 6;
+
+/// Searches for trees with groups, where the case has shared lines.
+///
+/// # Panics
+///
+/// When a search gives less than it got, a bound is above the optimum or a tree below it.
+pub(crate) fn all(case: &Case) {
+    let costs = &case.costs;
+    let Some(lines) = costs.lines() else {
+        return;
+    };
+    let (root, free) = (case.search_root(), case.search_root().is_none());
+    let bound = lower_bound(costs, case.operation, root);
+    let start = construct(costs, root);
+    let given = cost::latency(costs, &start, case.operation);
+    assert_eq!(
+        latency(costs, &Grouped::from(&start), case.operation),
+        given
+    );
+    let mut seen = case.watcher();
+    let watch = &mut |_: &Progress| seen();
+    let effort = case.effort();
+    let found = search(costs, case.operation, free, &start, bound, effort, watch);
+    assert!(free || Some(found.root()) == root, "{case:?}: {found:?}");
+    let mut best = agreed(case, &found);
+    assert!(best <= given, "{case:?}: {found:?} from {given}");
+    if case.operation == Operation::Barrier {
+        let fan_in = start.reversed();
+        let both = search_barrier(costs, free, &fan_in, &start, bound, effort, watch);
+        assert_eq!(both.fan_in.root(), both.fan_out.root());
+        assert!(free || Some(both.fan_in.root()) == root);
+        let latency = both.latency(costs);
+        assert!(latency <= given * (1.0 + ROUNDING), "{case:?}: {both:?}");
+        best = best.min(latency);
+    }
+    assert!(
+        bound >= 0.0 && bound <= best * (1.0 + ROUNDING),
+        "{case:?}: bound {bound}, found {best}"
+    );
+    if case.operation == Operation::Broadcast && costs.n() <= EXACT_MAX {
+        let least = optimum(costs, lines);
+        for (root, &least) in least.iter().enumerate() {
+            let bound = lower_bound(costs, Operation::Broadcast, Some(root));
+            let sound = bound <= least * (1.0 + ROUNDING);
+            assert!(
+                sound,
+                "{case:?} root {root}: bound {bound}, optimum {least}"
+            );
+        }
+        let any = least.iter().copied().fold(f64::INFINITY, f64::min);
+        let sound = bound <= root.map_or(any, |r| least[r]) * (1.0 + ROUNDING)
+            && best >= least[found.root()] * (1.0 - ROUNDING);
+        assert!(sound, "{case:?}: {found:?}: {bound} to {best}, {least:?}");
+    }
+}
+
+/// The latency of a tree, which all ways to find it agree on.
+fn agreed(case: &Case, found: &Grouped) -> f64 {
+    let (costs, operation) = (&case.costs, case.operation);
+    let latency = latency(costs, found, operation);
+    let near = |other: f64| (other - latency).abs() <= ROUNDING * latency;
+    let drawn = timeline(costs, found, operation);
+    assert!(near(drawn.latency), "{case:?}: {found:?}: {drawn:?}");
+    if operation == Operation::Broadcast {
+        let last = fan_out_avail(costs, found).into_iter().fold(0.0, f64::max);
+        assert!(near(last), "{case:?}: {found:?}: {last}");
+        let ordered = best_order(costs, found, operation);
+        let ordered = corecast_plan::groups::latency(costs, &ordered, operation);
+        assert!(ordered <= latency * (1.0 + ROUNDING), "{case:?}: {found:?}");
+    }
+    latency
+}
+
+/// For each root the latency of the best broadcast over a tree with groups.
+///
+/// `best[v][S]` is the least time in which v has all of S informed: v serves some group of S first;
+/// each of the rest is left to a member of that group, or to v.
+fn optimum(costs: &CostModel, lines: &Lines) -> Vec<f64> {
+    let n = costs.n();
+    let mut best = vec![vec![0.0_f64; 1 << n]; n];
+    for set in 1..1_usize << n {
+        for v in (0..n).filter(|v| set >> v & 1 == 0) {
+            let mut least = f64::INFINITY;
+            let mut group = set;
+            while group > 0 {
+                least = least.min(served(costs, lines, &best, v, group, set & !group));
+                group = (group - 1) & set;
+            }
+            best[v][set] = least;
+        }
+    }
+    let all = (1 << n) - 1;
+    (0..n).map(|root| best[root][all & !(1 << root)]).collect()
+}
+
+/// The least time when v serves `group` first and the group and v share out the rest.
+fn served(
+    costs: &CostModel,
+    lines: &Lines,
+    best: &[Vec<f64>],
+    v: usize,
+    group: usize,
+    rest: usize,
+) -> f64 {
+    let members: Vec<usize> = (0..costs.n()).filter(|m| group >> m & 1 == 1).collect();
+    let g = members.len();
+    let (blocked, fetch): (f64, Vec<f64>) = match members[..] {
+        [c] => (costs.send(v, c), vec![costs.receive(v, c)]),
+        _ => {
+            let fetch = members.iter().map(|&j| lines.fetch(v, j, g));
+            (lines.write(v, &members), fetch.collect())
+        }
+    };
+    // The least time in which the members from the k-th on, and v, inform a part of the rest.
+    let mut from = best[v].clone();
+    for (&member, fetch) in members.iter().zip(fetch) {
+        let mut next = vec![f64::INFINITY; from.len()];
+        let mut set = rest;
+        loop {
+            let mut part = set;
+            loop {
+                let time = (fetch + best[member][part]).max(from[set & !part]);
+                next[set] = next[set].min(time);
+                if part == 0 {
+                    break;
+                }
+                part = (part - 1) & set;
+            }
+            if set == 0 {
+                break;
+            }
+            set = (set - 1) & rest;
+        }
+        from = next;
+    }
+    blocked + from[rest]
+}
