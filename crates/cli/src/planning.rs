@@ -59,7 +59,8 @@ pub(crate) struct Timed {
     pub(crate) search_ms: f64,
 }
 
-/// The plan of `pattern` for `team`.
+/// The plan of `pattern` for `team`, one that can run: without groups, which no collective runs over,
+/// whatever the costs say of shared lines.
 ///
 /// # Errors
 ///
@@ -71,7 +72,8 @@ pub(crate) fn search(
     root: RootChoice,
 ) -> Result<Timed> {
     let start = Instant::now();
-    let plan = plan(&team.costs, pattern, operation, root)?;
+    let costs = team.costs.without_lines();
+    let plan = plan(&costs, pattern, operation, root)?;
     Ok(Timed {
         plan,
         search_ms: start.elapsed().as_secs_f64() * 1e3,

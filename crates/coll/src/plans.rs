@@ -42,16 +42,19 @@ impl BarrierPlan {
     ///
     /// # Errors
     ///
-    /// A plan of another operation.
+    /// A plan of another operation, or with groups that share lines.
     pub fn of_plan(plan: &Plan) -> Result<Self, PlansError> {
-        let barrier = (plan.operation == Operation::Barrier).then(|| Self::of_shape(&plan.shape));
-        barrier.flatten().ok_or(PlansError::Operation {
-            expected: Operation::Barrier,
-            found: plan.operation,
-        })
+        if plan.operation != Operation::Barrier {
+            return Err(PlansError::Operation {
+                expected: Operation::Barrier,
+                found: plan.operation,
+            });
+        }
+        Self::of_shape(&plan.shape).ok_or(PlansError::Groups)
     }
 
-    /// What a barrier of this shape runs over; `None` for a shape that came later than this crate.
+    /// What a barrier of this shape runs over; `None` for a shape that collectives cannot run, such as
+    /// groups that share lines.
     pub fn of_shape(shape: &Shape) -> Option<Self> {
         match shape {
             Shape::Tree(tree) => Some(Self::of_tree(tree)),
@@ -88,6 +91,9 @@ pub enum PlansError {
         /// What was given.
         found: Operation,
     },
+    /// A plan whose members share lines.
+    #[error("the plan has groups that share lines: plan with costs without lines")]
+    Groups,
     /// Plans for different teams.
     #[error(
         "the plans are for teams of different sizes: barrier {barrier}, broadcast {broadcast}, reduce {reduce}"
@@ -138,6 +144,9 @@ impl Plans {
     /// Without a root broadcasts and reductions share Smelt's; a barrier that is searched for has
     /// its own.
     ///
+    /// Costs of shared lines are not looked at ([`CostModel::without_lines`]): with them a search may
+    /// find groups, and each line here has one reader.
+    ///
     /// # Errors
     ///
     /// A root outside of the team, or a radix below 2.
@@ -146,6 +155,7 @@ impl Plans {
         pattern: Pattern,
         root: Option<usize>,
     ) -> Result<Self, PlansError> {
+        let costs = &*costs.without_lines();
         let root_or = |choice| root.map_or(choice, RootChoice::Rank);
         let tree_pattern = match pattern.rounds(2) {
             Some(_) => Pattern::Smelt,
@@ -229,5 +239,30 @@ impl Plans {
         edges.sort_unstable();
         edges.dedup();
         edges
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Costs that know of shared lines, over which flat groups are best.
+    #[test]
+    fn plans_share_no_lines() {
+        let words = "package:2 core:3 send=10,20 receive=30,60 write=5 transfer=2,4";
+        let file = corecast_model::synthetic(words).unwrap();
+        let costs = file.costs();
+        let grouped = plan(costs, Pattern::Best, Operation::Barrier, RootChoice::Auto).unwrap();
+        assert!(grouped.two_grouped().is_some());
+        assert_eq!(BarrierPlan::of_shape(&grouped.shape), None);
+        assert_eq!(BarrierPlan::of_plan(&grouped), Err(PlansError::Groups));
+        for pattern in [Pattern::Best, Pattern::Optimal, Pattern::Smelt] {
+            for root in [None, Some(4)] {
+                let plans = Plans::of_pattern(costs, pattern, root).unwrap();
+                let bare = Plans::of_pattern(&costs.without_lines(), pattern, root).unwrap();
+                assert_eq!(plans, bare);
+                assert!(matches!(plans.barrier(), BarrierPlan::Trees { .. }));
+            }
+        }
     }
 }

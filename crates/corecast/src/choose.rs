@@ -179,6 +179,7 @@ impl Candidate {
                 pattern: self.pattern,
                 operation,
             }),
+            // Rounds: what is chosen runs, and groups do not.
             _ => plan(costs, self.pattern, operation, RootChoice::Rank(self.root)),
         }
     }

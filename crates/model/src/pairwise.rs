@@ -1,5 +1,7 @@
 //! What one message costs each of its two ends, for every ordered pair of threads.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::lines::{LineCosts, Lines, Place};
@@ -434,6 +436,19 @@ impl CostModel {
         }
         self.lines = Some(Lines::new(costs, places)?);
         Ok(self)
+    }
+
+    /// The same without costs of shared lines, for whoever can run no groups; a copy where there
+    /// are any.
+    #[must_use]
+    pub fn without_lines(&self) -> Cow<'_, Self> {
+        match self.lines {
+            None => Cow::Borrowed(self),
+            Some(_) => Cow::Owned(Self {
+                lines: None,
+                ..self.clone()
+            }),
+        }
     }
 
     /// The model of a team: entry r of `positions` becomes thread r.

@@ -6,11 +6,16 @@
 //!                  └────►◄─────┘ equal: optimal
 //! ```
 //!
+//! Where costs say what lines cost that several members share ([`CostModel::lines`]), trees with
+//! groups are searched too, in `grouped`: for broadcasts and barriers, since a reduction shares no
+//! lines. The bound is then [`crate::groups::lower_bound`], of all trees with and without groups.
+//!
 //! **Deterministic.** The result depends on the costs, the operation, the root, the seed and the
 //! number of moves alone. Whoever has a time limit gives a watcher, which may end the search at any
 //! time; the best plan so far is the result then, with the bound that was proved so far.
 
 mod barrier;
+mod grouped;
 mod way;
 
 use std::ops::ControlFlow;
@@ -20,8 +25,8 @@ use corecast_model::CostModel;
 use crate::bound;
 use crate::operation::Operation;
 use crate::pattern::Pattern;
+use crate::plan::Shape;
 use crate::search::Effort;
-use crate::tree::Tree;
 use way::Way;
 
 impl Default for Effort {
@@ -63,10 +68,9 @@ pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 
 /// What a search for one operation found.
 pub(crate) struct Found {
-    /// Outward for a broadcast, inward for a reduction (children in the order of taking), both for
-    /// a barrier.
-    pub(crate) fan_in: Option<Tree>,
-    pub(crate) fan_out: Option<Tree>,
+    /// The schedule; never rounds.
+    pub(crate) shape: Shape,
+    /// No schedule of those that were searched is faster.
     pub(crate) lower_bound: f64,
 }
 
@@ -83,6 +87,17 @@ struct Turn {
     seed: u64,
     moves: u64,
     work: u64,
+}
+
+impl Turn {
+    /// No moves and no proof.
+    fn none(seed: u64) -> Self {
+        Self {
+            seed,
+            moves: 0,
+            work: 0,
+        }
+    }
 }
 
 /// The turns of a search, each longer than the one before, until the moves are used up.
@@ -103,6 +118,16 @@ impl Turns {
             proof: share * WORK_PER_MOVE / 2,
             next: 0,
             length: FIRST_TURN,
+        }
+    }
+
+    /// Moves alone, beginning with a turn of this length.
+    fn without_proof(effort: Effort, length: u64) -> Self {
+        Self {
+            effort,
+            proof: 0,
+            next: 0,
+            length,
         }
     }
 
@@ -137,26 +162,43 @@ pub(crate) fn search(
     effort: Effort,
     watch: Watch<'_>,
 ) -> Found {
-    let mut turns = Turns::new(pattern, effort);
+    if costs.lines().is_some() && operation != Operation::Reduce {
+        return grouped::search(costs, operation, root, effort, watch);
+    }
+    trees(
+        costs,
+        operation,
+        root,
+        &mut Turns::new(pattern, effort),
+        watch,
+    )
+}
+
+/// The same with lines of two members only, whatever the costs say.
+fn trees(
+    costs: &CostModel,
+    operation: Operation,
+    root: Option<usize>,
+    turns: &mut Turns,
+    watch: Watch<'_>,
+) -> Found {
     match operation {
         Operation::Broadcast => {
-            let way = one_way(costs, root, &mut turns, watch);
+            let way = one_way(costs, root, turns, watch);
             Found {
-                fan_in: None,
+                shape: Shape::Tree(way.tree),
                 lower_bound: way.lower_bound,
-                fan_out: Some(way.tree),
             }
         }
         Operation::Reduce => {
             let mirrored = costs.mirrored();
-            let way = one_way(&mirrored, root, &mut turns, watch);
+            let way = one_way(&mirrored, root, turns, watch);
             Found {
-                fan_in: Some(way.tree.reversed()),
+                shape: Shape::Tree(way.tree.reversed()),
                 lower_bound: way.lower_bound,
-                fan_out: None,
             }
         }
-        Operation::Barrier => barrier::search(costs, root, &mut turns, watch),
+        Operation::Barrier => barrier::search(costs, root, turns, watch),
     }
 }
 

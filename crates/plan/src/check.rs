@@ -10,6 +10,7 @@
 //!
 //! - `spanning`: every rank once, from the root, without a cycle;
 //! - `script`: what each member does, by operation and shape;
+//! - `shared`: lines that a group shares, see [`crate::groups`];
 //! - `events`: a clock that goes from event to event, where [`crate::cost`] has closed recursions.
 //!
 //! Messages carry the ranks that their sender has heard of, so that the play also shows whether the
@@ -24,6 +25,7 @@
 mod events;
 mod ranks;
 mod script;
+mod shared;
 mod spanning;
 
 use corecast_model::CostModel;
@@ -48,7 +50,8 @@ pub struct Checked {
     pub latency: f64,
     /// For each rank when it is done, in the model's unit: its last message sent or taken.
     pub done: Vec<f64>,
-    /// Messages that were sent.
+    /// Messages that were sent. A line that a group polls counts once, one that a group adds to once
+    /// for each member.
     pub messages: usize,
 }
 
@@ -108,6 +111,17 @@ pub enum CheckError {
         /// A rank on the cycle.
         rank: usize,
     },
+    /// A group without members.
+    #[error("group {group} of rank {rank} has no members")]
+    EmptyGroup {
+        /// The parent.
+        rank: usize,
+        /// The group's place in its list, from 0.
+        group: usize,
+    },
+    /// Groups, whose latency nobody knows.
+    #[error("members share lines, and the cost model does not say what that costs")]
+    NoLines,
     /// A member waits for a message that never comes.
     #[error("rank {rank} waits for a message of rank {source_rank} that never comes")]
     Stuck {
@@ -188,9 +202,6 @@ pub enum CheckError {
         /// The operation.
         operation: Operation,
     },
-    /// A shape that this checker does not know.
-    #[error("cannot check: this checker does not know the plan's shape")]
-    UnknownShape,
 }
 
 /// Whether a plan is a schedule of its operation, and whether all its numbers are right.
@@ -217,7 +228,6 @@ pub enum CheckError {
 /// ```
 pub fn plan(costs: &CostModel, plan: &Plan) -> Result<Checked, CheckError> {
     let operation = plan.operation;
-    #[allow(unreachable_patterns, reason = "shapes are added elsewhere")]
     let checked = match &plan.shape {
         Shape::Tree(tree) => {
             same_root(plan.root, tree.root())?;
@@ -233,9 +243,20 @@ pub fn plan(costs: &CostModel, plan: &Plan) -> Result<Checked, CheckError> {
                 fan_out.child_lists(),
             )?
         }
+        Shape::Groups(groups) => {
+            same_root(plan.root, groups.root())?;
+            self::grouped(costs, operation, groups.root(), groups.group_lists())?
+        }
+        Shape::GroupedTrees { fan_in, fan_out } if operation == Operation::Barrier => {
+            same_root(plan.root, fan_in.root())?;
+            same_root(plan.root, fan_out.root())?;
+            let (inward, outward) = (fan_in.group_lists(), fan_out.group_lists());
+            two_grouped(costs, plan.root, inward, outward)?
+        }
         Shape::Rounds(rounds) if operation == Operation::Barrier => self::rounds(costs, rounds)?,
-        Shape::Trees { .. } | Shape::Rounds(_) => return Err(CheckError::Unsuited { operation }),
-        _ => return Err(CheckError::UnknownShape),
+        Shape::Trees { .. } | Shape::GroupedTrees { .. } | Shape::Rounds(_) => {
+            return Err(CheckError::Unsuited { operation });
+        }
     };
     numbers(plan, checked.latency)?;
     Ok(checked)
@@ -297,6 +318,71 @@ pub fn two_trees(
     let mut script = Script::new(costs.n());
     script.reduce(inward);
     script.broadcast(outward);
+    perform(costs, Operation::Barrier, root, script)
+}
+
+/// Plays an operation over one tree with groups, given as its root and, for each rank, the groups
+/// that it serves.
+///
+/// Lists are read as those of [`tree`]. A reduction shares no lines, whatever the groups are.
+///
+/// # Errors
+///
+/// Groups that are no tree over the model's team; shared lines without costs.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_plan::{Operation, check};
+///
+/// let machine = corecast_model::synthetic("core:4 send=10 receive=30 write=20 transfer=5").unwrap();
+/// let flat = [vec![vec![1, 2, 3]], vec![], vec![], vec![]];
+/// let play = |operation| check::grouped(machine.costs(), operation, 0, &flat).unwrap().latency;
+/// assert_eq!(play(Operation::Broadcast), 25.0);
+/// // In: a write, two more members that add, and the parent; then out.
+/// assert_eq!(play(Operation::Barrier), 35.0 + 25.0);
+/// ```
+pub fn grouped(
+    costs: &CostModel,
+    operation: Operation,
+    root: usize,
+    groups: &[Vec<Vec<usize>>],
+) -> Result<Checked, CheckError> {
+    no_empty_group(groups)?;
+    let children = flattened(groups);
+    spanning::check(costs.n(), root, &children)?;
+    let mut script = Script::new(costs.n());
+    match operation {
+        Operation::Broadcast => script.fan_out(groups),
+        Operation::Reduce => script.reduce(&children),
+        Operation::Barrier => {
+            script.fan_in(&backwards(groups));
+            script.fan_out(groups);
+        }
+    }
+    perform(costs, operation, root, script)
+}
+
+/// Plays a barrier whose way in and way out are different trees with groups, with one root.
+///
+/// Groups of `inward` are taken and those of `outward` served in list order.
+///
+/// # Errors
+///
+/// As [`grouped`].
+pub fn two_grouped(
+    costs: &CostModel,
+    root: usize,
+    inward: &[Vec<Vec<usize>>],
+    outward: &[Vec<Vec<usize>>],
+) -> Result<Checked, CheckError> {
+    for groups in [inward, outward] {
+        no_empty_group(groups)?;
+        spanning::check(costs.n(), root, &flattened(groups))?;
+    }
+    let mut script = Script::new(costs.n());
+    script.fan_in(inward);
+    script.fan_out(outward);
     perform(costs, Operation::Barrier, root, script)
 }
 
@@ -407,7 +493,20 @@ fn same_root(plan: usize, tree: usize) -> Result<(), CheckError> {
     }
 }
 
-fn backwards(children: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let list = |list: &Vec<usize>| list.iter().rev().copied().collect();
-    children.iter().map(list).collect()
+fn backwards<T: Clone>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
+    let list = |list: &Vec<T>| list.iter().rev().cloned().collect();
+    lists.iter().map(list).collect()
+}
+
+fn flattened(groups: &[Vec<Vec<usize>>]) -> Vec<Vec<usize>> {
+    groups.iter().map(|list| list.concat()).collect()
+}
+
+fn no_empty_group(groups: &[Vec<Vec<usize>>]) -> Result<(), CheckError> {
+    for (rank, list) in groups.iter().enumerate() {
+        if let Some(group) = list.iter().position(Vec::is_empty) {
+            return Err(CheckError::EmptyGroup { rank, group });
+        }
+    }
+    Ok(())
 }

@@ -1,7 +1,8 @@
 //! Plans as pictures: text for terminals, DOT for Graphviz, SVG for reports.
 //!
 //! Pictures of trees show for each member its rank, its NUMA node and when it has what it waits for
-//! ([`Timeline::avail`]), and on each edge the place in the parent's list, from 1. A barrier with a
+//! ([`Timeline::avail`]), and on each edge the place in the parent's list, from 1; members of a group,
+//! who share a line with their parent, have one place. A barrier with a
 //! tree for each way is drawn as two trees. The picture over time shows for each member when it
 //! sends, receives, waits and is done, as Smelt's Fig. 4 and 7 do.
 
@@ -16,6 +17,7 @@ mod xml;
 use corecast_model::CostModel;
 
 use crate::cost::{self, Timeline};
+use crate::groups;
 use crate::operation::Operation;
 use crate::plan::Plan;
 use crate::tree::Tree;
@@ -79,12 +81,30 @@ impl<'a> Drawing<'a> {
         if let Some(tree) = plan.tree() {
             return Some(Self::new(costs, tree, plan.operation));
         }
+        let operation = plan.operation;
+        if let Some(groups) = plan.groups() {
+            let timeline = groups::timeline(costs, groups, operation);
+            let chain = critical_chain(&timeline);
+            let view = View::of_tree(groups.tree(), operation, &timeline, &chain);
+            let views = vec![view.with_groups(groups)];
+            return Some(Self::of_views(costs, operation, views, timeline, chain));
+        }
+        if let Some((fan_in, fan_out)) = plan.two_grouped() {
+            let timeline = groups::two_ways_timeline(costs, fan_in, fan_out);
+            let chain = critical_chain(&timeline);
+            let inward = groups::fan_in_avail(costs, fan_in, false);
+            let (first, second) = (fan_in.tree(), fan_out.tree());
+            let views = View::of_trees(first, second, inward, &timeline, &chain);
+            let grouped = views.into_iter().zip([fan_in, fan_out]);
+            let views = grouped.map(|(view, groups)| view.with_groups(groups));
+            let views = views.collect();
+            return Some(Self::of_views(costs, operation, views, timeline, chain));
+        }
         let (fan_in, fan_out) = plan.two_trees()?;
         let timeline = cost::two_trees_timeline(costs, fan_in, fan_out);
         let chain = critical_chain(&timeline);
         let inward = cost::reduce_avail(costs, fan_in, false);
         let views = View::of_trees(fan_in, fan_out, inward, &timeline, &chain);
-        let operation = plan.operation;
         Some(Self::of_views(costs, operation, views, timeline, chain))
     }
 
@@ -193,6 +213,14 @@ impl<'a> Drawing<'a> {
             _ => 2,
         };
         format!("{value:.digits$}")
+    }
+
+    /// How many poll the line by which `rank` sends to `peer`.
+    fn group(&self, rank: usize, peer: usize) -> usize {
+        let mut outward = self.views.iter().filter(|view| {
+            view.direction != Operation::Reduce && view.tree.parent(peer) == Some(rank)
+        });
+        outward.next().map_or(1, |view| view.group(peer))
     }
 
     /// NUMA nodes with their members by rank, nodes by number.

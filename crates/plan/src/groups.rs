@@ -73,6 +73,7 @@ mod state;
 pub use bound::{fan_in_bound, lower_bound};
 pub use cost::{
     best_order, fan_in_avail, fan_in_latency, fan_out_avail, latency, timeline, two_ways,
+    two_ways_timeline,
 };
 pub use search::{TwoWays, search, search_barrier};
 

@@ -20,8 +20,8 @@ use crate::tree::Tree;
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum Pattern {
-    /// The best tree that a search finds, see [`crate::search`]; [`Pattern::tree`] alone only
-    /// constructs it.
+    /// The best tree that a search finds, see [`crate::search`], with groups where costs say what
+    /// shared lines cost, see [`crate::groups`]; [`Pattern::tree`] alone only constructs it.
     Best,
     /// The same, searched until it is proved that none is better, see [`crate::best`].
     Optimal,

@@ -7,6 +7,7 @@ use corecast_model::CostModel;
 use crate::best::{self, Progress};
 use crate::bound;
 use crate::cost::{self, Timeline};
+use crate::groups::{self, Grouped};
 use crate::operation::Operation;
 use crate::pattern::Pattern;
 use crate::rounds::Rounds;
@@ -42,6 +43,16 @@ pub enum Shape {
         /// From the root.
         fan_out: Tree,
     },
+    /// One tree in which some members share a line with their parent, see [`crate::groups`]. Lists
+    /// of groups are in the order of [`Shape::Tree`]'s lists.
+    Groups(Grouped),
+    /// A barrier's two trees with one root, where members share lines in one of them or in both.
+    GroupedTrees {
+        /// Towards the root; groups are taken in list order.
+        fan_in: Grouped,
+        /// From the root.
+        fan_out: Grouped,
+    },
     /// Rounds of notifications.
     Rounds(Rounds),
 }
@@ -62,6 +73,10 @@ pub struct Plan {
     /// No schedule can be faster than this, in the model's unit: for trees none with the same root,
     /// or with any root where that was left to the search (a barrier may even use a tree for each
     /// direction), for rounds none at all.
+    ///
+    /// Where costs say what shared lines cost ([`CostModel::lines`]) there are more trees: those
+    /// with groups. The bound of a plan that was searched for, and of one with groups, holds for
+    /// them too; that of any other tree for those without groups.
     pub lower_bound: f64,
     /// `(latency − lower_bound) / latency`, from 0 to 1: the share of the latency that a better
     /// schedule could save at most.
@@ -109,6 +124,9 @@ pub enum PlanError {
         /// Root of the fan-out.
         fan_out: usize,
     },
+    /// Groups, whose latency nobody knows.
+    #[error("the schedule shares lines, and the cost model does not say what that costs")]
+    NoLines,
     /// A schedule for another team.
     #[error("the schedule has {found} members, the cost model {expected}")]
     TeamSize {
@@ -142,7 +160,9 @@ impl RootChoice {
 /// ([`CostModel::mirrored`]) and lists reversed, so that each pattern sees the costs that matter to
 /// it and children are taken in the order in which they arrive. A barrier uses the broadcast tree
 /// in both directions, as Smelt does (§4); [`Pattern::Best`] and [`Pattern::Optimal`] plan each
-/// direction by itself.
+/// direction by itself. Where costs say what shared lines cost ([`CostModel::lines`]) these two
+/// also look for groups, in broadcasts and barriers; their plans then have no [`Plan::tree`] where
+/// groups are faster. Whoever needs a tree plans with [`CostModel::without_lines`].
 ///
 /// # Errors
 ///
@@ -212,13 +232,8 @@ pub fn plan_with(
     }
     if pattern.is_searched() {
         let found = best::search(costs, pattern, operation, root, effort, watch);
-        let shape = match (found.fan_in, found.fan_out) {
-            (Some(fan_in), Some(fan_out)) => Shape::of_trees(fan_in, fan_out),
-            (Some(tree), None) | (None, Some(tree)) => Shape::Tree(tree),
-            (None, None) => unreachable!("a search has found something"),
-        };
-        let (root, bound) = (shape.root().unwrap_or(0), Some(found.lower_bound));
-        return Plan::of_shape(costs, pattern, operation, root, shape, bound);
+        let (root, bound) = (found.shape.root().unwrap_or(0), Some(found.lower_bound));
+        return Plan::of_shape(costs, pattern, operation, root, found.shape, bound);
     }
     built(costs, pattern, operation, root.unwrap_or(0), None)
 }
@@ -333,15 +348,12 @@ impl Plan {
         if found != expected {
             return Err(PlanError::TeamSize { found, expected });
         }
-        let latency = match &shape {
-            Shape::Tree(tree) => cost::latency(costs, tree, operation),
-            Shape::Trees { fan_in, fan_out } => cost::two_trees(costs, fan_in, fan_out),
-            Shape::Rounds(rounds) => rounds.latency(costs),
-        };
-        let lower_bound = proved.unwrap_or_else(|| match &shape {
-            Shape::Rounds(_) => bound::any_barrier(costs),
-            _ => bound::lower_bound(costs, operation, Some(root)),
-        });
+        if shape.shares_lines() && costs.lines().is_none() {
+            return Err(PlanError::NoLines);
+        }
+        let latency = shape.latency(costs, operation);
+        let bound = || shape.lower_bound(costs, operation, root);
+        let lower_bound = proved.unwrap_or_else(bound);
         let mut plan = Self {
             pattern,
             operation,
@@ -385,7 +397,41 @@ impl Plan {
         Self::of_shape(costs, pattern, Operation::Barrier, root, shape, None)
     }
 
-    /// The tree, if the plan is a single one.
+    /// The plan of a given tree with groups. Where no line is shared it is that of the tree, and so
+    /// it is for a reduction, whose lines are private whatever the groups are.
+    ///
+    /// # Errors
+    ///
+    /// Another number of members than the model; shared lines whose costs the model does not know.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_plan::groups::Grouped;
+    /// use corecast_plan::{Operation, Pattern, Plan};
+    ///
+    /// let machine = corecast_model::builtin("sandybridge-2x8").unwrap();
+    /// let (costs, flat) = (machine.costs(), Grouped::flat(32, 0));
+    /// let plan = Plan::of_groups(costs, Pattern::Best, Operation::Broadcast, flat.clone())?;
+    /// assert_eq!((plan.latency, plan.proved_optimal), (164.0, true));
+    /// assert_eq!((plan.groups(), plan.tree()), (Some(&flat), None));
+    /// # Ok::<(), corecast_plan::PlanError>(())
+    /// ```
+    pub fn of_groups(
+        costs: &CostModel,
+        pattern: Pattern,
+        operation: Operation,
+        groups: Grouped,
+    ) -> Result<Self, PlanError> {
+        let root = groups.root();
+        let shape = match operation {
+            Operation::Reduce => Shape::Tree(groups.tree().clone()),
+            Operation::Broadcast | Operation::Barrier => Shape::of_groups(groups),
+        };
+        Self::of_shape(costs, pattern, operation, root, shape, None)
+    }
+
+    /// The tree, if the plan is a single one whose members share no lines.
     #[must_use]
     pub fn tree(&self) -> Option<&Tree> {
         match &self.shape {
@@ -394,12 +440,30 @@ impl Plan {
         }
     }
 
-    /// The tree that messages leave the root by, unless the plan has none.
+    /// The tree that messages leave the root by, unless the plan has none or members share lines.
     #[must_use]
     pub fn outward(&self) -> Option<&Tree> {
         match (&self.shape, self.operation) {
             (Shape::Tree(tree), Operation::Broadcast | Operation::Barrier) => Some(tree),
             (Shape::Trees { fan_out, .. }, _) => Some(fan_out),
+            _ => None,
+        }
+    }
+
+    /// The tree with groups, if the plan is a single one.
+    #[must_use]
+    pub fn groups(&self) -> Option<&Grouped> {
+        match &self.shape {
+            Shape::Groups(groups) => Some(groups),
+            _ => None,
+        }
+    }
+
+    /// The trees of a barrier that goes in over one and out over another, where members share lines.
+    #[must_use]
+    pub fn two_grouped(&self) -> Option<(&Grouped, &Grouped)> {
+        match &self.shape {
+            Shape::GroupedTrees { fan_in, fan_out } => Some((fan_in, fan_out)),
             _ => None,
         }
     }
@@ -425,6 +489,10 @@ impl Plan {
             Shape::Trees { fan_in, fan_out } => {
                 Some(cost::two_trees_timeline(costs, fan_in, fan_out))
             }
+            Shape::Groups(grouped) => Some(groups::timeline(costs, grouped, self.operation)),
+            Shape::GroupedTrees { fan_in, fan_out } => {
+                Some(groups::two_ways_timeline(costs, fan_in, fan_out))
+            }
             Shape::Rounds(_) => None,
         }
     }
@@ -441,11 +509,61 @@ impl Plan {
 
 impl Shape {
     /// A barrier's trees; one where they are the same.
-    fn of_trees(fan_in: Tree, fan_out: Tree) -> Self {
+    pub(crate) fn of_trees(fan_in: Tree, fan_out: Tree) -> Self {
         if fan_in == fan_out.reversed() {
             Self::Tree(fan_out)
         } else {
             Self::Trees { fan_in, fan_out }
+        }
+    }
+
+    /// A tree with groups; a plain one where no line is shared.
+    pub(crate) fn of_groups(groups: Grouped) -> Self {
+        groups.to_tree().map_or(Self::Groups(groups), Self::Tree)
+    }
+
+    /// A barrier's trees with groups; plain ones where no line is shared in either.
+    pub(crate) fn of_grouped_trees(fan_in: Grouped, fan_out: Grouped) -> Self {
+        match (fan_in.to_tree(), fan_out.to_tree()) {
+            (Some(fan_in), Some(fan_out)) => Self::of_trees(fan_in, fan_out),
+            _ => Self::GroupedTrees { fan_in, fan_out },
+        }
+    }
+
+    /// Whether members share lines.
+    fn shares_lines(&self) -> bool {
+        match self {
+            Self::Groups(groups) => groups.shares_lines(),
+            Self::GroupedTrees { fan_in, fan_out } => {
+                fan_in.shares_lines() || fan_out.shares_lines()
+            }
+            Self::Tree(_) | Self::Trees { .. } | Self::Rounds(_) => false,
+        }
+    }
+
+    /// How long it takes, in the model's unit.
+    ///
+    /// # Panics
+    ///
+    /// When it is of another team, or shares lines whose costs the model does not know.
+    pub(crate) fn latency(&self, costs: &CostModel, operation: Operation) -> f64 {
+        match self {
+            Self::Tree(tree) => cost::latency(costs, tree, operation),
+            Self::Trees { fan_in, fan_out } => cost::two_trees(costs, fan_in, fan_out),
+            Self::Groups(groups) => groups::latency(costs, groups, operation),
+            Self::GroupedTrees { fan_in, fan_out } => groups::two_ways(costs, fan_in, fan_out),
+            Self::Rounds(rounds) => rounds.latency(costs),
+        }
+    }
+
+    /// No schedule of this kind with this root is faster.
+    pub(crate) fn lower_bound(&self, costs: &CostModel, operation: Operation, root: usize) -> f64 {
+        match self {
+            Self::Tree(_) | Self::Trees { .. } => bound::lower_bound(costs, operation, Some(root)),
+            Self::Groups(_) | Self::GroupedTrees { .. } => {
+                groups::lower_bound(costs, operation, Some(root))
+            }
+            Self::Rounds(_) => bound::any_barrier(costs),
         }
     }
 
@@ -454,6 +572,8 @@ impl Shape {
         match self {
             Self::Tree(tree) => Some(tree.root()),
             Self::Trees { fan_out, .. } => Some(fan_out.root()),
+            Self::Groups(groups) => Some(groups.root()),
+            Self::GroupedTrees { fan_out, .. } => Some(fan_out.root()),
             Self::Rounds(_) => None,
         }
     }
@@ -468,6 +588,8 @@ impl Shape {
         match self {
             Self::Tree(tree) => tree.len(),
             Self::Trees { fan_out, .. } => fan_out.len(),
+            Self::Groups(groups) => groups.len(),
+            Self::GroupedTrees { fan_out, .. } => fan_out.len(),
             Self::Rounds(rounds) => rounds.len(),
         }
     }

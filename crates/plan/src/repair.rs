@@ -28,8 +28,9 @@
 //! Sequences above 5 % were seen on two machines, Nehalem and Istanbul: whoever changes a team often
 //! and has a few milliseconds now and then, plans anew then. On average 1 to 24 members move, at
 //! most 42 of 48. A change takes 0.3 to 1.2 ms, and 2 to 4 ms with 1,024 members; a barrier of one
-//! tree takes up to three times as long (processor time, two-core KVM guest, Xeon 2.5 GHz, November
-//! 2026, busy with other work; `cargo run --release -p corecast-plan --example repair -- FILE...`).
+//! tree takes up to three times as long (processor time, two-core KVM guest, AMD EPYC at 2.6 GHz,
+//! November 2026, busy with other work; `cargo run --release -p corecast-plan --example repair --
+//! FILE...`).
 
 mod draft;
 mod floor;
@@ -41,8 +42,6 @@ mod way;
 
 use corecast_model::CostModel;
 
-use crate::bound;
-use crate::cost;
 use crate::operation::Operation;
 use crate::pattern::Pattern;
 use crate::plan::{Plan, Shape};
@@ -85,6 +84,10 @@ pub enum RepairError {
     /// A team has at least one member.
     #[error("the last member cannot leave: a team has at least one")]
     LastMember,
+    /// Groups are not mended: who shares a line decides what it costs all others who do, so that the
+    /// tree without its groups is no start for a repair.
+    #[error("members share lines: plans with groups are not repaired, plan anew")]
+    Groups,
     /// Rounds under the name of a pattern that makes none.
     #[error("pattern \"{pattern}\" makes no rounds for the new team: plan anew")]
     NoRounds {
@@ -125,7 +128,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// A rank outside of the team, costs of another number of members than one less, a team of one.
+    /// A rank outside of the team, costs of another number of members than one less, a team of one;
+    /// a plan whose members share lines.
     ///
     /// # Cost
     ///
@@ -167,7 +171,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// A rank that leaves a hole, costs of another number of members than one more.
+    /// A rank that leaves a hole, costs of another number of members than one more; a plan whose
+    /// members share lines.
     ///
     /// # Cost
     ///
@@ -189,14 +194,11 @@ impl Plan {
     ///
     /// # Cost
     ///
-    /// That of [`bound::lower_bound`].
+    /// That of [`crate::bound::lower_bound`], and with groups of [`crate::groups::lower_bound`].
     #[must_use]
     pub fn certify(&self, costs: &CostModel) -> Self {
         assert_eq!(costs.n(), self.shape.len(), "costs of another team");
-        let bound = match self.shape {
-            Shape::Rounds(_) => bound::any_barrier(costs),
-            _ => bound::lower_bound(costs, self.operation, Some(self.root)),
-        };
+        let bound = self.shape.lower_bound(costs, self.operation, self.root);
         self.clone().bounded(bound.max(self.lower_bound))
     }
 
@@ -227,6 +229,7 @@ impl Plan {
                 };
                 (shape, root)
             }
+            Shape::Groups(_) | Shape::GroupedTrees { .. } => return Err(RepairError::Groups),
             Shape::Rounds(_) => {
                 let pattern = self.pattern;
                 let rounds = pattern.rounds(expected);
@@ -236,11 +239,7 @@ impl Plan {
                 (Shape::Rounds(rounds), root)
             }
         };
-        let latency = match &shape {
-            Shape::Tree(tree) => cost::latency(costs, tree, self.operation),
-            Shape::Trees { fan_in, fan_out } => cost::two_trees(costs, fan_in, fan_out),
-            Shape::Rounds(rounds) => rounds.latency(costs),
-        };
+        let latency = shape.latency(costs, self.operation);
         let moved = moved(&self.shape, &shape, change);
         let bound = quick_bound(costs, self.operation, &shape, root);
         let plan = Self {
@@ -313,6 +312,6 @@ fn both_ways(shape: &Shape) -> Option<(&Tree, &Tree)> {
     match shape {
         Shape::Tree(tree) => Some((tree, tree)),
         Shape::Trees { fan_in, fan_out } => Some((fan_in, fan_out)),
-        Shape::Rounds(_) => None,
+        Shape::Groups(_) | Shape::GroupedTrees { .. } | Shape::Rounds(_) => None,
     }
 }

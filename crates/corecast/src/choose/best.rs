@@ -33,7 +33,7 @@ pub(super) struct Budget {
 impl Budget {
     /// What `n` members can afford. A move takes longer in larger teams, 0.2 µs at 16 members and
     /// 0.4 µs at 128, and a construction grows with n²: 0.05 ms and 1.9 ms (two-core KVM guest,
-    /// Xeon at 2.5 GHz, November 2026, `cargo run --release -p corecast --example startup`).
+    /// AMD EPYC at 2.6 GHz, November 2026, `cargo run --release -p corecast --example startup`).
     pub(super) fn of(n: usize) -> Self {
         Self {
             moves: MOVES_MAX.min(160_000 / n as u64),
@@ -122,7 +122,8 @@ impl Searcher {
         }
     }
 
-    /// What pattern `optimal` comes to, for those who asked for it.
+    /// What pattern `optimal` comes to, for those who asked for it: a tree, since collectives run
+    /// no groups, so that costs of shared lines are left out.
     pub(super) fn optimal(&self, costs: &CostModel, root: usize) -> Result<Found, PlanError> {
         let (start, limit) = (Instant::now(), cpu_time() + OPTIMAL_LIMIT);
         let mut tally = self.tally.get();
@@ -134,7 +135,8 @@ impl Searcher {
         };
         let (operation, root) = (Operation::Broadcast, RootChoice::Rank(root));
         let (pattern, effort) = (Pattern::Optimal, Effort::default());
-        let plan = plan_with(costs, pattern, operation, root, effort, &mut guard)?;
+        let costs = costs.without_lines();
+        let plan = plan_with(&costs, pattern, operation, root, effort, &mut guard)?;
         let latency = plan.latency;
         match plan.shape {
             Shape::Tree(tree) => Ok(Found {

@@ -9,6 +9,7 @@ use super::{Found, Progress, Stage, Turn, Turns, Watch};
 use crate::bound;
 use crate::exact;
 use crate::operation::Operation;
+use crate::plan::Shape;
 use crate::search::{self, Effort, TwoTrees};
 
 /// The way in, on mirrored costs, and the way out.
@@ -109,8 +110,7 @@ fn fixed(
 
 fn found(pair: Pair<'_>, lower_bound: f64) -> Found {
     Found {
-        fan_in: Some(pair.inward.tree.reversed()),
-        fan_out: Some(pair.outward.tree),
+        shape: Shape::of_trees(pair.inward.tree.reversed(), pair.outward.tree),
         lower_bound,
     }
 }

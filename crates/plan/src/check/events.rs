@@ -3,15 +3,20 @@
 //! Two things happen: a sender finishes writing, and a receiver finishes taking. Writing blocks the
 //! sender `send`; the message then lies ready. Taking starts when the message lies ready and its
 //! receiver has come to that action, and blocks the receiver `receive`.
+//!
+//! Lines that a group shares go the same way: the parent writes once and all members fetch, or the
+//! members add one after another and the parent fetches. Who adds first is settled when all events
+//! of a moment have happened, since several may come to a line in the same one.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use corecast_model::CostModel;
+use corecast_model::{CostModel, Lines};
 
 use super::CheckError;
 use super::ranks::Ranks;
 use super::script::{Action, Script};
+use super::shared::Line;
 
 /// How a script went.
 pub(super) struct Played {
@@ -26,8 +31,27 @@ pub(super) struct Played {
 }
 
 enum What {
-    Written { from: usize, to: usize, news: Ranks },
-    Taken { to: usize, news: Ranks },
+    Written {
+        from: usize,
+        to: usize,
+        news: Ranks,
+    },
+    Taken {
+        to: usize,
+        news: Ranks,
+    },
+    LineWritten {
+        line: usize,
+        news: Ranks,
+    },
+    /// A free line takes whoever is next, after all else of this moment.
+    Settle {
+        line: usize,
+    },
+    Added {
+        line: usize,
+        by: usize,
+    },
 }
 
 struct Event {
@@ -47,6 +71,10 @@ struct Play<'a> {
     heard: Vec<Ranks>,
     twice: Option<(usize, usize)>,
     messages: usize,
+    lines: Vec<Line>,
+    line_costs: Option<&'a Lines>,
+    /// For which line a rank waits, while it is not written or not full.
+    polls: Vec<Option<usize>>,
     /// Messages that lie ready, by receiver and sender, oldest first.
     ready: Vec<BTreeMap<usize, VecDeque<Ranks>>>,
     events: BinaryHeap<Event>,
@@ -60,9 +88,16 @@ struct Play<'a> {
 /// A member that waits for ever; a message that is left over.
 pub(super) fn play(costs: &CostModel, script: Script) -> Result<Played, CheckError> {
     let n = costs.n();
+    let lines: Vec<Line> = script.lines.iter().map(Line::new).collect();
+    if !lines.is_empty() && costs.lines().is_none() {
+        return Err(CheckError::NoLines);
+    }
     let mut play = Play {
         costs,
         script,
+        lines,
+        line_costs: costs.lines(),
+        polls: vec![None; n],
         next: vec![0; n],
         waits: vec![None; n],
         done: vec![0.0; n],
@@ -97,7 +132,48 @@ impl Play<'_> {
                 self.waits[rank] = Some(from);
                 self.look(rank, now);
             }
+            Some(Action::Write(line)) => {
+                let news = self.heard[rank].clone();
+                let written = now + self.blocked(|lines, costs| lines[line].write(costs));
+                self.messages += 1;
+                self.plan(written, What::LineWritten { line, news });
+            }
+            Some(Action::Fetch(line) | Action::Collect(line)) => {
+                self.polls[rank] = Some(line);
+                self.poll(rank, now);
+            }
+            Some(Action::Add(line)) => {
+                self.lines[line].arrive(rank, now);
+                self.messages += 1;
+                self.plan(now, What::Settle { line });
+            }
         }
+    }
+
+    /// What something about a line costs; scripts with lines are played with their costs only.
+    fn blocked(&mut self, what: impl FnOnce(&mut [Line], &Lines) -> f64) -> f64 {
+        self.line_costs
+            .map_or(0.0, |costs| what(&mut self.lines, costs))
+    }
+
+    /// A rank that polls a line starts to fetch it, if its parent has written it, or if all have
+    /// added where the rank is the parent.
+    fn poll(&mut self, rank: usize, now: f64) {
+        let Some(line) = self.polls[rank] else { return };
+        let own = self.lines[line].parent() == rank;
+        if own && !self.lines[line].is_full() {
+            return;
+        }
+        let Some(news) = self.lines[line].news.clone() else {
+            return;
+        };
+        self.polls[rank] = None;
+        let taken = now
+            + self.blocked(|lines, costs| match own {
+                true => lines[line].collect(costs),
+                false => lines[line].fetch(costs, rank),
+            });
+        self.plan(taken, What::Taken { to: rank, news });
     }
 
     /// A rank that waits starts to take the oldest message of the other one, if one lies ready.
@@ -124,6 +200,29 @@ impl Play<'_> {
                 }
                 self.step(to, at);
             }
+            What::LineWritten { line, news } => {
+                self.lines[line].news = Some(news);
+                for rank in self.lines[line].members().to_vec() {
+                    self.poll(rank, at);
+                }
+                self.step(self.lines[line].parent(), at);
+            }
+            What::Settle { line } => self.settle(line, at),
+            What::Added { line, by } => {
+                self.lines[line].end(by, &self.heard[by]);
+                self.plan(at, What::Settle { line });
+                self.poll(self.lines[line].parent(), at);
+                self.step(by, at);
+            }
+        }
+    }
+
+    fn settle(&mut self, line: usize, now: f64) {
+        let next = self
+            .line_costs
+            .and_then(|costs| self.lines[line].begin(costs));
+        if let Some((by, blocked)) = next {
+            self.plan(now + blocked, What::Added { line, by });
         }
     }
 
@@ -144,6 +243,12 @@ impl Play<'_> {
                 return Err(CheckError::Stuck { rank, source_rank });
             }
         }
+        for (rank, polls) in self.polls.iter().enumerate() {
+            if let &Some(line) = polls {
+                let source_rank = self.lines[line].parent();
+                return Err(CheckError::Stuck { rank, source_rank });
+            }
+        }
         for (rank, queues) in self.ready.iter().enumerate() {
             let left = queues.iter().find(|(_, queue)| !queue.is_empty());
             if let Some((&source_rank, _)) = left {
@@ -159,11 +264,19 @@ impl Play<'_> {
     }
 }
 
+impl Event {
+    /// Of one moment lines come last.
+    fn class(&self) -> u8 {
+        u8::from(matches!(self.what, What::Settle { .. }))
+    }
+}
+
 /// The heap gives its greatest element first: the earliest event, and of one moment the oldest.
 impl Ord for Event {
     fn cmp(&self, other: &Self) -> Ordering {
         let later = other.at.total_cmp(&self.at);
-        later.then(other.serial.cmp(&self.serial))
+        let class = other.class().cmp(&self.class());
+        later.then(class).then(other.serial.cmp(&self.serial))
     }
 }
 

@@ -9,19 +9,85 @@ pub(super) enum Action {
     Send(usize),
     /// Wait for a message of this rank, and take it.
     Receive(usize),
+    /// Write this shared line, which others poll.
+    Write(usize),
+    /// Wait until this shared line is written, and fetch it.
+    Fetch(usize),
+    /// Wait until nobody adds to this shared line, and add to it.
+    Add(usize),
+    /// Wait until all have added to this shared line, and fetch it.
+    Collect(usize),
+}
+
+/// A line that several members share with their parent.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    pub(super) parent: usize,
+    pub(super) members: Vec<usize>,
 }
 
 /// The actions of a whole team.
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     pub(super) actions: Vec<Vec<Action>>,
+    pub(super) lines: Vec<Shared>,
 }
 
 impl Script {
     pub(super) fn new(n: usize) -> Self {
         Self {
             actions: vec![Vec::new(); n],
+            lines: Vec::new(),
         }
+    }
+
+    /// Everybody but the root waits for its message or its line, and then serves its groups in order.
+    pub(super) fn fan_out(&mut self, groups: &[Vec<Vec<usize>>]) {
+        let mut serve = vec![Vec::new(); groups.len()];
+        for (parent, group) in grouped(groups) {
+            if let &[rank] = group {
+                self.actions[rank].push(Action::Receive(parent));
+                serve[parent].push(Action::Send(rank));
+                continue;
+            }
+            let line = self.share(parent, group);
+            for &rank in group {
+                self.actions[rank].push(Action::Fetch(line));
+            }
+            serve[parent].push(Action::Write(line));
+        }
+        for (actions, serve) in self.actions.iter_mut().zip(serve) {
+            actions.extend(serve);
+        }
+    }
+
+    /// Everybody takes its groups in order, and then, but for the root, sends or adds to its line.
+    pub(super) fn fan_in(&mut self, groups: &[Vec<Vec<usize>>]) {
+        let mut tell = vec![None; groups.len()];
+        for (parent, group) in grouped(groups) {
+            if let &[rank] = group {
+                self.actions[parent].push(Action::Receive(rank));
+                tell[rank] = Some(Action::Send(parent));
+                continue;
+            }
+            let line = self.share(parent, group);
+            for &rank in group {
+                tell[rank] = Some(Action::Add(line));
+            }
+            self.actions[parent].push(Action::Collect(line));
+        }
+        for (actions, tell) in self.actions.iter_mut().zip(tell) {
+            actions.extend(tell);
+        }
+    }
+
+    /// A line for a parent and a group of its.
+    fn share(&mut self, parent: usize, group: &[usize]) -> usize {
+        self.lines.push(Shared {
+            parent,
+            members: group.to_vec(),
+        });
+        self.lines.len() - 1
     }
 
     /// Everybody but the root receives, and then serves its children in order.
@@ -67,4 +133,10 @@ impl Script {
 fn served(children: &[Vec<usize>]) -> impl Iterator<Item = (usize, usize)> {
     let lists = children.iter().enumerate();
     lists.flat_map(|(parent, list)| list.iter().map(move |&rank| (parent, rank)))
+}
+
+/// All pairs of parent and group, list by list.
+fn grouped(groups: &[Vec<Vec<usize>>]) -> impl Iterator<Item = (usize, &[usize])> {
+    let lists = groups.iter().enumerate();
+    lists.flat_map(|(parent, list)| list.iter().map(move |group| (parent, group.as_slice())))
 }

@@ -1,6 +1,6 @@
 //! The critical chain: what the latency is made of.
 
-use crate::cost::{BusyKind, Timeline};
+use crate::cost::{Busy, BusyKind, Timeline};
 
 /// One busy time of one member, as a place in [`Timeline::busy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,8 @@ pub struct Moment {
 /// The busy times that follow one another without a break from 0 to the latency, in order.
 ///
 /// A chain goes back in time from the receive that ends last: a receive begins when its line lies
-/// ready or when its member is free, a send when its member is free. Whoever wants a lower latency
+/// ready or when its member is free, a send when its member is free, or where several add to one line
+/// ([`crate::groups`]) when the one before has added. Whoever wants a lower latency
 /// must shorten the chain: nothing else helps. Where several end last the least rank's is taken.
 /// Empty for a single member.
 ///
@@ -70,15 +71,40 @@ fn before(timeline: &Timeline, Moment { rank, at }: Moment) -> Option<Moment> {
     {
         return Some(sent);
     }
-    let earlier = at.checked_sub(1)?;
-    Some(Moment { rank, at: earlier })
+    let earlier = at.checked_sub(1).map(|at| Moment { rank, at });
+    if time.kind == BusyKind::Send && time.start > 0.0 {
+        let free = earlier.map(|m| timeline.busy[m.rank][m.at].end);
+        if free != Some(time.start) {
+            return added(timeline, time.peer, time.start).or(earlier);
+        }
+    }
+    earlier
 }
 
-/// The last message from `peer` to `rank` that is sent by the time `by`.
+/// The send to `peer` that ends at this moment.
+fn added(timeline: &Timeline, peer: usize, end: f64) -> Option<Moment> {
+    (0..timeline.busy.len()).find_map(|rank| {
+        let ends = |time: &Busy| {
+            time.kind == BusyKind::Send && time.peer == peer && time.end == end && time.start < end
+        };
+        let at = timeline.busy[rank].iter().position(ends)?;
+        Some(Moment { rank, at })
+    })
+}
+
+/// The last message from `peer` to `rank` that is sent by the time `by`, or the line for several
+/// members that is written at that time.
 pub(super) fn sent(timeline: &Timeline, rank: usize, peer: usize, by: f64) -> Option<Moment> {
-    let to_us = |time: &crate::cost::Busy| {
-        time.kind == BusyKind::Send && time.peer == rank && time.end <= by
+    let busy = &timeline.busy[peer];
+    let sends = |time: &Busy| time.kind == BusyKind::Send;
+    let to_us = |time: &Busy| sends(time) && time.peer == rank && time.end <= by;
+    let at = busy.iter().rposition(to_us);
+    let line = busy.iter().rposition(|time| sends(time) && time.end == by);
+    let at = match at {
+        Some(at) if busy[at].end == by => at,
+        // A write that takes no time could be a later one of the same moment.
+        Some(at) => line.filter(|&k| busy[k].start < by).unwrap_or(at),
+        None => line?,
     };
-    let at = timeline.busy[peer].iter().rposition(to_us)?;
     Some(Moment { rank: peer, at })
 }

@@ -54,7 +54,7 @@ fn clusters(drawing: &Drawing<'_>, view: &View<'_>, prefix: &str, out: &mut Stri
 
 fn edges(drawing: &Drawing<'_>, view: &View<'_>, prefix: &str, out: &mut String) {
     for &parent in view.tree.order() {
-        for (k, &child) in view.tree.children(parent).iter().enumerate() {
+        for &child in view.tree.children(parent) {
             let (from, to, both) = match view.direction {
                 Operation::Broadcast => (parent, child, ""),
                 Operation::Reduce => (child, parent, ""),
@@ -72,7 +72,7 @@ fn edges(drawing: &Drawing<'_>, view: &View<'_>, prefix: &str, out: &mut String)
             let _ = writeln!(
                 out,
                 "  {prefix}{from} -> {prefix}{to} [label=\"{}\"{both}{far}{bold}];",
-                k + 1
+                view.place[child]
             );
         }
     }

@@ -280,6 +280,14 @@ fn bar(
         BusyKind::Send => ("send", "sends to"),
         BusyKind::Receive => ("receive", "receives from"),
     };
+    let others = match time.kind {
+        BusyKind::Send => drawing.group(rank, time.peer) - 1,
+        BusyKind::Receive => 0,
+    };
+    let peers = match others {
+        0 => drawing.label(time.peer),
+        _ => format!("{} and {others} more", drawing.label(time.peer)),
+    };
     let inset = (layout.lane * 0.14).min(2.5);
     let (x, width) = (layout.x(time.start), (time.end - time.start) * layout.scale);
     let _ = write!(
@@ -287,7 +295,7 @@ fn bar(
         "<g><title>{} {words} {}: {} to {} {}</title><rect class=\"{class}{}\" x=\"{x:.1}\" \
          y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
         xml::escaped(&drawing.label(rank)),
-        xml::escaped(&drawing.label(time.peer)),
+        xml::escaped(&peers),
         drawing.time(time.start),
         drawing.time(time.end),
         drawing.costs.unit(),

@@ -2,8 +2,8 @@
 //!
 //! A member stands at the height of its `avail`, in the lane of its box that has been free for
 //! longest. The number in the small disc on an edge, at the child's end, is its place in the
-//! parent's list. Edges that leave a NUMA node are red, those of the critical chain thick. Two
-//! trees stand one above the other.
+//! parent's list, one for a whole group. Edges that leave a NUMA node are red, those of the critical
+//! chain thick. Two trees stand one above the other.
 
 use std::fmt::Write as _;
 
@@ -107,7 +107,12 @@ fn legend(drawing: &Drawing<'_>) -> String {
             "from when the root has heard of all; numbers: order of sends, of receives reversed"
         }
     };
-    format!("{order}; red: between NUMA nodes; thick: critical chain")
+    let shared = drawing.views.iter().any(View::shares_lines);
+    let groups = match shared {
+        true => ", one number for all who share a line",
+        false => "",
+    };
+    format!("{order}{groups}; red: between NUMA nodes; thick: critical chain")
 }
 
 /// One tree with its boxes and its axis.
@@ -203,7 +208,7 @@ fn edges(drawing: &Drawing<'_>, view: &View<'_>, layout: &Layout, out: &mut Stri
     // The numbers stand above all lines.
     let mut numbers = String::new();
     for &parent in view.tree.order() {
-        for (k, &child) in view.tree.children(parent).iter().enumerate() {
+        for &child in view.tree.children(parent) {
             let (from, to) = match view.direction {
                 Operation::Reduce => (child, parent),
                 Operation::Broadcast | Operation::Barrier => (parent, child),
@@ -246,7 +251,7 @@ fn edges(drawing: &Drawing<'_>, view: &View<'_>, layout: &Layout, out: &mut Stri
                 "<circle class=\"place{far}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{DISC}\"/>\
                  <text class=\"mid\" x=\"{x:.1}\" y=\"{:.1}\" font-size=\"9\">{}</text>",
                 y + 3.2,
-                k + 1,
+                view.place[child],
             );
         }
     }

@@ -40,7 +40,12 @@ fn lines(drawing: &Drawing<'_>, view: &View<'_>) -> String {
             below = format!("[below {rank}] ");
         }
         for (k, &c) in children.iter().enumerate().rev() {
-            stack.push((c, Some(k + 1), below.clone(), k + 1 == children.len()));
+            stack.push((
+                c,
+                Some(view.place[c]),
+                below.clone(),
+                k + 1 == children.len(),
+            ));
         }
     }
 

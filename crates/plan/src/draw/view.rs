@@ -2,6 +2,7 @@
 
 use super::chain::Moment;
 use crate::cost::{BusyKind, Timeline};
+use crate::groups::Grouped;
 use crate::operation::Operation;
 use crate::tree::Tree;
 
@@ -11,6 +12,8 @@ pub(super) struct View<'a> {
     /// What the tree is for, where there are two.
     pub(super) heading: Option<&'static str>,
     pub(super) tree: &'a Tree,
+    /// For each rank the place of its group in its parent's list, from 1; 0 for the root.
+    pub(super) place: Vec<usize>,
     /// Where messages go: from the root, to it, or both.
     pub(super) direction: Operation,
     /// When each rank has what it waits for.
@@ -34,6 +37,7 @@ impl<'a> View<'a> {
         Self {
             heading: None,
             tree,
+            place: places(tree, None),
             direction,
             avail: timeline.avail.clone(),
             critical: critical(tree, timeline, chain, turn..f64::INFINITY),
@@ -52,6 +56,7 @@ impl<'a> View<'a> {
         let first = Self {
             heading: Some("fan-in"),
             tree: fan_in,
+            place: places(fan_in, None),
             direction: Operation::Reduce,
             avail: inward,
             critical: critical(fan_in, timeline, chain, 0.0..turn),
@@ -59,11 +64,34 @@ impl<'a> View<'a> {
         let second = Self {
             heading: Some("fan-out"),
             tree: fan_out,
+            place: places(fan_out, None),
             direction: Operation::Broadcast,
             avail: timeline.avail.clone(),
             critical: critical(fan_out, timeline, chain, turn..f64::INFINITY),
         };
         vec![first, second]
+    }
+
+    /// The same with members of these groups at one place.
+    pub(super) fn with_groups(mut self, groups: &Grouped) -> Self {
+        self.place = places(self.tree, Some(groups));
+        self
+    }
+
+    /// Whether any members have one place.
+    pub(super) fn shares_lines(&self) -> bool {
+        let mut lists = self.tree.child_lists().iter();
+        lists.any(|list| {
+            let mut pairs = list.windows(2);
+            pairs.any(|pair| self.place[pair[0]] == self.place[pair[1]])
+        })
+    }
+
+    /// Who has the same place as this rank, itself among them.
+    pub(super) fn group(&self, rank: usize) -> usize {
+        let siblings = self.tree.parent(rank).map(|p| self.tree.children(p));
+        let same = |&&c: &&usize| self.place[c] == self.place[rank];
+        siblings.map_or(1, |list| list.iter().filter(same).count())
     }
 
     /// First and last of the times, never the same.
@@ -72,6 +100,26 @@ impl<'a> View<'a> {
         let last = self.avail.iter().copied().fold(0.0, f64::max);
         (first, last.max(first + f64::MIN_POSITIVE))
     }
+}
+
+/// The place of each rank, or of its group, in its parent's list.
+fn places(tree: &Tree, groups: Option<&Grouped>) -> Vec<usize> {
+    let mut place = vec![0; tree.len()];
+    for rank in 0..tree.len() {
+        match groups {
+            Some(groups) => {
+                for (k, group) in groups.groups(rank).iter().enumerate() {
+                    group.iter().for_each(|&c| place[c] = k + 1);
+                }
+            }
+            None => {
+                for (k, &c) in tree.children(rank).iter().enumerate() {
+                    place[c] = k + 1;
+                }
+            }
+        }
+    }
+    place
 }
 
 /// Which ranks exchange a message of the chain with their parents, received in this time.
@@ -84,10 +132,15 @@ fn critical(
     let mut marked = vec![false; tree.len()];
     for &Moment { rank, at } in chain {
         let time = timeline.busy[rank][at];
-        if time.kind != BusyKind::Receive || !within.contains(&time.start) {
+        if !within.contains(&time.start) {
             continue;
         }
-        if tree.parent(rank) == Some(time.peer) {
+        if time.kind == BusyKind::Send {
+            // Members add to a shared line one after another: all of them may be on the chain.
+            if tree.parent(rank) == Some(time.peer) {
+                marked[rank] = true;
+            }
+        } else if tree.parent(rank) == Some(time.peer) {
             marked[rank] = true;
         } else if tree.parent(time.peer) == Some(rank) {
             marked[time.peer] = true;

@@ -107,6 +107,24 @@ pub fn timeline(costs: &CostModel, grouped: &Grouped, operation: Operation) -> T
     }
 }
 
+/// Who is blocked when in a barrier with a tree for each way, see [`two_ways`].
+///
+/// # Panics
+///
+/// As [`two_ways`].
+#[must_use]
+pub fn two_ways_timeline(costs: &CostModel, inward: &Grouped, outward: &Grouped) -> Timeline {
+    assert_eq!(inward.root(), outward.root(), "both ways have one root");
+    let mut busy = vec![Vec::new(); inward.len()];
+    let turn = fan_in(costs, inward, false, |rank, b| busy[rank].push(b))[inward.root()];
+    let avail = fan_out(costs, outward, turn, |rank, b| busy[rank].push(b));
+    Timeline {
+        latency: max(&avail),
+        avail,
+        busy,
+    }
+}
+
 /// The same tree with every list of groups in the order that gives the least latency, and members
 /// of each group by rank.
 ///

@@ -1,0 +1,156 @@
+//! Trees whose members share lines, where costs say what that costs.
+//!
+//! ```text
+//! trees, improved ──► groups ──► groups, longer ──► ... until bound or end of the moves
+//! ```
+//!
+//! Trees come first, since messages are the finest groups there are; nothing is proved about them,
+//! because the bound of [`crate::groups`] is that of the whole space.
+
+use std::ops::ControlFlow;
+
+use corecast_model::CostModel;
+
+use super::{Found, Progress, Stage, Turn, Turns, Watch, trees};
+use crate::groups::{self, TwoWays};
+use crate::operation::Operation;
+use crate::plan::Shape;
+use crate::search::{self, Effort};
+use crate::tree::Tree;
+
+/// A quarter of the moves is made with trees, and no more than these: what trees gain by more of
+/// them, groups gain sooner.
+const TREES_SHARE: u64 = 4;
+const TREES_MAX: u64 = 50_000;
+/// A move of a tree with groups takes as long as so many of a tree.
+const MOVES_PER_MOVE: u64 = 8;
+/// Moves of trees that the first turn with groups may take: its starts alone take that long.
+const FIRST_TURN: u64 = 16_000;
+
+/// Ends for good what the watcher ended once.
+struct Watched<'a> {
+    watch: Watch<'a>,
+    stopped: bool,
+    lower_bound: f64,
+}
+
+impl Watched<'_> {
+    fn look(&mut self, progress: &Progress) -> ControlFlow<()> {
+        if !self.stopped {
+            let progress = Progress {
+                lower_bound: self.lower_bound,
+                ..*progress
+            };
+            self.stopped = (self.watch)(&progress).is_break();
+        }
+        match self.stopped {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// The best broadcast or barrier that moves find, and the bound of all trees with groups.
+pub(super) fn search(
+    costs: &CostModel,
+    operation: Operation,
+    root: Option<usize>,
+    effort: Effort,
+    watch: Watch<'_>,
+) -> Found {
+    let lower_bound = groups::lower_bound(costs, operation, root);
+    let mut watched = Watched {
+        watch,
+        stopped: false,
+        lower_bound,
+    };
+    let first = Effort {
+        moves: (effort.moves / TREES_SHARE).min(TREES_MAX),
+        ..effort
+    };
+    let mut turns = Turns::without_proof(first, super::FIRST_TURN);
+    let found = trees(costs, operation, root, &mut turns, &mut |p| watched.look(p));
+    let start = Start {
+        costs,
+        operation,
+        free_root: root.is_none(),
+        lower_bound,
+        shape: found.shape,
+    };
+    let mut best = (start.shape.latency(costs, operation), start.shape.clone());
+    let mut spent = first.moves;
+    let mut turns = Turns::without_proof(effort, FIRST_TURN);
+    // Starts are looked at even where no move is left.
+    let mut next = turns.next(spent).or(Some(Turn::none(effort.seed)));
+    while let Some(mut turn) = next {
+        if watched.stopped {
+            turn.moves = 0;
+        }
+        let known = best.0;
+        let shape = start.improve(turn, &mut |moves| {
+            watched.look(&Progress {
+                stage: Stage::Improve,
+                latency: known,
+                lower_bound,
+                moves: spent + moves * MOVES_PER_MOVE,
+            })
+        });
+        spent += turn.moves;
+        let latency = shape.latency(costs, operation);
+        if latency < best.0 {
+            best = (latency, shape);
+        }
+        if watched.stopped || best.0 <= lower_bound {
+            break;
+        }
+        next = turns.next(spent);
+    }
+    Found {
+        shape: best.1,
+        lower_bound,
+    }
+}
+
+/// The trees that all turns begin with.
+struct Start<'a> {
+    costs: &'a CostModel,
+    operation: Operation,
+    free_root: bool,
+    lower_bound: f64,
+    shape: Shape,
+}
+
+impl Start<'_> {
+    /// One search; `watch` hears of its moves.
+    fn improve(&self, turn: Turn, watch: &mut dyn FnMut(u64) -> ControlFlow<()>) -> Shape {
+        // A barrier is several searches, each of which counts from 0.
+        let (mut before, mut last) = (0, 0);
+        let look = &mut |progress: &search::Progress| {
+            if progress.moves < last {
+                before += last;
+            }
+            last = progress.moves;
+            watch(before + last)
+        };
+        let effort = Effort {
+            seed: turn.seed,
+            moves: turn.moves / MOVES_PER_MOVE,
+        };
+        let (costs, operation, free) = (self.costs, self.operation, self.free_root);
+        let both = |fan_in: &Tree, fan_out: &Tree, look: search::Watch<'_>| {
+            let bound = self.lower_bound;
+            groups::search_barrier(costs, free, fan_in, fan_out, bound, effort, look)
+        };
+        let TwoWays { fan_in, fan_out } = match (&self.shape, operation) {
+            (Shape::Tree(tree), Operation::Barrier) => both(&tree.reversed(), tree, look),
+            (Shape::Trees { fan_in, fan_out }, _) => both(fan_in, fan_out, look),
+            (Shape::Tree(tree), _) => {
+                let bound = self.lower_bound;
+                let found = groups::search(costs, operation, free, tree, bound, effort, look);
+                return Shape::of_groups(found);
+            }
+            _ => unreachable!("a search for trees finds trees"),
+        };
+        Shape::of_grouped_trees(fan_in, fan_out)
+    }
+}
