@@ -467,7 +467,8 @@ fn folders_without_machines_are_refused() {
 
 #[test]
 fn searches_say_how_far_they_went() {
-    let machine = ["plan", "-i", "builtin:sandybridge-2x8"];
+    // A reduction, which is harder than one write for all.
+    let machine = ["plan", "-i", "builtin:sandybridge-2x8", "--op", "reduce"];
     let with = |flags: &[&str]| corecast(&[&machine[..], flags].concat());
     let seeded = |seed| with(&["--json", "--moves", "4000", "--seed", seed]).json();
     let (first, again) = (seeded("7"), seeded("7"));
@@ -599,5 +600,83 @@ fn limits_that_make_no_sense_are_refused() {
     ] {
         let line = corecast(&[&["plan", "-i", "core:4"], flags].concat()).refusal();
         assert!(line.contains(quoted), "{flags:?}: {line}");
+    }
+}
+
+/// Messages of 40 and more, a line for all of 29.
+const WITH_LINES: [&str; 4] = [
+    "plan",
+    "-i",
+    "package:2 core:2 send=10,20 receive=30,60 write=20 transfer=5,9",
+    "--moves=5000",
+];
+
+fn flattened(groups: &Value) -> Value {
+    let all = |list: &Value| -> Value {
+        let groups = list.as_array().unwrap().iter();
+        groups.flat_map(|g| g.as_array().unwrap().clone()).collect()
+    };
+    groups.as_array().unwrap().iter().map(all).collect()
+}
+
+#[test]
+fn shared_lines_are_shown_and_saved() {
+    let run = |flags: &[&str]| corecast(&[&WITH_LINES[..], &["--root", "0"], flags].concat());
+    let text = run(&[]).text();
+    let expected = "members with one number share a line\n\
+                    rank 0 (PU 0, node 0) at 0.0\n\
+                    ├── 1. rank 1 (PU 1, node 0) at 25.0\n\
+                    ├── 1. rank 2 (PU 2, node 1) at 29.0\n\
+                    └── 1. rank 3 (PU 3, node 1) at 29.0\n\
+                    latency 29.0 ns, lower bound 29.0 ns, proved optimal\n";
+    assert!(text.contains(expected), "{text}");
+    let json = run(&["--json", "--timeline"]).json();
+    assert_eq!(json["groups"], serde_json::json!([[[1, 2, 3]], [], [], []]));
+    assert_eq!(json["children"], serde_json::json!([[1, 2, 3], [], [], []]));
+    assert_eq!(json["timeline"][0].as_array().unwrap().len(), 1);
+    assert_eq!(json["critical_chain"], serde_json::json!([[0, 0], [2, 0]]));
+    assert!(json["fan_in_groups"].is_null());
+    let dot = run(&["--dot", "-"]).text();
+    assert_eq!(dot.matches("[label=\"1\"").count(), 3, "{dot}");
+    for picture in ["--svg", "--timeline"] {
+        let svg = run(&[picture, "-"]).text();
+        assert!(roxmltree::Document::parse(&svg).is_ok(), "{svg}");
+    }
+    assert!(
+        run(&["--timeline"])
+            .text()
+            .contains("critical chain: 0 → 2")
+    );
+
+    let barrier = ["--op", "barrier"];
+    let json = run(&[&barrier[..], &["--json"]].concat()).json();
+    for (groups, children) in [("groups", "children"), ("fan_in_groups", "fan_in")] {
+        assert_eq!(flattened(&json[groups]), json[children], "{json}");
+    }
+    // In: 20, 5, 9 and 9 at most; out as above.
+    assert!(json["latency"].as_f64().unwrap() <= 43.0 + 29.0, "{json}");
+    let text = run(&barrier).text();
+    assert!(text.contains("fan-in: numbers are the order of receives, members with one number"));
+    assert_eq!(text.matches("PU 3,").count(), 2, "{text}");
+
+    let reduce = run(&["--op", "reduce", "--json"]).json();
+    assert!(reduce["groups"].is_null() && reduce["children"].is_array());
+}
+
+/// A bound for trees without groups says nothing about one with them.
+#[test]
+fn groups_are_compared_with_trees() {
+    for root in ["auto", "0"] {
+        let args = ["--json", "--compare", "--root", root];
+        let json = corecast(&[&WITH_LINES[..], &args].concat()).json();
+        for plan in json["plans"].as_array().unwrap() {
+            let number = |key: &str| plan[key].as_f64().unwrap();
+            let searched = plan["pattern"] == "best" || plan["pattern"] == "optimal";
+            assert_eq!(plan["groups"].is_array(), searched, "{plan}");
+            assert!(number("lower_bound") <= number("latency"), "{plan}");
+            assert_eq!(number("latency") == 29.0, searched, "{plan}");
+            // No message is faster than 80 to the far members.
+            assert!(searched || number("lower_bound") > 29.0, "{plan}");
+        }
     }
 }

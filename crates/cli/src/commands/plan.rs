@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
+use corecast_plan::groups::{self, Grouped};
 use corecast_plan::{Operation, Plan, RootChoice, Rounds, Tree, cost};
 use owo_colors::OwoColorize;
 
@@ -186,16 +187,32 @@ fn text(global: &Global, source: &Source, team: &Team, found: &Found, timeline: 
 
 /// The tree, the two trees or the rounds.
 fn schedule(team: &Team, plan: &Plan, abbreviate: bool, screen: Screen) -> String {
-    let draw = |tree: &Tree, avail: &[f64]| {
+    let draw_all = |tree: &Tree, groups: Option<&Grouped>, avail: &[f64]| {
         let members = plan_text::Members {
             threads: &team.threads,
             numa: &team.numa,
             avail,
             decimals: decimals(plan.latency),
+            groups,
         };
         plan_text::draw(tree, &members, abbreviate, screen)
     };
+    let draw = |tree: &Tree, avail: &[f64]| draw_all(tree, None, avail);
+    let draw_groups = |g: &Grouped, avail: &[f64]| draw_all(g.tree(), Some(g), avail);
     let avail = planning::avail(team, plan);
+    if let Some(grouped) = plan.groups() {
+        let drawn = draw_groups(grouped, &avail);
+        return format!("members with one number share a line\n{drawn}");
+    }
+    if let Some((fan_in, fan_out)) = plan.two_grouped() {
+        let inward = groups::fan_in_avail(&team.costs, fan_in, false);
+        return format!(
+            "fan-in: numbers are the order of receives, members with one number share a line\n{}\
+             fan-out: numbers are the order of sends, members with one number share a line\n{}",
+            draw_groups(fan_in, &inward),
+            draw_groups(fan_out, &avail)
+        );
+    }
     if let Some((fan_in, fan_out)) = plan.two_trees() {
         let inward = cost::reduce_avail(&team.costs, fan_in, false);
         return format!(

@@ -7,10 +7,13 @@
 //! └── 2. rank 1 (PU 1, node 0) at 290
 //! ```
 //!
+//! Members of a group, who share a line with their parent, have one number.
+//!
 //! Large plans are abbreviated: neighbouring leaves of one NUMA node share a line, and deep chains
 //! are cut.
 
 use corecast_plan::Tree;
+use corecast_plan::groups::Grouped;
 use owo_colors::OwoColorize;
 
 use super::palette::Screen;
@@ -25,6 +28,8 @@ pub(crate) struct Members<'a> {
     pub(crate) avail: &'a [f64],
     /// Digits after the point of these times.
     pub(crate) decimals: usize,
+    /// Who shares lines with whom, if anybody does.
+    pub(crate) groups: Option<&'a Grouped>,
 }
 
 /// Above this many members, leaves share lines.
@@ -40,6 +45,7 @@ pub(crate) fn draw(tree: &Tree, members: &Members<'_>, abbreviate: bool, screen:
         merge: abbreviate && tree.len() > MEMBERS_WITH_A_LINE,
         depth_max: if abbreviate { DEPTH_MAX } else { usize::MAX },
         sizes: tree.subtree_sizes(),
+        places: places(tree, members.groups),
         screen,
     };
     let root = tree.root();
@@ -55,7 +61,29 @@ struct Pen<'a> {
     merge: bool,
     depth_max: usize,
     sizes: Vec<usize>,
+    /// For each rank the place of its group in its parent's list, from 1.
+    places: Vec<usize>,
     screen: Screen,
+}
+
+/// The place of each rank, or of its group, in its parent's list, from 1.
+fn places(tree: &Tree, groups: Option<&Grouped>) -> Vec<usize> {
+    let mut places = vec![0; tree.len()];
+    for rank in 0..tree.len() {
+        match groups {
+            Some(groups) => {
+                for (k, group) in groups.groups(rank).iter().enumerate() {
+                    group.iter().for_each(|&c| places[c] = k + 1);
+                }
+            }
+            None => {
+                for (k, &c) in tree.children(rank).iter().enumerate() {
+                    places[c] = k + 1;
+                }
+            }
+        }
+    }
+    places
 }
 
 impl Pen<'_> {
@@ -76,9 +104,10 @@ impl Pen<'_> {
             out.push_str(indent);
             out.push_str(if last { "└── " } else { "├── " });
             if run > 1 {
-                out.push_str(&self.leaves(at + 1, &children[at..at + run]));
+                out.push_str(&self.leaves(&children[at..at + run]));
             } else {
-                out.push_str(&format!("{}. {}", at + 1, self.member(children[at])));
+                let child = children[at];
+                out.push_str(&format!("{}. {}", self.places[child], self.member(child)));
             }
             out.push('\n');
             let deeper = format!("{indent}{}", if last { "    " } else { "│   " });
@@ -113,8 +142,13 @@ impl Pen<'_> {
     }
 
     /// `3-9. 7 leaves, ranks 4 to 10 (node 1) at 345 to 501`.
-    fn leaves(&self, first: usize, run: &[usize]) -> String {
+    fn leaves(&self, run: &[usize]) -> String {
         let m = self.members;
+        let (first, last) = (self.places[run[0]], self.places[run[run.len() - 1]]);
+        let numbers = match first == last {
+            true => format!("{first}"),
+            false => format!("{first}-{last}"),
+        };
         let name = format!(
             "{} leaves, rank {} (PU {}) to rank {} (PU {}), node {}",
             run.len(),
@@ -130,11 +164,7 @@ impl Pen<'_> {
         });
         let time = format!("at {from:.*} to {to:.*}", m.decimals, m.decimals);
         let styled = name.style(self.screen.numa(m.numa[run[0]]));
-        format!(
-            "{first}-{}. {styled} {}",
-            first + run.len() - 1,
-            time.style(self.screen.dim())
-        )
+        format!("{numbers}. {styled} {}", time.style(self.screen.dim()))
     }
 }
 
@@ -159,6 +189,7 @@ mod tests {
             numa: &numa,
             avail: &avail,
             decimals: 0,
+            groups: None,
         };
         draw(&tree, &members, abbreviate, PLAIN)
     }

@@ -181,15 +181,18 @@ pub(crate) fn compare(
             found.push(Found { timed, search });
         }
     }
-    share_bounds(&mut found, root);
+    let grouped = team.costs.lines().is_some() && operation != Operation::Reduce;
+    share_bounds(&mut found, root, grouped);
     found.sort_by(|a, b| a.timed.plan.latency.total_cmp(&b.timed.plan.latency));
     Ok(found)
 }
 
 /// Gives every tree the highest bound that was proved for its root. What no tree with any root
-/// beats, no tree with a given one does either.
-fn share_bounds(found: &mut [Found], root: RootChoice) {
-    let is_free = |plan: &Plan| root == RootChoice::Auto && plan.pattern.is_searched();
+/// beats, no tree with a given one does either; and what no tree with groups beats, no other one
+/// does (`grouped` says whether groups were searched).
+fn share_bounds(found: &mut [Found], root: RootChoice, grouped: bool) {
+    let is_freer =
+        |plan: &Plan| (grouped || root == RootChoice::Auto) && plan.pattern.is_searched();
     let trees = || {
         found
             .iter()
@@ -199,12 +202,12 @@ fn share_bounds(found: &mut [Found], root: RootChoice) {
     let highest = |plans: &mut dyn Iterator<Item = &Plan>| {
         plans.map(|plan| plan.lower_bound).fold(0.0, f64::max)
     };
-    let free = highest(&mut trees().filter(|plan| is_free(plan)));
-    let fixed = highest(&mut trees().filter(|plan| !is_free(plan))).max(free);
+    let all = highest(&mut trees().filter(|plan| is_freer(plan)));
+    let fixed = highest(&mut trees().filter(|plan| !is_freer(plan))).max(all);
     for one in found {
         let plan = &mut one.timed.plan;
         if plan.rounds().is_none() {
-            let bound = if is_free(plan) { free } else { fixed };
+            let bound = if is_freer(plan) { all } else { fixed };
             *plan = plan.clone().with_lower_bound(bound);
         }
     }

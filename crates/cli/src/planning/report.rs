@@ -1,7 +1,8 @@
 //! A plan as JSON.
 
 use corecast_plan::draw::critical_chain;
-use corecast_plan::{Busy, BusyKind, Operation, Plan};
+use corecast_plan::groups::Grouped;
+use corecast_plan::{Busy, BusyKind, Operation, Plan, Tree};
 use serde::Serialize;
 
 use super::effort::{Found, Search};
@@ -20,6 +21,13 @@ pub(crate) struct PlanReport<'a> {
     /// For each rank the ranks it takes, in order, where a barrier goes in over another tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     fan_in: Option<&'a [Vec<usize>]>,
+    /// For each rank the groups it serves, in order, where members share lines; `children` has the
+    /// same ranks without the groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<&'a [Vec<Vec<usize>>]>,
+    /// For each rank the groups it takes, in order, where a barrier goes in over another tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fan_in_groups: Option<&'a [Vec<Vec<usize>>]>,
     /// For each round and rank the ranks that it notifies; absent for trees.
     #[serde(skip_serializing_if = "Option::is_none")]
     rounds: Option<Vec<Vec<&'a [usize]>>>,
@@ -64,12 +72,22 @@ impl PlanReport<'_> {
             let row = |k| (0..r.len()).map(|rank| r.targets(k, rank)).collect();
             (0..r.count()).map(row).collect()
         });
+        let (inward, outward) = match plan.two_grouped() {
+            Some((inward, outward)) => (Some(inward), Some(outward)),
+            None => (None, plan.groups()),
+        };
+        let children = plan.tree().or(plan.outward());
+        let fan_in = plan.two_trees().map(|(fan_in, _)| fan_in);
         PlanReport {
             schema: 1,
             pattern: plan.pattern.to_string(),
             root: plan.rounds().is_none().then_some(plan.root),
-            children: plan.tree().or(plan.outward()).map(|t| t.child_lists()),
-            fan_in: plan.two_trees().map(|(fan_in, _)| fan_in.child_lists()),
+            children: children
+                .or(outward.map(Grouped::tree))
+                .map(Tree::child_lists),
+            fan_in: fan_in.or(inward.map(Grouped::tree)).map(Tree::child_lists),
+            groups: outward.map(Grouped::group_lists),
+            fan_in_groups: inward.map(Grouped::group_lists),
             rounds,
             latency: plan.latency,
             lower_bound: plan.lower_bound,
