@@ -290,3 +290,27 @@ fn the_optimum_is_looked_for_where_it_was_asked_for() {
     // With the same root nothing is better.
     assert!(optimal[0] <= best[0] && optimal[1] <= best[1]);
 }
+
+/// Collectives run no groups, whatever they would save.
+#[test]
+fn costs_of_shared_lines_make_no_groups() {
+    let words = "package:2 core:3 send=10,20 receive=30,60 write=5 transfer=2,4";
+    let file = synthetic(words).unwrap();
+    let (lines, bare) = (file.costs(), file.costs().without_lines());
+    for pattern in [None, Some(Pattern::Best), Some(Pattern::Optimal)] {
+        let wish = Wish {
+            pattern,
+            ..Wish::default()
+        };
+        for operation in Operation::ALL {
+            let chosen = |costs: &CostModel| {
+                let choice = choose(costs, &threads(6), operation, &wish, &none()).unwrap();
+                let plan = choice.chosen().plan(costs, operation).unwrap();
+                let tree = plan.tree().is_some() || plan.two_trees().is_some();
+                assert!(tree || plan.rounds().is_some(), "{pattern:?} {operation}");
+                (choice.chosen().shape.clone(), plan.latency)
+            };
+            assert_eq!(chosen(lines), chosen(&bare), "{pattern:?} {operation}");
+        }
+    }
+}
