@@ -113,6 +113,20 @@ fn teams_are_of_any_pus_in_any_order() {
     }
 }
 
+/// Plans that would share lines are not for teams, so theirs are trees.
+#[test]
+fn machines_that_know_of_shared_lines_have_teams() {
+    let words = "package:2 core:3 send=10,20 receive=30,60 write=5 transfer=2,4";
+    let machine = synthetic(words).unwrap();
+    for pattern in [Pattern::Best, Pattern::Optimal] {
+        let builder = builder().threads(6).machine(machine.clone());
+        let team = builder.pattern(pattern).build().unwrap();
+        let explained = team.explain();
+        assert!(explained.operations.iter().all(|o| o.root.is_some()));
+        exercise(&team);
+    }
+}
+
 #[test]
 fn the_best_has_a_gap_and_may_be_asked_for() {
     let machine = synthetic("package:2 core:4").unwrap();
