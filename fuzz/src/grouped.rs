@@ -13,16 +13,16 @@ use crate::planner::ROUNDING;
 /// Teams up to this size are compared with the exact optimum.
 const EXACT_MAX: usize = 6;
 
-/// Searches for trees with groups, where the case has shared lines.
+/// Searches for trees with groups, where the case has shared lines; `least` is what [`least`] says.
 ///
 /// # Panics
 ///
 /// When a search gives less than it got, a bound is above the optimum or a tree below it.
-pub(crate) fn all(case: &Case) {
+pub(crate) fn all(case: &Case, least: Option<&[f64]>) {
     let costs = &case.costs;
-    let Some(lines) = costs.lines() else {
+    if costs.lines().is_none() {
         return;
-    };
+    }
     let (root, free) = (case.search_root(), case.search_root().is_none());
     let bound = lower_bound(costs, case.operation, root);
     let start = construct(costs, root);
@@ -51,8 +51,7 @@ pub(crate) fn all(case: &Case) {
         bound >= 0.0 && bound <= best * (1.0 + ROUNDING),
         "{case:?}: bound {bound}, found {best}"
     );
-    if case.operation == Operation::Broadcast && costs.n() <= EXACT_MAX {
-        let least = optimum(costs, lines);
+    if let Some(least) = least {
         for (root, &least) in least.iter().enumerate() {
             let bound = lower_bound(costs, Operation::Broadcast, Some(root));
             let sound = bound <= least * (1.0 + ROUNDING);
@@ -66,6 +65,14 @@ pub(crate) fn all(case: &Case) {
             && best >= least[found.root()] * (1.0 - ROUNDING);
         assert!(sound, "{case:?}: {found:?}: {bound} to {best}, {least:?}");
     }
+}
+
+/// For each root the least latency of a broadcast over a tree with groups; `None` where the case is
+/// another one or too large.
+pub(crate) fn least(case: &Case) -> Option<Vec<f64>> {
+    let lines = case.costs.lines()?;
+    let is_small = case.operation == Operation::Broadcast && case.costs.n() <= EXACT_MAX;
+    is_small.then(|| optimum(&case.costs, lines))
 }
 
 /// The latency of a tree, which all ways to find it agree on.

@@ -41,7 +41,7 @@ pub fn planner(bytes: &[u8]) {
         Operation::Reduce => proofs::all(&case, &case.costs.mirrored(), least),
         Operation::Barrier => {}
     }
-    grouped::all(&case);
+    grouped::all(&case, truth.grouped.as_deref());
 }
 
 /// The plan of the case; `None` where its pattern cannot do the operation.
@@ -69,7 +69,9 @@ fn planned(case: &Case) -> Option<Plan> {
 pub(crate) struct Truth {
     /// For each root the least latency with that root; `None` where the team is too large.
     least: Option<Vec<f64>>,
-    /// No tree with any root is faster.
+    /// The same for trees with groups.
+    grouped: Option<Vec<f64>>,
+    /// No tree without groups is faster, with any root.
     bound: f64,
 }
 
@@ -91,7 +93,11 @@ impl Truth {
             }
         });
         let bound = bound::lower_bound(&case.costs, case.operation, None);
-        let truth = Self { least, bound };
+        let truth = Self {
+            least,
+            grouped: grouped::least(case),
+            bound,
+        };
         let at = Some(case.root);
         let mut bounds = vec![
             (None, bound),
@@ -115,11 +121,7 @@ impl Truth {
 
     /// Least latency over all trees with this root, or with any.
     fn least(&self, root: Option<usize>) -> Option<f64> {
-        let least = self.least.as_ref()?;
-        Some(match root {
-            Some(root) => least[root],
-            None => least.iter().copied().fold(f64::INFINITY, f64::min),
-        })
+        self.least.as_ref().map(|least| at(least, root))
     }
 
     /// Whether a plan is a schedule, is what it says, and is no better than possible.
@@ -131,21 +133,24 @@ impl Truth {
         if let Err(error) = check::plan(&case.costs, plan) {
             panic!("{case:?}: {plan:?}: {error}");
         }
+        let root = Some(plan.root);
         match plan.shape {
-            Shape::Rounds(_) => return,
+            Shape::Rounds(_) => {}
             Shape::Tree(_) | Shape::Trees { .. } => {
                 self.possible(case, plan.root, plan.latency, "plan");
+                if let Some(least) = self.least(root) {
+                    self.judge_claims(case, plan, least);
+                }
             }
             // Shared lines make more possible.
             _ => {
-                let bound = groups::lower_bound(&case.costs, plan.operation, Some(plan.root));
+                if let Some(least) = &self.grouped {
+                    self.judge_claims(case, plan, least[plan.root]);
+                }
+                let bound = groups::lower_bound(&case.costs, plan.operation, root);
                 let sound = plan.latency >= bound * (1.0 - ROUNDING);
                 assert!(sound, "{case:?}: {plan:?}: the bound is {bound}");
-                return;
             }
-        }
-        if let Some(least) = self.least(Some(plan.root)) {
-            self.judge_claims(case, plan, least);
         }
     }
 
@@ -157,20 +162,24 @@ impl Truth {
             RootChoice::Auto if is_searched(case.pattern) => None,
             RootChoice::Auto => Some(smelt::root(&case.costs)),
         };
-        if let Some(root) = root {
-            assert_eq!(plan.root, root, "{case:?}");
-        } else if let (Some(least), Shape::Tree(_) | Shape::Trees { .. }) =
-            (self.least(None), &plan.shape)
-        {
+        assert!(root.is_none_or(|root| plan.root == root), "{case:?}");
+        if !is_searched(case.pattern) {
+            return;
+        }
+        // What was searched for is compared with trees of all kinds.
+        let shares = case.costs.lines().is_some() && case.operation != Operation::Reduce;
+        let all = if shares { &self.grouped } else { &self.least };
+        if let Some(least) = all.as_ref().map(|least| at(least, root)) {
             self.judge_claims(case, plan, least);
         }
     }
 
-    /// Whether what a plan says about the optimum is true.
+    /// Whether what a plan says about the optimum is true, and whether it is possible.
     fn judge_claims(&self, case: &Case, plan: &Plan, least: f64) {
         let optimal = plan.latency <= least * (1.0 + PROVED);
-        let sound =
-            plan.lower_bound <= least * (1.0 + ROUNDING) && (!plan.proved_optimal || optimal);
+        let sound = plan.lower_bound <= least * (1.0 + ROUNDING)
+            && plan.latency >= least * (1.0 - ROUNDING)
+            && (!plan.proved_optimal || optimal);
         assert!(sound, "{case:?}: {plan:?}: the optimum is {least}");
     }
 
@@ -181,6 +190,14 @@ impl Truth {
             latency >= least * (1.0 - ROUNDING),
             "{case:?}: {who} with root {root}: {latency}, below {least}"
         );
+    }
+}
+
+/// The least with this root, or with any.
+fn at(least: &[f64], root: Option<usize>) -> f64 {
+    match root {
+        Some(root) => least[root],
+        None => least.iter().copied().fold(f64::INFINITY, f64::min),
     }
 }
 

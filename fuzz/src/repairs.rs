@@ -21,11 +21,17 @@ pub(crate) fn all(case: &Case, truth: &Truth, plan: &Plan) {
         assert_eq!(alone, Err(RepairError::LastMember));
         return;
     }
+    let is_grouped = matches!(plan.shape, Shape::Groups(_) | Shape::GroupedTrees { .. });
     let costs = case.costs.subset(&stay).expect("ranks of the team");
     let less = match plan.without(&costs, rank) {
         Ok(repair) => repair,
+        Err(RepairError::Groups) => {
+            assert!(is_grouped, "{case:?}: {plan:?}");
+            return;
+        }
         Err(error) => panic!("{case:?} without {rank}: {error}"),
     };
+    assert!(!is_grouped, "{case:?}: {plan:?} was repaired");
     let judge = |costs, plan: &Plan, moved: &[usize]| {
         if let Err(error) = check::plan(costs, plan) {
             panic!("{case:?} at rank {rank}: {plan:?}: {error}");
