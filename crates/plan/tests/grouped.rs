@@ -126,7 +126,7 @@ fn checker_and_costs_agree() {
 }
 
 /// A change of somebody's place or group.
-fn spoil(lists: &mut Vec<Vec<Vec<usize>>>, random: &mut impl FnMut(usize) -> usize) -> bool {
+fn spoil(lists: &mut [Vec<Vec<usize>>], random: &mut impl FnMut(usize) -> usize) -> bool {
     let n = lists.len();
     let (from, to) = (random(n), random(n));
     if lists[from].is_empty() {
