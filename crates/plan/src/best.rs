@@ -27,6 +27,7 @@ use crate::operation::Operation;
 use crate::pattern::Pattern;
 use crate::plan::Shape;
 use crate::search::Effort;
+use crate::smelt;
 use way::Way;
 
 impl Default for Effort {
@@ -87,6 +88,8 @@ struct Turn {
     seed: u64,
     moves: u64,
     work: u64,
+    /// Proof also goes on where the gap does not close.
+    is_patient: bool,
 }
 
 impl Turn {
@@ -96,6 +99,7 @@ impl Turn {
             seed,
             moves: 0,
             work: 0,
+            is_patient: false,
         }
     }
 }
@@ -105,17 +109,21 @@ struct Turns {
     effort: Effort,
     /// Work of a turn's proof for each of its moves.
     proof: u64,
+    is_patient: bool,
     next: u64,
     length: u64,
 }
 
 impl Turns {
-    /// Proof is the purpose of `optimal` and half of it; in `best` it takes a third of the time.
+    /// Proof is the purpose of `optimal` and two thirds of it; in `best` it takes a third of the
+    /// time, and is given up where a large team's gap is wide.
     fn new(pattern: Pattern, effort: Effort) -> Self {
-        let share = if pattern == Pattern::Optimal { 4 } else { 1 };
+        let is_patient = pattern == Pattern::Optimal;
+        let share = if is_patient { 4 } else { 1 };
         Self {
             effort,
             proof: share * WORK_PER_MOVE / 2,
+            is_patient,
             next: 0,
             length: FIRST_TURN,
         }
@@ -126,6 +134,7 @@ impl Turns {
         Self {
             effort,
             proof: 0,
+            is_patient: false,
             next: 0,
             length,
         }
@@ -146,6 +155,7 @@ impl Turns {
                 .wrapping_add(self.next.wrapping_mul(0x9e37_79b9)),
             moves,
             work: moves.saturating_mul(self.proof),
+            is_patient: self.is_patient,
         };
         self.next += 1;
         self.length = self.length.saturating_mul(GROWTH);
@@ -210,12 +220,52 @@ fn one_way<'a>(
 ) -> Way<'a> {
     let bound = bound::lower_bound(costs, Operation::Broadcast, root);
     let mut way = Way::new(costs, root, bound, turns.effort.moves);
+    // Where the root is free, a good one that stays: proofs for one root meet better trees sooner.
+    let is_rooted = root.is_none() && costs.n() <= way::PROVED_SOON;
+    let mut rooted =
+        is_rooted.then(|| Way::new(costs, Some(smelt::root(costs)), way.lower_bound, 0));
     while !way.is_optimal()
         && let Some(turn) = turns.next(way.moves)
     {
-        if way.turn(turn, watch).is_break() {
+        let ended = match &mut rooted {
+            None => way.turn(turn, watch),
+            Some(rooted) => two_roots(&mut way, rooted, turn, watch),
+        };
+        if ended.is_break() {
             break;
         }
     }
     way
+}
+
+/// A third of a turn for the root that stays, the rest for the free one, which takes what is better.
+fn two_roots(
+    way: &mut Way<'_>,
+    rooted: &mut Way<'_>,
+    turn: Turn,
+    watch: Watch<'_>,
+) -> ControlFlow<()> {
+    let third = Turn {
+        moves: turn.moves / 3,
+        work: turn.work / 3,
+        ..turn
+    };
+    let before = rooted.moves;
+    let ended = rooted.turn(third, &mut |p| {
+        watch(&Progress {
+            latency: p.latency.min(way.latency),
+            lower_bound: way.lower_bound,
+            moves: way.moves + p.moves - before,
+            ..*p
+        })
+    });
+    way.moves += rooted.moves - before;
+    way.take(rooted.tree.clone());
+    ended?;
+    let rest = Turn {
+        moves: turn.moves - third.moves,
+        work: turn.work - third.work,
+        ..turn
+    };
+    way.turn(rest, watch)
 }

@@ -11,6 +11,7 @@ use crate::exact;
 use crate::operation::Operation;
 use crate::plan::Shape;
 use crate::search::{self, Effort, TwoTrees};
+use crate::smelt;
 
 /// The way in, on mirrored costs, and the way out.
 struct Pair<'a> {
@@ -51,6 +52,19 @@ impl<'a> Pair<'a> {
     fn take(&mut self, found: TwoTrees) {
         self.inward.take(found.inward.reversed());
         self.outward.take(found.outward);
+    }
+
+    /// A turn within a search over several roots, which has `spent` so many moves.
+    fn deepen(&mut self, turn: Turn, spent: &mut u64, watch: Watch<'_>) -> ControlFlow<()> {
+        let before = self.moves();
+        let ended = self.turn(turn, &mut |p| {
+            watch(&Progress {
+                moves: *spent + p.moves - before,
+                ..*p
+            })
+        });
+        *spent += self.moves() - before;
+        ended
     }
 
     /// Half a turn for each way.
@@ -157,6 +171,26 @@ fn free(costs: &CostModel, mirrored: &CostModel, turns: &mut Turns, watch: Watch
         if seen.is_break() {
             break;
         }
+        // A good root that stays, as for one way.
+        let at = at_root(
+            &mut pairs,
+            &mut untried,
+            costs,
+            mirrored,
+            smelt::root(costs),
+        );
+        let third = Turn {
+            moves: turn.moves / 3,
+            work: turn.work / 3,
+            ..turn
+        };
+        let ended = pairs[at].deepen(third, &mut spent, watch);
+        if pairs[at].latency() < pairs[best].latency() {
+            best = at;
+        }
+        if ended.is_break() {
+            break;
+        }
         let quota = spent + turn.moves.saturating_mul(turns.proof) / super::WORK_PER_MOVE;
         let mut stopped = false;
         while n <= exact::MEMBERS_MAX && spent < quota && !stopped {
@@ -166,20 +200,11 @@ fn free(costs: &CostModel, mirrored: &CostModel, turns: &mut Turns, watch: Watch
             if bound >= pairs[best].latency() * (1.0 - crate::plan::PROVED) {
                 break;
             }
-            let before = pairs[at].moves();
             let share = Turn {
                 moves: (turn.moves / 16).max(500),
                 ..turn
             };
-            stopped = pairs[at]
-                .turn(share, &mut |p| {
-                    watch(&Progress {
-                        moves: spent + p.moves - before,
-                        ..*p
-                    })
-                })
-                .is_break();
-            spent += pairs[at].moves() - before;
+            stopped = pairs[at].deepen(share, &mut spent, watch).is_break();
             if pairs[at].latency() < pairs[best].latency() {
                 best = at;
             }

@@ -12,10 +12,16 @@ use crate::operation::Operation;
 use crate::search::{self, Effort};
 use crate::tree::Tree;
 
-/// Additions of the count that large teams begin with; see [`hierarchy::certified`].
-const COUNT_WORK: u64 = 300_000_000;
+/// Most additions of the count that large teams begin with, a second or two; on machines with
+/// levels it ends sooner; see [`hierarchy::certified`].
+const COUNT_WORK: u64 = 6_000_000_000;
 /// With fewer moves than this, no time for that count is taken.
 const COUNT_FROM: u64 = 20_000;
+
+/// Larger teams are seldom proved in a short time; theirs is better spent on moves after a gap was
+/// found to be wide.
+pub(super) const PROVED_SOON: usize = 40;
+const WIDE: f64 = 0.04;
 
 /// The search for the best broadcast tree, as far as it has come.
 pub(super) struct Way<'a> {
@@ -26,6 +32,8 @@ pub(super) struct Way<'a> {
     pub(super) lower_bound: f64,
     /// A proof ended. Counted in ticks, bound and latency may differ in their last digits then.
     proved: bool,
+    /// A proof has had its time, and bound and latency are still far apart.
+    is_wide: bool,
     /// Moves, and proofs in moves that take as long.
     pub(super) moves: u64,
 }
@@ -38,7 +46,9 @@ impl<'a> Way<'a> {
         lower_bound: f64,
         moves: u64,
     ) -> Self {
-        let tree = search::construct(costs, root);
+        let is_large = costs.n() > exact::MEMBERS_MAX;
+        let quick = is_large.then(|| hierarchy::tree(costs, root)).flatten();
+        let tree = quick.unwrap_or_else(|| search::construct(costs, root));
         let mut way = Self {
             costs,
             root,
@@ -46,6 +56,7 @@ impl<'a> Way<'a> {
             tree,
             lower_bound,
             proved: costs.n() == 1,
+            is_wide: false,
             moves: 0,
         };
         if moves >= COUNT_FROM
@@ -64,7 +75,10 @@ impl<'a> Way<'a> {
     /// A turn of moves, and one of proof.
     pub(super) fn turn(&mut self, turn: Turn, watch: Watch<'_>) -> ControlFlow<()> {
         self.improve(turn.seed, turn.moves, watch)?;
-        self.prove(turn.work, watch)
+        if turn.is_patient || !self.is_wide {
+            self.prove(turn.work, watch)?;
+        }
+        ControlFlow::Continue(())
     }
 
     fn improve(&mut self, seed: u64, moves: u64, watch: Watch<'_>) -> ControlFlow<()> {
@@ -127,6 +141,8 @@ impl<'a> Way<'a> {
             self.take(tree);
         }
         self.proved |= proof.optimal;
+        self.is_wide =
+            self.costs.n() > PROVED_SOON && self.lower_bound < self.latency * (1.0 - WIDE);
         seen
     }
 
