@@ -77,7 +77,7 @@ pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 /// ```
 /// use std::ops::ControlFlow;
 /// use corecast_plan::search::{Effort, construct, improve};
-/// use corecast_plan::{Operation, cost};
+/// use corecast_plan::{Operation, Tree, cost};
 ///
 /// let machine = corecast_model::builtin("sandybridge-2x8").unwrap();
 /// let start = construct(machine.costs(), Some(0));
