@@ -5,7 +5,7 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::{all_ordered_trees, close, costs_of_kind};
-use corecast_model::{CostModel, LineCosts, Place, builtin, synthetic};
+use corecast_model::{CostModel, LineCosts, Place, Unit, builtin, synthetic};
 use corecast_plan::groups::{
     Grouped, best_order, fan_in_bound, fan_in_latency, fan_out_avail, latency, lower_bound, search,
     search_barrier, timeline, two_ways,
@@ -579,6 +579,35 @@ fn uniform_costs_have_their_optimum() {
 
 /// CLa's Equation 26 splits what the first group leaves evenly, and lets the parent wait for the
 /// group it has just served. The search is never above it.
+/// Lines that cost more grains than a number holds, on a machine that has no far members.
+#[test]
+fn lines_dearer_than_all_messages_are_left_out() {
+    let place = |core| Place {
+        package: 0,
+        numa_node: 0,
+        core,
+    };
+    let list = [1e15; 4];
+    let lines = LineCosts {
+        write: 1e15,
+        invalidate: list,
+        transfer: list,
+        base: list,
+        slope: list,
+    };
+    for n in [3, 5, 8] {
+        let message = |_, _| 1e-9;
+        let costs = CostModel::from_fn(Unit::Nanoseconds, vec![0; n], message, message).unwrap();
+        let places = (0..n as u32).map(place).collect();
+        let costs = costs.with_lines(lines, places).unwrap();
+        for operation in [Operation::Broadcast, Operation::Barrier] {
+            let without = bound::lower_bound(&costs, operation, Some(0));
+            let with = lower_bound(&costs, operation, Some(0));
+            assert!(with > 0.5 * without && with <= without * (1.0 + 1e-9));
+        }
+    }
+}
+
 #[test]
 fn the_papers_notification_tree_is_not_better() {
     fn equation_26(n: usize) -> f64 {

@@ -608,16 +608,17 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
+/// As good as for ever: longer than all tables, and sums of some are still numbers.
+const NEVER: usize = usize::MAX / 8;
+
 /// The most grains that are not longer than the cost.
 fn rounded_down(cost: f64, grain: f64) -> usize {
-    if cost.is_infinite() {
-        return usize::MAX / 8;
-    }
     // A hair more than the quotient, so that exact multiples are not lost to division.
     let near = (cost / grain).round();
-    if near * grain <= cost * (1.0 + 1e-12) {
+    let grains = if near * grain <= cost * (1.0 + 1e-12) {
         near as usize
     } else {
         (cost / grain).floor() as usize
-    }
+    };
+    grains.min(NEVER)
 }
