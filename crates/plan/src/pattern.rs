@@ -285,7 +285,10 @@ mod tests {
     #[test]
     fn bad_names_are_quoted() {
         for (text, part) in [
-            ("heap", "\"heap\" is unknown: use one of best, optimal, smelt, binary"),
+            (
+                "heap",
+                "\"heap\" is unknown: use one of best, optimal, smelt, binary",
+            ),
             ("", "\"\" is unknown"),
             ("binary:2", "\"binary:2\" is unknown"),
             ("knomial", "at least 2"),
