@@ -329,6 +329,36 @@ fn searches_with_groups_are_valid_and_never_worse() {
     }
 }
 
+/// Trees come first, then groups: for a watcher it is one search.
+#[test]
+fn watchers_see_moves_that_never_become_fewer() {
+    let mut looks = 0;
+    for (seed, operation) in (1..60).flat_map(|seed| Operation::ALL.map(|o| (seed, o))) {
+        let n = 3 + seed as usize % 9;
+        let (costs, mut before) = (costs(n, seed), 0);
+        let watch = &mut |seen: &corecast_plan::Progress| {
+            assert!(
+                seen.moves >= before,
+                "{seed} {operation}: {seen:?} after {before}"
+            );
+            before = seen.moves;
+            looks += 1;
+            ControlFlow::Continue(())
+        };
+        let effort = Effort { seed, moves: 500 };
+        let made = plan_with(
+            &costs,
+            Pattern::Best,
+            operation,
+            RootChoice::Auto,
+            effort,
+            watch,
+        );
+        check::plan(&costs, &made.unwrap()).unwrap();
+    }
+    assert!(looks > 500, "{looks} looks");
+}
+
 /// Lines dearer than any message: the plan is a tree, and its bound that of the larger space.
 #[test]
 fn dear_lines_are_not_shared() {

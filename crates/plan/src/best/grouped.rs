@@ -27,18 +27,22 @@ const MOVES_PER_MOVE: u64 = 8;
 /// Moves of trees that the first turn with groups may take: its starts alone take that long.
 const FIRST_TURN: u64 = 16_000;
 
-/// Ends for good what the watcher ended once.
+/// Ends for good what the watcher ended once, and lets it see moves that never become fewer: trees
+/// may take some more than their share.
 struct Watched<'a> {
     watch: Watch<'a>,
     stopped: bool,
     lower_bound: f64,
+    moves: u64,
 }
 
 impl Watched<'_> {
     fn look(&mut self, progress: &Progress) -> ControlFlow<()> {
         if !self.stopped {
+            self.moves = self.moves.max(progress.moves);
             let progress = Progress {
                 lower_bound: self.lower_bound,
+                moves: self.moves,
                 ..*progress
             };
             self.stopped = (self.watch)(&progress).is_break();
@@ -63,6 +67,7 @@ pub(super) fn search(
         watch,
         stopped: false,
         lower_bound,
+        moves: 0,
     };
     let first = Effort {
         moves: (effort.moves / TREES_SHARE).min(TREES_MAX),
