@@ -10,7 +10,7 @@ use crate::planner::{EXACT_MAX, LEVELS_WORK, PROVED, ROUNDING};
 
 /// Splits and bytes of proofs that are cut short; see [`complete`] for the others.
 const WORK: [u64; 4] = [0, 1, 300, 10_000];
-const MEMORY: [usize; 3] = [1 << 20, 8 << 20, 64 << 20];
+const MEMORY: [usize; 3] = [0, 4 << 10, 64 << 20];
 
 /// Proves and certifies a broadcast over these costs, whose least latency by root is `least`.
 ///

@@ -271,8 +271,13 @@ impl Prover<'_> {
             // Somewhat beyond the next one, so as not to change places with each tick.
             let goal = next + (self.latency - next) / 4 + 1;
             self.pursue(&mut cases[0], goal);
+            let gave_up = cases[0].lower < goal.min(self.latency);
             let least = cases.iter().map(|case| case.lower).min();
             self.lower = self.lower.max(least.unwrap_or(0));
+            if gave_up {
+                // Memory may run out long before the work, and the others do not raise the least.
+                return;
+            }
         }
     }
 

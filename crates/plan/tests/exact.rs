@@ -33,6 +33,25 @@ fn starts(costs: &CostModel, root: Option<usize>) -> Vec<Tree> {
     vec![chain, smelt::tree(costs, at), better]
 }
 
+/// Too little memory ends a proof as too little work does, with a bound.
+#[test]
+fn proofs_end_where_memory_does() {
+    for (memory, root) in [0, 4 << 10].map(|m| [(m, None), (m, Some(2))]).concat() {
+        let (costs, limits) = (
+            costs(KINDS[0].1, 8, 5),
+            Limits {
+                memory,
+                ..Limits::default()
+            },
+        );
+        let upper = Pattern::Chain.tree(&costs, root.unwrap_or(2)).unwrap();
+        let proof = prove_with(&costs, root, &upper, limits);
+        let all = optima(&costs);
+        let least = root.map_or_else(|| all.iter().copied().fold(f64::MAX, f64::min), |r| all[r]);
+        assert!(proof.lower_bound <= least * (1.0 + 1e-9), "{proof:?}");
+    }
+}
+
 /// Every kind, every n up to 8, fixed root and free: the proof ends, and at the optimum.
 #[test]
 fn proofs_end_at_the_optimum() {
