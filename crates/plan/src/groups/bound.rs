@@ -14,6 +14,7 @@ use super::Grouped;
 use super::cost::{fan_in_latency, latency};
 use super::count::{Count, Prices, Way};
 use crate::operation::Operation;
+use crate::reach::farthest;
 use crate::smelt;
 
 /// Largest team in which reach is looked at for every root when none is given.
@@ -178,22 +179,8 @@ impl<'a> Steps<'a> {
         message.min(shared)
     }
 
-    /// The greatest distance from the root (Dijkstra on a full matrix).
+    /// The greatest distance from the root.
     fn farthest(&self, root: usize) -> f64 {
-        let n = self.costs.n();
-        let mut distance = vec![f64::INFINITY; n];
-        distance[root] = 0.0;
-        let mut open: Vec<usize> = (0..n).collect();
-        let mut farthest = 0.0;
-        while let Some(at) =
-            (0..open.len()).min_by(|&a, &b| distance[open[a]].total_cmp(&distance[open[b]]))
-        {
-            let v = open.swap_remove(at);
-            farthest = distance[v];
-            for &u in &open {
-                distance[u] = distance[u].min(farthest + self.step(v, u));
-            }
-        }
-        farthest
+        farthest(self.costs.n(), root, |v, u| self.step(v, u))
     }
 }

@@ -1,0 +1,24 @@
+//! How far the members are from a root, step by step.
+
+/// The greatest of n members' distances from the root (Dijkstra on a full matrix); `step` is the
+/// length of the step from one member to another.
+///
+/// # Cost
+///
+/// O(n²), each step asked for once.
+pub(crate) fn farthest(n: usize, root: usize, step: impl Fn(usize, usize) -> f64) -> f64 {
+    let mut distance = vec![f64::INFINITY; n];
+    distance[root] = 0.0;
+    let mut open: Vec<usize> = (0..n).collect();
+    let mut farthest = 0.0;
+    while let Some(at) =
+        (0..open.len()).min_by(|&a, &b| distance[open[a]].total_cmp(&distance[open[b]]))
+    {
+        let v = open.swap_remove(at);
+        farthest = distance[v];
+        for &u in &open {
+            distance[u] = distance[u].min(farthest + step(v, u));
+        }
+    }
+    farthest
+}
