@@ -103,7 +103,10 @@ impl LineCosts {
 }
 
 impl Place {
-    /// How near this place is to another, by the rule of [`Pu::proximity`].
+    /// How near this place is to another.
+    ///
+    /// Asks from the inside out, so that a core that firmware spreads over two NUMA nodes still
+    /// counts as one core.
     #[must_use]
     #[inline]
     pub fn proximity(&self, other: &Self) -> Proximity {

@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::lines::Place;
+
 /// One machine as far as it was discovered, read from a file, or made up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
@@ -132,21 +134,10 @@ pub enum MachineError {
 }
 
 impl Pu {
-    /// How near this hardware thread is to another.
-    ///
-    /// Asks from the inside out, so that a core that firmware spreads over two NUMA nodes still
-    /// counts as one core.
+    /// How near this hardware thread is to another, by the rule of [`Place::proximity`].
     #[must_use]
     pub fn proximity(&self, other: &Self) -> Proximity {
-        if self.core == other.core {
-            Proximity::SameCore
-        } else if self.numa_node == other.numa_node {
-            Proximity::SameNumaNode
-        } else if self.package == other.package {
-            Proximity::SamePackage
-        } else {
-            Proximity::OtherPackage
-        }
+        Place::from(self).proximity(&Place::from(other))
     }
 }
 
