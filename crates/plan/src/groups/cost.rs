@@ -88,22 +88,10 @@ pub fn fan_in_avail(costs: &CostModel, grouped: &Grouped, reverse: bool) -> Vec<
 /// [`BusyKind::Receive`] names the last one to add.
 #[must_use]
 pub fn timeline(costs: &CostModel, grouped: &Grouped, operation: Operation) -> Timeline {
-    if operation == Operation::Reduce {
-        return cost::timeline(costs, grouped.tree(), operation);
-    }
-    let mut busy = vec![Vec::new(); grouped.len()];
-    let start = match operation {
-        Operation::Barrier => {
-            let inward = fan_in(costs, grouped, true, |rank, b| busy[rank].push(b));
-            inward[grouped.root()]
-        }
-        _ => 0.0,
-    };
-    let avail = fan_out(costs, grouped, start, |rank, b| busy[rank].push(b));
-    Timeline {
-        latency: max(&avail),
-        avail,
-        busy,
+    match operation {
+        Operation::Broadcast => blocked(costs, None, grouped),
+        Operation::Reduce => cost::timeline(costs, grouped.tree(), operation),
+        Operation::Barrier => blocked(costs, Some((grouped, true)), grouped),
     }
 }
 
@@ -115,9 +103,18 @@ pub fn timeline(costs: &CostModel, grouped: &Grouped, operation: Operation) -> T
 #[must_use]
 pub fn two_ways_timeline(costs: &CostModel, inward: &Grouped, outward: &Grouped) -> Timeline {
     assert_eq!(inward.root(), outward.root(), "both ways have one root");
-    let mut busy = vec![Vec::new(); inward.len()];
-    let turn = fan_in(costs, inward, false, |rank, b| busy[rank].push(b))[inward.root()];
-    let avail = fan_out(costs, outward, turn, |rank, b| busy[rank].push(b));
+    blocked(costs, Some((inward, false)), outward)
+}
+
+/// Who is blocked when in a fan-out, after a fan-in where one is given with whether its lists are
+/// taken backwards.
+fn blocked(costs: &CostModel, inward: Option<(&Grouped, bool)>, outward: &Grouped) -> Timeline {
+    let mut busy = vec![Vec::new(); outward.len()];
+    let mut keep = |rank: usize, span| busy[rank].push(span);
+    let turn = inward.map_or(0.0, |(inward, reverse)| {
+        fan_in(costs, inward, reverse, &mut keep)[inward.root()]
+    });
+    let avail = fan_out(costs, outward, turn, keep);
     Timeline {
         latency: max(&avail),
         avail,
