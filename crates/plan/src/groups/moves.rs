@@ -1,6 +1,6 @@
 //! Changes to a tree with groups, each of which can be taken back.
 
-use super::state::State;
+use super::state::{Group, State};
 
 /// A seeded generator; its sequence is part of what a plan is made from, so it is fixed here
 /// (xorshift64*, Vigna, *An experimental exploration of Marsaglia's xorshift generators*, 2016).
@@ -36,21 +36,36 @@ impl Random {
 #[derive(Default)]
 pub(super) struct Undo {
     root: usize,
-    changed: Vec<(usize, usize, usize)>,
+    changed: Vec<(usize, Group)>,
 }
 
 impl Undo {
     pub(super) fn take_back(&mut self, state: &mut State) {
         state.root = self.root;
-        while let Some((rank, parent, slot)) = self.changed.pop() {
-            (state.parent[rank], state.slot[rank]) = (parent, slot);
+        while let Some((rank, group)) = self.changed.pop() {
+            (state.parent[rank], state.slot[rank]) = group;
         }
     }
 
-    fn set(&mut self, state: &mut State, rank: usize, parent: usize, slot: usize) {
-        self.changed
-            .push((rank, state.parent[rank], state.slot[rank]));
-        (state.parent[rank], state.slot[rank]) = (parent, slot);
+    fn set(&mut self, state: &mut State, rank: usize, group: Group) {
+        self.changed.push((rank, state.group(rank)));
+        (state.parent[rank], state.slot[rank]) = group;
+    }
+
+    /// Moves all who are `meant` to one group; whether there were any.
+    fn gather(
+        &mut self,
+        state: &mut State,
+        group: Group,
+        mut meant: impl FnMut(&State, usize) -> bool,
+    ) -> bool {
+        let before = self.changed.len();
+        for rank in 0..state.parent.len() {
+            if meant(state, rank) {
+                self.set(state, rank, group);
+            }
+        }
+        self.changed.len() > before
     }
 }
 
@@ -94,8 +109,8 @@ fn alone(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
     if x == state.root || state.is_above(x, y) {
         return false;
     }
-    let slot = state.fresh();
-    undo.set(state, x, y, slot);
+    let group = (y, state.fresh());
+    undo.set(state, x, group);
     true
 }
 
@@ -104,8 +119,8 @@ fn join(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
     if x == state.root || y == state.root || state.is_above(x, y) || state.same_group(x, y) {
         return false;
     }
-    let (parent, slot) = (state.parent[y], state.slot[y]);
-    undo.set(state, x, parent, slot);
+    let group = state.group(y);
+    undo.set(state, x, group);
     true
 }
 
@@ -125,11 +140,11 @@ fn exchange(state: &mut State, x: usize, y: usize, free_root: bool, undo: &mut U
         let parent = state.parent[rank];
         if rank != x && rank != y && (parent == x || parent == y) {
             let slot = state.slot[rank];
-            undo.set(state, rank, other(parent), slot);
+            undo.set(state, rank, (other(parent), slot));
         }
     }
-    undo.set(state, x, y_at.0, y_at.1);
-    undo.set(state, y, x_at.0, x_at.1);
+    undo.set(state, x, y_at);
+    undo.set(state, y, x_at);
     state.root = other(state.root);
     true
 }
@@ -139,68 +154,47 @@ fn merge(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
     if x == state.root || y == state.root || state.same_group(x, y) {
         return false;
     }
-    let (parent, slot) = (state.parent[y], state.slot[y]);
-    let group = |state: &State, rank: usize| state.same_group(rank, x);
-    let members = 0..state.parent.len();
-    if members
-        .clone()
-        .any(|rank| group(state, rank) && state.is_above(rank, y))
-    {
+    let (from, to) = (state.group(x), state.group(y));
+    let is_above = |rank: usize| state.is_in(rank, from) && state.is_above(rank, y);
+    if (0..state.parent.len()).any(is_above) {
         return false;
     }
-    let whole: Vec<usize> = members.filter(|&rank| group(state, rank)).collect();
-    for rank in whole {
-        undo.set(state, rank, parent, slot);
-    }
-    true
+    undo.gather(state, to, |state, rank| state.is_in(rank, from))
 }
 
 /// About half of x's group, x among them, become a group of their own.
 fn split(state: &mut State, x: usize, random: &mut Random, undo: &mut Undo) -> bool {
-    let before = undo.changed.len();
     if x == state.root {
         return false;
     }
-    let slot = state.fresh();
-    let (parent, old) = (state.parent[x], state.slot[x]);
-    for rank in 0..state.parent.len() {
-        let with = state.is_child(rank, parent) && state.slot[rank] == old && rank != x;
-        if with && random.below(2) == 0 {
-            undo.set(state, rank, parent, slot);
-        }
-    }
-    undo.set(state, x, parent, slot);
-    undo.changed.len() > before + 1
+    let from = state.group(x);
+    let to = (from.0, state.fresh());
+    let others = undo.gather(state, to, |state, rank| {
+        rank != x && state.is_in(rank, from) && random.below(2) == 0
+    });
+    undo.set(state, x, to);
+    others
 }
 
 /// All children of x join y's group, which is another parent's.
 fn lift(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
-    let before = undo.changed.len();
     if y == state.root || state.parent[y] == x {
         return false;
     }
-    let (parent, slot) = (state.parent[y], state.slot[y]);
-    for rank in 0..state.parent.len() {
-        if state.is_child(rank, x) && !state.is_above(rank, y) {
-            undo.set(state, rank, parent, slot);
-        }
-    }
-    undo.changed.len() > before
+    let group = state.group(y);
+    undo.gather(state, group, |state, rank| {
+        state.is_child(rank, x) && !state.is_above(rank, y)
+    })
 }
 
 /// The others of x's group become one group of y's.
 fn sink(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
-    let before = undo.changed.len();
     if x == state.root {
         return false;
     }
-    let slot = state.fresh();
-    let (parent, old) = (state.parent[x], state.slot[x]);
-    for rank in 0..state.parent.len() {
-        let with = state.is_child(rank, parent) && state.slot[rank] == old && rank != x;
-        if with && !state.is_above(rank, y) {
-            undo.set(state, rank, y, slot);
-        }
-    }
-    undo.changed.len() > before
+    let from = state.group(x);
+    let to = (y, state.fresh());
+    undo.gather(state, to, |state, rank| {
+        rank != x && state.is_in(rank, from) && !state.is_above(rank, y)
+    })
 }

@@ -20,6 +20,9 @@ pub(super) enum Aim {
     Both,
 }
 
+/// Parent and slot: what the members of a group, and they alone, have in common.
+pub(super) type Group = (usize, usize);
+
 /// Parents and slots.
 #[derive(Clone, Debug)]
 pub(super) struct State {
@@ -68,10 +71,17 @@ impl State {
         rank != self.root && self.parent[rank] == parent
     }
 
+    /// The group of a rank; the root's own has no members.
+    pub(super) fn group(&self, rank: usize) -> Group {
+        (self.parent[rank], self.slot[rank])
+    }
+
+    pub(super) fn is_in(&self, rank: usize, group: Group) -> bool {
+        rank != self.root && self.group(rank) == group
+    }
+
     pub(super) fn same_group(&self, a: usize, b: usize) -> bool {
-        a != self.root
-            && b != self.root
-            && (self.parent[a], self.slot[a]) == (self.parent[b], self.slot[b])
+        a != self.root && self.is_in(b, self.group(a))
     }
 }
 
