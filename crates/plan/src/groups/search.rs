@@ -95,16 +95,15 @@ pub fn search(
         (Operation::Barrier, Some(lines)) => (Aim::Both, lines),
         (Operation::Reduce, _) | (_, None) => return given,
     };
-    let found = run(
+    let search = OneTree {
         costs,
         lines,
         aim,
         free_root,
-        start,
         lower_bound,
         effort,
-        watch,
-    );
+    };
+    let found = search.run(start, watch);
     if latency(costs, &found, operation) < known {
         found
     } else {
@@ -148,8 +147,16 @@ pub fn search_barrier(
         moves: effort.moves / searches,
         ..effort
     };
-    let mut way = |aim: Aim, free: bool, start: &Tree| {
-        run(costs, lines, aim, free, start, 0.0, effort, watch)
+    let mut way = |aim: Aim, free_root: bool, start: &Tree| {
+        let search = OneTree {
+            costs,
+            lines,
+            aim,
+            free_root,
+            lower_bound: 0.0,
+            effort,
+        };
+        search.run(start, watch)
     };
     let mut best = (known, given);
     let mut offer = |pair: TwoWays| {
@@ -207,53 +214,60 @@ fn rooted(tree: &Tree, rank: usize) -> Tree {
     Tree::by_construction(rank, lists.collect())
 }
 
-#[expect(clippy::too_many_arguments, reason = "what a search is made of")]
-fn run(
-    costs: &CostModel,
-    lines: &Lines,
+/// A search for one tree, which may serve both ways.
+struct OneTree<'a> {
+    costs: &'a CostModel,
+    lines: &'a Lines,
     aim: Aim,
     free_root: bool,
-    start: &Tree,
     lower_bound: f64,
     effort: Effort,
-    watch: Watch<'_>,
-) -> Grouped {
-    let root = start.root();
-    let mut judge = Judge::new(costs, lines, aim);
-    let given = State::new(&Grouped::from(start));
-    let way = if aim == Aim::In { Way::In } else { Way::Out };
-    let mut from: Vec<(f64, State)> = vec![(judge.latency(&given), given)];
-    let mut tried = starts(costs, way, root);
-    if free_root {
-        tried.extend(other_roots(costs, root));
-    }
-    for grouped in tried {
-        let state = State::new(&grouped);
-        from.push((judge.latency(&state), state));
-    }
-    // The tree that is given is always among those that are improved. The sort is stable.
-    from[1..].sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    from.truncate(IMPROVED);
-    let best = from.iter().min_by(|(a, _), (b, _)| a.total_cmp(b));
-    let mut annealer = Annealer {
-        best: best.cloned().expect("the given tree is among them"),
-        random: Random::new(effort.seed),
-        judge,
-        free_root,
-        lower_bound,
-        moves: 0,
-        round: 0,
-    };
-    let mut from = from.into_iter();
-    for _ in 0..ROUNDS {
-        let start = from.next().unwrap_or_else(|| annealer.best.clone());
-        let moves = effort.moves.div_ceil(ROUNDS);
-        if costs.n() < 3 || annealer.run(start, moves, watch).is_break() {
-            break;
+}
+
+impl OneTree<'_> {
+    /// The best tree found, which is no worse than `start`.
+    fn run(&self, start: &Tree, watch: Watch<'_>) -> Grouped {
+        let costs = self.costs;
+        let mut judge = Judge::new(costs, self.lines, self.aim);
+        let given = State::new(&Grouped::from(start));
+        let way = if self.aim == Aim::In {
+            Way::In
+        } else {
+            Way::Out
+        };
+        let mut from: Vec<(f64, State)> = vec![(judge.latency(&given), given)];
+        let mut tried = starts(costs, way, start.root());
+        if self.free_root {
+            tried.extend(other_roots(costs, start.root()));
         }
+        for grouped in tried {
+            let state = State::new(&grouped);
+            from.push((judge.latency(&state), state));
+        }
+        // The tree that is given is always among those that are improved. The sort is stable.
+        from[1..].sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        from.truncate(IMPROVED);
+        let best = from.iter().min_by(|(a, _), (b, _)| a.total_cmp(b));
+        let mut annealer = Annealer {
+            best: best.cloned().expect("the given tree is among them"),
+            random: Random::new(self.effort.seed),
+            judge,
+            free_root: self.free_root,
+            lower_bound: self.lower_bound,
+            moves: 0,
+            round: 0,
+        };
+        let mut from = from.into_iter();
+        for _ in 0..ROUNDS {
+            let start = from.next().unwrap_or_else(|| annealer.best.clone());
+            let moves = self.effort.moves.div_ceil(ROUNDS);
+            if costs.n() < 3 || annealer.run(start, moves, watch).is_break() {
+                break;
+            }
+        }
+        let (_, state) = &annealer.best;
+        annealer.judge.grouped(state)
     }
-    let (_, state) = &annealer.best;
-    annealer.judge.grouped(state)
 }
 
 struct Annealer<'a> {
