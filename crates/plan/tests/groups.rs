@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use common::{all_ordered_trees, close, costs_of_kind};
 use corecast_model::{CostModel, LineCosts, Place, Unit, builtin, synthetic};
 use corecast_plan::groups::{
-    Grouped, best_order, fan_in_bound, fan_in_latency, fan_out_avail, latency, lower_bound, search,
-    search_barrier, timeline, two_ways,
+    Grouped, TwoWays, best_order, fan_in_bound, fan_in_latency, fan_out_avail, latency,
+    lower_bound, search, search_barrier, timeline, two_ways,
 };
 use corecast_plan::search::Effort;
 use corecast_plan::{BusyKind, Operation, Tree, bound, cost, smelt};
@@ -210,6 +210,25 @@ fn effort(moves: u64) -> Effort {
     Effort { seed: 7, moves }
 }
 
+/// What a search that starts from Smelt's tree with root 0 finds.
+fn found(costs: &CostModel, operation: Operation, free: bool, bound: f64, moves: u64) -> Grouped {
+    let start = smelt::tree(costs, 0);
+    let effort = effort(moves);
+    search(costs, operation, free, &start, bound, effort, &mut go_on)
+}
+
+/// The same for a barrier with two trees.
+fn found_pair(costs: &CostModel, free: bool, bound: f64, moves: u64) -> TwoWays {
+    let start = smelt::tree(costs, 0);
+    let (fan_in, effort) = (start.reversed(), effort(moves));
+    search_barrier(costs, free, &fan_in, &start, bound, effort, &mut go_on)
+}
+
+/// The latency of a broadcast.
+fn broadcast(costs: &CostModel, grouped: &Grouped) -> f64 {
+    latency(costs, grouped, Operation::Broadcast)
+}
+
 #[test]
 fn costs_are_those_of_the_definition() {
     let mut checked = 0;
@@ -287,10 +306,9 @@ fn timelines_end_with_the_latency_and_do_not_overlap() {
 fn search_and_bound_against_all_trees() {
     let all = all_grouped(5);
     // A barrier over one tree keeps the fan-out's order, and can miss the best by that.
-    let (mut found, mut tried, mut found_one, mut tried_one) = (0, 0, 0, 0);
+    let (mut hits, mut tried, mut hits_one, mut tried_one) = (0, 0, 0, 0);
     for at in 0..40_u64 {
         let costs = costs(5, at as usize % 8, at as usize / 8, at + 1);
-        let start = smelt::tree(&costs, 0);
         let mut check = |name: &str, least: f64, bound: f64, got: f64| {
             let slack = 1e-9 * least;
             assert!(
@@ -300,23 +318,15 @@ fn search_and_bound_against_all_trees() {
             assert!(got >= least - slack, "{name} {at}: {got} below {least}");
             let hit = usize::from(got <= least + slack);
             match name {
-                "one tree" => (found_one, tried_one) = (found_one + hit, tried_one + 1),
-                _ => (found, tried) = (found + hit, tried + 1),
+                "one tree" => (hits_one, tried_one) = (hits_one + hit, tried_one + 1),
+                _ => (hits, tried) = (hits + hit, tried + 1),
             }
         };
         let least = |of: &dyn Fn(&Grouped) -> f64| all.iter().map(of).fold(f64::INFINITY, f64::min);
         for operation in [Operation::Broadcast, Operation::Barrier] {
             let of = |grouped: &Grouped| latency(&costs, grouped, operation);
             let bound = lower_bound(&costs, operation, Some(0));
-            let best = search(
-                &costs,
-                operation,
-                false,
-                &start,
-                bound,
-                effort(4000),
-                &mut go_on,
-            );
+            let best = found(&costs, operation, false, bound, 4000);
             let name = if operation == Operation::Barrier {
                 "one tree"
             } else {
@@ -325,7 +335,7 @@ fn search_and_bound_against_all_trees() {
             check(name, least(&of), bound, of(&best));
         }
         let (out, inward) = (
-            least(&|g| latency(&costs, g, Operation::Broadcast)),
+            least(&|g| broadcast(&costs, g)),
             least(&|g| fan_in_latency(&costs, g)),
         );
         let bound = fan_in_bound(&costs, Some(0));
@@ -334,24 +344,12 @@ fn search_and_bound_against_all_trees() {
             "{at}: {bound} above {inward}"
         );
         let both = lower_bound(&costs, Operation::Barrier, Some(0));
-        let fan_in = start.reversed();
-        let pair = search_barrier(
-            &costs,
-            false,
-            &fan_in,
-            &start,
-            both,
-            effort(8000),
-            &mut go_on,
-        );
+        let pair = found_pair(&costs, false, both, 8000);
         check("two trees", out + inward, both, pair.latency(&costs));
     }
-    println!("{found} of {tried} optimal, {found_one} of {tried_one} over one tree");
-    assert!(found * 40 >= tried * 39, "{found} of {tried}");
-    assert!(
-        found_one * 10 >= tried_one * 9,
-        "{found_one} of {tried_one}"
-    );
+    println!("{hits} of {tried} optimal, {hits_one} of {tried_one} over one tree");
+    assert!(hits * 40 >= tried * 39, "{hits} of {tried}");
+    assert!(hits_one * 10 >= tried_one * 9, "{hits_one} of {tried_one}");
 }
 
 #[test]
@@ -359,14 +357,14 @@ fn the_best_order_beats_all_others() {
     for (at, grouped) in all_grouped(5).iter().enumerate().step_by(11) {
         let costs = costs(5, at % 8, at / 8 % 5, at as u64);
         let ordered = best_order(&costs, grouped, Operation::Broadcast);
-        let best = latency(&costs, &ordered, Operation::Broadcast);
-        assert!(best <= latency(&costs, grouped, Operation::Broadcast) * (1.0 + 1e-12));
+        let best = broadcast(&costs, &ordered);
+        assert!(best <= broadcast(&costs, grouped) * (1.0 + 1e-12));
         // The root's groups in every order, the rest as it is.
         let mut lists = ordered.group_lists().to_vec();
         for turn in 0..lists[0].len() {
             lists[0].swap(0, turn);
             let other = Grouped::from_groups(0, lists.clone()).unwrap();
-            assert!(best <= latency(&costs, &other, Operation::Broadcast) * (1.0 + 1e-12));
+            assert!(best <= broadcast(&costs, &other) * (1.0 + 1e-12));
         }
     }
 }
@@ -375,18 +373,9 @@ fn the_best_order_beats_all_others() {
 fn a_free_root_is_at_least_as_good() {
     for at in 0..10_u64 {
         let costs = costs(6, at as usize % 8, at as usize % 5, at + 11);
-        let start = smelt::tree(&costs, 0);
-        let of = |g: &Grouped| latency(&costs, g, Operation::Broadcast);
         let run = |free| {
-            of(&search(
-                &costs,
-                Operation::Broadcast,
-                free,
-                &start,
-                0.0,
-                effort(6000),
-                &mut go_on,
-            ))
+            let best = found(&costs, Operation::Broadcast, free, 0.0, 6000);
+            broadcast(&costs, &best)
         };
         let (fixed, free) = (run(false), run(true));
         let bound = lower_bound(&costs, Operation::Broadcast, None);
@@ -398,16 +387,7 @@ fn a_free_root_is_at_least_as_good() {
         );
 
         let barrier = lower_bound(&costs, Operation::Barrier, None);
-        let fan_in = start.reversed();
-        let pair = search_barrier(
-            &costs,
-            true,
-            &fan_in,
-            &start,
-            0.0,
-            effort(12_000),
-            &mut go_on,
-        );
+        let pair = found_pair(&costs, true, 0.0, 12_000);
         assert_eq!(pair.fan_in.root(), pair.fan_out.root());
         assert!(barrier <= pair.latency(&costs) * (1.0 + 1e-9));
     }
@@ -418,49 +398,20 @@ fn without_line_costs_and_for_reductions_nothing_is_shared() {
     let plain = synthetic("package:2 core:4").unwrap().costs().clone();
     let tree = smelt::tree(&plain, 0);
     for operation in [Operation::Broadcast, Operation::Reduce, Operation::Barrier] {
-        let same = search(
-            &plain,
-            operation,
-            false,
-            &tree,
-            0.0,
-            effort(100),
-            &mut go_on,
-        );
+        let same = found(&plain, operation, false, 0.0, 100);
         assert_eq!(same.to_tree().as_ref(), Some(&tree));
         let bound = bound::lower_bound(&plain, operation, Some(0));
         assert_eq!(lower_bound(&plain, operation, Some(0)), bound);
     }
     let file = builtin("sandybridge-2x8").unwrap();
-    let tree = smelt::tree(file.costs(), 0);
-    let effort = effort(100);
-    let reduce = search(
-        file.costs(),
-        Operation::Reduce,
-        false,
-        &tree,
-        0.0,
-        effort,
-        &mut go_on,
-    );
-    assert_eq!(reduce.to_tree(), Some(tree));
+    let reduce = found(file.costs(), Operation::Reduce, false, 0.0, 100);
+    assert_eq!(reduce.to_tree(), Some(smelt::tree(file.costs(), 0)));
 }
 
 #[test]
 fn the_same_seed_gives_the_same_tree() {
     let costs = costs(9, 0, 2, 3);
-    let start = smelt::tree(&costs, 0);
-    let run = || {
-        search(
-            &costs,
-            Operation::Barrier,
-            true,
-            &start,
-            0.0,
-            effort(3000),
-            &mut go_on,
-        )
-    };
+    let run = || found(&costs, Operation::Barrier, true, 0.0, 3000);
     assert_eq!(run(), run());
 }
 
@@ -544,22 +495,13 @@ fn uniform_costs_have_their_optimum() {
                 close(bound, optimum),
                 "{n}, {slope}: bound {bound}, optimum {optimum}"
             );
-            let start = smelt::tree(&costs, 0);
-            let best = search(
-                &costs,
-                Operation::Broadcast,
-                false,
-                &start,
-                bound,
-                effort(5000),
-                &mut go_on,
-            );
-            let got = latency(&costs, &best, Operation::Broadcast);
+            let best = found(&costs, Operation::Broadcast, false, bound, 5000);
+            let got = broadcast(&costs, &best);
             assert!(
                 close(got, optimum),
                 "{n}, {slope}: found {got}, optimum {optimum}"
             );
-            let flat = latency(&costs, &Grouped::flat(n, 0), Operation::Broadcast);
+            let flat = broadcast(&costs, &Grouped::flat(n, 0));
             if slope == 0.0 {
                 assert!(close(flat, optimum));
             }
@@ -567,18 +509,12 @@ fn uniform_costs_have_their_optimum() {
     }
     // One group of all is best up to some size, several groups beyond.
     let flat_is_best = |n: usize| {
-        let flat = latency(
-            &uniform(n, 10.0),
-            &Grouped::flat(n, 0),
-            Operation::Broadcast,
-        );
+        let flat = broadcast(&uniform(n, 10.0), &Grouped::flat(n, 0));
         close(flat, uniform_optimum(n, 10.0))
     };
     assert!(flat_is_best(4) && !flat_is_best(20));
 }
 
-/// CLa's Equation 26 splits what the first group leaves evenly, and lets the parent wait for the
-/// group it has just served. The search is never above it.
 /// Lines that cost more grains than a number holds, on a machine that has no far members.
 #[test]
 fn lines_dearer_than_all_messages_are_left_out() {
@@ -608,6 +544,8 @@ fn lines_dearer_than_all_messages_are_left_out() {
     }
 }
 
+/// CLa's Equation 26 splits what the first group leaves evenly, and lets the parent wait for the
+/// group it has just served. The search is never above it.
 #[test]
 fn the_papers_notification_tree_is_not_better() {
     fn equation_26(n: usize) -> f64 {
@@ -623,22 +561,9 @@ fn the_papers_notification_tree_is_not_better() {
     for n in [4, 10, 20, 40, 60] {
         let team: Vec<usize> = (0..n).map(|core| 4 * core).collect();
         let costs = file.costs().subset(&team).unwrap();
-        let start = smelt::tree(&costs, 0);
-        let best = search(
-            &costs,
-            Operation::Broadcast,
-            false,
-            &start,
-            0.0,
-            effort(600),
-            &mut go_on,
-        );
-        let got = latency(&costs, &best, Operation::Broadcast);
-        assert!(
-            got <= equation_26(n - 1) + 1e-9,
-            "{n}: {got} above {}",
-            equation_26(n - 1)
-        );
+        let best = found(&costs, Operation::Broadcast, false, 0.0, 600);
+        let (got, papers) = (broadcast(&costs, &best), equation_26(n - 1));
+        assert!(got <= papers + 1e-9, "{n}: {got} above {papers}");
     }
 }
 
@@ -651,15 +576,26 @@ fn the_papers_equations_come_out() {
     let costs = file.costs().subset(&team).unwrap();
     let near = costs.subset(&(0..8).collect::<Vec<_>>()).unwrap();
     let (r_i, r_r, r_q) = (70.0, 35.0, 94.0);
-    let out = |costs: &CostModel, g: &Grouped| latency(costs, g, Operation::Broadcast);
     let singles = |n: usize| {
         let mut lists = vec![vec![]; n];
         lists[0] = (1..n).map(|c| vec![c]).collect();
         Grouped::from_groups(0, lists).unwrap()
     };
-    assert_eq!(out(&near, &Grouped::flat(8, 0)), r_i + r_r, "Equation 14");
-    assert_eq!(out(&costs, &Grouped::flat(16, 0)), r_i + r_q, "Equation 15");
-    assert_eq!(out(&near, &singles(8)), 7.0 * r_i + r_r, "Equation 20");
+    assert_eq!(
+        broadcast(&near, &Grouped::flat(8, 0)),
+        r_i + r_r,
+        "Equation 14"
+    );
+    assert_eq!(
+        broadcast(&costs, &Grouped::flat(16, 0)),
+        r_i + r_q,
+        "Equation 15"
+    );
+    assert_eq!(
+        broadcast(&near, &singles(8)),
+        7.0 * r_i + r_r,
+        "Equation 20"
+    );
     let inward = fan_in_latency(&near, &Grouped::flat(8, 0));
     assert_eq!(inward, r_i + 7.0 * r_r, "Equation 6");
     assert_eq!(fan_in_latency(&near, &singles(8)), inward, "Equation 10");
