@@ -8,6 +8,7 @@ use corecast_plan::search::{Progress, construct};
 use corecast_plan::{Operation, cost};
 
 use crate::case::Case;
+use crate::optima::over_sets;
 use crate::planner::ROUNDING;
 
 /// Teams up to this size are compared with the exact optimum.
@@ -94,24 +95,12 @@ fn agreed(case: &Case, found: &Grouped) -> f64 {
 
 /// For each root the latency of the best broadcast over a tree with groups.
 ///
-/// `best[v][S]` is the least time in which v has all of S informed: v serves some group of S first;
-/// each of the rest is left to a member of that group, or to v.
+/// A holder v serves some group of a set first; each of the rest is left to a member of that group,
+/// or to v.
 fn optimum(costs: &CostModel, lines: &Lines) -> Vec<f64> {
-    let n = costs.n();
-    let mut best = vec![vec![0.0_f64; 1 << n]; n];
-    for set in 1..1_usize << n {
-        for v in (0..n).filter(|v| set >> v & 1 == 0) {
-            let mut least = f64::INFINITY;
-            let mut group = set;
-            while group > 0 {
-                least = least.min(served(costs, lines, &best, v, group, set & !group));
-                group = (group - 1) & set;
-            }
-            best[v][set] = least;
-        }
-    }
-    let all = (1 << n) - 1;
-    (0..n).map(|root| best[root][all & !(1 << root)]).collect()
+    over_sets(costs.n(), |best, v, group, rest| {
+        served(costs, lines, best, v, group, rest)
+    })
 }
 
 /// The least time when v serves `group` first and the group and v share out the rest.

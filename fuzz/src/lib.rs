@@ -5,7 +5,8 @@
 
 mod case;
 mod grouped;
-mod optimum;
+#[path = "../../crates/plan/tests/common/optima.rs"]
+mod optima;
 mod planner;
 mod proofs;
 mod readers;

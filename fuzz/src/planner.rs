@@ -7,7 +7,8 @@ use corecast_plan::{
 };
 
 use crate::case::Case;
-use crate::{grouped, optimum, proofs, repairs, searches};
+use crate::optima::optima;
+use crate::{grouped, proofs, repairs, searches};
 
 /// Sums taken in another order differ in their last bits.
 pub(crate) const ROUNDING: f64 = 1e-9;
@@ -81,8 +82,8 @@ impl Truth {
     /// When a bound is above the optimum.
     fn of(case: &Case) -> Self {
         let least = (case.costs.n() <= EXACT_MAX).then(|| {
-            let outward = || optimum::broadcasts(&case.costs);
-            let inward = || optimum::broadcasts(&case.costs.mirrored());
+            let outward = || optima(&case.costs);
+            let inward = || optima(&case.costs.mirrored());
             match case.operation {
                 Operation::Broadcast => outward(),
                 Operation::Reduce => inward(),

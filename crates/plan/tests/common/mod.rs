@@ -7,6 +7,9 @@ use proptest::prelude::*;
 
 pub(crate) mod adversary;
 pub(crate) mod judge;
+mod optima;
+
+pub(crate) use optima::optima;
 
 /// Smelt's latency, straight from its recursive definition (§3.1), `receive` included: a member has
 /// the value when its parent had it, plus the sends to all siblings up to itself, plus its receive.
@@ -86,32 +89,6 @@ pub(crate) fn all_ordered_trees(n: usize) -> Vec<Vec<Vec<usize>>> {
 /// The latency of the best tree from a root, see [`optima`].
 pub(crate) fn optimum(costs: &CostModel, root: usize) -> f64 {
     optima(costs)[root]
-}
-
-/// For each root the latency of the best tree, by dynamic programming over sets of members.
-///
-/// `f(v, S)` is the least time in which v can inform all of S: v serves some c of S, c then informs
-/// a part of S while v informs the rest. Takes 3^n steps.
-pub(crate) fn optima(costs: &CostModel) -> Vec<f64> {
-    let n = costs.n();
-    let mut best = vec![vec![0.0_f64; 1 << n]; n];
-    for set in 1..1_usize << n {
-        for v in (0..n).filter(|v| set >> v & 1 == 0) {
-            let mut least = f64::INFINITY;
-            // The part that the first child takes, itself included.
-            let mut part = set;
-            while part > 0 {
-                for c in (0..n).filter(|c| part >> c & 1 == 1) {
-                    let below = costs.receive(v, c) + best[c][part & !(1 << c)];
-                    least = least.min(costs.send(v, c) + below.max(best[v][set & !part]));
-                }
-                part = (part - 1) & set;
-            }
-            best[v][set] = least;
-        }
-    }
-    let all = (1 << n) - 1;
-    (0..n).map(|root| best[root][all & !(1 << root)]).collect()
 }
 
 /// Cost models of 1 to `n_max` members, friendly and not: NUMA-like, ties, zeros, outliers,
