@@ -23,17 +23,21 @@
 //! 3. *Order.* A finer pair tries its splits in the order of what they take on the coarser step and
 //!    stops when none can be better than what was found.
 //!
+//! 4. *Prices* (`exact/prices.rs`) give a bound of their own, and say of each state how long its holder
+//!    needs at least, and how long it can have at most. Small teams are done before they pay.
+//!
 //! No tree within the limit exists when no start is left: then the limit is a certified bound. In a
 //! partition into single members the bound is exact, and the tree is read off. Where the greatest
 //! costs give a tree below the limit, it is read off earlier.
 //!
 //! The recursion and the use of classes with least costs are folklore for small broadcast problems;
-//! ladder, budgets and enough are Corecast's. The costs are counted in whole ticks ([`Proof`]).
+//! ladder, budgets, enough and prices for trees are Corecast's. The costs are counted in whole ticks ([`Proof`]).
 
 mod extract;
 mod ladder;
 mod level;
 mod places;
+mod prices;
 mod refine;
 mod split;
 mod ticks;
@@ -47,6 +51,7 @@ use crate::operation::Operation;
 use crate::tree::Tree;
 use ladder::Ladder;
 use level::{Groups, Level};
+use prices::{Ascent, Tables, Windows};
 use refine::{Refinement, Stop};
 use split::Split;
 use ticks::Ticks;
@@ -132,6 +137,19 @@ pub fn prove(
     limits: Limits,
     watch: Watch<'_>,
 ) -> Proof {
+    prove_after(QUICK_PASS, costs, root, upper, lower_bound, limits, watch)
+}
+
+/// The same with another amount of work before there are prices.
+fn prove_after(
+    quick_pass: u64,
+    costs: &CostModel,
+    root: Option<usize>,
+    upper: &Tree,
+    lower_bound: f64,
+    limits: Limits,
+    watch: Watch<'_>,
+) -> Proof {
     assert_eq!(
         costs.n(),
         upper.len(),
@@ -157,11 +175,11 @@ pub fn prove(
     let mut best = (latency, upper.clone());
     loop {
         let ticks = Ticks::new(costs, best.0);
-        let (is_exact, before) = (ticks.are_exact, best.0);
+        let before = best.0;
         let mut prover = Prover {
             latency: ticks.latency(&best.1),
             lower: ticks.at_least(proof.lower_bound),
-            ticks,
+            ticks: &ticks,
             tree: None,
             limits: Limits {
                 work: limits.work.saturating_sub(proof.work),
@@ -172,10 +190,10 @@ pub fn prove(
             is_told: false,
             watch,
         };
-        prover.run(root);
+        prover.run(root, quick_pass);
         proof.optimal = prover.lower >= prover.latency;
         proof.work += prover.spent;
-        let bound = f64::from(prover.lower) * prover.ticks.tick;
+        let bound = f64::from(prover.lower) * ticks.tick;
         proof.lower_bound = proof.lower_bound.max(bound);
         if let Some(tree) = prover.tree {
             let latency = cost::latency(costs, &tree, Operation::Broadcast);
@@ -185,7 +203,7 @@ pub fn prove(
         }
         proof.lower_bound = proof.lower_bound.min(best.0);
         // Ticks that were small for a bad tree may be long for a good one.
-        if is_exact || best.0 > 0.5 * before || best.0 <= 0.0 || !proof.optimal {
+        if ticks.are_exact || best.0 > 0.5 * before || best.0 <= 0.0 || !proof.optimal {
             break;
         }
     }
@@ -197,7 +215,7 @@ pub fn prove(
 
 /// One proof on its way.
 struct Prover<'a> {
-    ticks: Ticks,
+    ticks: &'a Ticks,
     /// Of the best tree so far, in ticks.
     latency: i32,
     /// No tree takes fewer ticks.
@@ -224,7 +242,9 @@ enum End {
 /// The search for trees with one root, or with any.
 struct Case {
     root: Option<usize>,
-    ladder: Ladder,
+    /// Made for the first pass.
+    ladder: Option<Ladder>,
+    ascent: Ascent,
     /// No such tree takes fewer ticks.
     lower: i32,
     /// How far the next limit goes from the bound to the latency.
@@ -237,34 +257,50 @@ struct Case {
 const GROWTH: f64 = 6.0;
 /// So many pairs are always allowed.
 const PAIRS_MIN: f64 = 500.0;
-/// Where a pass that goes only this share of the way from bound to latency takes too much, the next
-/// one gets more work instead of a lower limit.
-const SHARE_MIN: f64 = 0.1;
-/// Most work of the first pass, which goes all the way.
-const FIRST_PASS: u64 = 1 << 25;
+/// How far the first pass with prices goes from the bound to the latency.
+const SHARE: f64 = 0.25;
+/// Limits that differ by less than this share of the latency take about as much work. A pass that
+/// takes too much on so short a way gets more work instead of a lower limit.
+const NEAR: f64 = 0.002;
+/// Work of a pass for all the way that comes before prices: small teams need no more.
+const QUICK_PASS: u64 = 1 << 18;
+/// Most work of the first pass with prices.
+const FIRST_PASS: u64 = 1 << 23;
 /// Work of the first pass for one root of many.
 const ROOT_PASS: u64 = 1 << 20;
+/// Larger teams are looked at root by root where the root is free.
+const JOINT_MAX: usize = 24;
 
 impl Prover<'_> {
     /// All roots at once first. Where that takes too much, root by root, always the one with the
-    /// least bound: single roots have higher bounds on coarse partitions.
-    fn run(&mut self, root: Option<usize>) {
-        let first = (self.limits.work / 2).min(FIRST_PASS);
+    /// least bound: single roots have higher bounds.
+    fn run(&mut self, root: Option<usize>, quick_pass: u64) {
+        let first = (self.limits.work / 4).min(FIRST_PASS);
         let mut case = self.case(root, first);
+        if quick_pass > 0 {
+            self.quota = self.spent.saturating_add(quick_pass);
+            let _ = self.pass(&mut case, self.latency - 1);
+        }
         match root {
             Some(_) => self.pursue(&mut case, i32::MAX),
-            None => {
-                self.quota = first / 2;
-                let _ = self.pass(&mut case, self.latency - 1);
+            None if self.ticks.n() <= JOINT_MAX => {
+                self.price(&mut case, i32::MAX);
+                self.quota = self.spent.saturating_add(first);
+                if case.lower < self.latency && !self.is_over() {
+                    let _ = self.pass(&mut case, self.latency - 1);
+                }
             }
+            None => {}
         }
         self.lower = self.lower.max(case.lower);
-        if root.is_some() {
-            return;
+        if root.is_none() {
+            self.each_root();
         }
-        let mut cases: Vec<Case> = (0..self.ticks.n())
-            .map(|root| self.case(Some(root), ROOT_PASS))
-            .collect();
+    }
+
+    fn each_root(&mut self) {
+        let roots = 0..self.ticks.n();
+        let mut cases: Vec<Case> = roots.map(|r| self.case(Some(r), ROOT_PASS)).collect();
         while self.lower < self.latency && !self.is_over() {
             cases.sort_by_key(|case| (case.lower, case.root));
             let next = cases.get(1).map_or(self.latency, |case| case.lower);
@@ -284,9 +320,10 @@ impl Prover<'_> {
     fn case(&self, root: Option<usize>, pass: u64) -> Case {
         Case {
             root,
-            ladder: Ladder::new(&self.ticks, root),
+            ladder: None,
+            ascent: Ascent::new(self.ticks.n(), root),
             lower: self.lower,
-            share: 1.0,
+            share: SHARE,
             pass,
         }
     }
@@ -295,20 +332,38 @@ impl Prover<'_> {
         self.is_told || self.spent >= self.limits.work
     }
 
+    /// Raises the bound of a case by prices, to `goal` if that is possible.
+    fn price(&mut self, case: &mut Case, goal: i32) {
+        self.quota = u64::MAX;
+        let ticks = self.ticks;
+        while case.lower < goal.min(self.latency) && !case.ascent.is_finished() && !self.is_over() {
+            let ended = case
+                .ascent
+                .round(ticks, self.latency, &mut |work| self.tick(work));
+            case.lower = case.lower.max(case.ascent.lower);
+            if ended.is_break() {
+                return;
+            }
+        }
+    }
+
     /// Raises the bound of a case to the latency, or to `goal`, as far as the work allows.
     ///
-    /// Passes have limits between bound and latency: high limits prove more, low ones are cheaper. A
-    /// pass that takes too much is tried with a limit a quarter as far from the bound, and when that is
-    /// near, with more work.
+    /// By prices first, then by passes, which have limits between bound and latency: high limits
+    /// prove more, low ones are cheaper. A pass that takes too much is tried with a limit a quarter
+    /// as far from the bound, and when that is near, with more work.
     fn pursue(&mut self, case: &mut Case, goal: i32) {
+        self.price(case, goal);
         while case.lower < goal.min(self.latency) && !self.is_over() {
-            let reach = f64::from(self.latency - 1 - case.lower) * case.share;
+            let near = NEAR * f64::from(self.latency);
+            let way = f64::from(self.latency - 1 - case.lower);
+            let reach = f64::max(way * case.share, near.min(way));
             self.quota = self.spent.saturating_add(case.pass);
             match self.pass(case, case.lower + reach as i32) {
                 End::Complete => case.share = f64::min(1.0, case.share * 2.0),
-                End::TooMuch if case.share > SHARE_MIN => case.share /= 4.0,
+                End::TooMuch if reach > near => case.share /= 4.0,
                 End::TooMuch if case.pass > self.limits.work => return,
-                End::TooMuch => (case.share, case.pass) = (0.25, case.pass.saturating_mul(4)),
+                End::TooMuch => (case.share, case.pass) = (SHARE, case.pass.saturating_mul(4)),
             }
         }
     }
@@ -318,9 +373,12 @@ impl Prover<'_> {
     fn pass(&mut self, case: &mut Case, mut limit: i32) -> End {
         let root = case.root;
         let counted = self.ticks.n() - usize::from(root.is_some());
+        case.ladder
+            .get_or_insert_with(|| Ladder::new(self.ticks, root));
         let Some(groups) = self.groups(case, 1) else {
             return End::TooMuch;
         };
+        let tables = Tables::new(self.ticks, &case.ascent, root, limit);
         let mut level = Level::bottom(groups, root, limit);
         let mut count = 1;
         loop {
@@ -342,7 +400,11 @@ impl Prover<'_> {
                 return End::TooMuch;
             };
             count = next;
-            let mut refinement = Refinement::new(&level, groups, self.limits.memory);
+            let windows = tables.as_ref().map_or_else(Windows::open, |tables| {
+                let each = groups.each.iter();
+                tables.windows(each.map(|g| (g.members.as_slice(), g.cap)))
+            });
+            let mut refinement = Refinement::new(&level, groups, windows, self.limits.memory);
             if let Err(Stop) = refinement.times(&mut |work| self.tick(work)) {
                 return End::TooMuch;
             }
@@ -371,7 +433,8 @@ impl Prover<'_> {
     }
 
     fn groups(&self, case: &Case, count: usize) -> Option<Groups> {
-        Groups::new(&self.ticks, case.ladder.partition(count), case.root)
+        let partition = case.ladder.as_ref()?.partition(count);
+        Groups::new(self.ticks, partition, case.root)
     }
 
     /// The finest partition that is not too many pairs away.

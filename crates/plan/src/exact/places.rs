@@ -1,10 +1,16 @@
-//! From the number of a pair to its place.
+//! From a state and a holder's group to a place.
 
 use rustc_hash::FxHashMap;
 
+/// Where the times of each pair of a state and a holder's group are.
+pub(super) struct Places {
+    groups: u64,
+    table: Table,
+}
+
 /// A table where most numbers are in use, otherwise a hash map, which is never walked through, so
 /// that its order does not matter.
-pub(super) enum Places {
+enum Table {
     Dense(Vec<u32>),
     Sparse(FxHashMap<u64, u32>),
 }
@@ -12,32 +18,37 @@ pub(super) enum Places {
 const NONE: u32 = u32::MAX;
 /// Largest table.
 const DENSE_MAX: u64 = 1 << 25;
-/// A table may have this many times the numbers that are expected.
+/// A table may have this many times the pairs that are expected.
 const ROOM: u64 = 16;
 
 impl Places {
-    /// For numbers below `span`, of which `expected` are used.
-    pub(super) fn new(span: u64, expected: u64) -> Self {
-        if span <= DENSE_MAX.min(expected.saturating_mul(ROOM)) {
-            Self::Dense(vec![NONE; span as usize])
+    /// For states below `states` and so many groups; `expected` pairs are used.
+    pub(super) fn new(states: u64, groups: usize, expected: usize) -> Self {
+        let groups = groups as u64;
+        let span = states * groups;
+        let table = if span <= DENSE_MAX.min((expected as u64).saturating_mul(ROOM)) {
+            Table::Dense(vec![NONE; span as usize])
         } else {
-            Self::Sparse(FxHashMap::default())
-        }
+            Table::Sparse(FxHashMap::default())
+        };
+        Self { groups, table }
     }
 
     #[inline]
-    pub(super) fn get(&self, number: u64) -> Option<usize> {
-        let place = match self {
-            Self::Dense(table) => table[number as usize],
-            Self::Sparse(map) => *map.get(&number)?,
+    pub(super) fn get(&self, state: u64, group: usize) -> Option<usize> {
+        let pair = state * self.groups + group as u64;
+        let place = match &self.table {
+            Table::Dense(table) => table[pair as usize],
+            Table::Sparse(map) => *map.get(&pair)?,
         };
         (place != NONE).then_some(place as usize)
     }
 
-    pub(super) fn insert(&mut self, number: u64, place: u32) {
-        match self {
-            Self::Dense(table) => table[number as usize] = place,
-            Self::Sparse(map) => drop(map.insert(number, place)),
+    pub(super) fn insert(&mut self, state: u64, group: usize, place: u32) {
+        let pair = state * self.groups + group as u64;
+        match &mut self.table {
+            Table::Dense(table) => table[pair as usize] = place,
+            Table::Sparse(map) => drop(map.insert(pair, place)),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::level::{Groups, Level, Step};
 use super::places::Places;
+use super::prices::Windows;
 use super::split::Split;
 use super::ticks::NEVER;
 
@@ -14,19 +15,28 @@ pub(super) type Tick<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stop;
 
+/// Splits that take as long as one more fine state.
+const WORK_PER_STATE: u64 = 2;
+
 /// The finer partition while it is being solved.
 pub(super) struct Refinement<'a> {
     coarse: &'a Level,
     pub(super) groups: Groups,
     splits: Vec<Split>,
+    /// What trees within the limit can look like by the prices of members.
+    windows: Windows,
+    /// The prices of each share of each split, the least and the most.
+    share_prices: Vec<Vec<(f32, f32)>>,
     /// One for each pair of a fine state and a coarse holder, those with fewer members first.
     rows: Vec<Row>,
-    /// From a fine state and a coarse holder to its first place in `finish`.
+    /// From a fine state and a coarse holder to its first place in the three below.
     places: Places,
     /// The least time of each fine holder of each row.
     finish: Vec<i32>,
     /// No concrete holder and members that it stands for need more than this.
     enough: Vec<i32>,
+    /// No tree within the limit leaves more than this.
+    caps: Vec<i32>,
     work: u64,
     memory: usize,
     scratch: Scratch,
@@ -40,46 +50,60 @@ struct Row {
     place: u32,
 }
 
+/// A fine state while it is looked at.
 #[derive(Default)]
 struct Scratch {
+    state: u64,
+    /// Its share of each coarse group.
+    shares: Vec<u32>,
+    /// The least and the most that its members can have as prices.
+    prices: (f32, f32),
     /// Numbers of the parts of a block, the child's own group left out.
     offsets: Vec<u64>,
     spare: Vec<u64>,
-    /// The share of each coarse group in the fine state that is looked at.
-    shares: Vec<u32>,
     best: Vec<i32>,
     enough: Vec<i32>,
+    /// The least and the most time of each fine holder by the prices.
+    spans: Vec<(i32, i32)>,
+}
+
+/// The fine blocks of a step for one fine child: this plus each of the offsets.
+struct Fan {
+    /// The child's group, and which part of its coarse group that is.
+    child: usize,
+    part: usize,
+    /// The part of the block that is in the child's coarse group.
+    share: u64,
+    /// The child alone.
+    stride: u64,
 }
 
 impl<'a> Refinement<'a> {
     /// `memory` is the most bytes to take.
-    pub(super) fn new(coarse: &'a Level, groups: Groups, memory: usize) -> Self {
-        let span = groups.states() * coarse.groups.k() as u64;
-        let expected = coarse.entries.len() as u64;
-        let mut new = Self {
-            splits: coarse.groups.splits(&groups),
+    pub(super) fn new(coarse: &'a Level, groups: Groups, windows: Windows, memory: usize) -> Self {
+        let splits = coarse.groups.splits(&groups);
+        // Nobody left to inform takes no time.
+        let widest = splits.iter().map(Split::parts).max().unwrap_or(1);
+        let k = coarse.groups.k();
+        let mut places = Places::new(groups.states(), k, coarse.entries.len());
+        for holder in 0..k {
+            places.insert(0, holder, 0);
+        }
+        Self {
+            share_prices: splits.iter().map(|s| share_prices(s, &windows)).collect(),
             coarse,
             groups,
+            splits,
+            windows,
             rows: Vec::new(),
-            places: Places::new(span, expected),
-            finish: Vec::new(),
-            enough: Vec::new(),
+            places,
+            finish: vec![0; widest],
+            enough: vec![0; widest],
+            caps: vec![i32::MAX; widest],
             work: 0,
             memory,
             scratch: Scratch::default(),
-        };
-        // Nobody left to inform takes no time.
-        let widest = new.splits.iter().map(Split::parts).max().unwrap_or(1);
-        new.finish = vec![0; widest];
-        new.enough = vec![0; widest];
-        for holder in 0..coarse.groups.k() {
-            new.places.insert(new.key(0, holder), 0);
         }
-        new
-    }
-
-    fn key(&self, state: u64, coarse_holder: usize) -> u64 {
-        state * self.coarse.groups.k() as u64 + coarse_holder as u64
     }
 
     /// The least times of all fine states that can be part of a tree that is fast enough.
@@ -93,7 +117,7 @@ impl<'a> Refinement<'a> {
             let k = self.coarse.groups.k();
             let counts: Vec<u8> = (0..k).map(|g| self.coarse.groups.count(state, g)).collect();
             self.each_state(&counts, |this| this.time_of(at));
-            if self.rows.len() * 48 + self.finish.len() * 4 > self.memory {
+            if self.rows.len() * 48 + self.finish.len() * 12 > self.memory {
                 return Err(Stop);
             }
             self.ask(tick)?;
@@ -101,11 +125,11 @@ impl<'a> Refinement<'a> {
         Ok(())
     }
 
-    /// The place of a fine pair in `finish` and `enough`, if it was found fast enough.
+    /// The place of a fine pair, if it was found fast enough.
     fn place(&self, state: u64, holder: usize) -> Option<usize> {
         let within = |s: &Split| (s.first..s.first + s.parts()).contains(&holder);
         let group = self.splits.iter().position(within)?;
-        let place = self.places.get(self.key(state, group))?;
+        let place = self.places.get(state, group)?;
         Some(place + holder - self.splits[group].first)
     }
 
@@ -134,38 +158,33 @@ impl<'a> Refinement<'a> {
         let at = self.rows.partition_point(|row| row.place as usize <= place);
         let entry = &self.coarse.entries[self.rows[at.checked_sub(1)?].entry as usize];
         let coarse_holder = entry.holder as usize;
-        self.scratch.shares = self.splits.iter().map(|s| s.share(state)).collect();
+        let first = self.splits[coarse_holder].first;
+        self.look_at(state);
         let k = self.groups.k();
+        let mut found = None;
         for step in self.coarse.steps(entry) {
             let child_group = step.child as usize;
-            spread(&self.splits, &self.coarse.groups, &mut self.scratch, step);
-            let split = &self.splits[child_group];
-            let count = self.coarse.groups.count(step.block, child_group);
-            for &share in split.subs(self.scratch.shares[child_group], count) {
-                for part in split.present(share) {
-                    let child = split.first + part;
-                    let stride = self.groups.each[child].stride;
-                    for &offset in &self.scratch.offsets {
-                        let block = offset + u64::from(share) * split.base;
-                        let (Some(arm), Some(rest)) = (
-                            self.places.get(self.key(block - stride, child_group)),
-                            self.places.get(self.key(state - block, coarse_holder)),
-                        ) else {
-                            continue;
-                        };
-                        let first = self.splits[coarse_holder].first;
-                        let arm =
-                            self.enough[arm + part] + self.groups.way_most[child * k + holder];
-                        let rest = self.enough[rest + holder - first]
-                            + self.groups.send_most[child * k + holder];
-                        if arm.max(rest) <= self.enough[place] {
-                            return Some((child, block));
-                        }
-                    }
-                }
+            self.spread(step);
+            self.each_fan(step, |this, fan| {
+                let way = this.groups.way_most[fan.child * k + holder];
+                let send = this.groups.send_most[fan.child * k + holder];
+                let is_it = |&block: &u64| {
+                    let arm = this.places.get(block - fan.stride, child_group);
+                    let rest = this.places.get(state - block, coarse_holder);
+                    arm.zip(rest).is_some_and(|(arm, rest)| {
+                        let arm = this.enough[arm + fan.part] + way;
+                        let rest = this.enough[rest + holder - first] + send;
+                        arm.max(rest) <= this.enough[place]
+                    })
+                };
+                let mut blocks = this.scratch.offsets.iter().map(|o| o + fan.share);
+                found = found.or_else(|| Some((fan.child, blocks.find(is_it)?)));
+            });
+            if found.is_some() {
+                break;
             }
         }
-        None
+        found
     }
 
     /// The level with the budgets and the ways to begin of all fine states, from the starts
@@ -185,7 +204,7 @@ impl<'a> Refinement<'a> {
         }
         for at in (0..self.rows.len()).rev() {
             self.hand_down(at, &mut budget, &mut level);
-            if level.bytes() + self.rows.len() * 48 + self.finish.len() * 8 > self.memory {
+            if level.bytes() + self.rows.len() * 48 + self.finish.len() * 16 > self.memory {
                 return Err(Stop);
             }
             self.ask(tick)?;
@@ -204,13 +223,20 @@ impl<'a> Refinement<'a> {
         }
     }
 
-    /// Calls `f` for each fine state with these coarse counts, its shares in `scratch`.
+    /// Calls `f` for each fine state with these coarse counts, the state in `scratch`.
     fn each_state(&mut self, counts: &[u8], mut f: impl FnMut(&mut Self)) {
         let mut places = vec![0_usize; counts.len()];
-        let firsts = self.splits.iter().zip(counts);
-        self.scratch.shares = firsts
-            .map(|(split, &count)| split.of_sum(count)[0])
-            .collect();
+        let scratch = &mut self.scratch;
+        scratch.shares.clear();
+        (scratch.state, scratch.prices) = (0, (0.0, 0.0));
+        for (group, (split, &count)) in self.splits.iter().zip(counts).enumerate() {
+            let share = split.of_sum(count)[0];
+            scratch.shares.push(share);
+            scratch.state += u64::from(share) * split.base;
+            let (least, most) = self.share_prices[group][share as usize];
+            scratch.prices.0 += least;
+            scratch.prices.1 += most;
+        }
         loop {
             f(self);
             let mut group = 0;
@@ -220,31 +246,51 @@ impl<'a> Refinement<'a> {
                 }
                 let list = self.splits[group].of_sum(counts[group]);
                 places[group] += 1;
-                if let Some(&share) = list.get(places[group]) {
-                    self.scratch.shares[group] = share;
+                let next = list.get(places[group]).copied();
+                self.change_share(group, next.unwrap_or(list[0]));
+                if next.is_some() {
                     break;
                 }
                 places[group] = 0;
-                self.scratch.shares[group] = list[0];
                 group += 1;
             }
         }
     }
 
+    /// The state that is looked at gets another share of a coarse group. Prices are whole numbers:
+    /// sums do not drift.
+    fn change_share(&mut self, group: usize, share: u32) {
+        let scratch = &mut self.scratch;
+        let old = std::mem::replace(&mut scratch.shares[group], share);
+        let base = self.splits[group].base;
+        scratch.state = scratch.state + u64::from(share) * base - u64::from(old) * base;
+        let prices = &self.share_prices[group];
+        let (before, after) = (prices[old as usize], prices[share as usize]);
+        scratch.prices.0 += after.0 - before.0;
+        scratch.prices.1 += after.1 - before.1;
+    }
+
+    /// Looks at this state, without its prices.
+    fn look_at(&mut self, state: u64) {
+        self.scratch.state = state;
+        self.scratch.shares.clear();
+        let shares = self.splits.iter().map(|s| s.share(state));
+        self.scratch.shares.extend(shares);
+    }
+
+    /// The time of the state that is looked at, for the holders of a coarse entry.
     fn time_of(&mut self, at: usize) {
+        self.work += WORK_PER_STATE;
+        if !self.find_spans(at) {
+            return;
+        }
         let entry = &self.coarse.entries[at];
-        let (holder, budget) = (entry.holder as usize, entry.budget);
+        let holder = entry.holder as usize;
         let range = self.fine_holders(holder);
-        let shares = self.splits.iter().zip(&self.scratch.shares);
-        let state: u64 = shares.map(|(s, &share)| u64::from(share) * s.base).sum();
-        // Those that the state wants informed do not hold it: no time is less than theirs.
-        let digits = self.splits[holder].digits(self.scratch.shares[holder]);
+        let state = self.scratch.state;
         let mut best = std::mem::take(&mut self.scratch.best);
         best.clear();
-        best.extend(range.clone().zip(digits).map(|(h, &digit)| {
-            let outside = (digit as usize) < self.groups.each[h].members.len();
-            if outside { budget + 1 } else { -1 }
-        }));
+        best.extend(self.scratch.spans.iter().map(|span| span.1.max(-2) + 1));
         let mut enough = std::mem::take(&mut self.scratch.enough);
         enough.clear();
         enough.resize(best.len(), NEVER);
@@ -257,70 +303,81 @@ impl<'a> Refinement<'a> {
             }
             let child_group = step.child as usize;
             let way = self.coarse.groups.way[child_group * coarse_k + holder];
-            spread(&self.splits, &self.coarse.groups, &mut self.scratch, step);
-            let split = &self.splits[child_group];
-            let count = self.coarse.groups.count(step.block, child_group);
-            for &share in split.subs(self.scratch.shares[child_group], count) {
-                for part in split.present(share) {
-                    let child = split.first + part;
-                    let stride = self.groups.each[child].stride;
-                    let ways = &self.groups.way[child * k..][range.clone()];
-                    let sends = &self.groups.send[child * k..][range.clone()];
-                    let ways_most = &self.groups.way_most[child * k..][range.clone()];
-                    let sends_most = &self.groups.send_most[child * k..][range.clone()];
-                    self.work += self.scratch.offsets.len() as u64;
-                    for &offset in &self.scratch.offsets {
-                        let block = offset + u64::from(share) * split.base;
-                        let Some(place) = self.places.get(self.key(block - stride, child_group))
-                        else {
-                            continue;
-                        };
-                        let below = self.finish[place + part];
-                        let below_enough = self.enough[place + part];
-                        if below + way >= most {
-                            continue;
-                        }
-                        let Some(place) = self.places.get(self.key(state - block, holder)) else {
-                            continue;
-                        };
-                        let rests = &self.finish[place..];
-                        for (((best, &rest), &way), &send) in
-                            best.iter_mut().zip(rests).zip(ways).zip(sends)
-                        {
-                            *best = (*best).min((below + way).max(rest + send));
-                        }
-                        let rests = &self.enough[place..];
-                        for (((enough, &rest), &way), &send) in
-                            enough.iter_mut().zip(rests).zip(ways_most).zip(sends_most)
-                        {
-                            *enough = (*enough).min((below_enough + way).max(rest + send));
-                        }
+            self.spread(step);
+            self.work += self.each_fan(step, |this, fan| {
+                let ways = &this.groups.way[fan.child * k..][range.clone()];
+                let sends = &this.groups.send[fan.child * k..][range.clone()];
+                let ways_most = &this.groups.way_most[fan.child * k..][range.clone()];
+                let sends_most = &this.groups.send_most[fan.child * k..][range.clone()];
+                for &offset in &this.scratch.offsets {
+                    let block = offset + fan.share;
+                    let Some(place) = this.places.get(block - fan.stride, child_group) else {
+                        continue;
+                    };
+                    let below = this.finish[place + fan.part];
+                    let below_enough = this.enough[place + fan.part];
+                    if below + way >= most {
+                        continue;
+                    }
+                    let Some(place) = this.places.get(state - block, holder) else {
+                        continue;
+                    };
+                    let rests = &this.finish[place..];
+                    for (((best, &rest), &way), &send) in
+                        best.iter_mut().zip(rests).zip(ways).zip(sends)
+                    {
+                        *best = (*best).min((below + way).max(rest + send));
+                    }
+                    let rests = &this.enough[place..];
+                    for (((enough, &rest), &way), &send) in
+                        enough.iter_mut().zip(rests).zip(ways_most).zip(sends_most)
+                    {
+                        *enough = (*enough).min((below_enough + way).max(rest + send));
                     }
                 }
-            }
+            });
         }
-        let found = best.iter().any(|time| (0..=budget).contains(time));
-        if found {
+        for (best, &(least, most)) in best.iter_mut().zip(&self.scratch.spans) {
+            let fits = (0..=most).contains(best);
+            *best = if fits { least.max(*best) } else { NEVER };
+        }
+        if best.iter().any(|&time| time < NEVER) {
             let place = self.finish.len() as u32;
-            self.places.insert(self.key(state, holder), place);
+            self.places.insert(state, holder, place);
             self.rows.push(Row {
                 state,
                 entry: at as u32,
                 place,
             });
-            let kept = best.iter().map(|time| {
-                if (0..=budget).contains(time) {
-                    *time
-                } else {
-                    NEVER
-                }
-            });
-            self.finish.extend(kept);
+            self.finish.extend(&best);
             self.enough
                 .extend(enough.iter().map(|&time| time.min(NEVER)));
+            self.caps.extend(self.scratch.spans.iter().map(|s| s.1));
         }
         self.scratch.best = best;
         self.scratch.enough = enough;
+    }
+
+    /// The least and the most time that the state that is looked at can take with each of an
+    /// entry's holders, the most below nought where it is impossible; whether any is possible.
+    fn find_spans(&mut self, at: usize) -> bool {
+        let entry = &self.coarse.entries[at];
+        let holder = entry.holder as usize;
+        let split = &self.splits[holder];
+        let scratch = &mut self.scratch;
+        // Those that the state wants informed do not hold it.
+        let digits = split.digits(scratch.shares[holder]);
+        let (windows, groups, prices) = (&self.windows, &self.groups.each, scratch.prices);
+        scratch.spans.clear();
+        scratch
+            .spans
+            .extend(digits.iter().enumerate().map(|(part, &digit)| {
+                let h = split.first + part;
+                let is_outside = (digit as usize) < groups[h].members.len();
+                let span = is_outside.then(|| windows.span(h, prices, entry.budget));
+                span.flatten().unwrap_or((0, -2))
+            }));
+        scratch.spans.iter().any(|span| span.1 >= 0)
     }
 
     fn fine_holders(&self, coarse: usize) -> Range<usize> {
@@ -341,7 +398,7 @@ impl<'a> Refinement<'a> {
         let left: Vec<i32> = (place..place + range.len())
             .map(|p| {
                 if self.finish[p] <= budget[p] {
-                    budget[p].min(self.enough[p])
+                    budget[p].min(self.enough[p]).min(self.caps[p])
                 } else {
                     -1
                 }
@@ -351,7 +408,7 @@ impl<'a> Refinement<'a> {
         if most < 0 {
             return;
         }
-        self.scratch.shares = self.splits.iter().map(|s| s.share(state)).collect();
+        self.look_at(state);
         let mut found: Vec<Vec<Step>> = vec![Vec::new(); range.len()];
         let k = self.groups.k();
         for step in self.coarse.steps(entry) {
@@ -359,74 +416,99 @@ impl<'a> Refinement<'a> {
                 break;
             }
             let child_group = step.child as usize;
-            spread(&self.splits, &self.coarse.groups, &mut self.scratch, step);
-            let split = &self.splits[child_group];
-            let count = self.coarse.groups.count(step.block, child_group);
-            for &share in split.subs(self.scratch.shares[child_group], count) {
-                for part in split.present(share) {
-                    let child = split.first + part;
-                    let stride = self.groups.each[child].stride;
-                    self.work += self.scratch.offsets.len() as u64;
-                    for &offset in &self.scratch.offsets {
-                        let block = offset + u64::from(share) * split.base;
-                        let Some(arm) = self.places.get(self.key(block - stride, child_group))
-                        else {
-                            continue;
-                        };
-                        let arm = arm + part;
-                        let below = self.finish[arm];
-                        if below > most {
-                            continue;
-                        }
-                        let Some(rest) = self.places.get(self.key(state - block, holder)) else {
-                            continue;
-                        };
-                        for (i, h) in range.clone().enumerate() {
-                            let (send, way) = (
-                                self.groups.send[child * k + h],
-                                self.groups.way[child * k + h],
-                            );
-                            let rest = rest + i;
-                            let least = (below + way).max(self.finish[rest] + send);
-                            if least <= left[i] {
-                                budget[arm] = budget[arm].max(left[i] - way);
-                                budget[rest] = budget[rest].max(left[i] - send);
-                                found[i].push(Step {
-                                    block,
-                                    least,
-                                    child: child as u32,
-                                });
-                            }
+            self.spread(step);
+            self.work += self.each_fan(step, |this, fan| {
+                for &offset in &this.scratch.offsets {
+                    let block = offset + fan.share;
+                    let Some(arm) = this.places.get(block - fan.stride, child_group) else {
+                        continue;
+                    };
+                    let arm = arm + fan.part;
+                    let below = this.finish[arm];
+                    if below > most {
+                        continue;
+                    }
+                    let Some(rest) = this.places.get(state - block, holder) else {
+                        continue;
+                    };
+                    for (i, h) in range.clone().enumerate() {
+                        let send = this.groups.send[fan.child * k + h];
+                        let way = this.groups.way[fan.child * k + h];
+                        let rest = rest + i;
+                        let least = (below + way).max(this.finish[rest] + send);
+                        if least <= left[i] {
+                            budget[arm] = budget[arm].max(left[i] - way);
+                            budget[rest] = budget[rest].max(left[i] - send);
+                            found[i].push(Step {
+                                block,
+                                least,
+                                child: fan.child as u32,
+                            });
                         }
                     }
                 }
-            }
+            });
         }
         for ((i, h), steps) in range.enumerate().zip(&mut found) {
             level.record(state, h, self.finish[place + i], left[i], steps);
         }
     }
+
+    /// Fills `offsets` with all fine blocks of a step in the state that is looked at, the child's
+    /// own group left out.
+    fn spread(&mut self, step: &Step) {
+        let Scratch {
+            offsets,
+            spare,
+            shares,
+            ..
+        } = &mut self.scratch;
+        offsets.clear();
+        offsets.push(0);
+        for (group, split) in self.splits.iter().enumerate() {
+            let count = self.coarse.groups.count(step.block, group);
+            if count == 0 || group == step.child as usize {
+                continue;
+            }
+            spare.clear();
+            for &share in split.subs(shares[group], count) {
+                spare.extend(offsets.iter().map(|&o| o + u64::from(share) * split.base));
+            }
+            std::mem::swap(offsets, spare);
+        }
+    }
+
+    /// Calls `f` for each fine child of a step that was spread; returns the number of blocks.
+    fn each_fan(&self, step: &Step, mut f: impl FnMut(&Self, Fan)) -> u64 {
+        let group = step.child as usize;
+        let split = &self.splits[group];
+        let count = self.coarse.groups.count(step.block, group);
+        let mut fans = 0;
+        for &share in split.subs(self.scratch.shares[group], count) {
+            for part in split.present(share) {
+                let child = split.first + part;
+                fans += 1;
+                let fan = Fan {
+                    child,
+                    part,
+                    share: u64::from(share) * split.base,
+                    stride: self.groups.each[child].stride,
+                };
+                f(self, fan);
+            }
+        }
+        fans * self.scratch.offsets.len() as u64
+    }
 }
 
-/// Fills `offsets` with all fine blocks of a step, the child's own group left out.
-fn spread(splits: &[Split], coarse: &Groups, scratch: &mut Scratch, step: &Step) {
-    let Scratch {
-        offsets,
-        spare,
-        shares,
-        ..
-    } = scratch;
-    offsets.clear();
-    offsets.push(0);
-    for (group, split) in splits.iter().enumerate() {
-        let count = coarse.count(step.block, group);
-        if count == 0 || group == step.child as usize {
-            continue;
-        }
-        spare.clear();
-        for &share in split.subs(shares[group], count) {
-            spare.extend(offsets.iter().map(|&o| o + u64::from(share) * split.base));
-        }
-        std::mem::swap(offsets, spare);
-    }
+/// The least and the most that the members of each share have as prices.
+fn share_prices(split: &Split, windows: &Windows) -> Vec<(f32, f32)> {
+    let of = |share: u32| {
+        let digits = split.digits(share).iter().enumerate();
+        digits.fold((0.0, 0.0), |sum, (part, &digit)| {
+            let (least, most) = windows.prices(split.first + part, digit);
+            (sum.0 + least, sum.1 + most)
+        })
+    };
+    (0..split.shares()).map(of).collect()
 }

@@ -123,6 +123,11 @@ impl Split {
         (state / self.base % self.shares) as u32
     }
 
+    /// Number of shares.
+    pub(super) fn shares(&self) -> u32 {
+        self.shares as u32
+    }
+
     /// Number of fine groups.
     pub(super) fn parts(&self) -> usize {
         self.caps.len()

@@ -1,0 +1,147 @@
+//! From prices to better ones.
+
+use std::ops::ControlFlow;
+
+use super::grid::Grid;
+use super::table::{Prices, Table};
+use crate::exact::ticks::Ticks;
+
+/// Steps of time in which prices are moved, first coarse ones; each with a number of moves.
+const ROUNDS: [(i32, u32); 3] = [(512, 48), (2048, 32), (8192, 8)];
+/// Additions that take as long as a split of a proof.
+const ADDITIONS_PER_WORK: u64 = 64;
+/// What a move aims at: to collect this share less than all prices.
+const AIM: f64 = 0.005;
+/// Length of a move, as a share of the one that would reach the aim if all were linear.
+const STRIDE: f64 = 0.7;
+/// How much of the last move's direction is kept.
+const MOMENTUM: f64 = 0.5;
+/// How near to the bound so far the last moves of a round look.
+const NEAR: f64 = 0.05;
+
+/// The prices for trees with one root, or with any, on their way.
+pub(in crate::exact) struct Ascent {
+    root: Option<usize>,
+    prices: Vec<f64>,
+    direction: Vec<f64>,
+    best: Vec<f64>,
+    /// No tree takes fewer ticks.
+    pub(in crate::exact) lower: i32,
+    round: usize,
+    table: Table,
+}
+
+impl Ascent {
+    pub(in crate::exact) fn new(n: usize, root: Option<usize>) -> Self {
+        let mut prices = vec![1.0; n];
+        if let Some(root) = root {
+            prices[root] = 0.0;
+        }
+        Self {
+            root,
+            best: prices.clone(),
+            prices,
+            direction: vec![0.0; n],
+            lower: 0,
+            round: 0,
+            table: Table::default(),
+        }
+    }
+
+    /// Whether there is no finer round.
+    pub(in crate::exact) fn is_finished(&self) -> bool {
+        self.round >= ROUNDS.len()
+    }
+
+    /// One round of moves for trees faster than `latency`; `tick` is told the work and may end it.
+    pub(in crate::exact) fn round(
+        &mut self,
+        ticks: &Ticks,
+        latency: i32,
+        tick: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Some(&(steps, moves)) = ROUNDS.get(self.round) else {
+            return ControlFlow::Continue(());
+        };
+        self.round += 1;
+        let Some(grid) = Grid::new(ticks, self.root, latency - 1, steps) else {
+            self.round = ROUNDS.len();
+            return ControlFlow::Continue(());
+        };
+        self.prices.clone_from(&self.best);
+        self.direction.fill(0.0);
+        let mut known = 0;
+        for at in 0..moves {
+            let share = NEAR.powf(f64::from(at) / f64::from(moves));
+            let goal = known + (share * (grid.steps - known) as f64).ceil() as usize;
+            let prices = Prices::new(&self.prices);
+            let reached = self.table.fill(&grid, &prices, self.root, goal);
+            let Some(reached) = reached else {
+                self.best.clone_from(&self.prices);
+                self.lower = latency;
+                return ControlFlow::Continue(());
+            };
+            if reached > known {
+                known = reached;
+                self.best.clone_from(&self.prices);
+                self.lower = self.lower.max(reached as i32 * grid.step);
+            }
+            if self.step(&grid, &prices, goal.max(reached)).is_break() {
+                break;
+            }
+            tick(grid.additions() / ADDITIONS_PER_WORK)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Prices fall for whoever was collected more than once, and rise for whoever was not. Breaks
+    /// where nobody was either.
+    fn step(&mut self, grid: &Grid, prices: &Prices, t: usize) -> ControlFlow<()> {
+        let own = |r: usize| {
+            if self.root.is_some() {
+                0.0
+            } else {
+                prices.each[r]
+            }
+        };
+        let value = |r: usize| own(r) + self.table.row(r)[t];
+        let root = self.root.unwrap_or_else(|| {
+            let roots = 0..grid.n();
+            roots
+                .max_by(|&a, &b| value(a).total_cmp(&value(b)))
+                .unwrap_or(0)
+        });
+        let mut times = self.table.collected(grid, prices, root, t);
+        times[root] += u32::from(self.root.is_none());
+        let over = f64::from(value(root) / prices.sum) - (1.0 - AIM);
+        let mut length = 0.0;
+        for (v, (direction, times)) in self.direction.iter_mut().zip(times).enumerate() {
+            if Some(v) == self.root {
+                continue;
+            }
+            let excess = f64::from(times) - 1.0;
+            *direction = MOMENTUM * *direction + (1.0 - MOMENTUM) * excess;
+            length += *direction * *direction;
+        }
+        if length == 0.0 {
+            return ControlFlow::Break(());
+        }
+        let sum: f64 = self.prices.iter().sum();
+        let stride = STRIDE * over * sum / length;
+        for (price, direction) in self.prices.iter_mut().zip(&self.direction) {
+            *price = (*price - stride * direction).max(0.0);
+        }
+        let left: f64 = self.prices.iter().sum();
+        if left <= 0.0 {
+            return ControlFlow::Break(());
+        }
+        let scale = self.prices.len() as f64 / left;
+        self.prices.iter_mut().for_each(|price| *price *= scale);
+        ControlFlow::Continue(())
+    }
+
+    /// The best prices so far, once there are any.
+    pub(super) fn best(&self) -> Option<Prices> {
+        (self.round > 0).then(|| Prices::new(&self.best))
+    }
+}

@@ -1,0 +1,84 @@
+//! Costs in steps of time.
+
+use crate::exact::ticks::{NEVER, Ticks};
+
+/// A message that matters.
+pub(super) struct Edge {
+    /// Who gets it.
+    pub(super) child: usize,
+    /// Steps until the holder is free again.
+    pub(super) send: usize,
+    /// Steps until the child is informed.
+    pub(super) way: usize,
+}
+
+/// What messages cost, in steps, rounded down.
+pub(super) struct Grid {
+    /// Ticks of a step.
+    pub(super) step: i32,
+    /// Steps of the latency that is asked about.
+    pub(super) steps: usize,
+    /// For each holder its messages, the shortest first. None goes to a fixed root.
+    pub(super) edges: Vec<Vec<Edge>>,
+    /// No message takes fewer: so many steps can be worked out at once.
+    pub(super) block: usize,
+}
+
+impl Grid {
+    /// For trees of at most `limit` ticks, with about `steps` steps: exactly, where the costs have a
+    /// common measure that is no shorter.
+    ///
+    /// `None` where some message takes less than a step to send: nothing limits what is collected
+    /// then.
+    pub(super) fn new(ticks: &Ticks, root: Option<usize>, limit: i32, steps: i32) -> Option<Self> {
+        let n = ticks.n();
+        let pairs = || (0..n * n).map(|at| (at / n, at % n));
+        let matters = |&(i, j): &(usize, usize)| {
+            i != j && Some(j) != root && ticks.send(i, j) < NEVER && ticks.receive(i, j) < NEVER
+        };
+        let measure = pairs().filter(matters).fold(0, |measure, (i, j)| {
+            common(common(measure, ticks.send(i, j)), ticks.receive(i, j))
+        });
+        let step = (limit / steps).max(measure).max(1);
+        let steps = (limit / step) as usize;
+        let mut edges: Vec<Vec<Edge>> = (0..n).map(|_| Vec::new()).collect();
+        let mut block = steps + 1;
+        for (i, j) in pairs().filter(matters) {
+            let way = ((ticks.send(i, j) + ticks.receive(i, j)) / step) as usize;
+            let send = (ticks.send(i, j) / step) as usize;
+            if way > steps {
+                continue;
+            }
+            block = block.min(send);
+            edges[i].push(Edge {
+                child: j,
+                send,
+                way,
+            });
+        }
+        for edges in &mut edges {
+            edges.sort_by_key(|edge| (edge.way, edge.child));
+        }
+        (block > 0).then_some(Self {
+            step,
+            steps,
+            edges,
+            block,
+        })
+    }
+
+    pub(super) fn n(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// Additions that one set of prices takes.
+    pub(super) fn additions(&self) -> u64 {
+        let edges: usize = self.edges.iter().map(Vec::len).sum();
+        (edges * self.steps) as u64
+    }
+}
+
+/// The greatest common divisor.
+fn common(a: i32, b: i32) -> i32 {
+    if b == 0 { a } else { common(b, a % b) }
+}

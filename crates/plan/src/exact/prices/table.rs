@@ -1,0 +1,151 @@
+//! The most that each holder can collect in each time.
+
+use super::grid::Grid;
+
+/// The sum of all prices is about this.
+const SUM: f64 = (1 << 20) as f64;
+/// Nothing more than so many times the sum is told apart. Three of them are whole in `f32`.
+pub(super) const CAP: f32 = 4.0;
+
+/// Prices as whole numbers.
+pub(super) struct Prices {
+    pub(super) each: Vec<f32>,
+    /// What a tree has to collect: all but the root's own where that is fixed.
+    pub(super) sum: f32,
+}
+
+impl Prices {
+    /// Rounds prices, some of which are above nought; a fixed root has none.
+    pub(super) fn new(prices: &[f64]) -> Self {
+        let sum: f64 = prices.iter().sum();
+        let whole = |price: &f64| (price / sum * SUM).round() as f32;
+        let each: Vec<f32> = prices.iter().map(whole).collect();
+        let sum = each.iter().sum();
+        Self { each, sum }
+    }
+}
+
+/// `G` of the module above.
+#[derive(Default)]
+pub(super) struct Table {
+    /// Steps of a row.
+    pub(super) length: usize,
+    values: Vec<f32>,
+    scratch: Vec<f32>,
+}
+
+impl Table {
+    /// Fills the rows up to `goal` steps, and further, to at most the grid's, until what `root` can
+    /// collect is all. Returns the steps that takes, if it is reached.
+    pub(super) fn fill(
+        &mut self,
+        grid: &Grid,
+        prices: &Prices,
+        root: Option<usize>,
+        goal: usize,
+    ) -> Option<usize> {
+        let n = grid.n();
+        self.length = grid.steps + 1;
+        self.values.clear();
+        self.values.resize(n * self.length, 0.0);
+        let mut reached = None;
+        let mut from = 1;
+        while from <= goal || (reached.is_none() && from <= grid.steps) {
+            let to = (from + grid.block).min(grid.steps + 1);
+            for holder in 0..n {
+                self.extend(grid, prices, holder, from, to);
+            }
+            reached = reached.or_else(|| {
+                (from..to).find(|&t| match root {
+                    Some(root) => self.row(root)[t] >= prices.sum,
+                    None => (0..n).any(|r| prices.each[r] + self.row(r)[t] >= prices.sum),
+                })
+            });
+            from = to;
+        }
+        reached
+    }
+
+    /// What each holder collects at most, by the steps that are left.
+    pub(super) fn row(&self, holder: usize) -> &[f32] {
+        &self.values[holder * self.length..][..self.length]
+    }
+
+    fn extend(&mut self, grid: &Grid, prices: &Prices, holder: usize, from: usize, to: usize) {
+        let scratch = &mut self.scratch;
+        scratch.clear();
+        scratch.resize(to - from, 0.0);
+        let own = holder * self.length;
+        for edge in &grid.edges[holder] {
+            let first = from.max(edge.way);
+            if first >= to {
+                break;
+            }
+            let row = edge.child * self.length;
+            let arm = &self.values[row + first - edge.way..row + to - edge.way];
+            let rest = &self.values[own + first - edge.send..own + to - edge.send];
+            take_best(
+                &mut scratch[first - from..],
+                prices.each[edge.child],
+                arm,
+                rest,
+            );
+        }
+        let cap = CAP * prices.sum;
+        let mut most = self.values[own + from - 1];
+        for (value, &found) in self.values[own + from..own + to].iter_mut().zip(&*scratch) {
+            most = greater(most, found).min(cap);
+            *value = most;
+        }
+    }
+
+    /// How often each member is collected in the best that `holder` can do in `t` steps.
+    pub(super) fn collected(
+        &self,
+        grid: &Grid,
+        prices: &Prices,
+        holder: usize,
+        t: usize,
+    ) -> Vec<u32> {
+        /// Enough to tell who is collected too often.
+        const MOST: usize = 4096;
+        let mut times = vec![0; grid.n()];
+        let mut open = vec![(holder, t)];
+        let mut seen = 0;
+        while let Some((v, t)) = open.pop() {
+            let row = self.row(v);
+            let value = row[t];
+            if value <= 0.0 || seen >= MOST {
+                continue;
+            }
+            seen += 1;
+            let t = row.partition_point(|&other| other < value);
+            let best = grid.edges[v]
+                .iter()
+                .take_while(|edge| edge.way <= t)
+                .find(|edge| {
+                    let arm = self.row(edge.child)[t - edge.way];
+                    prices.each[edge.child] + arm + row[t - edge.send] >= value
+                });
+            if let Some(edge) = best {
+                times[edge.child] += 1;
+                open.push((edge.child, t - edge.way));
+                open.push((v, t - edge.send));
+            }
+        }
+        times
+    }
+}
+
+/// `best = max(best, price + arm + rest)`, for all steps of a block.
+pub(super) fn take_best(best: &mut [f32], price: f32, arm: &[f32], rest: &[f32]) {
+    for ((best, &arm), &rest) in best.iter_mut().zip(arm).zip(rest) {
+        *best = greater(price + arm + rest, *best);
+    }
+}
+
+/// As one instruction: there is no NaN here.
+#[inline]
+pub(super) fn greater(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
