@@ -56,15 +56,17 @@ use refine::{Refinement, Stop};
 use split::Split;
 use ticks::Ticks;
 
-/// Largest team that proofs are tried for.
+/// Largest team whose trees are all looked at; larger ones have the bound by prices alone.
 pub const MEMBERS_MAX: usize = 64;
 
 /// How much a proof may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Splits that are looked at. A million take 20 to 50 ms (AMD EPYC at 2.6 GHz, November
+    /// Splits that are looked at. A million take 20 to 100 ms (AMD EPYC at 2.6 GHz, November
     /// 2026).
     pub work: u64,
+    /// Those of a first pass without prices. Small teams need no more.
+    pub quick: u64,
     /// Bytes of its tables.
     pub memory: usize,
 }
@@ -74,6 +76,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             work: 400_000_000,
+            quick: 1 << 18,
             memory: 2 << 30,
         }
     }
@@ -137,19 +140,6 @@ pub fn prove(
     limits: Limits,
     watch: Watch<'_>,
 ) -> Proof {
-    prove_after(QUICK_PASS, costs, root, upper, lower_bound, limits, watch)
-}
-
-/// The same with another amount of work before there are prices.
-fn prove_after(
-    quick_pass: u64,
-    costs: &CostModel,
-    root: Option<usize>,
-    upper: &Tree,
-    lower_bound: f64,
-    limits: Limits,
-    watch: Watch<'_>,
-) -> Proof {
     assert_eq!(
         costs.n(),
         upper.len(),
@@ -169,7 +159,8 @@ fn prove_after(
     if latency <= 0.0 {
         proof.optimal = true;
     }
-    if proof.optimal || costs.n() > MEMBERS_MAX {
+    let too_large = costs.n() > MEMBERS_MAX && limits.work < prices::least_work(costs.n());
+    if proof.optimal || too_large {
         return proof;
     }
     let mut best = (latency, upper.clone());
@@ -190,7 +181,7 @@ fn prove_after(
             is_told: false,
             watch,
         };
-        prover.run(root, quick_pass);
+        prover.run(root);
         proof.optimal = prover.lower >= prover.latency;
         proof.work += prover.spent;
         let bound = f64::from(prover.lower) * ticks.tick;
@@ -262,8 +253,6 @@ const SHARE: f64 = 0.25;
 /// Limits that differ by less than this share of the latency take about as much work. A pass that
 /// takes too much on so short a way gets more work instead of a lower limit.
 const NEAR: f64 = 0.002;
-/// Work of a pass for all the way that comes before prices: small teams need no more.
-const QUICK_PASS: u64 = 1 << 18;
 /// Most work of the first pass with prices.
 const FIRST_PASS: u64 = 1 << 23;
 /// Work of the first pass for one root of many.
@@ -274,11 +263,16 @@ const JOINT_MAX: usize = 24;
 impl Prover<'_> {
     /// All roots at once first. Where that takes too much, root by root, always the one with the
     /// least bound: single roots have higher bounds.
-    fn run(&mut self, root: Option<usize>, quick_pass: u64) {
+    fn run(&mut self, root: Option<usize>) {
         let first = (self.limits.work / 4).min(FIRST_PASS);
         let mut case = self.case(root, first);
-        if quick_pass > 0 {
-            self.quota = self.spent.saturating_add(quick_pass);
+        if self.ticks.n() > MEMBERS_MAX {
+            self.price(&mut case, i32::MAX);
+            self.lower = self.lower.max(case.lower);
+            return;
+        }
+        if self.limits.quick > 0 {
+            self.quota = self.spent.saturating_add(self.limits.quick);
             let _ = self.pass(&mut case, self.latency - 1);
         }
         match root {

@@ -110,7 +110,7 @@ impl<'a> Way<'a> {
     }
 
     fn prove(&mut self, work: u64, watch: Watch<'_>) -> ControlFlow<()> {
-        if self.is_optimal() || work == 0 || self.costs.n() > exact::MEMBERS_MAX {
+        if self.is_optimal() || work == 0 {
             return ControlFlow::Continue(());
         }
         let mut seen = ControlFlow::Continue(());

@@ -3,13 +3,12 @@
 use std::ops::ControlFlow;
 
 use super::grid::Grid;
-use super::table::{Prices, Table};
+use super::table::{ADDITIONS_PER_WORK, Prices, Table};
+use crate::exact::refine::Tick;
 use crate::exact::ticks::Ticks;
 
 /// Steps of time in which prices are moved, first coarse ones; each with a number of moves.
 const ROUNDS: [(i32, u32); 3] = [(512, 48), (2048, 32), (8192, 8)];
-/// Additions that take as long as a split of a proof.
-const ADDITIONS_PER_WORK: u64 = 64;
 /// What a move aims at: to collect this share less than all prices.
 const AIM: f64 = 0.005;
 /// Length of a move, as a share of the one that would reach the aim if all were linear.
@@ -18,6 +17,11 @@ const STRIDE: f64 = 0.7;
 const MOMENTUM: f64 = 0.5;
 /// How near to the bound so far the last moves of a round look.
 const NEAR: f64 = 0.05;
+
+/// Work of a few moves of the first round, about: with less nothing comes of prices.
+pub(in crate::exact) fn least_work(n: usize) -> u64 {
+    (4 * n * n * ROUNDS[0].0 as usize / ADDITIONS_PER_WORK) as u64
+}
 
 /// The prices for trees with one root, or with any, on their way.
 pub(in crate::exact) struct Ascent {
@@ -58,7 +62,7 @@ impl Ascent {
         &mut self,
         ticks: &Ticks,
         latency: i32,
-        tick: &mut dyn FnMut(u64) -> ControlFlow<()>,
+        tick: Tick<'_>,
     ) -> ControlFlow<()> {
         let Some(&(steps, moves)) = ROUNDS.get(self.round) else {
             return ControlFlow::Continue(());
@@ -75,7 +79,7 @@ impl Ascent {
             let share = NEAR.powf(f64::from(at) / f64::from(moves));
             let goal = known + (share * (grid.steps - known) as f64).ceil() as usize;
             let prices = Prices::new(&self.prices);
-            let reached = self.table.fill(&grid, &prices, self.root, goal);
+            let reached = self.table.fill(&grid, &prices, self.root, goal, tick)?;
             let Some(reached) = reached else {
                 self.best.clone_from(&self.prices);
                 self.lower = latency;
@@ -89,7 +93,6 @@ impl Ascent {
             if self.step(&grid, &prices, goal.max(reached)).is_break() {
                 break;
             }
-            tick(grid.additions() / ADDITIONS_PER_WORK)?;
         }
         ControlFlow::Continue(())
     }

@@ -36,10 +36,12 @@ impl Grid {
         let matters = |&(i, j): &(usize, usize)| {
             i != j && Some(j) != root && ticks.send(i, j) < NEVER && ticks.receive(i, j) < NEVER
         };
-        let measure = pairs().filter(matters).fold(0, |measure, (i, j)| {
-            common(common(measure, ticks.send(i, j)), ticks.receive(i, j))
+        let short = (limit / steps).max(1);
+        let measure = pairs().filter(matters).try_fold(0, |measure, (i, j)| {
+            let measure = common(common(measure, ticks.send(i, j)), ticks.receive(i, j));
+            (measure == 0 || measure > short).then_some(measure)
         });
-        let step = (limit / steps).max(measure).max(1);
+        let step = measure.unwrap_or(0).max(short);
         let steps = (limit / step) as usize;
         let mut edges: Vec<Vec<Edge>> = (0..n).map(|_| Vec::new()).collect();
         let mut block = steps + 1;
@@ -69,12 +71,6 @@ impl Grid {
 
     pub(super) fn n(&self) -> usize {
         self.edges.len()
-    }
-
-    /// Additions that one set of prices takes.
-    pub(super) fn additions(&self) -> u64 {
-        let edges: usize = self.edges.iter().map(Vec::len).sum();
-        (edges * self.steps) as u64
     }
 }
 

@@ -1,11 +1,19 @@
 //! The most that each holder can collect in each time.
 
+use std::ops::ControlFlow;
+
 use super::grid::Grid;
+use crate::exact::refine::Tick;
 
 /// The sum of all prices is about this.
 const SUM: f64 = (1 << 20) as f64;
 /// Nothing more than so many times the sum is told apart. Three of them are whole in `f32`.
 pub(super) const CAP: f32 = 4.0;
+
+/// Additions that take as long as a split of a proof.
+pub(super) const ADDITIONS_PER_WORK: usize = 64;
+/// Additions after which the watcher is asked, some tenths of a millisecond.
+const TOLD: usize = 1 << 19;
 
 /// Prices as whole numbers.
 pub(super) struct Prices {
@@ -36,24 +44,30 @@ pub(super) struct Table {
 
 impl Table {
     /// Fills the rows up to `goal` steps, and further, to at most the grid's, until what `root` can
-    /// collect is all. Returns the steps that takes, if it is reached.
+    /// collect is all. Gives the steps that takes, if it is reached; breaks where `tick` does.
     pub(super) fn fill(
         &mut self,
         grid: &Grid,
         prices: &Prices,
         root: Option<usize>,
         goal: usize,
-    ) -> Option<usize> {
+        tick: Tick<'_>,
+    ) -> ControlFlow<(), Option<usize>> {
         let n = grid.n();
         self.length = grid.steps + 1;
         self.values.clear();
         self.values.resize(n * self.length, 0.0);
         let mut reached = None;
+        let mut additions = 0;
         let mut from = 1;
         while from <= goal || (reached.is_none() && from <= grid.steps) {
             let to = (from + grid.block).min(grid.steps + 1);
             for holder in 0..n {
                 self.extend(grid, prices, holder, from, to);
+                additions += grid.edges[holder].len() * (to - from);
+                if additions > TOLD {
+                    tick((std::mem::take(&mut additions) / ADDITIONS_PER_WORK) as u64)?;
+                }
             }
             reached = reached.or_else(|| {
                 (from..to).find(|&t| match root {
@@ -63,7 +77,8 @@ impl Table {
             });
             from = to;
         }
-        reached
+        tick((additions / ADDITIONS_PER_WORK) as u64)?;
+        ControlFlow::Continue(reached)
     }
 
     /// What each holder collects at most, by the steps that are left.

@@ -6,7 +6,7 @@ use corecast_model::CostModel;
 
 use super::{Ascent, Tables};
 use crate::exact::ticks::Ticks;
-use crate::exact::{Limits, prove, prove_after};
+use crate::exact::{Limits, prove};
 use crate::operation::Operation;
 use crate::tree::Tree;
 use crate::{cost, smelt};
@@ -101,8 +101,11 @@ fn proofs_by_prices_end_at_the_optimum() {
         for root in team.roots() {
             let smelt = smelt::tree(&team.costs, root.unwrap_or(0));
             let unwatched = &mut |_, _| ControlFlow::Continue(());
-            let limits = Limits::default();
-            let proof = prove_after(0, &team.costs, root, &smelt, 0.0, limits, unwatched);
+            let limits = Limits {
+                quick: 0,
+                ..Limits::default()
+            };
+            let proof = prove(&team.costs, root, &smelt, 0.0, limits, unwatched);
             let best = latency(&team.costs, proof.tree.as_ref().unwrap_or(&smelt));
             let optimum = team.optimum(root);
             assert!(proof.optimal, "{}: {proof:?}", team.name);

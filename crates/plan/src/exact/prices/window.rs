@@ -4,6 +4,8 @@
 //! at least what all the rest cannot: `O(v, t)` is the most that is collected outside of the part
 //! that v begins with t left. Both are tight where the prices' bound is.
 
+use std::ops::ControlFlow;
+
 use super::ascent::Ascent;
 use super::grid::Grid;
 use super::table::{CAP, Prices, Table, greater, take_best};
@@ -52,7 +54,8 @@ impl Tables {
         let prices = ascent.best()?;
         let grid = Grid::new(ticks, root, limit, STEPS)?;
         let mut within = Table::default();
-        within.fill(&grid, &prices, root, grid.steps);
+        let untold = &mut |_| ControlFlow::Continue(());
+        let _ = within.fill(&grid, &prices, root, grid.steps, untold);
         let mut tables = Self {
             outside: outside(&grid, &prices, &within, root),
             grid,
