@@ -3,6 +3,7 @@
 //!
 //! ```sh
 //! cargo run --release -p corecast-plan --example repair -- ../shared/machinedb/*.json
+//! cargo run --release -p corecast-plan --example repair -- --sequences 200 --moves 100000 FILE...
 //! ```
 
 use std::error::Error;
@@ -13,11 +14,29 @@ use corecast_plan::search::{Effort, construct, improve};
 use corecast_plan::{Operation, Pattern, Plan, smelt};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Of each of two fresh searches; the better one counts.
-const MOVES: u64 = 500_000;
-const SEQUENCES: u64 = 40;
+/// How much is tried.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// Of each of two fresh searches; the better one counts.
+    moves: u64,
+    /// Random sequences for each machine and operation.
+    sequences: u64,
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let mut extent = Extent {
+        moves: 500_000,
+        sequences: 40,
+    };
+    let mut files = Vec::new();
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--moves" => extent.moves = args.next().ok_or("--moves N")?.parse()?,
+            "--sequences" => extent.sequences = args.next().ok_or("--sequences N")?.parse()?,
+            _ => files.push(arg),
+        }
+    }
     println!("excess over a fresh search in %, processor time in µs, members that moved");
     println!(
         "{:24} {:9} {:9} {:>6} {:>6} {:>6} {:>7} {:>7} {:>6} {:>6}",
@@ -32,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "mean",
         "most"
     );
-    for path in std::env::args().skip(1) {
+    for path in files {
         if path.ends_with("measured-trees.json") {
             continue;
         }
@@ -41,9 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let name = name.map_or(String::new(), |name| name.to_string_lossy().into_owned());
         for operation in [Operation::Broadcast, Operation::Reduce] {
             let cases = [
-                ("without", removals(machine.costs(), operation)?),
-                ("with", insertions(machine.costs(), operation)?),
-                ("20 mixed", sequences(machine.costs(), operation)?),
+                ("without", removals(machine.costs(), operation, extent)?),
+                ("with", insertions(machine.costs(), operation, extent)?),
+                ("20 mixed", sequences(machine.costs(), operation, extent)?),
             ];
             for (change, cases) in cases {
                 println!("{name:24} {operation:9} {change:9} {}", summary(&cases));
@@ -78,31 +97,31 @@ fn summary(cases: &[Case]) -> String {
 
 type Cases = Result<Vec<Case>, Box<dyn Error>>;
 
-fn removals(costs: &CostModel, operation: Operation) -> Cases {
-    let plan = fresh(costs, operation, smelt::root(costs))?;
+fn removals(costs: &CostModel, operation: Operation, extent: Extent) -> Cases {
+    let plan = fresh(costs, operation, smelt::root(costs), extent)?;
     let leave = |rank| {
         let costs = costs.subset(&others(costs.n(), rank))?;
         let (after, case) = timed(|| plan.without(&costs, rank))?;
-        judged(&costs, operation, &after.plan, case)
+        judged(&costs, operation, &after.plan, case, extent)
     };
     (0..costs.n()).map(leave).collect()
 }
 
-fn insertions(costs: &CostModel, operation: Operation) -> Cases {
+fn insertions(costs: &CostModel, operation: Operation, extent: Extent) -> Cases {
     let root = smelt::root(costs);
     let join = |rank: usize| {
         let fewer = costs.subset(&others(costs.n(), rank))?;
-        let plan = fresh(&fewer, operation, root - usize::from(root > rank))?;
+        let plan = fresh(&fewer, operation, root - usize::from(root > rank), extent)?;
         let (after, case) = timed(|| plan.with(costs, rank))?;
-        judged(costs, operation, &after.plan, case)
+        judged(costs, operation, &after.plan, case, extent)
     };
     let ranks = (0..costs.n()).filter(|&rank| rank != root);
     ranks.map(join).collect()
 }
 
 /// Twenty removals and insertions each, removals somewhat more often; the end is judged.
-fn sequences(costs: &CostModel, operation: Operation) -> Cases {
-    let start = fresh(costs, operation, smelt::root(costs))?;
+fn sequences(costs: &CostModel, operation: Operation, extent: Extent) -> Cases {
+    let start = fresh(costs, operation, smelt::root(costs), extent)?;
     let sequence = |seed| {
         let mut random = Random(seed);
         let mut team: Vec<usize> = (0..costs.n()).collect();
@@ -126,9 +145,9 @@ fn sequences(costs: &CostModel, operation: Operation) -> Cases {
             last = Some(case);
         }
         let case = last.ok_or("no step")?;
-        judged(&costs.subset(&team)?, operation, &plan, case)
+        judged(&costs.subset(&team)?, operation, &plan, case, extent)
     };
-    (1..=SEQUENCES).map(sequence).collect()
+    (1..=extent.sequences).map(sequence).collect()
 }
 
 fn others(n: usize, rank: usize) -> Vec<usize> {
@@ -136,7 +155,12 @@ fn others(n: usize, rank: usize) -> Vec<usize> {
 }
 
 /// The better of two searches from a root.
-fn fresh(costs: &CostModel, operation: Operation, root: usize) -> Result<Plan, Box<dyn Error>> {
+fn fresh(
+    costs: &CostModel,
+    operation: Operation,
+    root: usize,
+    extent: Extent,
+) -> Result<Plan, Box<dyn Error>> {
     let costs_as_broadcast = match operation {
         Operation::Reduce => costs.mirrored(),
         _ => costs.clone(),
@@ -144,7 +168,10 @@ fn fresh(costs: &CostModel, operation: Operation, root: usize) -> Result<Plan, B
     let start = construct(&costs_as_broadcast, Some(root));
     let mut best: Option<Plan> = None;
     for seed in [1, 2] {
-        let effort = Effort { seed, moves: MOVES };
+        let effort = Effort {
+            seed,
+            moves: extent.moves,
+        };
         let go_on = &mut |_: &_| ControlFlow::Continue(());
         let mut tree = improve(&costs_as_broadcast, &start, false, 0.0, effort, go_on);
         if operation == Operation::Reduce {
@@ -186,8 +213,9 @@ fn judged(
     operation: Operation,
     plan: &Plan,
     case: Case,
+    extent: Extent,
 ) -> Result<Case, Box<dyn Error>> {
-    let fresh = fresh(costs, operation, plan.root)?;
+    let fresh = fresh(costs, operation, plan.root, extent)?;
     let excess = plan.latency / fresh.latency - 1.0;
     Ok(Case { excess, ..case })
 }

@@ -309,7 +309,7 @@ impl Plan {
     }
 
     /// Sets the bound and what follows from it.
-    fn set_lower_bound(&mut self, proved: f64) {
+    pub(crate) fn set_lower_bound(&mut self, proved: f64) {
         self.proved_optimal = self.latency <= proved * (1.0 + PROVED);
         self.lower_bound = proved.min(self.latency);
         self.gap = if self.latency > 0.0 {
@@ -336,7 +336,7 @@ impl Plan {
         Self::of_shape(costs, pattern, operation, root, Shape::Tree(tree), None)
     }
 
-    fn of_shape(
+    pub(crate) fn of_shape(
         costs: &CostModel,
         pattern: Pattern,
         operation: Operation,

@@ -9,7 +9,8 @@
 //!    or a member takes its place and its children; the best of a few such trials counts. **Who
 //!    joins** is put where the whole is fastest.
 //! 2. A tabu search along the critical chain and then kicks, both of limited work, mend what became
-//!    slow. Kicks move many members; what they find only counts if it saves 0.5 %.
+//!    slow. Kicks move many members; what they find only counts if it saves 0.5 %. A reduction that
+//!    may have fallen behind is constructed anew besides, and the better one counts.
 //!
 //! All lists are always in their best order, see [`crate::order`]. A reduction is repaired as the
 //! broadcast that it mirrors, two trees are repaired each on its own, and rounds are made anew from
@@ -36,6 +37,7 @@ mod draft;
 mod floor;
 mod improve;
 mod kick;
+mod polish;
 mod trees;
 mod vacancy;
 mod way;
@@ -199,7 +201,9 @@ impl Plan {
     pub fn certify(&self, costs: &CostModel) -> Self {
         assert_eq!(costs.n(), self.shape.len(), "costs of another team");
         let bound = self.shape.lower_bound(costs, self.operation, self.root);
-        self.clone().bounded(bound.max(self.lower_bound))
+        let mut plan = self.clone();
+        plan.set_lower_bound(bound.max(self.lower_bound));
+        plan
     }
 
     fn changed(
@@ -214,20 +218,14 @@ impl Plan {
         }
         let (shape, root) = match &self.shape {
             Shape::Tree(tree) => {
-                let tree = trees::one_tree(costs, tree, self.operation, change);
+                let tree = trees::one_tree(costs, tree, self.operation, change, self.latency);
                 let root = tree.root();
                 (Shape::Tree(tree), root)
             }
             Shape::Trees { fan_in, fan_out } => {
                 let (fan_in, fan_out) = trees::two_trees(costs, fan_in, fan_out, change);
                 let root = fan_out.root();
-                let one = fan_in == fan_out.reversed();
-                let shape = if one {
-                    Shape::Tree(fan_out)
-                } else {
-                    Shape::Trees { fan_in, fan_out }
-                };
-                (shape, root)
+                (Shape::of_trees(fan_in, fan_out), root)
             }
             Shape::Groups(_) | Shape::GroupedTrees { .. } => return Err(RepairError::Groups),
             Shape::Rounds(_) => {
@@ -239,40 +237,12 @@ impl Plan {
                 (Shape::Rounds(rounds), root)
             }
         };
-        let latency = shape.latency(costs, self.operation);
         let moved = moved(&self.shape, &shape, change);
-        let bound = quick_bound(costs, self.operation, &shape, root);
-        let plan = Self {
-            pattern: self.pattern,
-            operation: self.operation,
-            root,
-            shape,
-            latency,
-            lower_bound: 0.0,
-            gap: 1.0,
-            proved_optimal: false,
-        };
-        Ok(Repair {
-            plan: plan.bounded(bound),
-            moved,
-        })
-    }
-
-    /// The same plan with this bound, which is valid for it.
-    fn bounded(self, bound: f64) -> Self {
-        let lower_bound = bound.min(self.latency);
-        let gap = if self.latency > 0.0 {
-            (self.latency - lower_bound) / self.latency
-        } else {
-            0.0
-        };
-        Self {
-            lower_bound,
-            gap,
-            // Sums taken in another order differ in their last bits.
-            proved_optimal: self.latency <= bound * (1.0 + 1e-12),
-            ..self
-        }
+        let bound = Some(quick_bound(costs, self.operation, &shape, root));
+        let plan = Self::of_shape(costs, self.pattern, self.operation, root, shape, bound);
+        // Of the right size and without groups: nothing that a shape is refused for.
+        let plan = plan.unwrap_or_else(|error| unreachable!("{error}"));
+        Ok(Repair { plan, moved })
     }
 }
 

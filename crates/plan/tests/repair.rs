@@ -227,26 +227,42 @@ fn near_fresh(costs: &CostModel, plan: &Plan, moves: u64, what: &str) {
     );
 }
 
-#[test]
-fn every_single_change_on_real_machines_stays_near_a_fresh_search() {
+/// Each of these members leaves, and each but the root joins a team that was searched for with
+/// `moves`.
+fn single_changes(costs: &CostModel, operation: Operation, ranks: &[usize], moves: u64) {
     const MOVES: u64 = 10_000;
-    for machine in public_machines() {
-        let costs = machine.costs();
-        let (root, n) = (smelt::root(costs), costs.n());
-        let whole = searched(costs, Operation::Broadcast, root, 5 * MOVES);
-        for rank in 0..n {
-            let fewer = without(costs, rank);
-            let left = whole.without(&fewer, rank).unwrap();
-            let what = format!("{}, {n} without {rank}", machine.machine().name);
-            near_fresh(&fewer, &left.plan, MOVES, &what);
-            if rank != root {
-                let base = root - usize::from(root > rank);
-                let start = searched(&fewer, Operation::Broadcast, base, MOVES);
-                let joined = start.with(costs, rank).unwrap().plan;
-                let excess = joined.latency / whole.latency;
-                assert!(excess <= EXCESS_MAX, "{what} and with it again: {excess}");
-            }
+    let (root, n) = (smelt::root(costs), costs.n());
+    let whole = searched(costs, operation, root, 5 * MOVES);
+    for &rank in ranks {
+        let fewer = without(costs, rank);
+        let left = whole.without(&fewer, rank).unwrap();
+        let what = format!("{operation}, {n} without {rank}");
+        near_fresh(&fewer, &left.plan, MOVES, &what);
+        if rank != root {
+            let base = root - usize::from(root > rank);
+            let start = searched(&fewer, operation, base, moves);
+            let joined = start.with(costs, rank).unwrap().plan;
+            let excess = joined.latency / whole.latency;
+            assert!(excess <= EXCESS_MAX, "{what} and with it again: {excess}");
         }
+    }
+}
+
+#[test]
+fn every_single_change_of_a_broadcast_on_real_machines_stays_near_a_fresh_search() {
+    for machine in public_machines() {
+        println!("{}", machine.machine().name);
+        let ranks: Vec<usize> = (0..machine.costs().n()).collect();
+        single_changes(machine.costs(), Operation::Broadcast, &ranks, 10_000);
+    }
+}
+
+#[test]
+fn single_changes_of_a_reduction_on_real_machines_stay_near_a_fresh_search() {
+    for machine in public_machines() {
+        println!("{}", machine.machine().name);
+        let ranks: Vec<usize> = (0..machine.costs().n()).step_by(3).collect();
+        single_changes(machine.costs(), Operation::Reduce, &ranks, 50_000);
     }
 }
 
@@ -254,7 +270,7 @@ fn every_single_change_on_real_machines_stays_near_a_fresh_search() {
 fn twenty_changes_on_real_machines_stay_near_a_fresh_search() {
     for machine in public_machines() {
         let all = machine.costs();
-        for (seed, operation) in (1..=4).flat_map(|seed| {
+        for (seed, operation) in (1..=12).flat_map(|seed| {
             [Operation::Broadcast, Operation::Reduce].map(|operation| (seed, operation))
         }) {
             let mut state: u64 = seed * 7919;
@@ -280,7 +296,7 @@ fn twenty_changes_on_real_machines_stay_near_a_fresh_search() {
                 }
             }
             let what = format!("{}, {operation}, seed {seed}", machine.machine().name);
-            near_fresh(&all.subset(&team).unwrap(), &plan, 50_000, &what);
+            near_fresh(&all.subset(&team).unwrap(), &plan, 20_000, &what);
         }
     }
 }

@@ -23,17 +23,25 @@ use super::way::Way;
 /// Nobody.
 pub(super) const NONE: usize = usize::MAX;
 
+/// Times of a member with all below it, side by side: walks along lists need most of them.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    /// What the parent pays for the message to this member.
+    send: f64,
+    /// What this member pays for it.
+    receive: f64,
+    /// From the end of that send until all is done.
+    tail: f64,
+    /// The same from when this member has the value.
+    below: f64,
+}
+
 pub(super) struct Draft<'a> {
     way: Way<'a>,
     pub(super) root: usize,
     pub(super) parent: Vec<usize>,
     pub(super) lists: Vec<Vec<usize>>,
-    /// What the parent pays for the message to this member.
-    send: Vec<f64>,
-    /// What this member pays for it.
-    receive: Vec<f64>,
-    tail: Vec<f64>,
-    pub(super) below: Vec<f64>,
+    parts: Vec<Part>,
     pub(super) avail: Vec<f64>,
     /// Members in some order with parents first; room that is used again.
     order: Vec<usize>,
@@ -50,10 +58,7 @@ impl<'a> Draft<'a> {
             root,
             parent: vec![NONE; n],
             lists: vec![Vec::new(); n],
-            send: vec![0.0; n],
-            receive: vec![0.0; n],
-            tail: vec![0.0; n],
-            below: vec![0.0; n],
+            parts: vec![Part::default(); n],
             avail: vec![f64::INFINITY; n],
             order: Vec::with_capacity(n),
             walked: 0,
@@ -93,31 +98,44 @@ impl<'a> Draft<'a> {
 
     /// The latency of the root's part.
     pub(super) fn latency(&self) -> f64 {
-        self.below[self.root]
+        self.parts[self.root].below
     }
 
-    pub(super) fn way(&self) -> Way<'a> {
-        self.way
+    pub(super) fn way(&self) -> &Way<'a> {
+        &self.way
+    }
+
+    /// From when x has the value until all below it have it.
+    pub(super) fn below(&self, x: usize) -> f64 {
+        self.parts[x].below
+    }
+
+    /// What the message from parent v to child c costs v and costs c.
+    #[inline]
+    pub(super) fn pair(&self, v: usize, c: usize) -> (f64, f64) {
+        self.way.pair(v, c)
     }
 
     /// Takes the costs of the message from the parent of c.
+    #[inline]
     fn price(&mut self, c: usize) {
-        let (send, receive) = self.way.pair(self.parent[c], c);
-        self.send[c] = send;
-        self.receive[c] = receive;
+        let (send, receive) = self.pair(self.parent[c], c);
+        self.parts[c].send = send;
+        self.parts[c].receive = receive;
     }
 
     /// Puts the list of v into its best order and counts anew what is below v; whether that changed.
     fn settle(&mut self, v: usize) -> bool {
         self.walked += 1;
-        let (tail, list) = (&self.tail, &mut self.lists[v]);
+        let (parts, list) = (&self.parts, &mut self.lists[v]);
         // By insertion: lists are short, and mostly in order already.
         for at in 1..list.len() {
             let c = list[at];
+            let tail = parts[c].tail;
             let mut to = at;
             while to > 0 {
                 let before = list[to - 1];
-                if tail[before] > tail[c] || (tail[before] == tail[c] && before < c) {
+                if parts[before].tail > tail || (parts[before].tail == tail && before < c) {
                     break;
                 }
                 list[to] = before;
@@ -127,12 +145,12 @@ impl<'a> Draft<'a> {
         }
         let (mut clock, mut last) = (0.0, 0.0_f64);
         for &c in list.iter() {
-            clock += self.send[c];
-            last = last.max(clock + tail[c]);
+            clock += self.parts[c].send;
+            last = last.max(clock + self.parts[c].tail);
         }
-        let changed = self.below[v] != last;
-        self.below[v] = last;
-        self.tail[v] = self.receive[v] + last;
+        let changed = self.parts[v].below != last;
+        self.parts[v].below = last;
+        self.parts[v].tail = self.parts[v].receive + last;
         changed
     }
 
@@ -181,7 +199,7 @@ impl<'a> Draft<'a> {
                 let c = self.lists[v][at];
                 self.parent[c] = v;
                 self.price(c);
-                self.tail[c] = self.receive[c] + self.below[c];
+                self.parts[c].tail = self.parts[c].receive + self.parts[c].below;
             }
             self.price(v);
         }
@@ -200,16 +218,18 @@ impl<'a> Draft<'a> {
     }
 
     /// When all below x would be done if q, which has the value no sooner, served x first.
+    #[inline]
     pub(super) fn soonest(&self, q: usize, x: usize) -> f64 {
-        let (send, receive) = self.way.pair(q, x);
-        self.avail[q] + send + receive + self.below[x]
+        let (send, receive) = self.pair(q, x);
+        self.avail[q] + send + receive + self.parts[x].below
     }
 
     /// About when the part of x's parent would be done with the part of y instead of that of x;
     /// infinite when that is no sooner for sure.
+    #[inline]
     pub(super) fn with_part_of(&mut self, x: usize, y: usize) -> f64 {
-        let (send, receive) = self.way.pair(self.parent[x], y);
-        self.instead(x, send, receive + self.below[y])
+        let (send, receive) = self.pair(self.parent[x], y);
+        self.instead(x, send, receive + self.parts[y].below)
     }
 
     /// About when the part of x's parent would be done if y stood in the place of x, whose children
@@ -222,16 +242,17 @@ impl<'a> Draft<'a> {
         }
         let (mut clock, mut last) = (0.0, 0.0_f64);
         for &c in &self.lists[x] {
-            let (send, receive) = self.way.pair(y, c);
+            let (send, receive) = self.pair(y, c);
             clock += send;
-            last = last.max(clock + receive + self.below[c]);
+            last = last.max(clock + receive + self.parts[c].below);
         }
-        let (send, receive) = self.way.pair(p, y);
+        let (send, receive) = self.pair(p, y);
         self.instead(x, send, receive + last)
     }
 
+    #[inline]
     fn instead(&mut self, x: usize, send: f64, tail: f64) -> f64 {
-        if send >= self.send[x] && tail >= self.tail[x] {
+        if send >= self.parts[x].send && tail >= self.parts[x].tail {
             return f64::INFINITY;
         }
         let p = self.parent[x];
@@ -249,8 +270,8 @@ impl<'a> Draft<'a> {
             let v = self.order[next];
             let mut clock = self.avail[v];
             for &c in &self.lists[v] {
-                clock += self.send[c];
-                self.avail[c] = clock + self.receive[c];
+                clock += self.parts[c].send;
+                self.avail[c] = clock + self.parts[c].receive;
                 self.order.push(c);
             }
             next += 1;
@@ -266,13 +287,13 @@ impl<'a> Draft<'a> {
         let (mut best, mut least, mut least_done) = (None, limit, f64::NEG_INFINITY);
         self.glance();
         for q in 0..self.len() {
-            let (send, receive) = self.way.pair(q, x);
+            let (send, receive) = self.pair(q, x);
             // Served first by q, no member before it any sooner.
-            let soonest = self.avail[q] + send + receive + self.below[x];
+            let soonest = self.avail[q] + send + receive + self.parts[x].below;
             if q == not || soonest > least || (soonest == least && best.is_none()) {
                 continue;
             }
-            let (latency, below) = self.latency_with(q, send, receive + self.below[x]);
+            let (latency, below) = self.latency_with(q, send, receive + self.parts[x].below);
             let done = self.avail[q] + below;
             if latency < least || (latency == least && done < least_done) {
                 (best, least, least_done) = (Some((q, latency)), latency, done);
@@ -294,12 +315,12 @@ impl<'a> Draft<'a> {
     fn latency_with(&mut self, q: usize, send: f64, tail: f64) -> (f64, f64) {
         let below_q = self.below_with(q, NONE, send, tail);
         let (mut v, mut below) = (q, below_q);
-        while below > self.below[v] {
+        while below > self.parts[v].below {
             let p = self.parent[v];
             if p == NONE {
                 return (below, below_q);
             }
-            below = self.below_with(p, v, self.send[v], self.receive[v] + below);
+            below = self.below_with(p, v, self.parts[v].send, self.parts[v].receive + below);
             v = p;
         }
         (self.latency(), below_q)
@@ -315,13 +336,13 @@ impl<'a> Draft<'a> {
             if c == skip {
                 continue;
             }
-            if open && tail > self.tail[c] {
+            if open && tail > self.parts[c].tail {
                 open = false;
                 clock += send;
                 last = last.max(clock + tail);
             }
-            clock += self.send[c];
-            last = last.max(clock + self.tail[c]);
+            clock += self.parts[c].send;
+            last = last.max(clock + self.parts[c].tail);
         }
         if open {
             last = last.max(clock + send + tail);
@@ -337,9 +358,9 @@ impl<'a> Draft<'a> {
         while !self.lists[v].is_empty() {
             let (mut clock, mut worst, mut at) = (0.0, f64::NEG_INFINITY, 0);
             for (k, &c) in self.lists[v].iter().enumerate() {
-                clock += self.send[c];
-                if clock + self.tail[c] > worst {
-                    worst = clock + self.tail[c];
+                clock += self.parts[c].send;
+                if clock + self.parts[c].tail > worst {
+                    worst = clock + self.parts[c].tail;
                     at = k;
                 }
             }
@@ -349,6 +370,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Whether v is x or above it.
+    #[inline]
     pub(super) fn is_above(&self, v: usize, x: usize) -> bool {
         let mut at = x;
         while at != NONE {

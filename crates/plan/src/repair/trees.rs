@@ -4,23 +4,34 @@ use corecast_model::CostModel;
 
 use super::Change;
 use super::draft::{Draft, NONE};
-use super::kick::polish;
+use super::polish::polish;
 use super::vacancy::{Vacancy, house};
 use super::way::{Direction, Way};
 use crate::cost;
 use crate::operation::Operation;
 use crate::tree::Tree;
 
-/// The tree that serves this operation alone.
+/// How much less time a team must need without a member to count as faster, as a share: more than
+/// rounding.
+const FALL_MIN: f64 = 1e-4;
+
+/// The tree that serves this operation alone, and took `was` before the change.
 pub(super) fn one_tree(
     costs: &CostModel,
     tree: &Tree,
     operation: Operation,
     change: Change,
+    was: f64,
 ) -> Tree {
+    // A barrier's latency does not say what each of its ways took.
+    let easy = match (operation, change) {
+        (Operation::Barrier, _) => None,
+        (_, Change::Left(_)) => Some(was * (1.0 - FALL_MIN)),
+        (_, Change::Joined(_)) => Some(was),
+    };
     let repaired = |direction| {
         let mut drafts = [adapted(costs, direction, tree, change)];
-        repair(&mut drafts);
+        repair(&mut drafts, easy);
         let [(draft, _)] = drafts;
         Tree::by_construction(draft.root, draft.lists)
     };
@@ -54,7 +65,7 @@ pub(super) fn two_trees(
         adapted(costs, Direction::Inward, fan_in, change),
         adapted(costs, Direction::Outward, fan_out, change),
     ];
-    repair(&mut drafts);
+    repair(&mut drafts, None);
     let [fan_in, fan_out] = drafts.map(|(draft, _)| Tree::by_construction(draft.root, draft.lists));
     (fan_in.reversed(), fan_out)
 }
@@ -103,8 +114,8 @@ fn adapted<'a>(
     (draft, gap)
 }
 
-/// Makes whole trees that share a root, and makes them fast.
-fn repair(drafts: &mut [(Draft, Gap)]) {
+/// Makes whole trees that share a root, and makes them fast; for `easy` see [`polish`].
+fn repair(drafts: &mut [(Draft, Gap)], easy: Option<f64>) {
     let rootless = |(_, gap): &(Draft, Gap)| matches!(gap, Gap::Vacancy(v) if v.place.is_none());
     if drafts.iter().any(rootless) {
         succeed_root(drafts);
@@ -117,7 +128,7 @@ fn repair(drafts: &mut [(Draft, Gap)]) {
         }
     }
     for (draft, _) in drafts {
-        polish(draft);
+        polish(draft, easy);
     }
 }
 

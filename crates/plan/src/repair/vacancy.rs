@@ -33,7 +33,6 @@ impl Vacancy {
 
     fn rating(&self, draft: &mut Draft, s: usize) -> f64 {
         draft.walked += 1;
-        let way = draft.way();
         let mut served = Vec::with_capacity(self.children.len());
         let old = if self.children.contains(&s) {
             draft.lists[s].as_slice()
@@ -41,8 +40,8 @@ impl Vacancy {
             &[]
         };
         for &c in self.children.iter().chain(old).filter(|&&c| c != s) {
-            let (send, receive) = way.pair(s, c);
-            served.push((receive + draft.below[c], send));
+            let (send, receive) = draft.pair(s, c);
+            served.push((receive + draft.below(c), send));
         }
         served.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         let (mut clock, mut last) = (0.0, 0.0_f64);
@@ -51,7 +50,7 @@ impl Vacancy {
             last = last.max(clock + tail);
         }
         self.place.map_or(last, |p| {
-            let (send, receive) = way.pair(p, s);
+            let (send, receive) = draft.pair(p, s);
             last + send + receive
         })
     }
@@ -105,7 +104,7 @@ impl Vacancy {
 
 /// Finds a parent for each of these parts, those that take longest first.
 pub(super) fn house_all(draft: &mut Draft, heads: &mut [usize]) {
-    heads.sort_unstable_by(|&a, &b| draft.below[b].total_cmp(&draft.below[a]).then(a.cmp(&b)));
+    heads.sort_unstable_by(|&a, &b| draft.below(b).total_cmp(&draft.below(a)).then(a.cmp(&b)));
     for &x in heads.iter() {
         house(draft, x);
     }

@@ -1,5 +1,7 @@
 //! One direction of a cost model, read as a broadcast.
 
+use std::borrow::Cow;
+
 use corecast_model::CostModel;
 
 /// What the messages of a tree stand for.
@@ -13,21 +15,62 @@ pub(super) enum Direction {
     Both,
 }
 
-/// Costs of the messages from parents to children, without a copy of the matrices: to mirror the
-/// model of 1,024 members takes longer than a repair.
-#[derive(Clone, Copy)]
+/// Members up to which the costs are laid out anew: that takes 1 ns for each pair and halves the
+/// time of all that follows. For 1,024 members it would take longer than the repair.
+const LAID_OUT_MAX: usize = 96;
+
+/// Costs of the messages from parents to children.
 pub(super) struct Way<'a> {
     costs: &'a CostModel,
     direction: Direction,
+    /// The costs for each child of the messages from all parents; empty for large teams.
+    laid_out: Vec<(f64, f64)>,
 }
 
 impl<'a> Way<'a> {
     pub(super) fn new(costs: &'a CostModel, direction: Direction) -> Self {
-        Self { costs, direction }
+        let mut way = Self {
+            costs,
+            direction,
+            laid_out: Vec::new(),
+        };
+        let n = costs.n();
+        if n <= LAID_OUT_MAX {
+            let mut laid_out = Vec::with_capacity(n * n);
+            for c in 0..n {
+                laid_out.extend((0..n).map(|v| way.read(v, c)));
+            }
+            way.laid_out = laid_out;
+        }
+        way
+    }
+
+    pub(super) fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// The cost model under which this is a broadcast; `None` for both directions together, and
+    /// for large teams, where to use it takes longer than a repair.
+    pub(super) fn model(&self) -> Option<Cow<'a, CostModel>> {
+        match self.direction {
+            _ if self.laid_out.is_empty() => None,
+            Direction::Outward => Some(Cow::Borrowed(self.costs)),
+            Direction::Inward => Some(Cow::Owned(self.costs.mirrored())),
+            Direction::Both => None,
+        }
     }
 
     /// What the message from parent v to child c costs v and costs c.
-    pub(super) fn pair(self, v: usize, c: usize) -> (f64, f64) {
+    #[inline]
+    pub(super) fn pair(&self, v: usize, c: usize) -> (f64, f64) {
+        if self.laid_out.is_empty() {
+            self.read(v, c)
+        } else {
+            self.laid_out[c * self.costs.n() + v]
+        }
+    }
+
+    fn read(&self, v: usize, c: usize) -> (f64, f64) {
         let costs = self.costs;
         match self.direction {
             Direction::Outward => (costs.send(v, c), costs.receive(v, c)),
