@@ -80,7 +80,7 @@ const WORK_PER_MOVE: u64 = 8;
 /// Moves of the first turn.
 const FIRST_TURN: u64 = 4_000;
 /// Each turn is so many times longer than the one before.
-const GROWTH: u64 = 8;
+const GROWTH: u64 = 4;
 
 /// Some moves, then some proof.
 #[derive(Clone, Copy)]
@@ -93,6 +93,24 @@ struct Turn {
 }
 
 impl Turn {
+    /// One of so many parts of it.
+    fn part(self, parts: u64) -> Self {
+        Self {
+            moves: self.moves / parts,
+            work: self.work / parts,
+            ..self
+        }
+    }
+
+    /// What is left of it without a part.
+    fn without(self, part: Self) -> Self {
+        Self {
+            moves: self.moves - part.moves,
+            work: self.work - part.work,
+            ..self
+        }
+    }
+
     /// No moves and no proof.
     fn none(seed: u64) -> Self {
         Self {
@@ -245,11 +263,7 @@ fn two_roots(
     turn: Turn,
     watch: Watch<'_>,
 ) -> ControlFlow<()> {
-    let third = Turn {
-        moves: turn.moves / 3,
-        work: turn.work / 3,
-        ..turn
-    };
+    let third = turn.part(3);
     let before = rooted.moves;
     let ended = rooted.turn(third, &mut |p| {
         watch(&Progress {
@@ -262,10 +276,5 @@ fn two_roots(
     way.moves += rooted.moves - before;
     way.take(rooted.tree.clone());
     ended?;
-    let rest = Turn {
-        moves: turn.moves - third.moves,
-        work: turn.work - third.work,
-        ..turn
-    };
-    way.turn(rest, watch)
+    way.turn(turn.without(third), watch)
 }

@@ -65,7 +65,7 @@ pub struct Limits {
     /// Splits that are looked at. A million take 20 to 100 ms (AMD EPYC at 2.6 GHz, November
     /// 2026).
     pub work: u64,
-    /// Those of a first pass without prices. Small teams need no more.
+    /// Those of a first pass without prices, at most an eighth of all. Small teams need no more.
     pub quick: u64,
     /// Bytes of its tables.
     pub memory: usize,
@@ -159,7 +159,7 @@ pub fn prove(
     if latency <= 0.0 {
         proof.optimal = true;
     }
-    let too_large = costs.n() > MEMBERS_MAX && limits.work < prices::least_work(costs.n());
+    let too_large = costs.n() > MEMBERS_MAX && limits.work < prices::work(costs.n()).0;
     if proof.optimal || too_large {
         return proof;
     }
@@ -202,6 +202,11 @@ pub fn prove(
         proof.tree = Some(best.1);
     }
     proof
+}
+
+/// Work that prices for one root take in a team of n, for a fair bound and for the best one.
+pub(crate) fn pricing(n: usize) -> (u64, u64) {
+    prices::work(n)
 }
 
 /// One proof on its way.
@@ -257,7 +262,7 @@ const NEAR: f64 = 0.002;
 const FIRST_PASS: u64 = 1 << 23;
 /// Work of the first pass for one root of many.
 const ROOT_PASS: u64 = 1 << 20;
-/// Larger teams are looked at root by root where the root is free.
+/// Larger teams are only priced at once where the root is free, and then looked at root by root.
 const JOINT_MAX: usize = 24;
 
 impl Prover<'_> {
@@ -271,20 +276,21 @@ impl Prover<'_> {
             self.lower = self.lower.max(case.lower);
             return;
         }
-        if self.limits.quick > 0 {
-            self.quota = self.spent.saturating_add(self.limits.quick);
+        let quick = self.limits.quick.min(self.limits.work / 8);
+        if quick > 0 {
+            self.quota = self.spent.saturating_add(quick);
             let _ = self.pass(&mut case, self.latency - 1);
         }
         match root {
             Some(_) => self.pursue(&mut case, i32::MAX),
-            None if self.ticks.n() <= JOINT_MAX => {
+            None => {
                 self.price(&mut case, i32::MAX);
                 self.quota = self.spent.saturating_add(first);
-                if case.lower < self.latency && !self.is_over() {
+                let is_open = case.lower < self.latency && !self.is_over();
+                if is_open && self.ticks.n() <= JOINT_MAX {
                     let _ = self.pass(&mut case, self.latency - 1);
                 }
             }
-            None => {}
         }
         self.lower = self.lower.max(case.lower);
         if root.is_none() {
@@ -372,7 +378,13 @@ impl Prover<'_> {
         let Some(groups) = self.groups(case, 1) else {
             return End::TooMuch;
         };
-        let tables = Tables::new(self.ticks, &case.ascent, root, limit);
+        let ticks = self.ticks;
+        let tables = Tables::new(ticks, &case.ascent, root, limit, &mut |work| {
+            self.tick(work)
+        });
+        let ControlFlow::Continue(tables) = tables else {
+            return End::TooMuch;
+        };
         let mut level = Level::bottom(groups, root, limit);
         let mut count = 1;
         loop {

@@ -18,6 +18,8 @@ struct Pair<'a> {
     root: usize,
     inward: Way<'a>,
     outward: Way<'a>,
+    /// Work of its next proofs, each way.
+    work: u64,
 }
 
 impl<'a> Pair<'a> {
@@ -30,6 +32,7 @@ impl<'a> Pair<'a> {
             root,
             inward: way(mirrored),
             outward: way(costs),
+            work: 3 * exact::pricing(costs.n()).0,
         }
     }
 
@@ -54,25 +57,11 @@ impl<'a> Pair<'a> {
         self.outward.take(found.outward);
     }
 
-    /// A turn within a search over several roots, which has `spent` so many moves.
-    fn deepen(&mut self, turn: Turn, spent: &mut u64, watch: Watch<'_>) -> ControlFlow<()> {
-        let before = self.moves();
-        let ended = self.turn(turn, &mut |p| {
-            watch(&Progress {
-                moves: *spent + p.moves - before,
-                ..*p
-            })
-        });
-        *spent += self.moves() - before;
-        ended
-    }
-
     /// Half a turn for each way.
     fn turn(&mut self, turn: Turn, watch: Watch<'_>) -> ControlFlow<()> {
         let half = Turn {
             moves: turn.moves.div_ceil(2),
-            work: turn.work / 2,
-            ..turn
+            ..turn.part(2)
         };
         let (inward, outward) = (&mut self.inward, &mut self.outward);
         inward.turn(half, &mut |p| watch(&both(p, outward)))?;
@@ -133,136 +122,153 @@ fn found(pair: Pair<'_>, lower_bound: f64) -> Found {
 /// for whichever root has the least bound, since only that one can be better, until the least bound
 /// is the latency.
 fn free(costs: &CostModel, mirrored: &CostModel, turns: &mut Turns, watch: Watch<'_>) -> Found {
-    let n = costs.n();
-    let base = bound::lower_bound(costs, Operation::Barrier, None);
-    let mut pairs: Vec<Pair<'_>> = Vec::new();
-    let mut best = 0;
-    let mut spent = 0;
-    // The least that any root can have which has not been looked at.
-    let mut untried: Vec<(f64, usize)> = Vec::new();
-    while let Some(turn) = turns.next(spent) {
+    let mut roots = Roots::new(costs, mirrored);
+    while !roots.are_done()
+        && let Some(turn) = turns.next(roots.spent)
+    {
+        let proof = turn.moves.saturating_mul(turns.proof) / super::WORK_PER_MOVE;
+        if roots.turn(turn, proof, watch).is_break() {
+            break;
+        }
+    }
+    let lower_bound = roots.lower_bound();
+    let at = roots.best.unwrap_or_else(|| roots.at(0));
+    found(roots.pairs.swap_remove(at), lower_bound)
+}
+
+/// The search over all roots.
+struct Roots<'a> {
+    costs: &'a CostModel,
+    mirrored: &'a CostModel,
+    /// The bound of every root.
+    base: f64,
+    /// Those that were looked at.
+    pairs: Vec<Pair<'a>>,
+    /// Those that were not.
+    untried: Vec<usize>,
+    /// The fastest of the pairs.
+    best: Option<usize>,
+    /// Moves.
+    spent: u64,
+}
+
+impl<'a> Roots<'a> {
+    fn new(costs: &'a CostModel, mirrored: &'a CostModel) -> Self {
+        Self {
+            costs,
+            mirrored,
+            base: bound::lower_bound(costs, Operation::Barrier, None),
+            pairs: Vec::new(),
+            untried: (0..costs.n()).collect(),
+            best: None,
+            spent: 0,
+        }
+    }
+
+    /// No root has a faster barrier.
+    fn lower_bound(&self) -> f64 {
+        let base = (!self.untried.is_empty()).then_some(self.base);
+        let bounds = self.pairs.iter().map(Pair::lower_bound).chain(base);
+        bounds.reduce(f64::min).unwrap_or(0.0).max(self.base)
+    }
+
+    fn latency(&self) -> f64 {
+        self.best
+            .map_or(f64::INFINITY, |at| self.pairs[at].latency())
+    }
+
+    fn are_done(&self) -> bool {
+        self.lower_bound() >= self.latency() * (1.0 - crate::plan::PROVED)
+    }
+
+    /// The pair with this root, made when it is new.
+    fn at(&mut self, root: usize) -> usize {
+        if let Some(at) = self.pairs.iter().position(|pair| pair.root == root) {
+            return at;
+        }
+        self.untried.retain(|&other| other != root);
+        self.pairs
+            .push(Pair::new(self.costs, self.mirrored, root, 0));
+        self.pairs.len() - 1
+    }
+
+    /// Looks whether a pair that has changed is the fastest now.
+    fn compare(&mut self, at: usize) {
+        if self.pairs[at].latency() < self.latency() {
+            self.best = Some(at);
+        }
+    }
+
+    /// Moves for all roots, a third of that for a good root that stays, and then proofs that take
+    /// as long as so many moves.
+    fn turn(&mut self, turn: Turn, proof: u64, watch: Watch<'_>) -> ControlFlow<()> {
+        self.improve(turn, watch)?;
+        let at = self.at(smelt::root(self.costs));
+        self.deepen(at, turn.part(3), watch)?;
+        let quota = self.spent.saturating_add(proof);
+        while self.costs.n() <= exact::MEMBERS_MAX && self.spent < quota && !self.are_done() {
+            let Some(at) = self.weakest() else {
+                break;
+            };
+            let pair = &mut self.pairs[at];
+            let share = Turn {
+                moves: (turn.moves / 16).max(500),
+                work: pair.work,
+                ..turn
+            };
+            pair.work = pair.work.saturating_mul(4);
+            self.deepen(at, share, watch)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn improve(&mut self, turn: Turn, watch: Watch<'_>) -> ControlFlow<()> {
         let (mut done, mut seen) = (0, ControlFlow::Continue(()));
-        let lower = least(&pairs, &untried, base);
+        let (lower_bound, spent) = (self.lower_bound(), self.spent);
         let effort = Effort {
             seed: turn.seed,
             moves: turn.moves,
         };
-        let before = spent;
-        let two = search::improve_barrier(costs, None, lower, effort, &mut |p| {
+        let found = search::improve_barrier(self.costs, None, lower_bound, effort, &mut |p| {
             done = p.moves;
             seen = watch(&Progress {
                 stage: Stage::Improve,
                 latency: p.latency,
-                lower_bound: lower,
-                moves: before + p.moves,
+                lower_bound,
+                moves: spent + p.moves,
             });
             seen
         });
-        spent += if seen.is_break() { done } else { turn.moves };
-        let root = two.outward.root();
-        if pairs.is_empty() {
-            untried = (0..n).map(|r| (base, r)).collect();
-        }
-        let at = at_root(&mut pairs, &mut untried, costs, mirrored, root);
-        pairs[at].take(two);
-        if pairs[at].latency() < pairs[best].latency() {
-            best = at;
-        }
-        if seen.is_break() {
-            break;
-        }
-        // A good root that stays, as for one way.
-        let at = at_root(
-            &mut pairs,
-            &mut untried,
-            costs,
-            mirrored,
-            smelt::root(costs),
-        );
-        let third = Turn {
-            moves: turn.moves / 3,
-            work: turn.work / 3,
-            ..turn
-        };
-        let ended = pairs[at].deepen(third, &mut spent, watch);
-        if pairs[at].latency() < pairs[best].latency() {
-            best = at;
-        }
-        if ended.is_break() {
-            break;
-        }
-        let quota = spent + turn.moves.saturating_mul(turns.proof) / super::WORK_PER_MOVE;
-        let mut stopped = false;
-        while n <= exact::MEMBERS_MAX && spent < quota && !stopped {
-            let Some((bound, at)) = weakest(&mut pairs, &mut untried, costs, mirrored) else {
-                break;
-            };
-            if bound >= pairs[best].latency() * (1.0 - crate::plan::PROVED) {
-                break;
-            }
-            let share = Turn {
-                moves: (turn.moves / 16).max(500),
-                ..turn
-            };
-            stopped = pairs[at].deepen(share, &mut spent, watch).is_break();
-            if pairs[at].latency() < pairs[best].latency() {
-                best = at;
-            }
-        }
-        let lower = least(&pairs, &untried, base);
-        if stopped || lower >= pairs[best].latency() * (1.0 - crate::plan::PROVED) {
-            break;
-        }
+        self.spent += if seen.is_break() { done } else { turn.moves };
+        let at = self.at(found.outward.root());
+        self.pairs[at].take(found);
+        self.compare(at);
+        seen
     }
-    if pairs.is_empty() {
-        pairs.push(Pair::new(costs, mirrored, 0, 0));
-        untried = (1..n).map(|r| (base, r)).collect();
-    }
-    let lower_bound = least(&pairs, &untried, base).max(base);
-    let pair = pairs.swap_remove(best);
-    found(pair, lower_bound)
-}
 
-/// No root has a faster barrier.
-fn least(pairs: &[Pair<'_>], untried: &[(f64, usize)], base: f64) -> f64 {
-    let bounds = pairs
-        .iter()
-        .map(Pair::lower_bound)
-        .chain(untried.iter().map(|u| u.0));
-    bounds.reduce(f64::min).unwrap_or(base)
-}
-
-/// The pair with this root, made when it is new.
-fn at_root<'a>(
-    pairs: &mut Vec<Pair<'a>>,
-    untried: &mut Vec<(f64, usize)>,
-    costs: &'a CostModel,
-    mirrored: &'a CostModel,
-    root: usize,
-) -> usize {
-    if let Some(at) = pairs.iter().position(|pair| pair.root == root) {
-        return at;
+    fn deepen(&mut self, at: usize, turn: Turn, watch: Watch<'_>) -> ControlFlow<()> {
+        let (pair, spent) = (&mut self.pairs[at], self.spent);
+        let before = pair.moves();
+        let ended = pair.turn(turn, &mut |p| {
+            watch(&Progress {
+                moves: spent + p.moves - before,
+                ..*p
+            })
+        });
+        self.spent += pair.moves() - before;
+        self.compare(at);
+        ended
     }
-    untried.retain(|&(_, other)| other != root);
-    pairs.push(Pair::new(costs, mirrored, root, 0));
-    pairs.len() - 1
-}
 
-/// The root whose bound is least, and that bound.
-fn weakest<'a>(
-    pairs: &mut Vec<Pair<'a>>,
-    untried: &mut Vec<(f64, usize)>,
-    costs: &'a CostModel,
-    mirrored: &'a CostModel,
-) -> Option<(f64, usize)> {
-    if let Some(&(_, root)) = untried.first() {
-        let at = at_root(pairs, untried, costs, mirrored, root);
-        return Some((pairs[at].lower_bound(), at));
+    /// The root whose bound is least and can still rise.
+    fn weakest(&mut self) -> Option<usize> {
+        if let Some(&root) = self.untried.first() {
+            return Some(self.at(root));
+        }
+        let open = (0..self.pairs.len()).filter(|&at| !self.pairs[at].is_optimal());
+        open.min_by(|&a, &b| {
+            let bound = |at: usize| self.pairs[at].lower_bound();
+            bound(a).total_cmp(&bound(b))
+        })
     }
-    let bounds = pairs
-        .iter()
-        .enumerate()
-        .map(|(at, pair)| (pair.lower_bound(), at));
-    let open = bounds.filter(|&(_, at)| !pairs[at].is_optimal());
-    open.min_by(|a, b| a.0.total_cmp(&b.0))
 }

@@ -18,10 +18,9 @@ const COUNT_WORK: u64 = 6_000_000_000;
 /// With fewer moves than this, no time for that count is taken.
 const COUNT_FROM: u64 = 20_000;
 
-/// Larger teams are seldom proved in a short time; theirs is better spent on moves after a gap was
-/// found to be wide.
+/// Larger teams are seldom proved in a short time; theirs is better spent on moves when prices have
+/// left a gap.
 pub(super) const PROVED_SOON: usize = 40;
-const WIDE: f64 = 0.04;
 
 /// The search for the best broadcast tree, as far as it has come.
 pub(super) struct Way<'a> {
@@ -32,7 +31,7 @@ pub(super) struct Way<'a> {
     pub(super) lower_bound: f64,
     /// A proof ended. Counted in ticks, bound and latency may differ in their last digits then.
     proved: bool,
-    /// A proof has had its time, and bound and latency are still far apart.
+    /// Prices have had their time, and bound and latency have not met.
     is_wide: bool,
     /// Moves, and proofs in moves that take as long.
     pub(super) moves: u64,
@@ -141,8 +140,8 @@ impl<'a> Way<'a> {
             self.take(tree);
         }
         self.proved |= proof.optimal;
-        self.is_wide =
-            self.costs.n() > PROVED_SOON && self.lower_bound < self.latency * (1.0 - WIDE);
+        let n = self.costs.n();
+        self.is_wide |= n > PROVED_SOON && work >= exact::pricing(n).1;
         seen
     }
 

@@ -30,5 +30,5 @@ mod table;
 mod tests;
 mod window;
 
-pub(super) use ascent::{Ascent, least_work};
+pub(super) use ascent::{Ascent, work};
 pub(super) use window::{Tables, Windows};

@@ -18,9 +18,12 @@ const MOMENTUM: f64 = 0.5;
 /// How near to the bound so far the last moves of a round look.
 const NEAR: f64 = 0.05;
 
-/// Work of a few moves of the first round, about: with less nothing comes of prices.
-pub(in crate::exact) fn least_work(n: usize) -> u64 {
-    (4 * n * n * ROUNDS[0].0 as usize / ADDITIONS_PER_WORK) as u64
+/// Work of the first round and of all of them, about.
+pub(in crate::exact) fn work(n: usize) -> (u64, u64) {
+    let of = |&(steps, moves): &(i32, u32)| {
+        n as u64 * n as u64 * steps as u64 * u64::from(moves) / ADDITIONS_PER_WORK as u64
+    };
+    (of(&ROUNDS[0]), ROUNDS.iter().map(of).sum())
 }
 
 /// The prices for trees with one root, or with any, on their way.

@@ -137,7 +137,9 @@ fn windows_hold_all_parts_of_optimal_trees() {
             }
             let (ticks, ascent) = team.priced(root, optimum * (1.0 + 0.2 * random.unit()));
             let limit = ticks.latency(&tree) + random.below(50) as i32;
-            let Some(tables) = Tables::new(&ticks, &ascent, root, limit) else {
+            let told = &mut |_| ControlFlow::Continue(());
+            let tables = Tables::new(&ticks, &ascent, root, limit, told);
+            let ControlFlow::Continue(Some(tables)) = tables else {
                 continue;
             };
             let members: Vec<usize> = (0..n).collect();
