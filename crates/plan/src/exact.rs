@@ -260,6 +260,8 @@ const SHARE: f64 = 0.25;
 const NEAR: f64 = 0.002;
 /// Most work of the first pass with prices.
 const FIRST_PASS: u64 = 1 << 23;
+/// Entries of lists of shares that take as long as a split.
+const ENTRIES_PER_WORK: f64 = 8.0;
 /// Work of the first pass for one root of many.
 const ROOT_PASS: u64 = 1 << 20;
 /// Larger teams are only priced at once where the root is free, and then looked at root by root.
@@ -444,7 +446,7 @@ impl Prover<'_> {
     }
 
     /// The finest partition that is not too many pairs away.
-    fn next(&self, case: &Case, level: &Level, count: usize) -> Option<(usize, Groups)> {
+    fn next(&mut self, case: &Case, level: &Level, count: usize) -> Option<(usize, Groups)> {
         let counted = self.ticks.n() - usize::from(case.root.is_some());
         let allowed = (level.entries.len() as f64 * GROWTH).max(PAIRS_MIN);
         let mut next = (count + 1, self.groups(case, count + 1)?);
@@ -456,8 +458,13 @@ impl Prover<'_> {
         }
         let runs = level.groups.runs(&next.1).into_iter();
         let caps = runs.map(|(from, to)| next.1.each[from..to].iter().map(|g| g.cap));
-        let listed = caps.map(Split::entries).fold(0.0, f64::max);
-        (listed <= Split::ENTRIES_MAX).then_some(next)
+        let (most, sum) = caps
+            .map(Split::entries)
+            .fold((0.0, 0.0), |(most, sum), n| (f64::max(most, n), sum + n));
+        // Listing them takes time and memory as well.
+        let fits = most <= Split::ENTRIES_MAX && sum * 4.0 <= self.limits.memory as f64;
+        let is_allowed = fits && self.tick((sum / ENTRIES_PER_WORK) as u64).is_continue();
+        is_allowed.then_some(next)
     }
 
     fn tick(&mut self, work: u64) -> ControlFlow<()> {
