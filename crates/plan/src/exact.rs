@@ -271,7 +271,7 @@ impl Prover<'_> {
     /// All roots at once first. Where that takes too much, root by root, always the one with the
     /// least bound: single roots have higher bounds.
     fn run(&mut self, root: Option<usize>) {
-        let first = (self.limits.work / 4).min(FIRST_PASS);
+        let first = (self.limits.work / 4).clamp(1, FIRST_PASS);
         let mut case = self.case(root, first);
         if self.ticks.n() > MEMBERS_MAX {
             self.price(&mut case, i32::MAX);

@@ -36,14 +36,21 @@ fn starts(costs: &CostModel, root: Option<usize>) -> Vec<Tree> {
 /// Too little memory ends a proof as too little work does, with a bound.
 #[test]
 fn proofs_end_where_memory_does() {
-    for (memory, root) in [0, 4 << 10].map(|m| [(m, None), (m, Some(2))]).concat() {
-        let (costs, limits) = (
-            costs(KINDS[0].1, 8, 5),
-            Limits {
-                memory,
-                ..Limits::default()
-            },
-        );
+    let all = Limits::default();
+    let scarce = [
+        Limits { memory: 0, ..all },
+        Limits {
+            memory: 4 << 10,
+            ..all
+        },
+        Limits {
+            memory: 0,
+            work: 1,
+            ..all
+        },
+    ];
+    for (limits, root) in scarce.map(|l| [(l, None), (l, Some(2))]).concat() {
+        let costs = costs(KINDS[0].1, 8, 5);
         let upper = Pattern::Chain.tree(&costs, root.unwrap_or(2)).unwrap();
         let proof = prove_with(&costs, root, &upper, limits);
         let all = optima(&costs);
