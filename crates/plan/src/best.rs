@@ -133,11 +133,11 @@ struct Turns {
 }
 
 impl Turns {
-    /// Proof is the purpose of `optimal` and two thirds of it; in `best` it takes a third of the
-    /// time, and is given up where a large team's gap is wide.
+    /// Proof is the purpose of `optimal` and two thirds of it; in `best` it takes half of the time,
+    /// and is given up for large teams when prices have left a gap.
     fn new(pattern: Pattern, effort: Effort) -> Self {
         let is_patient = pattern == Pattern::Optimal;
-        let share = if is_patient { 4 } else { 1 };
+        let share = if is_patient { 4 } else { 2 };
         Self {
             effort,
             proof: share * WORK_PER_MOVE / 2,
