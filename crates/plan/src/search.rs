@@ -18,11 +18,13 @@ mod barrier;
 mod construct;
 mod moves;
 pub(crate) mod random;
+mod soft;
 mod state;
 #[cfg(test)]
 mod tests;
 
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use corecast_model::CostModel;
 
@@ -38,8 +40,8 @@ use crate::tree::Tree;
 pub struct Effort {
     /// Decides all choices that are left to chance.
     pub seed: u64,
-    /// Changes that are tried; `u64::MAX` for as many as the watcher allows. A million takes 0.2 to
-    /// 0.5 s.
+    /// Changes that are tried; `u64::MAX` for as many as the watcher allows. A million takes 0.1 to
+    /// 0.4 s.
     pub moves: u64,
 }
 
@@ -100,23 +102,59 @@ pub fn improve(
         start.len(),
         "the tree and the cost model are of different teams"
     );
-    let pairs = state::Pairs::of(costs);
-    let mut search = anneal::Annealer::new(
-        &pairs,
-        costs.numa_nodes(),
-        start,
-        free_root,
-        lower_bound,
-        effort.seed,
-    );
-    // Whether the watcher ended it or the moves did, the best so far is the result.
-    let _ = search.run(effort.moves, watch);
-    let tree = search.tree();
     let latency = |tree: &Tree| cost::latency(costs, tree, Operation::Broadcast);
+    let mut search = Search::new(costs, start, free_root, effort.seed);
+    // Whether the watcher ended it or the moves did, the best so far is the result.
+    let _ = search.run(lower_bound, effort.moves, watch);
+    let tree = search.tree();
     // Sums taken in another order differ in their last bits.
     if latency(&tree) < latency(start) {
         tree
     } else {
         start.clone()
+    }
+}
+
+/// A search for a broadcast tree that can be continued.
+pub(crate) struct Search {
+    annealer: anneal::Annealer,
+}
+
+impl Search {
+    /// Begins with a tree, whose root stays unless it is free.
+    pub(crate) fn new(costs: &CostModel, start: &Tree, free_root: bool, seed: u64) -> Self {
+        let scale = cost::latency(costs, start, Operation::Broadcast);
+        let pairs = Rc::new(state::Pairs::of(costs, scale));
+        let numa = costs.numa_nodes();
+        Self {
+            annealer: anneal::Annealer::new(&pairs, numa, start, free_root, seed),
+        }
+    }
+
+    /// Goes on for so many moves. The watcher sees the moves of all runs together.
+    pub(crate) fn run(
+        &mut self,
+        lower_bound: f64,
+        moves: u64,
+        watch: Watch<'_>,
+    ) -> ControlFlow<()> {
+        self.annealer.bound(lower_bound);
+        self.annealer.run(moves, watch)
+    }
+
+    /// A tree that was found elsewhere, with the same root unless that is free; it is taken if it is
+    /// better.
+    pub(crate) fn offer(&mut self, tree: &Tree) {
+        self.annealer.offer(tree);
+    }
+
+    /// Moves of all runs together.
+    pub(crate) fn moves(&self) -> u64 {
+        self.annealer.moves()
+    }
+
+    /// The best tree so far.
+    pub(crate) fn tree(&mut self) -> Tree {
+        self.annealer.tree()
     }
 }

@@ -9,7 +9,7 @@ use crate::cost;
 use crate::exact::{self, Limits};
 use crate::hierarchy;
 use crate::operation::Operation;
-use crate::search::{self, Effort};
+use crate::search::{self, Search};
 use crate::tree::Tree;
 
 /// Most additions of the count that large teams begin with, a second or two; on machines with
@@ -29,6 +29,8 @@ pub(super) struct Way<'a> {
     pub(super) tree: Tree,
     pub(super) latency: f64,
     pub(super) lower_bound: f64,
+    /// The search for better ones, once begun.
+    search: Option<Search>,
     /// A proof ended. Counted in ticks, bound and latency may differ in their last digits then.
     proved: bool,
     /// Prices have had their time, and bound and latency have not met.
@@ -54,6 +56,7 @@ impl<'a> Way<'a> {
             latency: latency(costs, &tree),
             tree,
             lower_bound,
+            search: None,
             proved: costs.n() == 1,
             is_wide: false,
             moves: 0,
@@ -84,25 +87,22 @@ impl<'a> Way<'a> {
         if self.is_optimal() {
             return ControlFlow::Continue(());
         }
-        let (mut done, mut seen) = (0, ControlFlow::Continue(()));
-        let effort = Effort { seed, moves };
-        let tree = search::improve(
-            self.costs,
-            &self.tree,
-            self.root.is_none(),
-            self.lower_bound,
-            effort,
-            &mut |progress| {
-                done = progress.moves;
-                seen = watch(&Progress {
-                    stage: Stage::Improve,
-                    latency: progress.latency,
-                    lower_bound: self.lower_bound,
-                    moves: self.moves + progress.moves,
-                });
-                seen
-            },
-        );
+        let (costs, free_root) = (self.costs, self.root.is_none());
+        let search = self
+            .search
+            .get_or_insert_with(|| Search::new(costs, &self.tree, free_root, seed));
+        let (before, lower_bound) = (self.moves, self.lower_bound);
+        let (first, mut done) = (search.moves(), 0);
+        let seen = search.run(lower_bound, moves, &mut |progress| {
+            done = progress.moves - first;
+            watch(&Progress {
+                stage: Stage::Improve,
+                latency: progress.latency,
+                lower_bound,
+                moves: before + done,
+            })
+        });
+        let tree = search.tree();
         self.moves += if seen.is_break() { done } else { moves };
         self.take(tree);
         seen
@@ -149,6 +149,9 @@ impl<'a> Way<'a> {
     pub(super) fn take(&mut self, tree: Tree) {
         let found = latency(self.costs, &tree);
         if found < self.latency {
+            if let Some(search) = &mut self.search {
+                search.offer(&tree);
+            }
             (self.latency, self.tree) = (found, tree);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering::Equal;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use corecast_model::CostModel;
 
@@ -9,6 +10,8 @@ use super::anneal::Annealer;
 use super::construct::{Nodes, construct, quick};
 use super::state::Pairs;
 use super::{Effort, Progress, Watch};
+use crate::cost;
+use crate::operation::Operation;
 use crate::smelt;
 use crate::tree::Tree;
 
@@ -31,12 +34,12 @@ const DEEP: usize = 12;
 const FIRST: u64 = 4096;
 
 /// The searches for one root.
-struct Pair<'a> {
-    inward: Annealer<'a>,
-    outward: Annealer<'a>,
+struct Pair {
+    inward: Annealer,
+    outward: Annealer,
 }
 
-impl Pair<'_> {
+impl Pair {
     fn latency(&self) -> f64 {
         self.inward.latency() + self.outward.latency()
     }
@@ -64,7 +67,6 @@ pub fn improve_barrier(
     watch: Watch<'_>,
 ) -> TwoTrees {
     let mirrored = costs.mirrored();
-    let (in_pairs, out_pairs) = (Pairs::of(&mirrored), Pairs::of(costs));
     let numa = costs.numa_nodes();
     let starts = match root {
         Some(root) => {
@@ -73,17 +75,23 @@ pub fn improve_barrier(
         }
         None => ranked(costs, &mirrored, watch),
     };
-    let search = |[inward, outward]: &[Tree; 2]| Pair {
-        inward: Annealer::new(&in_pairs, numa, inward, false, 0.0, effort.seed),
-        outward: Annealer::new(&out_pairs, numa, outward, false, 0.0, effort.seed),
+    let pairs = |costs: &CostModel, tree: &Tree| {
+        let latency = cost::latency(costs, tree, Operation::Broadcast);
+        Rc::new(Pairs::of(costs, latency))
     };
-    let mut searches: Vec<Pair<'_>> = starts.iter().map(search).collect();
+    let [inward, outward] = &starts[0];
+    let (in_pairs, out_pairs) = (pairs(&mirrored, inward), pairs(costs, outward));
+    let search = |[inward, outward]: &[Tree; 2]| Pair {
+        inward: Annealer::new(&in_pairs, numa, inward, false, effort.seed),
+        outward: Annealer::new(&out_pairs, numa, outward, false, effort.seed),
+    };
+    let mut searches: Vec<Pair> = starts.iter().map(search).collect();
     deepen(&mut searches, lower_bound, effort.moves, watch);
-    let latency = |pair: &Pair<'_>| pair.latency();
+    let latency = |pair: &Pair| pair.latency();
     let best = searches
         .into_iter()
         .reduce(|a, b| if latency(&b) < latency(&a) { b } else { a });
-    let best = best.unwrap_or_else(|| unreachable!("a team has a member"));
+    let mut best = best.unwrap_or_else(|| unreachable!("a team has a member"));
     TwoTrees {
         latency: best.latency(),
         inward: best.inward.tree().reversed(),
@@ -132,7 +140,7 @@ fn ranked(costs: &CostModel, mirrored: &CostModel, watch: Watch<'_>) -> Vec<[Tre
 }
 
 /// Turns that get longer, from which the worst roots drop out.
-fn deepen(searches: &mut Vec<Pair<'_>>, lower_bound: f64, moves: u64, watch: Watch<'_>) {
+fn deepen(searches: &mut Vec<Pair>, lower_bound: f64, moves: u64, watch: Watch<'_>) {
     let mut spent = 0;
     let mut turn = FIRST;
     loop {

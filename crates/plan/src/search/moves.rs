@@ -8,6 +8,11 @@
 //! | relocate | a member of the chain with all below it | below a near member, any member, a sibling or the grandparent |
 //! | exchange | a member of the chain, or the root where it is free | the place of a near member, any member, its parent |
 //! | trade | a member of the chain with all below it | the place of another sub-tree, which takes its own |
+//!
+//! Where a sub-tree keeps its shape, its new place says at once whether the tree can be fast enough;
+//! most moves are refused on that, and nothing is changed for them.
+
+use std::rc::Rc;
 
 use super::random::Random;
 use super::state::{Pairs, State};
@@ -31,8 +36,8 @@ impl Near {
     fn of(&mut self, pairs: &Pairs, x: usize) -> &[u32] {
         if self.lists[x].is_empty() {
             let price = |&q: &u32| {
-                let (send, receive) = pairs.edge(q as usize, x);
-                send + receive
+                let edge = pairs.edge(q as usize, x);
+                edge.send + edge.receive
             };
             let order = |a: &u32, b: &u32| price(a).total_cmp(&price(b)).then(a.cmp(b));
             let mut all: Vec<u32> = (0..pairs.n() as u32).filter(|&q| q != x as u32).collect();
@@ -56,7 +61,7 @@ pub(super) struct Chain {
 
 impl Chain {
     /// Finds the chain anew.
-    pub(super) fn renew(&mut self, state: &State<'_>) {
+    pub(super) fn renew(&mut self, state: &State) {
         self.members.clear();
         let mut v = state.root();
         loop {
@@ -79,32 +84,40 @@ impl Chain {
 }
 
 /// Makes and judges moves.
-pub(super) struct Mover<'a> {
-    pairs: &'a Pairs,
-    pub(super) state: State<'a>,
+pub(super) struct Mover {
+    pairs: Rc<Pairs>,
+    pub(super) state: State,
     near: Near,
     chain: Chain,
     pub(super) random: Random,
     free_root: bool,
+    /// The energy of the state, unless a move is being looked at.
+    energy: f64,
+    /// That of the state with the last move.
+    energy_moved: f64,
 }
 
-impl<'a> Mover<'a> {
-    pub(super) fn new(pairs: &'a Pairs, state: State<'a>, free_root: bool, random: Random) -> Self {
+impl Mover {
+    pub(super) fn new(pairs: &Rc<Pairs>, state: State, free_root: bool, random: Random) -> Self {
         let mut chain = Chain::default();
         chain.renew(&state);
+        let energy = state.energy();
         Self {
-            pairs,
+            pairs: Rc::clone(pairs),
             near: Near::new(state.n()),
             state,
             chain,
             random,
             free_root,
+            energy,
+            energy_moved: energy,
         }
     }
 
     /// To be called after the state was set from outside.
     pub(super) fn refresh(&mut self) {
         self.chain.renew(&self.state);
+        self.energy = self.state.energy();
     }
 
     /// Makes one move, unless latency or energy rise above their limits; whether it did. The move can
@@ -121,17 +134,20 @@ impl<'a> Mover<'a> {
         // Shares of 16, tried out like the rounds' temperatures.
         let changed = match (bits >> 4) & 15 {
             0..=8 => self.relocate(x, bits >> 8, limit),
-            9..=12 => self.exchange(x, bits >> 8),
-            _ => self.trade(x, bits >> 8),
+            9..=12 => self.exchange(x, bits >> 8, limit),
+            _ => self.trade(x, bits >> 8, limit),
         };
         if !changed {
             return false;
         }
-        if self.state.latency() > limit || self.state.energy() > energy_limit {
-            self.state.undo();
-            return false;
+        if self.state.latency() <= limit {
+            self.energy_moved = self.state.energy();
+            if self.energy_moved <= energy_limit {
+                return true;
+            }
         }
-        true
+        self.state.undo();
+        false
     }
 
     /// Makes the last move permanent.
@@ -139,6 +155,13 @@ impl<'a> Mover<'a> {
     pub(super) fn accept(&mut self) {
         self.state.keep();
         self.chain.renew(&self.state);
+        self.energy = self.energy_moved;
+    }
+
+    /// The energy of the state, without the trouble of computing it.
+    #[inline]
+    pub(super) fn energy(&self) -> f64 {
+        self.energy
     }
 
     /// Two members change places, unless a fixed root is one of them.
@@ -151,7 +174,7 @@ impl<'a> Mover<'a> {
 
     /// A near member, the nearer the likelier.
     fn near(&mut self, x: usize) -> usize {
-        let list = self.near.of(self.pairs, x);
+        let list = self.near.of(&self.pairs, x);
         let bound = 1 + self.random.below(list.len());
         list[self.random.below(bound)] as usize
     }
@@ -178,14 +201,14 @@ impl<'a> Mover<'a> {
         let Some(arrival) = self.state.arrival_without(q, x) else {
             return false;
         };
-        if arrival + self.state.below_with(q, x) > limit {
+        if arrival + self.state.below_with(q, x, None) > limit {
             return false;
         }
         self.state.relocate(x, q);
         true
     }
 
-    fn exchange(&mut self, x: usize, bits: u64) -> bool {
+    fn exchange(&mut self, x: usize, bits: u64, limit: f64) -> bool {
         let root = self.state.root();
         let x = if self.free_root && bits & 31 == 0 {
             root
@@ -203,20 +226,35 @@ impl<'a> Mover<'a> {
         if x == y || (!self.free_root && (x == root || y == root)) {
             return false;
         }
+        if self.state.children(x).is_empty() && self.state.children(y).is_empty() {
+            return self.trade_places(x, y, limit);
+        }
         self.state.exchange(x, y);
         true
     }
 
-    fn trade(&mut self, x: usize, bits: u64) -> bool {
+    fn trade(&mut self, x: usize, bits: u64, limit: f64) -> bool {
         let y = match bits & 1 {
             0 => self.near(x),
             _ => self.random.below(self.state.n()),
         };
-        if self.state.parent(x) == self.state.parent(y)
-            || self.state.is_within(x, y)
-            || self.state.is_within(y, x)
-        {
+        self.trade_places(x, y, limit)
+    }
+
+    fn trade_places(&mut self, x: usize, y: usize, limit: f64) -> bool {
+        let (Some(p), Some(q)) = (self.state.parent(x), self.state.parent(y)) else {
             return false;
+        };
+        if p == q {
+            return false;
+        }
+        for (new, old, parent) in [(x, y, q), (y, x, p)] {
+            let Some(arrival) = self.state.arrival_without(parent, new) else {
+                return false;
+            };
+            if arrival + self.state.below_with(parent, new, Some(old)) > limit {
+                return false;
+            }
         }
         self.state.trade(x, y);
         true

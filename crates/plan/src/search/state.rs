@@ -2,7 +2,8 @@
 //!
 //! For every member v the state keeps its child list in the exact order (by decreasing *tail*,
 //! `receive(v, c) + below(c)`) with the costs of each edge beside the child, and `below(v)`, the
-//! latency under v. The latency of the tree is `below(root)`.
+//! latency under v. The latency of the tree is `below(root)`. Beside it stands the sum for the soft
+//! maximum of idle times (see `soft.rs`), which is made along the same ways.
 //!
 //! ```text
 //!   lists[v]:  | c, send, receive, tail | c', … | c'', … |     tails fall from left to right
@@ -21,26 +22,50 @@
 //! 3. the sums of a member are what its list says, bit for bit: they are always recomputed, never
 //!    adjusted.
 
+use std::rc::Rc;
+
 use corecast_model::CostModel;
 
+use super::soft;
 use crate::tree::Tree;
 
-/// Both costs of every ordered pair, side by side.
+/// What there is to know of a message from one member to another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    pub(super) send: f64,
+    pub(super) receive: f64,
+    /// The factors of the two in a soft maximum.
+    soft_send: f64,
+    soft_receive: f64,
+}
+
+/// The edges of all ordered pairs.
 pub(super) struct Pairs {
     n: usize,
-    costs: Vec<[f64; 2]>,
+    edges: Vec<Edge>,
+    /// The k of soft maxima.
+    sharpness: f64,
 }
 
 impl Pairs {
-    pub(super) fn of(costs: &CostModel) -> Self {
+    /// For trees whose latency is in the order of `scale`.
+    pub(super) fn of(costs: &CostModel, scale: f64) -> Self {
+        let sharpness = soft::sharpness(scale);
+        let edge = |(&send, &receive): (&f64, &f64)| Edge {
+            send,
+            receive,
+            soft_send: soft::grown(sharpness * send),
+            soft_receive: soft::grown(sharpness * receive),
+        };
         let (send, receive) = (costs.send_matrix(), costs.receive_matrix());
-        let mut both = Vec::with_capacity(costs.n() * costs.n());
+        let mut edges = Vec::with_capacity(costs.n() * costs.n());
         for (sends, receives) in send.rows().zip(receive.rows()) {
-            both.extend(sends.iter().zip(receives).map(|(&s, &r)| [s, r]));
+            edges.extend(sends.iter().zip(receives).map(edge));
         }
         Self {
             n: costs.n(),
-            costs: both,
+            edges,
+            sharpness,
         }
     }
 
@@ -48,11 +73,10 @@ impl Pairs {
         self.n
     }
 
-    /// Send and receive cost of a message from `v` to `c`.
+    /// A message from `v` to `c`.
     #[inline]
-    pub(super) fn edge(&self, v: usize, c: usize) -> (f64, f64) {
-        let [send, receive] = self.costs[v * self.n + c];
-        (send, receive)
+    pub(super) fn edge(&self, v: usize, c: usize) -> &Edge {
+        &self.edges[v * self.n + c]
     }
 }
 
@@ -60,14 +84,14 @@ impl Pairs {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Child {
     rank: u32,
-    /// Members of its sub-tree.
-    size: u32,
     pub(super) send: f64,
     pub(super) receive: f64,
     /// From the end of the send until the whole sub-tree has the value.
     pub(super) tail: f64,
-    /// The idle times of its sub-tree, added up.
-    idle: f64,
+    /// The factor of `send` in a soft maximum.
+    soft_send: f64,
+    /// The soft sum of its sub-tree, times counted from the end of the send.
+    soft_tail: f64,
 }
 
 impl Child {
@@ -82,16 +106,16 @@ impl Child {
 struct Sum {
     /// The latency.
     below: f64,
-    /// The times at which the members are done with all their sends, added up.
-    idle: f64,
-    /// The number of members.
-    size: u32,
+    /// The sum under the soft maximum of the times at which the members are done with all their
+    /// sends.
+    soft: f64,
 }
 
-/// The weight of the mean idle time in [`State::energy`]. Of 0, 0.03, 0.1, 0.3, 1 and 3 the values
-/// from 0.1 to 1 gave the best trees on the public matrices of 32 and 48 members in 100 ms, a tenth
-/// of a per cent better than 0 (November 2026, two-core KVM guest, AMD EPYC at 2.6 GHz).
-const IDLE_WEIGHT: f64 = 0.3;
+/// Of a member without children.
+const LEAF: Sum = Sum {
+    below: 0.0,
+    soft: 1.0,
+};
 
 /// One edit, as it is taken back.
 #[derive(Clone, Copy)]
@@ -133,8 +157,8 @@ enum Edit {
 const NOBODY: u32 = u32::MAX;
 
 /// A tree under change.
-pub(super) struct State<'a> {
-    pairs: &'a Pairs,
+pub(super) struct State {
+    pairs: Rc<Pairs>,
     root: usize,
     lists: Vec<Vec<Child>>,
     parent: Vec<u32>,
@@ -143,29 +167,27 @@ pub(super) struct State<'a> {
     saved: Vec<Child>,
 }
 
-impl<'a> State<'a> {
-    pub(super) fn of_tree(pairs: &'a Pairs, tree: &Tree) -> Self {
-        let n = pairs.n();
-        let parents: Vec<u32> = (0..n)
+impl State {
+    pub(super) fn of_tree(pairs: &Rc<Pairs>, tree: &Tree) -> Self {
+        let parents: Vec<u32> = (0..pairs.n())
             .map(|v| tree.parent(v).map_or(NOBODY, |p| p as u32))
             .collect();
+        Self::of_parents(pairs, &parents)
+    }
+
+    /// The same of a tree that is given as everybody's parent.
+    pub(super) fn of_parents(pairs: &Rc<Pairs>, parents: &[u32]) -> Self {
+        let n = pairs.n();
         let mut state = Self {
-            pairs,
-            root: tree.root(),
+            pairs: Rc::clone(pairs),
+            root: 0,
             lists: (0..n).map(|_| Vec::with_capacity(8)).collect(),
             parent: vec![NOBODY; n],
-            sums: vec![
-                Sum {
-                    below: 0.0,
-                    idle: 0.0,
-                    size: 1
-                };
-                n
-            ],
+            sums: vec![LEAF; n],
             log: Vec::with_capacity(64),
             saved: Vec::with_capacity(64),
         };
-        state.set(&parents);
+        state.set(parents);
         state
     }
 
@@ -206,14 +228,14 @@ impl<'a> State<'a> {
     /// The entry of `c` in the list of `v`.
     #[inline]
     fn entry(&self, v: usize, c: usize) -> Child {
-        let (send, receive) = self.pairs.edge(v, c);
+        let (edge, sum) = (self.pairs.edge(v, c), self.sums[c]);
         Child {
             rank: c as u32,
-            size: self.sums[c].size,
-            idle: self.sums[c].idle,
-            send,
-            receive,
-            tail: receive + self.sums[c].below,
+            send: edge.send,
+            receive: edge.receive,
+            tail: edge.receive + sum.below,
+            soft_send: edge.soft_send,
+            soft_tail: edge.soft_receive * sum.soft,
         }
     }
 
@@ -232,13 +254,16 @@ impl<'a> State<'a> {
         self.sums[self.root].below
     }
 
-    /// What annealing lowers: the latency, plus a share of the time at which the members are idle in
-    /// the mean. Most moves leave the latency as it is; those that set members free earlier make
-    /// room for the ones that lower it.
+    /// What annealing lowers: the latency, plus the soft maximum of the times at which members are
+    /// idle. Most moves leave the latency as it is; those that set members free earlier make room for
+    /// the ones that lower it, and late members need that most.
     #[inline]
     pub(super) fn energy(&self) -> f64 {
         let sum = &self.sums[self.root];
-        sum.below + IDLE_WEIGHT / f64::from(sum.size) * sum.idle
+        if self.pairs.sharpness == 0.0 {
+            return sum.below;
+        }
+        sum.below + soft::ln(sum.soft / self.n() as f64) / self.pairs.sharpness
     }
 
     #[inline]
@@ -304,10 +329,11 @@ impl<'a> State<'a> {
         (v != x).then_some(time)
     }
 
-    /// The latency under `q` if `x` were one more child of it.
+    /// The latency under `q` if `x` were one more child of it, and `gone` none.
     #[inline]
-    pub(super) fn below_with(&self, q: usize, x: usize) -> f64 {
-        let (send, receive) = self.pairs.edge(q, x);
+    pub(super) fn below_with(&self, q: usize, x: usize, gone: Option<usize>) -> f64 {
+        let gone = gone.map_or(NOBODY, |v| v as u32);
+        let &Edge { send, receive, .. } = self.pairs.edge(q, x);
         let tail = receive + self.sums[x].below;
         let (mut clock, mut last) = (0.0, 0.0_f64);
         let mut list = self.lists[q].iter();
@@ -316,13 +342,16 @@ impl<'a> State<'a> {
             if child.tail < tail {
                 break;
             }
+            rest = list.as_slice();
+            if child.rank == gone {
+                continue;
+            }
             clock += child.send;
             last = last.max(clock + child.tail);
-            rest = list.as_slice();
         }
         clock += send;
         last = last.max(clock + tail);
-        for child in rest {
+        for child in rest.iter().filter(|child| child.rank != gone) {
             clock += child.send;
             last = last.max(clock + child.tail);
         }
@@ -498,8 +527,7 @@ impl<'a> State<'a> {
             let child = &mut self.lists[p][from];
             let old = *child;
             child.tail = child.receive + new.below;
-            child.size = new.size;
-            child.idle = new.idle;
+            child.soft_tail = self.pairs.edge(p, v).soft_receive * new.soft;
             let to = settle(&mut self.lists[p], from);
             self.log.push(Edit::Tail {
                 v: p as u32,
@@ -559,15 +587,15 @@ impl<'a> State<'a> {
                         child.send,
                         child.receive,
                         child.tail,
-                        child.size,
-                        child.idle
+                        child.soft_send,
+                        child.soft_tail
                     ),
                     (
                         fresh.send,
                         fresh.receive,
                         fresh.tail,
-                        fresh.size,
-                        fresh.idle
+                        fresh.soft_send,
+                        fresh.soft_tail
                     )
                 );
             }
@@ -579,17 +607,16 @@ impl<'a> State<'a> {
 /// What whoever serves this list sums up to.
 #[inline]
 fn walk(list: &[Child]) -> Sum {
-    let (mut clock, mut below, mut idle, mut size) = (0.0, 0.0_f64, 0.0, 1);
+    let (mut clock, mut below, mut factor, mut soft) = (0.0, 0.0_f64, 1.0, 0.0);
     for child in list {
         clock += child.send;
         below = below.max(clock + child.tail);
-        idle += f64::from(child.size) * (clock + child.receive) + child.idle;
-        size += child.size;
+        factor *= child.soft_send;
+        soft += factor * child.soft_tail;
     }
     Sum {
         below,
-        idle: idle + clock,
-        size,
+        soft: soft + factor,
     }
 }
 

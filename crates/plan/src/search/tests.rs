@@ -1,10 +1,14 @@
 //! The changing tree against trees made afresh.
 
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
 use corecast_model::synthetic;
 
 use super::moves::Mover;
 use super::random::Random;
 use super::state::{Pairs, State};
+use super::{Search, construct};
 use crate::cost;
 use crate::operation::Operation;
 use crate::tree::Tree;
@@ -31,9 +35,10 @@ fn sums_stay_exact_over_long_sequences() {
     ] {
         let machine = synthetic(spec).unwrap();
         let costs = machine.costs();
-        let pairs = Pairs::of(costs);
         let mut random = Random::new(seed);
         let tree = random_tree(costs.n(), &mut random);
+        let scale = cost::latency(costs, &tree, Operation::Broadcast);
+        let pairs = Rc::new(Pairs::of(costs, scale));
         let state = State::of_tree(&pairs, &tree);
         let mut mover = Mover::new(&pairs, state, seed % 2 == 0, random);
         let (mut kept, mut parents) = (0, vec![0; costs.n()]);
@@ -61,9 +66,11 @@ fn sums_stay_exact_over_long_sequences() {
 #[test]
 fn undo_restores_everything() {
     let machine = synthetic("package:2 numa:2 core:3 send=60,120,200 receive=220,450,750").unwrap();
-    let pairs = Pairs::of(machine.costs());
+    let costs = machine.costs();
     let mut random = Random::new(9);
-    let tree = random_tree(pairs.n(), &mut random);
+    let tree = random_tree(costs.n(), &mut random);
+    let scale = cost::latency(costs, &tree, Operation::Broadcast);
+    let pairs = Rc::new(Pairs::of(costs, scale));
     let mut state = State::of_tree(&pairs, &tree);
     for _ in 0..5000 {
         let before = (state.tree(), state.energy());
@@ -88,5 +95,45 @@ fn undo_restores_everything() {
         } else {
             state.keep();
         }
+    }
+}
+
+#[test]
+fn a_search_that_goes_on_is_the_one_that_was_not_interrupted() {
+    let machine = synthetic("package:2 numa:2 core:2 send=60,120,200 receive=220,450,750").unwrap();
+    let start = random_tree(machine.costs().n(), &mut Random::new(4));
+    // Long enough for rounds and ladder to take turns.
+    let parts: [u64; 5] = [777, 20_000, 30_001, 50_000, 22];
+    let searched = |parts: &[u64]| {
+        let mut search = Search::new(machine.costs(), &start, false, 7);
+        for &moves in parts {
+            let ended = search.run(0.0, moves, &mut |_| ControlFlow::Continue(()));
+            assert!(ended.is_continue());
+        }
+        assert_eq!(search.moves(), parts.iter().sum::<u64>());
+        search.tree()
+    };
+    assert_eq!(searched(&parts), searched(&[parts.iter().sum()]));
+}
+
+#[test]
+fn an_offer_is_taken_if_it_is_better() {
+    let machine = synthetic("package:2 numa:2 core:3 send=60,120,200 receive=220,450,750").unwrap();
+    let costs = machine.costs();
+    let latency = |tree: &Tree| cost::latency(costs, tree, Operation::Broadcast);
+    let good = construct(costs, Some(0));
+    let poor = random_tree(costs.n(), &mut Random::new(1));
+    assert!(latency(&good) < latency(&poor));
+    let mut search = Search::new(costs, &poor, false, 1);
+    search.offer(&good);
+    assert_eq!(latency(&search.tree()), latency(&good));
+    search.offer(&poor);
+    assert_eq!(latency(&search.tree()), latency(&good));
+    // It is where the search goes on, in rounds and with a ladder.
+    for moves in [100, 60_000] {
+        let ended = search.run(0.0, moves, &mut |_| ControlFlow::Continue(()));
+        assert!(ended.is_continue());
+        assert!(latency(&search.tree()) <= latency(&good));
+        search.offer(&good);
     }
 }
