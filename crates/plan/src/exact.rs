@@ -166,24 +166,21 @@ pub fn prove(
     let mut best = (latency, upper.clone());
     loop {
         let ticks = Ticks::new(costs, best.0);
-        let before = best.0;
+        let (before, known) = (best.0, proof.lower_bound);
         let mut prover = Prover {
             latency: ticks.latency(&best.1),
             lower: ticks.at_least(proof.lower_bound),
             ticks: &ticks,
             tree: None,
-            limits: Limits {
-                work: limits.work.saturating_sub(proof.work),
-                ..limits
-            },
-            spent: 0,
+            limits,
+            spent: proof.work,
             quota: 0,
             is_told: false,
-            watch,
+            watch: &mut |bound, work| watch(known.max(bound), work),
         };
         prover.run(root);
         proof.optimal = prover.lower >= prover.latency;
-        proof.work += prover.spent;
+        proof.work = prover.spent;
         let bound = f64::from(prover.lower) * ticks.tick;
         proof.lower_bound = proof.lower_bound.max(bound);
         if let Some(tree) = prover.tree {

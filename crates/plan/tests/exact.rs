@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use common::adversary::{KINDS, costs};
 use common::judge::{both_ways, judge};
 use common::{close, optima, public_machines, random_team};
-use corecast_model::CostModel;
+use corecast_model::{CostModel, Unit};
 use corecast_plan::exact::{Limits, Proof, prove};
 use corecast_plan::search::{Effort, construct, improve};
 use corecast_plan::{Operation, Pattern, Plan, Tree, check, cost, smelt};
@@ -193,6 +193,33 @@ fn sixteen_members_are_solved() {
 }
 
 /// A watcher sees the bound rise and may end it.
+/// A tree so bad that costs are counted anew for the better one: work and bound only rise.
+#[test]
+fn progress_never_goes_back() {
+    let cost = |i: usize, j: usize| match () {
+        () if i == j => 0.0,
+        () if i + 1 == j => 436.7 + 0.3 * (i as f64).sqrt(),
+        () => 1e15,
+    };
+    let matrix: Vec<Vec<f64>> = (0..7)
+        .map(|i| (0..7).map(|j| cost(i, j)).collect())
+        .collect();
+    let costs = CostModel::new(Unit::Cycles, matrix.clone(), matrix, vec![0; 7]).unwrap();
+    let upper = Pattern::Sequential.tree(&costs, 0).unwrap();
+    let limits = Limits {
+        quick: 0,
+        ..Limits::default()
+    };
+    let mut seen = vec![(0, 0.0)];
+    let proof = prove(&costs, Some(0), &upper, 0.0, limits, &mut |bound, work| {
+        seen.push((work, bound));
+        ControlFlow::Continue(())
+    });
+    assert!(proof.optimal && proof.lower_bound < 1e4, "{proof:?}");
+    let rises = |pair: &[(u64, f64)]| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1;
+    assert!(seen.len() > 2 && seen.windows(2).all(rises), "{seen:?}");
+}
+
 #[test]
 fn a_watcher_is_obeyed() {
     let machine =
