@@ -9,8 +9,8 @@
 //!    or a member takes its place and its children; the best of a few such trials counts. **Who
 //!    joins** is put where the whole is fastest.
 //! 2. A tabu search along the critical chain and then kicks, both of limited work, mend what became
-//!    slow. Kicks move many members; what they find only counts if it saves 0.5 %. A reduction that
-//!    may have fallen behind is constructed anew besides, and the better one counts.
+//!    slow. Kicks move many members; what they find only counts if it saves 0.5 %. A tree that may have
+//!    fallen behind is constructed anew besides, and the better one counts.
 //!
 //! All lists are always in their best order, see [`crate::order`]. A reduction is repaired as the
 //! broadcast that it mirrors, two trees are repaired each on its own, and rounds are made anew from

@@ -1,23 +1,23 @@
 //! How much work a change is worth, and what it is spent on.
 //!
 //! ```text
-//! improve ──► easy change? ── yes ──► few kicks ──────────────────────────┐
-//!                   │ no                                                  ├──► tree
-//!                   └──► reductions: construct, improve ──► more kicks ───┘
+//! improve ──► easy change? ── yes ──► few kicks ──────────────┐
+//!                   │ no                                      ├──► tree
+//!                   └──► construct, improve ──► more kicks ───┘
 //! ```
 //!
 //! A team with one member more that is no slower than before, or with one less that is faster, is
 //! about as near to the best as it was: that is an easy change. After any other one the tree may
 //! fall behind without a trace: as members leave, the best latency drops in steps of up to 5 %, at
-//! which trees of another form win, and no short row of steps leads there. So a reduction gets a
-//! second start then, the one that every search has. Kicks that find much get more time.
+//! which trees of another form win, and no short row of steps leads there. So there is a second
+//! start then, the one that every search has. Kicks that find much get more time.
 //!
 //! All that moves many members, so it only counts if it saves enough in all.
 
 use super::draft::{Draft, NONE};
 use super::improve::improve;
 use super::kick::{Best, Kicks};
-use super::way::Direction;
+use super::way::{Direction, LAID_OUT_MAX};
 use crate::search::construct;
 
 /// Work is in lists walked, some 20 to 30 ns each in teams of up to 48 (two-core KVM guest, AMD
@@ -33,26 +33,25 @@ struct Work {
     more: usize,
     /// Of everything, after which there are no more kicks.
     most: usize,
-    /// Whether there is a second start.
+    /// Whether there is a second start after a change that is not easy.
     afresh: bool,
 }
 
 /// On most machines a member sends to any other one in about the same time, so that many trees are
-/// good. With half of this work two sequences of 1,400 ended more than 5 % above a fresh search, with this none
-/// above 3.8 %.
+/// good. Without a second start one sequence of 1,400 ended 8 % above a fresh search, with it none
+/// above 4 %.
 const OUTWARD: Work = Work {
     patience: 6,
     easy: 2_000,
-    usual: 8_000,
-    more: 10_000,
+    usual: 6_000,
+    more: 8_000,
     most: 40_000,
-    afresh: false,
+    afresh: true,
 };
 
 /// What a member fetches blocks it, on most machines several times as long from far as from near:
-/// good trees are few and of many forms. With 12,000 instead of 20,000 three sequences of 1,400
-/// ended more than 5 % above a fresh search, with this none; with less patience and 3,000 after
-/// easy changes one ended 19 % above.
+/// good trees are few and of many forms. With 12,000 instead of 20,000 and with 3,000 after easy
+/// changes more sequences ended far above a fresh search, one of them 19 %.
 const INWARD: Work = Work {
     patience: 12,
     easy: 4_000,
@@ -61,6 +60,20 @@ const INWARD: Work = Work {
     most: 80_000,
     afresh: true,
 };
+
+/// Above [`LAID_OUT_MAX`] members each list takes several times as long, and there are more of them.
+const LARGE: Work = Work {
+    patience: 12,
+    easy: 20_000,
+    usual: 20_000,
+    more: 20_000,
+    most: 20_000,
+    afresh: false,
+};
+
+/// Smaller teams get more work after easy changes, in proportion: it costs less there, and who joins
+/// a small team may be worth another tree.
+const EASY_MEMBERS: usize = 40;
 
 /// Work of an improvement at most.
 const IMPROVE_MAX: usize = 20_000;
@@ -78,7 +91,7 @@ pub(super) fn polish(draft: &mut Draft, easy: Option<f64>) {
     }
     let calm = Best::of(draft);
     let mut best = calm.clone();
-    let mut left = work.easy;
+    let mut left = work.easy.max(work.easy * EASY_MEMBERS / draft.len());
     if easy.is_none_or(|easy| calm.latency > easy) {
         left = work.usual;
         if work.afresh {
@@ -86,7 +99,8 @@ pub(super) fn polish(draft: &mut Draft, easy: Option<f64>) {
         }
     }
     let mut kicks = Kicks::new(best);
-    let (mut mark, mut end) = (kicks.best.latency, draft.walked + left);
+    let mut mark = kicks.best.latency;
+    let mut end = (draft.walked + left).min(begin + work.most);
     while draft.walked < end {
         let latency = kicks.kick(draft, end);
         if latency < mark * (1.0 - GAIN_MIN) {
@@ -101,6 +115,7 @@ pub(super) fn polish(draft: &mut Draft, easy: Option<f64>) {
 
 fn work(draft: &Draft) -> &'static Work {
     match draft.way().direction() {
+        _ if draft.len() > LAID_OUT_MAX => &LARGE,
         Direction::Outward => &OUTWARD,
         Direction::Inward | Direction::Both => &INWARD,
     }

@@ -11,9 +11,12 @@ use crate::cost;
 use crate::operation::Operation;
 use crate::tree::Tree;
 
-/// How much less time a team must need without a member to count as faster, as a share: more than
-/// rounding.
+/// How much less time a broadcast must take without a member to count as faster, as a share: more
+/// than rounding.
 const FALL_MIN: f64 = 1e-4;
+/// The same for a reduction. With 0.0001 seven sequences of 1,400 ended more than 5 % above a fresh
+/// search, with this two of 2,800.
+const FALL_MIN_INWARD: f64 = 0.01;
 
 /// The tree that serves this operation alone, and took `was` before the change.
 pub(super) fn one_tree(
@@ -26,6 +29,7 @@ pub(super) fn one_tree(
     // A barrier's latency does not say what each of its ways took.
     let easy = match (operation, change) {
         (Operation::Barrier, _) => None,
+        (Operation::Reduce, Change::Left(_)) => Some(was * (1.0 - FALL_MIN_INWARD)),
         (_, Change::Left(_)) => Some(was * (1.0 - FALL_MIN)),
         (_, Change::Joined(_)) => Some(was),
     };

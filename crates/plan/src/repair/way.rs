@@ -17,7 +17,7 @@ pub(super) enum Direction {
 
 /// Members up to which the costs are laid out anew: that takes 1 ns for each pair and halves the
 /// time of all that follows. For 1,024 members it would take longer than the repair.
-const LAID_OUT_MAX: usize = 96;
+pub(super) const LAID_OUT_MAX: usize = 96;
 
 /// Costs of the messages from parents to children.
 pub(super) struct Way<'a> {
