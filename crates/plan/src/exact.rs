@@ -65,7 +65,8 @@ pub struct Limits {
     /// Splits that are looked at. A million take 20 to 100 ms (AMD EPYC at 2.6 GHz, November
     /// 2026).
     pub work: u64,
-    /// Those of a first pass without prices, at most an eighth of all. Small teams need no more.
+    /// Those of a first pass without prices, at most a quarter of all. For teams of up to 16, which
+    /// seldom need prices, any number but 0 means half of all.
     pub quick: u64,
     /// Bytes of its tables.
     pub memory: usize,
@@ -261,6 +262,8 @@ const FIRST_PASS: u64 = 1 << 23;
 const ENTRIES_PER_WORK: f64 = 8.0;
 /// Work of the first pass for one root of many.
 const ROOT_PASS: u64 = 1 << 20;
+/// Such teams are mostly done sooner without prices.
+const SMALL: usize = 16;
 /// Larger teams are only priced at once where the root is free, and then looked at root by root.
 const JOINT_MAX: usize = 24;
 
@@ -275,7 +278,11 @@ impl Prover<'_> {
             self.lower = self.lower.max(case.lower);
             return;
         }
-        let quick = self.limits.quick.min(self.limits.work / 8);
+        let quick = match self.limits.quick {
+            quick if self.ticks.n() > SMALL => quick.min(self.limits.work / 4),
+            0 => 0,
+            _ => self.limits.work / 2,
+        };
         if quick > 0 {
             self.quota = self.spent.saturating_add(quick);
             let _ = self.pass(&mut case, self.latency - 1);
