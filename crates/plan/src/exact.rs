@@ -113,8 +113,8 @@ pub type Watch<'a> = &'a mut dyn FnMut(f64, u64) -> ControlFlow<()>;
 ///
 /// # Cost
 ///
-/// Up to the limits. Finished on real machines with 16 members in milliseconds, 20 and 24 in a
-/// second, 32 in some seconds; see docs/planner.md.
+/// Up to the limits. Finished on real machines with 16 members in milliseconds, with 20 to 32 in
+/// about a second; with 48 a gap of 1 to 2 % is left. See docs/planner.md.
 ///
 /// # Examples
 ///
