@@ -91,13 +91,13 @@ impl<'a> Way<'a> {
         let search = self
             .search
             .get_or_insert_with(|| Search::new(costs, &self.tree, free_root, seed));
-        let (before, lower_bound) = (self.moves, self.lower_bound);
+        let (before, lower_bound, latency) = (self.moves, self.lower_bound, self.latency);
         let (first, mut done) = (search.moves(), 0);
         let seen = search.run(lower_bound, moves, &mut |progress| {
             done = progress.moves - first;
             watch(&Progress {
                 stage: Stage::Improve,
-                latency: progress.latency,
+                latency: progress.latency.min(latency),
                 lower_bound,
                 moves: before + done,
             })
@@ -137,6 +137,9 @@ impl<'a> Way<'a> {
         self.moves += proof.work / super::WORK_PER_MOVE;
         self.lower_bound = self.lower_bound.max(proof.lower_bound);
         if let Some(tree) = proof.tree {
+            if let Some(search) = &mut self.search {
+                search.offer(&tree);
+            }
             self.take(tree);
         }
         self.proved |= proof.optimal;
@@ -145,13 +148,11 @@ impl<'a> Way<'a> {
         seen
     }
 
-    /// Keeps the better of two trees.
+    /// Keeps the better of two trees. The search goes on where it is: a tree from elsewhere would draw
+    /// it into a valley in which somebody has been.
     pub(super) fn take(&mut self, tree: Tree) {
         let found = latency(self.costs, &tree);
         if found < self.latency {
-            if let Some(search) = &mut self.search {
-                search.offer(&tree);
-            }
             (self.latency, self.tree) = (found, tree);
         }
     }
