@@ -72,13 +72,10 @@ fn complete(case: &Case, costs: &CostModel, upper: &Tree, least: f64) {
 
 /// With a first pass that is enough, or with prices from the start.
 fn limits(case: &Case) -> Limits {
-    let all = Limits::default();
-    let quick = if case.seed.is_multiple_of(2) {
-        all.quick
-    } else {
-        0
-    };
-    Limits { quick, ..all }
+    Limits {
+        prices_first: !case.seed.is_multiple_of(2),
+        ..Limits::default()
+    }
 }
 
 /// One proof; whether it is one of optimality, unless the watcher ended it.

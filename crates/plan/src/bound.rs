@@ -16,7 +16,8 @@ pub(crate) mod groups;
 mod growth;
 mod islands;
 pub(crate) mod levels;
-mod reach;
+pub(crate) mod measure;
+pub(crate) mod reach;
 
 use corecast_model::CostModel;
 

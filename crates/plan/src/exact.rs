@@ -22,7 +22,6 @@
 //!    of optimal parts, so no part needs a larger budget than that.
 //! 3. *Order.* A finer pair tries its splits in the order of what they take on the coarser step and
 //!    stops when none can be better than what was found.
-//!
 //! 4. *Prices* (`exact/prices.rs`) give a bound of their own, and say of each state how long its holder
 //!    needs at least, and how long it can have at most. Small teams are done before they pay.
 //!
@@ -31,7 +30,8 @@
 //! costs give a tree below the limit, it is read off earlier.
 //!
 //! The recursion and the use of classes with least costs are folklore for small broadcast problems;
-//! ladder, budgets, enough and prices for trees are Corecast's. The costs are counted in whole ticks ([`Proof`]).
+//! ladder, budgets, enough and prices for trees are Corecast's. The costs are counted in whole ticks
+//! ([`Proof`]).
 
 mod extract;
 mod ladder;
@@ -65,9 +65,9 @@ pub struct Limits {
     /// Splits that are looked at. A million take 20 to 100 ms (AMD EPYC at 2.6 GHz, November
     /// 2026).
     pub work: u64,
-    /// Those of a first pass without prices, at most a quarter of all. For teams of up to 16, which
-    /// seldom need prices, any number but 0 means half of all.
-    pub quick: u64,
+    /// Whether prices come first. Otherwise a short pass does without them, which is all that most
+    /// teams of up to 16 need.
+    pub prices_first: bool,
     /// Bytes of its tables.
     pub memory: usize,
 }
@@ -77,7 +77,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             work: 400_000_000,
-            quick: 1 << 18,
+            prices_first: false,
             memory: 2 << 30,
         }
     }
@@ -256,6 +256,8 @@ const SHARE: f64 = 0.25;
 /// Limits that differ by less than this share of the latency take about as much work. A pass that
 /// takes too much on so short a way gets more work instead of a lower limit.
 const NEAR: f64 = 0.002;
+/// Most work of a pass before there are prices; of small teams half of all.
+const QUICK_PASS: u64 = 1 << 18;
 /// Most work of the first pass with prices.
 const FIRST_PASS: u64 = 1 << 23;
 /// Entries of lists of shares that take as long as a split.
@@ -278,9 +280,9 @@ impl Prover<'_> {
             self.lower = self.lower.max(case.lower);
             return;
         }
-        let quick = match self.limits.quick {
-            quick if self.ticks.n() > SMALL => quick.min(self.limits.work / 4),
-            0 => 0,
+        let quick = match self.ticks.n() {
+            _ if self.limits.prices_first => 0,
+            n if n > SMALL => QUICK_PASS.min(self.limits.work / 4),
             _ => self.limits.work / 2,
         };
         if quick > 0 {

@@ -40,7 +40,6 @@ pub mod pattern;
 pub mod patterns;
 pub mod placement;
 pub mod plan;
-mod reach;
 pub mod repair;
 pub mod rounds;
 pub mod search;

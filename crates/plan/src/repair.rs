@@ -31,8 +31,8 @@
 //! itself is up to 2 % slower than need be, Barcelona has a single change and one sequence at 5.4 %
 //! (all other sequences of reductions stay within 4.8 %, those of broadcasts within 3.2 %); of 2,800
 //! sequences of reductions in a trial with other seeds one ended at 5.2 % (Shanghai) and one at 5.1 %
-//! (Nehalem). Nothing proves a limit: whoever has to be sure compares with a new plan now and then. On average 1 to 31
-//! members move, at most 45 of 48.
+//! (Nehalem). Nothing proves a limit: whoever has to be sure compares with a new plan now and then.
+//! On average 1 to 31 members move, at most 45 of 48.
 //!
 //! Times are the medians of each machine and change, and the longest of all: processor time, two-core
 //! KVM guest, AMD EPYC at 2.6 GHz, November 2026, busy with other work. With 1,024 members a change

@@ -207,7 +207,7 @@ fn progress_never_goes_back() {
     let costs = CostModel::new(Unit::Cycles, matrix.clone(), matrix, vec![0; 7]).unwrap();
     let upper = Pattern::Sequential.tree(&costs, 0).unwrap();
     let limits = Limits {
-        quick: 0,
+        prices_first: true,
         ..Limits::default()
     };
     let mut seen = vec![(0, 0.0)];

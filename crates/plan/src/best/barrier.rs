@@ -126,8 +126,7 @@ fn free(costs: &CostModel, mirrored: &CostModel, turns: &mut Turns, watch: Watch
     while !roots.are_done()
         && let Some(turn) = turns.next(roots.spent)
     {
-        let proof = turn.moves.saturating_mul(turns.proof) / super::WORK_PER_MOVE;
-        if roots.turn(turn, proof, watch).is_break() {
+        if roots.turn(turn, watch).is_break() {
             break;
         }
     }
@@ -199,13 +198,12 @@ impl<'a> Roots<'a> {
         }
     }
 
-    /// Moves for all roots, a third of that for a good root that stays, and then proofs that take
-    /// as long as so many moves.
-    fn turn(&mut self, turn: Turn, proof: u64, watch: Watch<'_>) -> ControlFlow<()> {
+    /// Moves for all roots, a third of that for a good root that stays, and then proofs.
+    fn turn(&mut self, turn: Turn, watch: Watch<'_>) -> ControlFlow<()> {
         self.improve(turn, watch)?;
         let at = self.at(smelt::root(self.costs));
         self.deepen(at, turn.part(3), watch)?;
-        let quota = self.spent.saturating_add(proof);
+        let quota = self.spent.saturating_add(turn.work / super::WORK_PER_MOVE);
         while self.costs.n() <= exact::MEMBERS_MAX && self.spent < quota && !self.are_done() {
             let Some(at) = self.weakest() else {
                 break;

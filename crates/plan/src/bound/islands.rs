@@ -18,6 +18,7 @@
 use corecast_model::CostModel;
 
 use super::groups::{Partition, Price, partitions};
+use super::measure::measure;
 use crate::cost::latency;
 use crate::operation::Operation;
 use crate::smelt;
@@ -62,24 +63,9 @@ fn of_partition(partition: &Partition, root: Option<usize>, upper: f64) -> f64 {
 
 /// The length of a grain: a common divisor of all costs where there is one that is long enough.
 fn grain(partition: &Partition, upper: f64, grains: usize) -> f64 {
-    let shortest = upper / grains as f64;
     let Partition { inside, across, .. } = partition;
     let costs = [inside.send, inside.receive, across.send, across.receive];
-    for scale in [1.0, 10.0, 100.0, 1000.0] {
-        let whole = |c: f64| (c * scale).round();
-        let finite = || costs.into_iter().filter(|c| c.is_finite());
-        if finite().all(|c| whole(c) / scale == c && whole(c) < 1e9) {
-            let divisor = finite().fold(0, |a, c| gcd(a, whole(c) as u64)) as f64 / scale;
-            if divisor >= shortest {
-                return divisor;
-            }
-        }
-    }
-    shortest
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
+    measure(&costs, upper / grains as f64, 0.0)
 }
 
 /// A price in grains.

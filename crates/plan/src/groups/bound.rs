@@ -13,8 +13,8 @@ use corecast_model::{CostModel, Lines, Proximity};
 use super::Grouped;
 use super::cost::{fan_in_latency, latency};
 use super::count::{Count, Prices, Way};
+use crate::bound::reach::farthest;
 use crate::operation::Operation;
-use crate::reach::farthest;
 use crate::smelt;
 
 /// Largest team in which reach is looked at for every root when none is given.

@@ -39,6 +39,8 @@
 
 use corecast_model::{CostModel, Lines};
 
+use crate::bound::measure::measure;
+
 /// Steps that one count may take; 60 million are some 60 ms (AMD EPYC at 2.6 GHz, November 2026).
 const WORK_MAX: usize = 60_000_000;
 /// Most grains that a latency is divided into.
@@ -578,7 +580,6 @@ fn serve_prices(
 
 /// The length of a grain: a common divisor of all prices where there is one that is long enough.
 fn grain(prices: &Prices, upper: f64, grains: usize) -> f64 {
-    let shortest = upper / grains as f64;
     let mut costs = Vec::new();
     for m in [prices.near, prices.far] {
         costs.extend([m.held, m.total]);
@@ -590,22 +591,7 @@ fn grain(prices: &Prices, upper: f64, grains: usize) -> f64 {
             shared.fetch.iter().for_each(|&(b, c)| costs.extend([b, c]));
         }
     }
-    costs.retain(|c| c.is_finite());
-    for scale in [1.0, 10.0, 100.0, 1000.0] {
-        let whole = |c: f64| (c * scale).round();
-        let exact = |c: f64| (whole(c) / scale - c).abs() <= 1e-12 * c && whole(c) < 1e9;
-        if costs.iter().all(|&c| exact(c)) {
-            let divisor = costs.iter().fold(0, |a, &c| gcd(a, whole(c) as u64)) as f64 / scale;
-            if divisor >= shortest {
-                return divisor;
-            }
-        }
-    }
-    shortest
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
+    measure(&costs, upper / grains as f64, 1e-12)
 }
 
 /// As good as for ever: longer than all tables, and sums of some are still numbers.

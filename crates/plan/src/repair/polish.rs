@@ -33,8 +33,6 @@ struct Work {
     more: usize,
     /// Of everything, after which there are no more kicks.
     most: usize,
-    /// Whether there is a second start after a change that is not easy.
-    afresh: bool,
 }
 
 /// On most machines a member sends to any other one in about the same time, so that many trees are
@@ -46,7 +44,6 @@ const OUTWARD: Work = Work {
     usual: 6_000,
     more: 8_000,
     most: 40_000,
-    afresh: true,
 };
 
 /// What a member fetches blocks it, on most machines several times as long from far as from near:
@@ -58,7 +55,6 @@ const INWARD: Work = Work {
     usual: 20_000,
     more: 20_000,
     most: 80_000,
-    afresh: true,
 };
 
 /// Above [`LAID_OUT_MAX`] members each list takes several times as long, and there are more of them.
@@ -68,7 +64,6 @@ const LARGE: Work = Work {
     usual: 20_000,
     more: 20_000,
     most: 20_000,
-    afresh: false,
 };
 
 /// Smaller teams get more work after easy changes, in proportion: it costs less there, and who joins
@@ -94,9 +89,7 @@ pub(super) fn polish(draft: &mut Draft, easy: Option<f64>) {
     let mut left = work.easy.max(work.easy * EASY_MEMBERS / draft.len());
     if easy.is_none_or(|easy| calm.latency > easy) {
         left = work.usual;
-        if work.afresh {
-            start_afresh(draft, work.patience, &mut best);
-        }
+        start_afresh(draft, work.patience, &mut best);
     }
     let mut kicks = Kicks::new(best);
     let mut mark = kicks.best.latency;
@@ -121,7 +114,8 @@ fn work(draft: &Draft) -> &'static Work {
     }
 }
 
-/// Takes the tree of [`construct`] for the best, improved, if it is clearly better.
+/// Takes the tree of [`construct`] for the best, improved, if it is clearly better. Large teams have
+/// no second start.
 fn start_afresh(draft: &mut Draft, patience: usize, best: &mut Best) {
     if let Some(costs) = draft.way().model() {
         let tree = construct(&costs, Some(draft.root));

@@ -103,14 +103,8 @@ impl Ascent {
     /// Prices fall for whoever was collected more than once, and rise for whoever was not. Breaks
     /// where nobody was either.
     fn step(&mut self, grid: &Grid, prices: &Prices, t: usize) -> ControlFlow<()> {
-        let own = |r: usize| {
-            if self.root.is_some() {
-                0.0
-            } else {
-                prices.each[r]
-            }
-        };
-        let value = |r: usize| own(r) + self.table.row(r)[t];
+        // A fixed root has no price.
+        let value = |r: usize| prices.each[r] + self.table.row(r)[t];
         let root = self.root.unwrap_or_else(|| {
             let roots = 0..grid.n();
             roots

@@ -1,5 +1,6 @@
 //! Costs in steps of time.
 
+use crate::bound::measure::gcd;
 use crate::exact::ticks::{NEVER, Ticks};
 
 /// A message that matters.
@@ -38,10 +39,11 @@ impl Grid {
         };
         let short = (limit / steps).max(1);
         let measure = pairs().filter(matters).try_fold(0, |measure, (i, j)| {
-            let measure = common(common(measure, ticks.send(i, j)), ticks.receive(i, j));
-            (measure == 0 || measure > short).then_some(measure)
+            let costs = [ticks.send(i, j), ticks.receive(i, j)];
+            let measure = costs.into_iter().fold(measure, |a, b| gcd(a, b as u64));
+            (measure == 0 || measure > short as u64).then_some(measure)
         });
-        let step = measure.unwrap_or(0).max(short);
+        let step = (measure.unwrap_or(0) as i32).max(short);
         let steps = (limit / step) as usize;
         let mut edges: Vec<Vec<Edge>> = (0..n).map(|_| Vec::new()).collect();
         let mut block = steps + 1;
@@ -72,9 +74,4 @@ impl Grid {
     pub(super) fn n(&self) -> usize {
         self.edges.len()
     }
-}
-
-/// The greatest common divisor.
-fn common(a: i32, b: i32) -> i32 {
-    if b == 0 { a } else { common(b, a % b) }
 }

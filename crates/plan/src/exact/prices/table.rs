@@ -70,9 +70,11 @@ impl Table {
                 }
             }
             reached = reached.or_else(|| {
+                // A fixed root has no price.
+                let all = |r: usize, t: usize| prices.each[r] + self.row(r)[t] >= prices.sum;
                 (from..to).find(|&t| match root {
-                    Some(root) => self.row(root)[t] >= prices.sum,
-                    None => (0..n).any(|r| prices.each[r] + self.row(r)[t] >= prices.sum),
+                    Some(root) => all(root, t),
+                    None => (0..n).any(|r| all(r, t)),
                 })
             });
             from = to;

@@ -102,7 +102,7 @@ fn proofs_by_prices_end_at_the_optimum() {
             let smelt = smelt::tree(&team.costs, root.unwrap_or(0));
             let unwatched = &mut |_, _| ControlFlow::Continue(());
             let limits = Limits {
-                quick: 0,
+                prices_first: true,
                 ..Limits::default()
             };
             let proof = prove(&team.costs, root, &smelt, 0.0, limits, unwatched);

@@ -37,11 +37,12 @@ struct Window {
 
 /// The same for single members.
 pub(in crate::exact) struct Tables {
-    grid: Grid,
     prices: Prices,
     within: Table,
     outside: Vec<f32>,
     limit: i32,
+    /// Ticks of a step.
+    step: i32,
 }
 
 impl Tables {
@@ -64,15 +65,13 @@ impl Tables {
         // The other way round takes twice as long.
         let tick = &mut |work| tick(3 * work);
         let _ = within.fill(&grid, &prices, root, grid.steps, tick)?;
-        let mut tables = Self {
+        ControlFlow::Continue(Some(Self {
             outside: outside(&grid, &prices, &within, root),
-            grid,
             prices,
             within,
             limit,
-        };
-        tables.grid.edges.clear();
-        ControlFlow::Continue(Some(tables))
+            step: grid.step,
+        }))
     }
 
     /// For members that are taken for alike; of each group so many as others can inform.
@@ -98,7 +97,7 @@ impl Tables {
         Windows {
             groups: groups.map(window).collect(),
             limit: self.limit,
-            step: self.grid.step,
+            step: self.step,
             sum: self.prices.sum,
         }
     }
