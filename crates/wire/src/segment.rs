@@ -1,8 +1,30 @@
 //! Memory in which lines live: page-aligned, zeroed, placed on a NUMA node.
 //!
 //! A segment belongs to the thread that *reads* its lines, and lies on that thread's NUMA node
-//! (Smelt §3.2: messages are placed on the receiver's node). Lines are handed out once and never
-//! taken back; the mapping goes when the last reference goes.
+//! (Smelt §3.2: messages are placed on the receiver's node). The mapping goes when the last
+//! reference goes. Three forms:
+//!
+//! | form | made by | memory | lines by |
+//! | --- | --- | --- | --- |
+//! | private | [`Segment::new`] | touched at once | [`Segment::lines`], handed out once, or [`Segment::at`] |
+//! | private, lazy | [`Segment::reserve`] | each page when it is first written | the same |
+//! | shared | [`Segment::shared`], [`Segment::attach`] | reserved at once, sealed | [`Segment::at`], by offsets that all processes agree on |
+
+#[cfg(not(loom))]
+mod mapped;
+#[cfg(loom)]
+mod modelled;
+#[cfg(not(loom))]
+mod numa;
+#[cfg(not(loom))]
+mod room;
+#[cfg(not(loom))]
+mod shared;
+
+#[cfg(not(loom))]
+pub use mapped::Segment;
+#[cfg(loom)]
+pub use modelled::Segment;
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,13 +34,20 @@ use std::sync::Arc;
 /// # Safety
 ///
 /// - All-zero bytes are a valid value, equal to `Default::default()`.
+/// - Every other bit pattern is a valid value too, and may appear at any moment: the memory may be
+///   shared with a process that dies between two stores, or writes what it likes. No value in it is
+///   followed as an address or used as a length or an index before it is checked, and what is
+///   checked is a copy.
 /// - The type needs no `Drop`, and is shared between threads by atomics or by a protocol that its
 ///   owner states.
+/// - Values may lie one over the other ([`Segment::at`]): that must not lead to more than wrong
+///   numbers.
 pub unsafe trait Lines: Default + Send + Sync + 'static {}
 
-// SAFETY: one atomic integer; zero is its default.
+// SAFETY: one atomic integer, of which any value is valid; zero is its default.
 unsafe impl Lines for crate::Flag {}
-// SAFETY: one atomic integer (AWAKE is zero); `Bed` is empty outside of models.
+// SAFETY: one atomic integer, of which any value is valid (AWAKE is zero; a word that nobody wrote
+// is only ever compared, see `park`); `Bed` is empty outside of models.
 unsafe impl Lines for crate::Line<crate::Parker> {}
 
 /// Why a segment could not be had.
@@ -43,6 +72,66 @@ pub enum SegmentError {
         /// Bytes wanted.
         wanted: usize,
     },
+    /// A view that does not lie in the segment.
+    #[error(
+        "{count} values of {each} bytes at offset {offset} do not lie in a segment of {bytes} bytes"
+    )]
+    Outside {
+        /// First byte wanted.
+        offset: usize,
+        /// Values wanted.
+        count: usize,
+        /// Bytes of each.
+        each: usize,
+        /// Bytes of the segment.
+        bytes: usize,
+    },
+    /// A view that does not begin where its type may begin.
+    #[error("offset {offset} is no multiple of {align}, to which the values there are aligned")]
+    Misaligned {
+        /// First byte wanted.
+        offset: usize,
+        /// Bytes to whose multiples the type is aligned.
+        align: usize,
+    },
+    /// The machine, or this process's share of it, has less memory than was asked for.
+    #[error(
+        "{bytes} bytes of shared memory are wanted, {left} are left by {limit}; use fewer slots or ranks, or raise that limit"
+    )]
+    Room {
+        /// Bytes asked for.
+        bytes: usize,
+        /// Bytes left.
+        left: u64,
+        /// What limits them.
+        limit: String,
+    },
+    /// The kernel refused shared memory.
+    #[error("cannot {step} {bytes} bytes of shared memory: {source}{}", hint(.source))]
+    Shared {
+        /// What was refused.
+        step: &'static str,
+        /// Bytes asked for.
+        bytes: usize,
+        /// The kernel's answer.
+        source: std::io::Error,
+    },
+    /// A descriptor that is no segment of a team, or not of this user.
+    #[error("the descriptor for shared memory is not usable: {why}")]
+    Foreign {
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// What helps when shared memory was refused.
+fn hint(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::OutOfMemory | std::io::ErrorKind::StorageFull => {
+            "; use fewer slots or ranks, or raise the memory limit"
+        }
+        _ => "",
+    }
 }
 
 /// Where a segment's memory came to lie.
@@ -104,7 +193,7 @@ impl<T: Lines> std::ops::Deref for LineSlice<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: `Segment::lines` made `first..first+len` valid, initialised and shared by
+        // SAFETY: `Segment::lines` or `at` made `first..first+len` valid, initialised and shared by
         // references only; the segment is alive because `self` holds it.
         unsafe { core::slice::from_raw_parts(self.first, self.len) }
     }
@@ -151,8 +240,6 @@ impl<T: Lines> std::ops::Deref for LineRef<T> {
     }
 }
 
-pub use imp::Segment;
-
 impl Segment {
     /// A single line in a small segment of its own.
     ///
@@ -162,227 +249,6 @@ impl Segment {
     pub fn one<T: Lines>(node: Option<u32>) -> Result<LineRef<T>, SegmentError> {
         let segment = Self::new(size_of::<T>(), node)?;
         Ok(segment.lines::<T>(1)?.get(0))
-    }
-}
-
-#[cfg(not(loom))]
-mod imp {
-    use super::{LineSlice, Lines, Placement, SegmentError};
-    use crate::line::PAIR_BYTES;
-    use std::ptr::NonNull;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    const PAGE_BYTES: usize = 4096;
-
-    /// Zeroed memory for lines; see the module.
-    #[derive(Debug)]
-    pub struct Segment {
-        base: NonNull<u8>,
-        bytes: usize,
-        used: AtomicUsize,
-        placement: Placement,
-    }
-
-    // SAFETY: the mapping is plain memory; every access goes through `T: Lines`.
-    unsafe impl Send for Segment {}
-    // SAFETY: as above; `lines` hands out disjoint parts by an atomic counter.
-    unsafe impl Sync for Segment {}
-
-    impl Segment {
-        /// Maps `bytes` (rounded up to pages), on `node` where that is possible, and touches them.
-        ///
-        /// # Errors
-        ///
-        /// [`SegmentError::Map`]. A refused placement is no error: see [`Segment::placement`].
-        pub fn new(bytes: usize, node: Option<u32>) -> Result<Arc<Self>, SegmentError> {
-            let bytes = bytes.max(1).next_multiple_of(PAGE_BYTES);
-            // SAFETY: an anonymous private mapping at an address of the kernel's choice.
-            let base = unsafe {
-                libc::mmap(
-                    std::ptr::null_mut(),
-                    bytes,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                    -1,
-                    0,
-                )
-            };
-            if base == libc::MAP_FAILED {
-                let source = std::io::Error::last_os_error();
-                return Err(SegmentError::Map { bytes, source });
-            }
-            let base = NonNull::new(base.cast::<u8>()).expect("mmap returned null");
-            let wish = node.map(|node| prefer(base, bytes, node));
-            for page in (0..bytes).step_by(PAGE_BYTES) {
-                // SAFETY: within the mapping, which nobody else knows yet. The write, not a read,
-                // makes the kernel give the page its own memory now.
-                unsafe { base.add(page).write_volatile(0) };
-            }
-            let placement = match (node, wish) {
-                (Some(node), Some(Ok(()))) => match node_of(base) {
-                    Some(found) if found == node => Placement::On(node),
-                    Some(found) => Placement::Elsewhere(format!(
-                        "on NUMA node {found} instead of {node}: node {node} has no memory to give"
-                    )),
-                    None => Placement::Elsewhere(format!(
-                        "wished on NUMA node {node}; the kernel does not tell where it lies"
-                    )),
-                },
-                (Some(node), Some(Err(why))) => Placement::Elsewhere(format!(
-                    "where it was first touched: binding to NUMA node {node} was refused ({why})"
-                )),
-                _ => Placement::Anywhere,
-            };
-            Ok(Arc::new(Self {
-                base,
-                bytes,
-                used: AtomicUsize::new(0),
-                placement,
-            }))
-        }
-
-        /// The next `count` lines, all zero.
-        ///
-        /// # Errors
-        ///
-        /// [`SegmentError::Full`].
-        pub fn lines<T: Lines>(
-            self: &Arc<Self>,
-            count: usize,
-        ) -> Result<LineSlice<T>, SegmentError> {
-            const { assert!(align_of::<T>() <= PAIR_BYTES && !std::mem::needs_drop::<T>()) };
-            let wanted = Self::bytes_for::<T>(count);
-            // Relaxed: the counter hands out disjoint ranges; it publishes nothing.
-            let start = self.used.fetch_add(wanted, Ordering::Relaxed);
-            if start + wanted > self.bytes {
-                self.used.fetch_sub(wanted, Ordering::Relaxed);
-                let left = self.bytes.saturating_sub(start);
-                return Err(SegmentError::Full { left, wanted });
-            }
-            Ok(LineSlice {
-                // SAFETY: `start + wanted` lies in the mapping, as was just checked.
-                first: unsafe { self.base.add(start) }.as_ptr().cast(),
-                len: count,
-                segment: Arc::clone(self),
-            })
-        }
-
-        /// Bytes that `count` lines of `T` take in a segment.
-        pub const fn bytes_for<T: Lines>(count: usize) -> usize {
-            (count * size_of::<T>()).next_multiple_of(PAIR_BYTES)
-        }
-
-        /// Where the memory lies.
-        pub fn placement(&self) -> &Placement {
-            &self.placement
-        }
-    }
-
-    impl Drop for Segment {
-        fn drop(&mut self) {
-            // SAFETY: the mapping of `new`, unmapped once; every `LineSlice` into it held an Arc.
-            let done = unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
-            debug_assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
-        }
-    }
-
-    /// Asks the kernel to take the pages from `node`.
-    fn prefer(base: NonNull<u8>, bytes: usize, node: u32) -> std::io::Result<()> {
-        const MPOL_PREFERRED: libc::c_int = 1;
-        let mut mask = [0u64; 16];
-        let Some(word) = mask.get_mut(node as usize / 64) else {
-            return Err(std::io::ErrorKind::InvalidInput.into());
-        };
-        *word = 1 << (node % 64);
-        // SAFETY: the range is our mapping, the mask has as many bits as is said.
-        let done = unsafe {
-            libc::syscall(
-                libc::SYS_mbind,
-                base.as_ptr(),
-                bytes,
-                MPOL_PREFERRED,
-                mask.as_ptr(),
-                mask.len() * 64 + 1,
-                0,
-            )
-        };
-        if done == 0 {
-            Ok(())
-        } else {
-            Err(std::io::Error::last_os_error())
-        }
-    }
-
-    /// On which node a touched page lies.
-    fn node_of(page: NonNull<u8>) -> Option<u32> {
-        let pages = [page.as_ptr()];
-        let mut status = [-1i32];
-        // SAFETY: one page, one status; a null list of nodes only asks.
-        let done = unsafe {
-            libc::syscall(
-                libc::SYS_move_pages,
-                0,
-                1usize,
-                pages.as_ptr(),
-                std::ptr::null::<libc::c_int>(),
-                status.as_mut_ptr(),
-                0,
-            )
-        };
-        (done == 0).then(|| u32::try_from(status[0]).ok()).flatten()
-    }
-}
-
-#[cfg(loom)]
-mod imp {
-    use super::{LineSlice, Lines, Placement, SegmentError};
-    use std::sync::{Arc, Mutex};
-
-    /// Lines on the heap: loom's types are no plain memory.
-    #[derive(Debug, Default)]
-    pub struct Segment {
-        kept: Mutex<Vec<Kept>>,
-    }
-
-    struct Kept(#[allow(dead_code)] Box<dyn std::any::Any + Send + Sync>);
-
-    impl std::fmt::Debug for Kept {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("Kept")
-        }
-    }
-
-    impl Segment {
-        /// An empty segment.
-        pub fn new(_bytes: usize, _node: Option<u32>) -> Result<Arc<Self>, SegmentError> {
-            Ok(Arc::new(Self::default()))
-        }
-
-        /// The next `count` lines, all in their default state.
-        pub fn lines<T: Lines>(
-            self: &Arc<Self>,
-            count: usize,
-        ) -> Result<LineSlice<T>, SegmentError> {
-            let lines: Arc<[T]> = (0..count).map(|_| T::default()).collect();
-            let first = lines.as_ptr();
-            self.kept.lock().unwrap().push(Kept(Box::new(lines)));
-            Ok(LineSlice {
-                first,
-                len: count,
-                segment: Arc::clone(self),
-            })
-        }
-
-        /// Bytes that `count` lines of `T` take in a segment.
-        pub const fn bytes_for<T: Lines>(count: usize) -> usize {
-            count
-        }
-
-        /// Where the memory lies.
-        pub fn placement(&self) -> &Placement {
-            &Placement::Anywhere
-        }
     }
 }
 
@@ -436,5 +302,64 @@ mod tests {
             let said = segment.placement().to_string();
             assert!(said.contains(&node.to_string()), "{said}");
         }
+    }
+
+    #[test]
+    fn a_view_lies_within_the_segment_and_on_its_alignment() {
+        for segment in [Segment::new(1, None), Segment::reserve(4096)].map(Result::unwrap) {
+            let end = segment.bytes();
+            let view = |offset, count| {
+                let view = segment.at::<Flag>(offset, count);
+                view.map(|v| v.len()).map_err(|e| e.to_string())
+            };
+            assert_eq!(view(0, end / 128), Ok(end / 128));
+            assert_eq!(view(end - 128, 1), Ok(1));
+            assert_eq!(view(end, 0), Ok(0));
+            for (offset, count) in [
+                (end, 1),
+                (end - 128, 2),
+                (usize::MAX, 1),
+                (0, usize::MAX),
+                (128, usize::MAX / 128),
+                (usize::MAX - 127, 1),
+            ] {
+                let said = view(offset, count).unwrap_err();
+                let expected = format!(
+                    "{count} values of 128 bytes at offset {offset} do not lie in a segment of {end} bytes"
+                );
+                assert_eq!(said, expected);
+            }
+            let said = view(64, 1).unwrap_err();
+            assert!(said.starts_with("offset 64 is no multiple of 128"), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_reserved_takes_no_memory_until_it_is_written() {
+        // The pages of this very mapping, as another test may take memory meanwhile.
+        let resident = |address: usize| {
+            let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+            let mut inside = false;
+            for line in maps.lines() {
+                if let Some((low, high)) = line.split(' ').next().unwrap().split_once('-')
+                    && let Ok(low) = usize::from_str_radix(low, 16)
+                    && let Ok(high) = usize::from_str_radix(high, 16)
+                {
+                    inside = (low..high).contains(&address);
+                } else if inside && let Some(rss) = line.strip_prefix("Rss:") {
+                    let rss = rss.trim().strip_suffix("kB").unwrap();
+                    return rss.trim().parse::<usize>().unwrap();
+                }
+            }
+            panic!("no mapping holds {address:x}");
+        };
+        let segment = Segment::reserve(1 << 32).unwrap();
+        let all = segment.at::<Flag>(0, (1 << 32) / 128).unwrap();
+        let address = (&raw const all[1 << 20]).addr();
+        // Where the kernel joins neighbouring mappings they count too, but not by a gibibyte.
+        let before = resident(address);
+        assert!(before < 1 << 20, "{before} KiB");
+        all[1 << 20].raise(1);
+        assert!(resident(address) < before + 1024);
     }
 }

@@ -1,0 +1,251 @@
+//! Segments as they are outside of models: mappings.
+
+use super::{LineSlice, Lines, Placement, SegmentError, numa};
+use crate::line::PAIR_BYTES;
+use crate::sync::{AtomicU64, Ordering};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Zeroed memory for lines; see the module.
+#[derive(Debug)]
+pub struct Segment {
+    pub(super) base: NonNull<u8>,
+    pub(super) bytes: usize,
+    /// How much of it `lines` has handed out.
+    used: AtomicU64,
+    placement: Placement,
+    shared: bool,
+}
+
+// SAFETY: the mapping is plain memory; every access goes through `T: Lines`.
+unsafe impl Send for Segment {}
+// SAFETY: as above; `lines` hands out disjoint parts by an atomic counter, and `T: Lines` bears
+// that views of `at` overlap.
+unsafe impl Sync for Segment {}
+
+impl Segment {
+    /// Maps `bytes` (rounded up to pages), on `node` where that is possible, and touches them.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Map`]. A refused placement is no error: see [`Segment::placement`].
+    pub fn new(bytes: usize, node: Option<u32>) -> Result<Arc<Self>, SegmentError> {
+        let mut segment = Self::private(bytes, 0)?;
+        let (base, bytes) = (segment.base, segment.bytes);
+        let wish = node.map(|node| (node, numa::prefer(base, bytes, node)));
+        for page in (0..bytes).step_by(rustix::param::page_size()) {
+            // SAFETY: within the mapping, which nobody else knows yet. The write, not a read,
+            // makes the kernel give the page its own memory now.
+            unsafe { base.add(page).write_volatile(0) };
+        }
+        if let Some((node, wish)) = wish {
+            segment.placement = numa::outcome(base, node, wish);
+        }
+        Ok(Arc::new(segment))
+    }
+
+    /// Sets `bytes` (rounded up to pages) of addresses aside. A page takes memory from its first
+    /// write on; until then it reads as zeros. For memory of which most teams use a part.
+    ///
+    /// Huge pages are off, as they would take 2 MiB for the first byte.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Map`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_wire::{Flag, Segment};
+    /// let segment = Segment::reserve(1 << 30)?;
+    /// let flag = segment.at::<Flag>(1 << 29, 1)?;
+    /// flag[0].raise(3);
+    /// assert_eq!(flag[0].seq(), 3);
+    /// # Ok::<(), corecast_wire::SegmentError>(())
+    /// ```
+    pub fn reserve(bytes: usize) -> Result<Arc<Self>, SegmentError> {
+        let segment = Self::private(bytes, libc::MAP_NORESERVE)?;
+        // SAFETY: our own mapping; the advice changes no contents. A kernel without huge pages
+        // refuses it, and has no need of it.
+        unsafe {
+            libc::madvise(
+                segment.base.as_ptr().cast(),
+                segment.bytes,
+                libc::MADV_NOHUGEPAGE,
+            )
+        };
+        Ok(Arc::new(segment))
+    }
+
+    fn private(bytes: usize, flags: libc::c_int) -> Result<Self, SegmentError> {
+        let Some(bytes) = pages(bytes) else {
+            let source = std::io::ErrorKind::OutOfMemory.into();
+            return Err(SegmentError::Map { bytes, source });
+        };
+        let flags = flags | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        Self::map(bytes, flags, -1)
+    }
+
+    /// Maps `bytes`, a multiple of the page size.
+    pub(super) fn map(
+        bytes: usize,
+        flags: libc::c_int,
+        file: libc::c_int,
+    ) -> Result<Self, SegmentError> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, file, 0) };
+        if base == libc::MAP_FAILED {
+            let source = std::io::Error::last_os_error();
+            return Err(SegmentError::Map { bytes, source });
+        }
+        Ok(Self {
+            base: NonNull::new(base.cast::<u8>()).expect("mmap returned null"),
+            bytes,
+            used: AtomicU64::new(0),
+            placement: Placement::Anywhere,
+            shared: flags & libc::MAP_SHARED != 0,
+        })
+    }
+
+    /// The next `count` lines, all zero unless [`Segment::at`] was used to write there.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Full`].
+    pub fn lines<T: Lines>(self: &Arc<Self>, count: usize) -> Result<LineSlice<T>, SegmentError> {
+        const { assert!(align_of::<T>() <= PAIR_BYTES && !std::mem::needs_drop::<T>()) };
+        let wanted = Self::bytes_for::<T>(count);
+        // Relaxed: the counter hands out disjoint ranges; it publishes nothing.
+        let start = self.used.fetch_add(wanted as u64, Ordering::Relaxed) as usize;
+        if start + wanted > self.bytes {
+            self.used.fetch_sub(wanted as u64, Ordering::Relaxed);
+            let left = self.bytes.saturating_sub(start);
+            return Err(SegmentError::Full { left, wanted });
+        }
+        Ok(self.view(start, count))
+    }
+
+    /// `count` values that begin `offset` bytes into the segment. Unlike [`Segment::lines`] this
+    /// gives the same place as often as it is asked, to whoever asks: so processes meet.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Outside`], [`SegmentError::Misaligned`]: an offset or a count that another
+    /// process wrote may be given as it is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_wire::{Flag, Segment};
+    /// let segment = Segment::new(4096, None)?;
+    /// segment.at::<Flag>(128, 2)?[1].raise(7);
+    /// assert_eq!(segment.at::<Flag>(256, 1)?[0].seq(), 7);
+    /// assert!(segment.at::<Flag>(4096, 1).is_err());
+    /// # Ok::<(), corecast_wire::SegmentError>(())
+    /// ```
+    pub fn at<T: Lines>(
+        self: &Arc<Self>,
+        offset: usize,
+        count: usize,
+    ) -> Result<LineSlice<T>, SegmentError> {
+        const { assert!(align_of::<T>() <= PAIR_BYTES && !std::mem::needs_drop::<T>()) };
+        let each = size_of::<T>();
+        let end = count.checked_mul(each).and_then(|n| n.checked_add(offset));
+        if end.is_none_or(|end| end > self.bytes) {
+            return Err(SegmentError::Outside {
+                offset,
+                count,
+                each,
+                bytes: self.bytes,
+            });
+        }
+        if !offset.is_multiple_of(align_of::<T>()) {
+            let align = align_of::<T>();
+            return Err(SegmentError::Misaligned { offset, align });
+        }
+        Ok(self.view(offset, count))
+    }
+
+    fn view<T: Lines>(self: &Arc<Self>, offset: usize, count: usize) -> LineSlice<T> {
+        LineSlice {
+            // SAFETY: both callers have checked that the range lies in the mapping.
+            first: unsafe { self.base.add(offset) }.as_ptr().cast(),
+            len: count,
+            segment: Arc::clone(self),
+        }
+    }
+
+    /// Asks the kernel to keep the pages from `offset` to `offset + len` on NUMA node `node`
+    /// (operating system's number), and moves those that lie elsewhere. `offset` is a multiple of
+    /// the page size, the end is rounded up.
+    ///
+    /// Pages of a shared segment move as long as this process alone has touched them: so each
+    /// process binds what it reads before it tells the others where that is. The first page of the
+    /// range takes memory by this, also in a lazy segment.
+    ///
+    /// # Cost
+    ///
+    /// Some microseconds, and a copy of each page that moves.
+    pub fn bind(&self, offset: usize, len: usize, node: u32) -> Placement {
+        let page = rustix::param::page_size();
+        let end = offset.checked_add(len).and_then(pages);
+        let Some(end) = end.filter(|&end| end <= self.bytes && len > 0) else {
+            return Placement::Elsewhere(format!(
+                "where it was: {len} bytes at offset {offset} do not lie in a segment of {} bytes",
+                self.bytes
+            ));
+        };
+        if !offset.is_multiple_of(page) {
+            return Placement::Elsewhere(format!(
+                "where it was: offset {offset} is no multiple of the page size, {page}"
+            ));
+        }
+        // SAFETY: within the mapping, as was just checked.
+        let first = unsafe { self.base.add(offset) };
+        let len = end - offset;
+        if self.shared {
+            // Only pages that this process sees can be moved.
+            numa::populate(first, len);
+        }
+        let wish = numa::prefer(first, len, node);
+        numa::populate(first, page);
+        numa::outcome(first, node, wish)
+    }
+
+    /// Bytes that `count` lines of `T` take in a segment.
+    pub const fn bytes_for<T: Lines>(count: usize) -> usize {
+        (count * size_of::<T>()).next_multiple_of(PAIR_BYTES)
+    }
+
+    /// Its length in bytes, a multiple of the page size.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether other processes can have it too.
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// Where the memory lies; of a part that [`Segment::bind`] was asked for, it has said so itself.
+    pub fn placement(&self) -> &Placement {
+        &self.placement
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `map`, unmapped once; every `LineSlice` into it held an Arc.
+        let done = unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+        debug_assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
+    }
+}
+
+/// `bytes` rounded up to pages, at least one.
+pub(super) fn pages(bytes: usize) -> Option<usize> {
+    let bytes = bytes
+        .max(1)
+        .checked_next_multiple_of(rustix::param::page_size())?;
+    (bytes <= isize::MAX as usize).then_some(bytes)
+}
