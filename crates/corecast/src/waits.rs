@@ -109,8 +109,10 @@ impl fmt::Display for Waits {
 /// Whether whoever wakes a sleeping member pays a fence, in a sentence.
 pub fn fence() -> &'static str {
     match fence_kind() {
-        FenceKind::Asymmetric => "membarrier, which only those pay who go to sleep",
-        FenceKind::Symmetric => {
+        FenceKind::Asymmetric | FenceKind::SharedAsymmetric => {
+            "membarrier, which only those pay who go to sleep"
+        }
+        FenceKind::Symmetric | FenceKind::SharedSymmetric => {
             "full, at every notification: the kernel refuses membarrier, or CORECAST_FENCE says so"
         }
     }

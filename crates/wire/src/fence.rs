@@ -5,6 +5,11 @@
 //! every running thread of the process execute a full fence at some point during the call, which
 //! orders whatever the frequent side did around that point. Where the kernel refuses, both sides
 //! use a full fence.
+//!
+//! Between processes it is `membarrier(GLOBAL_EXPEDITED)`, which reaches the running threads of
+//! every process that has registered. So a process that skips its light fence must have
+//! registered, and the others must call: **all processes of a team use one kind**, the symmetric
+//! one if any of them has no other.
 
 use std::sync::OnceLock;
 
@@ -13,21 +18,69 @@ use std::sync::OnceLock;
 pub enum FenceKind {
     /// `membarrier` for the sleeper, nothing for the waker.
     Asymmetric,
+    /// The same between processes.
+    SharedAsymmetric,
     /// A full fence on both sides: the kernel refuses `membarrier`.
     Symmetric,
+    /// The same between processes.
+    SharedSymmetric,
 }
 
-/// Which fence this process uses. The first call registers with the kernel.
+impl FenceKind {
+    /// Whether it orders threads of different processes too, and their sleep is such that the other
+    /// process can end it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert!(!corecast_wire::fence_kind().is_shared());
+    /// assert!(corecast_wire::shared_fence_kind().is_shared());
+    /// ```
+    #[inline]
+    pub const fn is_shared(self) -> bool {
+        matches!(self, Self::SharedAsymmetric | Self::SharedSymmetric)
+    }
+
+    /// Whether the waker's side is free.
+    #[inline(always)]
+    pub const fn is_asymmetric(self) -> bool {
+        matches!(self, Self::Asymmetric | Self::SharedAsymmetric)
+    }
+}
+
+/// Which fence this process uses among its own threads. The first call registers with the kernel.
+///
+/// `CORECAST_FENCE=symmetric` makes it, and [`shared_fence_kind`], a full fence on both sides.
 pub fn fence_kind() -> FenceKind {
     static KIND: OnceLock<FenceKind> = OnceLock::new();
+    *KIND.get_or_init(
+        || match registered(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) {
+            true => FenceKind::Asymmetric,
+            false => FenceKind::Symmetric,
+        },
+    )
+}
+
+/// Which fence this process can use with other processes. The first call registers with the kernel.
+///
+/// All processes of a team must use the same one: [`FenceKind::SharedSymmetric`] unless each of
+/// them can do better.
+pub fn shared_fence_kind() -> FenceKind {
+    static KIND: OnceLock<FenceKind> = OnceLock::new();
     *KIND.get_or_init(|| {
-        let forced = std::env::var_os("CORECAST_FENCE").is_some_and(|v| v == "symmetric");
-        if !forced && membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) {
-            FenceKind::Asymmetric
-        } else {
-            FenceKind::Symmetric
+        // The call itself is tried as well: a filter may refuse the one and not the other.
+        match registered(libc::MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED)
+            && membarrier(libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED)
+        {
+            true => FenceKind::SharedAsymmetric,
+            false => FenceKind::SharedSymmetric,
         }
     })
+}
+
+fn registered(command: libc::c_int) -> bool {
+    let forced = std::env::var_os("CORECAST_FENCE").is_some_and(|v| v == "symmetric");
+    !forced && membarrier(command)
 }
 
 fn membarrier(command: libc::c_int) -> bool {
@@ -54,12 +107,11 @@ pub fn drain_stores() {
 #[inline(always)]
 pub(crate) fn light(kind: FenceKind) {
     #[cfg(not(loom))]
-    match kind {
-        FenceKind::Asymmetric => {
-            core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
-        }
+    if kind.is_asymmetric() {
+        core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+    } else {
         // SeqCst: the store before must be visible before the load after, which no weaker fence gives.
-        FenceKind::Symmetric => core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst),
+        core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
     }
     #[cfg(loom)]
     {
@@ -76,8 +128,13 @@ pub(crate) fn heavy(kind: FenceKind) {
     {
         // SeqCst: see `light`; with membarrier it orders this thread's own store and load.
         core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
-        if kind == FenceKind::Asymmetric {
-            let done = membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+        let command = match kind {
+            FenceKind::Asymmetric => Some(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED),
+            FenceKind::SharedAsymmetric => Some(libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED),
+            FenceKind::Symmetric | FenceKind::SharedSymmetric => None,
+        };
+        if let Some(command) = command {
+            let done = membarrier(command);
             assert!(
                 done,
                 "membarrier failed after it was registered: {}",

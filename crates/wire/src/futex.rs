@@ -12,18 +12,34 @@ mod imp {
 
     impl Bed {
         /// Sleeps while `word` holds `expected`, at most for `limit`. May return at any time.
-        pub(crate) fn sleep(&self, word: &AtomicU32, expected: u32, limit: Option<Duration>) {
+        ///
+        /// `shared`: the waker may be another process, which knows the word by its page's file.
+        pub(crate) fn sleep(
+            &self,
+            word: &AtomicU32,
+            expected: u32,
+            limit: Option<Duration>,
+            shared: bool,
+        ) {
             let limit = limit.map(|d| futex::Timespec {
                 tv_sec: d.as_secs().min(i64::MAX as u64) as i64,
                 tv_nsec: i64::from(d.subsec_nanos()),
             });
             // EAGAIN (the word changed), EINTR and ETIMEDOUT all mean: look again.
-            let _ = futex::wait(word, futex::Flags::PRIVATE, expected, limit.as_ref());
+            let _ = futex::wait(word, flags(shared), expected, limit.as_ref());
         }
 
         /// Wakes the thread that sleeps on `word`, if any.
-        pub(crate) fn wake(&self, word: &AtomicU32) {
-            let _ = futex::wake(word, futex::Flags::PRIVATE, 1);
+        /// `shared` as it was for the sleep.
+        pub(crate) fn wake(&self, word: &AtomicU32, shared: bool) {
+            let _ = futex::wake(word, flags(shared), 1);
+        }
+    }
+
+    fn flags(shared: bool) -> futex::Flags {
+        match shared {
+            true => futex::Flags::empty(),
+            false => futex::Flags::PRIVATE,
         }
     }
 }
@@ -41,7 +57,13 @@ mod imp {
     }
 
     impl Bed {
-        pub(crate) fn sleep(&self, word: &AtomicU32, expected: u32, _limit: Option<Duration>) {
+        pub(crate) fn sleep(
+            &self,
+            word: &AtomicU32,
+            expected: u32,
+            _limit: Option<Duration>,
+            _shared: bool,
+        ) {
             let guard = self.lock.lock().unwrap();
             // Relaxed: the kernel compares under the bucket's lock, which the waker takes after its change.
             if word.load(loom::sync::atomic::Ordering::Relaxed) == expected {
@@ -49,7 +71,7 @@ mod imp {
             }
         }
 
-        pub(crate) fn wake(&self, _word: &AtomicU32) {
+        pub(crate) fn wake(&self, _word: &AtomicU32, _shared: bool) {
             drop(self.lock.lock().unwrap());
             self.bell.notify_all();
         }

@@ -18,6 +18,8 @@ pub mod diary;
 pub mod fabric;
 mod fence;
 mod flag;
+#[cfg(not(loom))]
+pub mod fork;
 mod futex;
 mod line;
 pub mod park;
@@ -27,7 +29,7 @@ mod sync;
 pub mod wait;
 
 pub use fabric::Fabric;
-pub use fence::{FenceKind, drain_stores, fence_kind};
+pub use fence::{FenceKind, drain_stores, fence_kind, shared_fence_kind};
 pub use flag::Flag;
 pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use park::Parker;

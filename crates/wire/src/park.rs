@@ -1,19 +1,26 @@
 //! One thread's place to sleep, and how others learn that it sleeps.
 //!
-//! A thread waits for one thing at a time; a *token* names it. The word is [`AWAKE`] or the token
-//! of what its owner is about to sleep for:
+//! A thread mostly waits for one thing; a *token* names it. Who waits for several at once sleeps
+//! for [`ANY`]. The word is [`AWAKE`] or the token of what its owner is about to sleep for:
 //!
 //! | word | owner | a publisher of `token` |
 //! | --- | --- | --- |
 //! | `AWAKE` | runs | sees it in its own shared copy of the line: nothing to do |
 //! | `token` | looks once more, then sleeps | swaps it to `AWAKE` and rings |
+//! | `ANY` | looks at everything once more, then sleeps | the same, out of line |
 //! | another token | sleeps for something else | nothing to do |
+//! | bytes that nobody wrote | any of these | nothing to do |
 //!
 //! The dangerous interleaving: the owner looks (nothing there), the publisher publishes and looks
 //! (nobody sleeps), the owner sleeps for ever. It needs both looks to precede both stores in the
 //! eyes of the other. **Invariant 1:** the owner stores its token, passes the heavy fence, and
 //! only then takes its last look. **Invariant 2:** the publisher publishes, passes the light
 //! fence, and only then loads the word. With the two fences at least one of them sees the other.
+//!
+//! The word may lie in memory that processes share, and a process may end between any two stores.
+//! **Invariant 3:** a value of the word is only ever compared. So odd bytes cost a sleeper its
+//! wake-up at worst, and its nap has an end. A waker that was killed after its swap and before its
+//! ring leaves a sleeper whose word says `AWAKE`: [`Parker::wake_any`] rings such a one as well.
 
 use crate::fence::{self, FenceKind};
 use crate::futex::Bed;
@@ -23,6 +30,9 @@ use std::time::Duration;
 /// The word while the owner runs. Tokens are any other value.
 pub const AWAKE: u32 = 0;
 
+/// The token of an owner that waits for several things at once: every publisher rings.
+pub const ANY: u32 = u32::MAX;
+
 /// A thread's place to sleep. The owner sleeps, anybody may wake.
 #[derive(Debug, Default)]
 pub struct Parker {
@@ -31,7 +41,8 @@ pub struct Parker {
 }
 
 impl Parker {
-    /// Publisher's side, after publishing what `token` names: wakes the owner if it sleeps for it.
+    /// Publisher's side, after publishing what `token` names: wakes the owner if it sleeps for it,
+    /// or for [`ANY`].
     ///
     /// # Cost
     ///
@@ -40,31 +51,50 @@ impl Parker {
     pub fn wake_for(&self, token: u32, kind: FenceKind) {
         fence::light(kind);
         // Relaxed: ordered by the fences (Invariants 1 and 2); the value alone matters.
-        if self.word.load(Ordering::Relaxed) == token {
-            self.ring(token);
+        let word = self.word.load(Ordering::Relaxed);
+        if word != AWAKE {
+            self.knock(word, token, kind);
         }
     }
 
     /// Wakes the owner whatever it sleeps for: for news that concern everybody, such as a lost peer.
+    ///
+    /// # Cost
+    ///
+    /// Between processes a system call always.
     pub fn wake_any(&self, kind: FenceKind) {
         fence::light(kind);
-        let token = self.word.load(Ordering::Relaxed);
-        if token != AWAKE {
-            self.ring(token);
+        // Relaxed: as in `wake_for`.
+        let word = self.word.load(Ordering::Relaxed);
+        if word != AWAKE {
+            self.ring(word, kind);
+        }
+        if kind.is_shared() && !mutated!(RingTheAnnouncedOnly) {
+            // The sleeper may have lost the ring that was meant for it (Invariant 3).
+            self.bed.wake(&self.word, true);
+        }
+    }
+
+    /// Somebody sleeps, or is about to; is it for this?
+    #[cold]
+    #[inline(never)]
+    fn knock(&self, word: u32, token: u32, kind: FenceKind) {
+        if word == token || (word == ANY && !mutated!(AnyUnheard)) {
+            self.ring(word, kind);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn ring(&self, token: u32) {
+    fn ring(&self, word: u32, kind: FenceKind) {
         // Relaxed: what was published is ordered by its own store; the word is only a bell.
         // A failure means that the owner woke by itself and will look again.
         if self
             .word
-            .compare_exchange(token, AWAKE, Ordering::Relaxed, Ordering::Relaxed)
+            .compare_exchange(word, AWAKE, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
         {
-            self.bed.wake(&self.word);
+            self.bed.wake(&self.word, kind.is_shared());
         }
     }
 
@@ -91,9 +121,101 @@ impl Parker {
             last_look()
         };
         if found.is_none() {
-            self.bed.sleep(&self.word, token, limit);
+            self.bed.sleep(&self.word, token, limit, kind.is_shared());
         }
         self.word.store(AWAKE, Ordering::Relaxed);
         found
+    }
+
+    /// What a waker that is killed before it rings leaves behind, for models.
+    #[cfg(loom)]
+    pub fn swap_without_ring(&self) -> bool {
+        // Relaxed: as in `ring`.
+        self.word.swap(AWAKE, Ordering::Relaxed) != AWAKE
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::fence::{fence_kind, shared_fence_kind};
+    use std::time::Instant;
+
+    const KINDS: [fn() -> FenceKind; 4] = [
+        fence_kind,
+        shared_fence_kind,
+        || FenceKind::Symmetric,
+        || FenceKind::SharedSymmetric,
+    ];
+
+    /// Runs a sleeper for `token` that looks for `news`, and gives the parker and the news to
+    /// `wake`. Returns whether the sleep ended by it.
+    fn sleeper(kind: FenceKind, token: u32, wake: impl Fn(&Parker, &AtomicU32)) -> bool {
+        const LIMIT: Duration = Duration::from_secs(20);
+        let (parker, news) = (Parker::default(), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| {
+                let begin = Instant::now();
+                while news.load(Ordering::Acquire) == 0 {
+                    if begin.elapsed() > LIMIT {
+                        return false;
+                    }
+                    parker.park(token, kind, Some(LIMIT), || {
+                        (news.load(Ordering::Acquire) != 0).then_some(())
+                    });
+                }
+                begin.elapsed() < LIMIT
+            });
+            // Relaxed: only to wait for the sleeper.
+            while parker.word.load(Ordering::Relaxed) != token {
+                std::thread::yield_now();
+            }
+            // Long enough that it nearly always sleeps by now; what is asserted holds anyway.
+            std::thread::sleep(Duration::from_millis(5));
+            wake(&parker, &news);
+            sleeper.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn its_own_token_and_any_wake() {
+        for kind in KINDS.map(|kind| kind()) {
+            for (sleeps_for, token) in [(7, 7), (ANY, 7), (ANY, 1)] {
+                assert!(
+                    sleeper(kind, sleeps_for, |parker, news| {
+                        news.store(1, Ordering::Release);
+                        parker.wake_for(token, kind);
+                    }),
+                    "{kind:?}, {sleeps_for}, {token}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn another_token_does_not_touch_the_word() {
+        let parker = Parker::default();
+        for word in [1, 2, 0xDEAD_BEEF] {
+            parker.word.store(word, Ordering::Relaxed);
+            parker.wake_for(9, FenceKind::SharedSymmetric);
+            assert_eq!(parker.word.load(Ordering::Relaxed), word);
+        }
+    }
+
+    #[test]
+    fn news_for_all_wake_whatever_the_word_says() {
+        for kind in [shared_fence_kind(), FenceKind::SharedSymmetric] {
+            for odd in [AWAKE, 5, 0xDEAD_BEEF, ANY] {
+                assert!(
+                    sleeper(kind, 3, |parker, news| {
+                        parker.word.store(odd, Ordering::Relaxed);
+                        std::thread::sleep(Duration::from_millis(2));
+                        news.store(1, Ordering::Release);
+                        parker.wake_any(kind);
+                    }),
+                    "{kind:?}, {odd:#x}"
+                );
+            }
+        }
     }
 }

@@ -31,17 +31,17 @@ use std::sync::Arc;
 
 /// Types that may lie in a segment.
 ///
+/// The memory may be shared with a process that dies between two stores, or writes what it likes.
+/// So nothing that is read from it is followed as an address, or used as a length or an index,
+/// before a copy of it was checked.
+///
 /// # Safety
 ///
-/// - All-zero bytes are a valid value, equal to `Default::default()`.
-/// - Every other bit pattern is a valid value too, and may appear at any moment: the memory may be
-///   shared with a process that dies between two stores, or writes what it likes. No value in it is
-///   followed as an address or used as a length or an index before it is checked, and what is
-///   checked is a copy.
+/// - All-zero bytes are a valid value, equal to `Default::default()`; every other bit pattern is a
+///   valid value too, and may appear at any moment.
 /// - The type needs no `Drop`, and is shared between threads by atomics or by a protocol that its
-///   owner states.
-/// - Values may lie one over the other ([`Segment::at`]): that must not lead to more than wrong
-///   numbers.
+///   owner states. Values may lie one over the other ([`Segment::at`]): that leads to wrong numbers
+///   at worst.
 pub unsafe trait Lines: Default + Send + Sync + 'static {}
 
 // SAFETY: one atomic integer, of which any value is valid; zero is its default.
@@ -330,7 +330,10 @@ mod tests {
                 assert_eq!(said, expected);
             }
             let said = view(64, 1).unwrap_err();
-            assert!(said.starts_with("offset 64 is no multiple of 128"), "{said}");
+            assert!(
+                said.starts_with("offset 64 is no multiple of 128"),
+                "{said}"
+            );
         }
     }
 

@@ -117,6 +117,10 @@ pub mod mutant {
         NoLightFence,
         /// A sleeper goes to sleep without a last look.
         NoLastLook,
+        /// A publisher does not ring for whoever sleeps for anything.
+        AnyUnheard,
+        /// News for all ring only those whose word says that they sleep.
+        RingTheAnnouncedOnly,
         /// A sender overwrites slots that were not given back.
         NoFlowControl,
     }

@@ -157,8 +157,13 @@ const FIRST_NAP: Duration = Duration::from_millis(20);
 const LONGEST_NAP: Duration = Duration::from_secs(2);
 
 impl Governor {
-    /// A governor for the owner of `parker`.
+    /// A governor for the owner of `parker`, whose wakers are threads of this process.
     pub fn new(policy: Policy, parker: LineRef<Line<Parker>>) -> Self {
+        Self::with_fence(policy, parker, fence_kind())
+    }
+
+    /// A governor whose wakers use `fence` too: a shared kind where they may be other processes.
+    pub fn with_fence(policy: Policy, parker: LineRef<Line<Parker>>, fence: FenceKind) -> Self {
         let rate = arch::cycles_per_ns();
         let ticks = |ns: u32| (f64::from(ns) * rate) as u64;
         Self {
@@ -167,7 +172,7 @@ impl Governor {
             park: policy.park,
             turn_ticks_max: ticks(TURN_NS_MAX),
             lost_turns: Cell::new(0),
-            fence: fence_kind(),
+            fence,
             parker,
         }
     }

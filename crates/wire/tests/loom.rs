@@ -7,6 +7,7 @@
 
 use corecast_wire::diary::{Diary, Entry};
 use corecast_wire::mutant::{self, Mutant};
+use corecast_wire::park::ANY;
 use corecast_wire::queue::{self, Backend, Options, Receiver, Sender};
 use corecast_wire::{FenceKind, Flag, Governor, Line, LineRef, Parker, Policy, Segment};
 use loom::thread;
@@ -293,6 +294,66 @@ fn two_publishers_one_sleeper() {
             }
         },
     );
+}
+
+/// Whoever waits for several things at once sleeps for any, and the first publisher wakes it,
+/// whatever token that one uses. Then it waits for the other by its own token.
+#[test]
+fn any_of_two_publishers_wakes() {
+    let faults = [
+        Mutant::AnyUnheard,
+        Mutant::NoHeavyFence,
+        Mutant::NoLightFence,
+        Mutant::NoLastLook,
+    ];
+    check("any of two", Some(3), &faults, || {
+        let flags: [LineRef<Flag>; 2] = [Segment::one(None).unwrap(), Segment::one(None).unwrap()];
+        let parker: Bell = Segment::one(None).unwrap();
+        let kind = FenceKind::SharedSymmetric;
+        let sleeper = Governor::with_fence(Policy::PARK, parker.clone(), kind);
+        let publishers = [0usize, 1].map(|i| {
+            let (flag, parker) = (flags[i].clone(), parker.clone());
+            thread::spawn(move || {
+                flag.raise(1);
+                parker.wake_for(i as u32 + 1, kind);
+            })
+        });
+        let first = sleeper.wait(ANY, || (0..2).find(|&i| flags[i].seq() >= 1));
+        let second = 1 - first;
+        sleeper.wait(second as u32 + 1, || {
+            (flags[second].seq() >= 1).then_some(())
+        });
+        for publisher in publishers {
+            publisher.join().unwrap();
+        }
+    });
+}
+
+/// A waker that is killed between its swap and its ring leaves a sleeper that looks awake; whoever
+/// brings the news of its death wakes that one too.
+#[test]
+fn news_of_a_death_wake_whom_the_dead_one_did_not() {
+    let faults = [
+        Mutant::RingTheAnnouncedOnly,
+        Mutant::NoHeavyFence,
+        Mutant::NoLastLook,
+    ];
+    check("news of a death", None, &faults, || {
+        let news: LineRef<Flag> = Segment::one(None).unwrap();
+        let parker: Bell = Segment::one(None).unwrap();
+        let kind = FenceKind::SharedSymmetric;
+        let sleeper = Governor::with_fence(Policy::PARK, parker.clone(), kind);
+        let other = {
+            let news = news.clone();
+            thread::spawn(move || {
+                parker.swap_without_ring();
+                news.raise(1);
+                parker.wake_any(kind);
+            })
+        };
+        sleeper.wait(1, || (news.seq() >= 1).then_some(()));
+        other.join().unwrap();
+    });
 }
 
 /// A diary gives the call site of the operation that it names, or none.

@@ -210,11 +210,7 @@ mod tests {
         let found = groups(tree.root());
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].bytes, 0);
-        assert!(
-            found[0]
-                .limit
-                .ends_with("memory/y/memory.limit_in_bytes")
-        );
+        assert!(found[0].limit.ends_with("memory/y/memory.limit_in_bytes"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::mapped::pages;
 use super::{Segment, SegmentError, room};
 use rustix::fs::{FallocateFlags, FileType, MemfdFlags, Mode, SealFlags};
 use rustix::io::Errno;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 impl Segment {
@@ -102,7 +102,9 @@ impl Segment {
             )));
         }
         // The kernel counts blocks of 512 bytes whatever the file system's own are.
-        let reserved = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
+        let reserved = u64::try_from(stat.st_blocks)
+            .unwrap_or(0)
+            .saturating_mul(512);
         if reserved < bytes as u64 {
             return Err(foreign(format!(
                 "only {reserved} of its {bytes} bytes are reserved, the others may be missing later"
@@ -128,6 +130,7 @@ mod tests {
     use super::*;
     use crate::Flag;
     use rustix::fs::fcntl_get_seals;
+    use std::os::fd::AsFd;
 
     fn plain(bytes: u64, seals: SealFlags) -> OwnedFd {
         let file = create().unwrap();
@@ -173,10 +176,7 @@ mod tests {
         refused(read, "no file in memory");
         let path = std::env::temp_dir().join(format!("corecast-attach-{}", std::process::id()));
         std::fs::write(&path, vec![0; page as usize]).unwrap();
-        refused(
-            std::fs::File::open(&path).unwrap(),
-            "no file in memory",
-        );
+        refused(std::fs::File::open(&path).unwrap(), "no file in memory");
         std::fs::remove_file(&path).unwrap();
     }
 
@@ -186,7 +186,10 @@ mod tests {
             let error = Segment::shared(bytes).unwrap_err();
             let said = error.to_string();
             assert!(
-                matches!(error, SegmentError::Room { .. } | SegmentError::Shared { .. }),
+                matches!(
+                    error,
+                    SegmentError::Room { .. } | SegmentError::Shared { .. }
+                ),
                 "{said}"
             );
             assert!(said.contains("bytes of shared memory"), "{said}");

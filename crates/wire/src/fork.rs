@@ -1,0 +1,174 @@
+//! Whether this process is a copy of the one that made something.
+//!
+//! After `fork` the child has the parent's memory but none of its other threads: a team, a queue
+//! or a thread that it inherited is not its own. A [`Stamp`] taken when such a thing is made tells.
+//!
+//! The stamp is compared with a word in a page that the kernel clears in every child
+//! (`MADV_WIPEONFORK`, Linux 4.14), however the child is made. Where that is refused, a handler of
+//! `pthread_atfork` clears the word; it misses children that are made by a bare system call.
+//!
+//! **Invariant:** the word is 0 in a child until it takes a stamp of its own, and then a number that
+//! no process above it has had, because the counter is inherited and only grows.
+
+use crate::sync::{AtomicU32, Ordering};
+use std::sync::OnceLock;
+
+/// In which process something was made.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_wire::fork::{Stamp, forked_since};
+/// let stamp = Stamp::now();
+/// assert!(!forked_since(&stamp));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    word: &'static AtomicU32,
+    number: u32,
+}
+
+/// Whether this process was forked from the one that took `stamp`, directly or not.
+///
+/// # Cost
+///
+/// One load of a line that nobody writes, and a compare.
+#[inline(always)]
+pub fn forked_since(stamp: &Stamp) -> bool {
+    // Relaxed: the word changes by a fork, after which there is one thread; nothing else hangs on it.
+    stamp.word.load(Ordering::Relaxed) != stamp.number
+}
+
+impl Stamp {
+    /// A stamp of this process.
+    pub fn now() -> Self {
+        static WORD: OnceLock<&'static AtomicU32> = OnceLock::new();
+        Self::of(WORD.get_or_init(|| wiped().unwrap_or_else(handled)))
+    }
+
+    fn of(word: &'static AtomicU32) -> Self {
+        /// Inherited by children, so that none takes a number from above.
+        static LAST: AtomicU32 = AtomicU32::new(0);
+        // Relaxed, all: numbers, which publish nothing.
+        let mut number = word.load(Ordering::Relaxed);
+        if number == 0 {
+            let fresh = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+            number = match word.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => fresh,
+                Err(other) => other,
+            };
+        }
+        Self { word, number }
+    }
+}
+
+/// A word that the kernel clears in children. Never unmapped: stamps are copied freely.
+fn wiped() -> Option<&'static AtomicU32> {
+    let bytes = rustix::param::page_size();
+    // SAFETY: a new mapping at an address of the kernel's choice.
+    let page = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            bytes,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        )
+    };
+    if page == libc::MAP_FAILED {
+        return None;
+    }
+    // SAFETY: the mapping that was just made.
+    if unsafe { libc::madvise(page, bytes, libc::MADV_WIPEONFORK) } != 0 {
+        // SAFETY: the same mapping, which nobody else knows.
+        unsafe { libc::munmap(page, bytes) };
+        return None;
+    }
+    // SAFETY: page-aligned, zeroed (a valid atomic integer), mapped for ever, and accessed by
+    // atomic operations alone.
+    Some(unsafe { &*page.cast::<AtomicU32>() })
+}
+
+/// A word that the C library's handler clears in children.
+fn handled() -> &'static AtomicU32 {
+    static WORD: AtomicU32 = AtomicU32::new(0);
+    extern "C" fn in_child() {
+        // Relaxed: the child has one thread.
+        WORD.store(0, Ordering::Relaxed);
+    }
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the handler does one atomic store, which is safe at any point of a fork.
+        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    });
+    &WORD
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs `body` in a forked child; whether it returned true there. The test is one of several
+    /// threads, so `body` must neither allocate nor lock.
+    fn in_child(body: impl Fn() -> bool) -> bool {
+        // SAFETY: the child calls `body`, which keeps to what a signal handler may do, and ends.
+        match unsafe { libc::fork() } {
+            -1 => panic!("fork: {}", std::io::Error::last_os_error()),
+            0 => {
+                let code = if body() { 0 } else { 1 };
+                // SAFETY: ends this child at once, without the parent's clean-up.
+                unsafe { libc::_exit(code) }
+            }
+            child => {
+                let mut status = 0;
+                // SAFETY: waits for our own child and writes to our own integer.
+                let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
+                assert_eq!(ended, child);
+                status == 0
+            }
+        }
+    }
+
+    #[track_caller]
+    fn told_apart(word: &'static AtomicU32) {
+        let stamp = Stamp::of(word);
+        assert!(!forked_since(&stamp) && !forked_since(&Stamp::of(word)));
+        assert!(in_child(|| {
+            let inherited = forked_since(&stamp);
+            let own = Stamp::of(word);
+            // A grandchild is a copy of both.
+            inherited
+                && forked_since(&stamp)
+                && !forked_since(&own)
+                && in_child(|| {
+                    let after = (forked_since(&stamp), forked_since(&own));
+                    let own = Stamp::of(word);
+                    after == (true, true) && !forked_since(&own) && forked_since(&stamp)
+                })
+        }));
+        assert!(!forked_since(&stamp));
+        // Children that end do not matter, and siblings are told apart from the parent.
+        assert!(in_child(|| forked_since(&stamp)));
+    }
+
+    #[test]
+    fn a_child_knows_by_the_page_that_the_kernel_clears() {
+        match wiped() {
+            Some(word) => told_apart(word),
+            None => eprintln!("the kernel refuses MADV_WIPEONFORK"),
+        }
+    }
+
+    #[test]
+    fn a_child_knows_by_the_handler() {
+        told_apart(handled());
+    }
+
+    #[test]
+    fn a_child_knows_by_the_way_that_is_used_here() {
+        let stamp = Stamp::now();
+        assert!(in_child(|| forked_since(&stamp)));
+        assert!(!forked_since(&stamp));
+    }
+}
