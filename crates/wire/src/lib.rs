@@ -25,6 +25,7 @@ mod line;
 pub mod park;
 pub mod queue;
 mod segment;
+pub mod simd;
 mod sync;
 pub mod wait;
 

@@ -1,0 +1,98 @@
+//! The built-in operators, over one rule for each element type.
+
+use super::{LANES, Operator, kernel};
+use bytemuck::Pod;
+
+/// What a built-in operator does to two elements of type `T`; its implementors are the pairs that
+/// exist. Closed: use a closure for operators of your own.
+pub trait Rule<T>: closed::Closed {
+    /// What elements are combined as, and what the lanes of a fold hold: `f32` for sums of the
+    /// 16-bit floats, and mostly `T` itself.
+    type Wide: Copy;
+
+    /// Changes nothing that it is combined with.
+    const NEUTRAL: Self::Wide;
+
+    /// Exact.
+    fn widen(element: T) -> Self::Wide;
+
+    /// Rounds to nearest, ties to even, and makes the one quiet NaN of all of them.
+    fn narrow(wide: Self::Wide) -> T;
+
+    /// a ∘ b
+    fn apply(a: Self::Wide, b: Self::Wide) -> Self::Wide;
+}
+
+mod closed {
+    pub trait Closed {}
+}
+
+/// Both elements, there and back.
+#[inline(always)]
+fn both<T, R: Rule<T>>(a: T, b: T) -> T {
+    R::narrow(R::apply(R::widen(a), R::widen(b)))
+}
+
+macro_rules! operators {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $name;
+
+        impl closed::Closed for $name {}
+
+        impl<T: Pod> Operator<T> for $name
+        where
+            $name: Rule<T>,
+        {
+            #[inline]
+            fn combine(&self, into: &mut [T], with: &[T]) {
+                kernel::zip(into, with, both::<T, $name>);
+            }
+
+            #[inline]
+            fn combine_left(&self, into: &mut [T], with: &[T]) {
+                self.combine(into, with);
+            }
+
+            #[inline]
+            fn combine_into(&self, out: &mut [T], a: &[T], b: &[T]) {
+                kernel::zip_into(out, a, b, both::<T, $name>);
+            }
+
+            #[inline]
+            fn neutral(&self) -> Option<T> {
+                Some(<$name as Rule<T>>::narrow(<$name as Rule<T>>::NEUTRAL))
+            }
+
+            #[inline]
+            fn fold(&self, data: &[T]) -> Option<T> {
+                Some(<$name as Rule<T>>::narrow(kernel::fold(
+                    data,
+                    [<$name as Rule<T>>::NEUTRAL; LANES],
+                    |lane, element| <$name as Rule<T>>::apply(lane, <$name as Rule<T>>::widen(element)),
+                    <$name as Rule<T>>::apply,
+                )))
+            }
+        }
+    )*};
+}
+
+operators! {
+    /// The sum. Integers wrap around; the neutral element of floats is −0, which +0 is not: −0 + 0
+    /// is +0. A fold of `f16` or `bf16` has lanes of `f32` and rounds once, at the end.
+    Sum
+    /// The product. Integers wrap around. A fold of `f16` or `bf16` has lanes of `f32` and rounds
+    /// once, at the end.
+    Product
+    /// The least. NaN when either is NaN, as `minimum` of IEEE 754-2019; −0 is less than +0.
+    Min
+    /// The greatest. NaN when either is NaN, as `maximum` of IEEE 754-2019; −0 is less than +0.
+    Max
+    /// Bitwise and, of integers.
+    And
+    /// Bitwise or, of integers.
+    Or
+    /// Bitwise exclusive or, of integers.
+    Xor
+}

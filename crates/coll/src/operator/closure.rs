@@ -1,0 +1,37 @@
+//! Any closure from two elements to one is an operator.
+
+use super::{LANE_BYTES_MAX, LANES, Operator, kernel};
+use bytemuck::Pod;
+
+/// Commutative, without a neutral element; [`Ordered`](super::Ordered) and
+/// [`with_neutral`](super::with_neutral) say otherwise.
+impl<T: Pod, F: Fn(T, T) -> T> Operator<T> for F {
+    #[inline]
+    fn combine(&self, into: &mut [T], with: &[T]) {
+        kernel::zip(into, with, self);
+    }
+
+    #[inline]
+    fn combine_left(&self, into: &mut [T], with: &[T]) {
+        kernel::zip(into, with, |into, with| self(with, into));
+    }
+
+    #[inline]
+    fn combine_into(&self, out: &mut [T], a: &[T], b: &[T]) {
+        kernel::zip_into(out, a, b, self);
+    }
+
+    fn fold(&self, data: &[T]) -> Option<T> {
+        if size_of::<T>() > LANE_BYTES_MAX {
+            return data.iter().copied().reduce(self);
+        }
+        let Some((first, rest)) = data.split_first_chunk::<LANES>() else {
+            let mut lanes = [T::zeroed(); LANES];
+            let lanes = &mut lanes[..data.len()];
+            lanes.copy_from_slice(data);
+            kernel::halve(lanes, |low, high| self.combine(low, high));
+            return lanes.first().copied();
+        };
+        Some(kernel::fold(rest, *first, self, self))
+    }
+}

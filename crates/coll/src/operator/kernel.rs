@@ -1,0 +1,135 @@
+//! The loops of all operators that go element by element, compiled for each width of vectors.
+
+use super::{LANES, same_length};
+use bytemuck::Pod;
+use corecast_wire::simd::{Kernel, widest};
+
+/// Below so many bytes a plain loop is done before wide vectors are chosen.
+const SHORT_BYTES: usize = 256;
+
+fn is_short<T>(data: &[T]) -> bool {
+    size_of_val(data) <= SHORT_BYTES
+}
+
+/// `into[i] = rule(into[i], with[i])`
+#[track_caller]
+#[inline]
+pub(super) fn zip<T: Pod>(into: &mut [T], with: &[T], rule: impl Fn(T, T) -> T) {
+    same_length(into.len(), with.len());
+    let short = is_short(into);
+    let zip = Zip { into, with, rule };
+    if short { zip.run() } else { widest(zip) }
+}
+
+struct Zip<'a, T, F> {
+    into: &'a mut [T],
+    with: &'a [T],
+    rule: F,
+}
+
+impl<T: Pod, F: Fn(T, T) -> T> Kernel for Zip<'_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (into, with) in self.into.iter_mut().zip(self.with) {
+            *into = (self.rule)(*into, *with);
+        }
+    }
+}
+
+/// `out[i] = rule(a[i], b[i])`
+#[track_caller]
+#[inline]
+pub(super) fn zip_into<T: Pod>(out: &mut [T], a: &[T], b: &[T], rule: impl Fn(T, T) -> T) {
+    same_length(a.len(), b.len());
+    same_length(out.len(), a.len());
+    let short = is_short(out);
+    let zip = ZipInto { out, a, b, rule };
+    if short { zip.run() } else { widest(zip) }
+}
+
+struct ZipInto<'a, T, F> {
+    out: &'a mut [T],
+    a: &'a [T],
+    b: &'a [T],
+    rule: F,
+}
+
+impl<T: Pod, F: Fn(T, T) -> T> Kernel for ZipInto<'_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for ((out, a), b) in self.out.iter_mut().zip(self.a).zip(self.b) {
+            *out = (self.rule)(*a, *b);
+        }
+    }
+}
+
+/// The fold by lanes of `Operator::fold`, with lanes that start as `start`.
+///
+/// Lanes may be wider than elements: `add(lane, element)` and `join(lane, lane)`.
+#[inline]
+pub(super) fn fold<T: Pod, W: Copy>(
+    data: &[T],
+    start: [W; LANES],
+    add: impl Fn(W, T) -> W,
+    join: impl Fn(W, W) -> W,
+) -> W {
+    let short = is_short(data);
+    let fold = Fold {
+        data,
+        start,
+        add,
+        join,
+    };
+    if short { fold.run() } else { widest(fold) }
+}
+
+struct Fold<'a, T, W, A, J> {
+    data: &'a [T],
+    start: [W; LANES],
+    add: A,
+    join: J,
+}
+
+impl<T: Pod, W: Copy, A: Fn(W, T) -> W, J: Fn(W, W) -> W> Kernel for Fold<'_, T, W, A, J> {
+    type Output = W;
+
+    #[inline(always)]
+    fn run(self) -> W {
+        let mut lanes = self.start;
+        let (chunks, rest) = self.data.as_chunks::<LANES>();
+        for chunk in chunks {
+            for (lane, element) in lanes.iter_mut().zip(chunk) {
+                *lane = (self.add)(*lane, *element);
+            }
+        }
+        for (lane, element) in lanes.iter_mut().zip(rest) {
+            *lane = (self.add)(*lane, *element);
+        }
+        halve(&mut lanes, |low, high| {
+            for (low, high) in low.iter_mut().zip(high) {
+                *low = (self.join)(*low, *high);
+            }
+        });
+        lanes[0]
+    }
+}
+
+/// Joins the upper half of the lanes to the lower one until one is left. Up to [`LANES`] lanes.
+#[inline(always)]
+pub(super) fn halve<W>(lanes: &mut [W], join: impl Fn(&mut [W], &[W])) {
+    debug_assert!(lanes.len() <= LANES);
+    let mut half = LANES / 2;
+    let mut used = lanes.len();
+    while half > 0 {
+        if used > half {
+            let (low, high) = lanes[..used].split_at_mut(half);
+            join(&mut low[..high.len()], high);
+            used = half;
+        }
+        half /= 2;
+    }
+}
