@@ -179,7 +179,7 @@ fn tame<T: Twin>(len: usize, rng: &mut fastrand::Rng) -> Vec<T> {
 }
 
 fn lengths() -> impl Iterator<Item = usize> {
-    (0..70).chain([127, 128, 129, 255, 1000, 4099])
+    (0..70).chain([127, 128, 129, 255, 256, 257, 300, 511, 512, 513, 1000, 4099])
 }
 
 /// Same bits; says which element is not.

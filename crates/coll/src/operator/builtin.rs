@@ -1,6 +1,6 @@
 //! The built-in operators, over one rule for each element type.
 
-use super::{LANES, Operator, kernel};
+use super::{Operator, kernel};
 use bytemuck::Pod;
 
 /// What a built-in operator does to two elements of type `T`; its implementors are the pairs that
@@ -67,12 +67,8 @@ macro_rules! operators {
 
             #[inline]
             fn fold(&self, data: &[T]) -> Option<T> {
-                Some(<$name as Rule<T>>::narrow(kernel::fold(
-                    data,
-                    [<$name as Rule<T>>::NEUTRAL; LANES],
-                    |lane, element| <$name as Rule<T>>::apply(lane, <$name as Rule<T>>::widen(element)),
-                    <$name as Rule<T>>::apply,
-                )))
+                let wide = kernel::fold(data, <$name as Rule<T>>::widen, <$name as Rule<T>>::apply);
+                wide.map(<$name as Rule<T>>::narrow).or_else(|| self.neutral())
             }
         }
     )*};

@@ -1,6 +1,6 @@
 //! Any closure from two elements to one is an operator.
 
-use super::{LANE_BYTES_MAX, LANES, Operator, kernel};
+use super::{LANE_BYTES_MAX, Operator, kernel};
 use bytemuck::Pod;
 
 /// Commutative, without a neutral element; [`Ordered`](super::Ordered) and
@@ -25,13 +25,6 @@ impl<T: Pod, F: Fn(T, T) -> T> Operator<T> for F {
         if size_of::<T>() > LANE_BYTES_MAX {
             return data.iter().copied().reduce(self);
         }
-        let Some((first, rest)) = data.split_first_chunk::<LANES>() else {
-            let mut lanes = [T::zeroed(); LANES];
-            let lanes = &mut lanes[..data.len()];
-            lanes.copy_from_slice(data);
-            kernel::halve(lanes, |low, high| self.combine(low, high));
-            return lanes.first().copied();
-        };
-        Some(kernel::fold(rest, *first, self, self))
+        kernel::fold(data, |element| element, self)
     }
 }

@@ -6,29 +6,17 @@ macro_rules! floats {
     ($($type:ident $quiet:literal)*) => {$(
         floats!(rule Sum $type $quiet -0.0, |a, b| a + b);
         floats!(rule Product $type $quiet 1.0, |a, b| a * b);
-        // Equal numbers have equal bits but for the two zeros: their signs or give the lesser
-        // zero, their signs and the greater one. Neither less, greater nor equal: one is NaN.
+        // An instruction each: the second operand where they are equal or one is NaN. So the two
+        // turns differ for the two zeros alone: signs or give the lesser one, and the greater one.
         floats!(rule Min $type $quiet $type::INFINITY, |a: $type, b: $type| {
-            if a < b {
-                a
-            } else if b < a {
-                b
-            } else if a == b {
-                $type::from_bits(a.to_bits() | b.to_bits())
-            } else {
-                $type::from_bits($quiet)
-            }
+            let turns = (if a < b { a } else { b }, if b < a { b } else { a });
+            let least = $type::from_bits(turns.0.to_bits() | turns.1.to_bits());
+            if a.is_nan() | b.is_nan() { $type::from_bits($quiet) } else { least }
         });
         floats!(rule Max $type $quiet $type::NEG_INFINITY, |a: $type, b: $type| {
-            if a > b {
-                a
-            } else if b > a {
-                b
-            } else if a == b {
-                $type::from_bits(a.to_bits() & b.to_bits())
-            } else {
-                $type::from_bits($quiet)
-            }
+            let turns = (if a > b { a } else { b }, if b > a { b } else { a });
+            let greatest = $type::from_bits(turns.0.to_bits() & turns.1.to_bits());
+            if a.is_nan() | b.is_nan() { $type::from_bits($quiet) } else { greatest }
         });
     )*};
     (rule $operator:ident $type:ident $quiet:literal $neutral:expr, $apply:expr) => {

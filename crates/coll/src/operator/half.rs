@@ -7,6 +7,7 @@
 
 use super::builtin::{Max, Min, Product, Rule, Sum};
 use ::half::{bf16, f16};
+use std::hint::select_unpredictable as select;
 
 const BF16_QUIET: u16 = 0x7FC0;
 const F16_QUIET: u16 = 0x7E00;
@@ -24,11 +25,7 @@ fn bf16_to_f32(element: bf16) -> f32 {
 fn bf16_of_f32(wide: f32) -> bf16 {
     let bits = wide.to_bits();
     let rounded = bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16;
-    bf16::from_bits(if wide.is_nan() {
-        BF16_QUIET
-    } else {
-        rounded as u16
-    })
+    bf16::from_bits(select(wide.is_nan(), BF16_QUIET, rounded as u16))
 }
 
 /// Moves the exponent from bias 15 to bias 127. Subnormal numbers become normal ones: a leading one
@@ -41,13 +38,12 @@ fn f16_to_f32(element: f16) -> f32 {
     let bits = u32::from(element.to_bits());
     let magnitude = (bits & 0x7FFF) << 13;
     let subnormal = f32::from_bits(magnitude + SMALLEST_NORMAL) - f32::from_bits(SMALLEST_NORMAL);
-    let wide = if magnitude >= EXPONENT {
-        magnitude | INFINITY
-    } else if magnitude < 1 << 23 {
-        subnormal.to_bits()
-    } else {
-        magnitude + REBIAS
-    };
+    let normal = select(
+        magnitude >= EXPONENT,
+        magnitude | INFINITY,
+        magnitude + REBIAS,
+    );
+    let wide = select(magnitude < 1 << 23, subnormal.to_bits(), normal);
     f32::from_bits(wide | (bits & 0x8000) << 16)
 }
 
@@ -66,19 +62,10 @@ fn f16_of_f32(wide: f32) -> f16 {
     let subnormal = (f32::from_bits(magnitude) + 0.5)
         .to_bits()
         .wrapping_sub(0.5f32.to_bits());
-    let rounded = if magnitude >= OVERFLOW {
-        0x7C00
-    } else if magnitude < SMALLEST_NORMAL {
-        subnormal
-    } else {
-        normal
-    };
+    let rounded = select(magnitude < SMALLEST_NORMAL, subnormal, normal);
+    let rounded = select(magnitude >= OVERFLOW, 0x7C00, rounded);
     let signed = rounded | wide.to_bits() >> 16 & 0x8000;
-    f16::from_bits(if wide.is_nan() {
-        F16_QUIET
-    } else {
-        signed as u16
-    })
+    f16::from_bits(select(wide.is_nan(), F16_QUIET, signed as u16))
 }
 
 /// Bits of a float as an integer with the same order, −0 before +0. Its own inverse.

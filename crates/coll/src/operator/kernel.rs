@@ -67,54 +67,67 @@ impl<T: Pod, F: Fn(T, T) -> T> Kernel for ZipInto<'_, T, F> {
     }
 }
 
-/// The fold by lanes of `Operator::fold`, with lanes that start as `start`.
-///
-/// Lanes may be wider than elements: `add(lane, element)` and `join(lane, lane)`.
+/// The fold by lanes of `Operator::fold`, of lanes that may be wider than elements.
 #[inline]
 pub(super) fn fold<T: Pod, W: Copy>(
     data: &[T],
-    start: [W; LANES],
-    add: impl Fn(W, T) -> W,
+    widen: impl Fn(T) -> W,
     join: impl Fn(W, W) -> W,
-) -> W {
-    let short = is_short(data);
-    let fold = Fold {
-        data,
-        start,
-        add,
-        join,
-    };
-    if short { fold.run() } else { widest(fold) }
+) -> Option<W> {
+    let fold = Fold { data, widen, join };
+    // A few elements need not pay for all lanes.
+    if data.len() <= FEW {
+        fold.over::<FEW>()
+    } else if is_short(data) {
+        fold.over::<LANES>()
+    } else {
+        widest(fold)
+    }
 }
 
-struct Fold<'a, T, W, A, J> {
+const FEW: usize = 16;
+
+struct Fold<'a, T, A, J> {
     data: &'a [T],
-    start: [W; LANES],
-    add: A,
+    widen: A,
     join: J,
 }
 
-impl<T: Pod, W: Copy, A: Fn(W, T) -> W, J: Fn(W, W) -> W> Kernel for Fold<'_, T, W, A, J> {
-    type Output = W;
-
+impl<T: Pod, W: Copy, A: Fn(T) -> W, J: Fn(W, W) -> W> Fold<'_, T, A, J> {
+    /// With room for `N` lanes, which must be enough for all elements or be `LANES`.
     #[inline(always)]
-    fn run(self) -> W {
-        let mut lanes = self.start;
-        let (chunks, rest) = self.data.as_chunks::<LANES>();
+    fn over<const N: usize>(self) -> Option<W> {
+        debug_assert!(N == LANES || self.data.len() <= N);
+        let mut lanes = [(self.widen)(*self.data.first()?); N];
+        let used = self.data.len().min(N);
+        let (first, rest) = self.data.split_at(used);
+        for (lane, element) in lanes.iter_mut().zip(first) {
+            *lane = (self.widen)(*element);
+        }
+        let (chunks, rest) = rest.as_chunks::<N>();
         for chunk in chunks {
             for (lane, element) in lanes.iter_mut().zip(chunk) {
-                *lane = (self.add)(*lane, *element);
+                *lane = (self.join)(*lane, (self.widen)(*element));
             }
         }
         for (lane, element) in lanes.iter_mut().zip(rest) {
-            *lane = (self.add)(*lane, *element);
+            *lane = (self.join)(*lane, (self.widen)(*element));
         }
-        halve(&mut lanes, |low, high| {
+        halve(&mut lanes[..used], |low, high| {
             for (low, high) in low.iter_mut().zip(high) {
                 *low = (self.join)(*low, *high);
             }
         });
-        lanes[0]
+        Some(lanes[0])
+    }
+}
+
+impl<T: Pod, W: Copy, A: Fn(T) -> W, J: Fn(W, W) -> W> Kernel for Fold<'_, T, A, J> {
+    type Output = Option<W>;
+
+    #[inline(always)]
+    fn run(self) -> Option<W> {
+        self.over::<LANES>()
     }
 }
 

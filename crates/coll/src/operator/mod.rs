@@ -64,13 +64,13 @@ pub use wrap::{Ordered, WithNeutral, with_neutral};
 
 use bytemuck::Pod;
 
-/// Lanes of a [`fold`](Operator::fold): enough to hide the latency of an addition behind vectors
-/// of 64 bytes (four of them in `f64`), few enough to stay in registers.
-pub const LANES: usize = 32;
+/// Lanes of a [`fold`](Operator::fold): so many that the compiler makes vectors of the loop over
+/// them for every element type, so few that they stay in the first cache.
+pub const LANES: usize = 256;
 
-/// Elements longer than this (in bytes) are folded from left to right, so that the lanes stay
-/// small on the stack.
-pub const LANE_BYTES_MAX: usize = 64;
+/// Elements longer than this (in bytes) are folded from left to right, so that the lanes take no
+/// more than 4 KiB of the stack.
+pub const LANE_BYTES_MAX: usize = 16;
 
 /// How two members' elements become one: an associative function ∘, applied to each pair of
 /// elements of two slices.
@@ -121,11 +121,11 @@ pub trait Operator<T: Pod> {
 
     /// All elements of a local array combined; of none of them, the neutral element.
     ///
-    /// An [`ordered`](Self::ordered) operator goes from left to right. Any other one has [`LANES`]
-    /// lanes: element `i` is combined into lane `i % LANES`, in order of `i`; then the upper half
-    /// of the lanes into the lower half, lane `j + 16` into lane `j`, and so on with 8, 4, 2 and 1.
-    /// Lanes without elements are left out. Elements longer than [`LANE_BYTES_MAX`] go from left to
-    /// right. So the result is the same on every machine.
+    /// An [`ordered`](Self::ordered) operator goes from left to right, and so does any other one over
+    /// elements longer than [`LANE_BYTES_MAX`]. Else there are [`LANES`] lanes: element `i` is combined
+    /// into lane `i % LANES`, in order of `i`; then the upper half of the lanes into the lower half,
+    /// lane `j + 128` into lane `j`, and so on with 64, 32, 16, 8, 4, 2 and 1. Lanes without elements
+    /// are left out. So the result is the same on every machine.
     ///
     /// # Cost
     ///
@@ -143,11 +143,11 @@ pub trait Operator<T: Pod> {
             rest.iter().for_each(|element| one(&mut sum, element));
             return Some(sum);
         }
-        let mut lanes = [T::zeroed(); LANES];
-        let used = data.len().min(LANES);
-        if used == 0 {
+        if data.is_empty() {
             return self.neutral();
         }
+        let mut lanes = [T::zeroed(); LANES];
+        let used = data.len().min(LANES);
         let (first, rest) = data.split_at(used);
         lanes[..used].copy_from_slice(first);
         for chunk in rest.chunks(LANES) {

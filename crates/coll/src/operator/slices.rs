@@ -1,6 +1,6 @@
 //! Functions that combine many elements at a call, such as those of other languages.
 
-use super::{LANE_BYTES_MAX, LANES, Operator, same_length};
+use super::{LANE_BYTES_MAX, Operator, same_length};
 use bytemuck::Pod;
 
 /// Longest piece of a combination with three operands (bytes): what was copied is still in the
@@ -61,7 +61,7 @@ impl<T: Pod, F: Fn(&mut [T], &[T])> Operator<T> for BySlice<F> {
         if size_of::<T>() > LANE_BYTES_MAX {
             pieces::<T, 1>(&self.0, into, with);
         } else {
-            pieces::<T, LANES>(&self.0, into, with);
+            pieces::<T, 64>(&self.0, into, with);
         }
     }
 
