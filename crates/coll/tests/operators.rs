@@ -123,25 +123,25 @@ float_twins! {
 
 /// A visit of one pair.
 trait Check {
-    fn check<T: Twin, O: Operator<T>>(&self, named: Named, operator: O);
+    fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>);
 }
 
 /// Visits every pair of operator and element type.
 fn every_pair(check: impl Check) {
     macro_rules! floats {
         ($($type:ty)*) => {$(
-            check.check::<$type, _>(Named::Sum, Sum);
-            check.check::<$type, _>(Named::Product, Product);
-            check.check::<$type, _>(Named::Min, Min);
-            check.check::<$type, _>(Named::Max, Max);
+            check.check::<$type>(Named::Sum, &Sum);
+            check.check::<$type>(Named::Product, &Product);
+            check.check::<$type>(Named::Min, &Min);
+            check.check::<$type>(Named::Max, &Max);
         )*};
     }
     macro_rules! integers {
         ($($type:ty)*) => {$(
             floats!($type);
-            check.check::<$type, _>(Named::And, And);
-            check.check::<$type, _>(Named::Or, Or);
-            check.check::<$type, _>(Named::Xor, Xor);
+            check.check::<$type>(Named::And, &And);
+            check.check::<$type>(Named::Or, &Or);
+            check.check::<$type>(Named::Xor, &Xor);
         )*};
     }
     integers!(u8 u16 u32 u64 u128 i8 i16 i32 i64 i128);
@@ -200,7 +200,7 @@ fn same<T: Pod + Debug>(found: &[T], wanted: &[T], what: impl FnOnce() -> String
 fn twin_of_combinations() {
     struct Combinations;
     impl Check for Combinations {
-        fn check<T: Twin, O: Operator<T>>(&self, named: Named, operator: O) {
+        fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>) {
             assert!(!operator.ordered());
             let mut rng = fastrand::Rng::with_seed(7);
             for len in lengths() {
@@ -242,7 +242,7 @@ fn twin_of_combinations() {
 fn twin_of_every_pair_of_edges() {
     struct Edges;
     impl Check for Edges {
-        fn check<T: Twin, O: Operator<T>>(&self, named: Named, operator: O) {
+        fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>) {
             let edges = T::EDGES;
             for a in edges {
                 // Long enough for vectors.
@@ -261,7 +261,7 @@ fn twin_of_every_pair_of_edges() {
 fn twin_of_folds() {
     struct Folds;
     impl Check for Folds {
-        fn check<T: Twin, O: Operator<T>>(&self, named: Named, operator: O) {
+        fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>) {
             let mut rng = fastrand::Rng::with_seed(8);
             let neutral = operator.neutral().unwrap();
             same(&[operator.fold(&[]).unwrap()], &[neutral], || {
@@ -318,7 +318,7 @@ fn twin_of_the_level_that_was_wished_for() {
 fn neutral_elements_change_nothing() {
     struct Neutral;
     impl Check for Neutral {
-        fn check<T: Twin, O: Operator<T>>(&self, named: Named, operator: O) {
+        fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>) {
             let neutral = operator.neutral().unwrap();
             for edge in T::EDGES {
                 // The same but for the payload of a NaN, which the naive twin clears as well.
@@ -342,7 +342,7 @@ fn neutral_elements_change_nothing() {
 fn brackets_and_sides_do_not_matter_where_that_is_promised() {
     struct Laws;
     impl Check for Laws {
-        fn check<T: Twin, O: Operator<T>>(&self, named: Named, operator: O) {
+        fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>) {
             let rounds = !T::ELEMENT.is_integer() && matches!(named, Named::Sum | Named::Product);
             let of = |a: T, b: T| {
                 let mut into = [a];
@@ -500,7 +500,7 @@ fn long_elements_fold_from_left_to_right() {
 fn bytes_combine_at_any_alignment() {
     struct Bytes;
     impl Check for Bytes {
-        fn check<T: Twin, O: Operator<T>>(&self, named: Named, operator: O) {
+        fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>) {
             let mut rng = fastrand::Rng::with_seed(13);
             for len in [0, 1, 2, 31, 255, 256, 257, 600] {
                 let (mut a, b) = (given::<T>(len, &mut rng), given::<T>(len, &mut rng));
@@ -604,7 +604,7 @@ fn names_are_read_back() {
 fn every_named_pair_is_visited_here() {
     struct Count(std::cell::Cell<usize>);
     impl Check for &Count {
-        fn check<T: Twin, O: Operator<T>>(&self, named: Named, _: O) {
+        fn check<T: Twin>(&self, named: Named, _: &dyn Operator<T>) {
             assert!(T::ELEMENT.bytes() == size_of::<T>(), "{named}");
             self.0.set(self.0.get() + 1);
         }

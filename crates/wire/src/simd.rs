@@ -140,7 +140,6 @@ fn best_up_to(wish: Option<&str>) -> Level {
 /// widest(Add(&mut sum, &[2.0; 100]));
 /// assert_eq!(sum, [3.0; 100]);
 /// ```
-#[inline]
 pub fn widest<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(all(target_arch = "x86_64", not(corecast_generic_arch)))]
     match level() {

@@ -65,7 +65,6 @@ macro_rules! operators {
                 Some(<$name as Rule<T>>::narrow(<$name as Rule<T>>::NEUTRAL))
             }
 
-            #[inline]
             fn fold(&self, data: &[T]) -> Option<T> {
                 let wide = kernel::fold(data, <$name as Rule<T>>::widen, <$name as Rule<T>>::apply);
                 wide.map(<$name as Rule<T>>::narrow).or_else(|| self.neutral())

@@ -13,7 +13,6 @@ fn is_short<T>(data: &[T]) -> bool {
 
 /// `into[i] = rule(into[i], with[i])`
 #[track_caller]
-#[inline]
 pub(super) fn zip<T: Pod>(into: &mut [T], with: &[T], rule: impl Fn(T, T) -> T) {
     same_length(into.len(), with.len());
     let short = is_short(into);
@@ -40,7 +39,6 @@ impl<T: Pod, F: Fn(T, T) -> T> Kernel for Zip<'_, T, F> {
 
 /// `out[i] = rule(a[i], b[i])`
 #[track_caller]
-#[inline]
 pub(super) fn zip_into<T: Pod>(out: &mut [T], a: &[T], b: &[T], rule: impl Fn(T, T) -> T) {
     same_length(a.len(), b.len());
     same_length(out.len(), a.len());
@@ -68,7 +66,6 @@ impl<T: Pod, F: Fn(T, T) -> T> Kernel for ZipInto<'_, T, F> {
 }
 
 /// The fold by lanes of `Operator::fold`, of lanes that may be wider than elements.
-#[inline]
 pub(super) fn fold<T: Pod, W: Copy>(
     data: &[T],
     widen: impl Fn(T) -> W,
