@@ -6,8 +6,9 @@
 //! cache fetches what is written. So from memory both move the same lines, and a ratio of 1 means
 //! that the operator is as fast as memory. Within a cache the second load counts.
 //!
-//! Runs of all contestants are interleaved; the ratio is the median over runs of the times of copy
-//! and operator of one run. `CORECAST_SIMD=baseline` or `avx2` narrows the vectors.
+//! Each run of a contestant comes right after one of the loop that copies, and the contestants take
+//! turns; a ratio is the median over such pairs. `CORECAST_SIMD=baseline` or `avx2` narrows the
+//! vectors of all.
 
 use corecast_coll::Pod;
 use corecast_coll::operator::{
@@ -20,7 +21,7 @@ use std::time::Instant;
 const SIZES: [usize; 3] = [64 << 10, 1 << 20, 16 << 20];
 
 /// Bytes that a run goes over, in as many passes as it takes.
-const RUN_BYTES: usize = 32 << 20;
+const RUN_BYTES: usize = 64 << 20;
 
 /// The floor: loads and stores. The key, zero, keeps the compiler from calling `memcpy`.
 struct Copy<'a> {
@@ -163,26 +164,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             out: ones.clone(),
         };
         let passes = RUN_BYTES.div_ceil(bytes);
-        let mut seconds = vec![Vec::new(); all.len()];
+        let mut time = |contestant: &Contestant| {
+            arrays.into.copy_from_slice(&ones);
+            let clock = Instant::now();
+            for _ in 0..passes {
+                (contestant.pass)(black_box(&mut arrays));
+            }
+            clock.elapsed().as_secs_f64()
+        };
+        let mut pairs = vec![Vec::new(); all.len()];
         for _ in 0..runs.max(1) {
-            for (contestant, seconds) in all.iter().zip(&mut seconds) {
-                arrays.into.copy_from_slice(&ones);
-                let clock = Instant::now();
-                for _ in 0..passes {
-                    (contestant.pass)(black_box(&mut arrays));
-                }
-                seconds.push(clock.elapsed().as_secs_f64());
+            for (contestant, pairs) in all.iter().zip(&mut pairs) {
+                pairs.push((time(&all[0]), time(contestant)));
             }
         }
         let gib = (passes * bytes) as f64 / (1u64 << 30) as f64;
-        let column: Vec<(f64, f64)> = seconds
+        let column: Vec<(f64, f64)> = pairs
             .iter()
-            .map(|times| {
-                let ratios = seconds[0]
-                    .iter()
-                    .zip(times)
-                    .map(|(floor, time)| floor / time);
-                (gib / median(times.clone()), median(ratios.collect()))
+            .map(|pairs| {
+                let rates = pairs.iter().map(|(_, time)| gib / time);
+                let ratios = pairs.iter().map(|(floor, time)| floor / time);
+                (median(rates.collect()), median(ratios.collect()))
             })
             .collect();
         columns.push(column);

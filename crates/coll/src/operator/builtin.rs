@@ -1,6 +1,6 @@
 //! The built-in operators, over one rule for each element type.
 
-use super::{Operator, kernel};
+use super::{Operator, kernel, same_length};
 use bytemuck::Pod;
 
 /// What a built-in operator does to two elements of type `T`; its implementors are the pairs that
@@ -21,6 +21,19 @@ pub trait Rule<T>: closed::Closed {
 
     /// a ∘ b
     fn apply(a: Self::Wide, b: Self::Wide) -> Self::Wide;
+
+    /// Combines leading elements by instructions that the compiler does not choose by itself, to
+    /// the same bits, and gives how many. The slices are of one length.
+    #[inline(always)]
+    fn head(_into: &mut [T], _with: &[T]) -> usize {
+        0
+    }
+
+    /// As `head`, for three operands.
+    #[inline(always)]
+    fn head_into(_out: &mut [T], _a: &[T], _b: &[T]) -> usize {
+        0
+    }
 }
 
 mod closed {
@@ -47,7 +60,9 @@ macro_rules! operators {
         {
             #[inline]
             fn combine(&self, into: &mut [T], with: &[T]) {
-                kernel::zip(into, with, both::<T, $name>);
+                same_length(into.len(), with.len());
+                let done = <$name as Rule<T>>::head(into, with);
+                kernel::zip(&mut into[done..], &with[done..], both::<T, $name>);
             }
 
             #[inline]
@@ -57,7 +72,10 @@ macro_rules! operators {
 
             #[inline]
             fn combine_into(&self, out: &mut [T], a: &[T], b: &[T]) {
-                kernel::zip_into(out, a, b, both::<T, $name>);
+                same_length(a.len(), b.len());
+                same_length(out.len(), a.len());
+                let done = <$name as Rule<T>>::head_into(out, a, b);
+                kernel::zip_into(&mut out[done..], &a[done..], &b[done..], both::<T, $name>);
             }
 
             #[inline]

@@ -1,12 +1,16 @@
 //! The rules of `f16` and `bf16`.
 //!
 //! Sums and products are computed in `f32`; least and greatest compare integers. Conversions are
-//! branch-free integer code that the compiler makes vectors of at every width. The CPU's own are
-//! left alone on purpose: those of AVX512-BF16 flush subnormal numbers to zero, so results would
-//! differ between machines.
+//! branch-free integer code that the compiler makes vectors of at every width. Arrays of `f16` are
+//! combined by the CPU's own conversions where it has them, to the same bits. Those for `bf16` are
+//! left alone on purpose: AVX512-BF16 flushes subnormal numbers to zero, so results would differ
+//! between machines.
 
 use super::builtin::{Max, Min, Product, Rule, Sum};
+use super::kernel;
 use ::half::{bf16, f16};
+use bytemuck::{cast_slice, cast_slice_mut, try_cast_slice, try_cast_slice_mut};
+use corecast_wire::simd::half::{Arithmetic, f16_combine, f16_combine_into};
 use std::hint::select_unpredictable as select;
 
 const BF16_QUIET: u16 = 0x7FC0;
@@ -26,6 +30,54 @@ fn bf16_of_f32(wide: f32) -> bf16 {
     let bits = wide.to_bits();
     let rounded = bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16;
     bf16::from_bits(select(wide.is_nan(), BF16_QUIET, rounded as u16))
+}
+
+/// Two `bf16` in a word, each combined where it lies: nothing has to be spread over wider lanes and
+/// packed again. The word's halves are elements in some order, which does not matter.
+#[inline(always)]
+fn bf16_pair(a: u32, b: u32, apply: impl Fn(f32, f32) -> f32) -> u32 {
+    const UPPER: u32 = 0xFFFF_0000;
+    let apply = |a: u32, b: u32| {
+        let wide = apply(f32::from_bits(a), f32::from_bits(b));
+        let bits = wide.to_bits();
+        let rounded = bits.wrapping_add(0x7FFF + (bits >> 16 & 1));
+        select(wide.is_nan(), u32::from(BF16_QUIET) << 16, rounded)
+    };
+    apply(a & UPPER, b & UPPER) & UPPER | apply(a << 16, b << 16) >> 16
+}
+
+/// Combines whole pairs from the start, and gives how many elements; none where an array does not
+/// start at a whole word.
+fn bf16_pairs(into: &mut [bf16], with: &[bf16], apply: impl Fn(f32, f32) -> f32) -> usize {
+    let even = into.len() & !1;
+    match (
+        try_cast_slice_mut(&mut into[..even]),
+        try_cast_slice(&with[..even]),
+    ) {
+        (Ok(into), Ok(with)) => {
+            kernel::zip(into, with, |a, b| bf16_pair(a, b, &apply));
+            even
+        }
+        _ => 0,
+    }
+}
+
+/// As `bf16_pairs`, for three operands.
+fn bf16_pairs_into(
+    out: &mut [bf16],
+    a: &[bf16],
+    b: &[bf16],
+    apply: impl Fn(f32, f32) -> f32,
+) -> usize {
+    let even = out.len() & !1;
+    let (a, b) = (try_cast_slice(&a[..even]), try_cast_slice(&b[..even]));
+    match (try_cast_slice_mut(&mut out[..even]), a, b) {
+        (Ok(out), Ok(a), Ok(b)) => {
+            kernel::zip_into(out, a, b, |a, b| bf16_pair(a, b, &apply));
+            even
+        }
+        _ => 0,
+    }
 }
 
 /// Moves the exponent from bias 15 to bias 127. Subnormal numbers become normal ones: a leading one
@@ -75,7 +127,10 @@ fn by_order(bits: i16) -> i16 {
 }
 
 macro_rules! wide_rule {
-    ($type:ident, $widen:ident, $narrow:ident, $operator:ident, $neutral:expr, $apply:expr) => {
+    (
+        $type:ident, $widen:ident, $narrow:ident, $operator:ident, $neutral:expr, $apply:expr,
+        $head:expr, $head_into:expr
+    ) => {
         impl Rule<$type> for $operator {
             type Wide = f32;
             const NEUTRAL: f32 = $neutral;
@@ -94,34 +149,38 @@ macro_rules! wide_rule {
             fn apply(a: f32, b: f32) -> f32 {
                 $apply(a, b)
             }
+
+            fn head(into: &mut [$type], with: &[$type]) -> usize {
+                $head(into, with)
+            }
+
+            fn head_into(out: &mut [$type], a: &[$type], b: &[$type]) -> usize {
+                $head_into(out, a, b)
+            }
         }
     };
 }
 
-/// NaN is the integer that wins: some NaN has its bits, so no number loses its place.
+/// Numbers as integers in their order, moved so that those of NaN with the wrong sign wrap around
+/// to the end where the others are, and win: the range from −∞ to +∞ then touches the other end.
 macro_rules! order_rule {
-    ($type:ident, $infinity:literal, $quiet:ident, $operator:ident, $nan:expr, $neutral:expr, $apply:expr) => {
+    (
+        $type:ident, $infinity:literal, $quiet:ident, $operator:ident,
+        $moved:expr, $neutral:expr, $is_nan:expr, $apply:expr
+    ) => {
         impl Rule<$type> for $operator {
             type Wide = i16;
             const NEUTRAL: i16 = $neutral;
 
             #[inline(always)]
             fn widen(element: $type) -> i16 {
-                let bits = element.to_bits();
-                if bits & 0x7FFF > $infinity {
-                    $nan
-                } else {
-                    by_order(bits as i16)
-                }
+                by_order(element.to_bits() as i16).wrapping_add($moved)
             }
 
             #[inline(always)]
             fn narrow(wide: i16) -> $type {
-                $type::from_bits(if wide == $nan {
-                    $quiet
-                } else {
-                    by_order(wide) as u16
-                })
+                let bits = by_order(wide.wrapping_sub($moved)) as u16;
+                $type::from_bits(select($is_nan(wide), $quiet, bits))
             }
 
             #[inline(always)]
@@ -132,33 +191,56 @@ macro_rules! order_rule {
     };
 }
 
-macro_rules! halves {
-    ($($type:ident $infinity:literal $quiet:ident $widen:ident $narrow:ident)*) => {$(
-        wide_rule!($type, $widen, $narrow, Sum, -0.0, |a, b| a + b);
-        wide_rule!($type, $widen, $narrow, Product, 1.0, |a, b| a * b);
-        order_rule!($type, $infinity, $quiet, Min, i16::MIN, $infinity, Ord::min);
-        // The bits of −∞, all but the sign turned over.
-        order_rule!($type, $infinity, $quiet, Max, i16::MAX, !$infinity, Ord::max);
+macro_rules! order_rules {
+    ($($type:ident $infinity:literal $quiet:ident;)*) => {$(
+        order_rule!(
+            $type, $infinity, $quiet, Min,
+            0x7FFF - $infinity, i16::MAX, |wide| wide < !$infinity + (0x7FFF - $infinity), Ord::min
+        );
+        order_rule!(
+            $type, $infinity, $quiet, Max,
+            $infinity - 0x7FFF, i16::MIN, |wide| wide > $infinity - (0x7FFF - $infinity), Ord::max
+        );
     )*};
 }
 
-halves! {
-    f16 0x7C00 F16_QUIET f16_to_f32 f16_of_f32
-    bf16 0x7F80 BF16_QUIET bf16_to_f32 bf16_of_f32
+order_rules! {
+    f16 0x7C00 F16_QUIET;
+    bf16 0x7F80 BF16_QUIET;
+}
+
+macro_rules! wide_rules {
+    ($($operator:ident $neutral:literal $arithmetic:ident $apply:expr;)*) => {$(
+        wide_rule!(
+            bf16, bf16_to_f32, bf16_of_f32, $operator, $neutral, $apply,
+            |into, with| bf16_pairs(into, with, $apply),
+            |out, a, b| bf16_pairs_into(out, a, b, $apply)
+        );
+        wide_rule!(
+            f16, f16_to_f32, f16_of_f32, $operator, $neutral, $apply,
+            |into, with| {
+                f16_combine(Arithmetic::$arithmetic, cast_slice_mut(into), cast_slice(with))
+            },
+            |out, a, b| {
+                let (a, b) = (cast_slice(a), cast_slice(b));
+                f16_combine_into(Arithmetic::$arithmetic, cast_slice_mut(out), a, b)
+            }
+        );
+    )*};
+}
+
+wide_rules! {
+    Sum -0.0 Add |a: f32, b: f32| a + b;
+    Product 1.0 Multiply |a: f32, b: f32| a * b;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// `check` for every float of 16 bits that is a number.
-    fn numbers(check: impl Fn(u16)) {
-        (0..=u16::MAX).for_each(check);
-    }
-
     #[test]
     fn widening_is_exact() {
-        numbers(|bits| {
+        (0..=u16::MAX).for_each(|bits| {
             let (a, b) = (f16::from_bits(bits), bf16::from_bits(bits));
             if !a.is_nan() {
                 assert_eq!(
@@ -190,7 +272,7 @@ mod tests {
         let lows = [
             0, 1, 0x0FFF, 0x1000, 0x1001, 0x2FFF, 0x3000, 0x3001, 0x7FFF, 0x8000, 0x8001,
         ];
-        numbers(|high| {
+        (0..=u16::MAX).for_each(|high| {
             for low in lows.into_iter().chain([0xFFFF, 0xEFFF, 0xF000, 0xF001]) {
                 let wide = f32::from_bits(u32::from(high) << 16 | low);
                 let (a, b) = (f16_of_f32(wide), bf16_of_f32(wide));

@@ -12,6 +12,8 @@
 //! **Why not a crate:** `multiversion` and `pulp` would do, but neither lets a test choose the
 //! level, and each brings more code than this file.
 
+pub mod half;
+
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -33,7 +35,7 @@ pub trait Kernel {
 pub enum Level {
     /// What every CPU of the family has.
     Baseline,
-    /// x86-64 with AVX2: vectors of 32 bytes.
+    /// x86-64 with AVX2 and F16C: vectors of 32 bytes.
     Avx2,
     /// x86-64 with AVX-512 F, BW, DQ and VL: vectors of 64 bytes.
     Avx512,
@@ -59,9 +61,9 @@ impl Level {
             use std::arch::is_x86_feature_detected as has;
             match self {
                 Self::Baseline => true,
-                Self::Avx2 => has!("avx2"),
+                Self::Avx2 => has!("avx2") && has!("f16c"),
                 Self::Avx512 => {
-                    has!("avx2")
+                    Self::Avx2.is_here()
                         && has!("avx512f")
                         && has!("avx512bw")
                         && has!("avx512dq")
