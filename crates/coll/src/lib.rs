@@ -37,6 +37,7 @@ mod member;
 mod operation;
 pub mod operator;
 mod plans;
+pub mod process;
 pub mod reduce;
 mod route;
 mod team;
