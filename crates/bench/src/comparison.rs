@@ -1,6 +1,7 @@
 //! The outcome of a race, and its JSON form.
 
 use crate::engine::Role;
+use crate::sized::Task;
 use crate::stats::{self, Ratio, Summary};
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,8 @@ pub const SCHEMA: u32 = 1;
 pub struct Comparison {
     /// What was raced.
     pub title: String,
+    /// The operation and its size, where the race was about one of [`crate::sized`].
+    pub task: Option<Task>,
     /// Number of ranks.
     pub ranks: usize,
     /// Where they ran, as [`crate::seat::describe`] puts it.
@@ -132,6 +135,8 @@ impl Comparison {
             schema: SCHEMA,
             kind: "comparison".to_owned(),
             title: self.title.clone(),
+            operation: self.task.map(|task| task.operation.name().to_owned()),
+            bytes: self.task.map(|task| task.bytes),
             unit: "ns".to_owned(),
             ranks: self.ranks,
             seats: self.seats.clone(),
@@ -155,6 +160,12 @@ pub struct Report {
     pub kind: String,
     /// What was raced.
     pub title: String,
+    /// The operation, where the race was about one size of one.
+    #[serde(default)]
+    pub operation: Option<String>,
+    /// Bytes of a block of the operation; 0 for a barrier.
+    #[serde(default)]
+    pub bytes: Option<usize>,
     /// Always `ns`.
     pub unit: String,
     /// Number of ranks.

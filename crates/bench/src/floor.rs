@@ -8,7 +8,7 @@
 //!         pong = n
 //! ```
 //!
-//! and [`LineStream`] for many messages in one direction.
+//! and [`LineStream`] for many messages in one direction, and [`copies`] for collectives of any size.
 //!
 //! A one-way message cannot be faster than half of a [`RoundTrip`], and a
 //! barrier of two ranks cannot be faster than a [`MutualExchange`]. The spin
@@ -18,8 +18,10 @@
 //!
 //! [`Comparison::fastest`]: crate::Comparison::fastest
 
+mod copies;
 mod stream;
 
+pub use copies::copies;
 pub use stream::LineStream;
 
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};

@@ -9,10 +9,13 @@
 //! | --- | --- |
 //! | [`engine`] | what can be raced on threads: [`Engine`], [`Member`] and the check that precedes timing |
 //! | [`external`] | what can be raced only as a process of its own: one launch per round |
+//! | [`session`] | what can be raced only as processes of its own, which stay: they measure on request |
+//! | [`sized`] | collectives of any size, timed alike whoever runs them |
 //! | [`race`] | rounds, calibration, the stopping rule |
 //! | [`stats`] | medians, their intervals, paired ratios |
 //! | [`comparison`] | the outcome, and its versioned JSON form |
 //! | [`table`] | the outcome as text |
+//! | [`summary`] | races of one operation at several sizes as text |
 //! | [`contestant`] | Corecast's operations over a plan |
 //! | [`floor`] | hand-written loops that no library can beat by much |
 //! | [`peers`] | barriers that people use today |
@@ -47,7 +50,10 @@ pub mod floor;
 pub mod peers;
 pub mod race;
 pub mod seat;
+pub mod session;
+pub mod sized;
 pub mod stats;
+pub mod summary;
 pub mod table;
 
 pub use comparison::{Comparison, Entry, Status};
@@ -55,3 +61,4 @@ pub use contestant::{Collective, Contestant, Exercise};
 pub use engine::{Engine, Flaw, Member, Role};
 pub use external::External;
 pub use race::{Entrant, Progress, RaceError, Settings};
+pub use session::Session;

@@ -15,8 +15,11 @@ use crate::crew::{Crew, Mustered};
 use crate::engine::{Engine, Role};
 use crate::external::External;
 use crate::seat::{self, Seat};
+use crate::session::Session;
+use crate::sized::Task;
 use crate::stats::Summary;
 use std::fmt;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,6 +27,10 @@ use std::time::{Duration, Instant};
 /// sound peer hangs now and then: a race without the strongest peer would
 /// flatter everybody else.
 const MISSES_MAX: u32 = 1;
+
+/// Operations that a session checks: where ranks that poll share PUs, each may take as many
+/// scheduler's slices as there are ranks.
+const SESSION_CHECKS: u64 = 8;
 
 /// How long, how often and how precisely a race measures.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +90,7 @@ pub struct Entrant<'a> {
 enum Kind<'a> {
     Threads(Box<dyn Engine + 'a>),
     Process(External),
+    Session(Arc<Session>, Task),
     Absent {
         name: String,
         setting: String,
@@ -108,6 +116,14 @@ impl<'a> Entrant<'a> {
     pub fn process(external: External) -> Entrant<'a> {
         Entrant {
             kind: Kind::Process(external),
+            unpinned: false,
+        }
+    }
+
+    /// One operation of processes that stay. They place themselves.
+    pub fn session(session: Arc<Session>, task: Task) -> Entrant<'a> {
+        Entrant {
+            kind: Kind::Session(session, task),
             unpinned: false,
         }
     }
@@ -150,6 +166,7 @@ impl<'a> Entrant<'a> {
         match &self.kind {
             Kind::Threads(engine) => engine.name(),
             Kind::Process(external) => &external.name,
+            Kind::Session(session, _) => session.name(),
             Kind::Absent { name, .. } => name,
         }
     }
@@ -168,6 +185,9 @@ impl<'a> Entrant<'a> {
                 (setting, engine.role(), Status::Pending)
             }
             Kind::Process(external) => (external.setting.clone(), Role::Peer, Status::Pending),
+            Kind::Session(session, _) => {
+                (session.setting().to_owned(), Role::Peer, Status::Pending)
+            }
             Kind::Absent {
                 setting, reason, ..
             } => (setting.clone(), Role::Peer, Status::Skipped(reason.clone())),
@@ -255,6 +275,7 @@ pub fn run(
     }
     let mut comparison = Comparison {
         title: title.to_owned(),
+        task: None,
         ranks: seats.len(),
         seats: seat::describe(seats),
         oversubscribed: seat::oversubscribed(seats),
@@ -277,6 +298,7 @@ pub fn run(
                 }
             }
             Kind::Process(external) => Runner::Process(external),
+            Kind::Session(session, task) => Runner::Session(session, task),
             Kind::Absent { .. } => Runner::Absent,
         })
         .collect();
@@ -305,6 +327,7 @@ enum Runner<'a> {
         engine: &'a dyn Engine,
     },
     Process(&'a External),
+    Session(&'a Session, &'a Task),
     Absent,
 }
 
@@ -327,26 +350,48 @@ impl Race<'_, '_> {
                 index,
                 of,
             });
-            if let Runner::Threads { crew, number, .. } = *runner {
-                let outcome = self.crews[crew]
+            let outcome = match *runner {
+                Runner::Threads { crew, number, .. } => self.crews[crew]
                     .verify(number, self.settings.verify_rounds)
-                    .and_then(|()| self.calibrate(crew, number));
-                match outcome {
-                    Ok(batch) => self.comparison.entries[index].batch = batch,
-                    Err(reason) => self.comparison.entries[index].fail(reason),
+                    .and_then(|()| {
+                        self.calibrate(|operations| {
+                            let took = self.crews[crew].batch(number, operations)?;
+                            Ok((took, operations))
+                        })
+                    }),
+                Runner::Session(session, task) => {
+                    let rounds = self.settings.verify_rounds.min(SESSION_CHECKS);
+                    match session.ranks() == self.comparison.ranks {
+                        true => session.check(task, rounds).map_err(|e| e.to_string()),
+                        false => Err(format!("the peer has {} ranks", session.ranks())),
+                    }
+                    .and_then(|()| {
+                        self.calibrate(|operations| {
+                            session.time(task, operations).map_err(|e| e.to_string())
+                        })
+                    })
                 }
+                Runner::Process(_) | Runner::Absent => continue,
+            };
+            match outcome {
+                Ok(batch) => self.comparison.entries[index].batch = batch,
+                Err(reason) => self.comparison.entries[index].fail(reason),
             }
         }
     }
 
     /// Operations that fill the batch time, from batches that grow to it.
-    fn calibrate(&self, crew: usize, number: usize) -> Result<u64, String> {
+    fn calibrate(
+        &self,
+        mut batch: impl FnMut(u64) -> Result<(Duration, u64), String>,
+    ) -> Result<u64, String> {
         let target = self.settings.batch.as_secs_f64();
         let mut operations = 1_u64;
         loop {
-            let took = self.crews[crew].batch(number, operations)?.as_secs_f64();
-            if took >= target / 2.0 || operations >= 1 << 40 {
-                let fitting = operations as f64 * target / took.max(1e-9);
+            let (took, done) = batch(operations)?;
+            let took = took.as_secs_f64();
+            if took >= target / 2.0 || operations >= 1 << 40 || done < operations {
+                let fitting = done as f64 * target / took.max(1e-9);
                 return Ok((fitting as u64).max(1));
             }
             // Early batches are mostly start-up: grow stepwise.
@@ -427,6 +472,13 @@ impl Race<'_, '_> {
                     }
                 }),
             Runner::Process(external) => external.launch().map_err(|e| e.to_string()),
+            Runner::Session(session, task) => session
+                .time(task, entry.batch)
+                .map(|(took, done)| {
+                    entry.batch = refit(done, took, self.settings.batch);
+                    took.as_nanos() as f64 / done as f64
+                })
+                .map_err(|e| e.to_string()),
             Runner::Absent => return None,
         };
         match outcome {
@@ -438,7 +490,7 @@ impl Race<'_, '_> {
                 self.lost += begin.elapsed();
                 entry.misses += 1;
                 match self.runners[index] {
-                    Runner::Process(_) if entry.misses <= MISSES_MAX => {
+                    Runner::Process(_) | Runner::Session(..) if entry.misses <= MISSES_MAX => {
                         let note = format!(
                             "{} ({}) missed a round: {reason}",
                             entry.name, entry.setting

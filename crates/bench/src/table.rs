@@ -124,7 +124,7 @@ fn ratio(ratio: Option<Ratio>, extent: Extent) -> String {
 }
 
 /// Three significant digits or all digits before the point.
-fn digits(x: f64) -> String {
+pub(crate) fn digits(x: f64) -> String {
     match x {
         x if x >= 100.0 => format!("{x:.0}"),
         x if x >= 10.0 => format!("{x:.1}"),
@@ -133,7 +133,7 @@ fn digits(x: f64) -> String {
 }
 
 /// Pads columns: the first and the last to the left, numbers to the right.
-fn align(text: &mut String, rows: &[Vec<String>]) {
+pub(crate) fn align(text: &mut String, rows: &[Vec<String>]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
         .map(|c| rows.iter().map(|row| row[c].chars().count()).max())
@@ -174,6 +174,7 @@ mod tests {
     fn a_table_lists_winners_losers_and_the_absent() {
         let comparison = Comparison {
             title: "barrier".to_owned(),
+            task: None,
             ranks: 2,
             seats: "0,1".to_owned(),
             oversubscribed: false,

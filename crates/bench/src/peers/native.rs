@@ -13,24 +13,18 @@
 
 use crate::external::External;
 use crate::peers::Selection;
+use crate::peers::workshop::{Recipe, Source, Workshop};
 use crate::race::Entrant;
 use crate::seat::Seat;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Arc;
-use tempfile::TempDir;
+use std::path::Path;
 
-const MEASURE: (&str, &str) = ("measure.h", include_str!("native/measure.h"));
-const OMP: (&str, &str) = ("omp_barrier.c", include_str!("native/omp_barrier.c"));
-const STD: (&str, &str) = ("std_barrier.cpp", include_str!("native/std_barrier.cpp"));
+const MEASURE: Source = ("measure.h", include_str!("native/measure.h"));
+const OMP: Source = ("omp_barrier.c", include_str!("native/omp_barrier.c"));
+const STD: Source = ("std_barrier.cpp", include_str!("native/std_barrier.cpp"));
 
 /// Length of the batch that a program times: longer than a batch on threads,
 /// since it must outweigh the launch.
 const BATCH_US: u32 = 2000;
-
-/// One way to build a program: compiler and arguments after the source file.
-type Recipe = &'static [&'static str];
 
 const GOMP_RECIPES: &[Recipe] = &[
     &["gcc", "-O2", "-fopenmp"],
@@ -62,7 +56,7 @@ const STD_RECIPES: &[Recipe] = &[
 pub fn barriers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
     let mut entrants = Vec::new();
     let team = Team::of(seats);
-    let workshop = match Workshop::open() {
+    let workshop = match Workshop::open(&[MEASURE, OMP, STD]) {
         Ok(workshop) => workshop,
         Err(reason) => {
             let names = ["gomp", "libomp", "C++ std::barrier"];
@@ -238,68 +232,9 @@ impl Team {
             .filter_map(|(key, _)| key.into_string().ok())
             .filter(|key| ["OMP_", "GOMP_", "KMP_"].iter().any(|p| key.starts_with(p)))
             .collect();
-        external.keep(Arc::clone(&workshop.directory));
+        external.keep(workshop.directory());
         external
     }
-}
-
-/// A temporary folder with the sources and programs, removed with the last
-/// entrant that needs it.
-struct Workshop {
-    directory: Arc<TempDir>,
-}
-
-impl Workshop {
-    fn open() -> Result<Workshop, String> {
-        let directory = tempfile::Builder::new().prefix("corecast-peers-").tempdir();
-        let directory = directory.map_err(|e| format!("no temporary folder: {e}"))?;
-        for (name, text) in [MEASURE, OMP, STD] {
-            fs::write(directory.path().join(name), text)
-                .map_err(|e| format!("cannot write {name} to a temporary folder: {e}"))?;
-        }
-        Ok(Workshop {
-            directory: Arc::new(directory),
-        })
-    }
-
-    /// Builds `source` by the first recipe that works; if none does, the reason
-    /// and what the user can do.
-    fn build(
-        &self,
-        name: &str,
-        source: (&str, &str),
-        recipes: &[Recipe],
-        remedy: &str,
-    ) -> Result<PathBuf, String> {
-        let program = self.directory.path().join(name);
-        let mut trouble = "no compiler".to_owned();
-        for recipe in recipes {
-            let (compiler, arguments) = (recipe[0], &recipe[1..]);
-            let output = Command::new(compiler)
-                .current_dir(self.directory.path())
-                .arg(source.0)
-                .arg("-o")
-                .arg(&program)
-                .args(arguments)
-                .output();
-            match output {
-                Ok(output) if output.status.success() => return Ok(program),
-                Ok(output) => {
-                    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-                    trouble = format!("{compiler} failed: {}", first_error(&text));
-                }
-                Err(_) => {}
-            }
-        }
-        Err(format!("{trouble} ({remedy})"))
-    }
-}
-
-/// The line of a compiler's output that says most.
-fn first_error(text: &str) -> &str {
-    let tells = |line: &&str| line.contains("cannot find") || line.contains("error:");
-    let line = text.lines().find(tells).or(text.lines().next());
-    line.map_or("no message", str::trim)
 }
 
 #[cfg(test)]
@@ -323,24 +258,9 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_or_failing_compiler_is_told_with_its_remedy() {
-        let workshop = Workshop::open().unwrap();
-        let missing: Recipe = &["no-such-compiler-anywhere"];
-        assert_eq!(
-            workshop.build("x", OMP, &[missing], "install gcc"),
-            Err("no compiler (install gcc)".to_owned())
-        );
-        let failing: Recipe = &["false"];
-        assert_eq!(
-            workshop.build("x", OMP, &[failing, missing], "install gcc"),
-            Err("false failed: no message (install gcc)".to_owned())
-        );
-    }
-
-    #[test]
     fn the_workshop_lasts_as_long_as_its_programs() {
-        let workshop = Workshop::open().unwrap();
-        let path = workshop.directory.path().to_owned();
+        let workshop = Workshop::open(&[MEASURE, OMP, STD]).unwrap();
+        let path = workshop.directory().path().to_owned();
         let team = Team::of(&seat::free(2));
         let external = team.external(&workshop, "x", String::new(), Path::new("x"));
         drop(workshop);

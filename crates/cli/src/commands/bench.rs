@@ -2,9 +2,14 @@
 //!
 //! Entrants take turns round by round, so that a noisy minute falls on all alike; each is verified
 //! before it is timed. The exit code is 1 when one of Corecast's own is found wrong.
+//!
+//! Barriers race back to back, over several plans; operations with data race at each size, timed as
+//! [`corecast_bench::sized`] says.
 
 pub(super) mod contest;
 mod crowd;
+mod sized;
+mod sizes;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,11 +17,11 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use corecast_bench::comparison::Report;
-use corecast_bench::contestant::ELEMENT_BYTES;
-use corecast_bench::peers::Selection;
+use corecast_bench::peers::{Mpi, Selection};
 use corecast_bench::seat::allowed_pus;
+use corecast_bench::sized::{ELEMENT_BYTES, Operation, Task, Threads};
 use corecast_bench::table::{self, Extent};
-use corecast_bench::{Collective, Progress, Settings};
+use corecast_bench::{Collective, Comparison, Progress, Role, Settings, Status, summary};
 use corecast_plan::Pattern;
 use serde::Serialize;
 
@@ -31,9 +36,10 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_enum, default_value_t = OpArg::Barrier)]
     op: OpArg,
 
-    /// Bytes of data that each rank has, a multiple of 8; a barrier has none
-    #[arg(long, value_name = "BYTES", default_value_t = ELEMENT_BYTES)]
-    size: usize,
+    /// Bytes of a block of data, multiples of 8 such as 8,512,4K,1M or 8..16M; a barrier has none.
+    /// A block is what each rank gives or gets, in an alltoall what it gives each other one
+    #[arg(long, value_name = "LIST", default_value = "8")]
+    size: String,
 
     /// Ranks, laid round-robin over the threads; more of them than threads share these [default: one for each thread]
     #[arg(long, value_name = "N")]
@@ -66,24 +72,43 @@ enum OpArg {
     Broadcast,
     Reduce,
     Allreduce,
-    /// One table for each
+    Scatter,
+    Gather,
+    Allgather,
+    #[value(name = "reduce_scatter")]
+    ReduceScatter,
+    Alltoall,
+    Scan,
+    /// Those that Corecast has, one table for each and for each size
     All,
 }
 
 impl OpArg {
-    fn collectives(self) -> Vec<Collective> {
-        match self {
-            OpArg::Barrier => vec![Collective::Barrier],
-            OpArg::Broadcast => vec![Collective::Broadcast],
-            OpArg::Reduce => vec![Collective::Reduce],
-            OpArg::Allreduce => vec![Collective::Allreduce],
-            OpArg::All => Collective::ALL.to_vec(),
-        }
+    fn operations(self) -> Vec<Operation> {
+        vec![match self {
+            OpArg::Barrier => Operation::Barrier,
+            OpArg::Broadcast => Operation::Broadcast,
+            OpArg::Reduce => Operation::Reduce,
+            OpArg::Allreduce => Operation::Allreduce,
+            OpArg::Scatter => Operation::Scatter,
+            OpArg::Gather => Operation::Gather,
+            OpArg::Allgather => Operation::Allgather,
+            OpArg::ReduceScatter => Operation::ReduceScatter,
+            OpArg::Alltoall => Operation::Alltoall,
+            OpArg::Scan => Operation::Scan,
+            OpArg::All => {
+                let all = Operation::ALL.into_iter();
+                return all.filter(|&operation| Threads::does(operation)).collect();
+            }
+        }]
     }
 }
 
-/// Largest data of one rank: beyond it memory is measured, eight times over.
-const SIZE_MAX: usize = 64 << 20;
+/// Largest block: MPI counts elements with 31 bits, and beyond this memory alone is measured.
+const SIZE_MAX: usize = 1 << 30;
+
+/// Blocks from here on settle in few rounds, and each takes long.
+const LONG: usize = 1 << 20;
 
 /// Most ranks: a thread for each is started.
 const RANKS_MAX: usize = 1024;
@@ -101,11 +126,10 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
     if let Some(machine) = &global.machine {
         bail!("bench measures this machine, not {machine:?}: leave -i out");
     }
-    if !args.size.is_multiple_of(ELEMENT_BYTES) || args.size > SIZE_MAX {
-        bail!(
-            "--size {}: a multiple of {ELEMENT_BYTES} up to {SIZE_MAX} is needed",
-            args.size
-        );
+    let sizes = sizes::parse(&args.size)?;
+    let unfit = |size: &&usize| !size.is_multiple_of(ELEMENT_BYTES) || **size > SIZE_MAX;
+    if let Some(size) = sizes.iter().find(unfit) {
+        bail!("--size {size}: multiples of {ELEMENT_BYTES} up to {SIZE_MAX} are needed");
     }
     let named = args.patterns.iter().map(|name| planning::pattern(name));
     let named: Vec<Pattern> = named.collect::<Result<_>>()?;
@@ -124,65 +148,115 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
     let (team, pus) = crowd::lay(&source.file, &threads, ranks)?;
     let mut contest = Contest::new(&team, source.costs);
     contest.named = named;
-    contest.bytes = args.size;
+    contest.root = Some(Task::ROOT);
     contest.usable = pus;
     contest.pinned = !args.unpinned;
     if args.unpinned {
         contest.usable = allowed_pus().len().max(1);
     }
     contest.peers = (!args.no_peers).then_some(Selection::All);
+    let tasks = tasks(args.op, ranks, &sizes)?;
+    let seats = contest.seats()?;
+    if !args.no_peers {
+        contest.mpi = Some(Mpi::open(&seats));
+    }
 
     let mut races = Vec::new();
-    for collective in args.op.collectives() {
+    for task in tasks {
         let bar = progress::bar("racing");
-        bar.say(&format!("{collective}: preparing"));
-        let settings = settings(args.quick, collective);
-        races.push(contest.race(collective, &settings, &mut |step| match step {
-            Progress::Preparing { name, .. } => bar.say(&format!("{collective}: checking {name}")),
+        bar.say(&format!("{task}: preparing"));
+        let settings = settings(args.quick, &task);
+        let step = &mut |step: Progress<'_>| match step {
+            Progress::Preparing { name, .. } => bar.say(&format!("{task}: checking {name}")),
             Progress::Round { round, done } => {
                 if round == 0 {
                     bar.start();
                 }
-                bar.at(done, &format!("{collective}, round {round}"));
+                bar.at(done, &format!("{task}, round {round}"));
             }
-        })?);
+        };
+        races.push(match task.operation {
+            Operation::Barrier => {
+                contest
+                    .race(Collective::Barrier, &settings, step)?
+                    .comparison
+            }
+            _ => {
+                let mpi = contest.mpi.as_ref();
+                sized::race(&contest, task, &seats, mpi, &settings, step)?
+            }
+        });
         bar.finish();
     }
     show(global, &races)?;
-    Ok(match races.iter().map(contest::Race::wrong).sum() {
-        0_usize => ExitCode::SUCCESS,
-        _ => ExitCode::from(failure::FAILED_CHECK),
+    Ok(match races.iter().any(wrong) {
+        false => ExitCode::SUCCESS,
+        true => ExitCode::from(failure::FAILED_CHECK),
     })
 }
 
-fn settings(quick: bool, collective: Collective) -> Settings {
-    match (quick, collective) {
-        (true, _) => Settings::quick(),
-        (false, Collective::Barrier) => Settings::default(),
-        // No peers take part: fewer share the time.
-        (false, _) => Settings {
+/// Every size of every operation; a barrier has one.
+fn tasks(op: OpArg, ranks: usize, sizes: &[usize]) -> Result<Vec<Task>> {
+    let mut tasks = Vec::new();
+    for operation in op.operations() {
+        let sizes = match operation {
+            Operation::Barrier => &[0],
+            _ => sizes,
+        };
+        tasks.extend(sizes.iter().map(|&bytes| Task {
+            operation,
+            ranks,
+            bytes,
+        }));
+    }
+    tasks.iter().try_for_each(sized::check_memory)?;
+    Ok(tasks)
+}
+
+/// Whether one of Corecast's own entrants was found wrong or failed.
+fn wrong(race: &Comparison) -> bool {
+    let mut own = race.entries.iter().filter(|e| e.role == Role::Corecast);
+    own.any(|e| matches!(e.status, Status::Failed(_)))
+}
+
+fn settings(quick: bool, task: &Task) -> Settings {
+    let normal = Settings::default();
+    match task.operation {
+        _ if quick => Settings::quick(),
+        Operation::Barrier => normal,
+        _ => Settings {
+            rounds_min: if task.bytes >= LONG {
+                10
+            } else {
+                normal.rounds_min
+            },
             budget: Duration::from_secs(4),
-            ..Settings::default()
+            ..normal
         },
     }
 }
 
-fn show(global: &Global, races: &[contest::Race]) -> Result<()> {
+fn show(global: &Global, races: &[Comparison]) -> Result<()> {
     if let (true, [race]) = (global.json, races) {
-        return output::json(&race.comparison.report());
+        return output::json(&race.report());
     }
     if global.json {
         return output::json(&Reports {
             schema: corecast_bench::comparison::SCHEMA,
             kind: "comparisons",
-            comparisons: races.iter().map(|r| r.comparison.report()).collect(),
+            comparisons: races.iter().map(Comparison::report).collect(),
         });
     }
     let extent = extent(global);
-    let tables: Vec<String> = races
-        .iter()
-        .map(|race| table::render(&race.comparison, extent))
-        .collect();
+    let tables = races.iter().map(|race| table::render(race, extent));
+    let mut tables: Vec<String> = tables.collect();
+    for operation in Operation::ALL {
+        let of = |race: &&Comparison| race.task.is_some_and(|task| task.operation == operation);
+        let sizes: Vec<&Comparison> = races.iter().filter(of).collect();
+        if sizes.len() > 1 {
+            tables.push(summary::render(&sizes));
+        }
+    }
     output::print(&tables.join("\n"))
 }
 

@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use corecast::choose::{ONE_TREE, Races, Wish, compare};
-use corecast_bench::peers::Selection;
+use corecast_bench::peers::{Mpi, Selection};
 use corecast_bench::seat::{Seat, allowed_pus, free};
+use corecast_bench::sized::{self, Task};
 use corecast_bench::{
     Collective, Comparison, Contestant, Entrant, Entry, Exercise, Progress, Role, Settings, Status,
     floor, peers, race,
@@ -57,13 +58,17 @@ pub(in crate::commands) struct Contest<'a> {
     pub(in crate::commands) pinned: bool,
     /// Which peers take part.
     pub(in crate::commands) peers: Option<Selection>,
+    /// The rank that data come from and go to, if that is not left to the plans.
+    pub(super) root: Option<usize>,
+    /// Peers of every operation that run as processes.
+    pub(super) mpi: Option<Mpi>,
 }
 
 /// A plan that may race.
 pub(in crate::commands) struct Candidate {
     /// The pattern's name.
     pub(in crate::commands) pattern: String,
-    plans: Plans,
+    pub(super) plans: Plans,
     root: usize,
     predicted: f64,
     /// The plan; absent for an allreduce, which runs over two.
@@ -118,6 +123,8 @@ impl<'a> Contest<'a> {
             usable: team.threads.len(),
             pinned: true,
             peers: None,
+            root: None,
+            mpi: None,
         }
     }
 
@@ -125,7 +132,28 @@ impl<'a> Contest<'a> {
         self.team.threads.len()
     }
 
-    fn crowded(&self) -> bool {
+    /// Data comes from the root that it goes to; nobody sees a barrier's.
+    fn root_choice(&self, operation: Operation) -> RootChoice {
+        match (operation, self.root) {
+            (Operation::Barrier, _) => RootChoice::Auto,
+            (Operation::Broadcast | Operation::Reduce, Some(root)) => RootChoice::Rank(root),
+            (Operation::Broadcast | Operation::Reduce, None) => RootChoice::Smelt,
+        }
+    }
+
+    /// Where the ranks run.
+    ///
+    /// # Errors
+    ///
+    /// Hardware threads that this process may not use.
+    pub(super) fn seats(&self) -> Result<Vec<Seat>> {
+        match self.pinned {
+            true => pinned(&self.team.threads),
+            false => Ok(free(self.ranks())),
+        }
+    }
+
+    pub(super) fn crowded(&self) -> bool {
         self.ranks() > self.usable
     }
 
@@ -161,10 +189,7 @@ impl<'a> Contest<'a> {
         settings: &Settings,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Race> {
-        let seats = match self.pinned {
-            true => pinned(&self.team.threads)?,
-            false => free(self.ranks()),
-        };
+        let seats = self.seats()?;
         let mut entrants: Vec<Entrant<'_>> = Vec::new();
         for candidate in &candidates {
             let contestant = self.contestant(collective, candidate)?;
@@ -178,6 +203,13 @@ impl<'a> Contest<'a> {
         }
         if let (Collective::Barrier, Some(selection)) = (collective, self.peers) {
             entrants.extend(peers::barriers(&seats, selection));
+        }
+        if let (Collective::Barrier, Some(mpi)) = (collective, &self.mpi) {
+            entrants.extend(mpi.entrants(Task {
+                operation: sized::Operation::Barrier,
+                ranks: self.ranks(),
+                bytes: 0,
+            }));
         }
         let title = match collective {
             Collective::Barrier => collective.to_string(),
@@ -215,11 +247,11 @@ impl<'a> Contest<'a> {
     }
 
     /// The named patterns, or those that suggest themselves; plans of equal shape race once.
-    fn candidates(&self, collective: Collective) -> Result<Vec<Candidate>> {
+    pub(super) fn candidates(&self, collective: Collective) -> Result<Vec<Candidate>> {
         let Some(operation) = planned(collective) else {
             return self.allreduces();
         };
-        let root = one_root(operation);
+        let root = self.root_choice(operation);
         let search = |&pattern: &Pattern| planning::search(self.team, pattern, operation, root);
         let plans: Vec<Timed> = if !self.named.is_empty() {
             self.named.iter().map(search).collect::<Result<_>>()?
@@ -240,7 +272,11 @@ impl<'a> Contest<'a> {
     fn rivals(&self, operation: Operation) -> Result<Vec<Candidate>> {
         let races = Races::none("they are yet to be run");
         let (costs, threads) = (&self.team.costs, &self.team.threads);
-        let choice = compare(costs, threads, operation, &Wish::default(), &races)?;
+        let mut wish = Wish::default();
+        if let Some(root) = self.root {
+            wish.root = RootChoice::Rank(root);
+        }
+        let choice = compare(costs, threads, operation, &wish, &races)?;
         let mut rivals = Vec::new();
         for candidate in choice.candidates.iter().take(CANDIDATES) {
             let mut timed = timed(self.team, &choice, candidate)?;
@@ -302,8 +338,9 @@ impl<'a> Contest<'a> {
         };
         let mut candidates: Vec<Candidate> = Vec::new();
         for pattern in patterns {
-            let way =
-                |operation| planning::search(self.team, pattern, operation, one_root(operation));
+            let way = |operation| {
+                planning::search(self.team, pattern, operation, self.root_choice(operation))
+            };
             let (fan_in, fan_out) = match (way(Operation::Reduce), way(Operation::Broadcast)) {
                 (Ok(fan_in), Ok(fan_out)) => (fan_in.plan, fan_out.plan),
                 (Err(error), _) | (_, Err(error)) if !self.named.is_empty() => return Err(error),
@@ -362,14 +399,6 @@ pub(in crate::commands) fn planned(collective: Collective) -> Option<Operation> 
         Collective::Broadcast => Some(Operation::Broadcast),
         Collective::Reduce => Some(Operation::Reduce),
         Collective::Allreduce => None,
-    }
-}
-
-/// Data comes from the root that it goes to; nobody sees a barrier's.
-fn one_root(operation: Operation) -> RootChoice {
-    match operation {
-        Operation::Broadcast | Operation::Reduce => RootChoice::Smelt,
-        Operation::Barrier => RootChoice::Auto,
     }
 }
 

@@ -1,0 +1,382 @@
+//! Collectives of any size by hand: two flags, and a copy loop over the bytes that must move.
+//!
+//! | operation | what each rank does once the others' flags say that their inputs are there |
+//! | --- | --- |
+//! | broadcast, scatter | others copy from the root's input, all at once |
+//! | reduce | the root adds the others' inputs into its own |
+//! | allreduce, whole | each adds up all inputs |
+//! | allreduce, by parts | each adds up its part of all inputs, then copies the others' sums |
+//! | gather, allgather, alltoall | the receivers copy, all at once |
+//! | reduce_scatter, scan | each adds up the inputs that it needs |
+//!
+//! Readers read where the owner has written: nothing is sent. Words of 8 bytes at a time are the
+//! least for short data; long data lie in plain memory, for the C library's copy loop, each piece
+//! under a lock that nobody ever contends for while time is taken.
+
+use crate::engine::Role;
+use crate::race::Entrant;
+use crate::sized::{Library, Operation, Player, Task, Trial};
+use std::hint;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread;
+
+/// Longest blocks that race by words.
+const WORDS_MAX: usize = 16 << 10;
+
+/// Shortest blocks that race by memory, and by parts of it.
+const MEMORY_MIN: usize = 512;
+
+/// The floors of `task`, a barrier's among them none.
+pub fn copies<'a>(task: Task, crowded: bool) -> Vec<Entrant<'a>> {
+    let mut floors = Vec::new();
+    if task.operation == Operation::Barrier {
+        return floors;
+    }
+    let trial = |parts| Trial::new(Copies::<Words>::new(task, crowded, parts), task);
+    if task.bytes <= WORDS_MAX {
+        floors.push(Entrant::threads(trial(false)));
+    }
+    let trial = |parts| Trial::new(Copies::<Memory>::new(task, crowded, parts), task);
+    if task.bytes >= MEMORY_MIN {
+        floors.push(Entrant::threads(trial(false)));
+        if task.operation == Operation::Allreduce {
+            floors.push(Entrant::threads(trial(true)));
+        }
+    }
+    floors
+}
+
+/// A piece of data that its owner writes and others read.
+trait Piece: Send + Sync + 'static {
+    const SETTING: &'static str;
+    fn new(count: usize) -> Self;
+    fn fill(&self, write: &mut dyn FnMut(&mut [f64]));
+    fn read(&self, into: &mut Vec<f64>);
+    fn copy(&self, from: &Self);
+    /// Becomes the sum of two.
+    fn sum(&self, a: &Self, b: &Self);
+    fn add(&self, from: &Self);
+}
+
+/// Eight bytes at a time.
+struct Words(Box<[AtomicU64]>);
+
+impl Words {
+    // Relaxed everywhere: the flags order what is written and read.
+    fn get(&self, at: usize) -> f64 {
+        f64::from_bits(self.0[at].load(Ordering::Relaxed))
+    }
+
+    fn set(&self, at: usize, value: f64) {
+        self.0[at].store(value.to_bits(), Ordering::Relaxed);
+    }
+
+    fn each(&self, value: impl Fn(usize) -> f64) {
+        for at in 0..self.0.len() {
+            self.set(at, value(at));
+        }
+    }
+}
+
+impl Piece for Words {
+    const SETTING: &'static str = "words";
+
+    fn new(count: usize) -> Words {
+        Words((0..count).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    fn fill(&self, write: &mut dyn FnMut(&mut [f64])) {
+        let mut data: Vec<f64> = (0..self.0.len()).map(|at| self.get(at)).collect();
+        write(&mut data);
+        self.each(|at| data[at]);
+    }
+
+    fn read(&self, into: &mut Vec<f64>) {
+        into.extend((0..self.0.len()).map(|at| self.get(at)));
+    }
+
+    fn copy(&self, from: &Words) {
+        self.each(|at| from.get(at));
+    }
+
+    fn sum(&self, a: &Words, b: &Words) {
+        self.each(|at| a.get(at) + b.get(at));
+    }
+
+    fn add(&self, from: &Words) {
+        self.each(|at| self.get(at) + from.get(at));
+    }
+}
+
+/// Plain memory.
+struct Memory(RwLock<Vec<f64>>);
+
+impl Memory {
+    // Data are whole even if somebody panicked over them.
+    fn owned(&self) -> RwLockWriteGuard<'_, Vec<f64>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn seen(&self) -> RwLockReadGuard<'_, Vec<f64>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Piece for Memory {
+    const SETTING: &'static str = "memory";
+
+    fn new(count: usize) -> Memory {
+        Memory(RwLock::new(vec![0.0; count]))
+    }
+
+    fn fill(&self, write: &mut dyn FnMut(&mut [f64])) {
+        write(&mut self.owned());
+    }
+
+    fn read(&self, into: &mut Vec<f64>) {
+        into.extend_from_slice(&self.seen());
+    }
+
+    fn copy(&self, from: &Memory) {
+        self.owned().copy_from_slice(&from.seen());
+    }
+
+    fn sum(&self, a: &Memory, b: &Memory) {
+        let (a, b, mut into) = (a.seen(), b.seen(), self.owned());
+        for ((into, a), b) in into.iter_mut().zip(&a[..]).zip(&b[..]) {
+            *into = a + b;
+        }
+    }
+
+    fn add(&self, from: &Memory) {
+        let (from, mut into) = (from.seen(), self.owned());
+        for (into, from) in into.iter_mut().zip(&from[..]) {
+            *into += from;
+        }
+    }
+}
+
+/// The data of one rank at one place.
+struct Buffers<P> {
+    input: Vec<P>,
+    result: Vec<P>,
+}
+
+/// A rank's numbers, each on lines of its own.
+#[derive(Default)]
+struct Flags {
+    come: Line,
+    given: Line,
+    summed: Line,
+}
+
+#[derive(Default)]
+#[repr(align(128))]
+struct Line(AtomicU64);
+
+struct Copies<P> {
+    task: Task,
+    crowded: bool,
+    by_parts: bool,
+    /// By rank and place.
+    buffers: Vec<Vec<Buffers<P>>>,
+    flags: Vec<Flags>,
+}
+
+impl<P: Piece> Copies<P> {
+    fn new(task: Task, crowded: bool, by_parts: bool) -> Copies<P> {
+        let pieces = |blocks: usize| -> Vec<P> {
+            let (count, ranks) = (task.count(), task.ranks);
+            match by_parts {
+                true => (0..ranks)
+                    .map(|k| P::new(count * (k + 1) / ranks - count * k / ranks))
+                    .collect(),
+                false => (0..blocks).map(|_| P::new(count)).collect(),
+            }
+        };
+        let place = |rank| Buffers {
+            input: pieces(task.gives(rank)),
+            // The root of a reduction adds into its input.
+            result: match task.operation {
+                Operation::Reduce => Vec::new(),
+                _ => pieces(task.gets(rank)),
+            },
+        };
+        let rank = |rank| (0..task.places()).map(|_| place(rank)).collect();
+        Copies {
+            task,
+            crowded,
+            by_parts,
+            buffers: (0..task.ranks).map(rank).collect(),
+            flags: (0..task.ranks).map(|_| Flags::default()).collect(),
+        }
+    }
+
+    /// Waits for a number or more.
+    #[inline(always)]
+    fn wait(&self, line: &Line, number: u64) {
+        // Acquire pairs with the Release store of whoever the line belongs to.
+        while line.0.load(Ordering::Acquire) < number {
+            match self.crowded {
+                true => thread::yield_now(),
+                false => hint::spin_loop(),
+            }
+        }
+    }
+}
+
+impl<P: Piece> Library for Copies<P> {
+    fn name(&self) -> &str {
+        "floor: copy loop"
+    }
+
+    fn setting(&self) -> String {
+        let whole = match (self.task.operation, self.by_parts) {
+            (Operation::Allreduce, true) => ", by parts",
+            (Operation::Allreduce, false) => ", whole",
+            _ => "",
+        };
+        format!("{}{whole}", P::SETTING)
+    }
+
+    fn role(&self) -> Role {
+        Role::Floor
+    }
+
+    fn player<'a>(&'a self, rank: usize) -> Box<dyn Player + 'a> {
+        Box::new(Copier {
+            copies: self,
+            rank,
+            come: 0,
+            number: 0,
+        })
+    }
+}
+
+struct Copier<'a, P> {
+    copies: &'a Copies<P>,
+    rank: usize,
+    /// Barriers and operations so far.
+    come: u64,
+    number: u64,
+}
+
+impl<'a, P: Piece> Copier<'a, P> {
+    /// The input of `of` at `place`, once it is there.
+    #[inline(always)]
+    fn input(&self, of: usize, place: usize) -> &'a [P] {
+        if of != self.rank {
+            let given = &self.copies.flags[of].given;
+            self.copies.wait(given, self.number);
+        }
+        &self.copies.buffers[of][place].input
+    }
+
+    /// The piece `piece` of all ranks before `end`, summed into `into`.
+    fn sum(&self, into: &P, piece: usize, end: usize, place: usize) {
+        if end == 1 {
+            return into.copy(&self.input(0, place)[piece]);
+        }
+        let (first, second) = (self.input(0, place), self.input(1, place));
+        into.sum(&first[piece], &second[piece]);
+        for of in 2..end {
+            into.add(&self.input(of, place)[piece]);
+        }
+    }
+
+    fn allreduce_by_parts(&self, place: usize) {
+        let (copies, rank) = (self.copies, self.rank);
+        let mine = &copies.buffers[rank][place].result;
+        self.sum(&mine[rank], rank, copies.task.ranks, place);
+        // Release pairs with the Acquire in `wait`.
+        let summed = &copies.flags[rank].summed.0;
+        summed.store(self.number, Ordering::Release);
+        for of in (0..copies.task.ranks).filter(|&of| of != rank) {
+            copies.wait(&copies.flags[of].summed, self.number);
+            mine[of].copy(&copies.buffers[of][place].result[of]);
+        }
+    }
+}
+
+impl<P: Piece> Player for Copier<'_, P> {
+    fn barrier(&mut self) -> Result<(), String> {
+        self.come += 1;
+        let flags = &self.copies.flags;
+        // Release pairs with the Acquire in `wait`.
+        flags[self.rank].come.0.store(self.come, Ordering::Release);
+        for other in flags {
+            self.copies.wait(&other.come, self.come);
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, place: usize, write: &mut dyn FnMut(&mut [f64])) {
+        let input = &self.copies.buffers[self.rank][place].input;
+        if let [whole] = &input[..] {
+            return whole.fill(write);
+        }
+        // Pieces are written as one, since they are one to whoever writes.
+        let mut data = Vec::new();
+        for piece in input {
+            piece.read(&mut data);
+        }
+        write(&mut data);
+        let mut from = 0;
+        for piece in input {
+            piece.fill(&mut |part| {
+                part.copy_from_slice(&data[from..from + part.len()]);
+                from += part.len();
+            });
+        }
+    }
+
+    fn perform(&mut self, place: usize) -> Result<(), String> {
+        self.number += 1;
+        let (task, rank) = (self.copies.task, self.rank);
+        // Release pairs with the Acquire in `wait`: the input was written before.
+        let given = &self.copies.flags[rank].given.0;
+        given.store(self.number, Ordering::Release);
+        let mine = &self.copies.buffers[rank][place];
+        let (input, result) = (&mine.input, &mine.result);
+        let all = 0..task.ranks;
+        let root = Task::ROOT;
+        match task.operation {
+            Operation::Barrier => {}
+            Operation::Broadcast if rank == root => {}
+            Operation::Broadcast => result[0].copy(&self.input(root, place)[0]),
+            Operation::Scatter => result[0].copy(&self.input(root, place)[rank]),
+            Operation::Reduce if rank == root => {
+                for of in all.filter(|&of| of != root) {
+                    input[0].add(&self.input(of, place)[0]);
+                }
+            }
+            Operation::Gather if rank != root => {}
+            Operation::Reduce => {}
+            Operation::Gather | Operation::Allgather => {
+                all.for_each(|of| result[of].copy(&self.input(of, place)[0]));
+            }
+            Operation::Alltoall => {
+                all.for_each(|of| result[of].copy(&self.input(of, place)[rank]));
+            }
+            Operation::Allreduce if self.copies.by_parts => self.allreduce_by_parts(place),
+            Operation::Allreduce => self.sum(&result[0], 0, task.ranks, place),
+            Operation::ReduceScatter => self.sum(&result[0], rank, task.ranks, place),
+            Operation::Scan => self.sum(&result[0], 0, rank + 1, place),
+        }
+        Ok(())
+    }
+
+    fn result(&mut self, place: usize, read: &mut dyn FnMut(&[f64])) {
+        let mine = &self.copies.buffers[self.rank][place];
+        let pieces = match self.copies.task.operation {
+            Operation::Reduce => &mine.input,
+            _ => &mine.result,
+        };
+        let mut data = Vec::new();
+        for piece in pieces {
+            piece.read(&mut data);
+        }
+        read(&data);
+    }
+}

@@ -1,0 +1,239 @@
+//! Open MPI and MPICH, the standard for processes, as sessions of their own.
+//!
+//! `mpi/collectives.c` is compiled by the compiler of each, and started by its starter once for
+//! each of the settings in `mpi/settings.txt`. Their processes stay for all races: see
+//! [`crate::session`]. Whatever is missing becomes an entrant that names the package.
+
+use crate::peers::workshop::{Recipe, Source, Workshop};
+use crate::race::Entrant;
+use crate::seat::{self, Seat};
+use crate::session::{FOLDER, Launch, Session};
+use crate::sized::Task;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+const PROGRAM: Source = ("collectives.c", include_str!("mpi/collectives.c"));
+const SETTINGS: &str = include_str!("mpi/settings.txt");
+
+/// One implementation.
+struct Flavour {
+    name: &'static str,
+    /// Its word in the settings.
+    word: &'static str,
+    recipes: &'static [Recipe],
+    starter: &'static str,
+    remedy: &'static str,
+    pinned: &'static [&'static str],
+    free: &'static [&'static str],
+}
+
+const FLAVOURS: [Flavour; 2] = [
+    Flavour {
+        name: "Open MPI",
+        word: "open-mpi",
+        recipes: &[&["mpicc.openmpi", "-O2"]],
+        starter: "mpirun.openmpi",
+        remedy: "install openmpi-bin and libopenmpi-dev",
+        pinned: &["--oversubscribe", "--bind-to", "core:overload-allowed"],
+        free: &["--oversubscribe", "--bind-to", "none"],
+    },
+    Flavour {
+        name: "MPICH",
+        word: "mpich",
+        recipes: &[&["mpicc.mpich", "-O2"]],
+        starter: "mpirun.mpich",
+        remedy: "install mpich and libmpich-dev",
+        pinned: &["-bind-to", "core"],
+        free: &["-bind-to", "none"],
+    },
+];
+
+/// Variables with these beginnings are not handed on: those of the user's shell would change the
+/// setting that is printed, and those of a starter that runs this would make the ranks its own.
+const FOREIGN: [&str; 9] = [
+    "OMPI_", "OPAL_", "ORTE_", "PMIX_", "PMI_", "MPIR_", "MPICH_", "HYDRA_", "UCX_",
+];
+
+/// The MPI peers of all races on the same seats.
+#[derive(Debug)]
+pub struct Mpi {
+    sessions: Vec<Arc<Session>>,
+    absent: Vec<(&'static str, String)>,
+}
+
+impl Mpi {
+    /// Compiles what is there for a team on `seats`.
+    ///
+    /// # Cost
+    ///
+    /// Up to two compilations, about half a second each. Processes start with the first race.
+    pub fn open(seats: &[Seat]) -> Mpi {
+        Mpi::with(seats, &[], None)
+    }
+
+    /// The same with further variables in the processes' environment, and a limit for each order.
+    pub fn with(seats: &[Seat], variables: &[(&str, &str)], limit: Option<Duration>) -> Mpi {
+        let mut mpi = Mpi {
+            sessions: Vec::new(),
+            absent: Vec::new(),
+        };
+        let workshop = match Workshop::open(&[PROGRAM]) {
+            Ok(workshop) => workshop,
+            Err(reason) => {
+                mpi.absent = FLAVOURS.map(|f| (f.name, reason.clone())).into();
+                return mpi;
+            }
+        };
+        for flavour in &FLAVOURS {
+            let built = starts(flavour).and_then(|()| {
+                workshop.build(flavour.word, PROGRAM, flavour.recipes, flavour.remedy)
+            });
+            let program = match built {
+                Ok(program) => program,
+                Err(reason) => {
+                    mpi.absent.push((flavour.name, reason));
+                    continue;
+                }
+            };
+            for setting in settings(flavour.word, seat::oversubscribed(seats)) {
+                let mut launch = launch(flavour, &program, seats, setting);
+                let more = variables.iter();
+                let more = more.map(|&(key, value)| (key.to_owned(), value.to_owned()));
+                launch.environment.extend(more);
+                let shown = shown(setting, seats);
+                let mut session = Session::new(flavour.name, shown, launch);
+                if let Some(limit) = limit {
+                    session = session.limited(limit);
+                }
+                let session = session.keeping(workshop.directory());
+                mpi.sessions.push(Arc::new(session));
+            }
+        }
+        mpi
+    }
+
+    /// Every setting as an entrant of a race, and whoever is missing.
+    pub fn entrants(&self, task: Task) -> Vec<Entrant<'static>> {
+        let sessions = self.sessions.iter();
+        let present = sessions.map(|session| Entrant::session(Arc::clone(session), task));
+        let absent = self.absent.iter();
+        let absent = absent.map(|(name, reason)| Entrant::absent(*name, "", reason.clone()));
+        present.chain(absent).collect()
+    }
+
+    /// The sessions of the implementations that are there.
+    pub fn sessions(&self) -> &[Arc<Session>] {
+        &self.sessions
+    }
+}
+
+/// Whether the starter is there; if not, the reason and what the user can do.
+fn starts(flavour: &Flavour) -> Result<(), String> {
+    match Command::new(flavour.starter).arg("--version").output() {
+        Ok(_) => Ok(()),
+        Err(e) => Err(format!("{}: {e} ({})", flavour.starter, flavour.remedy)),
+    }
+}
+
+/// The lines of the settings that are for `word`, without their first two words.
+fn settings(word: &str, crowded: bool) -> impl Iterator<Item = &'static str> {
+    let lines = SETTINGS.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(move |line| {
+        let (of, rest) = line.split_once(' ')?;
+        let rest = rest.trim_start();
+        let (when, words) = rest.split_once(' ').unwrap_or((rest, ""));
+        let fits = when == "always" || when == if crowded { "crowded" } else { "roomy" };
+        (of == word && fits).then_some(words.trim())
+    })
+}
+
+fn shown(setting: &str, seats: &[Seat]) -> String {
+    let words = match setting {
+        "" => "default",
+        words => words,
+    };
+    match seat::describe(seats).as_str() {
+        "any" => format!("{words}, unbound"),
+        places => format!("{words}, bound to {places}"),
+    }
+}
+
+fn launch(flavour: &Flavour, program: &Path, seats: &[Seat], setting: &str) -> Launch {
+    let places = seat::describe(seats);
+    let pinned = places != "any";
+    let binding = if pinned { flavour.pinned } else { flavour.free };
+    let mut arguments: Vec<OsString> = binding.iter().map(Into::into).collect();
+    arguments.extend(["-n".into(), seats.len().to_string().into()]);
+    let (variables, words): (Vec<&str>, Vec<&str>) = setting
+        .split_ascii_whitespace()
+        .partition(|word| word.contains('='));
+    arguments.extend(words.iter().map(Into::into));
+    arguments.push(program.into());
+    arguments.push(FOLDER.into());
+    if pinned {
+        arguments.push(places.into());
+    }
+    let variable = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+    let variables = variables.iter().filter_map(|word| word.split_once('='));
+    // Containers run as root; the ranks do nothing but measure.
+    let root = [
+        ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+        ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+    ];
+    Launch {
+        program: flavour.starter.into(),
+        arguments,
+        environment: root.into_iter().chain(variables).map(variable).collect(),
+        environment_removed: std::env::vars_os()
+            .filter_map(|(key, _)| key.into_string().ok())
+            .filter(|key| FOREIGN.iter().any(|beginning| key.starts_with(beginning)))
+            .collect(),
+        ranks: seats.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_implementation_has_its_default_first() {
+        for flavour in &FLAVOURS {
+            for crowded in [false, true] {
+                let words: Vec<&str> = settings(flavour.word, crowded).collect();
+                assert_eq!(words[0], "", "{}", flavour.name);
+                assert!(words.len() > 1, "{}", flavour.name);
+            }
+        }
+        let crowded: Vec<&str> = settings("open-mpi", true).collect();
+        assert!(crowded.iter().any(|s| s.contains("mpi_yield_when_idle 1")));
+        let lines = SETTINGS.lines().filter(|line| !line.starts_with('#'));
+        for line in lines {
+            let words: Vec<&str> = line.split_ascii_whitespace().collect();
+            assert!(["open-mpi", "mpich"].contains(&words[0]), "{line}");
+            assert!(["always", "crowded", "roomy"].contains(&words[1]), "{line}");
+        }
+    }
+
+    #[test]
+    fn starters_get_arguments_and_ranks_their_places() {
+        let seats = seat::pinned(3, &[4, 6]);
+        let setting = "--mca coll ^tuned A=1";
+        let launch = launch(&FLAVOURS[0], Path::new("/x"), &seats, setting);
+        let words: Vec<_> = launch.arguments.iter().map(|w| w.to_str()).collect();
+        let words: Vec<&str> = words.into_iter().flatten().collect();
+        assert_eq!(
+            words.join(" "),
+            "--oversubscribe --bind-to core:overload-allowed -n 3 --mca coll ^tuned /x {folder} 4,6"
+        );
+        assert!(launch.environment.contains(&("A".into(), "1".into())));
+        assert_eq!(
+            shown(setting, &seats),
+            "--mca coll ^tuned A=1, bound to 4,6"
+        );
+        assert_eq!(shown("", &seat::free(2)), "default, unbound");
+    }
+}

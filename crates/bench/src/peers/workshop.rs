@@ -1,0 +1,100 @@
+//! Where programs of peers are built when they are needed.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// Name and text of a source file.
+pub(super) type Source = (&'static str, &'static str);
+
+/// One way to build a program: compiler and arguments after the source file.
+pub(super) type Recipe = &'static [&'static str];
+
+/// A temporary folder with the sources and programs, removed with the last
+/// entrant that needs it.
+pub(super) struct Workshop {
+    directory: Arc<TempDir>,
+}
+
+impl Workshop {
+    /// A folder with `sources`.
+    pub(super) fn open(sources: &[Source]) -> Result<Workshop, String> {
+        let directory = tempfile::Builder::new().prefix("corecast-peers-").tempdir();
+        let directory = directory.map_err(|e| format!("no temporary folder: {e}"))?;
+        for (name, text) in sources {
+            fs::write(directory.path().join(name), text)
+                .map_err(|e| format!("cannot write {name} to a temporary folder: {e}"))?;
+        }
+        Ok(Workshop {
+            directory: Arc::new(directory),
+        })
+    }
+
+    /// The folder, which lasts as long as somebody holds it.
+    pub(super) fn directory(&self) -> Arc<TempDir> {
+        Arc::clone(&self.directory)
+    }
+
+    /// Builds `source` by the first recipe that works; if none does, the reason
+    /// and what the user can do.
+    pub(super) fn build(
+        &self,
+        name: &str,
+        source: Source,
+        recipes: &[Recipe],
+        remedy: &str,
+    ) -> Result<PathBuf, String> {
+        let program = self.directory.path().join(name);
+        let mut trouble = "no compiler".to_owned();
+        for recipe in recipes {
+            let (compiler, arguments) = (recipe[0], &recipe[1..]);
+            let output = Command::new(compiler)
+                .current_dir(self.directory.path())
+                .arg(source.0)
+                .arg("-o")
+                .arg(&program)
+                .args(arguments)
+                .output();
+            match output {
+                Ok(output) if output.status.success() => return Ok(program),
+                Ok(output) => {
+                    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+                    trouble = format!("{compiler} failed: {}", first_error(&text));
+                }
+                Err(_) => {}
+            }
+        }
+        Err(format!("{trouble} ({remedy})"))
+    }
+}
+
+/// The line of a compiler's output that says most.
+fn first_error(text: &str) -> &str {
+    let tells = |line: &&str| line.contains("cannot find") || line.contains("error:");
+    let line = text.lines().find(tells).or(text.lines().next());
+    line.map_or("no message", str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: Source = ("none.c", "");
+
+    #[test]
+    fn a_missing_or_failing_compiler_is_told_with_its_remedy() {
+        let workshop = Workshop::open(&[NONE]).unwrap();
+        let missing: Recipe = &["no-such-compiler-anywhere"];
+        assert_eq!(
+            workshop.build("x", NONE, &[missing], "install gcc"),
+            Err("no compiler (install gcc)".to_owned())
+        );
+        let failing: Recipe = &["false"];
+        assert_eq!(
+            workshop.build("x", NONE, &[failing, missing], "install gcc"),
+            Err("false failed: no message (install gcc)".to_owned())
+        );
+    }
+}

@@ -1,0 +1,245 @@
+//! Peers in processes that stay for the whole race and measure on request.
+//!
+//! A session is one launch of a starter such as `mpirun`, which brings up one process for each
+//! rank. Every rank connects to a socket in a folder made for the session and says
+//!
+//! ```text
+//! rank R N PID
+//! ```
+//!
+//! and then sleeps in a read until all ranks get the same order, so that contestants take turns in
+//! one run and those that wait use no CPU, however eagerly they poll inside their library:
+//!
+//! | order | answer of each rank |
+//! | --- | --- |
+//! | `check OPERATION COUNT ROUNDS SECONDS` | `ok`, or `wrong TEXT` |
+//! | `time OPERATION COUNT PLACES WARM OPERATIONS SECONDS` | `times K` and K native 64-bit numbers: nanoseconds of each operation, or for barriers their sum |
+//!
+//! Operations and buffers are those of [`crate::sized`]; COUNT is in doubles. A rank that takes
+//! longer than the session's limit is killed with everything that the starter has started; the next
+//! order launches anew, and after [`KILLS_MAX`] of these nobody tries any more.
+
+mod answer;
+mod processes;
+mod running;
+
+use crate::sized::{Task, sum_of_maxima};
+use answer::Answer;
+use running::Running;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Time that one order may take unless set otherwise, and a launch at least.
+pub const LIMIT: Duration = Duration::from_secs(10);
+
+/// Times that a session is killed before it is given up.
+pub const KILLS_MAX: u32 = 3;
+
+/// Stands for the session's folder among the arguments.
+pub const FOLDER: &str = "{folder}";
+
+/// Most operations of one order, whose times travel in its answer.
+const OPERATIONS_MAX: u64 = 1 << 17;
+
+/// How to start the ranks.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The starter.
+    pub program: PathBuf,
+    /// Its arguments; one that is [`FOLDER`] becomes the folder's path.
+    pub arguments: Vec<OsString>,
+    /// Variables set in its environment.
+    pub environment: Vec<(String, String)>,
+    /// Variables removed from its environment.
+    pub environment_removed: Vec<String>,
+    /// Number of ranks.
+    pub ranks: usize,
+}
+
+/// A peer whose processes stay. They end when it is dropped.
+#[derive(Debug)]
+pub struct Session {
+    name: String,
+    setting: String,
+    launch: Launch,
+    limit: Duration,
+    /// Keeps the program until the session has ended.
+    _home: Option<Arc<TempDir>>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    running: Option<Running>,
+    kills: u32,
+}
+
+/// Why an order was not carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The starter did not start, or its ranks did not come.
+    #[error("{program} did not start: {source}")]
+    Launch {
+        /// The starter.
+        program: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The order took too long; all processes were killed.
+    #[error("not done after {0:?}: killed")]
+    TimedOut(Duration),
+    /// A process ended or cannot be understood.
+    #[error("{what}: {said}")]
+    Lost {
+        /// What happened.
+        what: String,
+        /// The last line that the processes wrote.
+        said: String,
+    },
+    /// The library delivered something wrong.
+    #[error("{0}: the peer is not timed")]
+    Wrong(String),
+    /// It was killed too often to be tried again.
+    #[error("not tried again: killed {0} times before")]
+    GivenUp(u32),
+}
+
+impl Session {
+    /// A session that starts with its first order.
+    pub fn new(name: impl Into<String>, setting: impl Into<String>, launch: Launch) -> Session {
+        Session {
+            name: name.into(),
+            setting: setting.into(),
+            launch,
+            limit: LIMIT,
+            _home: None,
+            state: Mutex::default(),
+        }
+    }
+
+    /// The same with another limit for each order, at least a second.
+    #[must_use]
+    pub fn limited(mut self, limit: Duration) -> Session {
+        self.limit = limit.max(Duration::from_secs(1));
+        self
+    }
+
+    pub(crate) fn keeping(mut self, home: Arc<TempDir>) -> Session {
+        self._home = Some(home);
+        self
+    }
+
+    /// Name in the comparison.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How it is set up, as a line that lets others repeat it.
+    pub fn setting(&self) -> &str {
+        &self.setting
+    }
+
+    /// Number of ranks.
+    pub fn ranks(&self) -> usize {
+        self.launch.ranks
+    }
+
+    /// Processes of the ranks, by rank; none before the first order and after a kill.
+    pub fn pids(&self) -> Vec<i32> {
+        let state = self.lock();
+        state.running.as_ref().map_or(Vec::new(), Running::pids)
+    }
+
+    /// Has the results of `rounds` operations looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Wrong`] if one is wrong, others if there are no results.
+    pub fn check(&self, task: &Task, rounds: u64) -> Result<(), SessionError> {
+        let order = format!(
+            "check {} {} {rounds} {}\n",
+            task.operation,
+            task.count(),
+            self.seconds()
+        );
+        for answer in self.order(&order)? {
+            if let Answer::Times(_) = answer {
+                return Err(self.confused(&order));
+            }
+        }
+        Ok(())
+    }
+
+    /// Has `operations` operations timed, after a sixteenth of these to warm up: the sum of their
+    /// latencies, and how many they were, since one order holds no more than 131,072.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError`].
+    pub fn time(&self, task: &Task, operations: u64) -> Result<(Duration, u64), SessionError> {
+        let operations = operations.clamp(1, OPERATIONS_MAX);
+        let order = format!(
+            "time {} {} {} {} {operations} {}\n",
+            task.operation,
+            task.count(),
+            task.places(),
+            operations / 16,
+            self.seconds()
+        );
+        let mut logs: Vec<Vec<u64>> = Vec::new();
+        for answer in self.order(&order)? {
+            match answer {
+                Answer::Times(times) => logs.push(times),
+                Answer::Right => return Err(self.confused(&order)),
+            }
+        }
+        let slices: Vec<&[u64]> = logs.iter().map(|log| &log[..]).collect();
+        Ok((Duration::from_nanos(sum_of_maxima(&slices)), operations))
+    }
+
+    /// Limit of an order as the ranks know it: later than here, where more can be said.
+    fn seconds(&self) -> u64 {
+        self.limit.as_secs() + 2
+    }
+
+    fn confused(&self, order: &str) -> SessionError {
+        SessionError::Lost {
+            what: format!("the answer does not fit {order:?}"),
+            said: self.name.clone(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic in between leaves at worst a session that the next order finds lost.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives all ranks the same order and returns their answers, by rank.
+    fn order(&self, order: &str) -> Result<Vec<Answer>, SessionError> {
+        let mut state = self.lock();
+        if state.kills >= KILLS_MAX {
+            return Err(SessionError::GivenUp(state.kills));
+        }
+        let mut running = match state.running.take() {
+            Some(running) => running,
+            None => Running::launch(&self.launch, self.limit.max(LIMIT))
+                .inspect_err(|_| state.kills += 1)?,
+        };
+        match running.obey(order, self.limit) {
+            Ok(answers) => {
+                state.running = Some(running);
+                Ok(answers)
+            }
+            // Its ranks are at different places now; dropping them kills all.
+            Err(error @ SessionError::Wrong(_)) => Err(error),
+            Err(error) => {
+                state.kills += 1;
+                Err(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What a rank answers.
+
+use super::SessionError;
+use std::io::{self, BufRead, Read};
+
+/// The answer of one rank to one order.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// `ok`.
+    Right,
+    /// `times K`, and the numbers.
+    Times(Vec<u64>),
+}
+
+/// Longest line that is taken for an answer.
+const LINE_MAX: u64 = 4096;
+
+/// Most numbers that an answer may announce: memory is taken for them.
+const TIMES_MAX: usize = 1 << 20;
+
+/// Why there is no answer.
+pub(super) enum Trouble {
+    /// The stream failed, timed out or ended.
+    Stream(io::Error),
+    /// It says that the library is wrong, or something else than an answer.
+    Said(SessionError),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Trouble {
+        Trouble::Stream(error)
+    }
+}
+
+/// Reads the answer of one rank.
+pub(super) fn read(mut from: impl BufRead) -> Result<Answer, Trouble> {
+    let mut line = String::new();
+    if from.by_ref().take(LINE_MAX).read_line(&mut line)? == 0 {
+        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+    }
+    let line = line.trim_end();
+    if line == "ok" {
+        return Ok(Answer::Right);
+    }
+    if let Some(text) = line.strip_prefix("wrong ") {
+        return Err(Trouble::Said(SessionError::Wrong(text.to_owned())));
+    }
+    let announced = line.strip_prefix("times ").and_then(|n| n.parse().ok());
+    let Some(many) = announced.filter(|&many: &usize| many <= TIMES_MAX) else {
+        return Err(Trouble::Said(SessionError::Lost {
+            what: "answered something else".to_owned(),
+            said: line.chars().take(200).collect(),
+        }));
+    };
+    let mut bytes = vec![0; many * size_of::<u64>()];
+    from.read_exact(&mut bytes)?;
+    let (numbers, _) = bytes.as_chunks();
+    Ok(Answer::Times(
+        numbers.iter().map(|n| u64::from_ne_bytes(*n)).collect(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trouble(text: &[u8]) -> String {
+        match read(text) {
+            Ok(answer) => panic!("{answer:?}"),
+            Err(Trouble::Stream(error)) => error.to_string(),
+            Err(Trouble::Said(error)) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn answers_are_read_and_others_quoted() {
+        assert!(matches!(read(&b"ok\n"[..]), Ok(Answer::Right)));
+        let mut text = b"times 2\n".to_vec();
+        text.extend(7_u64.to_ne_bytes());
+        text.extend(9_u64.to_ne_bytes());
+        assert!(matches!(read(&text[..]), Ok(Answer::Times(t)) if t == [7, 9]));
+        assert!(trouble(&text[..20]).contains("fill whole buffer"));
+        assert!(trouble(b"").contains("end of file"));
+        assert!(trouble(b"wrong rank 1 gave 3\n").starts_with("rank 1 gave 3"));
+        for nonsense in [&b"hello\n"[..], b"times x\n", b"times 99999999999\n"] {
+            let said = String::from_utf8_lossy(nonsense).trim().to_owned();
+            assert!(trouble(nonsense).contains(&said));
+        }
+    }
+}

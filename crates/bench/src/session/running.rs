@@ -1,0 +1,238 @@
+//! The processes of a session, from their launch to their end.
+
+use super::answer::{self, Answer, Trouble};
+use super::{FOLDER, Launch, SessionError, processes};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Processes that wait for orders. They end when it is dropped.
+#[derive(Debug)]
+pub(super) struct Running {
+    child: Child,
+    ranks: Vec<Rank>,
+    folder: TempDir,
+    /// Whether all ranks wait for an order.
+    sound: bool,
+}
+
+#[derive(Debug)]
+struct Rank {
+    stream: BufReader<UnixStream>,
+    pid: i32,
+}
+
+/// What the processes write goes here, in the session's folder.
+const LOG: &str = "log";
+
+/// Time that processes have to end on their own, and again after a signal.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+impl Running {
+    /// Starts all ranks and waits until they have come.
+    pub(super) fn launch(launch: &Launch, limit: Duration) -> Result<Running, SessionError> {
+        let failed = |source| SessionError::Launch {
+            program: launch.program.display().to_string(),
+            source,
+        };
+        let folder = tempfile::Builder::new()
+            .prefix("corecast-session-")
+            .tempdir()
+            .map_err(failed)?;
+        let listener = UnixListener::bind(folder.path().join("socket")).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let child = start(launch, folder.path()).map_err(failed)?;
+        let mut running = Running {
+            child,
+            ranks: Vec::new(),
+            folder,
+            sound: false,
+        };
+        running.gather(&listener, launch.ranks, limit)?;
+        Ok(running)
+    }
+
+    /// Takes in the ranks as they come, and sorts them.
+    fn gather(
+        &mut self,
+        listener: &UnixListener,
+        ranks: usize,
+        limit: Duration,
+    ) -> Result<(), SessionError> {
+        let deadline = Instant::now() + limit;
+        let mut come: Vec<Option<Rank>> = (0..ranks).map(|_| None).collect();
+        while come.iter().any(Option::is_none) {
+            match listener.accept() {
+                Ok((stream, _)) => {
+                    let (at, rank) = hello(stream, ranks, deadline).map_err(|e| self.lost(&e))?;
+                    come[at] = Some(rank);
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    if let Ok(Some(status)) = self.child.try_wait() {
+                        return Err(SessionError::Lost {
+                            what: format!("ended with {status}"),
+                            said: self.said(),
+                        });
+                    }
+                    if Instant::now() >= deadline {
+                        return Err(SessionError::TimedOut(limit));
+                    }
+                    thread::sleep(Duration::from_millis(1));
+                }
+                Err(e) => return Err(self.lost(&e)),
+            }
+        }
+        self.ranks = come.into_iter().flatten().collect();
+        self.sound = true;
+        Ok(())
+    }
+
+    pub(super) fn pids(&self) -> Vec<i32> {
+        self.ranks.iter().map(|rank| rank.pid).collect()
+    }
+
+    /// Gives all ranks `order` and returns their answers.
+    pub(super) fn obey(
+        &mut self,
+        order: &str,
+        limit: Duration,
+    ) -> Result<Vec<Answer>, SessionError> {
+        let deadline = Instant::now() + limit;
+        self.sound = false;
+        for at in 0..self.ranks.len() {
+            let sent = self.ranks[at].stream.get_mut().write_all(order.as_bytes());
+            sent.map_err(|e| self.lost(&e))?;
+        }
+        let mut answers = Vec::new();
+        for at in 0..self.ranks.len() {
+            let stream = &mut self.ranks[at].stream;
+            let answer = patient(stream.get_ref(), deadline)
+                .map_err(Trouble::Stream)
+                .and_then(|()| answer::read(stream));
+            answers.push(answer.map_err(|trouble| match trouble {
+                Trouble::Said(error) => error,
+                Trouble::Stream(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    SessionError::TimedOut(limit)
+                }
+                Trouble::Stream(e) => self.lost(&e),
+            })?);
+        }
+        self.sound = true;
+        Ok(answers)
+    }
+
+    fn lost(&self, error: &io::Error) -> SessionError {
+        SessionError::Lost {
+            what: format!("a rank was lost ({error})"),
+            said: self.said(),
+        }
+    }
+
+    /// The last line that the processes wrote.
+    fn said(&self) -> String {
+        let bytes = fs::read(self.folder.path().join(LOG)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let tells = |line: &&str| line.chars().any(char::is_alphanumeric);
+        let line = text.lines().rfind(tells).unwrap_or("no output");
+        line.trim().chars().take(200).collect()
+    }
+}
+
+impl Drop for Running {
+    /// Lets the processes end on their own, so that they remove what they have in /dev/shm; those
+    /// that do not get a signal, and those that do not heed it are killed.
+    fn drop(&mut self) {
+        let starter = self.child.id() as i32;
+        let mut pids = processes::descendants(starter);
+        pids.extend(self.pids());
+        self.ranks.clear();
+        if (self.sound && self.ends_within(FAREWELL)) || self.ends_on_signal() {
+            pids.retain(|&pid| ours(pid, &self.folder));
+        } else {
+            // The starter is not reaped yet: no number has passed to somebody else.
+            processes::kill(&[starter]);
+        }
+        processes::kill(&pids);
+        let _ = self.child.wait();
+    }
+}
+
+impl Running {
+    fn ends_on_signal(&mut self) -> bool {
+        processes::terminate(self.child.id() as i32);
+        self.ends_within(FAREWELL)
+    }
+
+    fn ends_within(&mut self, limit: Duration) -> bool {
+        let deadline = Instant::now() + limit;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(_)) => return true,
+                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(2)),
+                Ok(None) | Err(_) => return false,
+            }
+        }
+    }
+}
+
+/// Whether `pid` still is one of the session's: the number may have passed to somebody else. A
+/// rank knows the folder, as an argument.
+fn ours(pid: i32, folder: &TempDir) -> bool {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let path = folder.path().as_os_str().as_encoded_bytes();
+    line.split(|byte| *byte == 0).any(|word| word == path)
+}
+
+fn start(launch: &Launch, folder: &Path) -> io::Result<Child> {
+    let log = File::create(folder.join(LOG))?;
+    let mut command = Command::new(&launch.program);
+    for key in &launch.environment_removed {
+        command.env_remove(key);
+    }
+    for argument in &launch.arguments {
+        match argument == FOLDER {
+            true => command.arg(folder),
+            false => command.arg(argument),
+        };
+    }
+    command
+        .envs(launch.environment.iter().map(|(k, v)| (k, v)))
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .process_group(0)
+        .spawn()
+}
+
+/// Lets reads of `stream` wait no longer than until `deadline`.
+fn patient(stream: &UnixStream, deadline: Instant) -> io::Result<()> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))
+}
+
+/// The first line of a rank: which it is.
+fn hello(stream: UnixStream, ranks: usize, deadline: Instant) -> io::Result<(usize, Rank)> {
+    stream.set_nonblocking(false)?;
+    patient(&stream, deadline)?;
+    let mut stream = BufReader::new(stream);
+    let mut line = String::new();
+    stream.read_line(&mut line)?;
+    let words: Vec<&str> = line.split_ascii_whitespace().collect();
+    let odd = || io::Error::other(format!("said {line:?} instead of its rank among {ranks}"));
+    let number = |at: usize| words.get(at).and_then(|word| word.parse::<i32>().ok());
+    let (rank, all, pid) = match (words.first(), number(1), number(2), number(3)) {
+        (Some(&"rank"), Some(rank), Some(all), Some(pid)) => (rank, all, pid),
+        _ => return Err(odd()),
+    };
+    let at = usize::try_from(rank).map_err(|_| odd())?;
+    if at >= ranks || usize::try_from(all) != Ok(ranks) || pid <= 1 {
+        return Err(odd());
+    }
+    Ok((at, Rank { stream, pid }))
+}

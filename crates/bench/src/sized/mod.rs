@@ -1,0 +1,38 @@
+//! Collectives of doubles at any size, timed alike whoever runs them.
+//!
+//! ```text
+//! every rank, for each operation:   touch the input ─ barrier ─┬─ operation ─┐
+//!                                                           begin           end
+//! latency of the operation          the most of end - begin among the ranks
+//! ```
+//!
+//! Each library uses a barrier of its own. Inputs and results move on through [`Task::places`]
+//! buffers, and one number of every cache line of an input changes before each operation. What two
+//! looks at the clock take is taken off. Programs of other libraries measure themselves in the same
+//! way: see [`crate::session`].
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `operation.rs` | the operations, and who gives and gets how much |
+//! | `values.rs` | what is put in, and the naive twin that says what must come out |
+//! | `library.rs` | what a library must do to take part: [`Library`], [`Player`] |
+//! | `trial.rs` | the loop above, and the check before it |
+//! | `threads.rs` | Corecast's team of threads |
+//!
+//! A further contestant is one more file with a [`Library`]; a further operation one more arm where
+//! it is played.
+
+mod library;
+mod operation;
+mod threads;
+mod trial;
+mod values;
+
+pub use library::{Library, Player};
+pub use operation::{Operation, OperationError, Task};
+pub use threads::Threads;
+pub(crate) use trial::sum_of_maxima;
+pub use trial::{METHOD, Trial};
+
+/// Bytes of an element: data are doubles.
+pub const ELEMENT_BYTES: usize = size_of::<f64>();

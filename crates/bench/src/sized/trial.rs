@@ -1,0 +1,297 @@
+//! The timed loop, and the check before it.
+
+use super::ELEMENT_BYTES;
+use super::library::{Library, Player};
+use super::operation::{Operation, Task};
+use super::values::{expected, value};
+use crate::engine::{Engine, Flaw, Ledger, Member, Role, verify_barrier};
+use std::hint::black_box;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How latencies are taken, for the reader of a table.
+pub const METHOD: &str = "latency: after a barrier of the library's own, the most of all ranks' times in the call; \
+     inputs are fresh in their owner's cache, buffers change, the clock's own time is taken off";
+
+/// One double of each cache line changes between operations.
+const STRIDE: usize = 64 / ELEMENT_BYTES;
+
+/// Most operations that are checked: long ones are few, and checked at every position.
+const CHECKED_BYTES: usize = 32 << 20;
+
+/// A library's operation as something to race.
+#[derive(Debug)]
+pub struct Trial<L> {
+    library: L,
+    task: Task,
+    /// Nanoseconds of each operation of the last batch, by rank.
+    logs: Box<[Mutex<Vec<u64>>]>,
+    failure: Mutex<Option<String>>,
+}
+
+impl<L: Library> Trial<L> {
+    /// `library` at `task`, which it must have been made for.
+    pub fn new(library: L, task: Task) -> Trial<L> {
+        Trial {
+            library,
+            task,
+            logs: (0..task.ranks).map(|_| Mutex::default()).collect(),
+            failure: Mutex::default(),
+        }
+    }
+}
+
+/// Nobody panics with these locks held, and if so the data are whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<L: Library> Engine for Trial<L> {
+    fn name(&self) -> &str {
+        self.library.name()
+    }
+
+    fn setting(&self) -> String {
+        self.library.setting()
+    }
+
+    fn role(&self) -> Role {
+        self.library.role()
+    }
+
+    fn ranks(&self) -> usize {
+        self.task.ranks
+    }
+
+    fn failure(&self) -> Option<String> {
+        lock(&self.failure).clone()
+    }
+
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+        Box::new(Own {
+            player: self.library.player(rank),
+            task: self.task,
+            logs: &self.logs,
+            failure: &self.failure,
+            rank,
+            number: 0,
+        })
+    }
+}
+
+/// One rank.
+struct Own<'a> {
+    player: Box<dyn Player + 'a>,
+    task: Task,
+    logs: &'a [Mutex<Vec<u64>>],
+    failure: &'a Mutex<Option<String>>,
+    rank: usize,
+    /// Operations so far, which leads round the places.
+    number: u64,
+}
+
+impl Own<'_> {
+    /// `operations` of them; rank 0 sums up the latencies.
+    fn series(&mut self, operations: u64) -> Result<Duration, String> {
+        let clock = clock_ns();
+        let mut log = std::mem::take(&mut *lock(&self.logs[self.rank]));
+        log.clear();
+        log.reserve(operations as usize);
+        self.player.barrier()?;
+        if self.task.operation == Operation::Barrier {
+            let begin = Instant::now();
+            for _ in 0..operations {
+                self.player.barrier()?;
+            }
+            log.push(begin.elapsed().as_nanos() as u64);
+        } else {
+            for _ in 0..operations {
+                let place = self.next_place();
+                let number = self.number;
+                if self.task.gives(self.rank) > 0 {
+                    self.player.prepare(place, &mut |data| touch(data, number));
+                }
+                self.player.barrier()?;
+                let begin = Instant::now();
+                self.player.perform(place)?;
+                let took = begin.elapsed().as_nanos() as u64;
+                log.push(took.saturating_sub(clock).max(1));
+            }
+        }
+        *lock(&self.logs[self.rank]) = log;
+        self.player.barrier()?;
+        Ok(match self.rank {
+            0 => Duration::from_nanos(self.latencies()),
+            _ => Duration::ZERO,
+        })
+    }
+
+    /// The sum over all operations of the most that a rank took.
+    fn latencies(&self) -> u64 {
+        let logs: Vec<_> = self.logs.iter().map(lock).collect();
+        let slices: Vec<&[u64]> = logs.iter().map(|log| &log[..]).collect();
+        sum_of_maxima(&slices)
+    }
+
+    fn next_place(&mut self) -> usize {
+        self.number += 1;
+        self.number as usize % self.task.places()
+    }
+
+    fn contents(&mut self, rounds: u64) -> Result<(), Flaw> {
+        let most = (CHECKED_BYTES / self.task.bytes.max(1)).max(2) as u64;
+        let mut flaw = Ok(());
+        for round in 1..=rounds.min(most) {
+            let place = self.next_place();
+            let (task, rank, number) = (self.task, self.rank, self.number);
+            // Now and then one rank comes late.
+            if round % 8 == 1 && (round / 8) as usize % task.ranks == rank {
+                thread::sleep(Duration::from_micros(200));
+            }
+            if task.gives(rank) > 0 {
+                self.player.prepare(place, &mut |data| {
+                    for (at, element) in data.iter_mut().enumerate() {
+                        *element = value(rank, number, at);
+                    }
+                });
+            }
+            // A player says in the result's own words why it failed.
+            self.player.perform(place).map_err(Flaw::WrongResult)?;
+            if task.gets(rank) > 0 {
+                self.player.result(place, &mut |data| {
+                    let found = compare(&task, rank, number, data);
+                    if flaw.is_ok() {
+                        flaw = found;
+                    }
+                });
+            }
+            // The places are reused: nobody may still read what is written next.
+            self.player.barrier().map_err(Flaw::WrongResult)?;
+        }
+        flaw
+    }
+}
+
+/// Whether `data` is what the naive twin says.
+fn compare(task: &Task, rank: usize, number: u64, data: &[f64]) -> Result<(), Flaw> {
+    let operation = task.operation;
+    let wanted = task.gets(rank) * task.count();
+    if data.len() != wanted {
+        return Err(Flaw::WrongResult(format!(
+            "{operation} {number} gave rank {rank} {} elements, expected {wanted}",
+            data.len()
+        )));
+    }
+    let right = |at| expected(task, rank, number, at);
+    match data.iter().enumerate().find(|&(at, v)| *v != right(at)) {
+        Some((at, found)) => Err(Flaw::WrongResult(format!(
+            "{operation} {number} gave rank {rank} {found} at position {at}, expected {}",
+            right(at)
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Over all operations, the sum of the most that a rank took. Ranks that logged fewer operations
+/// count where they did.
+pub(crate) fn sum_of_maxima(logs: &[&[u64]]) -> u64 {
+    let longest = logs.iter().map(|log| log.len()).max().unwrap_or(0);
+    (0..longest)
+        .map(|at| {
+            logs.iter()
+                .filter_map(|log| log.get(at))
+                .max()
+                .unwrap_or(&0)
+        })
+        .sum()
+}
+
+/// Fresh data, or caches would do the work.
+fn touch(data: &mut [f64], number: u64) {
+    for element in data.iter_mut().step_by(STRIDE) {
+        *element = (number & 1023) as f64;
+    }
+    black_box(data);
+}
+
+/// The least that two looks at the clock take, in nanoseconds.
+fn clock_ns() -> u64 {
+    static CLOCK: OnceLock<u64> = OnceLock::new();
+    *CLOCK.get_or_init(|| {
+        let pair = |_| Instant::now().elapsed().as_nanos() as u64;
+        (0..1000).map(pair).min().unwrap_or(0)
+    })
+}
+
+impl Member for Own<'_> {
+    fn run(&mut self, operations: u64) {
+        if operations > 0 {
+            self.measure(operations);
+        }
+    }
+
+    fn measure(&mut self, operations: u64) -> Option<Duration> {
+        match self.series(operations) {
+            Ok(sum) => Some(sum),
+            Err(reason) => {
+                lock(self.failure).get_or_insert(reason);
+                None
+            }
+        }
+    }
+
+    fn turn(&mut self) {
+        self.player.turn();
+    }
+
+    fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
+        if self.task.operation != Operation::Barrier {
+            return self.contents(ledger.rounds());
+        }
+        let mut failed = Ok(());
+        verify_barrier(rank, ledger, &mut |operations| {
+            for _ in 0..operations {
+                if failed.is_ok() {
+                    failed = self.player.barrier();
+                }
+            }
+        })?;
+        failed.map_err(Flaw::WrongResult)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_rank_of_each_operation_counts() {
+        assert_eq!(sum_of_maxima(&[&[1, 9, 3], &[4, 2, 3]]), 4 + 9 + 3);
+        assert_eq!(sum_of_maxima(&[&[5], &[]]), 5);
+        assert_eq!(sum_of_maxima(&[]), 0);
+    }
+
+    #[test]
+    fn a_single_wrong_element_is_found_wherever_it_lies() {
+        for operation in Operation::ALL.into_iter().skip(1) {
+            let task = Task {
+                operation,
+                ranks: 3,
+                bytes: 40,
+            };
+            for rank in (0..3).filter(|&rank| task.gets(rank) > 0) {
+                let length = task.gets(rank) * task.count();
+                let right: Vec<f64> = (0..length).map(|at| expected(&task, rank, 7, at)).collect();
+                assert_eq!(compare(&task, rank, 7, &right), Ok(()));
+                for at in 0..length {
+                    let mut wrong = right.clone();
+                    wrong[at] += 1.0;
+                    let flaw = compare(&task, rank, 7, &wrong).unwrap_err().to_string();
+                    assert!(flaw.contains(&format!("position {at},")), "{flaw}");
+                }
+                assert!(compare(&task, rank, 7, &right[1..]).is_err());
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What is put in, and the naive twin that says what must come out.
+
+use super::operation::{Operation, Task};
+
+/// What rank `of` puts at position `at` of its input for operation `number`: small whole numbers,
+/// whose sums are exact in whatever order they are added.
+pub(super) fn value(of: usize, number: u64, at: usize) -> f64 {
+    ((of as u64 * 131 + number * 17 + (at as u64 % 1021) * 7) % 1021) as f64
+}
+
+/// What position `at` of the result of `rank` must hold.
+pub(super) fn expected(task: &Task, rank: usize, number: u64, at: usize) -> f64 {
+    let count = task.count();
+    let sum = |ranks: usize, at| (0..ranks).map(|of| value(of, number, at)).sum();
+    match task.operation {
+        Operation::Barrier => 0.0,
+        Operation::Broadcast => value(Task::ROOT, number, at),
+        Operation::Scatter => value(Task::ROOT, number, rank * count + at),
+        Operation::Gather | Operation::Allgather => value(at / count, number, at % count),
+        Operation::Alltoall => value(at / count, number, rank * count + at % count),
+        Operation::Reduce | Operation::Allreduce => sum(task.ranks, at),
+        Operation::ReduceScatter => sum(task.ranks, rank * count + at),
+        Operation::Scan => sum(rank + 1, at),
+    }
+}

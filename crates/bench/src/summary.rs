@@ -1,0 +1,161 @@
+//! Races of one operation at several sizes, side by side.
+
+use crate::comparison::{Comparison, Entry};
+use crate::engine::Role;
+use crate::sized::Task;
+use crate::table::{align, digits};
+use std::fmt::Write;
+
+/// Renders what `comparisons` of one operation found, a line for each size: the median of whatever
+/// setting of each contestant was fastest there in nanoseconds per operation, and how many times as
+/// long as the fastest floor and the fastest peer the fastest of Corecast's takes, with its 95 %
+/// interval. Comparisons without a task are left out.
+pub fn render(comparisons: &[&Comparison]) -> String {
+    let sized = comparisons.iter();
+    let sized: Vec<(&Comparison, Task)> = sized.filter_map(|c| Some((*c, c.task?))).collect();
+    let Some((first, task)) = sized.first() else {
+        return String::new();
+    };
+    let names = names(&sized);
+    let mut header = vec!["bytes".to_owned(), "corecast".to_owned()];
+    header.extend(names.iter().cloned());
+    header.extend([
+        "/ floor".to_owned(),
+        "/ best peer".to_owned(),
+        String::new(),
+    ]);
+    let mut rows = vec![header];
+    for (comparison, task) in &sized {
+        let own = comparison.fastest(Role::Corecast);
+        let median = |entry: Option<&Entry>| {
+            let summary = entry.and_then(Entry::summary);
+            summary.map_or("-".to_owned(), |summary| digits(summary.median))
+        };
+        let mut row = vec![size(task.bytes), median(own)];
+        row.extend(names.iter().map(|name| median(named(comparison, name))));
+        for role in [Role::Floor, Role::Peer] {
+            let ratio = own
+                .zip(comparison.fastest(role))
+                .and_then(|(own, base)| comparison.ratio(own, base));
+            row.push(ratio.map_or("-".to_owned(), |ratio| {
+                format!(
+                    "{} ({}..{})",
+                    digits(ratio.median),
+                    digits(ratio.interval.low),
+                    digits(ratio.interval.high)
+                )
+            }));
+        }
+        row.push(String::new());
+        rows.push(row);
+    }
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{} by size: {} ranks on {}{}, the fastest setting of each, median ns per operation",
+        task.operation,
+        first.ranks,
+        match first.seats.as_str() {
+            "any" => "any PU".to_owned(),
+            seats => format!("PU {seats}"),
+        },
+        if first.oversubscribed {
+            ", sharing PUs"
+        } else {
+            ""
+        },
+    );
+    align(&mut text, &rows);
+    text
+}
+
+/// Floors and peers, in the order in which they first appear.
+fn names(sized: &[(&Comparison, Task)]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for role in [Role::Floor, Role::Peer] {
+        let entries = sized.iter().flat_map(|(comparison, _)| &comparison.entries);
+        for entry in entries.filter(|entry| entry.role == role) {
+            if !names.contains(&entry.name) {
+                names.push(entry.name.clone());
+            }
+        }
+    }
+    names
+}
+
+/// The fastest of the settings of `name`.
+fn named<'a>(comparison: &'a Comparison, name: &str) -> Option<&'a Entry> {
+    let settings = comparison.entries.iter().filter(|e| e.name == name);
+    let medians = settings.filter_map(|e| Some((e.summary()?.median, e)));
+    medians
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, entry)| entry)
+}
+
+/// Bytes with a suffix where that is exact.
+fn size(bytes: usize) -> String {
+    match bytes {
+        0 => "0".to_owned(),
+        _ if bytes.is_multiple_of(1 << 20) => format!("{}M", bytes >> 20),
+        _ if bytes.is_multiple_of(1 << 10) => format!("{}K", bytes >> 10),
+        _ => bytes.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::Status;
+    use crate::sized::Operation;
+
+    fn comparison(bytes: usize, own: Status) -> Comparison {
+        let entry = |name: &str, role, setting: &str, status: &Status, ns| Entry {
+            name: name.to_owned(),
+            role,
+            setting: setting.to_owned(),
+            predicted_ns: None,
+            status: status.clone(),
+            batch: 1,
+            misses: 0,
+            samples: vec![Some(ns); 8],
+        };
+        Comparison {
+            title: String::new(),
+            task: Some(Task {
+                operation: Operation::Reduce,
+                ranks: 2,
+                bytes,
+            }),
+            ranks: 2,
+            seats: "0,1".to_owned(),
+            oversubscribed: false,
+            rounds: 8,
+            entries: vec![
+                entry("corecast best", Role::Corecast, "", &own, 150.0),
+                entry("floor", Role::Floor, "", &Status::Timed, 100.0),
+                entry("MPI", Role::Peer, "slow", &Status::Timed, 900.0),
+                entry("MPI", Role::Peer, "fast", &Status::Timed, 300.0),
+            ],
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_size_has_a_line_with_the_best_of_each() {
+        let skipped = Status::Skipped("not yet".to_owned());
+        let (short, long) = (comparison(8, Status::Timed), comparison(4096, skipped));
+        let text = render(&[&short, &long]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "reduce by size: 2 ranks on PU 0,1, the fastest setting of each, median ns per operation",
+                "bytes  corecast  floor  MPI           / floor       / best peer",
+                "8           150    100  300  1.50 (1.50..1.50)  0.50 (0.50..0.50)",
+                "4K            -    100  300                  -                  -",
+            ]
+        );
+        assert_eq!(size(3 << 20), "3M");
+        assert_eq!(render(&[]), "");
+    }
+}

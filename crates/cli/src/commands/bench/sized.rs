@@ -1,0 +1,120 @@
+//! Races of one operation at one size: Corecast, the floor, and MPI.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+use corecast_bench::peers::Mpi;
+use corecast_bench::seat::Seat;
+use corecast_bench::sized::{METHOD, Operation, Task, Threads, Trial};
+use corecast_bench::{Collective, Comparison, Entrant, Progress, Settings, floor, race};
+
+use super::contest::Contest;
+
+/// Contestants that keep their data in this process, at most: two floors, four or five plans, and
+/// one peer at a time.
+const HOLDERS: usize = 8;
+
+/// Races `task` on `seats`, with `mpi` where peers take part.
+///
+/// # Errors
+///
+/// A pattern that cannot do the operation; a team that cannot be made.
+pub(super) fn race(
+    contest: &Contest<'_>,
+    task: Task,
+    seats: &[Seat],
+    mpi: Option<&Mpi>,
+    settings: &Settings,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Comparison> {
+    let mut entrants = threads(contest, task)?;
+    entrants.extend(floor::copies(task, contest.crowded()));
+    entrants.extend(mpi.into_iter().flat_map(|mpi| mpi.entrants(task)));
+    let mut comparison = race::run(&task.to_string(), seats, settings, &entrants, progress)?;
+    comparison.task = Some(task);
+    comparison.notes.push(METHOD.to_owned());
+    Ok(comparison)
+}
+
+/// Corecast's team of threads, over each plan that may be the best.
+fn threads(contest: &Contest<'_>, task: Task) -> Result<Vec<Entrant<'static>>> {
+    let Some(collective) = collective(task.operation).filter(|_| Threads::does(task.operation))
+    else {
+        let reason = format!("a team of threads has no {} yet", task.operation);
+        return Ok(vec![Entrant::absent("corecast", "threads", reason)]);
+    };
+    let mut entrants = Vec::new();
+    for candidate in contest.candidates(collective)? {
+        let name = format!("corecast {}", candidate.pattern);
+        let threads = Threads::new(name, task, &candidate.plans, contest.usable).context("team")?;
+        entrants.push(Entrant::threads(Trial::new(threads, task)));
+    }
+    Ok(entrants)
+}
+
+/// The operation as the planner's races know it.
+fn collective(operation: Operation) -> Option<Collective> {
+    match operation {
+        Operation::Barrier => Some(Collective::Barrier),
+        Operation::Broadcast => Some(Collective::Broadcast),
+        Operation::Reduce => Some(Collective::Reduce),
+        Operation::Allreduce => Some(Collective::Allreduce),
+        _ => None,
+    }
+}
+
+/// Refuses data that do not fit into memory.
+///
+/// # Errors
+///
+/// The size, what it needs and what is there.
+pub(super) fn check_memory(task: &Task) -> Result<()> {
+    let need = task.footprint().saturating_mul(HOLDERS);
+    let Some(there) = fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| available(&text))
+    else {
+        return Ok(());
+    };
+    if need > there / 10 * 9 {
+        bail!(
+            "--size {}: {} of {} ranks needs about {} MiB and {} MiB are available: \
+             choose a smaller size or fewer --ranks",
+            task.bytes,
+            task.operation,
+            task.ranks,
+            need >> 20,
+            there >> 20
+        );
+    }
+    Ok(())
+}
+
+/// Bytes that programs may still take.
+fn available(meminfo: &str) -> Option<usize> {
+    let mut lines = meminfo.lines();
+    let line = lines.find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: usize = line.split_ascii_whitespace().next()?.parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_the_way_out() {
+        let mut task = Task {
+            operation: Operation::Alltoall,
+            ranks: 2,
+            bytes: 8,
+        };
+        check_memory(&task).unwrap();
+        task.bytes = 1 << 50;
+        let error = check_memory(&task).unwrap_err().to_string();
+        assert!(error.contains("1125899906842624"), "{error}");
+        assert!(error.contains("fewer --ranks"), "{error}");
+        assert_eq!(available("A: 1 kB\nMemAvailable:  3 kB\n"), Some(3072));
+        assert_eq!(available("nothing"), None);
+    }
+}
