@@ -8,7 +8,8 @@
 //!         pong = n
 //! ```
 //!
-//! and [`LineStream`] for many messages in one direction, and [`copies`] for collectives of any size.
+//! and [`LineStream`] for many messages in one direction, [`lines`] for short
+//! collectives and [`copies`] for those of any size.
 //!
 //! A one-way message cannot be faster than half of a [`RoundTrip`], and a
 //! barrier of two ranks cannot be faster than a [`MutualExchange`]. The spin
@@ -19,9 +20,11 @@
 //! [`Comparison::fastest`]: crate::Comparison::fastest
 
 mod copies;
+mod lines;
 mod stream;
 
 pub use copies::copies;
+pub use lines::lines;
 pub use stream::LineStream;
 
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};

@@ -13,9 +13,10 @@
 //! | order | answer of each rank |
 //! | --- | --- |
 //! | `check OPERATION COUNT ROUNDS SECONDS` | `ok`, or `wrong TEXT` |
-//! | `time OPERATION COUNT PLACES WARM OPERATIONS SECONDS` | `times K` and K native 64-bit numbers: nanoseconds of each operation, or for barriers their sum |
+//! | `time OPERATION COUNT PLACES WARM OPERATIONS LEAD SECONDS` | `times K` and K native 64-bit numbers: nanoseconds of each operation, or for barriers their sum |
 //!
-//! Operations and buffers are those of [`crate::sized`]; COUNT is in doubles. A rank that takes
+//! Operations and buffers are those of [`crate::sized`]; COUNT is in doubles, and LEAD how many nanoseconds before
+//! it a common start is agreed on, 0 for none. A rank that takes
 //! longer than the session's limit is killed with everything that the starter has started; the next
 //! order launches anew, and after [`KILLS_MAX`] of these nobody tries any more.
 
@@ -23,7 +24,7 @@ mod answer;
 mod processes;
 mod running;
 
-use crate::sized::{Task, sum_of_maxima};
+use crate::sized::{LEAD_NS, Task, sum_of_maxima};
 use answer::Answer;
 use running::Running;
 use std::ffi::OsString;
@@ -58,6 +59,8 @@ pub struct Launch {
     pub environment_removed: Vec<String>,
     /// Number of ranks.
     pub ranks: usize,
+    /// Whether ranks share hardware threads.
+    pub crowded: bool,
 }
 
 /// A peer whose processes stay. They end when it is dropped.
@@ -183,11 +186,12 @@ impl Session {
     pub fn time(&self, task: &Task, operations: u64) -> Result<(Duration, u64), SessionError> {
         let operations = operations.clamp(1, OPERATIONS_MAX);
         let order = format!(
-            "time {} {} {} {} {operations} {}\n",
+            "time {} {} {} {} {operations} {} {}\n",
             task.operation,
             task.count(),
             task.places(),
             operations / 16,
+            if self.launch.crowded { 0 } else { LEAD_NS },
             self.seconds()
         );
         let mut logs: Vec<Vec<u64>> = Vec::new();

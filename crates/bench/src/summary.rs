@@ -17,7 +17,7 @@ pub fn render(comparisons: &[&Comparison]) -> String {
         return String::new();
     };
     let names = names(&sized);
-    let mut header = vec!["bytes".to_owned(), "corecast".to_owned()];
+    let mut header: Vec<String> = ["bytes", "corecast", "floor"].map(str::to_owned).into();
     header.extend(names.iter().cloned());
     header.extend([
         "/ floor".to_owned(),
@@ -32,6 +32,7 @@ pub fn render(comparisons: &[&Comparison]) -> String {
             summary.map_or("-".to_owned(), |summary| digits(summary.median))
         };
         let mut row = vec![size(task.bytes), median(own)];
+        row.push(median(comparison.fastest(Role::Floor)));
         row.extend(names.iter().map(|name| median(named(comparison, name))));
         for role in [Role::Floor, Role::Peer] {
             let ratio = own
@@ -69,15 +70,13 @@ pub fn render(comparisons: &[&Comparison]) -> String {
     text
 }
 
-/// Floors and peers, in the order in which they first appear.
+/// The peers, in the order in which they first appear.
 fn names(sized: &[(&Comparison, Task)]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for role in [Role::Floor, Role::Peer] {
-        let entries = sized.iter().flat_map(|(comparison, _)| &comparison.entries);
-        for entry in entries.filter(|entry| entry.role == role) {
-            if !names.contains(&entry.name) {
-                names.push(entry.name.clone());
-            }
+    let entries = sized.iter().flat_map(|(comparison, _)| &comparison.entries);
+    for entry in entries.filter(|entry| entry.role == Role::Peer) {
+        if !names.contains(&entry.name) {
+            names.push(entry.name.clone());
         }
     }
     names
@@ -150,7 +149,7 @@ mod tests {
             lines,
             [
                 "reduce by size: 2 ranks on PU 0,1, the fastest setting of each, median ns per operation",
-                "bytes  corecast  floor  MPI           / floor       / best peer",
+                "bytes  corecast  floor  MPI            / floor        / best peer",
                 "8           150    100  300  1.50 (1.50..1.50)  0.50 (0.50..0.50)",
                 "4K            -    100  300                  -                  -",
             ]

@@ -28,6 +28,7 @@ fn session(play: &str) -> Session {
         environment: Vec::new(),
         environment_removed: Vec::new(),
         ranks: 2,
+        crowded: false,
     };
     Session::new("perl", "as is", launch).limited(Duration::from_secs(1))
 }
@@ -73,6 +74,7 @@ fn failures_quote_what_the_processes_said() {
         environment: Vec::new(),
         environment_removed: Vec::new(),
         ranks: 2,
+        crowded: false,
     };
     let error = Session::new("x", "", missing.clone()).check(&TASK, 1);
     assert!(error.unwrap_err().to_string().contains("/nowhere/at/all"));

@@ -32,11 +32,12 @@ fn floors_and_teams_of_any_size_pass_their_check() {
                     },
                 };
                 let mut entrants = floor::copies(task, true);
+                entrants.extend(floor::lines(task, true));
                 let floors = entrants.len();
                 assert_eq!(floors == 0, operation == Operation::Barrier);
                 if Threads::does(operation) {
                     let threads = Threads::new("threads", task, &plans, 2).unwrap();
-                    entrants.push(Entrant::threads(Trial::new(threads, task)));
+                    entrants.push(Entrant::threads(Trial::new(threads, task, true)));
                 }
                 if entrants.is_empty() {
                     continue;
@@ -101,7 +102,7 @@ fn a_library_that_does_nothing_is_not_timed() {
             ranks: 2,
             bytes: 8,
         };
-        let entrants = [Entrant::threads(Trial::new(Idle, task))];
+        let entrants = [Entrant::threads(Trial::new(Idle, task, false))];
         let comparison = race::run("x", &seat::free(2), &shortest(), &entrants, |_| {}).unwrap();
         let entry = &comparison.entries[0];
         let Status::Failed(reason) = &entry.status else {

@@ -33,11 +33,11 @@ pub fn copies<'a>(task: Task, crowded: bool) -> Vec<Entrant<'a>> {
     if task.operation == Operation::Barrier {
         return floors;
     }
-    let trial = |parts| Trial::new(Copies::<Words>::new(task, crowded, parts), task);
+    let trial = |parts| Trial::new(Copies::<Words>::new(task, crowded, parts), task, crowded);
     if task.bytes <= WORDS_MAX {
         floors.push(Entrant::threads(trial(false)));
     }
-    let trial = |parts| Trial::new(Copies::<Memory>::new(task, crowded, parts), task);
+    let trial = |parts| Trial::new(Copies::<Memory>::new(task, crowded, parts), task, crowded);
     if task.bytes >= MEMORY_MIN {
         floors.push(Entrant::threads(trial(false)));
         if task.operation == Operation::Allreduce {

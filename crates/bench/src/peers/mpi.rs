@@ -192,6 +192,7 @@ fn launch(flavour: &Flavour, program: &Path, seats: &[Seat], setting: &str) -> L
             .filter(|key| FOREIGN.iter().any(|beginning| key.starts_with(beginning)))
             .collect(),
         ranks: seats.len(),
+        crowded: seat::oversubscribed(seats),
     }
 }
 

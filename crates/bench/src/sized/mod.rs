@@ -1,10 +1,14 @@
 //! Collectives of doubles at any size, timed alike whoever runs them.
 //!
 //! ```text
-//! every rank, for each operation:   touch the input ─ barrier ─┬─ operation ─┐
-//!                                                           begin           end
+//! every rank, for each operation:   touch the input ─ barrier ─ common start ─┬─ operation ─┐
+//!                                                                          begin           end
 //! latency of the operation          the most of end - begin among the ranks
 //! ```
+//!
+//! The common start is an instant that the root names after the barrier and for which all wait,
+//! since ranks leave a barrier one after the other; where ranks share hardware threads the barrier
+//! alone must do. Barriers themselves run back to back.
 //!
 //! Each library uses a barrier of its own. Inputs and results move on through [`Task::places`]
 //! buffers, and one number of every cache line of an input changes before each operation. What two
@@ -31,8 +35,8 @@ mod values;
 pub use library::{Library, Player};
 pub use operation::{Operation, OperationError, Task};
 pub use threads::Threads;
-pub(crate) use trial::sum_of_maxima;
-pub use trial::{METHOD, Trial};
+pub(crate) use trial::{LEAD_NS, sum_of_maxima};
+pub use trial::{Trial, method};
 
 /// Bytes of an element: data are doubles.
 pub const ELEMENT_BYTES: usize = size_of::<f64>();

@@ -6,13 +6,32 @@ use super::operation::{Operation, Task};
 use super::values::{expected, value};
 use crate::engine::{Engine, Flaw, Ledger, Member, Role, verify_barrier};
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// How latencies are taken, for the reader of a table.
-pub const METHOD: &str = "latency: after a barrier of the library's own, the most of all ranks' times in the call; \
-     inputs are fresh in their owner's cache, buffers change, the clock's own time is taken off";
+pub fn method(crowded: bool) -> &'static str {
+    match crowded {
+        false => {
+            "latency: from an instant agreed on after a barrier until the last rank has returned; \
+             inputs are fresh in their owner's cache, buffers change, the clock's own time is taken off"
+        }
+        true => {
+            "latency: after a barrier, the most of all ranks' times in the call; \
+             inputs are fresh in their owner's cache, buffers change, the clock's own time is taken off"
+        }
+    }
+}
+
+/// How long before it the start of an operation is agreed on, in nanoseconds. Ranks leave a barrier
+/// one after the other: without a common start, data would have come before the receiver looks at
+/// the clock, and a broadcast would seem faster than one line can travel.
+pub(crate) const LEAD_NS: u64 = 4000;
+
+/// After which a rank stops waiting for a start that the root has not given.
+const START_LIMIT: Duration = Duration::from_secs(10);
 
 /// One double of each cache line changes between operations.
 const STRIDE: usize = 64 / ELEMENT_BYTES;
@@ -28,14 +47,64 @@ pub struct Trial<L> {
     /// Nanoseconds of each operation of the last batch, by rank.
     logs: Box<[Mutex<Vec<u64>>]>,
     failure: Mutex<Option<String>>,
+    start: Start,
+}
+
+/// The common start of an operation.
+#[derive(Debug)]
+struct Start {
+    /// Where ranks share hardware threads there is none: they would spin in each other's way.
+    crowded: bool,
+    base: Instant,
+    /// Nanoseconds after `base`, from the root.
+    at: Line,
+}
+
+/// Two cache lines apart, since x86 prefetchers fetch lines in pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Line(AtomicU64);
+
+impl Start {
+    fn now(&self) -> u64 {
+        self.base.elapsed().as_nanos() as u64
+    }
+
+    /// Returns at an instant after `last` that is the same for all ranks.
+    fn line_up(&self, rank: usize, last: &mut u64) -> Result<(), String> {
+        if self.crowded {
+            return Ok(());
+        }
+        let begin = self.now();
+        if rank == Task::ROOT {
+            // Release pairs with the Acquire below; times only grow.
+            self.at.0.store(begin + LEAD_NS, Ordering::Release);
+        }
+        let mut at = self.at.0.load(Ordering::Acquire);
+        while at == *last {
+            if self.now() - begin > START_LIMIT.as_nanos() as u64 {
+                return Err(format!("rank {} did not start", Task::ROOT));
+            }
+            at = self.at.0.load(Ordering::Acquire);
+        }
+        *last = at;
+        while self.now() < at {}
+        Ok(())
+    }
 }
 
 impl<L: Library> Trial<L> {
-    /// `library` at `task`, which it must have been made for.
-    pub fn new(library: L, task: Task) -> Trial<L> {
+    /// `library` at `task`, which it must have been made for. `crowded` if ranks share hardware
+    /// threads.
+    pub fn new(library: L, task: Task, crowded: bool) -> Trial<L> {
         Trial {
             library,
             task,
+            start: Start {
+                crowded,
+                base: Instant::now(),
+                at: Line::default(),
+            },
             logs: (0..task.ranks).map(|_| Mutex::default()).collect(),
             failure: Mutex::default(),
         }
@@ -74,6 +143,8 @@ impl<L: Library> Engine for Trial<L> {
             task: self.task,
             logs: &self.logs,
             failure: &self.failure,
+            start: &self.start,
+            last: 0,
             rank,
             number: 0,
         })
@@ -86,6 +157,9 @@ struct Own<'a> {
     task: Task,
     logs: &'a [Mutex<Vec<u64>>],
     failure: &'a Mutex<Option<String>>,
+    start: &'a Start,
+    /// The last start that this rank has seen.
+    last: u64,
     rank: usize,
     /// Operations so far, which leads round the places.
     number: u64,
@@ -113,6 +187,7 @@ impl Own<'_> {
                     self.player.prepare(place, &mut |data| touch(data, number));
                 }
                 self.player.barrier()?;
+                self.start.line_up(self.rank, &mut self.last)?;
                 let begin = Instant::now();
                 self.player.perform(place)?;
                 let took = begin.elapsed().as_nanos() as u64;

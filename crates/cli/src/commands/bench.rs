@@ -231,6 +231,8 @@ fn settings(quick: bool, task: &Task) -> Settings {
                 normal.rounds_min
             },
             budget: Duration::from_secs(4),
+            // Each of many short operations waits for its start.
+            batch: Duration::from_micros(200),
             ..normal
         },
     }

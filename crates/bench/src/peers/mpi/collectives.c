@@ -6,9 +6,11 @@
  *
  *   rank R N PID                                       <- hello
  *   check OPERATION COUNT ROUNDS SECONDS               -> ok | wrong TEXT
- *   time OPERATION COUNT PLACES WARM OPERATIONS SECONDS -> times K, and K numbers of 8 bytes
+ *   time OPERATION COUNT PLACES WARM OPERATIONS LEAD SECONDS
+ *                                                      -> times K, and K numbers of 8 bytes
  *
- * COUNT is in doubles. The numbers are what each operation took on this rank in nanoseconds; a
+ * COUNT is in doubles; LEAD is how many nanoseconds before it a common start is agreed on, 0 for
+ * none, since ranks leave a barrier one after the other. The numbers are what each operation took on this rank in nanoseconds; a
  * barrier's come as one, their sum. End of file ends the program, and so does an alarm, should an
  * order take longer than SECONDS: nobody is left behind. */
 #define _GNU_SOURCE
@@ -260,7 +262,7 @@ static void touch(double *data, size_t count, int64_t number) {
 }
 
 static void measure(enum operation operation, size_t count, int places, int64_t warm,
-                    int64_t times) {
+                    int64_t times, int64_t lead) {
   static int64_t number;
   prepare_buffers(operation, count, places);
   int64_t entries = operation == BARRIER ? 1 : times;
@@ -278,6 +280,11 @@ static void measure(enum operation operation, size_t count, int places, int64_t 
     double *in = kept.in + place * kept.in_count, *out = kept.out + place * kept.out_count;
     touch(in, kept.in_count, number);
     MPI_Barrier(MPI_COMM_WORLD);
+    if (lead > 0) {
+      int64_t start = now_ns() + lead;
+      MPI_Bcast(&start, 1, MPI_INT64_T, ROOT, MPI_COMM_WORLD);
+      while (now_ns() < start) {}
+    }
     int64_t begin = now_ns();
     perform(operation, in, out, (int)count);
     int64_t end = now_ns() - begin - clock;
@@ -300,20 +307,21 @@ static enum operation named(const char *name) {
 
 static void obey(const char *line) {
   char verb[16] = "", name[32] = "";
-  long long n[5] = {0};
-  sscanf(line, "%15s %31s %lld %lld %lld %lld %lld", verb, name, &n[0], &n[1], &n[2], &n[3], &n[4]);
+  long long n[6] = {0};
+  sscanf(line, "%15s %31s %lld %lld %lld %lld %lld %lld", verb, name, &n[0], &n[1], &n[2],
+         &n[3], &n[4], &n[5]);
   enum operation operation = named(name);
   int checks = !strcmp(verb, "check") && n[1] > 0 && n[2] > 0;
-  int times = !strcmp(verb, "time") && n[1] > 0 && n[2] >= 0 && n[3] > 0 && n[4] > 0;
+  int times = !strcmp(verb, "time") && n[1] > 0 && n[2] >= 0 && n[3] > 0 && n[5] > 0;
   if (operation == OPERATIONS || n[0] < 0 || n[0] > INT32_MAX || !(checks || times)) {
     say_line("wrong order not understood\n");
     return;
   }
-  alarm((unsigned)(checks ? n[2] : n[4]));
+  alarm((unsigned)(checks ? n[2] : n[5]));
   if (checks)
     check(operation, (size_t)n[0], n[1]);
   else
-    measure(operation, (size_t)n[0], (int)n[1], n[2], n[3]);
+    measure(operation, (size_t)n[0], (int)n[1], n[2], n[3], n[4]);
   alarm(0);
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use anyhow::{Context, Result, bail};
 use corecast_bench::peers::Mpi;
 use corecast_bench::seat::Seat;
-use corecast_bench::sized::{METHOD, Operation, Task, Threads, Trial};
+use corecast_bench::sized::{self, Operation, Task, Threads, Trial};
 use corecast_bench::{Collective, Comparison, Entrant, Progress, Settings, floor, race};
 
 use super::contest::Contest;
@@ -28,11 +28,14 @@ pub(super) fn race(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Comparison> {
     let mut entrants = threads(contest, task)?;
+    entrants.extend(floor::lines(task, contest.crowded()));
     entrants.extend(floor::copies(task, contest.crowded()));
     entrants.extend(mpi.into_iter().flat_map(|mpi| mpi.entrants(task)));
     let mut comparison = race::run(&task.to_string(), seats, settings, &entrants, progress)?;
     comparison.task = Some(task);
-    comparison.notes.push(METHOD.to_owned());
+    comparison
+        .notes
+        .push(sized::method(contest.crowded()).to_owned());
     Ok(comparison)
 }
 
@@ -47,7 +50,11 @@ fn threads(contest: &Contest<'_>, task: Task) -> Result<Vec<Entrant<'static>>> {
     for candidate in contest.candidates(collective)? {
         let name = format!("corecast {}", candidate.pattern);
         let threads = Threads::new(name, task, &candidate.plans, contest.usable).context("team")?;
-        entrants.push(Entrant::threads(Trial::new(threads, task)));
+        entrants.push(Entrant::threads(Trial::new(
+            threads,
+            task,
+            contest.crowded(),
+        )));
     }
     Ok(entrants)
 }

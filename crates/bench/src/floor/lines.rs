@@ -1,0 +1,211 @@
+//! Short collectives by hand: the data travel in the line of the flag.
+//!
+//! Each rank has lines of its own, whose number says that the words beside it are there. A word and
+//! its number cannot come apart: the number is written last and read first.
+
+use crate::engine::Role;
+use crate::race::Entrant;
+use crate::sized::{ELEMENT_BYTES, Library, Operation, Player, Task, Trial};
+use std::hint;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+/// Words beside the number.
+const WORDS: usize = 7;
+
+/// The floor of `task`, if a line holds its data and nobody gets more than one block from each.
+pub fn lines<'a>(task: Task, crowded: bool) -> Option<Entrant<'a>> {
+    let fits = task.bytes <= WORDS * ELEMENT_BYTES;
+    let simple = matches!(
+        task.operation,
+        Operation::Broadcast
+            | Operation::Reduce
+            | Operation::Allreduce
+            | Operation::Gather
+            | Operation::Allgather
+            | Operation::Scan
+    );
+    (fits && simple).then(|| Entrant::threads(Trial::new(Lines::new(task, crowded), task, crowded)))
+}
+
+/// A line with data, and as much again, since x86 prefetchers fetch lines in pairs.
+#[derive(Default)]
+#[repr(align(128))]
+struct Line {
+    number: AtomicU64,
+    words: [AtomicU64; WORDS],
+}
+
+const _: () = assert!(size_of::<Line>() == 128);
+
+struct Lines {
+    task: Task,
+    crowded: bool,
+    /// By rank and place.
+    data: Vec<Vec<Line>>,
+    come: Vec<Line>,
+}
+
+impl Lines {
+    fn new(task: Task, crowded: bool) -> Lines {
+        let places = |_| (0..task.places()).map(|_| Line::default()).collect();
+        Lines {
+            task,
+            crowded,
+            data: (0..task.ranks).map(places).collect(),
+            come: (0..task.ranks).map(|_| Line::default()).collect(),
+        }
+    }
+
+    /// Waits for a number or more.
+    #[inline(always)]
+    fn wait(&self, line: &Line, number: u64) {
+        // Acquire pairs with the Release store of whoever the line belongs to.
+        while line.number.load(Ordering::Acquire) < number {
+            match self.crowded {
+                true => thread::yield_now(),
+                false => hint::spin_loop(),
+            }
+        }
+    }
+}
+
+impl Library for Lines {
+    fn name(&self) -> &str {
+        "floor: one line"
+    }
+
+    fn setting(&self) -> String {
+        String::new()
+    }
+
+    fn role(&self) -> Role {
+        Role::Floor
+    }
+
+    fn player<'a>(&'a self, rank: usize) -> Box<dyn Player + 'a> {
+        Box::new(Writer {
+            lines: self,
+            rank,
+            come: 0,
+            number: 0,
+            input: vec![0.0; self.task.count()],
+            result: vec![0.0; self.task.count() * self.task.gets(rank)],
+        })
+    }
+}
+
+struct Writer<'a> {
+    lines: &'a Lines,
+    rank: usize,
+    /// Barriers and operations so far.
+    come: u64,
+    number: u64,
+    input: Vec<f64>,
+    result: Vec<f64>,
+}
+
+impl Writer<'_> {
+    #[inline(always)]
+    fn send(&self, place: usize) {
+        let line = &self.lines.data[self.rank][place];
+        // Relaxed: the number orders the words. Release pairs with the Acquire in `wait`.
+        for (word, value) in line.words.iter().zip(&self.input) {
+            word.store(value.to_bits(), Ordering::Relaxed);
+        }
+        line.number.store(self.number, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn line(&self, of: usize, place: usize) -> &[AtomicU64; WORDS] {
+        let line = &self.lines.data[of][place];
+        self.lines.wait(line, self.number);
+        &line.words
+    }
+
+    /// Each rank's words in turn, the own ones from the input: side by side, or as a sum.
+    #[inline(always)]
+    fn collect(&mut self, ranks: usize, place: usize, add: bool) {
+        let count = self.input.len();
+        let mut result = std::mem::take(&mut self.result);
+        for of in 0..ranks {
+            let into = match add {
+                true => &mut result[..],
+                false => &mut result[of * count..(of + 1) * count],
+            };
+            let add = add && of > 0;
+            let put = |into: &mut f64, value: f64| *into = if add { *into + value } else { value };
+            if of == self.rank {
+                into.iter_mut()
+                    .zip(&self.input)
+                    .for_each(|(i, v)| put(i, *v));
+            } else {
+                let words = self.line(of, place);
+                let values = words
+                    .iter()
+                    .map(|w| f64::from_bits(w.load(Ordering::Relaxed)));
+                into.iter_mut().zip(values).for_each(|(i, v)| put(i, v));
+            }
+        }
+        self.result = result;
+    }
+}
+
+impl Player for Writer<'_> {
+    fn barrier(&mut self) -> Result<(), String> {
+        self.come += 1;
+        let come = &self.lines.come;
+        // Release pairs with the Acquire in `wait`.
+        come[self.rank].number.store(self.come, Ordering::Release);
+        come.iter()
+            .for_each(|other| self.lines.wait(other, self.come));
+        Ok(())
+    }
+
+    fn prepare(&mut self, _place: usize, write: &mut dyn FnMut(&mut [f64])) {
+        write(&mut self.input);
+    }
+
+    fn perform(&mut self, place: usize) -> Result<(), String> {
+        self.number += 1;
+        let Task {
+            operation, ranks, ..
+        } = self.lines.task;
+        let root = self.rank == Task::ROOT;
+        match operation {
+            Operation::Broadcast if root => self.send(place),
+            Operation::Broadcast => {
+                let words = self.line(Task::ROOT, place);
+                let values = words
+                    .iter()
+                    .map(|w| f64::from_bits(w.load(Ordering::Relaxed)));
+                let values: [f64; WORDS] = collected(values);
+                let count = self.result.len();
+                self.result.copy_from_slice(&values[..count]);
+            }
+            Operation::Reduce | Operation::Gather if !root => self.send(place),
+            Operation::Reduce => self.collect(ranks, place, true),
+            Operation::Gather => self.collect(ranks, place, false),
+            Operation::Scan => {
+                self.send(place);
+                self.collect(self.rank + 1, place, true);
+            }
+            _ => {
+                self.send(place);
+                self.collect(ranks, place, operation == Operation::Allreduce);
+            }
+        }
+        Ok(())
+    }
+
+    fn result(&mut self, _place: usize, read: &mut dyn FnMut(&[f64])) {
+        read(&self.result);
+    }
+}
+
+/// An array of what an iterator of as many gives.
+fn collected(values: impl Iterator<Item = f64>) -> [f64; WORDS] {
+    let mut array = [0.0; WORDS];
+    array.iter_mut().zip(values).for_each(|(a, v)| *a = v);
+    array
+}
