@@ -1,5 +1,16 @@
 //! What teams of several processes need before they share a line: finding each other, and noticing
 //! that one of them has died.
 
+mod address;
+mod host;
+mod inherited;
 pub mod keeper;
 mod life;
+mod message;
+mod rendezvous;
+
+pub use address::Address;
+pub use host::HostGuard;
+pub use inherited::{InheritError, Inherited, TEAM_FD, TEAM_RANK, TEAM_SIZE, inherited};
+pub use message::{Hello, VERSION};
+pub use rendezvous::{Entered, RendezvousError, enter};
