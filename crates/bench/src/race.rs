@@ -95,6 +95,7 @@ enum Kind<'a> {
         name: String,
         setting: String,
         reason: String,
+        role: Role,
     },
 }
 
@@ -140,9 +141,23 @@ impl<'a> Entrant<'a> {
                 name: name.into(),
                 setting: setting.into(),
                 reason: reason.into(),
+                role: Role::Peer,
             },
             unpinned: false,
         }
+    }
+
+    /// The same for one of Corecast's own.
+    pub fn absent_own(
+        name: impl Into<String>,
+        setting: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> Entrant<'a> {
+        let mut entrant = Entrant::absent(name, setting, reason);
+        if let Kind::Absent { role, .. } = &mut entrant.kind {
+            *role = Role::Corecast;
+        }
+        entrant
     }
 
     /// Runs an engine's ranks wherever the operating system puts them instead
@@ -189,8 +204,11 @@ impl<'a> Entrant<'a> {
                 (session.setting().to_owned(), Role::Peer, Status::Pending)
             }
             Kind::Absent {
-                setting, reason, ..
-            } => (setting.clone(), Role::Peer, Status::Skipped(reason.clone())),
+                setting,
+                reason,
+                role,
+                ..
+            } => (setting.clone(), *role, Status::Skipped(reason.clone())),
         };
         Entry {
             name: self.name().to_owned(),

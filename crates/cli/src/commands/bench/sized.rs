@@ -44,7 +44,7 @@ fn threads(contest: &Contest<'_>, task: Task) -> Result<Vec<Entrant<'static>>> {
     let Some(collective) = collective(task.operation).filter(|_| Threads::does(task.operation))
     else {
         let reason = format!("a team of threads has no {} yet", task.operation);
-        return Ok(vec![Entrant::absent("corecast", "threads", reason)]);
+        return Ok(vec![Entrant::absent_own("corecast", "threads", reason)]);
     };
     let mut entrants = Vec::new();
     for candidate in contest.candidates(collective)? {
