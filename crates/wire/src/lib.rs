@@ -17,6 +17,8 @@ pub mod arch;
 pub mod diary;
 pub mod fabric;
 mod fence;
+#[cfg(not(loom))]
+pub mod fiber;
 mod flag;
 #[cfg(not(loom))]
 pub mod fork;

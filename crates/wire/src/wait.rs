@@ -231,7 +231,7 @@ impl Governor {
     #[inline(always)]
     pub(crate) fn spin<T>(&self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
         #[cfg(not(loom))]
-        if self.spin_ticks > 0 {
+        if self.spin_ticks > 0 && !crate::fiber::is_inside() {
             let start = arch::cycles();
             loop {
                 for _ in 0..POLLS_PER_LOOK {
@@ -259,6 +259,10 @@ impl Governor {
         mut watch: W,
         look: &mut impl FnMut() -> Option<T>,
     ) -> Result<T, W::Error> {
+        #[cfg(not(loom))]
+        if crate::fiber::is_inside() {
+            return suspend_until(watch, look);
+        }
         #[cfg(not(loom))]
         let since = std::time::Instant::now();
         #[cfg(not(loom))]
@@ -309,6 +313,26 @@ impl Governor {
                 return Ok(found);
             }
             nap = (nap * 2).min(LONGEST_NAP);
+        }
+    }
+}
+
+/// A wait on a fiber: the thread does other things between two looks.
+#[cfg(not(loom))]
+#[cold]
+#[inline(never)]
+fn suspend_until<T, W: Watch>(
+    mut watch: W,
+    look: &mut impl FnMut() -> Option<T>,
+) -> Result<T, W::Error> {
+    loop {
+        let resumed_for =
+            crate::fiber::suspend().expect("the caller has seen that this is a fiber");
+        if let Some(found) = look() {
+            return Ok(found);
+        }
+        if let crate::fiber::Look::Long(waited) = resumed_for {
+            watch.check(waited)?;
         }
     }
 }
