@@ -103,6 +103,18 @@ pub fn drain_stores() {
     core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
 }
 
+/// A full fence of this thread alone, for protocols in which both sides have one.
+#[inline(always)]
+pub(crate) fn full() {
+    // SeqCst: orders this thread's store before its load, which no weaker fence does.
+    #[cfg(not(loom))]
+    core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+    #[cfg(loom)]
+    if !crate::sync::mutated!(NoReadFence) {
+        loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
+    }
+}
+
 /// The waker's side: after its store, before its load of the sleeper's word.
 #[inline(always)]
 pub(crate) fn light(kind: FenceKind) {

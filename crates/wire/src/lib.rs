@@ -14,6 +14,7 @@
 compile_error!("corecast-wire runs on Linux only: it parks on futexes and fences with membarrier");
 
 pub mod arch;
+pub mod bulk;
 pub mod diary;
 pub mod fabric;
 mod fence;

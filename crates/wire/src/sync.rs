@@ -11,6 +11,12 @@ pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[cfg(loom)]
 pub(crate) use loom::cell::UnsafeCell;
 
+/// Lets other threads run.
+#[cfg(not(loom))]
+pub(crate) use std::thread::yield_now;
+#[cfg(loom)]
+pub(crate) use loom::thread::yield_now;
+
 /// `UnsafeCell` with loom's interface: access only through closures over raw pointers.
 #[cfg(not(loom))]
 #[derive(Debug)]
@@ -77,6 +83,24 @@ pub(crate) mod order {
         note = Release, NoteRelaxed
     }
     role! {
+        /// A lender's store of an offer's number: the data come first. Partner: [`accept`].
+        offer = Release, OfferRelaxed
+    }
+    role! {
+        /// A borrower's load of an offer's number: it sees the data. Partner: [`offer`].
+        accept = Acquire, AcceptRelaxed
+    }
+    role! {
+        /// A borrower's store of how many offers it has returned: it has read the data before.
+        /// Partner: [`regain`].
+        hand_back = Release, HandBackRelaxed
+    }
+    role! {
+        /// A lender's load of that count: what it writes to the data comes after. Partner:
+        /// [`hand_back`].
+        regain = Acquire, RegainRelaxed
+    }
+    role! {
         /// A flag's store: everything before it is visible to whoever sees it. Partner: [`see`].
         raise = Release, RaiseRelaxed
     }
@@ -105,6 +129,16 @@ pub mod mutant {
         GiveBackRelaxed,
         /// Slots are taken back without acquire.
         ReclaimRelaxed,
+        /// An offer is made without release.
+        OfferRelaxed,
+        /// An offer is accepted without acquire.
+        AcceptRelaxed,
+        /// An offer is returned without release.
+        HandBackRelaxed,
+        /// The count of returned offers is read without acquire.
+        RegainRelaxed,
+        /// A borrower does not fence between announcing that it reads and its last look.
+        NoReadFence,
         /// A flag is raised without release.
         RaiseRelaxed,
         /// A flag is seen without acquire.
