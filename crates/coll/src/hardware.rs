@@ -3,15 +3,19 @@
 use crate::board::{Board, PeerWatch};
 use crate::failure::Failure;
 use crate::operation::{Mark, Operation};
+use corecast_wire::bulk::{Desk, Host, Window};
 use corecast_wire::diary::Diary;
-use corecast_wire::queue::{ExactError, Receiver, SendError, Sender};
+use corecast_wire::queue::{ExactError, Received, Receiver, SendError, Sender};
+use corecast_wire::park::ANY;
 use corecast_wire::{Fabric, Flag, Governor, Line, LineRef, Parker};
+use std::ops::Range;
 use std::panic::Location;
 use std::sync::Arc;
 
 /// What joins a rank to one peer, both ways.
 #[derive(Debug)]
 pub(crate) struct Link {
+    pub(crate) peer: usize,
     /// Raised by this rank, in the peer's memory.
     pub(crate) out_flag: LineRef<Flag>,
     /// Where the peer sleeps, and for what when it waits for `out_flag`.
@@ -25,6 +29,9 @@ pub(crate) struct Link {
     pub(crate) in_count: u64,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
+    /// What this rank sleeps for when it waits for a loan of the peer; plus one, for a return. In
+    /// the desk the link has the same number as in [`Hardware::links`].
+    pub(crate) loan_token: u32,
 }
 
 /// No link: the plans of the team do not join the two ranks.
@@ -59,6 +66,9 @@ pub struct Hardware {
     /// For each peer the entry in `links`, or [`NO_LINK`].
     pub(crate) link_of: Vec<u32>,
     pub(crate) links: Vec<Link>,
+    pub(crate) desk: Desk,
+    /// For the numbers of links that one loan goes to.
+    pub(crate) lend_to: Vec<usize>,
     pub(crate) governor: Governor,
     pub(crate) diary: LineRef<Diary>,
     /// How many operations have begun.
@@ -76,8 +86,16 @@ impl Hardware {
     }
 }
 
+impl Host for Hardware {
+    #[inline(always)]
+    fn desk(&mut self) -> &mut Desk {
+        &mut self.desk
+    }
+}
+
 impl Fabric for Hardware {
     type Error = Failure;
+    type Window<'w> = Window<'w>;
 
     #[inline(always)]
     fn rank(&self) -> usize {
@@ -142,21 +160,134 @@ impl Fabric for Hardware {
             Err(unexpected) => Err(self.receive_failed(peer, payload.len(), unexpected)),
         }
     }
+
+    #[inline]
+    fn view<'b>(&self, window: &'b Window<'_>, range: Range<usize>) -> &'b [u8] {
+        window.view(range)
+    }
+
+    #[inline]
+    fn own<'b>(
+        &mut self,
+        window: &'b mut Window<'_>,
+        range: Range<usize>,
+    ) -> Result<&'b mut [u8], Failure> {
+        while let Some(link) = self.desk.holder(window, &range) {
+            self.wait_for_return(link)?;
+        }
+        Ok(self.desk.own(window, range).expect("nobody holds it"))
+    }
+
+    fn lend(
+        &mut self,
+        window: &Window<'_>,
+        peers: &[usize],
+        range: Range<usize>,
+    ) -> Result<(), Failure> {
+        let mut links = std::mem::take(&mut self.lend_to);
+        links.clear();
+        links.extend(peers.iter().map(|&peer| self.link_index(peer)));
+        let mut room = Ok(());
+        for &link in &links {
+            while room.is_ok() && !self.desk.has_room(link) {
+                room = self.wait_for_return(link);
+            }
+        }
+        if room.is_ok() {
+            self.desk.lend(window, &links, self.mark.tag(), range);
+        }
+        self.lend_to = links;
+        room
+    }
+
+    fn borrow(
+        &mut self,
+        peer: usize,
+        len: usize,
+        mut each: impl FnMut(usize, &[u8]),
+    ) -> Result<(), Failure> {
+        let link = self.link_index(peer);
+        let mut start = 0;
+        loop {
+            let (tag, left) = self.wait_for_loan(link, peer)?;
+            if (tag, left) != (self.mark.tag(), len - start) {
+                return Err(self.unexpected(peer, len - start, Received { len: left, tag }));
+            }
+            match self.desk.borrow(link) {
+                Ok(Some(piece)) => {
+                    let bytes = piece.bytes();
+                    each(start, bytes);
+                    start += bytes.len();
+                }
+                // Revoked: the team has failed, and the next look says how.
+                Ok(None) => {}
+                Err(_) => return Err(self.here.board.fail(self.here.watch(peer).spoilt())),
+            }
+            if start == len {
+                return Ok(());
+            }
+        }
+    }
+
+    fn settle(&mut self) -> Result<(), Failure> {
+        while let Some(link) = self.desk.unsettled() {
+            self.wait_for_return(link)?;
+        }
+        Ok(())
+    }
 }
 
 impl Hardware {
+    /// Waits for something of the desk's, whose loans go on meanwhile.
+    fn wait_at_desk<T>(
+        &mut self,
+        token: u32,
+        peer: usize,
+        look: impl Fn(&mut Desk) -> Option<T>,
+    ) -> Result<T, Failure> {
+        let (desk, here) = (&mut self.desk, &self.here);
+        // Whoever still copies to its outbox goes on when any of the chunks comes back.
+        let token = if desk.is_staging() { ANY } else { token };
+        let mut look = || {
+            desk.advance();
+            look(desk)
+        };
+        let watch = || here.watch(peer);
+        let waited = self.governor.wait_watched(token, watch, &mut look);
+        let waited = waited.or_else(|failure| look().ok_or(failure));
+        waited.map_err(|failure| here.board.fail(failure))
+    }
+
+    /// Waits until the loans to the peer behind `link` have become fewer.
+    fn wait_for_return(&mut self, link: usize) -> Result<(), Failure> {
+        let loans = self.desk.loans(link);
+        let (token, peer) = (self.links[link].loan_token + 1, self.links[link].peer);
+        self.wait_at_desk(token, peer, |desk| (desk.loans(link) < loans).then_some(()))
+    }
+
+    /// Waits until the peer behind `link` lends something; its tag and length.
+    fn wait_for_loan(&mut self, link: usize, peer: usize) -> Result<(u32, usize), Failure> {
+        let token = self.links[link].loan_token;
+        self.wait_at_desk(token, peer, |desk| desk.peek(link))
+    }
+
     #[cold]
     #[inline(never)]
     fn receive_failed(&self, peer: usize, expected: usize, error: ExactError<Failure>) -> Failure {
+        match error {
+            ExactError::Ended(failure) => self.here.board.fail(failure),
+            ExactError::Unexpected(next) => self.unexpected(peer, expected, next),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unexpected(&self, peer: usize, expected: usize, next: Received) -> Failure {
         let watch = self.here.watch(peer);
-        self.here.board.fail(match error {
-            ExactError::Ended(failure) => failure,
-            ExactError::Unexpected(next) if next.tag == self.mark.tag() => {
-                watch.length(next.len, expected)
-            }
-            ExactError::Unexpected(next) => {
-                watch.mismatch_with(Mark::seq_of_tag(next.tag, self.here.operation.seq))
-            }
+        self.here.board.fail(if next.tag == self.mark.tag() {
+            watch.length(next.len, expected)
+        } else {
+            watch.mismatch_with(Mark::seq_of_tag(next.tag, self.here.operation.seq))
         })
     }
 }

@@ -1,20 +1,26 @@
 //! What a collective may do: the few line operations that every algorithm is written in.
 //!
-//! An algorithm sees its own rank and the lines that join it to its peers, nothing else. So the
-//! same source runs on hardware, and on any other fabric that can move a line from one rank to
-//! another and say when it has arrived.
+//! An algorithm sees its own rank, the lines that join it to its peers, and its own buffers, nothing
+//! else. So the same source runs on hardware, and on any other fabric that can move a line from one
+//! rank to another and say when it has arrived.
 //!
 //! In the words of the cache-line-aware model (CLa §2.4): `notify` is a `write` of a flag line,
 //! `wait` a `wait` on it; `send` is a `write` with the payload in the flag's line, `receive` a
-//! `wait` followed by a `copy`.
+//! `wait` followed by a `copy`; `lend` is a `write` of a line that names data, `borrow` a `wait` on
+//! it followed by a `copy` or a combination of many lines, in place.
+
+use std::ops::Range;
 
 /// Line operations between one rank and its peers.
 ///
 /// Between two ranks, messages of [`send`](Fabric::send) arrive in the order in which they were
-/// sent, and so do notifications; the two are not ordered with each other.
+/// sent, and so do notifications and loans; the three are not ordered with each other.
 pub trait Fabric {
     /// Why an operation ended without doing its work.
     type Error;
+
+    /// A buffer that is open: parts of it can be lent.
+    type Window<'w>;
 
     /// This rank.
     fn rank(&self) -> usize;
@@ -49,4 +55,63 @@ pub trait Fabric {
     ///
     /// The fabric's own; a message of another length or of another operation is one.
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Self::Error>;
+
+    /// A part of a window for reading.
+    fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8];
+
+    /// A part of a window for writing. Waits until what is lent of it has been returned.
+    ///
+    /// # Errors
+    ///
+    /// The fabric's own.
+    fn own<'b>(
+        &mut self,
+        window: &'b mut Self::Window<'_>,
+        range: Range<usize>,
+    ) -> Result<&'b mut [u8], Self::Error>;
+
+    /// Lends a part of a window to each of `peers`, who [`borrow`](Fabric::borrow) or
+    /// [`fetch`](Fabric::fetch) it. Waits for none of them, unless earlier loans are still out and
+    /// there are too many.
+    ///
+    /// # Errors
+    ///
+    /// The fabric's own.
+    fn lend(
+        &mut self,
+        window: &Self::Window<'_>,
+        peers: &[usize],
+        range: Range<usize>,
+    ) -> Result<(), Self::Error>;
+
+    /// Waits for the next loan of `peer`, which must have `len` bytes, and gives it to `each` where it
+    /// lies: in one piece, or in several one after the other, each with the place where it begins.
+    ///
+    /// # Errors
+    ///
+    /// The fabric's own; a loan of another length or of another operation is one.
+    fn borrow(
+        &mut self,
+        peer: usize,
+        len: usize,
+        each: impl FnMut(usize, &[u8]),
+    ) -> Result<(), Self::Error>;
+
+    /// [Borrows](Fabric::borrow) as many bytes as `into` has, and copies them there.
+    ///
+    /// # Errors
+    ///
+    /// As [`borrow`](Fabric::borrow).
+    fn fetch(&mut self, peer: usize, into: &mut [u8]) -> Result<(), Self::Error> {
+        self.borrow(peer, into.len(), |start, piece| {
+            into[start..start + piece.len()].copy_from_slice(piece);
+        })
+    }
+
+    /// Waits until all that this rank has lent is its own again.
+    ///
+    /// # Errors
+    ///
+    /// The fabric's own.
+    fn settle(&mut self) -> Result<(), Self::Error>;
 }

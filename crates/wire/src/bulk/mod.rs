@@ -56,7 +56,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// bulk::scope(&mut a, &mut data, |a, window| {
 ///     a.0.lend(window, &[0], 3, 0..10_000);
 ///     assert!(a.0.own(window, 0..1).is_none());
-///     let piece = b.0.borrow(0).unwrap();
+///     let piece = b.0.borrow(0).unwrap().unwrap();
 ///     assert_eq!((piece.tag(), piece.left(), piece.bytes()), (3, 10_000, &[7; 10_000][..]));
 ///     drop(piece);
 ///     a.0.own(window, 0..1).unwrap()[0] = 8;
@@ -324,12 +324,19 @@ impl Desk {
         }
     }
 
-    /// Whether all that was lent to `link` is this rank's again.
-    pub fn is_settled(&mut self, link: usize) -> bool {
+    /// How much is lent to the peer behind `link`: loans by address, and bytes that have still to be
+    /// copied to the outbox. It becomes less as they are returned and copied.
+    pub fn loans(&mut self, link: usize) -> usize {
         self.advance();
         self.regain();
-        let lent = self.lent.iter().any(|lent| lent.link == link);
-        !lent && !self.staged.iter().any(|loan| loan.links().any(|l| l == link))
+        let staged = self.staged.iter().filter(|loan| loan.links().any(|l| l == link));
+        let bytes: usize = staged.map(|loan| loan.addresses.len().max(1)).sum();
+        bytes + self.lent.iter().filter(|lent| lent.link == link).count()
+    }
+
+    /// Whether some loan has still to be copied to the outbox.
+    pub fn is_staging(&self) -> bool {
+        !self.staged.is_empty()
     }
 
     /// A link that has not settled yet.
@@ -346,55 +353,69 @@ impl Desk {
             .retain(|lent| links[lent.link].lender.returned() < lent.number);
     }
 
+    /// The link of a loan of something in this part of `window`.
+    pub fn holder(&mut self, window: &Window<'_>, range: &Range<usize>) -> Option<usize> {
+        assert_eq!(window.desk, self.id, "the window belongs to another desk");
+        let addresses = window.addresses(range);
+        let meet = |loan: &Range<usize>| loan.start < addresses.end && addresses.start < loan.end;
+        if self.lent.iter().any(|lent| meet(&lent.addresses)) {
+            self.regain();
+        }
+        let lent = self.lent.iter().find(|lent| meet(&lent.addresses));
+        let staged = || {
+            let loan = self.staged.iter().find(|loan| meet(&loan.addresses))?;
+            loan.links().next()
+        };
+        lent.map(|lent| lent.link).or_else(staged)
+    }
+
     /// A part of `window` for writing; `None` while something of it is lent.
     ///
     /// # Panics
     ///
     /// If the window is another desk's, or was opened for reading.
     pub fn own<'b>(&mut self, window: &'b mut Window<'_>, range: Range<usize>) -> Option<&'b mut [u8]> {
-        assert_eq!(window.desk, self.id, "the window belongs to another desk");
-        let addresses = window.addresses(&range);
-        let meet = |loan: &Range<usize>| loan.start < addresses.end && addresses.start < loan.end;
-        if self.lent.iter().any(|lent| meet(&lent.addresses)) {
-            self.regain();
-            if self.lent.iter().any(|lent| meet(&lent.addresses)) {
-                return None;
-            }
+        match self.holder(window, &range) {
+            Some(_) => None,
+            None => Some(window.part(range)),
         }
-        if self.staged.iter().any(|loan| meet(&loan.addresses)) {
-            return None;
-        }
-        Some(window.part(range))
     }
 
     /// The next piece that the peer behind `link` lends, if it is there and was not revoked.
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// If another process names bytes outside of its outbox.
-    pub fn borrow(&mut self, link: usize) -> Option<Piece<'_>> {
+    /// [`Outside`]: another process names bytes outside of its outbox.
+    pub fn borrow(&mut self, link: usize) -> Result<Option<Piece<'_>>, Outside> {
         let link = &mut self.links[link];
-        let said = link.borrower.look()?;
+        let Some(said) = link.borrower.look() else {
+            return Ok(None);
+        };
         let bytes = match &link.theirs {
             Some(theirs) => match outbox::read(theirs, said.start, said.len) {
                 Some(bytes) => core::ptr::from_ref(bytes),
-                None => panic!("a peer offers {} bytes at {} of its outbox", said.len, said.start),
+                None => {
+                    return Err(Outside {
+                        start: said.start,
+                        len: said.len,
+                    });
+                }
             },
             None => {
                 if !link.borrower.begin() {
-                    return None;
+                    return Ok(None);
                 }
                 let start = core::ptr::with_exposed_provenance(said.start as usize);
                 core::ptr::slice_from_raw_parts(start, said.len as usize)
             }
         };
-        Some(Piece {
+        Ok(Some(Piece {
             bytes,
             left: said.left as usize,
             tag: said.tag,
             link,
             fence: self.fence,
-        })
+        }))
     }
 
     /// Tag and length of the next loan of the peer behind `link`, if it is there.
@@ -424,6 +445,16 @@ impl Drop for Desk {
             self.links[lent.link].lender.revoke();
         }
     }
+}
+
+/// A process offers what is not in its outbox: its memory is spoilt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a peer offers {len} bytes at {start}, which are not in its outbox")]
+pub struct Outside {
+    /// Offset in the outbox.
+    pub start: u64,
+    /// Bytes.
+    pub len: u64,
 }
 
 /// Bytes that a peer lends. Dropping it returns them.

@@ -193,7 +193,7 @@ pub const fn sender_bytes() -> usize {
 ///
 /// # Panics
 ///
-/// If `slots` is not a power of two or less than 2, or `link` is above 2^30.
+/// If `slots` is not a power of two or less than 2, or `link` is above 2^28.
 pub fn join(
     backend: Backend,
     slots: usize,
@@ -214,18 +214,25 @@ pub fn join(
     ))
 }
 
-/// Tokens of link number `link`: 1 + 4·link and the next one; the third belongs to its flag.
+/// Tokens of link number `link`: 1 + 8·link and the next one; the third belongs to its flag, the
+/// fourth and fifth to its loans.
 fn tokens(link: u32) -> Tokens {
-    assert!(link <= 1 << 29, "too many links: {link}");
+    assert!(link <= 1 << 28, "too many links: {link}");
     Tokens {
-        message: 4 * link + 1,
-        room: 4 * link + 2,
+        message: 8 * link + 1,
+        room: 8 * link + 2,
     }
 }
 
 /// The token by which a thread waits for the flag of link number `link`.
 pub const fn flag_token(link: u32) -> u32 {
-    4 * link + 3
+    8 * link + 3
+}
+
+/// The token by which a thread waits for what comes over link number `link` of a
+/// [desk](crate::bulk::Desk), and, plus one, for what it has lent the other way.
+pub const fn loan_token(link: u32) -> u32 {
+    8 * link + 4
 }
 
 /// The other end of the queue was dropped.
