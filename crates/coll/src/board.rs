@@ -180,6 +180,17 @@ impl PeerWatch<'_> {
     }
 }
 
+impl PeerWatch<'_> {
+    /// The failure of a peer whose memory holds what no member writes.
+    pub(crate) fn spoilt(&self) -> Failure {
+        let there = self.board.did_at(self.peer, self.operation.seq);
+        Failure::Spoilt {
+            here: self.here(),
+            there,
+        }
+    }
+}
+
 impl Watch for PeerWatch<'_> {
     type Error = Failure;
 

@@ -59,6 +59,14 @@ pub enum Failure {
         /// Bytes expected.
         expected: usize,
     },
+    /// What a member has written cannot be: its process has overwritten the team's memory.
+    #[error("{there} has spoilt the team's memory, found by {here}: look for stray writes there")]
+    Spoilt {
+        /// Who noticed.
+        here: Did,
+        /// Whose lines are spoilt.
+        there: Did,
+    },
     /// A member has left while others wait for it.
     #[error("rank {} {} (last: {there}) while {here} waits for it", there.rank, if *panicked { "panicked" } else { "has left" })]
     PeerLost {

@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::operation::{Mark, Operation};
 use corecast_wire::bulk::{Desk, Host, Window};
 use corecast_wire::diary::Diary;
-use corecast_wire::queue::{ExactError, Received, Receiver, SendError, Sender};
 use corecast_wire::park::ANY;
+use corecast_wire::queue::{ExactError, Received, Receiver, SendError, Sender};
 use corecast_wire::{Fabric, Flag, Governor, Line, LineRef, Parker};
 use std::ops::Range;
 use std::panic::Location;
@@ -181,12 +181,12 @@ impl Fabric for Hardware {
     fn lend(
         &mut self,
         window: &Window<'_>,
-        peers: &[usize],
+        peers: impl IntoIterator<Item = usize>,
         range: Range<usize>,
     ) -> Result<(), Failure> {
         let mut links = std::mem::take(&mut self.lend_to);
         links.clear();
-        links.extend(peers.iter().map(|&peer| self.link_index(peer)));
+        links.extend(peers.into_iter().map(|peer| self.link_index(peer)));
         let mut room = Ok(());
         for &link in &links {
             while room.is_ok() && !self.desk.has_room(link) {
@@ -261,6 +261,10 @@ impl Hardware {
     /// Waits until the loans to the peer behind `link` have become fewer.
     fn wait_for_return(&mut self, link: usize) -> Result<(), Failure> {
         let loans = self.desk.loans(link);
+        if loans == 0 {
+            // They have come back since the caller looked.
+            return Ok(());
+        }
         let (token, peer) = (self.links[link].loan_token + 1, self.links[link].peer);
         self.wait_at_desk(token, peer, |desk| (desk.loans(link) < loans).then_some(()))
     }

@@ -27,12 +27,16 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod algorithms;
 pub mod allreduce;
 pub mod barrier;
 mod board;
 pub mod broadcast;
+pub mod combine;
 mod failure;
+pub mod fragments;
 mod hardware;
+mod lane;
 mod member;
 mod operation;
 pub mod operator;
@@ -42,8 +46,11 @@ pub mod reduce;
 mod route;
 mod team;
 
+pub use algorithms::Algorithms;
 pub use bytemuck::Pod;
+pub use combine::Combine;
 pub use failure::{Did, Failure};
+pub use fragments::Fragments;
 pub use hardware::Hardware;
 pub use member::Member;
 pub use operation::{Kind, Operation};

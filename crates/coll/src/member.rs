@@ -1,21 +1,14 @@
 //! A rank's handle: what a thread calls.
 
-use crate::barrier::Steps;
+use crate::combine::On;
 use crate::failure::Failure;
-use crate::hardware::Hardware;
+use crate::lane::{ALIGN_MAX, Lane};
 use crate::operation::{Kind, Mark, Operation};
-use crate::route::Route;
+use crate::operator::Operator;
 use crate::{allreduce, barrier, broadcast, reduce};
 use bytemuck::Pod;
 use corecast_wire::{Fabric, Policy};
 use std::panic::Location;
-
-/// A rank's part of the barrier's plan.
-#[derive(Debug)]
-pub(crate) enum Barrier {
-    Tree { fan_in: Route, fan_out: Route },
-    Rounds(Steps),
-}
 
 /// One rank of a team. Can be sent to another thread, but used by one at a time.
 ///
@@ -26,52 +19,23 @@ pub(crate) enum Barrier {
 /// Dropping a member means leaving: whoever waits for it fails.
 #[derive(Debug)]
 pub struct Member {
-    fabric: Hardware,
-    barrier: Barrier,
-    broadcast: Route,
-    reduce: Route,
+    lane: Lane,
     policy: Policy,
-    /// Two buffers for the partial result and for what comes in, aligned for any element.
-    scratch: Box<[u128]>,
-    /// Bytes of one message; longer data travels in several.
-    chunk_bytes: usize,
 }
 
-/// Largest alignment of an element.
-const ALIGN_MAX: usize = align_of::<u128>();
-
 impl Member {
-    pub(crate) fn new(
-        fabric: Hardware,
-        barrier: Barrier,
-        broadcast: Route,
-        reduce: Route,
-        policy: Policy,
-    ) -> Self {
-        let longest = fabric
-            .links
-            .iter()
-            .map(|link| link.sender.message_bytes_max());
-        let chunk_bytes = longest.min().unwrap_or(ALIGN_MAX) / ALIGN_MAX * ALIGN_MAX;
-        Self {
-            fabric,
-            barrier,
-            broadcast,
-            reduce,
-            policy,
-            scratch: vec![0; 2 * chunk_bytes / ALIGN_MAX].into_boxed_slice(),
-            chunk_bytes,
-        }
+    pub(crate) fn new(lane: Lane, policy: Policy) -> Self {
+        Self { lane, policy }
     }
 
     /// This rank.
     pub fn rank(&self) -> usize {
-        self.fabric.rank()
+        self.lane.fabric.rank()
     }
 
     /// Number of ranks.
     pub fn size(&self) -> usize {
-        self.fabric.size()
+        self.lane.fabric.size()
     }
 
     /// How this member waits.
@@ -81,7 +45,7 @@ impl Member {
 
     /// Where this member has come.
     pub(crate) fn mark(&self) -> Mark {
-        self.fabric.mark
+        self.lane.fabric.mark
     }
 
     /// Names the operation to whoever will wait for this rank.
@@ -92,7 +56,7 @@ impl Member {
         root: usize,
         site: &'static Location<'static>,
     ) -> Result<(), Failure> {
-        let fabric = &mut self.fabric;
+        let fabric = &mut self.lane.fabric;
         if root >= fabric.size() {
             root_outside(root, fabric.size());
         }
@@ -145,10 +109,7 @@ impl Member {
     #[track_caller]
     pub fn barrier(&mut self) -> Result<(), Failure> {
         self.begin(Kind::Barrier, 0, Location::caller())?;
-        match &self.barrier {
-            Barrier::Tree { fan_in, fan_out } => barrier::tree(&mut self.fabric, fan_in, fan_out),
-            Barrier::Rounds(steps) => barrier::dissemination(&mut self.fabric, steps),
-        }
+        barrier::run(&mut self.lane)
     }
 
     /// Gives `root`'s `data` to every member. All have the same number of elements.
@@ -189,14 +150,12 @@ impl Member {
     #[track_caller]
     pub fn broadcast<T: Pod>(&mut self, root: usize, data: &mut [T]) -> Result<(), Failure> {
         self.begin(Kind::Broadcast, root, Location::caller())?;
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(data);
-        if bytes.len() <= self.chunk_bytes {
-            return broadcast::tree(&mut self.fabric, &self.broadcast, root, bytes);
-        }
-        for chunk in bytes.chunks_mut(self.chunk_bytes) {
-            broadcast::tree(&mut self.fabric, &self.broadcast, root, chunk)?;
-        }
-        Ok(())
+        broadcast::run(
+            &mut self.lane,
+            root,
+            bytemuck::cast_slice_mut(data),
+            grain::<T>(),
+        )
     }
 
     /// [`broadcast`](Self::broadcast) of one value: returns `root`'s.
@@ -256,20 +215,17 @@ impl Member {
         &mut self,
         root: usize,
         data: &mut [T],
-        operator: impl Fn(T, T) -> T,
+        operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Kind::Reduce, root, Location::caller())?;
-        let is_root = self.rank() == root;
-        self.by_chunks(data, is_root, |fabric, sum, incoming, routes| {
-            reduce::tree(
-                fabric,
-                routes.reduce,
-                root,
-                sum,
-                incoming,
-                combine(&operator),
-            )
-        })
+        assert_fits::<T>();
+        let combine = On::<T, _>::new(&operator);
+        reduce::run(
+            &mut self.lane,
+            root,
+            bytemuck::cast_slice_mut(data),
+            &combine,
+        )
     }
 
     /// [`reduce`](Self::reduce) of one value: `Some` for `root`, `None` for the others.
@@ -287,7 +243,7 @@ impl Member {
         &mut self,
         root: usize,
         mut value: T,
-        operator: impl Fn(T, T) -> T,
+        operator: impl Operator<T>,
     ) -> Result<Option<T>, Failure> {
         self.reduce(root, std::slice::from_mut(&mut value), operator)?;
         Ok((self.rank() == root).then_some(value))
@@ -312,23 +268,12 @@ impl Member {
     pub fn allreduce<T: Pod>(
         &mut self,
         data: &mut [T],
-        operator: impl Fn(T, T) -> T,
+        operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Kind::Allreduce, 0, Location::caller())?;
-        self.by_chunks(data, true, |fabric, sum, incoming, routes| {
-            let combine = combine(&operator);
-            if fabric.size() == 2 {
-                return allreduce::exchange(fabric, sum, incoming, combine);
-            }
-            allreduce::tree(
-                fabric,
-                routes.reduce,
-                routes.broadcast,
-                sum,
-                incoming,
-                combine,
-            )
-        })
+        assert_fits::<T>();
+        let combine = On::<T, _>::new(&operator);
+        allreduce::run(&mut self.lane, bytemuck::cast_slice_mut(data), &combine)
     }
 
     /// [`allreduce`](Self::allreduce) of one value.
@@ -345,72 +290,29 @@ impl Member {
     pub fn allreduce_value<T: Pod>(
         &mut self,
         mut value: T,
-        operator: impl Fn(T, T) -> T,
+        operator: impl Operator<T>,
     ) -> Result<T, Failure> {
         self.allreduce(std::slice::from_mut(&mut value), operator)?;
         Ok(value)
     }
+}
 
-    /// Runs `step` over `data` in parts that fit a message, on a copy that `keep` decides to copy
-    /// back. Runs once even for no data, so that members still meet.
-    #[inline(always)]
-    fn by_chunks<T: Pod>(
-        &mut self,
-        data: &mut [T],
-        keep: bool,
-        mut step: impl FnMut(&mut Hardware, &mut [u8], &mut [u8], Routes<'_>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let elements = match size_of::<T>() {
-            0 => data.len(),
-            bytes => self.chunk_bytes / bytes,
-        };
-        assert!(
-            align_of::<T>() <= ALIGN_MAX && (elements > 0 || data.is_empty()),
-            "elements of {} bytes, aligned to {}, do not fit messages of {} bytes, aligned to {ALIGN_MAX}",
-            size_of::<T>(),
-            align_of::<T>(),
-            self.chunk_bytes,
-        );
-        let routes = Routes {
-            broadcast: &self.broadcast,
-            reduce: &self.reduce,
-        };
-        let scratch: &mut [u8] = bytemuck::cast_slice_mut(&mut self.scratch);
-        let (sum, incoming) = scratch.split_at_mut(self.chunk_bytes);
-        let mut rest = data;
-        loop {
-            let (chunk, after) = rest.split_at_mut(rest.len().min(elements));
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(chunk);
-            let (sum, incoming) = (&mut sum[..bytes.len()], &mut incoming[..bytes.len()]);
-            sum.copy_from_slice(bytes);
-            step(&mut self.fabric, sum, incoming, routes)?;
-            if keep {
-                bytes.copy_from_slice(sum);
-            }
-            rest = after;
-            if rest.is_empty() {
-                return Ok(());
-            }
-        }
+/// Bytes of an element, at least 1.
+const fn grain<T>() -> usize {
+    if size_of::<T>() == 0 {
+        1
+    } else {
+        size_of::<T>()
     }
 }
 
-#[derive(Clone, Copy)]
-struct Routes<'a> {
-    broadcast: &'a Route,
-    reduce: &'a Route,
-}
-
-/// `operator` on the elements that two buffers hold. Buffers are aligned to [`ALIGN_MAX`].
-#[inline(always)]
-fn combine<T: Pod>(operator: &impl Fn(T, T) -> T) -> impl Fn(&mut [u8], &[u8]) {
-    |left, right| {
-        let (left, right): (&mut [T], &[T]) =
-            (bytemuck::cast_slice_mut(left), bytemuck::cast_slice(right));
-        for (left, &right) in left.iter_mut().zip(right) {
-            *left = operator(*left, right);
-        }
-    }
+/// Partial results lie in buffers that are aligned for any ordinary element.
+fn assert_fits<T>() {
+    assert!(
+        align_of::<T>() <= ALIGN_MAX,
+        "elements are aligned to {}, buffers to {ALIGN_MAX}",
+        align_of::<T>()
+    );
 }
 
 #[cold]
@@ -425,7 +327,7 @@ fn root_outside(root: usize, size: usize) -> ! {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        let here = &self.fabric.here;
+        let here = &self.lane.fabric.here;
         here.board.leave(here.rank, std::thread::panicking());
     }
 }

@@ -56,6 +56,12 @@ impl Route {
             .collect()
     }
 
+    /// Number of ranks.
+    #[expect(clippy::len_without_is_empty, reason = "a tree has a root")]
+    pub fn len(&self) -> usize {
+        self.toward.len()
+    }
+
     /// Whose view this is.
     pub fn rank(&self) -> usize {
         self.rank

@@ -1,13 +1,17 @@
 //! Teams: all lines of a team made at once, then one member per rank.
 
+use crate::algorithms::Algorithms;
 use crate::barrier::Steps;
 use crate::board::Board;
 use crate::failure::Failure;
 use crate::hardware::{Hardware, Here, Link, NO_LINK};
-use crate::member::{Barrier, Member};
+use crate::lane::{Barrier, Lane, Tables};
+use crate::member::Member;
 use crate::operation::{Kind, Mark, Operation, RANKS_MAX};
 use crate::plans::{BarrierPlan, Plans};
+use crate::reduce::ordered_tree;
 use crate::route::Route;
+use corecast_wire::bulk::{self, Desk, Memory};
 use corecast_wire::diary::{Diary, Presence};
 use corecast_wire::queue::{self, Backend};
 use corecast_wire::{
@@ -35,6 +39,11 @@ pub struct Options {
     pub patience: Option<Duration>,
     /// How long a member may sleep for a rank that nobody has joined yet.
     pub join_limit: Duration,
+    /// Whether reductions give the same bits on every rank, for every plan, root, length and
+    /// repetition: their brackets then depend on the number of ranks alone.
+    pub deterministic: bool,
+    /// Algorithms to use instead of those that Corecast would choose.
+    pub algorithms: Algorithms,
 }
 
 impl Default for Options {
@@ -46,6 +55,8 @@ impl Default for Options {
             numa_nodes: None,
             patience: None,
             join_limit: Duration::from_secs(10),
+            deterministic: false,
+            algorithms: Algorithms::default(),
         }
     }
 }
@@ -149,12 +160,13 @@ impl Team {
             let usable = std::thread::available_parallelism().map_or(1, usize::from);
             Policy::for_team(size, usable)
         });
-        let edges = plans.edges();
+        let mesh = size <= MESH_RANKS_MAX;
+        let edges = edges(&plans, mesh);
         let segments = segments(size, &edges, options)?;
         let placement = segments.iter().map(|s| s.placement().clone()).collect();
         let board = board(&segments, options)?;
         let links = links(&edges, &segments, &board, policy, options)?;
-        let members = members(&plans, links, &board, policy);
+        let members = members(&plans, links, &board, policy, (mesh, options));
         Ok(Self {
             board,
             size,
@@ -262,6 +274,35 @@ impl Team {
     }
 }
 
+/// Largest team whose ranks are all joined with each other.
+const MESH_RANKS_MAX: usize = 64;
+
+/// All pairs of ranks that are joined, each once, the smaller rank first: all there are, or else
+/// those of the plans, of the tree that keeps the order of ranks, of a ring and of a hypercube.
+fn edges(plans: &Plans, mesh: bool) -> Vec<(usize, usize)> {
+    let n = plans.len();
+    if mesh {
+        return (0..n)
+            .flat_map(|a| (a + 1..n).map(move |b| (a, b)))
+            .collect();
+    }
+    let mut edges = plans.edges();
+    let steps = || {
+        (0..usize::BITS)
+            .map(|bit| 1 << bit)
+            .take_while(|&step| step < n)
+    };
+    for a in 0..n {
+        let cube = steps().map(|step| a ^ step).filter(|&b| b < n);
+        let around = steps().map(|step| (a + step) % n);
+        edges.extend(cube.chain(around).map(|b| (a.min(b), a.max(b))));
+    }
+    edges.retain(|(a, b)| a != b);
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
 fn segments(
     size: usize,
     edges: &[(usize, usize)],
@@ -271,7 +312,8 @@ fn segments(
     let shared = Segment::bytes_for::<Flag>(1);
     let link = queue::receiver_bytes(options.slots)
         + queue::sender_bytes()
-        + Segment::bytes_for::<Flag>(1);
+        + Segment::bytes_for::<Flag>(1)
+        + bulk::link_bytes();
     let mut degrees = vec![0; size];
     for &(a, b) in edges {
         degrees[a] += 1;
@@ -295,8 +337,8 @@ fn board(segments: &[Arc<Segment>], options: &Options) -> Result<Arc<Board>, Seg
     Ok(Arc::new(Board::new(diaries, parkers, failed, options)))
 }
 
-/// A rank's way to wait, its peers, and the links to them.
-type Ends = (Governor, Vec<(usize, Link)>);
+/// A rank's way to wait, the links to its peers, and its desk.
+type Ends = (Governor, Vec<Link>, Desk);
 
 /// Both ends of every edge, by rank.
 fn links(
@@ -309,7 +351,11 @@ fn links(
     let mut all: Vec<Ends> = board
         .parkers
         .iter()
-        .map(|parker| (Governor::new(policy, parker.clone()), Vec::new()))
+        .map(|parker| {
+            let governor = Governor::new(policy, parker.clone());
+            let desk = Desk::new(governor.fence());
+            (governor, Vec::new(), desk)
+        })
         .collect();
     for (number, &(a, b)) in edges.iter().enumerate() {
         let (forth, back) = (2 * number as u32, 2 * number as u32 + 1);
@@ -322,6 +368,7 @@ fn links(
         let at_a: LineRef<Flag> = segments[a].lines(1)?.get(0);
         let at_b: LineRef<Flag> = segments[b].lines(1)?.get(0);
         let a_link = Link {
+            peer: b,
             out_flag: at_b.clone(),
             out_parker: board.parkers[b].clone(),
             out_token: queue::flag_token(forth),
@@ -331,8 +378,10 @@ fn links(
             in_count: 0,
             sender: a_sender,
             receiver: a_receiver,
+            loan_token: queue::loan_token(forth),
         };
         let b_link = Link {
+            peer: a,
             out_flag: at_a,
             out_parker: board.parkers[a].clone(),
             out_token: queue::flag_token(back),
@@ -342,17 +391,42 @@ fn links(
             in_count: 0,
             sender: b_sender,
             receiver: b_receiver,
+            loan_token: queue::loan_token(back),
         };
-        all[a].1.push((b, a_link));
-        all[b].1.push((a, b_link));
+        all[a].1.push(a_link);
+        all[b].1.push(b_link);
+        let (left, right) = all.split_at_mut(b);
+        bulk::join(
+            (
+                &mut left[a].2,
+                queue::loan_token(forth),
+                (&board.parkers[a], &segments[a]),
+            ),
+            (
+                &mut right[0].2,
+                queue::loan_token(back),
+                (&board.parkers[b], &segments[b]),
+            ),
+            Memory::Address,
+        )?;
+    }
+    for (_, _, desk) in &mut all {
+        desk.open(None);
     }
     Ok(all)
 }
 
-fn members(plans: &Plans, links: Vec<Ends>, board: &Arc<Board>, policy: Policy) -> Vec<Member> {
+fn members(
+    plans: &Plans,
+    links: Vec<Ends>,
+    board: &Arc<Board>,
+    policy: Policy,
+    (mesh, options): (bool, &Options),
+) -> Vec<Member> {
     let size = plans.len();
     let broadcast = Route::all(plans.broadcast());
     let reduce = Route::all(plans.reduce());
+    let ordered = Route::all(&ordered_tree(size));
     let barriers: Vec<Barrier> = match plans.barrier() {
         BarrierPlan::Trees { fan_in, fan_out } => {
             let ways = Route::all(fan_in).into_iter().zip(Route::all(fan_out));
@@ -363,40 +437,48 @@ fn members(plans: &Plans, links: Vec<Ends>, board: &Arc<Board>, policy: Policy) 
             .map(|rank| Barrier::Rounds(Steps::of(rounds, rank)))
             .collect(),
     };
-    let routes = broadcast.into_iter().zip(reduce).zip(barriers);
+    let routes = broadcast.into_iter().zip(reduce).zip(ordered).zip(barriers);
+    let tables = routes.map(|(((broadcast, reduce), ordered), barrier)| Tables {
+        barrier,
+        broadcast,
+        reduce,
+        ordered,
+        mesh,
+        deterministic: options.deterministic,
+        asked: options.algorithms,
+    });
+    let member = |(rank, ((governor, links, desk), tables)): (usize, (Ends, Tables))| {
+        let mut link_of = vec![NO_LINK; size];
+        for (index, link) in links.iter().enumerate() {
+            link_of[link.peer] = index as u32;
+        }
+        let here = Here {
+            board: Arc::clone(board),
+            rank,
+            operation: Operation {
+                seq: 0,
+                kind: Kind::Barrier,
+                root: 0,
+            },
+            site: Location::caller(),
+        };
+        let fabric = Hardware {
+            here,
+            link_of,
+            lend_to: Vec::with_capacity(links.len()),
+            links,
+            desk,
+            governor,
+            diary: board.diaries[rank].clone(),
+            seq: 0,
+            mark: Mark::default(),
+        };
+        Member::new(Lane::new(fabric, Arc::new(tables)), policy)
+    };
     links
         .into_iter()
-        .zip(routes)
+        .zip(tables)
         .enumerate()
-        .map(
-            |(rank, ((governor, peers), ((broadcast, reduce), barrier)))| {
-                let mut link_of = vec![NO_LINK; size];
-                let mut links = Vec::with_capacity(peers.len());
-                for (peer, link) in peers {
-                    link_of[peer] = links.len() as u32;
-                    links.push(link);
-                }
-                let here = Here {
-                    board: Arc::clone(board),
-                    rank,
-                    operation: Operation {
-                        seq: 0,
-                        kind: Kind::Barrier,
-                        root: 0,
-                    },
-                    site: Location::caller(),
-                };
-                let fabric = Hardware {
-                    here,
-                    link_of,
-                    links,
-                    governor,
-                    diary: board.diaries[rank].clone(),
-                    seq: 0,
-                    mark: Mark::default(),
-                };
-                Member::new(fabric, barrier, broadcast, reduce, policy)
-            },
-        )
+        .map(member)
         .collect()
 }

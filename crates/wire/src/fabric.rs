@@ -80,7 +80,7 @@ pub trait Fabric {
     fn lend(
         &mut self,
         window: &Self::Window<'_>,
-        peers: &[usize],
+        peers: impl IntoIterator<Item = usize>,
         range: Range<usize>,
     ) -> Result<(), Self::Error>;
 

@@ -11,11 +11,11 @@ pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[cfg(loom)]
 pub(crate) use loom::cell::UnsafeCell;
 
+#[cfg(loom)]
+pub(crate) use loom::thread::yield_now;
 /// Lets other threads run.
 #[cfg(not(loom))]
 pub(crate) use std::thread::yield_now;
-#[cfg(loom)]
-pub(crate) use loom::thread::yield_now;
 
 /// `UnsafeCell` with loom's interface: access only through closures over raw pointers.
 #[cfg(not(loom))]

@@ -1,5 +1,6 @@
 //! Two ranks give each other their data and combine both, in rank order: one hop instead of two.
 
+use crate::combine::Combine;
 use corecast_wire::Fabric;
 
 /// Combines both ranks' `sum` into both. Both compute rank 0's value combined with rank 1's, so
@@ -21,17 +22,16 @@ pub fn exchange<F: Fabric>(
     fabric: &mut F,
     sum: &mut [u8],
     incoming: &mut [u8],
-    mut combine: impl FnMut(&mut [u8], &[u8]),
+    combine: &impl Combine,
 ) -> Result<(), F::Error> {
     debug_assert_eq!(fabric.size(), 2, "an exchange is between two ranks");
     let peer = 1 - fabric.rank();
     fabric.send(peer, sum)?;
     fabric.receive(peer, incoming)?;
     if fabric.rank() == 0 {
-        combine(sum, incoming);
+        combine.combine(sum, incoming);
     } else {
-        combine(incoming, sum);
-        sum.copy_from_slice(incoming);
+        combine.combine_left(sum, incoming);
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //!
 //! Everybody gets the root's bits, so the results are equal on all ranks.
 
+use crate::combine::Combine;
 use crate::route::Route;
 use crate::{broadcast, reduce};
 use corecast_wire::Fabric;
@@ -22,7 +23,7 @@ pub fn tree<F: Fabric>(
     fan_out: &Route,
     sum: &mut [u8],
     incoming: &mut [u8],
-    combine: impl FnMut(&mut [u8], &[u8]),
+    combine: &impl Combine,
 ) -> Result<(), F::Error> {
     let root = fan_out.root();
     reduce::tree(fabric, fan_in, root, sum, incoming, combine)?;

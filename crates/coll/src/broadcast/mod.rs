@@ -1,5 +1,64 @@
 //! Broadcasts: one rank's data for everybody.
 
+mod lent;
 mod tree;
 
+pub use lent::lent;
 pub use tree::tree;
+
+use crate::algorithms::named;
+use crate::failure::Failure;
+use crate::fragments::Fragments;
+use crate::lane::Lane;
+use corecast_wire::bulk;
+
+named! {
+    /// How a broadcast is done.
+    pub enum Algorithm: "broadcast" {
+        /// [`tree`], in messages: the payload in the flag's line.
+        Messages = "messages",
+        /// [`lent`], in one piece.
+        Whole = "whole",
+        /// [`lent`], in fragments of [`Fragments::FIXED`].
+        Fixed = "fixed",
+        /// [`lent`], in fragments of [`Fragments::DYNAMIC`].
+        Dynamic = "dynamic",
+    }
+}
+
+#[inline(always)]
+pub(crate) fn run(
+    lane: &mut Lane,
+    root: usize,
+    data: &mut [u8],
+    grain: usize,
+) -> Result<(), Failure> {
+    // Looked at first, because short ones are in a hurry.
+    if data.len() <= lane.message_bytes && lane.tables.asked.broadcast.is_none() {
+        return tree(&mut lane.fabric, &lane.tables.broadcast, root, data);
+    }
+    run_long(lane, root, data, grain)
+}
+
+#[inline(never)]
+fn run_long(lane: &mut Lane, root: usize, data: &mut [u8], grain: usize) -> Result<(), Failure> {
+    let fragments = match lane.tables.asked.broadcast {
+        Some(Algorithm::Messages) => {
+            for chunk in data.chunks_mut(lane.message_bytes) {
+                tree(&mut lane.fabric, &lane.tables.broadcast, root, chunk)?;
+            }
+            return match data {
+                [] => tree(&mut lane.fabric, &lane.tables.broadcast, root, data),
+                _ => Ok(()),
+            };
+        }
+        Some(Algorithm::Whole) => Fragments::Whole,
+        Some(Algorithm::Dynamic) => Fragments::DYNAMIC,
+        Some(Algorithm::Fixed) | None => Fragments::FIXED,
+    };
+    let shape = (data.len(), grain);
+    let route = &lane.tables.broadcast;
+    bulk::scope(&mut lane.fabric, data, grain, |fabric, window| {
+        lent(fabric, route, root, window, shape, fragments)
+    })
+}

@@ -3,11 +3,11 @@
 //! The order in which values are combined depends on the plan and the root alone, not on who comes
 //! first: the same team gives the same bits each time.
 
+use crate::combine::Combine;
 use crate::route::Route;
 use corecast_wire::Fabric;
 
-/// Combines everybody's `sum` into that of `root`. `combine(sum, incoming)` adds the second to the
-/// first; `incoming` is a buffer as long as `sum`. On other ranks `sum` ends as a partial result.
+/// Combines everybody's `sum` into that of `root`. `incoming` is a buffer as long as `sum`. On other ranks `sum` ends as a partial result.
 ///
 /// # Errors
 ///
@@ -23,11 +23,11 @@ pub fn tree<F: Fabric>(
     root: usize,
     sum: &mut [u8],
     incoming: &mut [u8],
-    mut combine: impl FnMut(&mut [u8], &[u8]),
+    combine: &impl Combine,
 ) -> Result<(), F::Error> {
     for peer in route.inward(root) {
         fabric.receive(peer, incoming)?;
-        combine(sum, incoming);
+        combine.combine(sum, incoming);
     }
     if let Some(peer) = route.toward(root) {
         fabric.send(peer, sum)?;

@@ -20,10 +20,10 @@ mod window;
 pub use offer::{Borrower, Lender, Said};
 pub use window::{Host, Window, scope, scope_to_read};
 
+use crate::Line;
 use crate::fence::FenceKind;
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice, Segment, SegmentError};
-use crate::Line;
 use offer::{Borrower as In, Lender as Out, OFFERS, Offer, Returns};
 use outbox::{Outbox, OutboxLine};
 use std::ops::Range;
@@ -53,7 +53,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// bulk::join((&mut a.0, 1, ends[0]), (&mut b.0, 4, ends[1]), Memory::Address)?;
 ///
 /// let mut data = vec![7; 10_000];
-/// bulk::scope(&mut a, &mut data, |a, window| {
+/// bulk::scope(&mut a, &mut data, 1, |a, window| {
 ///     a.0.lend(window, &[0], 3, 0..10_000);
 ///     assert!(a.0.own(window, 0..1).is_none());
 ///     let piece = b.0.borrow(0).unwrap().unwrap();
@@ -104,6 +104,7 @@ struct Staged {
     links: [u32; STAGED_PEERS_MAX],
     count: usize,
     addresses: Range<usize>,
+    grain: usize,
     tag: u32,
 }
 
@@ -144,7 +145,11 @@ pub const fn link_bytes() -> usize {
 
 /// One end of a link: the desk, the token of the first of its two directions, where its thread
 /// sleeps, and its memory.
-pub type End<'a> = (&'a mut Desk, u32, (&'a LineRef<Line<Parker>>, &'a Arc<Segment>));
+pub type End<'a> = (
+    &'a mut Desk,
+    u32,
+    (&'a LineRef<Line<Parker>>, &'a Arc<Segment>),
+);
 
 /// Joins two desks; each gets its next link number. Tokens `token` and `token + 1` are what that
 /// end's thread sleeps for: an offer of the other end, and a return.
@@ -237,6 +242,13 @@ impl Desk {
     /// If the window is another desk's, or there is no room.
     pub fn lend(&mut self, window: &Window<'_>, links: &[usize], tag: u32, range: Range<usize>) {
         assert_eq!(window.desk, self.id, "the window belongs to another desk");
+        if let Some(outbox) = &self.outbox {
+            let (grain, chunk) = (window.grain, outbox.chunk_bytes());
+            assert!(
+                grain <= chunk,
+                "elements of {grain} bytes, chunks of {chunk}"
+            );
+        }
         let addresses = window.addresses(&range);
         let mut staged: Option<Staged> = None;
         for &number in links {
@@ -262,6 +274,7 @@ impl Desk {
                 links: [0; STAGED_PEERS_MAX],
                 count: 0,
                 addresses: addresses.clone(),
+                grain: window.grain,
                 tag,
             });
             loan.links[loan.count] = number as u32;
@@ -290,13 +303,15 @@ impl Desk {
             let (before, rest) = self.staged.split_at_mut(first);
             let loan = &mut rest[0];
             let waits = |link| before.iter().any(|loan| loan.links().any(|l| l == link));
-            let ready = loan.links().all(|link| links[link].lender.has_room() && !waits(link));
+            let ready = loan
+                .links()
+                .all(|link| links[link].lender.has_room() && !waits(link));
             if !ready {
                 first += 1;
                 continue;
             }
             let left = loan.addresses.len();
-            let len = left.min(outbox.chunk_bytes());
+            let len = left.min(outbox.chunk_bytes() / loan.grain * loan.grain);
             // SAFETY: Invariant 1: the window is open, so its bytes are there, and nobody writes them
             // while they wait here, see `own`.
             let bytes = unsafe {
@@ -329,7 +344,10 @@ impl Desk {
     pub fn loans(&mut self, link: usize) -> usize {
         self.advance();
         self.regain();
-        let staged = self.staged.iter().filter(|loan| loan.links().any(|l| l == link));
+        let staged = self
+            .staged
+            .iter()
+            .filter(|loan| loan.links().any(|l| l == link));
         let bytes: usize = staged.map(|loan| loan.addresses.len().max(1)).sum();
         bytes + self.lent.iter().filter(|lent| lent.link == link).count()
     }
@@ -374,7 +392,11 @@ impl Desk {
     /// # Panics
     ///
     /// If the window is another desk's, or was opened for reading.
-    pub fn own<'b>(&mut self, window: &'b mut Window<'_>, range: Range<usize>) -> Option<&'b mut [u8]> {
+    pub fn own<'b>(
+        &mut self,
+        window: &'b mut Window<'_>,
+        range: Range<usize>,
+    ) -> Option<&'b mut [u8]> {
         match self.holder(window, &range) {
             Some(_) => None,
             None => Some(window.part(range)),

@@ -57,7 +57,9 @@ impl Outbox {
     pub(super) fn new(lines: LineSlice<OutboxLine>, chunk_bytes: usize, links: usize) -> Self {
         let bytes = lines.len() * LINE;
         assert!(
-            chunk_bytes > 0 && chunk_bytes.is_multiple_of(LINE) && bytes.is_multiple_of(chunk_bytes),
+            chunk_bytes > 0
+                && chunk_bytes.is_multiple_of(LINE)
+                && bytes.is_multiple_of(chunk_bytes),
             "an outbox of {bytes} bytes in chunks of {chunk_bytes}"
         );
         let chunks = (bytes / chunk_bytes) as u32;
@@ -123,7 +125,8 @@ impl Outbox {
 /// a broken process says.
 pub(super) fn read(theirs: &LineSlice<OutboxLine>, start: u64, len: u64) -> Option<&[u8]> {
     let bytes = theirs.len() * LINE;
-    let range: Range<usize> = usize::try_from(start).ok()?..usize::try_from(start.checked_add(len)?).ok()?;
+    let range: Range<usize> =
+        usize::try_from(start).ok()?..usize::try_from(start.checked_add(len)?).ok()?;
     if range.end > bytes {
         return None;
     }

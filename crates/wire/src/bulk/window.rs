@@ -11,6 +11,8 @@ pub struct Window<'w> {
     pub(super) start: *mut u8,
     pub(super) len: usize,
     pub(super) desk: u64,
+    /// Bytes that are not to be parted: an element.
+    pub(super) grain: usize,
     writable: bool,
     data: PhantomData<&'w mut [u8]>,
 }
@@ -62,8 +64,8 @@ pub trait Host {
     fn desk(&mut self) -> &mut Desk;
 }
 
-/// Opens `data` for as long as `body` runs. What is still lent then is revoked, so nobody reads
-/// `data` afterwards.
+/// Opens `data`, whose elements have `grain` bytes, for as long as `body` runs. What is still lent
+/// then is revoked, so nobody reads `data` afterwards.
 ///
 /// # Examples
 ///
@@ -71,24 +73,27 @@ pub trait Host {
 pub fn scope<H: Host, R>(
     host: &mut H,
     data: &mut [u8],
+    grain: usize,
     body: impl FnOnce(&mut H, &mut Window<'_>) -> R,
 ) -> R {
-    open(host, data.as_mut_ptr(), data.len(), true, body)
+    open(host, (data.as_mut_ptr(), data.len()), grain, true, body)
 }
 
 /// The same for data that are only read.
 pub fn scope_to_read<H: Host, R>(
     host: &mut H,
     data: &[u8],
+    grain: usize,
     body: impl FnOnce(&mut H, &mut Window<'_>) -> R,
 ) -> R {
-    open(host, data.as_ptr().cast_mut(), data.len(), false, body)
+    let data = (data.as_ptr().cast_mut(), data.len());
+    open(host, data, grain, false, body)
 }
 
 fn open<H: Host, R>(
     host: &mut H,
-    start: *mut u8,
-    len: usize,
+    (start, len): (*mut u8, usize),
+    grain: usize,
     writable: bool,
     body: impl FnOnce(&mut H, &mut Window<'_>) -> R,
 ) -> R {
@@ -98,6 +103,7 @@ fn open<H: Host, R>(
         start,
         len,
         desk: host.desk().id(),
+        grain: grain.max(1),
         writable,
         data: PhantomData,
     };

@@ -1,0 +1,58 @@
+//! Each rank owns a block: it combines everybody's into its own, and then everybody reads it there.
+//!
+//! ```text
+//!             block 0   block 1   block 2
+//! rank 0      ●  ◄──────lends─────  lends ──►         1. read the others' copies of my block
+//! rank 1      lends ──►  ●                            2. lend my block to all
+//! rank 2      lends ──►  lends ──►  ●                 3. read theirs
+//! ```
+//!
+//! The least that an allreduction can move: (n − 1) / n of the data in each of the two phases, by
+//! all ranks at once, with no copy in between.
+
+use crate::combine::Combine;
+use crate::fragments::block;
+use corecast_wire::Fabric;
+
+/// Combines the `len` bytes of everybody's window into everybody's. A rank combines in the order of
+/// ranks, from its own on; two ranks in rank order. Each block is combined by one rank, so all get the
+/// same bits.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// Each rank reads 2 (n − 1) / n of the bytes from others, in 2 (n − 1) loans of len / n bytes.
+/// Needs links between all pairs.
+pub fn owners<F: Fabric>(
+    fabric: &mut F,
+    window: &mut F::Window<'_>,
+    len: usize,
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    let block = |owner| block(len, combine.grain(), n, owner);
+    let others = || (1..n).map(|step| (rank + step) % n);
+    for owner in others() {
+        fabric.lend(window, [owner], block(owner))?;
+    }
+    let mine = fabric.own(window, block(rank))?;
+    for peer in others() {
+        fabric.borrow(peer, mine.len(), |start, piece| {
+            let mine = &mut mine[start..start + piece.len()];
+            if peer < rank && n == 2 {
+                combine.combine_left(mine, piece);
+            } else {
+                combine.combine(mine, piece);
+            }
+        })?;
+    }
+    fabric.lend(window, others(), block(rank))?;
+    for owner in others() {
+        let into = fabric.own(window, block(owner))?;
+        fabric.fetch(owner, into)?;
+    }
+    fabric.settle()
+}

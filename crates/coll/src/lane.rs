@@ -1,0 +1,99 @@
+//! What one operation at a time runs on: a fabric, routes, and room for partial results.
+
+use crate::algorithms::Algorithms;
+use crate::barrier::Steps;
+use crate::hardware::Hardware;
+use crate::route::Route;
+use corecast_wire::bulk::Window;
+use std::sync::Arc;
+
+/// A rank's part of the barrier's plan.
+#[derive(Debug)]
+pub(crate) enum Barrier {
+    Tree { fan_in: Route, fan_out: Route },
+    Rounds(Steps),
+}
+
+/// A rank's part of all plans of its team.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    pub(crate) barrier: Barrier,
+    pub(crate) broadcast: Route,
+    pub(crate) reduce: Route,
+    /// Keeps the order of ranks, and sets the brackets in the same way for every plan.
+    pub(crate) ordered: Route,
+    /// Whether all pairs of ranks have links.
+    pub(crate) mesh: bool,
+    /// Whether reductions give the same bits whatever the plan.
+    pub(crate) deterministic: bool,
+    /// Algorithms that were asked for.
+    pub(crate) asked: Algorithms,
+}
+
+/// One operation at a time.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    pub(crate) fabric: Hardware,
+    pub(crate) tables: Arc<Tables>,
+    /// For partial results and for what comes in, aligned for any element.
+    scratch: Vec<u128>,
+    /// Bytes that fit one message, a multiple of [`ALIGN_MAX`].
+    pub(crate) message_bytes: usize,
+}
+
+/// Largest alignment of an element.
+pub(crate) const ALIGN_MAX: usize = align_of::<u128>();
+
+/// Bytes of scratch, enough for all but extraordinary elements. Pages that no operation has used
+/// take no memory.
+const SCRATCH_BYTES: usize = 256 * 1024;
+
+impl Lane {
+    pub(crate) fn new(fabric: Hardware, tables: Arc<Tables>) -> Self {
+        let longest = fabric
+            .links
+            .iter()
+            .map(|link| link.sender.message_bytes_max());
+        let message_bytes = longest.min().unwrap_or(ALIGN_MAX) / ALIGN_MAX * ALIGN_MAX;
+        Self {
+            fabric,
+            tables,
+            scratch: vec![0; SCRATCH_BYTES.max(2 * message_bytes) / ALIGN_MAX],
+            message_bytes,
+        }
+    }
+
+    /// Fabric, routes, and two buffers of `bytes`, at most [`message_bytes`](Self::message_bytes).
+    #[inline(always)]
+    pub(crate) fn for_messages(
+        &mut self,
+        bytes: usize,
+    ) -> (&mut Hardware, &Tables, &mut [u8], &mut [u8]) {
+        let scratch: &mut [u8] = bytemuck::cast_slice_mut(&mut self.scratch);
+        let (first, second) = scratch.split_at_mut(self.message_bytes);
+        let (first, second) = (&mut first[..bytes], &mut second[..bytes]);
+        (&mut self.fabric, &self.tables, first, second)
+    }
+
+    /// Runs `body` with a window over `bytes` of scratch, whose elements have `grain` bytes.
+    ///
+    /// # Cost
+    ///
+    /// Allocates for elements that are longer than a fragment.
+    pub(crate) fn with_scratch<R>(
+        &mut self,
+        bytes: usize,
+        grain: usize,
+        body: impl FnOnce(&mut Hardware, &Tables, &mut Window<'_>) -> R,
+    ) -> R {
+        let words = bytes.div_ceil(ALIGN_MAX);
+        if self.scratch.len() < words {
+            self.scratch.resize(words, 0);
+        }
+        let scratch: &mut [u8] = bytemuck::cast_slice_mut(&mut self.scratch[..words]);
+        let tables = &self.tables;
+        corecast_wire::bulk::scope(&mut self.fabric, scratch, grain, |fabric, window| {
+            body(fabric, tables, window)
+        })
+    }
+}

@@ -1,0 +1,81 @@
+//! Up a tree without copies in between: each parent reads its children's buffers, combining as it
+//! reads, and fragments flow through the tree.
+//!
+//! Leaves lend their data as they are. A member between leaf and root combines into a few fragments
+//! of scratch, which it lends to its parent in turn.
+
+use crate::combine::Combine;
+use crate::fragments::Fragments;
+use crate::route::Route;
+use corecast_wire::Fabric;
+
+/// Fragments of scratch that a member between leaf and root uses in turn.
+pub const SCRATCH_FRAGMENTS: usize = 4;
+
+/// Combines the `len` bytes of everybody's window into `root`'s; the others' stay as they are.
+/// `scratch`, the
+/// second buffer, has [`SCRATCH_FRAGMENTS`] times the bytes of a fragment.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// Every byte of every member is read once by its parent; two lines per fragment and member.
+pub fn lent<F: Fabric>(
+    fabric: &mut F,
+    route: &Route,
+    root: usize,
+    (window, scratch): (&mut F::Window<'_>, &mut F::Window<'_>),
+    len: usize,
+    fragments: Fragments,
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let grain = combine.grain();
+    let room = fragments.bytes(len, grain);
+    let is_leaf = route.inward(root).next().is_none();
+    for (index, part) in fragments.of(len, grain).enumerate() {
+        let Some(parent) = route.toward(root) else {
+            let sum = fabric.own(window, part.clone())?;
+            for peer in route.inward(root) {
+                fabric.borrow(peer, sum.len(), |start, piece| {
+                    combine.combine(&mut sum[start..start + piece.len()], piece);
+                })?;
+            }
+            continue;
+        };
+        if is_leaf {
+            fabric.lend(window, [parent], part)?;
+            continue;
+        }
+        let place = index % SCRATCH_FRAGMENTS * room;
+        let place = place..place + part.len();
+        let sum = fabric.own(scratch, place.clone())?;
+        let mine = fabric.view(window, part);
+        gather(fabric, route.inward(root), sum, mine, combine)?;
+        fabric.lend(scratch, [parent], place)?;
+    }
+    fabric.settle()
+}
+
+/// `sum` becomes `mine` combined with what the peers, one at least, lend, in their order.
+pub(super) fn gather<F: Fabric>(
+    fabric: &mut F,
+    peers: impl Iterator<Item = usize>,
+    sum: &mut [u8],
+    mine: &[u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    for (index, peer) in peers.enumerate() {
+        fabric.borrow(peer, sum.len(), |start, piece| {
+            let end = start + piece.len();
+            let sum = &mut sum[start..end];
+            match index {
+                0 => combine.combine_into(sum, &mine[start..end], piece),
+                _ => combine.combine(sum, piece),
+            }
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Reductions that keep the order of ranks and always set the same brackets.
+//!
+//! ```text
+//! ((0 ∘ 1) ∘ (2 ∘ 3)) ∘ ((4 ∘ 5) ∘ 6)
+//! ```
+//!
+//! Each subtree of the binomial tree over ranks is an interval of ranks, and each parent takes its
+//! children from the nearest to the farthest. So an operator that is not commutative gets what it
+//! expects, and the bits of a rounded sum depend on the number of ranks alone: not on the plan, the
+//! root, the length of the data or the fragments.
+
+use super::SCRATCH_FRAGMENTS;
+use crate::combine::Combine;
+use crate::fragments::Fragments;
+use crate::route::Route;
+use corecast_plan::Tree;
+use corecast_wire::Fabric;
+
+/// The tree over `n` ranks that keeps their order: rank r, a multiple of 2^k, has the children
+/// r + 1, r + 2, r + 4, … below r + 2^k.
+///
+/// # Panics
+///
+/// If `n` is 0.
+pub fn ordered_tree(n: usize) -> Tree {
+    let children = |rank: usize| {
+        let steps = (0..usize::BITS).map(|bit| 1 << bit);
+        let own = steps.take_while(|step| rank & step == 0 && *step < n);
+        own.map(|step| rank + step)
+            .filter(|&child| child < n)
+            .collect()
+    };
+    let children = (0..n).map(children).collect();
+    Tree::from_children(0, children).expect("a binomial tree")
+}
+
+/// Combines everybody's `sum` into that of `root`; `route` is a view of [`ordered_tree`].
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// n − 1 messages, and one more if `root` is not 0, in ⌈log2 n⌉ steps and that one.
+#[inline(always)]
+pub fn ordered<F: Fabric>(
+    fabric: &mut F,
+    route: &Route,
+    root: usize,
+    sum: &mut [u8],
+    incoming: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    super::tree(fabric, route, 0, sum, incoming, combine)?;
+    match fabric.rank() {
+        rank if rank == root && root != 0 => fabric.receive(0, sum),
+        0 if root != 0 => fabric.send(root, sum),
+        _ => Ok(()),
+    }
+}
+
+/// Combines the `len` bytes of everybody's window into `root`'s; the others' stay as they are.
+/// Buffers are the data's window and scratch of [`SCRATCH_FRAGMENTS`] fragments.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// As [`lent`](super::lent), and one more reading of the data if `root` is not 0.
+pub fn ordered_lent<F: Fabric>(
+    fabric: &mut F,
+    route: &Route,
+    root: usize,
+    (window, scratch): (&mut F::Window<'_>, &mut F::Window<'_>),
+    len: usize,
+    fragments: Fragments,
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    if root == 0 {
+        return super::lent(fabric, route, 0, (window, scratch), len, fragments, combine);
+    }
+    let (rank, grain) = (fabric.rank(), combine.grain());
+    let room = fragments.bytes(len, grain);
+    let parent = route.toward(0).unwrap_or(root);
+    let is_leaf = route.away(0).next().is_none();
+    for (index, part) in fragments.of(len, grain).enumerate() {
+        if is_leaf {
+            fabric.lend(window, [parent], part.clone())?;
+        } else {
+            let place = index % SCRATCH_FRAGMENTS * room;
+            let place = place..place + part.len();
+            let sum = fabric.own(scratch, place.clone())?;
+            let mine = fabric.view(window, part.clone());
+            super::lent::gather(fabric, route.inward(0), sum, mine, combine)?;
+            fabric.lend(scratch, [parent], place)?;
+        }
+        if rank == root {
+            // What it brought itself has been read by then: it is in what comes.
+            let into = fabric.own(window, part)?;
+            fabric.fetch(0, into)?;
+        }
+    }
+    fabric.settle()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a subtree stands for, written out.
+    fn brackets(tree: &Tree, rank: usize) -> String {
+        let own = rank.to_string();
+        tree.children(rank).iter().fold(own, |sum, &child| {
+            format!("({sum} {})", brackets(tree, child))
+        })
+    }
+
+    #[test]
+    fn brackets_depend_on_the_number_of_ranks_alone() {
+        for (n, expected) in [
+            (1, "0"),
+            (2, "(0 1)"),
+            (3, "((0 1) 2)"),
+            (4, "((0 1) (2 3))"),
+            (7, "(((0 1) (2 3)) ((4 5) 6))"),
+            (8, "(((0 1) (2 3)) ((4 5) (6 7)))"),
+        ] {
+            assert_eq!(brackets(&ordered_tree(n), 0), expected);
+        }
+        assert_eq!(ordered_tree(1000).len(), 1000);
+    }
+}
