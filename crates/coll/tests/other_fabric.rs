@@ -2,11 +2,12 @@
 //! as many messages as their cost formulas say.
 
 use corecast_coll::barrier::Steps;
-use corecast_coll::{Route, allreduce, barrier, broadcast, reduce};
+use corecast_coll::{Combine, Route, allreduce, barrier, broadcast, reduce};
 use corecast_model::CostModel;
 use corecast_plan::{Pattern, Rounds, Tree};
 use corecast_wire::Fabric;
 use std::convert::Infallible;
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// One rank's ends of a channel to and from every rank.
@@ -20,6 +21,7 @@ struct Channels {
 
 impl Fabric for Channels {
     type Error = Infallible;
+    type Window<'w> = &'w mut [u8];
 
     fn rank(&self) -> usize {
         self.rank
@@ -48,6 +50,48 @@ impl Fabric for Channels {
 
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Infallible> {
         payload.copy_from_slice(&self.into[peer].recv().unwrap());
+        Ok(())
+    }
+
+    fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8] {
+        &window[range]
+    }
+
+    fn own<'b>(
+        &mut self,
+        window: &'b mut Self::Window<'_>,
+        range: Range<usize>,
+    ) -> Result<&'b mut [u8], Infallible> {
+        Ok(&mut window[range])
+    }
+
+    fn lend(
+        &mut self,
+        window: &Self::Window<'_>,
+        peers: impl IntoIterator<Item = usize>,
+        range: Range<usize>,
+    ) -> Result<(), Infallible> {
+        peers
+            .into_iter()
+            .try_for_each(|peer| self.send(peer, &window[range.clone()]))
+    }
+
+    fn borrow(
+        &mut self,
+        peer: usize,
+        len: usize,
+        mut each: impl FnMut(usize, &[u8]),
+    ) -> Result<(), Infallible> {
+        let lent = self.into[peer].recv().unwrap();
+        assert_eq!(lent.len(), len);
+        // In two pieces, as a fabric may.
+        let (front, back) = lent.split_at(len / 2);
+        each(0, front);
+        each(front.len(), back);
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), Infallible> {
         Ok(())
     }
 }
@@ -99,9 +143,37 @@ fn trees(n: usize) -> Vec<Tree> {
         .collect()
 }
 
-fn add(sum: &mut [u8], incoming: &[u8]) {
-    sum.iter_mut().zip(incoming).for_each(|(a, b)| *a += b);
+/// Combines bytes one by one.
+struct Each(fn(u8, u8) -> u8);
+
+impl Combine for Each {
+    fn grain(&self) -> usize {
+        1
+    }
+
+    fn ordered(&self) -> bool {
+        false
+    }
+
+    fn combine(&self, into: &mut [u8], with: &[u8]) {
+        into.iter_mut()
+            .zip(with)
+            .for_each(|(a, b)| *a = self.0(*a, *b));
+    }
+
+    fn combine_left(&self, into: &mut [u8], with: &[u8]) {
+        into.iter_mut()
+            .zip(with)
+            .for_each(|(a, b)| *a = self.0(*b, *a));
+    }
+
+    fn combine_into(&self, out: &mut [u8], a: &[u8], b: &[u8]) {
+        out.copy_from_slice(a);
+        self.combine(out, b);
+    }
 }
+
+const ADD: Each = Each(|a, b| a + b);
 
 #[test]
 fn tree_algorithms_give_the_same_results_with_the_messages_they_promise() {
@@ -118,7 +190,7 @@ fn tree_algorithms_give_the_same_results_with_the_messages_they_promise() {
                 let sent = run(n, |fabric| {
                     let (mut sum, mut incoming) = ([fabric.rank as u8 + 1], [0]);
                     let route = &routes[fabric.rank];
-                    reduce::tree(fabric, route, root, &mut sum, &mut incoming, add).unwrap();
+                    reduce::tree(fabric, route, root, &mut sum, &mut incoming, &ADD).unwrap();
                     let all = (n * (n + 1) / 2) as u8;
                     assert!(fabric.rank != root || sum == [all]);
                 });
@@ -127,7 +199,7 @@ fn tree_algorithms_give_the_same_results_with_the_messages_they_promise() {
             let sent = run(n, |fabric| {
                 let (mut sum, mut incoming) = ([fabric.rank as u8 + 1], [0]);
                 let route = &routes[fabric.rank];
-                allreduce::tree(fabric, route, route, &mut sum, &mut incoming, add).unwrap();
+                allreduce::tree(fabric, route, route, &mut sum, &mut incoming, &ADD).unwrap();
                 assert_eq!(sum, [(n * (n + 1) / 2) as u8]);
             });
             assert_eq!(sent, (0, 2 * (n - 1)), "allreduce, {n} ranks");
@@ -145,8 +217,8 @@ fn two_ranks_exchange_in_rank_order() {
     let sent = run(2, |fabric| {
         let (mut sum, mut incoming) = ([fabric.rank as u8 + 1], [0]);
         // Neither associative nor commutative: shows the order.
-        let combine = |a: &mut [u8], b: &[u8]| a[0] = 10 * a[0] + b[0];
-        allreduce::exchange(fabric, &mut sum, &mut incoming, combine).unwrap();
+        let combine = Each(|a, b| 10 * a + b);
+        allreduce::exchange(fabric, &mut sum, &mut incoming, &combine).unwrap();
         assert_eq!(sum, [12]);
     });
     assert_eq!(sent, (0, 2));
