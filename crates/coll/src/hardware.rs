@@ -173,7 +173,7 @@ impl Fabric for Hardware {
         range: Range<usize>,
     ) -> Result<&'b mut [u8], Failure> {
         while let Some(link) = self.desk.holder(window, &range) {
-            self.wait_for_return(link)?;
+            self.wait_for_return(link, |desk| desk.holder(window, &range) != Some(link))?;
         }
         Ok(self.desk.own(window, range).expect("nobody holds it"))
     }
@@ -189,8 +189,8 @@ impl Fabric for Hardware {
         links.extend(peers.into_iter().map(|peer| self.link_index(peer)));
         let mut room = Ok(());
         for &link in &links {
-            while room.is_ok() && !self.desk.has_room(link) {
-                room = self.wait_for_return(link);
+            if room.is_ok() && !self.desk.has_room(link) {
+                room = self.wait_for_return(link, |desk| desk.has_room(link));
             }
         }
         if room.is_ok() {
@@ -231,7 +231,7 @@ impl Fabric for Hardware {
 
     fn settle(&mut self) -> Result<(), Failure> {
         while let Some(link) = self.desk.unsettled() {
-            self.wait_for_return(link)?;
+            self.wait_for_return(link, |desk| desk.unsettled() != Some(link))?;
         }
         Ok(())
     }
@@ -258,15 +258,14 @@ impl Hardware {
         waited.map_err(|failure| here.board.fail(failure))
     }
 
-    /// Waits until the loans to the peer behind `link` have become fewer.
-    fn wait_for_return(&mut self, link: usize) -> Result<(), Failure> {
-        let loans = self.desk.loans(link);
-        if loans == 0 {
-            // They have come back since the caller looked.
-            return Ok(());
-        }
+    /// Waits for what the returns of the peer behind `link` bring about.
+    fn wait_for_return(
+        &mut self,
+        link: usize,
+        done: impl Fn(&mut Desk) -> bool,
+    ) -> Result<(), Failure> {
         let (token, peer) = (self.links[link].loan_token + 1, self.links[link].peer);
-        self.wait_at_desk(token, peer, |desk| (desk.loans(link) < loans).then_some(()))
+        self.wait_at_desk(token, peer, |desk| done(desk).then_some(()))
     }
 
     /// Waits until the peer behind `link` lends something; its tag and length.

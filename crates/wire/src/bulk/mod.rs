@@ -339,19 +339,6 @@ impl Desk {
         }
     }
 
-    /// How much is lent to the peer behind `link`: loans by address, and bytes that have still to be
-    /// copied to the outbox. It becomes less as they are returned and copied.
-    pub fn loans(&mut self, link: usize) -> usize {
-        self.advance();
-        self.regain();
-        let staged = self
-            .staged
-            .iter()
-            .filter(|loan| loan.links().any(|l| l == link));
-        let bytes: usize = staged.map(|loan| loan.addresses.len().max(1)).sum();
-        bytes + self.lent.iter().filter(|lent| lent.link == link).count()
-    }
-
     /// Whether some loan has still to be copied to the outbox.
     pub fn is_staging(&self) -> bool {
         !self.staged.is_empty()
