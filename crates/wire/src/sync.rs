@@ -96,6 +96,11 @@ pub(crate) mod order {
         hand_back = Release, HandBackRelaxed
     }
     role! {
+        /// A borrower's store that it is about to read: it carries the returns before it on.
+        /// Partner: [`regain`].
+        announce = Release, AnnounceRelaxed
+    }
+    role! {
         /// A lender's load of that count: what it writes to the data comes after. Partner:
         /// [`hand_back`].
         regain = Acquire, RegainRelaxed
@@ -135,6 +140,8 @@ pub mod mutant {
         AcceptRelaxed,
         /// An offer is returned without release.
         HandBackRelaxed,
+        /// A borrower announces that it reads without release.
+        AnnounceRelaxed,
         /// The count of returned offers is read without acquire.
         RegainRelaxed,
         /// A borrower does not fence between announcing that it reads and its last look.

@@ -5,6 +5,9 @@
 //! are counted, because a model that gives up early ends silently.
 #![cfg(loom)]
 
+#[path = "loom/bulk.rs"]
+mod bulk;
+
 use corecast_wire::diary::{Diary, Entry};
 use corecast_wire::mutant::{self, Mutant};
 use corecast_wire::park::ANY;

@@ -12,12 +12,13 @@
 //! it has opened. **Invariant 2:** addresses travel in lines of this process's own memory, so no
 //! other process can write one.
 
+#[cfg(not(loom))]
 mod offer;
+#[cfg(loom)]
+pub mod offer;
 mod outbox;
 mod window;
 
-#[cfg(loom)]
-pub use offer::{Borrower, Lender, Said};
 pub use window::{Host, Window, scope, scope_to_read};
 
 use crate::Line;

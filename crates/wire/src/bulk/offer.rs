@@ -11,7 +11,10 @@
 //! offer's number, or the offer is revoked. **Invariant 2:** the borrower reads by address only
 //! between announcing that it reads and counting the offer, and only if the offer still stands
 //! *after* the announcement. With a full fence on both sides at least one of lender and borrower
-//! sees what the other has announced.
+//! sees what the other has announced. **Invariant 3:** every store to the line of returns but the
+//! first releases, because whoever reads a later one takes the earlier returns from it as well.
+
+#![cfg_attr(not(loom), expect(unreachable_pub, reason = "models see both ends"))]
 
 use crate::fence;
 use crate::segment::{LineRef, LineSlice, Lines};
@@ -51,18 +54,20 @@ unsafe impl Lines for Returns {}
 
 /// What an offer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub struct Said {
     /// An address in this process, or an offset in the lender's outbox.
-    pub(crate) start: u64,
-    pub(crate) len: u64,
+    pub start: u64,
+    /// Bytes.
+    pub len: u64,
     /// Bytes from here to the end of what is lent, this offer's included.
-    pub(crate) left: u64,
-    pub(crate) tag: u32,
+    pub left: u64,
+    /// The lender's tag.
+    pub tag: u32,
 }
 
 /// The lender's end of one direction.
 #[derive(Debug)]
-pub(crate) struct Lender {
+pub struct Lender {
     offers: LineSlice<Offer>,
     returns: LineRef<Returns>,
     /// Offers made so far.
@@ -81,14 +86,14 @@ impl Lender {
 
     /// How many offers have been made.
     #[inline]
-    pub(crate) fn made(&self) -> u64 {
+    pub fn made(&self) -> u64 {
         self.made
     }
 
     /// How many offers were returned. A count that no borrower of this link can have reached, which
     /// only another process can write, says nothing.
     #[inline]
-    pub(crate) fn returned(&self) -> u64 {
+    pub fn returned(&self) -> u64 {
         // Acquire: synchronises with the Release in `Borrower::give_back`: the borrower's reads come
         // before whatever is written to the data now (Invariant 1).
         let count = self.returns.0.load(order::regain()) >> 1;
@@ -97,13 +102,13 @@ impl Lender {
 
     /// Whether one more offer can be made.
     #[inline]
-    pub(crate) fn has_room(&self) -> bool {
+    pub fn has_room(&self) -> bool {
         self.made - self.returned() < OFFERS as u64
     }
 
     /// Makes an offer; its number is then [`Lender::made`]. There must be room.
     #[inline]
-    pub(crate) fn offer(&mut self, said: Said) {
+    pub fn offer(&mut self, said: Said) {
         debug_assert!(self.has_room(), "all offers stand");
         let offer = &self.offers[self.made as usize % OFFERS];
         self.made += 1;
@@ -118,7 +123,7 @@ impl Lender {
 
     /// Takes all standing offers back. Returns when the borrower reads none of them.
     #[cold]
-    pub(crate) fn revoke(&self) {
+    pub fn revoke(&self) {
         let standing = self.made.saturating_sub(OFFERS as u64)..self.made;
         for number in standing.rev() {
             // Relaxed: ordered by the fence (Invariant 2).
@@ -136,7 +141,7 @@ impl Lender {
 
 /// The borrower's end of one direction.
 #[derive(Debug)]
-pub(crate) struct Borrower {
+pub struct Borrower {
     offers: LineSlice<Offer>,
     returns: LineRef<Returns>,
     /// Offers returned so far.
@@ -159,7 +164,7 @@ impl Borrower {
 
     /// The next offer, if it has been made.
     #[inline]
-    pub(crate) fn look(&self) -> Option<Said> {
+    pub fn look(&self) -> Option<Said> {
         let offer = self.next();
         // Acquire: synchronises with the Release in `Lender::offer`.
         if offer.number.load(order::accept()) != self.taken + 1 {
@@ -176,22 +181,38 @@ impl Borrower {
     /// Announces that this thread reads what the next offer names; `false` if it was revoked, and
     /// nothing may be read.
     #[inline]
-    pub(crate) fn begin(&self) -> bool {
-        // Relaxed: ordered by the fence (Invariant 2).
-        self.returns.0.store(self.taken << 1 | 1, Ordering::Relaxed);
+    pub fn begin(&self) -> bool {
+        // Release: the lender may learn of earlier returns from this store (Invariant 3). Before
+        // the load below it comes by the fence (Invariant 2).
+        let count = self.taken << 1;
+        self.returns.0.store(count | 1, order::announce());
         fence::full();
+        // Relaxed: `look` has acquired what this offer says.
         let stands = self.next().number.load(Ordering::Relaxed) == self.taken + 1;
         if !stands {
-            self.returns.0.store(self.taken << 1, Ordering::Relaxed);
+            // Release: as above.
+            self.returns.0.store(count, order::announce());
         }
         stands
     }
 
     /// Returns the offer.
     #[inline]
-    pub(crate) fn give_back(&mut self) {
+    pub fn give_back(&mut self) {
         self.taken += 1;
         // Release: synchronises with the Acquire in `Lender::returned`: the data were read before.
         self.returns.0.store(self.taken << 1, order::hand_back());
     }
+}
+
+/// A link in one direction, for models.
+#[cfg(loom)]
+pub fn link() -> (Lender, Borrower) {
+    let offers: LineSlice<Offer> = {
+        let memory = crate::Segment::new(0, None).expect("models have memory");
+        memory.lines(OFFERS).expect("models have memory")
+    };
+    let returns: LineRef<Returns> = crate::Segment::one(None).expect("models have memory");
+    let lender = Lender::new(offers.clone(), returns.clone());
+    (lender, Borrower::new(offers, returns))
 }
