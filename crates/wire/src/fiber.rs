@@ -153,6 +153,8 @@ pub fn scope<'env, R>(
         fn drop(&mut self) {
             for seat in self.0 {
                 if let Some(mut run) = seat.run.take() {
+                    // What is dropped on its stack must not suspend another fiber from there.
+                    let _restore = Restore(CURRENT.replace(std::ptr::null()));
                     run.force_unwind();
                     seat.stack.set(Some(run.into_stack()));
                 }
@@ -208,7 +210,7 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
     pub fn resume(&self, seat: usize, look: Look) -> bool {
         match self.seats[seat].run.take() {
             Some(run) => self.go(seat, run, look),
-            None => true,
+            None => self.is_idle(seat),
         }
     }
 
@@ -296,6 +298,44 @@ mod tests {
             });
         });
         assert_eq!((dropped.get(), stacks.count()), (1, 1));
+    }
+
+    /// A fiber within a fiber is unwound, and what it drops would wait.
+    #[test]
+    fn what_is_unwound_suspends_nobody() {
+        struct Waits<'a>(&'a Cell<u32>);
+        impl Drop for Waits<'_> {
+            fn drop(&mut self) {
+                assert_eq!((suspend(), is_inside()), (None, false));
+                self.0.set(self.0.get() + 1);
+            }
+        }
+        let dropped = Cell::new(0);
+        let (mut outer, mut inner) = (Stacks::new(1).unwrap(), Stacks::new(1).unwrap());
+        scope(&mut outer, |fibers| {
+            fibers.start(0, || {
+                scope(&mut inner, |fibers| {
+                    let waits = Waits(&dropped);
+                    fibers.start(0, move || {
+                        let _waits = waits;
+                        suspend();
+                    });
+                });
+                assert!(is_inside());
+                suspend();
+            });
+            assert_eq!(dropped.get(), 1);
+            assert!(fibers.resume(0, Look::Quick));
+        });
+    }
+
+    #[test]
+    fn a_fiber_cannot_resume_itself() {
+        let mut stacks = Stacks::new(1).unwrap();
+        scope(&mut stacks, |fibers| {
+            let ended = fibers.start(0, || assert!(!fibers.resume(0, Look::Quick)));
+            assert!(ended && fibers.resume(0, Look::Quick));
+        });
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Memory that other processes see: what is lent to them is copied there first.
 
-use crate::segment::{LineSlice, Lines};
+use super::offer::{OFFERS, Said};
+use crate::segment::{LineSlice, Lines, Segment, SegmentError};
 use crate::sync::UnsafeCell;
-use std::ops::Range;
+use std::sync::Arc;
 
 /// One line of an outbox.
 #[repr(C, align(64))]
@@ -29,15 +30,39 @@ unsafe impl Send for OutboxLine {}
 // SAFETY: integers: zero is their default, any bit pattern is valid, no Drop.
 unsafe impl Lines for OutboxLine {}
 
-/// Whose chunk is lent: it is free when the count of returns on `link` has reached `number`.
-#[derive(Clone, Copy, Debug)]
+/// Memory for an outbox, as all ranks of the team see it.
+#[derive(Clone, Debug)]
+pub struct OutboxMemory(LineSlice<OutboxLine>);
+
+impl OutboxMemory {
+    /// `bytes` of a segment, a multiple of 64.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Full`].
+    pub fn new(segment: &Arc<Segment>, bytes: usize) -> Result<Self, SegmentError> {
+        segment.lines(bytes / size_of::<OutboxLine>()).map(Self)
+    }
+
+    pub(super) fn lines(&self) -> LineSlice<OutboxLine> {
+        self.0.clone()
+    }
+}
+
+/// The chunks that one link holds, by the numbers of their offers.
+#[derive(Clone, Debug, Default)]
 struct Held {
-    chunk: u32,
-    link: u32,
-    number: u64,
+    chunks: [u32; OFFERS],
+    made: u64,
+    regained: u64,
 }
 
 /// The owner's view of its outbox: chunks, and who holds them.
+///
+/// **Invariant 1:** a link that holds nothing finds a free chunk. With *N* links, and *E* chunks that
+/// links hold beyond their first one, counted once for each such link, at most *(links that hold
+/// something) + E* chunks are held. `has_room` keeps *E* ≤ *chunks − N*, and returns only make it
+/// less. So while a link holds nothing, at most *N − 1 + chunks − N* are held.
 #[derive(Debug)]
 pub(super) struct Outbox {
     lines: LineSlice<OutboxLine>,
@@ -46,15 +71,24 @@ pub(super) struct Outbox {
     free: Vec<u32>,
     holders: Vec<u32>,
     held: Vec<Held>,
+    /// What links hold beyond their first chunks, and how much of that there may be.
+    extra: usize,
+    extra_max: usize,
 }
 
 const LINE: usize = size_of::<OutboxLine>();
 
 impl Outbox {
+    /// For a desk with `all` links, of which `others` lead to other processes.
+    ///
     /// # Panics
     ///
-    /// If the memory is no multiple of chunks, or a chunk of lines.
-    pub(super) fn new(lines: LineSlice<OutboxLine>, chunk_bytes: usize, links: usize) -> Self {
+    /// If the memory is no multiple of chunks, a chunk of lines, or there are too few chunks.
+    pub(super) fn new(
+        lines: LineSlice<OutboxLine>,
+        chunk_bytes: usize,
+        (all, others): (usize, usize),
+    ) -> Self {
         let bytes = lines.len() * LINE;
         assert!(
             chunk_bytes > 0
@@ -62,13 +96,16 @@ impl Outbox {
                 && bytes.is_multiple_of(chunk_bytes),
             "an outbox of {bytes} bytes in chunks of {chunk_bytes}"
         );
-        let chunks = (bytes / chunk_bytes) as u32;
+        let chunks = bytes / chunk_bytes;
+        assert!(chunks >= others, "{chunks} chunks for {others} links");
         Self {
             lines,
             chunk_bytes,
-            free: (0..chunks).rev().collect(),
-            holders: vec![0; chunks as usize],
-            held: Vec::with_capacity(super::offer::OFFERS * links),
+            free: (0..chunks as u32).rev().collect(),
+            holders: vec![0; chunks],
+            held: vec![Held::default(); all],
+            extra: 0,
+            extra_max: chunks - others,
         }
     }
 
@@ -76,43 +113,60 @@ impl Outbox {
         self.chunk_bytes
     }
 
-    /// Takes back what has been returned, as `returned(link)` counts.
-    pub(super) fn regain(&mut self, returned: impl Fn(u32) -> u64) {
-        let (free, holders) = (&mut self.free, &mut self.holders);
-        self.held.retain(|held| {
-            let holds = returned(held.link) < held.number;
-            if !holds {
-                holders[held.chunk as usize] -= 1;
-                if holders[held.chunk as usize] == 0 {
-                    free.push(held.chunk);
-                }
+    /// Takes back what `link` has returned, which it counts.
+    #[inline]
+    pub(super) fn regain(&mut self, link: usize, returned: u64) {
+        let held = &mut self.held[link];
+        // Another process counts: what goes back says nothing. Nor does it count beyond what was
+        // offered, see `Lender::returned`.
+        while held.regained < returned {
+            held.regained += 1;
+            self.extra -= usize::from(held.regained < held.made);
+            let chunk = held.chunks[held.regained as usize % OFFERS];
+            let holders = &mut self.holders[chunk as usize];
+            *holders -= 1;
+            if *holders == 0 {
+                self.free.push(chunk);
             }
-            holds
-        });
+        }
     }
 
-    /// A free chunk with `bytes` in it; `None` while all are held.
-    pub(super) fn put(&mut self, bytes: &[u8]) -> Option<u32> {
+    /// Whether another chunk can be offered to all of these links.
+    #[inline]
+    pub(super) fn has_room(&self, mut links: impl Iterator<Item = usize>) -> bool {
+        let mut extra = 0;
+        let all_have = links.all(|link| {
+            let held = &self.held[link];
+            let count = held.made - held.regained;
+            extra += usize::from(count > 0);
+            count < OFFERS as u64
+        });
+        let fair = extra == 0 || self.extra + extra <= self.extra_max;
+        all_have && fair && !self.free.is_empty()
+    }
+
+    /// A chunk with `bytes` in it. There must be room.
+    pub(super) fn put(&mut self, bytes: &[u8]) -> u32 {
         assert!(bytes.len() <= self.chunk_bytes, "more than a chunk");
-        let chunk = self.free.pop()?;
+        let chunk = self.free.pop().expect("there is room");
         let place = chunk as usize * self.chunk_bytes;
-        let line = &self.lines[place / LINE..][..self.chunk_bytes / LINE];
-        // SAFETY: the chunk is free: whoever read it has returned it (seen by `regain`), and it is
-        // offered again only after this; it holds `bytes.len()`, as was just checked.
-        line[0].0.with_mut(|to| unsafe {
-            core::ptr::copy_nonoverlapping(bytes.as_ptr(), to.cast::<u8>(), bytes.len());
-        });
-        Some(chunk)
+        assert!(place + self.chunk_bytes <= self.lines.len() * LINE);
+        let base = self.lines.as_ptr().cast::<u8>().cast_mut();
+        // SAFETY: within the lines, as was just checked, which are cells. The chunk is free: whoever
+        // read it has returned it (seen by `regain`), and it is offered again only after this. The
+        // bytes are not in it, because nobody has a window over an outbox.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), base.add(place), bytes.len()) };
+        chunk
     }
 
-    /// Notes who holds a chunk that was put.
-    pub(super) fn hold(&mut self, chunk: u32, link: u32, number: u64) {
+    /// Notes that `link` holds a chunk that was put, by its offer `number`, the next one.
+    pub(super) fn hold(&mut self, chunk: u32, link: usize, number: u64) {
+        let held = &mut self.held[link];
+        debug_assert_eq!(number, held.made + 1, "offers go by the outbox alone");
         self.holders[chunk as usize] += 1;
-        self.held.push(Held {
-            chunk,
-            link,
-            number,
-        });
+        self.extra += usize::from(held.regained < held.made);
+        held.chunks[number as usize % OFFERS] = chunk;
+        held.made = number;
     }
 
     /// Where a chunk begins, as an offset.
@@ -121,17 +175,19 @@ impl Outbox {
     }
 }
 
-/// The bytes of another rank's outbox that an offer names; `None` if it has no such bytes, as only
-/// a broken process says.
-pub(super) fn read(theirs: &LineSlice<OutboxLine>, start: u64, len: u64) -> Option<&[u8]> {
-    let bytes = theirs.len() * LINE;
-    let range: Range<usize> =
-        usize::try_from(start).ok()?..usize::try_from(start.checked_add(len)?).ok()?;
-    if range.end > bytes {
+/// The bytes of another rank's outbox that an offer names; `None` if it has no such bytes, or they
+/// begin elsewhere than chunks do, or are none or more than are left, as only a broken process says.
+pub(super) fn read<'a>(theirs: &'a LineSlice<OutboxLine>, said: &Said) -> Option<&'a [u8]> {
+    let end = said.start.checked_add(said.len)?;
+    let sane = said.start.is_multiple_of(LINE as u64)
+        && end <= (theirs.len() * LINE) as u64
+        && said.len <= said.left
+        && (said.len > 0 || said.left == 0);
+    if !sane {
         return None;
     }
     let base = theirs.as_ptr().cast::<u8>();
     // SAFETY: within the outbox, as was just checked. The owner does not write what it has offered
     // until it is returned; a process that breaks this spoils the bytes of its own messages.
-    Some(unsafe { core::slice::from_raw_parts(base.add(range.start), range.len()) })
+    Some(unsafe { core::slice::from_raw_parts(base.add(said.start as usize), said.len as usize) })
 }

@@ -1,0 +1,330 @@
+//! A rank's loans, both ways.
+
+use super::offer::{OFFERS, Said};
+use super::outbox::{self, Outbox, OutboxMemory};
+use super::staged::Staged;
+use super::{Link, Outside, Piece, Window};
+use crate::fence::FenceKind;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One rank's loans: what it lends to its peers and what it borrows from them.
+///
+/// Nothing here waits: a caller looks, and waits by the governor in between.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_wire::bulk::{self, Desk, Host, Memory};
+/// use corecast_wire::{Line, Parker, Segment, fence_kind};
+///
+/// struct Rank(Desk);
+/// impl Host for Rank {
+///     fn desk(&mut self) -> &mut Desk {
+///         &mut self.0
+///     }
+/// }
+/// let memory = Segment::new(bulk::link_bytes(), None)?;
+/// let parker = Segment::one::<Line<Parker>>(None)?;
+/// let (mut a, mut b) = (Rank(Desk::new(fence_kind())), Rank(Desk::new(fence_kind())));
+/// let ends = [(&parker, &memory), (&parker, &memory)];
+/// bulk::join((&mut a.0, 1, ends[0]), (&mut b.0, 4, ends[1]), Memory::Address)?;
+///
+/// let mut data = vec![7; 10_000];
+/// bulk::scope(&mut a, &mut data, 1, |a, window| {
+///     a.0.lend(window, &[0], 3, 0..10_000);
+///     assert!(a.0.own(window, 0..1).is_none());
+///     let piece = b.0.borrow(0).unwrap().unwrap();
+///     assert_eq!((piece.tag(), piece.left(), piece.bytes()), (3, 10_000, &[7; 10_000][..]));
+///     drop(piece);
+///     a.0.own(window, 0..1).unwrap()[0] = 8;
+/// });
+/// assert_eq!(data[0], 8);
+/// # Ok::<(), corecast_wire::SegmentError>(())
+/// ```
+#[derive(Debug)]
+pub struct Desk {
+    id: u64,
+    pub(super) links: Vec<Link>,
+    lent: Vec<Lent>,
+    staged: Vec<Staged>,
+    /// Rounds of staging so far.
+    round: u64,
+    outbox: Option<Outbox>,
+    fence: FenceKind,
+}
+
+/// Addresses that a peer may read until its count of returns reaches the number.
+#[derive(Debug)]
+struct Lent {
+    link: usize,
+    number: u64,
+    addresses: Range<usize>,
+}
+
+impl Desk {
+    /// A desk without links.
+    pub fn new(fence: FenceKind) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self {
+            // Relaxed: only a name.
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            links: Vec::new(),
+            lent: Vec::new(),
+            staged: Vec::new(),
+            round: 0,
+            outbox: None,
+            fence,
+        }
+    }
+
+    /// Gives the desk its outbox, in chunks of so many bytes, for links between processes, and makes
+    /// room for as many loans as its links can have. Nothing allocates after that.
+    ///
+    /// Loans flow while there are two chunks and more for each link to another process.
+    ///
+    /// # Panics
+    ///
+    /// If the outbox is not made of whole chunks, a chunk not of lines, or there are fewer chunks
+    /// than links to other processes: each must have one that no other peer can keep.
+    pub fn open(&mut self, outbox: Option<(&OutboxMemory, usize)>) {
+        let loans = self.links.len() * OFFERS;
+        self.lent.reserve(loans);
+        self.staged.reserve(loans);
+        let others = self.links.iter().filter(|link| link.theirs.is_some());
+        let counts = (self.links.len(), others.count());
+        self.outbox = outbox.map(|(memory, chunk)| Outbox::new(memory.lines(), chunk, counts));
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Whether `link` takes another loan.
+    #[inline]
+    pub fn has_room(&self, link: usize) -> bool {
+        let link = &self.links[link];
+        match link.theirs {
+            Some(_) => link.staged < OFFERS,
+            None => link.lender.has_room(),
+        }
+    }
+
+    /// Lends a part of `window` to the peers behind `links`: by address at once; between processes
+    /// the loan waits for its turn in the outbox, and [`advance`](Self::advance) goes on with it.
+    ///
+    /// # Panics
+    ///
+    /// If the window is another desk's, or there is no [room](Self::has_room), or, between
+    /// processes, an element is longer than a chunk.
+    pub fn lend(&mut self, window: &Window<'_>, links: &[usize], tag: u32, range: Range<usize>) {
+        assert_eq!(window.desk, self.id, "the window belongs to another desk");
+        if let Some(outbox) = &self.outbox {
+            let (grain, chunk) = (window.grain, outbox.chunk_bytes());
+            let fits = grain <= chunk;
+            assert!(fits, "elements of {grain} bytes, chunks of {chunk}");
+        }
+        let addresses = window.addresses(&range);
+        let mut staged: Option<Staged> = None;
+        for &number in links {
+            assert!(self.has_room(number), "link {number} takes no more loans");
+            if self.links[number].theirs.is_none() {
+                self.lend_address(number, tag, addresses.clone());
+                continue;
+            }
+            self.links[number].staged += 1;
+            if staged.as_ref().is_some_and(|loan| !loan.takes(number)) {
+                self.staged.extend(staged.take());
+            }
+            staged
+                .get_or_insert_with(|| Staged::new(addresses.clone(), window.grain, tag))
+                .add(number);
+        }
+        if staged.is_some() {
+            self.staged.extend(staged);
+            self.advance();
+        }
+    }
+
+    fn lend_address(&mut self, number: usize, tag: u32, addresses: Range<usize>) {
+        if self.lent.len() == self.lent.capacity() {
+            // What stands is less than the room that was reserved.
+            self.regain();
+        }
+        let link = &mut self.links[number];
+        let len = addresses.len() as u64;
+        link.lender.offer(Said {
+            start: addresses.start as u64,
+            len,
+            left: len,
+            tag,
+        });
+        link.peer.wake_for(link.offer_token, self.fence);
+        self.lent.push(Lent {
+            link: number,
+            number: link.lender.made(),
+            addresses,
+        });
+    }
+
+    /// Copies to the outbox what fits, and offers it. Loans to one peer go in the order in which they
+    /// were made; a peer that returns nothing holds up its own loans alone.
+    ///
+    /// # Cost
+    ///
+    /// While something waits a load of each peer's line of returns, and a look at each loan.
+    pub fn advance(&mut self) {
+        if self.staged.is_empty() {
+            return;
+        }
+        let (outbox, links) = (self.outbox.as_mut().expect(OPENED), &mut self.links);
+        for (number, link) in links.iter().enumerate() {
+            if link.theirs.is_some() {
+                outbox.regain(number, link.lender.returned());
+            }
+        }
+        self.round += 1;
+        let (round, fence) = (self.round, self.fence);
+        self.staged.retain_mut(|loan| {
+            let first = loan.links().all(|link| links[link].waited != round);
+            let done = first && loan.go(outbox, links, fence);
+            for link in loan.links() {
+                match done {
+                    true => links[link].staged -= 1,
+                    false => links[link].waited = round,
+                }
+            }
+            !done
+        });
+    }
+
+    /// Whether some loan has still to be copied to the outbox.
+    #[inline]
+    pub fn is_staging(&self) -> bool {
+        !self.staged.is_empty()
+    }
+
+    /// A link that has not settled yet.
+    pub fn unsettled(&mut self) -> Option<usize> {
+        self.advance();
+        self.regain();
+        let lent = self.lent.first().map(|lent| lent.link);
+        lent.or_else(|| self.staged.first().and_then(|loan| loan.links().next()))
+    }
+
+    fn regain(&mut self) {
+        let links = &self.links;
+        self.lent
+            .retain(|lent| links[lent.link].lender.returned() < lent.number);
+    }
+
+    /// The link of a loan of something in this part of `window`.
+    ///
+    /// # Panics
+    ///
+    /// If the window is another desk's.
+    pub fn holder(&mut self, window: &Window<'_>, range: &Range<usize>) -> Option<usize> {
+        assert_eq!(window.desk, self.id, "the window belongs to another desk");
+        let addresses = window.addresses(range);
+        let meet = |loan: &Range<usize>| loan.start < addresses.end && addresses.start < loan.end;
+        if self.lent.iter().any(|lent| meet(&lent.addresses)) {
+            self.regain();
+        }
+        let lent = self.lent.iter().find(|lent| meet(&lent.addresses));
+        let staged = || {
+            let loan = self.staged.iter().find(|loan| meet(&loan.addresses))?;
+            loan.links().next()
+        };
+        lent.map(|lent| lent.link).or_else(staged)
+    }
+
+    /// A part of `window` for writing; `None` while something of it is lent.
+    ///
+    /// # Panics
+    ///
+    /// If the window is another desk's, or was opened for reading.
+    pub fn own<'b>(
+        &mut self,
+        window: &'b mut Window<'_>,
+        range: Range<usize>,
+    ) -> Option<&'b mut [u8]> {
+        match self.holder(window, &range) {
+            Some(_) => None,
+            None => Some(window.part(range)),
+        }
+    }
+
+    /// Tag and length of the next loan of the peer behind `link`, if it is there.
+    #[inline]
+    pub fn peek(&mut self, link: usize) -> Option<(u32, usize)> {
+        let said = self.links[link].look()?;
+        Some((said.tag, said.left as usize))
+    }
+
+    /// The next piece that the peer behind `link` lends, if it is there and was not revoked. It says
+    /// of itself what [`peek`](Self::peek) said.
+    ///
+    /// # Errors
+    ///
+    /// [`Outside`]: another process names bytes outside of its outbox.
+    pub fn borrow(&mut self, link: usize) -> Result<Option<Piece<'_>>, Outside> {
+        let link = &mut self.links[link];
+        let Some(said) = link.look() else {
+            return Ok(None);
+        };
+        let bytes = match &link.theirs {
+            Some(theirs) => match outbox::read(theirs, &said) {
+                Some(bytes) => core::ptr::from_ref(bytes),
+                None => {
+                    return Err(Outside {
+                        start: said.start,
+                        len: said.len,
+                    });
+                }
+            },
+            None => {
+                if !link.borrower.begin() {
+                    return Ok(None);
+                }
+                let start = core::ptr::with_exposed_provenance(said.start as usize);
+                core::ptr::slice_from_raw_parts(start, said.len as usize)
+            }
+        };
+        Ok(Some(Piece {
+            bytes,
+            left: said.left as usize,
+            tag: said.tag,
+            link,
+            fence: self.fence,
+        }))
+    }
+
+    /// The end of a scope: takes back what is lent of these addresses.
+    pub(super) fn close(&mut self, addresses: &Range<usize>) {
+        let inside =
+            |loan: &Range<usize>| addresses.start <= loan.start && loan.end <= addresses.end;
+        for loan in self.staged.extract_if(.., |loan| inside(&loan.addresses)) {
+            for link in loan.links() {
+                self.links[link].staged -= 1;
+            }
+        }
+        if self.lent.is_empty() {
+            return;
+        }
+        self.regain();
+        for lent in self.lent.extract_if(.., |lent| inside(&lent.addresses)) {
+            self.links[lent.link].lender.revoke();
+        }
+    }
+}
+
+/// What is wrong when there is no outbox.
+const OPENED: &str = "a desk with links between processes is opened with an outbox";
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        for lent in &self.lent {
+            self.links[lent.link].lender.revoke();
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Loans that wait for their turn in the outbox.
+
+use super::Link;
+use super::offer::Said;
+use super::outbox::Outbox;
+use crate::fence::FenceKind;
+use std::ops::Range;
+
+/// Peers that one staged loan can have; a loan to more is staged several times.
+const PEERS_MAX: usize = 8;
+
+/// What has still to be copied to the outbox, and for whom.
+#[derive(Debug)]
+pub(super) struct Staged {
+    links: [u32; PEERS_MAX],
+    count: usize,
+    pub(super) addresses: Range<usize>,
+    grain: usize,
+    tag: u32,
+}
+
+impl Staged {
+    pub(super) fn new(addresses: Range<usize>, grain: usize, tag: u32) -> Self {
+        Self {
+            links: [0; PEERS_MAX],
+            count: 0,
+            addresses,
+            grain,
+            tag,
+        }
+    }
+
+    /// Whether it can be for the peer behind `link` as well.
+    pub(super) fn takes(&self, link: usize) -> bool {
+        self.count < PEERS_MAX && self.links().all(|there| there != link)
+    }
+
+    pub(super) fn add(&mut self, link: usize) {
+        self.links[self.count] = link as u32;
+        self.count += 1;
+    }
+
+    pub(super) fn links(&self) -> impl Iterator<Item = usize> + '_ {
+        self.links[..self.count].iter().map(|&link| link as usize)
+    }
+
+    /// Copies and offers as many chunks as there is room for; whether that was all.
+    pub(super) fn go(&mut self, outbox: &mut Outbox, links: &mut [Link], fence: FenceKind) -> bool {
+        while outbox.has_room(self.links()) {
+            let left = self.addresses.len();
+            let len = left.min(outbox.chunk_bytes() / self.grain * self.grain);
+            // SAFETY: the window is open (bulk Invariant 1), so its bytes are there, and nobody
+            // writes them while they wait here, see `Desk::own`.
+            let bytes = unsafe {
+                let from = core::ptr::with_exposed_provenance::<u8>(self.addresses.start);
+                core::slice::from_raw_parts(from, len)
+            };
+            let chunk = outbox.put(bytes);
+            for number in self.links() {
+                let link = &mut links[number];
+                link.lender.offer(Said {
+                    start: outbox.offset(chunk),
+                    len: len as u64,
+                    left: left as u64,
+                    tag: self.tag,
+                });
+                link.peer.wake_for(link.offer_token, fence);
+                outbox.hold(chunk, number, link.lender.made());
+            }
+            self.addresses.start += len;
+            if self.addresses.is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+}
