@@ -34,7 +34,8 @@ pub struct Received {
     pub tag: u32,
 }
 
-/// Why no message was received. Nothing is lost: a message that was there is still there.
+/// Why no message was received. Nothing is lost: a message that was there is still there, unless its
+/// sender ended amid it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiveError<E = Gone> {
@@ -51,7 +52,8 @@ pub enum ReceiveError<E = Gone> {
     Ended(E),
 }
 
-/// Why the message that was expected was not received. Nothing is lost.
+/// Why the message that was expected was not received. Nothing is lost, unless its sender ended amid
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExactError<E> {
     /// Another one is next. It stays in the queue.
@@ -122,7 +124,9 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// [`ReceiveError::BufferTooSmall`], or [`Gone`] if nothing is left and the sender was dropped.
+    /// [`ReceiveError::BufferTooSmall`], or [`Gone`] if nothing is left and the sender was dropped. A
+    /// sender that ends amid a message, as only a process can that is killed, takes it along; the
+    /// queue is then of no use any more.
     ///
     /// # Cost
     ///
@@ -138,8 +142,19 @@ impl Receiver {
         if needed > given {
             return Err(ReceiveError::BufferTooSmall { needed, given });
         }
-        self.take_all(needed, buffer);
+        if needed <= SLOT_PAYLOAD_BYTES {
+            self.take_short(needed, buffer);
+        } else {
+            self.take_while_there(&mut buffer[..needed])?;
+        }
         Ok(header)
+    }
+
+    #[inline(never)]
+    fn take_while_there(&mut self, buffer: &mut [u8]) -> Result<(), ReceiveError> {
+        let ack = self.ack.clone();
+        self.take_long(buffer, || PeerGone(&ack.sender_gone))
+            .map_err(ReceiveError::Ended)
     }
 
     /// The header of the next message, if it comes in the first phase of the wait.
@@ -163,20 +178,25 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// [`ExactError`].
+    /// [`ExactError`]. If the watch ends the wait for the rest of a message of several slots, the
+    /// message is lost, and the queue of no use any more: its sender has written the first slot, and
+    /// waits for nothing before it writes the last.
     #[inline(always)]
     pub fn receive_exact<W: Watch>(
         &mut self,
         tag: u32,
         buffer: &mut [u8],
-        watch: impl FnOnce() -> W,
+        watch: impl Fn() -> W,
     ) -> Result<(), ExactError<W::Error>> {
-        let next = self.wait_watched(watch).map_err(ExactError::Ended)?;
+        let next = self.wait_watched(&watch).map_err(ExactError::Ended)?;
         if (next.tag, next.len) != (tag, buffer.len()) {
             return Err(ExactError::Unexpected(next));
         }
-        self.take_all(next.len, buffer);
-        Ok(())
+        if next.len <= SLOT_PAYLOAD_BYTES {
+            self.take_short(next.len, buffer);
+            return Ok(());
+        }
+        self.take_long(buffer, watch).map_err(ExactError::Ended)
     }
 
     /// Waits until a message is there, and says what it is. It stays in the queue.
@@ -210,27 +230,43 @@ impl Receiver {
     /// [`TryReceiveError`].
     #[inline(always)]
     pub fn try_receive(&mut self, buffer: &mut [u8]) -> Result<Received, TryReceiveError> {
-        let Some(header) = self.look_complete() else {
-            return self.try_receive_empty(buffer);
-        };
-        let (needed, given) = (header.len(), buffer.len());
-        if needed > given {
-            return Err(TryReceiveError::BufferTooSmall { needed, given });
+        match self.look_complete() {
+            Some(header) => self.take_complete(header, buffer),
+            None => self.try_receive_empty(buffer),
         }
-        self.take_all(needed, buffer);
-        Ok(header.received())
     }
 
     #[cold]
     #[inline(never)]
     fn try_receive_empty(&mut self, buffer: &mut [u8]) -> Result<Received, TryReceiveError> {
         let gone = PeerGone(&self.ack.sender_gone).check(std::time::Duration::ZERO);
+        let gone = gone.err().ok_or(TryReceiveError::Empty)?;
         // Its last message may have come between the two looks.
-        match gone {
-            Err(gone) if self.look_complete().is_none() => Err(TryReceiveError::Gone(gone)),
-            Err(_) => self.try_receive(buffer),
-            Ok(()) => Err(TryReceiveError::Empty),
+        match self.look_complete() {
+            Some(header) => self.take_complete(header, buffer),
+            None => Err(TryReceiveError::Gone(gone)),
         }
+    }
+
+    /// Takes a message whose slots are all known to be full.
+    #[inline(always)]
+    fn take_complete(
+        &mut self,
+        header: Header,
+        buffer: &mut [u8],
+    ) -> Result<Received, TryReceiveError> {
+        let (needed, given) = (header.len(), buffer.len());
+        if needed > given {
+            return Err(TryReceiveError::BufferTooSmall { needed, given });
+        }
+        if needed <= SLOT_PAYLOAD_BYTES {
+            self.take_short(needed, buffer);
+        } else {
+            for chunk in buffer[..needed].chunks_mut(SLOT_PAYLOAD_BYTES) {
+                self.take(chunk);
+            }
+        }
+        Ok(header.received())
     }
 
     /// The header of slot number `seq`, if it is full.
@@ -240,8 +276,9 @@ impl Receiver {
         // Acquire: synchronises with the Release in `Sender::put` (Invariant 2).
         let header = Header(slot.header.load(order::observe()));
         let full = header.lap() == lap(seq, self.lap_shift);
+        // Another process may write what it likes.
         debug_assert!(
-            !full || header.seq() == seq as u16,
+            !full || header.seq() == seq as u16 || self.ring.segment().is_shared(),
             "slot {seq} holds {}",
             header.seq()
         );
@@ -257,31 +294,34 @@ impl Receiver {
         (last == self.next || self.look(last).is_some()).then_some(header)
     }
 
-    /// Takes a message of `len` bytes whose first slot is known to be full.
+    /// Takes a message of `len` bytes, at most a slot's, whose slot is known to be full.
     #[inline(always)]
-    fn take_all(&mut self, len: usize, buffer: &mut [u8]) {
-        if len == buffer.len() && len <= SLOT_PAYLOAD_BYTES {
+    fn take_short(&mut self, len: usize, buffer: &mut [u8]) {
+        if len == buffer.len() {
             // The caller's length is often known to the compiler, the message's never: here the
             // copy becomes a few moves.
             self.take(buffer);
-        } else if len <= SLOT_PAYLOAD_BYTES {
-            self.take(&mut buffer[..len]);
         } else {
-            self.take_long(&mut buffer[..len]);
+            self.take(&mut buffer[..len]);
         }
     }
 
+    /// Takes a message that fills `buffer`, slot by slot as they come.
     #[inline(never)]
-    fn take_long(&mut self, buffer: &mut [u8]) {
+    fn take_long<W: Watch>(
+        &mut self,
+        buffer: &mut [u8],
+        watch: impl Fn() -> W,
+    ) -> Result<(), W::Error> {
         for chunk in buffer.chunks_mut(SLOT_PAYLOAD_BYTES) {
             // The sender had room for all of it before it wrote the first slot, so the rest is
-            // under way: this wait needs nobody's leave.
+            // under way, unless the sender's process was killed.
             if self.look(self.next).is_none() {
-                self.governor
-                    .wait(self.tokens.message, || self.look(self.next));
+                self.wait_watched(&watch)?;
             }
             self.take(chunk);
         }
+        Ok(())
     }
 
     /// Reads one slot that is known to be full, and gives it back.

@@ -242,7 +242,9 @@ impl Sender {
         match self.backend {
             Backend::Ump => {
                 // Acquire: synchronises with the Release in `Receiver::give_back` (Invariant 1).
-                self.room_end = self.ack.read.load(order::reclaim()) + len;
+                let read = self.ack.read.load(order::reclaim());
+                // More than was sent can only be another process's nonsense.
+                self.room_end = read.min(self.next) + len;
             }
             Backend::FastForward => {
                 // The receiver empties in order, so an empty slot speaks for those before it: one
