@@ -1,6 +1,8 @@
 //! Which algorithm each operation of a team runs.
 
-use crate::{allreduce, broadcast, reduce};
+use crate::{
+    allgather, allreduce, alltoall, broadcast, gather, reduce, reduce_scatter, scan, scatter,
+};
 
 /// Algorithms asked for instead of those that Corecast would choose by size. One that cannot do
 /// what it is asked for is not used: the operation then chooses as if nothing had been asked.
@@ -13,6 +15,18 @@ pub struct Algorithms {
     pub reduce: Option<reduce::Algorithm>,
     /// Of allreductions.
     pub allreduce: Option<allreduce::Algorithm>,
+    /// Of scatters.
+    pub scatter: Option<scatter::Algorithm>,
+    /// Of gathers.
+    pub gather: Option<gather::Algorithm>,
+    /// Of allgathers.
+    pub allgather: Option<allgather::Algorithm>,
+    /// Of all-to-alls.
+    pub alltoall: Option<alltoall::Algorithm>,
+    /// Of reductions that are scattered.
+    pub reduce_scatter: Option<reduce_scatter::Algorithm>,
+    /// Of scans, inclusive and exclusive.
+    pub scan: Option<scan::Algorithm>,
 }
 
 /// Names of an algorithm type: `ALL`, `Display` and `FromStr` from one list.

@@ -274,6 +274,13 @@ impl Hardware {
         self.wait_at_desk(token, peer, |desk| desk.peek(link))
     }
 
+    /// Fails: `peer` gives `sent` bytes where this rank expects another number.
+    #[cold]
+    pub(crate) fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Failure {
+        let watch = self.here.watch(peer);
+        self.here.board.fail(watch.length(sent, expected))
+    }
+
     #[cold]
     #[inline(never)]
     fn receive_failed(&self, peer: usize, expected: usize, error: ExactError<Failure>) -> Failure {

@@ -28,6 +28,15 @@ pub(crate) struct Tables {
     pub(crate) deterministic: bool,
     /// Algorithms that were asked for.
     pub(crate) asked: Algorithms,
+    /// The operating system's number of each rank's NUMA node, where it is known.
+    pub(crate) nodes: Option<Arc<[u32]>>,
+}
+
+impl Tables {
+    /// Whether two ranks are on one NUMA node; all are, unless somebody knows better.
+    pub(crate) fn near(&self, a: usize, b: usize) -> bool {
+        self.nodes.as_ref().is_none_or(|nodes| nodes[a] == nodes[b])
+    }
 }
 
 /// One operation at a time.
@@ -46,7 +55,7 @@ pub(crate) const ALIGN_MAX: usize = align_of::<u128>();
 
 /// Bytes of scratch, enough for all but extraordinary elements. Pages that no operation has used
 /// take no memory.
-const SCRATCH_BYTES: usize = 256 * 1024;
+pub(crate) const SCRATCH_BYTES: usize = 256 * 1024;
 
 impl Lane {
     pub(crate) fn new(fabric: Hardware, tables: Arc<Tables>) -> Self {
@@ -58,7 +67,7 @@ impl Lane {
         Self {
             fabric,
             tables,
-            scratch: vec![0; SCRATCH_BYTES.max(2 * message_bytes) / ALIGN_MAX],
+            scratch: vec![0; (SCRATCH_BYTES + 2 * message_bytes) / ALIGN_MAX],
             message_bytes,
         }
     }
@@ -73,6 +82,22 @@ impl Lane {
         let (first, second) = scratch.split_at_mut(self.message_bytes);
         let (first, second) = (&mut first[..bytes], &mut second[..bytes]);
         (&mut self.fabric, &self.tables, first, second)
+    }
+
+    /// Fabric, routes, room for a message, and `bytes` of scratch.
+    ///
+    /// # Cost
+    ///
+    /// Allocates where the scratch was never as long.
+    #[inline]
+    pub(crate) fn rooms(&mut self, bytes: usize) -> (&mut Hardware, &Tables, &mut [u8], &mut [u8]) {
+        let words = (self.message_bytes + bytes).div_ceil(ALIGN_MAX);
+        if self.scratch.len() < words {
+            self.scratch.resize(words, 0);
+        }
+        let scratch: &mut [u8] = bytemuck::cast_slice_mut(&mut self.scratch);
+        let (message, rest) = scratch.split_at_mut(self.message_bytes);
+        (&mut self.fabric, &self.tables, message, &mut rest[..bytes])
     }
 
     /// Runs `body` with a window over `bytes` of scratch, whose elements have `grain` bytes.

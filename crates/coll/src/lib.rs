@@ -1,4 +1,5 @@
-//! Corecast's collectives: barrier, broadcast, reduce and allreduce over any plan.
+//! Corecast's collectives over any plan: barriers, everything that moves data, and everything that
+//! combines them.
 //!
 //! A [`Team`] has one [`Member`] per rank. Members call the same operations in the same order;
 //! whoever does otherwise gets an error that names both call sites, and so does everybody who
@@ -28,23 +29,32 @@
 #![forbid(unsafe_code)]
 
 pub mod algorithms;
+pub mod allgather;
 pub mod allreduce;
+pub mod alltoall;
 pub mod barrier;
 mod board;
+pub mod brackets;
 pub mod broadcast;
 pub mod combine;
 mod failure;
 pub mod fragments;
+pub mod gather;
 mod hardware;
 mod lane;
 mod member;
 mod operation;
 pub mod operator;
+mod parts;
 mod plans;
 pub mod process;
 pub mod reduce;
+pub mod reduce_scatter;
 mod route;
+pub mod scan;
+pub mod scatter;
 mod team;
+pub mod transfer;
 
 pub use algorithms::Algorithms;
 pub use bytemuck::Pod;
@@ -55,6 +65,8 @@ pub use hardware::Hardware;
 pub use member::Member;
 pub use operation::{Kind, Operation};
 pub use operator::{Operator, Ordered};
+pub use parts::Parts;
 pub use plans::{BarrierPlan, Plans, PlansError};
 pub use route::Route;
 pub use team::{JoinError, Options, Team, TeamError};
+pub use transfer::Way;

@@ -14,14 +14,50 @@ pub enum Kind {
     Reduce,
     /// Everybody's data combined, for everybody.
     Allreduce,
+    /// One rank's data, a part for each.
+    Scatter,
+    /// Everybody's data side by side, for one rank.
+    Gather,
+    /// Everybody's data side by side, for everybody.
+    Allgather,
+    /// A part from each rank for each rank.
+    Alltoall,
+    /// Everybody's data combined, a block for each rank.
+    ReduceScatter,
+    /// The data of all ranks up to the own one combined.
+    Scan,
+    /// The data of all ranks before the own one combined.
+    Exscan,
+    /// A scatter of parts of different lengths.
+    Scatterv,
+    /// A gather of parts of different lengths.
+    Gatherv,
+    /// An allgather of parts of different lengths.
+    Allgatherv,
+    /// An all-to-all of parts of different lengths.
+    Alltoallv,
+    /// A reduction, scattered in blocks of different lengths.
+    ReduceScatterv,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 16] = [
         Self::Barrier,
         Self::Broadcast,
         Self::Reduce,
         Self::Allreduce,
+        Self::Scatter,
+        Self::Gather,
+        Self::Allgather,
+        Self::Alltoall,
+        Self::ReduceScatter,
+        Self::Scan,
+        Self::Exscan,
+        Self::Scatterv,
+        Self::Gatherv,
+        Self::Allgatherv,
+        Self::Alltoallv,
+        Self::ReduceScatterv,
     ];
 
     const fn number(self) -> u32 {
@@ -30,6 +66,18 @@ impl Kind {
             Self::Broadcast => 2,
             Self::Reduce => 3,
             Self::Allreduce => 4,
+            Self::Scatter => 5,
+            Self::Gather => 6,
+            Self::Allgather => 7,
+            Self::Alltoall => 8,
+            Self::ReduceScatter => 9,
+            Self::Scan => 10,
+            Self::Exscan => 11,
+            Self::Scatterv => 12,
+            Self::Gatherv => 13,
+            Self::Allgatherv => 14,
+            Self::Alltoallv => 15,
+            Self::ReduceScatterv => 16,
         }
     }
 }
@@ -41,6 +89,18 @@ impl fmt::Display for Kind {
             Self::Broadcast => "broadcast",
             Self::Reduce => "reduce",
             Self::Allreduce => "allreduce",
+            Self::Scatter => "scatter",
+            Self::Gather => "gather",
+            Self::Allgather => "allgather",
+            Self::Alltoall => "alltoall",
+            Self::ReduceScatter => "reduce_scatter",
+            Self::Scan => "scan",
+            Self::Exscan => "exscan",
+            Self::Scatterv => "scatterv",
+            Self::Gatherv => "gatherv",
+            Self::Allgatherv => "allgatherv",
+            Self::Alltoallv => "alltoallv",
+            Self::ReduceScatterv => "reduce_scatterv",
         })
     }
 }
@@ -80,14 +140,15 @@ impl Operation {
 
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
-            Kind::Barrier | Kind::Allreduce => write!(f, "{} (operation {})", self.kind, self.seq),
-            Kind::Broadcast => write!(
-                f,
-                "broadcast from rank {} (operation {})",
-                self.root, self.seq
-            ),
-            Kind::Reduce => write!(f, "reduce to rank {} (operation {})", self.root, self.seq),
+        let (kind, root, seq) = (self.kind, self.root, self.seq);
+        match kind {
+            Kind::Broadcast | Kind::Scatter | Kind::Scatterv => {
+                write!(f, "{kind} from rank {root} (operation {seq})")
+            }
+            Kind::Reduce | Kind::Gather | Kind::Gatherv => {
+                write!(f, "{kind} to rank {root} (operation {seq})")
+            }
+            _ => write!(f, "{kind} (operation {seq})"),
         }
     }
 }

@@ -278,7 +278,8 @@ impl Team {
 const MESH_RANKS_MAX: usize = 64;
 
 /// All pairs of ranks that are joined, each once, the smaller rank first: all there are, or else
-/// those of the plans, of the tree that keeps the order of ranks, of a ring and of a hypercube.
+/// those of the plans, of the tree that keeps the order of ranks and from its root to all, of a ring
+/// and of a hypercube.
 fn edges(plans: &Plans, mesh: bool) -> Vec<(usize, usize)> {
     let n = plans.len();
     if mesh {
@@ -287,6 +288,7 @@ fn edges(plans: &Plans, mesh: bool) -> Vec<(usize, usize)> {
             .collect();
     }
     let mut edges = plans.edges();
+    edges.extend((1..n).map(|b| (0, b)));
     let steps = || {
         (0..usize::BITS)
             .map(|bit| 1 << bit)
@@ -446,6 +448,7 @@ fn members(
         mesh,
         deterministic: options.deterministic,
         asked: options.algorithms,
+        nodes: options.numa_nodes.as_deref().map(Arc::from),
     });
     let member = |(rank, ((governor, links, desk), tables)): (usize, (Ends, Tables))| {
         let mut link_of = vec![NO_LINK; size];

@@ -1,18 +1,27 @@
 //! Allreductions: everybody's data combined, for everybody.
 
+mod doubling;
 mod exchange;
 mod owners;
+mod rabenseifner;
+mod ring;
 mod tree;
 
+pub use doubling::doubling;
 pub use exchange::exchange;
-pub use owners::owners;
+pub use owners::{owners, owners_ordered};
+pub use rabenseifner::rabenseifner;
+pub use ring::ring;
 pub use tree::tree;
 
 use crate::algorithms::named;
+use crate::brackets::Brackets;
 use crate::combine::Combine;
 use crate::failure::Failure;
 use crate::fragments::Fragments;
 use crate::lane::Lane;
+use crate::reduce_scatter::PIECE_BYTES;
+use crate::transfer::Way;
 use crate::{broadcast, reduce};
 use corecast_wire::{Fabric, bulk};
 
@@ -23,8 +32,15 @@ named! {
         Messages = "messages",
         /// A reduction and a broadcast of their own choice.
         Trees = "trees",
-        /// [`owners`].
+        /// [`owners`]; operators that need the order of ranks, and deterministic teams,
+        /// [`owners_ordered`].
         Owners = "owners",
+        /// [`doubling`].
+        Doubling = "doubling",
+        /// [`rabenseifner`].
+        Rabenseifner = "rabenseifner",
+        /// [`ring`].
+        Ring = "ring",
     }
 }
 
@@ -64,26 +80,84 @@ fn run_message(lane: &mut Lane, data: &mut [u8], combine: &impl Combine) -> Resu
 #[inline(never)]
 fn run_long(lane: &mut Lane, data: &mut [u8], combine: &impl Combine) -> Result<(), Failure> {
     let (len, grain) = (data.len(), combine.grain());
-    let tables = &lane.tables;
-    let keeps_order = combine.ordered() || tables.deterministic;
-    match tables.asked.allreduce {
-        Some(Algorithm::Messages) if grain <= lane.message_bytes => {
+    match choose(lane, len, combine) {
+        Algorithm::Messages => {
             let bytes = lane.message_bytes / grain * grain;
             for part in Fragments::Fixed(bytes).of(len, grain) {
                 run_message(lane, &mut data[part], combine)?;
             }
-            return Ok(());
+            Ok(())
         }
-        None | Some(Algorithm::Owners)
-            if tables.mesh && (!keeps_order || tables.ordered.len() <= 2) =>
-        {
-            return bulk::scope(&mut lane.fabric, data, grain, |fabric, window| {
-                owners(fabric, window, len, combine)
-            });
+        Algorithm::Trees => {
+            let root = lane.tables.broadcast.root();
+            reduce::run(lane, root, data, combine)?;
+            broadcast::run(lane, root, data, grain)
         }
-        _ => {}
+        Algorithm::Doubling => run_doubling(lane, data, combine),
+        long => run_blocks(lane, data, combine, long),
     }
-    let root = tables.broadcast.root();
-    reduce::run(lane, root, data, combine)?;
-    broadcast::run(lane, root, data, grain)
+}
+
+/// Longest data (bytes) that two ranks exchange whole.
+const SWAP_BYTES_MAX: usize = 16 * 1024;
+
+/// What was asked for, where it can do this, else by length.
+fn choose(lane: &Lane, len: usize, combine: &impl Combine) -> Algorithm {
+    let tables = &lane.tables;
+    let n = lane.fabric.size();
+    let keeps_order = combine.ordered() || tables.deterministic;
+    let (mesh, even) = (tables.mesh, n.is_power_of_two());
+    match tables.asked.allreduce {
+        Some(Algorithm::Messages) if combine.grain() <= lane.message_bytes => Algorithm::Messages,
+        Some(Algorithm::Trees) => Algorithm::Trees,
+        Some(Algorithm::Doubling) if mesh || even => Algorithm::Doubling,
+        Some(Algorithm::Rabenseifner) if even => Algorithm::Rabenseifner,
+        Some(Algorithm::Ring) if !keeps_order => Algorithm::Ring,
+        Some(Algorithm::Owners) if mesh => Algorithm::Owners,
+        _ if n == 2 && len <= SWAP_BYTES_MAX => Algorithm::Doubling,
+        _ if mesh => Algorithm::Owners,
+        _ => Algorithm::Trees,
+    }
+}
+
+/// Fragment by fragment, as much as the scratch takes.
+fn run_doubling(lane: &mut Lane, data: &mut [u8], combine: &impl Combine) -> Result<(), Failure> {
+    let (len, grain) = (data.len(), combine.grain());
+    let way = Way::fitting(lane.message_bytes, grain);
+    let room = Fragments::FIXED.bytes(len, grain).min(len);
+    for part in Fragments::FIXED.of(len, grain) {
+        let (fabric, _, incoming, scratch) = lane.rooms(room);
+        bulk::scope(fabric, scratch, grain, |fabric, scratch| {
+            let data = &mut data[part];
+            let len = data.len();
+            bulk::scope(fabric, data, grain, |fabric, window| {
+                doubling(fabric, (window, scratch, len), incoming, combine, way)
+            })
+        })?;
+    }
+    Ok(())
+}
+
+/// What cuts the data into a block for each rank.
+fn run_blocks(
+    lane: &mut Lane,
+    data: &mut [u8],
+    combine: &impl Combine,
+    algorithm: Algorithm,
+) -> Result<(), Failure> {
+    let (len, grain, n) = (data.len(), combine.grain(), lane.fabric.size());
+    let keeps_order = combine.ordered() || lane.tables.deterministic;
+    let way = Way::fitting(lane.message_bytes, grain);
+    let piece = (PIECE_BYTES / grain * grain).max(grain);
+    let room = match algorithm {
+        Algorithm::Owners if keeps_order && n > 2 => Brackets::bytes(piece, n),
+        _ => 0,
+    };
+    let (fabric, _, incoming, scratch) = lane.rooms(room);
+    bulk::scope(fabric, data, grain, |fabric, window| match algorithm {
+        Algorithm::Rabenseifner => rabenseifner(fabric, window, len, incoming, combine, way),
+        Algorithm::Ring => ring(fabric, window, len, incoming, combine, way),
+        _ if room > 0 => owners_ordered(fabric, window, len, scratch, combine, piece),
+        _ => owners(fabric, window, len, combine),
+    })
 }

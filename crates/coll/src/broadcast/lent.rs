@@ -27,15 +27,27 @@ pub fn lent<F: Fabric>(
     route: &Route,
     root: usize,
     window: &mut F::Window<'_>,
+    shape: (usize, usize),
+    fragments: Fragments,
+) -> Result<(), F::Error> {
+    let (parent, children) = (route.toward(root), || route.away(root));
+    flow(fabric, (parent, children), window, shape, fragments)
+}
+
+/// Fragment by fragment from `parent` to `children`, those of any tree.
+pub(super) fn flow<F: Fabric, C: Iterator<Item = usize>>(
+    fabric: &mut F,
+    (parent, children): (Option<usize>, impl Fn() -> C),
+    window: &mut F::Window<'_>,
     (len, grain): (usize, usize),
     fragments: Fragments,
 ) -> Result<(), F::Error> {
     for part in fragments.of(len, grain) {
-        if let Some(parent) = route.toward(root) {
+        if let Some(parent) = parent {
             let into = fabric.own(window, part.clone())?;
             fabric.fetch(parent, into)?;
         }
-        fabric.lend(window, route.away(root), part)?;
+        fabric.lend(window, children(), part)?;
     }
     fabric.settle()
 }

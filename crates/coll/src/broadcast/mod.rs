@@ -1,15 +1,22 @@
 //! Broadcasts: one rank's data for everybody.
 
+mod binomial;
+mod chain;
 mod lent;
+mod scattered;
 mod tree;
 
+pub use binomial::binomial;
+pub use chain::chain;
 pub use lent::lent;
+pub use scattered::scattered;
 pub use tree::tree;
 
 use crate::algorithms::named;
 use crate::failure::Failure;
 use crate::fragments::Fragments;
 use crate::lane::Lane;
+use crate::transfer::Way;
 use corecast_wire::bulk;
 
 named! {
@@ -23,6 +30,12 @@ named! {
         Fixed = "fixed",
         /// [`lent`], in fragments of [`Fragments::DYNAMIC`].
         Dynamic = "dynamic",
+        /// [`binomial`], in fragments of [`Fragments::FIXED`].
+        Binomial = "binomial",
+        /// [`chain`], in fragments of [`Fragments::FIXED`].
+        Chain = "chain",
+        /// [`scattered`].
+        Scattered = "scattered",
     }
 }
 
@@ -54,11 +67,20 @@ fn run_long(lane: &mut Lane, root: usize, data: &mut [u8], grain: usize) -> Resu
         }
         Some(Algorithm::Whole) => Fragments::Whole,
         Some(Algorithm::Dynamic) => Fragments::DYNAMIC,
-        Some(Algorithm::Fixed) | None => Fragments::FIXED,
+        _ => Fragments::FIXED,
     };
     let shape = (data.len(), grain);
-    let route = &lane.tables.broadcast;
-    bulk::scope(&mut lane.fabric, data, grain, |fabric, window| {
-        lent(fabric, route, root, window, shape, fragments)
-    })
+    let (route, asked) = (&lane.tables.broadcast, lane.tables.asked.broadcast);
+    let way = Way::fitting(lane.message_bytes, grain);
+    bulk::scope(
+        &mut lane.fabric,
+        data,
+        grain,
+        |fabric, window| match asked {
+            Some(Algorithm::Binomial) => binomial(fabric, root, window, shape, fragments),
+            Some(Algorithm::Chain) => chain(fabric, root, window, shape, fragments),
+            Some(Algorithm::Scattered) => scattered(fabric, root, window, shape, way),
+            _ => lent(fabric, route, root, window, shape, fragments),
+        },
+    )
 }

@@ -10,6 +10,9 @@ use bytemuck::Pod;
 use corecast_wire::{Fabric, Policy};
 use std::panic::Location;
 
+mod moves;
+mod scans;
+
 /// One rank of a team. Can be sent to another thread, but used by one at a time.
 ///
 /// Every operation must be called by all members, in the same order and with the same root. It

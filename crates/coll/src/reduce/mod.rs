@@ -12,8 +12,10 @@ use crate::algorithms::named;
 use crate::combine::Combine;
 use crate::failure::Failure;
 use crate::fragments::Fragments;
-use crate::lane::Lane;
-use corecast_wire::{Fabric, bulk};
+use crate::hardware::Hardware;
+use crate::lane::{Lane, Tables};
+use corecast_wire::Fabric;
+use corecast_wire::bulk::{self, Window};
 
 named! {
     /// How a reduction is done. Operators that need the order of ranks, and deterministic teams, take
@@ -51,17 +53,98 @@ fn run_message(
     data: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), Failure> {
+    send_up(lane, root, data, combine)?;
+    if lane.fabric.rank() == root {
+        data.copy_from_slice(lane.for_messages(data.len()).2);
+    }
+    Ok(())
+}
+
+/// [`run`] of a rank that is not the root: its data are only read.
+pub(crate) fn contribute(
+    lane: &mut Lane,
+    root: usize,
+    data: &[u8],
+    combine: &impl Combine,
+) -> Result<(), Failure> {
+    debug_assert_ne!(
+        lane.fabric.rank(),
+        root,
+        "the root gets what all make together"
+    );
+    let grain = combine.grain();
+    let asked = lane.tables.asked.reduce;
+    let short = match asked {
+        Some(Algorithm::Messages) => grain <= lane.message_bytes,
+        Some(_) => false,
+        None => data.len() <= lane.message_bytes,
+    };
+    if short {
+        let bytes = (lane.message_bytes / grain * grain).max(grain);
+        for part in Fragments::Fixed(bytes).of(data.len(), grain) {
+            send_up(lane, root, &data[part], combine)?;
+        }
+        return Ok(());
+    }
+    let fragments = fragments(asked);
+    let len = data.len();
+    let room = SCRATCH_FRAGMENTS * fragments.bytes(len, grain);
+    lane.with_scratch(room, grain, |fabric, tables, scratch| {
+        bulk::scope_to_read(fabric, data, grain, |fabric, window| {
+            lend_up(
+                fabric,
+                tables,
+                root,
+                (window, scratch),
+                len,
+                fragments,
+                combine,
+            )
+        })
+    })
+}
+
+/// One message's worth; the root's sum is in the first buffer of messages then.
+#[inline(always)]
+fn send_up(
+    lane: &mut Lane,
+    root: usize,
+    data: &[u8],
+    combine: &impl Combine,
+) -> Result<(), Failure> {
     let (fabric, tables, sum, incoming) = lane.for_messages(data.len());
     sum.copy_from_slice(data);
     if combine.ordered() || tables.deterministic {
-        ordered(fabric, &tables.ordered, root, sum, incoming, combine)?;
+        ordered(fabric, &tables.ordered, root, sum, incoming, combine)
     } else {
-        tree(fabric, &tables.reduce, root, sum, incoming, combine)?;
+        tree(fabric, &tables.reduce, root, sum, incoming, combine)
     }
-    if fabric.rank() == root {
-        data.copy_from_slice(sum);
+}
+
+fn fragments(asked: Option<Algorithm>) -> Fragments {
+    match asked {
+        Some(Algorithm::Whole) => Fragments::Whole,
+        Some(Algorithm::Dynamic) => Fragments::DYNAMIC,
+        _ => Fragments::FIXED,
     }
-    Ok(())
+}
+
+fn lend_up(
+    fabric: &mut Hardware,
+    tables: &Tables,
+    root: usize,
+    buffers: (&mut Window<'_>, &mut Window<'_>),
+    len: usize,
+    fragments: Fragments,
+    combine: &impl Combine,
+) -> Result<(), Failure> {
+    if combine.ordered() || tables.deterministic {
+        let route = &tables.ordered;
+        ordered_lent(fabric, route, root, buffers, len, fragments, combine)
+    } else {
+        let route = &tables.reduce;
+        lent(fabric, route, root, buffers, len, fragments, combine)
+    }
 }
 
 #[inline(never)]
@@ -72,44 +155,28 @@ fn run_long(
     combine: &impl Combine,
 ) -> Result<(), Failure> {
     let grain = combine.grain();
-    let fragments = match lane.tables.asked.reduce {
-        Some(Algorithm::Messages) if grain <= lane.message_bytes => {
-            let bytes = lane.message_bytes / grain * grain;
-            for part in Fragments::Fixed(bytes).of(data.len(), grain) {
-                run_message(lane, root, &mut data[part], combine)?;
-            }
-            return Ok(());
+    let asked = lane.tables.asked.reduce;
+    if asked == Some(Algorithm::Messages) && grain <= lane.message_bytes {
+        let bytes = lane.message_bytes / grain * grain;
+        for part in Fragments::Fixed(bytes).of(data.len(), grain) {
+            run_message(lane, root, &mut data[part], combine)?;
         }
-        Some(Algorithm::Whole) => Fragments::Whole,
-        Some(Algorithm::Dynamic) => Fragments::DYNAMIC,
-        _ => Fragments::FIXED,
-    };
+        return Ok(());
+    }
+    let fragments = fragments(asked);
     let len = data.len();
     let room = SCRATCH_FRAGMENTS * fragments.bytes(len, grain);
     lane.with_scratch(room, grain, |fabric, tables, scratch| {
         bulk::scope(fabric, data, grain, |fabric, window| {
-            let buffers = (window, scratch);
-            if combine.ordered() || tables.deterministic {
-                ordered_lent(
-                    fabric,
-                    &tables.ordered,
-                    root,
-                    buffers,
-                    len,
-                    fragments,
-                    combine,
-                )
-            } else {
-                lent(
-                    fabric,
-                    &tables.reduce,
-                    root,
-                    buffers,
-                    len,
-                    fragments,
-                    combine,
-                )
-            }
+            lend_up(
+                fabric,
+                tables,
+                root,
+                (window, scratch),
+                len,
+                fragments,
+                combine,
+            )
         })
     })
 }

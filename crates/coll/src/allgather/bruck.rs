@@ -1,0 +1,55 @@
+//! Twice as much with every step, for any number of ranks.
+//!
+//! ```text
+//!   7 ranks, at rank 0:  0 │ 1 from rank 1 │ 2 3 from rank 2 │ 4 5 6 from rank 4
+//! ```
+
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Each rank has its own part, `len` bytes in rank order, in `window`; all get all parts. Parts stay at
+/// their places, so those that go around from the last rank to the first take a transfer for each side.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// ⌈log2 n⌉ steps, in each of which a rank gives one interval of ranks, in two transfers where the
+/// interval goes around. Needs links from r to r ± 2^k.
+///
+/// # Source
+///
+/// Bruck, Ho, Kipnis, Upfal and Weathersby 1997 §4, without the rotation.
+pub fn bruck<F: Fabric>(
+    fabric: &mut F,
+    window: &mut F::Window<'_>,
+    len: usize,
+    way: Way,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    let mut have = 1;
+    while have < n {
+        let more = have.min(n - have);
+        let (above, below) = ((rank + have) % n, (rank + n - have) % n);
+        for interval in intervals(rank, more, n) {
+            let bytes = interval.start * len..interval.end * len;
+            way.give(fabric, window, below, bytes)?;
+        }
+        for interval in intervals(above, more, n) {
+            let into = fabric.own(window, interval.start * len..interval.end * len)?;
+            way.take(fabric, above, into)?;
+        }
+        have += more;
+    }
+    fabric.settle()
+}
+
+/// `count` ranks from `first` on, around from the last to the first.
+fn intervals(first: usize, count: usize, n: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = first + count;
+    let around = (end > n).then(|| 0..end - n);
+    std::iter::once(first..end.min(n)).chain(around)
+}

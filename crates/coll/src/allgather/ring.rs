@@ -1,0 +1,37 @@
+//! Around a ring: each rank passes on what it got last.
+
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Each rank has part number `first`, which differs from the next rank's as the ranks do, in `window`;
+/// all get all parts.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// n − 1 transfers of a part by each rank, in n − 1 steps, all ranks at the same time. Needs links from
+/// r to r ± 1.
+///
+/// # Source
+///
+/// Thakur, Rabenseifner and Gropp 2005 §4.1.
+pub fn ring<F: Fabric>(
+    fabric: &mut F,
+    window: &mut F::Window<'_>,
+    part: impl Fn(usize) -> Range<usize>,
+    first: usize,
+    way: Way,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    let (right, left) = ((rank + 1) % n, (rank + n - 1) % n);
+    for step in 1..n {
+        way.give(fabric, window, right, part((first + n + 1 - step) % n))?;
+        let into = fabric.own(window, part((first + n - step) % n))?;
+        way.take(fabric, left, into)?;
+    }
+    fabric.settle()
+}

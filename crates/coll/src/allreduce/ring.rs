@@ -1,0 +1,39 @@
+//! Twice around a ring: a reduction that scatters, and an allgather (Patarasuk and Yuan 2009).
+
+use crate::allgather;
+use crate::combine::Combine;
+use crate::fragments::block;
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+
+/// Combines the `len` bytes of everybody's window into everybody's, each block in the order of ranks
+/// from its own on, around. `incoming` has room for a message.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// 2 (n − 1) transfers of len / n bytes by each rank, in as many steps: the least that can be moved.
+/// Needs links from r to r ± 1, and an operator that is commutative.
+pub fn ring<F: Fabric>(
+    fabric: &mut F,
+    window: &mut F::Window<'_>,
+    len: usize,
+    incoming: &mut [u8],
+    combine: &impl Combine,
+    way: Way,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    let (right, left) = ((rank + 1) % n, (rank + n - 1) % n);
+    let block = |index: usize| block(len, combine.grain(), n, index % n);
+    for step in 1..n {
+        way.give(fabric, window, right, block(rank + n + 1 - step))?;
+        let sum = fabric.own(window, block(rank + n - step))?;
+        way.take_with(fabric, left, sum.len(), incoming, |start, piece| {
+            combine.combine_left(&mut sum[start..start + piece.len()], piece);
+        })?;
+    }
+    allgather::ring(fabric, window, block, rank + 1, way)
+}

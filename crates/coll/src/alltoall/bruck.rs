@@ -1,0 +1,72 @@
+//! Parts travel by the bits of their distance: few transfers, each of half of all parts.
+
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Bytes of scratch for parts of `len` bytes: all of them, and those of one step on the way out and
+/// on the way in.
+pub(crate) fn scratch_bytes(len: usize, n: usize) -> usize {
+    let moved = n.div_ceil(2);
+    len * (n + 2 * moved)
+}
+
+/// Gives `give(peer)` of each rank's `send` to each `peer`, which has it at `take(rank)` of `recv`. No
+/// part is longer than `len`, and all travel as if they were as long. Buffers: `scratch` has
+/// n + 2 ⌈n / 2⌉ times `len` bytes.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// ⌈log2 n⌉ transfers by each rank, of those parts that have a bit set in their distance: n / 2, or
+/// fewer. Each part is copied up to ⌈log2 n⌉ + 2 times. Needs links from r to r ± 2^k.
+///
+/// # Source
+///
+/// Bruck, Ho, Kipnis, Upfal and Weathersby 1997 §3.
+pub fn bruck<F: Fabric>(
+    fabric: &mut F,
+    send: &[u8],
+    give: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    take: impl Fn(usize) -> Range<usize>,
+    (scratch, len): (&mut F::Window<'_>, usize),
+    way: Way,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    // Scratch: what goes out, all parts, what comes in. The part at place `distance` goes that far up.
+    let place = |distance: usize| distance * len..(distance + 1) * len;
+    let (most, all) = (n.div_ceil(2) * len, n * len);
+    let parts = fabric.own(scratch, most..most + all)?;
+    for distance in 0..n {
+        let part = &send[give((rank + distance) % n)];
+        parts[place(distance)][..part.len()].copy_from_slice(part);
+    }
+    let steps = (0..usize::BITS).map(|bit| 1 << bit);
+    for step in steps.take_while(|&step| step < n) {
+        let moved = || (1..n).filter(move |distance| distance & step != 0);
+        let bytes = moved().count() * len;
+        // What went out before has been taken when this returns.
+        let buffer = fabric.own(scratch, 0..most + all)?;
+        let (out, parts) = buffer.split_at_mut(most);
+        for (slot, distance) in moved().enumerate() {
+            out[place(slot)].copy_from_slice(&parts[place(distance)]);
+        }
+        way.give(fabric, scratch, (rank + step) % n, 0..bytes)?;
+        let buffer = fabric.own(scratch, most..most + all + bytes)?;
+        let (parts, into) = buffer.split_at_mut(all);
+        way.take(fabric, (rank + n - step) % n, into)?;
+        for (slot, distance) in moved().enumerate() {
+            parts[place(distance)].copy_from_slice(&into[place(slot)]);
+        }
+    }
+    for distance in 0..n {
+        let into = &mut recv[take((rank + n - distance) % n)];
+        let start = most + distance * len;
+        into.copy_from_slice(fabric.view(scratch, start..start + into.len()));
+    }
+    fabric.settle()
+}

@@ -1,0 +1,38 @@
+//! Everybody to everybody, in an order in which no two ranks meet at a third.
+
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Gives `give(peer)` of each rank's `send` to each `peer`, which has it at `take(rank)` of `recv`.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// n − 1 transfers of a part by each rank, all at the same time. Needs links between all pairs.
+///
+/// # Source
+///
+/// The shifted order: Thakur, Rabenseifner and Gropp 2005 §4.4.
+#[inline]
+pub fn direct<F: Fabric>(
+    fabric: &mut F,
+    send: &F::Window<'_>,
+    give: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    take: impl Fn(usize) -> Range<usize>,
+    way: Way,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    for peer in (1..n).map(|step| (rank + step) % n) {
+        way.give(fabric, send, peer, give(peer))?;
+    }
+    recv[take(rank)].copy_from_slice(fabric.view(send, give(rank)));
+    for peer in (1..n).map(|step| (rank + n - step) % n) {
+        way.take(fabric, peer, &mut recv[take(peer)])?;
+    }
+    fabric.settle()
+}

@@ -1,0 +1,31 @@
+//! From rank to rank: nobody serves two, so long data flow at the speed of one copy.
+
+use crate::fragments::Fragments;
+use corecast_wire::Fabric;
+
+/// Gives the `len` bytes of `root`'s window to everybody's, whose elements have `grain` bytes.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// n − 1 loans for each fragment; the first one takes n − 1 steps. Needs links from r to r ± 1.
+///
+/// # Source
+///
+/// The pipelined chain of Open MPI (Pješivac-Grbović and others 2007 §3).
+pub fn chain<F: Fabric>(
+    fabric: &mut F,
+    root: usize,
+    window: &mut F::Window<'_>,
+    shape: (usize, usize),
+    fragments: Fragments,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    let (left, right) = ((rank + n - 1) % n, (rank + 1) % n);
+    let above = (rank != root).then_some(left);
+    let below = || (right != root).then_some(right).into_iter();
+    super::lent::flow(fabric, (above, below), window, shape, fragments)
+}

@@ -1,0 +1,36 @@
+//! From everybody straight to the root: no part is moved twice.
+
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Gives each rank's `len` bytes of `send` to `part(rank)` of `root`'s `recv`. Other ranks' `recv` is
+/// not looked at.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// n − 1 transfers of a part, which the root takes one after another. Needs links from all to the root.
+#[inline]
+pub fn direct<F: Fabric>(
+    fabric: &mut F,
+    root: usize,
+    (send, len): (&F::Window<'_>, usize),
+    recv: &mut [u8],
+    part: impl Fn(usize) -> Range<usize>,
+    way: Way,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    if rank != root {
+        way.give(fabric, send, root, 0..len)?;
+        return fabric.settle();
+    }
+    recv[part(root)].copy_from_slice(fabric.view(send, 0..len));
+    for peer in (1..n).map(|step| (root + step) % n) {
+        way.take(fabric, peer, &mut recv[part(peer)])?;
+    }
+    Ok(())
+}

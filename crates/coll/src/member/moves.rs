@@ -1,0 +1,349 @@
+//! Operations that move data: scatter, gather, allgather, all-to-all.
+
+use super::{Member, grain};
+use crate::failure::Failure;
+use crate::operation::Kind;
+use crate::parts::Parts;
+use crate::{allgather, alltoall, gather, scatter};
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use std::panic::Location;
+
+impl Member {
+    /// Gives each rank its part of `root`'s `send`: as many elements as `recv` has, in rank order.
+    /// Other ranks give `None`.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; `recv` may then be partly overwritten.
+    ///
+    /// # Panics
+    ///
+    /// If `root` is outside of the team, or its `send` is not as long as all parts.
+    ///
+    /// # Cost
+    ///
+    /// See [`scatter::direct`]; on ranks that are not all linked [`scatter::binomial`], which allocates
+    /// for more than its scratch.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_coll::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:3").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// let parts = team.run(|member| {
+    ///     let all = [10, 11, 20, 21, 30, 31];
+    ///     let mut mine = [0; 2];
+    ///     let send = (member.rank() == 1).then_some(&all[..]);
+    ///     member.scatter(1, send, &mut mine).map(|()| mine)
+    /// });
+    /// assert_eq!(parts, [Ok([10, 11]), Ok([20, 21]), Ok([30, 31])]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn scatter<T: Pod>(
+        &mut self,
+        root: usize,
+        send: Option<&[T]>,
+        recv: &mut [T],
+    ) -> Result<(), Failure> {
+        self.begin(Kind::Scatter, root, Location::caller())?;
+        let send = if self.rank() == root {
+            let send = send.unwrap_or_else(|| no_buffer("send"));
+            same("send", send.len(), recv.len(), self.size());
+            send
+        } else {
+            &[]
+        };
+        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
+        scatter::run(&mut self.lane, root, send, recv, grain::<T>())
+    }
+
+    /// [`scatter`](Self::scatter) of parts of any lengths, which `root` gives. `recv` is as long as this
+    /// rank's.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; [`Failure::Length`] where `recv` is not as long as the part.
+    ///
+    /// # Panics
+    ///
+    /// If `root` is outside of the team, or a part outside of its `send`.
+    ///
+    /// # Cost
+    ///
+    /// As [`scatter`](Self::scatter); on ranks that are not all linked a broadcast of the lengths before.
+    #[track_caller]
+    pub fn scatterv<T: Pod>(
+        &mut self,
+        root: usize,
+        send: Option<(&[T], Parts<'_>)>,
+        recv: &mut [T],
+    ) -> Result<(), Failure> {
+        self.begin(Kind::Scatterv, root, Location::caller())?;
+        let (send, parts): (&[T], _) = if self.rank() == root {
+            let (send, parts) = send.unwrap_or_else(|| no_buffer("send"));
+            parts.check(self.size(), send.len());
+            same_part("recv", recv.len(), parts.of(root).len());
+            (send, parts)
+        } else {
+            (&[], Parts::new(&[], &[]))
+        };
+        let part = parts.bytes(grain::<T>());
+        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
+        scatter::run_parts(&mut self.lane, root, send, part, recv, grain::<T>())
+    }
+
+    /// Gives everybody's `send` to `root`'s `recv`, side by side in rank order. All ranks give as many
+    /// elements; others than the root give `None` for `recv`.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; `recv` may then be partly overwritten.
+    ///
+    /// # Panics
+    ///
+    /// If `root` is outside of the team, or its `recv` is not as long as all parts.
+    ///
+    /// # Cost
+    ///
+    /// See [`gather::direct`]; on ranks that are not all linked [`gather::binomial`], which allocates for
+    /// more than its scratch.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_coll::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:3").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// let gathered = team.run(|member| {
+    ///     let mut all = [0; 3];
+    ///     let recv = (member.rank() == 2).then_some(&mut all[..]);
+    ///     member.gather(2, &[member.rank() + 5], recv).map(|()| all)
+    /// });
+    /// assert_eq!(gathered, [Ok([0, 0, 0]), Ok([0, 0, 0]), Ok([5, 6, 7])]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn gather<T: Pod>(
+        &mut self,
+        root: usize,
+        send: &[T],
+        recv: Option<&mut [T]>,
+    ) -> Result<(), Failure> {
+        self.begin(Kind::Gather, root, Location::caller())?;
+        let recv = if self.rank() == root {
+            let recv = recv.unwrap_or_else(|| no_buffer("recv"));
+            same("recv", recv.len(), send.len(), self.size());
+            recv
+        } else {
+            &mut []
+        };
+        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
+        gather::run(&mut self.lane, root, send, recv, grain::<T>())
+    }
+
+    /// [`gather`](Self::gather) of parts of any lengths, for which `root` says where it wants them.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; [`Failure::Length`] where a rank gives another number of elements than the root
+    /// wants.
+    ///
+    /// # Panics
+    ///
+    /// If `root` is outside of the team, or parts overlap or are outside of its `recv`.
+    ///
+    /// # Cost
+    ///
+    /// As [`gather`](Self::gather); on ranks that are not all linked a broadcast of the lengths before.
+    #[track_caller]
+    pub fn gatherv<T: Pod>(
+        &mut self,
+        root: usize,
+        send: &[T],
+        recv: Option<(&mut [T], Parts<'_>)>,
+    ) -> Result<(), Failure> {
+        self.begin(Kind::Gatherv, root, Location::caller())?;
+        let (recv, parts): (&mut [T], _) = if self.rank() == root {
+            let (recv, parts) = recv.unwrap_or_else(|| no_buffer("recv"));
+            parts.check_to_write(self.size(), recv.len());
+            same_part("send", send.len(), parts.of(root).len());
+            (recv, parts)
+        } else {
+            (&mut [], Parts::new(&[], &[]))
+        };
+        let part = parts.bytes(grain::<T>());
+        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
+        gather::run_parts(&mut self.lane, root, send, recv, part, grain::<T>())
+    }
+
+    /// Gives everybody's `send` to everybody's `recv`, side by side in rank order. All ranks give as many
+    /// elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; `recv` may then be partly overwritten.
+    ///
+    /// # Panics
+    ///
+    /// If `recv` is not as long as all parts.
+    ///
+    /// # Cost
+    ///
+    /// See [`allgather::direct`]; on ranks that are not all linked [`allgather::bruck`] and
+    /// [`allgather::ring`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_coll::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:3").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// team.run(|member| {
+    ///     let mut all = [0; 3];
+    ///     member.allgather(&[member.rank() + 5], &mut all).unwrap();
+    ///     assert_eq!(all, [5, 6, 7]);
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn allgather<T: Pod>(&mut self, send: &[T], recv: &mut [T]) -> Result<(), Failure> {
+        self.begin(Kind::Allgather, 0, Location::caller())?;
+        same("recv", recv.len(), send.len(), self.size());
+        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
+        allgather::run(&mut self.lane, send, recv, grain::<T>())
+    }
+
+    /// [`allgather`](Self::allgather) of parts of any lengths: all ranks give the same counts, and each
+    /// says where it wants the parts.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; [`Failure::Length`] where ranks do not agree about a count.
+    ///
+    /// # Panics
+    ///
+    /// If parts overlap or are outside of `recv`, or this rank's is not as long as `send`.
+    #[track_caller]
+    pub fn allgatherv<T: Pod>(
+        &mut self,
+        send: &[T],
+        recv: &mut [T],
+        parts: Parts<'_>,
+    ) -> Result<(), Failure> {
+        self.begin(Kind::Allgatherv, 0, Location::caller())?;
+        parts.check_to_write(self.size(), recv.len());
+        same_part("send", send.len(), parts.of(self.rank()).len());
+        let part = parts.bytes(grain::<T>());
+        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
+        allgather::run_parts(&mut self.lane, send, recv, part, grain::<T>())
+    }
+
+    /// Gives part r of everybody's `send` to rank r, which has them side by side in rank order in `recv`.
+    /// All parts have as many elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; `recv` may then be partly overwritten.
+    ///
+    /// # Panics
+    ///
+    /// If `send` and `recv` differ in length, or cannot be cut into one part for each rank.
+    ///
+    /// # Cost
+    ///
+    /// See [`alltoall::direct`]; on ranks that are not all linked [`alltoall::bruck`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_coll::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:3").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// let turned = team.run(|member| {
+    ///     let mine = [0, 1, 2].map(|to| 10 * member.rank() + to);
+    ///     let mut all = [0; 3];
+    ///     member.alltoall(&mine, &mut all).map(|()| all)
+    /// });
+    /// assert_eq!(turned, [Ok([0, 10, 20]), Ok([1, 11, 21]), Ok([2, 12, 22])]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn alltoall<T: Pod>(&mut self, send: &[T], recv: &mut [T]) -> Result<(), Failure> {
+        self.begin(Kind::Alltoall, 0, Location::caller())?;
+        let n = self.size();
+        let (given, len) = (send.len(), recv.len());
+        assert!(
+            given == len && len.is_multiple_of(n),
+            "an all-to-all of {given} elements into {len} on {n} ranks: give as many, one part for each rank"
+        );
+        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
+        let part = len / n * size_of::<T>();
+        alltoall::run(&mut self.lane, send, recv, part, grain::<T>())
+    }
+
+    /// [`alltoall`](Self::alltoall) of parts of any lengths: `give` says where in `send` the parts for the
+    /// others are, `take` where in `recv` this rank wants theirs.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; [`Failure::Length`] where a rank takes another number of elements than it is given.
+    ///
+    /// # Panics
+    ///
+    /// If parts are outside of their buffers or overlap in `recv`, or this rank's own two differ in
+    /// length.
+    ///
+    /// # Cost
+    ///
+    /// See [`alltoall::direct`]; on ranks that are not all linked [`alltoall::bruck`], as if all parts
+    /// were as long as the longest.
+    #[track_caller]
+    pub fn alltoallv<T: Pod>(
+        &mut self,
+        (send, give): (&[T], Parts<'_>),
+        (recv, take): (&mut [T], Parts<'_>),
+    ) -> Result<(), Failure> {
+        self.begin(Kind::Alltoallv, 0, Location::caller())?;
+        let (n, rank) = (self.size(), self.rank());
+        give.check(n, send.len());
+        take.check_to_write(n, recv.len());
+        same_part("recv", take.of(rank).len(), give.of(rank).len());
+        let (give, take) = (give.bytes(grain::<T>()), take.bytes(grain::<T>()));
+        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
+        alltoall::run_parts(&mut self.lane, send, give, recv, take, grain::<T>())
+    }
+}
+
+#[cold]
+#[track_caller]
+fn no_buffer(name: &str) -> ! {
+    panic!("the root gives no `{name}`: give its buffer, others give None")
+}
+
+#[track_caller]
+#[inline(always)]
+fn same(name: &str, len: usize, part: usize, n: usize) {
+    assert!(
+        part.checked_mul(n) == Some(len),
+        "`{name}` has {len} elements: {n} ranks need {part} each"
+    );
+}
+
+#[track_caller]
+#[inline(always)]
+fn same_part(name: &str, len: usize, part: usize) {
+    assert!(
+        len == part,
+        "this rank's `{name}` has {len} elements, its part {part}"
+    );
+}

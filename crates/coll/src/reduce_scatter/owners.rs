@@ -1,0 +1,110 @@
+//! Each rank takes everybody's copy of its block, and combines.
+
+use crate::brackets::Brackets;
+use crate::combine::Combine;
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Combines `block(rank)` of everybody's `send` into each rank's `recv`, from its own on in the order
+/// of ranks; two ranks in rank order. `incoming` has room for a message.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// n − 1 transfers of a block by each rank, all at the same time: the least that can be moved. Needs
+/// links between all pairs, and an operator that is commutative or two ranks.
+#[inline]
+pub fn owners<F: Fabric>(
+    fabric: &mut F,
+    send: &F::Window<'_>,
+    block: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    incoming: &mut [u8],
+    combine: &impl Combine,
+    way: Way,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    for owner in (1..n).map(|step| (rank + n - step) % n) {
+        way.give(fabric, send, owner, block(owner))?;
+    }
+    let mine = fabric.view(send, block(rank));
+    if n == 1 {
+        recv.copy_from_slice(mine);
+    }
+    for step in 1..n {
+        let peer = (rank + step) % n;
+        way.take_with(fabric, peer, mine.len(), incoming, |start, piece| {
+            let range = start..start + piece.len();
+            let (sum, mine) = (&mut recv[range.clone()], &mine[range]);
+            match step {
+                1 if peer < rank => combine.combine_into(sum, piece, mine),
+                1 => combine.combine_into(sum, mine, piece),
+                _ => combine.combine(sum, piece),
+            }
+        })?;
+    }
+    fabric.settle()
+}
+
+/// Bytes of a block that [`owners_ordered`] combines at a time: as many of them as a stack is deep fit
+/// the second-level cache.
+pub const PIECE_BYTES: usize = 16 * 1024;
+
+/// The same in rank order, with the brackets of [`Brackets`], `piece` bytes at a time. Buffers: room
+/// for a message, and [`Brackets::bytes`].
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// n − 1 transfers by each rank for every piece of a block. Half of what comes in is copied before it
+/// is combined. Needs links between all pairs.
+pub fn owners_ordered<F: Fabric>(
+    fabric: &mut F,
+    send: &F::Window<'_>,
+    block: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    (incoming, stack): (&mut [u8], &mut [u8]),
+    combine: &impl Combine,
+    (way, piece): (Way, usize),
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    let part = |owner: usize, start: usize| {
+        let block = block(owner);
+        let at = |offset: usize| block.start + offset.min(block.len());
+        (start == 0 || start < block.len()).then(|| at(start)..at(start + piece))
+    };
+    let longest = (0..n).map(|owner| block(owner).len()).max().unwrap_or(0);
+    for start in (0..longest.max(1)).step_by(piece) {
+        // A piece is lent after the one before was combined here, so at most two are out, and no rank
+        // waits for room while others wait for it.
+        for owner in (1..n).map(|step| (rank + n - step) % n) {
+            if let Some(part) = part(owner, start) {
+                way.give(fabric, send, owner, part)?;
+            }
+        }
+        let Some(mine) = part(rank, start) else {
+            continue;
+        };
+        let mut sum = Brackets::new(stack, mine.len(), combine);
+        for peer in 0..n {
+            sum.open();
+            if peer == rank {
+                sum.take(0, fabric.view(send, mine.clone()));
+            } else {
+                way.take_with(fabric, peer, mine.len(), incoming, |at, bytes| {
+                    sum.take(at, bytes);
+                })?;
+            }
+            sum.close();
+        }
+        recv[start..start + mine.len()].copy_from_slice(sum.result());
+    }
+    fabric.settle()
+}

@@ -1,0 +1,35 @@
+//! From the root straight to everybody: no part is moved twice.
+
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Gives `part(rank)` of `root`'s `send` to each rank's `recv`. Other ranks' `send` is not looked at.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// n − 1 transfers of a part, all from the root: with messages it writes them one after another, with
+/// loans all others read at the same time. Needs links from the root to all.
+#[inline]
+pub fn direct<F: Fabric>(
+    fabric: &mut F,
+    root: usize,
+    send: &F::Window<'_>,
+    part: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    way: Way,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    if rank != root {
+        return way.take(fabric, root, recv);
+    }
+    for peer in (1..n).map(|step| (root + step) % n) {
+        way.give(fabric, send, peer, part(peer))?;
+    }
+    recv.copy_from_slice(fabric.view(send, part(root)));
+    fabric.settle()
+}

@@ -1,0 +1,173 @@
+//! How a part of a buffer goes from one rank to another: short ones in messages, long ones lent.
+//!
+//! Both ends know the length, so both choose the same. Parts of no bytes go as empty messages, so
+//! that ranks that disagree about a length always notice.
+
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Up to which length parts go in messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Bytes of the longest message, whole elements.
+    chunk: usize,
+    /// Longer parts are lent.
+    lend_above: usize,
+}
+
+impl Way {
+    /// One message where that suffices, else a loan: of elements of `grain` bytes, and messages of at
+    /// most `message_bytes`.
+    #[inline(always)]
+    pub fn fitting(message_bytes: usize, grain: usize) -> Self {
+        let chunk = message_bytes / grain * grain;
+        Self {
+            chunk: chunk.max(1),
+            lend_above: chunk,
+        }
+    }
+
+    /// Messages alone, as many as it takes; elements longer than a message are lent all the same.
+    pub fn push(message_bytes: usize, grain: usize) -> Self {
+        let fitting = Self::fitting(message_bytes, grain);
+        Self {
+            lend_above: match fitting.lend_above {
+                0 => 0,
+                _ => usize::MAX,
+            },
+            ..fitting
+        }
+    }
+
+    /// Loans alone.
+    pub fn pull(message_bytes: usize, grain: usize) -> Self {
+        Self {
+            lend_above: 0,
+            ..Self::fitting(message_bytes, grain)
+        }
+    }
+
+    /// How many messages or loans `len` bytes take.
+    pub fn transfers(self, len: usize) -> usize {
+        match len > self.lend_above {
+            true => 1,
+            false => len.div_ceil(self.chunk).max(1),
+        }
+    }
+
+    /// Gives a part of `window` to `peer`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the fabric.
+    #[inline(always)]
+    pub fn give<F: Fabric>(
+        self,
+        fabric: &mut F,
+        window: &F::Window<'_>,
+        peer: usize,
+        range: Range<usize>,
+    ) -> Result<(), F::Error> {
+        self.give_all(fabric, window, std::iter::once(peer), range)
+    }
+
+    /// Gives a part of `window` to each of `peers`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the fabric.
+    #[inline(always)]
+    pub fn give_all<F: Fabric>(
+        self,
+        fabric: &mut F,
+        window: &F::Window<'_>,
+        peers: impl Iterator<Item = usize>,
+        range: Range<usize>,
+    ) -> Result<(), F::Error> {
+        if range.len() > self.lend_above {
+            return fabric.lend(window, peers, range);
+        }
+        let bytes = fabric.view(window, range);
+        for peer in peers {
+            for part in self.messages(bytes.len()) {
+                fabric.send(peer, &bytes[part])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes as many bytes as `into` has from `peer`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the fabric.
+    #[inline(always)]
+    pub fn take<F: Fabric>(
+        self,
+        fabric: &mut F,
+        peer: usize,
+        into: &mut [u8],
+    ) -> Result<(), F::Error> {
+        if into.len() > self.lend_above {
+            return fabric.fetch(peer, into);
+        }
+        for part in self.messages(into.len()) {
+            fabric.receive(peer, &mut into[part])?;
+        }
+        Ok(())
+    }
+
+    /// Takes `len` bytes from `peer` and gives them to `each`, piece by piece, with the place where the
+    /// piece begins. `incoming` has room for a message.
+    ///
+    /// # Errors
+    ///
+    /// Those of the fabric.
+    #[inline(always)]
+    pub fn take_with<F: Fabric>(
+        self,
+        fabric: &mut F,
+        peer: usize,
+        len: usize,
+        incoming: &mut [u8],
+        mut each: impl FnMut(usize, &[u8]),
+    ) -> Result<(), F::Error> {
+        if len > self.lend_above {
+            return fabric.borrow(peer, len, each);
+        }
+        for part in self.messages(len) {
+            let incoming = &mut incoming[..part.len()];
+            fabric.receive(peer, incoming)?;
+            each(part.start, incoming);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn messages(self, len: usize) -> impl Iterator<Item = Range<usize>> {
+        let chunk = self.chunk;
+        let count = if len <= chunk { 1 } else { len.div_ceil(chunk) };
+        (0..count).map(move |index| index * chunk..((index + 1) * chunk).min(len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_take_as_many_transfers_as_they_say() {
+        let ways = [Way::fitting(48, 8), Way::push(48, 8), Way::pull(48, 8)];
+        for (len, transfers) in [
+            (0, [1, 1, 1]),
+            (48, [1, 1, 1]),
+            (56, [1, 2, 1]),
+            (480, [1, 10, 1]),
+        ] {
+            assert_eq!(ways.map(|way| way.transfers(len)), transfers, "{len} bytes");
+        }
+        // Elements of 64 bytes fit no message: all ways lend.
+        assert_eq!(Way::push(48, 64), Way::fitting(48, 64));
+        assert_eq!(Way::push(48, 64).transfers(6400), 1);
+    }
+}
