@@ -140,6 +140,8 @@ mod tests {
         assert!(outside.contains("rank 1, 2 elements from 2 on, is not within the buffer's 3"));
         assert!(refused(|| Parts::new(&[1], &[usize::MAX]).check(1, 3)).contains("not within"));
         assert!(refused(|| Parts::new(&[1], &[0]).check(2, 3)).contains("1 ranks in a team of 2"));
-        assert!(refused(|| drop(Parts::new(&[1, 2], &[0]))).contains("2 counts and 1 displace"));
+        assert!(
+            refused(|| Parts::new(&[1, 2], &[0]).check(1, 1)).contains("2 counts and 1 displace")
+        );
     }
 }
