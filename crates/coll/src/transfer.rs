@@ -27,6 +27,17 @@ impl Way {
         }
     }
 
+    /// Up to two messages, else a loan: for ranks that only give or only take, since two messages fit
+    /// a queue at a time. Two are faster than a loan: 0.8 times as long at 512 bytes.
+    #[inline(always)]
+    pub fn one_way(message_bytes: usize, grain: usize) -> Self {
+        let fitting = Self::fitting(message_bytes, grain);
+        Self {
+            lend_above: 2 * fitting.lend_above,
+            ..fitting
+        }
+    }
+
     /// Messages alone, as many as it takes; elements longer than a message are lent all the same.
     pub fn push(message_bytes: usize, grain: usize) -> Self {
         let fitting = Self::fitting(message_bytes, grain);

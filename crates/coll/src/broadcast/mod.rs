@@ -55,8 +55,12 @@ pub(crate) fn run(
 
 #[inline(never)]
 fn run_long(lane: &mut Lane, root: usize, data: &mut [u8], grain: usize) -> Result<(), Failure> {
-    let fragments = match lane.tables.asked.broadcast {
-        Some(Algorithm::Messages) => {
+    let asked = lane.tables.asked.broadcast;
+    let fragments = match asked {
+        // Two messages are faster than a loan: 0.77 times as long at 512 bytes, 1.6 with three.
+        None | Some(Algorithm::Messages)
+            if asked.is_some() || data.len() <= 2 * lane.message_bytes =>
+        {
             for chunk in data.chunks_mut(lane.message_bytes) {
                 tree(&mut lane.fabric, &lane.tables.broadcast, root, chunk)?;
             }
@@ -70,7 +74,7 @@ fn run_long(lane: &mut Lane, root: usize, data: &mut [u8], grain: usize) -> Resu
         _ => Fragments::FIXED,
     };
     let shape = (data.len(), grain);
-    let (route, asked) = (&lane.tables.broadcast, lane.tables.asked.broadcast);
+    let route = &lane.tables.broadcast;
     let way = Way::fitting(lane.message_bytes, grain);
     bulk::scope(
         &mut lane.fabric,

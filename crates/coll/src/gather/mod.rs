@@ -83,7 +83,7 @@ fn run_direct(
     let way = match asked {
         Some(Algorithm::Push) => Way::push(lane.message_bytes, grain),
         Some(Algorithm::Pull) => Way::pull(lane.message_bytes, grain),
-        _ => Way::fitting(lane.message_bytes, grain),
+        _ => Way::one_way(lane.message_bytes, grain),
     };
     let near = lane.tables.near(lane.fabric.rank(), root);
     bulk::scope_to_read(&mut lane.fabric, send, grain, |fabric, send| match asked {

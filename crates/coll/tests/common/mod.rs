@@ -1,0 +1,196 @@
+//! A second fabric, made of the standard library's channels, that counts what goes through it.
+
+// Each test takes what it needs.
+#![allow(dead_code)]
+
+use corecast_coll::Combine;
+use corecast_wire::Fabric;
+use std::convert::Infallible;
+use std::ops::{Add, Range};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// What went out of a fabric.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    pub notifications: usize,
+    pub messages: usize,
+    pub loans: usize,
+    /// Of messages and loans.
+    pub bytes: usize,
+}
+
+impl Add for Sent {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            notifications: self.notifications + other.notifications,
+            messages: self.messages + other.messages,
+            loans: self.loans + other.loans,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+}
+
+/// Ends of channels to or from one peer: notifications, messages, loans.
+type Out = [Sender<Vec<u8>>; 3];
+type Into = [Receiver<Vec<u8>>; 3];
+
+/// One rank's ends of all channels.
+pub struct Channels {
+    pub rank: usize,
+    out: Vec<Out>,
+    into: Vec<Into>,
+    sent: Sent,
+}
+
+impl Fabric for Channels {
+    type Error = Infallible;
+    type Window<'w> = &'w mut [u8];
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.out.len()
+    }
+
+    fn notify(&mut self, peer: usize) -> Result<(), Infallible> {
+        self.sent.notifications += 1;
+        self.out[peer][0].send(Vec::new()).unwrap();
+        Ok(())
+    }
+
+    fn wait(&mut self, peer: usize) -> Result<(), Infallible> {
+        assert!(self.into[peer][0].recv().unwrap().is_empty());
+        Ok(())
+    }
+
+    fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Infallible> {
+        self.sent.messages += 1;
+        self.sent.bytes += payload.len();
+        self.out[peer][1].send(payload.to_vec()).unwrap();
+        Ok(())
+    }
+
+    fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Infallible> {
+        payload.copy_from_slice(&self.into[peer][1].recv().unwrap());
+        Ok(())
+    }
+
+    fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8] {
+        &window[range]
+    }
+
+    fn own<'b>(
+        &mut self,
+        window: &'b mut Self::Window<'_>,
+        range: Range<usize>,
+    ) -> Result<&'b mut [u8], Infallible> {
+        Ok(&mut window[range])
+    }
+
+    fn lend(
+        &mut self,
+        window: &Self::Window<'_>,
+        peers: impl IntoIterator<Item = usize>,
+        range: Range<usize>,
+    ) -> Result<(), Infallible> {
+        for peer in peers {
+            self.sent.loans += 1;
+            self.sent.bytes += range.len();
+            self.out[peer][2]
+                .send(window[range.clone()].to_vec())
+                .unwrap();
+        }
+        Ok(())
+    }
+
+    fn borrow(
+        &mut self,
+        peer: usize,
+        len: usize,
+        mut each: impl FnMut(usize, &[u8]),
+    ) -> Result<(), Infallible> {
+        let lent = self.into[peer][2].recv().unwrap();
+        assert_eq!(lent.len(), len);
+        // In two pieces, as a fabric may.
+        let (front, back) = lent.split_at(len / 2);
+        each(0, front);
+        each(front.len(), back);
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+/// Runs `body` on `n` ranks and returns what all of them sent. Nothing may be left unheard.
+pub fn run(n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
+    let mut fabrics: Vec<Channels> = (0..n)
+        .map(|rank| Channels {
+            rank,
+            out: Vec::new(),
+            into: Vec::new(),
+            sent: Sent::default(),
+        })
+        .collect();
+    for from in 0..n {
+        for to in 0..n {
+            let ends = [channel(), channel(), channel()];
+            let [(a, x), (b, y), (c, z)] = ends;
+            fabrics[from].out.push([a, b, c]);
+            fabrics[to].into.push([x, y, z]);
+        }
+    }
+    std::thread::scope(|scope| {
+        let body = &body;
+        let threads: Vec<_> = fabrics
+            .iter_mut()
+            .map(|fabric| scope.spawn(move || body(fabric)))
+            .collect();
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+    });
+    for fabric in &fabrics {
+        let mut ends = fabric.into.iter().flatten();
+        assert!(ends.all(|end| end.try_recv().is_err()), "nobody heard it");
+    }
+    let sent = fabrics.iter().map(|fabric| fabric.sent);
+    sent.fold(Sent::default(), Add::add)
+}
+
+/// Combines bytes one by one.
+pub struct Each(pub fn(u8, u8) -> u8);
+
+impl Combine for Each {
+    fn grain(&self) -> usize {
+        1
+    }
+
+    fn ordered(&self) -> bool {
+        false
+    }
+
+    fn combine(&self, into: &mut [u8], with: &[u8]) {
+        into.iter_mut()
+            .zip(with)
+            .for_each(|(a, b)| *a = self.0(*a, *b));
+    }
+
+    fn combine_left(&self, into: &mut [u8], with: &[u8]) {
+        into.iter_mut()
+            .zip(with)
+            .for_each(|(a, b)| *a = self.0(*b, *a));
+    }
+
+    fn combine_into(&self, out: &mut [u8], a: &[u8], b: &[u8]) {
+        out.copy_from_slice(a);
+        self.combine(out, b);
+    }
+}
+
+pub const ADD: Each = Each(u8::wrapping_add);
