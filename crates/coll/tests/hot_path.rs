@@ -1,6 +1,7 @@
 //! Nothing is allocated on the way of an operation that succeeds.
 
-use corecast_coll::{Member, Plans, Team};
+use corecast_coll::operator::Ordered;
+use corecast_coll::{Member, Parts, Plans, Team};
 use corecast_plan::Pattern;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -33,6 +34,10 @@ static ALLOCATOR: Counting = Counting;
 
 fn all_operations(member: &mut Member) {
     let mut long = [1u64; 300];
+    let (n, rank) = (member.size(), member.rank());
+    let mut all = [1u64; 1200];
+    let (counts, places) = ([300; 4], [900, 600, 300, 0]);
+    let parts = Parts::new(&counts[..n], &places[..n]);
     for root in 0..member.size() {
         member.barrier().unwrap();
         assert_eq!(member.broadcast_value(root, 7u8), Ok(7));
@@ -40,6 +45,29 @@ fn all_operations(member: &mut Member) {
         member.reduce_value(root, 1u32, |a, b| a + b).unwrap();
         member.reduce(root, &mut long, u64::max).unwrap();
         member.allreduce(&mut long, u64::min).unwrap();
+        member.allreduce(&mut long, Ordered(u64::min)).unwrap();
+        let all = &mut all[..n * 300];
+        let send = (rank == root).then_some(&*all);
+        member.scatter(root, send, &mut long).unwrap();
+        let recv = (rank == root).then_some(&mut *all);
+        member.gather(root, &long, recv).unwrap();
+        member.allgather(&long, all).unwrap();
+        member.allgather(&long[..2], &mut all[..2 * n]).unwrap();
+        let block = &mut long[..300 / n];
+        member.reduce_scatter(&all[..300], block, u64::max).unwrap();
+        let ordered = Ordered(u64::max);
+        member.reduce_scatter(&all[..300], block, ordered).unwrap();
+        member.scan(&mut long, u64::max).unwrap();
+        member.exscan(&mut long[..1], u64::max).unwrap();
+    }
+    let mut wide = [1u64; 1200];
+    let (send, recv) = (&all[..n * 300], &mut wide[..n * 300]);
+    member.alltoall(send, recv).unwrap();
+    let places = [0, 300, 600, 900];
+    let into = Parts::new(&counts[..n], &places[..n]);
+    if n == 4 {
+        member.alltoallv((&all, parts), (&mut wide, into)).unwrap();
+        member.allgatherv(&long, &mut wide, parts).unwrap();
     }
 }
 

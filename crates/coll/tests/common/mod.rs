@@ -11,12 +11,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// What went out of a fabric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sent {
-    pub notifications: usize,
-    pub messages: usize,
-    pub loans: usize,
+pub(crate) struct Sent {
+    pub(crate) notifications: usize,
+    pub(crate) messages: usize,
+    pub(crate) loans: usize,
     /// Of messages and loans.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 impl Add for Sent {
@@ -37,8 +37,8 @@ type Out = [Sender<Vec<u8>>; 3];
 type Into = [Receiver<Vec<u8>>; 3];
 
 /// One rank's ends of all channels.
-pub struct Channels {
-    pub rank: usize,
+pub(crate) struct Channels {
+    pub(crate) rank: usize,
     out: Vec<Out>,
     into: Vec<Into>,
     sent: Sent,
@@ -128,7 +128,7 @@ impl Fabric for Channels {
 }
 
 /// Runs `body` on `n` ranks and returns what all of them sent. Nothing may be left unheard.
-pub fn run(n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
+pub(crate) fn run(n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
     let mut fabrics: Vec<Channels> = (0..n)
         .map(|rank| Channels {
             rank,
@@ -164,7 +164,7 @@ pub fn run(n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
 }
 
 /// Combines bytes one by one.
-pub struct Each(pub fn(u8, u8) -> u8);
+pub(crate) struct Each(pub(crate) fn(u8, u8) -> u8);
 
 impl Combine for Each {
     fn grain(&self) -> usize {
@@ -193,4 +193,4 @@ impl Combine for Each {
     }
 }
 
-pub const ADD: Each = Each(u8::wrapping_add);
+pub(crate) const ADD: Each = Each(u8::wrapping_add);
