@@ -9,7 +9,7 @@
 //! s + `PAGES` only, after the word of s + `PAGES` - 1 was written; so a reader that has read the
 //! page and then finds a word less than that has read operation s.
 
-use crate::segment::Lines;
+use crate::segment::{LineRef, Lines};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, order};
 use std::panic::Location;
 
@@ -68,12 +68,6 @@ impl AtomicSite {
         );
     }
 
-    fn load(&self, ordering: Ordering) -> Option<&'static Location<'static>> {
-        let address = self.0.load(ordering) as usize;
-        // SAFETY: the word is 0 or was stored by `store` from a reference that lives for ever;
-        // a location is immutable, so no ordering is needed to read it.
-        unsafe { core::ptr::with_exposed_provenance::<Location<'static>>(address).as_ref() }
-    }
 }
 
 // SAFETY: atomic integers, zero by default (`Absent`, no sites), no Drop.
@@ -105,9 +99,10 @@ impl Diary {
         }
     }
 
-    /// Anybody: what operation number `seq` was and where it was called, if the owner has entered
-    /// it and not gone on too far since.
-    pub fn read_at(&self, seq: u32) -> Option<(Entry, &'static Location<'static>)> {
+    /// Anybody: what operation number `seq` was and the word of where it was called, if the owner has
+    /// entered it and not gone on too far since. The word is the address of a call site in the
+    /// owner's process.
+    pub fn page_at(&self, seq: u32) -> Option<(Entry, u64)> {
         let ahead = self.now().seq.wrapping_sub(seq) as i32;
         if seq == 0 || ahead < 0 {
             return None;
@@ -115,10 +110,10 @@ impl Diary {
         let page = seq as usize % PAGES;
         // Acquire: synchronises with the Release in `enter`, so that the look below comes after
         // and finds at least the word that preceded what was read.
-        let site = self.sites[page].load(Ordering::Acquire);
+        let site = self.sites[page].0.load(Ordering::Acquire);
         let what = self.whats[page].load(Ordering::Acquire);
         let safe = (self.now().seq.wrapping_sub(seq) as usize) < PAGES - 1;
-        Some((Entry { seq, what }, site?)).filter(|_| safe)
+        (safe && site != 0).then_some((Entry { seq, what }, site))
     }
 
     /// Says whether somebody speaks for this rank, and where that began or ended.
@@ -143,10 +138,34 @@ impl Diary {
         }
     }
 
-    /// Where the rank was joined, once it was.
-    pub fn joined_at(&self) -> Option<&'static Location<'static>> {
+    /// The word of where the rank was joined, 0 before it was.
+    pub fn joined_word(&self) -> u64 {
         // Relaxed: a location is immutable.
-        self.joined_at.load(Ordering::Relaxed)
+        self.joined_at.0.load(Ordering::Relaxed)
+    }
+}
+
+impl LineRef<Diary> {
+    /// [`Diary::page_at`] with the call site itself; `None` where other processes write the diary,
+    /// whose call sites are not in this one.
+    pub fn read_at(&self, seq: u32) -> Option<(Entry, &'static Location<'static>)> {
+        let (entry, word) = self.page_at(seq)?;
+        Some((entry, self.locate(word)?))
+    }
+
+    /// Where the rank was joined, once it was, as a call site of this process.
+    pub fn joined_at(&self) -> Option<&'static Location<'static>> {
+        self.locate(self.joined_word())
+    }
+
+    fn locate(&self, word: u64) -> Option<&'static Location<'static>> {
+        if self.segment().is_shared() {
+            return None;
+        }
+        // SAFETY: no other process can write this memory, so the word is 0 or was stored by
+        // `AtomicSite::store` from a reference that lives for ever; a location is immutable, so no
+        // ordering is needed to read it.
+        unsafe { core::ptr::with_exposed_provenance::<Location<'static>>(word as usize).as_ref() }
     }
 }
 
@@ -198,7 +217,7 @@ mod tests {
 
     #[test]
     fn presence_is_told() {
-        let diary = Diary::default();
+        let diary = crate::Segment::one::<Diary>(None).unwrap();
         assert_eq!(diary.presence(), Presence::Absent);
         for presence in [Presence::Present, Presence::Left, Presence::Panicked] {
             diary.set_presence(presence, Some(Location::caller()));

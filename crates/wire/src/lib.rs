@@ -31,6 +31,7 @@ mod segment;
 pub mod simd;
 mod sync;
 pub mod wait;
+mod words;
 
 pub use fabric::Fabric;
 pub use fence::{FenceKind, drain_stores, fence_kind, shared_fence_kind};
@@ -39,6 +40,7 @@ pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use park::Parker;
 pub use segment::{LineRef, LineSlice, Lines, Placement, Segment, SegmentError};
 pub use wait::{Governor, Policy};
+pub use words::{WORDS, Words};
 
 #[cfg(loom)]
 pub use sync::mutant;

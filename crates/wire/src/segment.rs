@@ -224,6 +224,13 @@ impl<T: Lines> LineSlice<T> {
 #[derive(Debug)]
 pub struct LineRef<T>(LineSlice<T>);
 
+impl<T> LineRef<T> {
+    /// The segment that it lies in.
+    pub fn segment(&self) -> &Arc<Segment> {
+        &self.0.segment
+    }
+}
+
 impl<T> Clone for LineRef<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())

@@ -15,6 +15,8 @@ pub struct Segment {
     used: AtomicU64,
     placement: Placement,
     shared: bool,
+    /// The segment that this one is a part of: it keeps the mapping.
+    whole: Option<Arc<Segment>>,
 }
 
 // SAFETY: the mapping is plain memory; every access goes through `T: Lines`.
@@ -105,7 +107,61 @@ impl Segment {
             used: AtomicU64::new(0),
             placement: Placement::Anywhere,
             shared: flags & libc::MAP_SHARED != 0,
+            whole: None,
         })
+    }
+
+    /// A part of this segment, as a segment of its own that hands out its lines from the first one on:
+    /// processes that ask for the same lines of the same part in the same order get the same memory.
+    /// On `node` where that is possible.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Outside`], [`SegmentError::Misaligned`] unless `offset` is a multiple of the
+    /// page size.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_wire::{Flag, Segment};
+    /// let segment = Segment::new(8192, None)?;
+    /// let (one, same) = (segment.part(4096, 4096, None)?, segment.part(4096, 4096, None)?);
+    /// one.lines::<Flag>(2)?[1].raise(3);
+    /// assert_eq!(same.lines::<Flag>(2)?[1].seq(), 3);
+    /// # Ok::<(), corecast_wire::SegmentError>(())
+    /// ```
+    pub fn part(
+        self: &Arc<Self>,
+        offset: usize,
+        bytes: usize,
+        node: Option<u32>,
+    ) -> Result<Arc<Self>, SegmentError> {
+        let end = offset.checked_add(bytes);
+        if end.is_none_or(|end| end > self.bytes) {
+            return Err(SegmentError::Outside {
+                offset,
+                count: bytes,
+                each: 1,
+                bytes: self.bytes,
+            });
+        }
+        let align = rustix::param::page_size();
+        if !offset.is_multiple_of(align) {
+            return Err(SegmentError::Misaligned { offset, align });
+        }
+        let placement = match node {
+            Some(node) if bytes > 0 => self.bind(offset, bytes, node),
+            _ => Placement::Anywhere,
+        };
+        Ok(Arc::new(Self {
+            // SAFETY: within the mapping, as was just checked.
+            base: unsafe { self.base.add(offset) },
+            bytes,
+            used: AtomicU64::new(0),
+            placement,
+            shared: self.shared,
+            whole: Some(Arc::clone(self)),
+        }))
     }
 
     /// The next `count` lines, all zero unless [`Segment::at`] was used to write there.
@@ -236,6 +292,9 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
+        if self.whole.is_some() {
+            return;
+        }
         // SAFETY: the mapping of `map`, unmapped once; every `LineSlice` into it held an Arc.
         let done = unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
         debug_assert_eq!(done, 0, "{}", std::io::Error::last_os_error());

@@ -1,0 +1,50 @@
+//! Words that processes tell each other things with: who they are, and what has gone wrong.
+
+use crate::segment::Lines;
+use crate::sync::{AtomicU64, Ordering};
+
+/// Words in one [`Words`].
+pub const WORDS: usize = 16;
+
+/// Sixteen words, each by itself a small flag.
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+pub struct Words([AtomicU64; WORDS]);
+
+// SAFETY: atomic integers: zero is their default, any bit pattern is valid, no Drop.
+unsafe impl Lines for Words {}
+
+impl Words {
+    /// Word `index`, and whatever its writer did before.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such word.
+    #[inline]
+    pub fn get(&self, index: usize) -> u64 {
+        // Acquire: synchronises with the Release in `set` and `claim`.
+        self.0[index].load(Ordering::Acquire)
+    }
+
+    /// Writes word `index`; whoever sees it sees what the writer did before.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such word.
+    #[inline]
+    pub fn set(&self, index: usize, word: u64) {
+        // Release: synchronises with the Acquire in `get`.
+        self.0[index].store(word, Ordering::Release);
+    }
+
+    /// Writes word `index` if it is 0; says whether it was. Of several who try, one succeeds.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such word.
+    pub fn claim(&self, index: usize, word: u64) -> bool {
+        // AcqRel: synchronises with `get` and `set` in both directions.
+        let swap = self.0[index].compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire);
+        swap.is_ok()
+    }
+}
