@@ -1,14 +1,15 @@
 //! What all members of a team share besides their lines: diaries, places to sleep, and the first
 //! failure.
 
-use crate::failure::{Did, Failure};
+use crate::failure::{Did, Failure, Loss, Site};
 use crate::operation::{Mark, Operation};
+use crate::process::{Book, Record};
 use crate::team::Options;
 use corecast_wire::diary::{Diary, PAGES, Presence};
 use corecast_wire::wait::Watch;
-use corecast_wire::{FenceKind, Flag, Line, LineRef, Parker, fence_kind};
+use corecast_wire::{FenceKind, Flag, Line, LineRef, Parker};
 use std::panic::Location;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Shared by the members of one team.
@@ -22,23 +23,40 @@ pub(crate) struct Board {
     fence: FenceKind,
     patience: Option<Duration>,
     join_limit: Duration,
+    /// How processes tell each other.
+    between: Option<Between>,
 }
+
+/// What ranks of different processes read of each other.
+#[derive(Debug)]
+pub(crate) struct Between {
+    /// Each rank's call sites, in words.
+    pub(crate) books: Vec<Book>,
+    /// The first failure.
+    pub(crate) record: Record,
+}
+
+/// Looks at a record that is being written: a thousand times longer than writing takes.
+const PATIENCE_FOR_RECORD: u32 = 1000;
 
 impl Board {
     pub(crate) fn new(
         diaries: Vec<LineRef<Diary>>,
         parkers: Vec<LineRef<Line<Parker>>>,
         failed: LineRef<Flag>,
+        fence: FenceKind,
         options: &Options,
+        between: Option<Between>,
     ) -> Self {
         Self {
             diaries,
             parkers,
             failed,
             failure: Mutex::new(None),
-            fence: fence_kind(),
+            fence,
             patience: options.patience,
             join_limit: options.join_limit,
+            between,
         }
     }
 
@@ -47,19 +65,53 @@ impl Board {
         self.failed.seq() != 0
     }
 
+    /// The book of a rank, between processes.
+    pub(crate) fn book(&self, rank: usize) -> Option<&Book> {
+        Some(&self.between.as_ref()?.books[rank])
+    }
+
+    pub(crate) fn fence(&self) -> FenceKind {
+        self.fence
+    }
+
     fn failure_guard(&self) -> MutexGuard<'_, Option<Failure>> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn failure(&self) -> Option<Failure> {
-        self.failure_guard().clone()
+        let mut kept = self.failure_guard();
+        if kept.is_none() && self.has_failed() {
+            let told = self.between.as_ref().and_then(|between| {
+                // The one who raised the flag may have been second, and the first still be writing.
+                (0..PATIENCE_FOR_RECORD).find_map(|_| {
+                    std::thread::yield_now();
+                    between.record.read()
+                })
+            });
+            // A record that cannot be read was spoilt, or its writer has died over it.
+            *kept = Some(told.unwrap_or_else(|| Failure::Spoilt {
+                here: self.did(0),
+                there: self.did(0),
+            }));
+        }
+        kept.clone()
     }
 
     /// Keeps the first failure, wakes everybody, and returns the first failure.
     #[cold]
     pub(crate) fn fail(&self, failure: Failure) -> Failure {
-        let first = self.failure_guard().get_or_insert(failure).clone();
-        self.failed.raise(1);
+        let first = match self.failure() {
+            Some(first) => first,
+            None => {
+                let mut kept = self.failure_guard();
+                let first = kept.get_or_insert(failure).clone();
+                if let Some(between) = &self.between {
+                    between.record.write(&first);
+                }
+                self.failed.raise(1);
+                first
+            }
+        };
         self.wake_all();
         first
     }
@@ -70,24 +122,41 @@ impl Board {
         }
     }
 
+    /// The call site behind a word in the diary of `rank`.
+    fn site(&self, rank: usize, word: u64) -> Option<Site> {
+        let text = self.between.as_ref()?.books[rank].read(word)?;
+        Some(Site::There(Arc::from(text)))
+    }
+
+    fn page(&self, rank: usize, seq: u32) -> Option<(Operation, Option<Site>)> {
+        let diary = &self.diaries[rank];
+        let (entry, word) = diary.page_at(seq)?;
+        let here = diary.read_at(seq).filter(|(again, _)| *again == entry);
+        let site = here.map(|(_, site)| Site::Here(site));
+        Some((
+            Operation::of_entry(entry)?,
+            site.or_else(|| self.site(rank, word)),
+        ))
+    }
+
     /// What `rank` does, or did last.
     pub(crate) fn did(&self, rank: usize) -> Did {
-        let diary = &self.diaries[rank];
-        let now = diary.now();
+        let now = self.diaries[rank].now();
+        let page = self.page(rank, now.seq);
         Did {
             rank,
             operation: Operation::of_entry(now),
-            site: diary.read_at(now.seq).map(|(_, site)| site),
+            site: page.and_then(|(_, site)| site),
         }
     }
 
     /// What `rank` did as operation number `seq`; what it does now if that is forgotten.
     fn did_at(&self, rank: usize, seq: u32) -> Did {
-        match self.diaries[rank].read_at(seq) {
-            Some((entry, site)) => Did {
+        match self.page(rank, seq) {
+            Some((operation, site)) => Did {
                 rank,
-                operation: Operation::of_entry(entry),
-                site: Some(site),
+                operation: Some(operation),
+                site,
             },
             None => self.did(rank),
         }
@@ -96,15 +165,24 @@ impl Board {
     /// The failure of two ranks whose last operations are not the same, if there are such.
     pub(crate) fn last_difference(&self, marks: &[Mark]) -> Option<Failure> {
         let other = marks.iter().position(|mark| *mark != marks[0])?;
-        let here = self.did(0);
-        let watch = PeerWatch {
-            board: self,
-            rank: 0,
-            operation: here.operation?,
-            site: here.site?,
-            peer: other,
-        };
-        Some(watch.mismatch())
+        let seq = self.did(0).operation?.seq;
+        let (here, there) = self
+            .first_difference((0, other), seq)
+            .unwrap_or_else(|| (self.did(0), self.did_at(other, seq)));
+        Some(Failure::Mismatch { here, there })
+    }
+
+    /// The first operation up to number `seq` that both ranks remember and that was not the same.
+    fn first_difference(&self, (a, b): (usize, usize), seq: u32) -> Option<(Did, Did)> {
+        let oldest = seq.saturating_sub(PAGES as u32);
+        (oldest..=seq).find_map(|seq| {
+            let [Some((mine, _)), Some((theirs, _))] =
+                [a, b].map(|rank| self.diaries[rank].page_at(seq))
+            else {
+                return None;
+            };
+            (mine != theirs).then(|| (self.did_at(a, seq), self.did_at(b, seq)))
+        })
     }
 
     /// A member leaves: whoever waits for it wakes and looks.
@@ -117,15 +195,33 @@ impl Board {
         self.diaries[rank].set_presence(presence, None);
         self.wake_all();
     }
+
+    /// The process of `ranks` has ended: those that had not left are lost, and so is the team.
+    pub(crate) fn lost(&self, ranks: &[usize], noticed_by: usize) {
+        for &rank in ranks {
+            let diary = &self.diaries[rank];
+            if matches!(diary.presence(), Presence::Absent | Presence::Present) {
+                diary.set_presence(Presence::Died, None);
+                self.fail(Failure::PeerLost {
+                    here: self.did(noticed_by),
+                    there: self.did(rank),
+                    how: Loss::Died,
+                });
+            }
+        }
+    }
 }
 
 /// Looks, while a member waits for a peer, whether that can still come.
 ///
 /// A peer that is in the same operation, or behind, may come. **Invariant:** in every algorithm a
-/// member has sent all of an operation's messages before it enters the next one; so a peer that
-/// is ahead, or has left, has sent all that it will ever send, and one more look decides.
+/// member has sent all of an operation's messages before it enters the next one *of the same lane*;
+/// so a peer that is ahead there, or has left, has sent all that it will ever send, and one more
+/// look decides.
 pub(crate) struct PeerWatch<'a> {
     pub(crate) board: &'a Board,
+    /// The diaries of the lane, if it is not the first.
+    pub(crate) lane_diaries: Option<&'a [LineRef<Diary>]>,
     pub(crate) rank: usize,
     pub(crate) operation: Operation,
     pub(crate) site: &'static Location<'static>,
@@ -137,7 +233,7 @@ impl PeerWatch<'_> {
         Did {
             rank: self.rank,
             operation: Some(self.operation),
-            site: Some(self.site),
+            site: Some(Site::Here(self.site)),
         }
     }
 
@@ -148,24 +244,11 @@ impl PeerWatch<'_> {
 
     /// The same; `seq` is the number of an operation of the peer's that does not fit.
     pub(crate) fn mismatch_with(&self, seq: u32) -> Failure {
-        let (here, there) = self.first_difference().unwrap_or_else(|| {
-            let there = self.board.did_at(self.peer, seq);
-            (self.here(), there)
-        });
+        let (here, there) = self
+            .board
+            .first_difference((self.rank, self.peer), self.operation.seq)
+            .unwrap_or_else(|| (self.here(), self.board.did_at(self.peer, seq)));
         Failure::Mismatch { here, there }
-    }
-
-    /// The first operation that both ranks remember and that was not the same.
-    fn first_difference(&self) -> Option<(Did, Did)> {
-        let oldest = self.operation.seq.saturating_sub(PAGES as u32);
-        (oldest..=self.operation.seq).find_map(|seq| {
-            let pages = [self.rank, self.peer].map(|rank| self.board.diaries[rank].read_at(seq));
-            let [Some((mine, _)), Some((theirs, _))] = pages else {
-                return None;
-            };
-            let did = |rank| self.board.did_at(rank, seq);
-            (mine != theirs).then(|| (did(self.rank), did(self.peer)))
-        })
     }
 
     pub(crate) fn length(&self, sent: usize, expected: usize) -> Failure {
@@ -178,9 +261,7 @@ impl PeerWatch<'_> {
             expected,
         }
     }
-}
 
-impl PeerWatch<'_> {
     /// The failure of a peer whose memory holds what no member writes.
     pub(crate) fn spoilt(&self) -> Failure {
         let there = self.board.did_at(self.peer, self.operation.seq);
@@ -189,43 +270,54 @@ impl PeerWatch<'_> {
             there,
         }
     }
+
+    /// Whether the peer does, or has done, something else than this operation.
+    fn differs(&self) -> bool {
+        let entry = self.operation.entry();
+        let main = &self.board.diaries[self.peer];
+        let now = match self.lane_diaries {
+            None => main.now(),
+            Some(lane) => {
+                // Another lane may be far ahead, or behind: only this operation counts.
+                let page = main.page_at(entry.seq);
+                if page.is_some_and(|(theirs, _)| theirs != entry) {
+                    return true;
+                }
+                lane[self.peer].now()
+            }
+        };
+        let ahead = now.seq.wrapping_sub(entry.seq) as i32;
+        ahead > 0 || (ahead == 0 && now != entry)
+    }
 }
 
 impl Watch for PeerWatch<'_> {
     type Error = Failure;
 
     fn check(&mut self, slept: Duration) -> Result<(), Failure> {
-        if let Some(failure) = self
-            .board
-            .has_failed()
-            .then(|| self.board.failure())
-            .flatten()
-        {
-            return Err(failure);
+        if self.board.has_failed() {
+            return Err(self.board.failure().expect("there is one, says the flag"));
         }
-        let diary = &self.board.diaries[self.peer];
-        let (here, waited) = (self.here(), slept);
-        match diary.presence() {
-            Presence::Left | Presence::Panicked => {
-                return Err(Failure::PeerLost {
-                    here,
-                    there: self.board.did(self.peer),
-                    panicked: diary.presence() == Presence::Panicked,
-                });
-            }
+        let lost = |how| Failure::PeerLost {
+            here: self.here(),
+            there: self.board.did(self.peer),
+            how,
+        };
+        let waited = slept;
+        match self.board.diaries[self.peer].presence() {
+            Presence::Left => return Err(lost(Loss::Left)),
+            Presence::Panicked => return Err(lost(Loss::Panicked)),
+            Presence::Died => return Err(lost(Loss::Died)),
             Presence::Absent if slept >= self.board.join_limit => {
-                let missing = self.peer;
                 return Err(Failure::NeverJoined {
-                    here,
-                    missing,
+                    here: self.here(),
+                    missing: self.peer,
                     waited,
                 });
             }
             Presence::Absent | Presence::Present => {}
         }
-        let entry = diary.now();
-        let ahead = entry.seq.wrapping_sub(self.operation.seq) as i32;
-        if ahead > 0 || (ahead == 0 && entry != self.operation.entry()) {
+        if self.differs() {
             return Err(self.mismatch());
         }
         if self
@@ -233,10 +325,9 @@ impl Watch for PeerWatch<'_> {
             .patience
             .is_some_and(|patience| slept >= patience)
         {
-            let there = self.board.did(self.peer);
             return Err(Failure::Stalled {
-                here,
-                there,
+                here: self.here(),
+                there: self.board.did(self.peer),
                 waited,
             });
         }

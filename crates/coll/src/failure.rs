@@ -3,17 +3,57 @@
 use crate::operation::Operation;
 use std::fmt;
 use std::panic::Location;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// What a rank did last, and where.
+/// Where an operation was called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Site {
+    /// In this process.
+    Here(&'static Location<'static>),
+    /// In another one: the end of "file:line:column".
+    There(Arc<str>),
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Here(site) => site.fmt(f),
+            Self::There(site) => f.write_str(site),
+        }
+    }
+}
+
+/// How a member went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// It was dropped.
+    Left,
+    /// It was dropped in a panic.
+    Panicked,
+    /// Its process has ended: killed, or by an exit in the middle of things.
+    Died,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Left => "has left",
+            Self::Panicked => "panicked",
+            Self::Died => "has died with its process",
+        })
+    }
+}
+
+/// What a rank did last, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Did {
     /// The rank.
     pub rank: usize,
     /// The operation; `None` if it has not begun any.
     pub operation: Option<Operation>,
     /// The call site; `None` if it has gone on while it was read.
-    pub site: Option<&'static Location<'static>>,
+    pub site: Option<Site>,
 }
 
 impl fmt::Display for Did {
@@ -23,7 +63,7 @@ impl fmt::Display for Did {
             Some(operation) => write!(f, ": {operation}")?,
             None => f.write_str(": no operation yet")?,
         }
-        match self.site {
+        match &self.site {
             Some(site) => write!(f, " at {site}"),
             None => Ok(()),
         }
@@ -68,14 +108,22 @@ pub enum Failure {
         there: Did,
     },
     /// A member has left while others wait for it.
-    #[error("rank {} {} (last: {there}) while {here} waits for it", there.rank, if *panicked { "panicked" } else { "has left" })]
+    #[error("rank {} {how} (last: {there}) while {here} waits for it", there.rank)]
     PeerLost {
         /// Who waits.
         here: Did,
         /// Who is gone.
         there: Did,
-        /// Whether it left in a panic.
-        panicked: bool,
+        /// How it went.
+        how: Loss,
+    },
+    /// This process was forked from the one that joined.
+    #[error(
+        "rank {rank} was joined before this process was forked: a forked process is no member; join from it as another rank, or start it anew"
+    )]
+    Forked {
+        /// The rank.
+        rank: usize,
     },
     /// Nobody has joined as that rank.
     #[error(

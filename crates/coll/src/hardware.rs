@@ -41,6 +41,8 @@ pub(crate) const NO_LINK: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct Here {
     pub(crate) board: Arc<Board>,
+    /// What all ranks do in this lane, if it is not the first.
+    pub(crate) lane_diaries: Option<Arc<[LineRef<Diary>]>>,
     pub(crate) rank: usize,
     /// The operation in progress.
     pub(crate) operation: Operation,
@@ -51,6 +53,7 @@ impl Here {
     fn watch(&self, peer: usize) -> PeerWatch<'_> {
         PeerWatch {
             board: &self.board,
+            lane_diaries: self.lane_diaries.as_deref(),
             rank: self.rank,
             operation: self.operation,
             site: self.site,
@@ -70,9 +73,6 @@ pub struct Hardware {
     /// For the numbers of links that one loan goes to.
     pub(crate) lend_to: Vec<usize>,
     pub(crate) governor: Governor,
-    pub(crate) diary: LineRef<Diary>,
-    /// How many operations have begun.
-    pub(crate) seq: u64,
     /// What marks the operation in progress.
     pub(crate) mark: Mark,
 }

@@ -114,7 +114,12 @@ pub struct Operation {
     pub kind: Kind,
     /// Where it starts or ends; 0 for operations without a root.
     pub root: u32,
+    /// Whether it was started without waiting for it.
+    pub in_flight: bool,
 }
+
+/// Set in a diary's word for an operation in flight.
+const IN_FLIGHT: u32 = 1 << 31;
 
 /// Ranks that fit into a diary's word beside the kind.
 pub(crate) const RANKS_MAX: usize = 1 << 24;
@@ -123,33 +128,34 @@ impl Operation {
     pub(crate) fn entry(self) -> Entry {
         Entry {
             seq: self.seq,
-            what: self.kind.number() << 24 | self.root,
+            what: self.kind.number() << 24 | self.root | if self.in_flight { IN_FLIGHT } else { 0 },
         }
     }
 
     pub(crate) fn of_entry(entry: Entry) -> Option<Self> {
-        let number = entry.what >> 24;
+        let number = (entry.what & !IN_FLIGHT) >> 24;
         let kind = Kind::ALL.into_iter().find(|kind| kind.number() == number)?;
         Some(Self {
             seq: entry.seq,
             kind,
             root: entry.what & 0xFF_FFFF,
+            in_flight: entry.what & IN_FLIGHT != 0,
         })
     }
 }
 
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, root, seq) = (self.kind, self.root, self.seq);
+        let (kind, root) = (self.kind, self.root);
         match kind {
             Kind::Broadcast | Kind::Scatter | Kind::Scatterv => {
-                write!(f, "{kind} from rank {root} (operation {seq})")
+                write!(f, "{kind} from rank {root}")?;
             }
-            Kind::Reduce | Kind::Gather | Kind::Gatherv => {
-                write!(f, "{kind} to rank {root} (operation {seq})")
-            }
-            _ => write!(f, "{kind} (operation {seq})"),
+            Kind::Reduce | Kind::Gather | Kind::Gatherv => write!(f, "{kind} to rank {root}")?,
+            _ => kind.fmt(f)?,
         }
+        let flight = if self.in_flight { " in flight" } else { "" };
+        write!(f, "{flight} (operation {})", self.seq)
     }
 }
 
@@ -175,6 +181,19 @@ impl Mark {
         let what = u64::from(operation.entry().what);
         self.seq = seq;
         self.digest = (self.digest.rotate_left(7) ^ what).wrapping_mul(GOLDEN);
+    }
+
+    /// A word that tells histories apart.
+    pub(crate) fn word(self) -> u64 {
+        self.digest
+    }
+
+    /// This history and `others`, after `seq` operations in all.
+    pub(crate) fn with(self, seq: u64, others: u64) -> Self {
+        Self {
+            seq,
+            digest: self.digest ^ others,
+        }
     }
 
     #[inline(always)]
@@ -223,8 +242,15 @@ mod tests {
     fn entries_give_operations_back() {
         for kind in Kind::ALL {
             for (seq, root) in [(1, 0), (u32::MAX, (RANKS_MAX - 1) as u32)] {
-                let operation = Operation { seq, kind, root };
-                assert_eq!(Operation::of_entry(operation.entry()), Some(operation));
+                for in_flight in [false, true] {
+                    let operation = Operation {
+                        seq,
+                        kind,
+                        root,
+                        in_flight,
+                    };
+                    assert_eq!(Operation::of_entry(operation.entry()), Some(operation));
+                }
             }
         }
         assert_eq!(Operation::of_entry(Entry { seq: 0, what: 0 }), None);
@@ -236,6 +262,7 @@ mod tests {
             seq,
             kind: Kind::Reduce,
             root,
+            in_flight: false,
         };
         for near in [1u32, 77, 0xFF, 0x100, u32::MAX] {
             for off in [-128i32, -1, 0, 1, 127] {

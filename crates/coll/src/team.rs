@@ -1,24 +1,16 @@
 //! Teams: all lines of a team made at once, then one member per rank.
 
 use crate::algorithms::Algorithms;
-use crate::barrier::Steps;
-use crate::board::Board;
 use crate::failure::Failure;
-use crate::hardware::{Hardware, Here, Link, NO_LINK};
-use crate::lane::{Barrier, Lane, Tables};
+use crate::frame::Frame;
 use crate::member::Member;
-use crate::operation::{Kind, Mark, Operation, RANKS_MAX};
-use crate::plans::{BarrierPlan, Plans};
-use crate::reduce::ordered_tree;
-use crate::route::Route;
-use corecast_wire::bulk::{self, Desk, Memory};
-use corecast_wire::diary::{Diary, Presence};
-use corecast_wire::queue::{self, Backend};
-use corecast_wire::{
-    Flag, Governor, Line, LineRef, Parker, Placement, Policy, Segment, SegmentError,
-};
+use crate::operation::{Mark, RANKS_MAX};
+use crate::plans::Plans;
+use corecast_wire::diary::Presence;
+use corecast_wire::queue::Backend;
+use corecast_wire::{Placement, Policy, SegmentError};
 use std::panic::Location;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How a team is made, besides its plans.
@@ -42,6 +34,9 @@ pub struct Options {
     /// Whether reductions give the same bits on every rank, for every plan, root, length and
     /// repetition: their brackets then depend on the number of ranks alone.
     pub deterministic: bool,
+    /// Operations that a member can have in flight at a time beside a blocking one, see
+    /// [`Member::overlap`].
+    pub depth: usize,
     /// Algorithms to use instead of those that Corecast would choose.
     pub algorithms: Algorithms,
 }
@@ -56,6 +51,7 @@ impl Default for Options {
             patience: None,
             join_limit: Duration::from_secs(10),
             deterministic: false,
+            depth: 8,
             algorithms: Algorithms::default(),
         }
     }
@@ -115,11 +111,14 @@ pub enum JoinError {
 /// Dropping the team while ranks are not joined tells those who wait for them.
 #[derive(Debug)]
 pub struct Team {
-    board: Arc<Board>,
-    size: usize,
-    waiting: Mutex<Vec<Option<Member>>>,
-    placement: Vec<Placement>,
+    frame: Arc<Frame>,
     policy: Policy,
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        self.frame.abandon();
+    }
 }
 
 impl Team {
@@ -131,7 +130,8 @@ impl Team {
     ///
     /// # Cost
     ///
-    /// Two queues and two flags for each pair of ranks that some plan joins.
+    /// Two queues, two flags and two lines of offers for each pair of ranks; above 64 ranks only for
+    /// pairs that some plan or algorithm joins.
     pub fn new(plans: Plans) -> Result<Self, TeamError> {
         Self::with_options(plans, &Options::default())
     }
@@ -160,25 +160,13 @@ impl Team {
             let usable = std::thread::available_parallelism().map_or(1, usize::from);
             Policy::for_team(size, usable)
         });
-        let mesh = size <= MESH_RANKS_MAX;
-        let edges = edges(&plans, mesh);
-        let segments = segments(size, &edges, options)?;
-        let placement = segments.iter().map(|s| s.placement().clone()).collect();
-        let board = board(&segments, options)?;
-        let links = links(&edges, &segments, &board, policy, options)?;
-        let members = members(&plans, links, &board, policy, (mesh, options));
-        Ok(Self {
-            board,
-            size,
-            waiting: Mutex::new(members.into_iter().map(Some).collect()),
-            placement,
-            policy,
-        })
+        let frame = Frame::private(plans, policy, options)?;
+        Ok(Self { frame, policy })
     }
 
     /// Number of ranks.
     pub fn size(&self) -> usize {
-        self.size
+        self.frame.size()
     }
 
     /// How the members wait.
@@ -192,7 +180,7 @@ impl Team {
     ///
     /// If `rank` is outside of the team.
     pub fn placement(&self, rank: usize) -> &Placement {
-        &self.placement[rank]
+        self.frame.placement(rank)
     }
 
     /// Becomes a member. Each rank can be joined once.
@@ -206,13 +194,12 @@ impl Team {
     }
 
     fn join_at(&self, rank: usize, site: &'static Location<'static>) -> Result<Member, JoinError> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = self.size - 1;
-        let place = waiting
-            .get_mut(rank)
-            .ok_or(JoinError::Outside { rank, last })?;
-        let diary = &self.board.diaries[rank];
-        let Some(member) = place.take() else {
+        let last = self.size() - 1;
+        if rank > last {
+            return Err(JoinError::Outside { rank, last });
+        }
+        let diary = &self.frame.board().diaries[rank];
+        let Some(lane) = self.frame.take_first(rank) else {
             return Err(JoinError::Taken {
                 rank,
                 first: diary.joined_at().unwrap_or(site),
@@ -220,7 +207,7 @@ impl Team {
             });
         };
         diary.set_presence(Presence::Present, Some(site));
-        Ok(member)
+        Ok(Member::new(lane, Arc::clone(&self.frame), self.policy))
     }
 
     /// Runs `body` as every rank, each on a thread of its own, and returns what they return, by
@@ -234,7 +221,7 @@ impl Team {
     #[track_caller]
     pub fn run<R: Send>(&self, body: impl Fn(&mut Member) -> R + Sync) -> Vec<R> {
         let site = Location::caller();
-        let members: Vec<Member> = (0..self.size)
+        let members: Vec<Member> = (0..self.size())
             .map(|rank| match self.join_at(rank, site) {
                 Ok(member) => member,
                 Err(error) => panic!("{error}"),
@@ -260,7 +247,7 @@ impl Team {
                 .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .unzip();
             if self.failure().is_none()
-                && let Some(failure) = self.board.last_difference(&marks)
+                && let Some(failure) = self.frame.board().last_difference(&marks)
             {
                 panic!("{failure}");
             }
@@ -270,218 +257,6 @@ impl Team {
 
     /// The first failure of any member, if there was one.
     pub fn failure(&self) -> Option<Failure> {
-        self.board.failure()
+        self.frame.board().failure()
     }
-}
-
-/// Largest team whose ranks are all joined with each other.
-const MESH_RANKS_MAX: usize = 64;
-
-/// All pairs of ranks that are joined, each once, the smaller rank first: all there are, or else
-/// those of the plans, of the tree that keeps the order of ranks and from its root to all, of a ring
-/// and of a hypercube.
-fn edges(plans: &Plans, mesh: bool) -> Vec<(usize, usize)> {
-    let n = plans.len();
-    if mesh {
-        return (0..n)
-            .flat_map(|a| (a + 1..n).map(move |b| (a, b)))
-            .collect();
-    }
-    let mut edges = plans.edges();
-    edges.extend((1..n).map(|b| (0, b)));
-    let steps = || {
-        (0..usize::BITS)
-            .map(|bit| 1 << bit)
-            .take_while(|&step| step < n)
-    };
-    for a in 0..n {
-        let cube = steps().map(|step| a ^ step).filter(|&b| b < n);
-        let around = steps().map(|step| (a + step) % n);
-        edges.extend(cube.chain(around).map(|b| (a.min(b), a.max(b))));
-    }
-    edges.retain(|(a, b)| a != b);
-    edges.sort_unstable();
-    edges.dedup();
-    edges
-}
-
-fn segments(
-    size: usize,
-    edges: &[(usize, usize)],
-    options: &Options,
-) -> Result<Vec<Arc<Segment>>, SegmentError> {
-    let own = Segment::bytes_for::<Line<Parker>>(1) + Segment::bytes_for::<Diary>(1);
-    let shared = Segment::bytes_for::<Flag>(1);
-    let link = queue::receiver_bytes(options.slots)
-        + queue::sender_bytes()
-        + Segment::bytes_for::<Flag>(1)
-        + bulk::link_bytes();
-    let mut degrees = vec![0; size];
-    for &(a, b) in edges {
-        degrees[a] += 1;
-        degrees[b] += 1;
-    }
-    let nodes = options.numa_nodes.as_deref();
-    let segment = |(rank, degree): (usize, &usize)| {
-        Segment::new(own + shared + degree * link, nodes.map(|nodes| nodes[rank]))
-    };
-    degrees.iter().enumerate().map(segment).collect()
-}
-
-fn board(segments: &[Arc<Segment>], options: &Options) -> Result<Arc<Board>, SegmentError> {
-    let mut diaries = Vec::with_capacity(segments.len());
-    let mut parkers: Vec<LineRef<Line<Parker>>> = Vec::with_capacity(segments.len());
-    for segment in segments {
-        parkers.push(segment.lines(1)?.get(0));
-        diaries.push(segment.lines(1)?.get(0));
-    }
-    let failed = segments[0].lines(1)?.get(0);
-    Ok(Arc::new(Board::new(diaries, parkers, failed, options)))
-}
-
-/// A rank's way to wait, the links to its peers, and its desk.
-type Ends = (Governor, Vec<Link>, Desk);
-
-/// Both ends of every edge, by rank.
-fn links(
-    edges: &[(usize, usize)],
-    segments: &[Arc<Segment>],
-    board: &Board,
-    policy: Policy,
-    options: &Options,
-) -> Result<Vec<Ends>, SegmentError> {
-    let mut all: Vec<Ends> = board
-        .parkers
-        .iter()
-        .map(|parker| {
-            let governor = Governor::new(policy, parker.clone());
-            let desk = Desk::new(governor.fence());
-            (governor, Vec::new(), desk)
-        })
-        .collect();
-    for (number, &(a, b)) in edges.iter().enumerate() {
-        let (forth, back) = (2 * number as u32, 2 * number as u32 + 1);
-        let end_a = (&all[a].0, &segments[a]);
-        let end_b = (&all[b].0, &segments[b]);
-        let (a_sender, b_receiver) =
-            queue::join(options.backend, options.slots, forth, end_a, end_b)?;
-        let (b_sender, a_receiver) =
-            queue::join(options.backend, options.slots, back, end_b, end_a)?;
-        let at_a: LineRef<Flag> = segments[a].lines(1)?.get(0);
-        let at_b: LineRef<Flag> = segments[b].lines(1)?.get(0);
-        let a_link = Link {
-            peer: b,
-            out_flag: at_b.clone(),
-            out_parker: board.parkers[b].clone(),
-            out_token: queue::flag_token(forth),
-            in_flag: at_a.clone(),
-            in_token: queue::flag_token(back),
-            out_count: 0,
-            in_count: 0,
-            sender: a_sender,
-            receiver: a_receiver,
-            loan_token: queue::loan_token(forth),
-        };
-        let b_link = Link {
-            peer: a,
-            out_flag: at_a,
-            out_parker: board.parkers[a].clone(),
-            out_token: queue::flag_token(back),
-            in_flag: at_b,
-            in_token: queue::flag_token(forth),
-            out_count: 0,
-            in_count: 0,
-            sender: b_sender,
-            receiver: b_receiver,
-            loan_token: queue::loan_token(back),
-        };
-        all[a].1.push(a_link);
-        all[b].1.push(b_link);
-        let (left, right) = all.split_at_mut(b);
-        bulk::join(
-            (
-                &mut left[a].2,
-                queue::loan_token(forth),
-                (&board.parkers[a], &segments[a]),
-            ),
-            (
-                &mut right[0].2,
-                queue::loan_token(back),
-                (&board.parkers[b], &segments[b]),
-            ),
-            Memory::Address,
-        )?;
-    }
-    for (_, _, desk) in &mut all {
-        desk.open(None);
-    }
-    Ok(all)
-}
-
-fn members(
-    plans: &Plans,
-    links: Vec<Ends>,
-    board: &Arc<Board>,
-    policy: Policy,
-    (mesh, options): (bool, &Options),
-) -> Vec<Member> {
-    let size = plans.len();
-    let broadcast = Route::all(plans.broadcast());
-    let reduce = Route::all(plans.reduce());
-    let ordered = Route::all(&ordered_tree(size));
-    let barriers: Vec<Barrier> = match plans.barrier() {
-        BarrierPlan::Trees { fan_in, fan_out } => {
-            let ways = Route::all(fan_in).into_iter().zip(Route::all(fan_out));
-            ways.map(|(fan_in, fan_out)| Barrier::Tree { fan_in, fan_out })
-                .collect()
-        }
-        BarrierPlan::Rounds(rounds) => (0..size)
-            .map(|rank| Barrier::Rounds(Steps::of(rounds, rank)))
-            .collect(),
-    };
-    let routes = broadcast.into_iter().zip(reduce).zip(ordered).zip(barriers);
-    let tables = routes.map(|(((broadcast, reduce), ordered), barrier)| Tables {
-        barrier,
-        broadcast,
-        reduce,
-        ordered,
-        mesh,
-        deterministic: options.deterministic,
-        asked: options.algorithms,
-        nodes: options.numa_nodes.as_deref().map(Arc::from),
-    });
-    let member = |(rank, ((governor, links, desk), tables)): (usize, (Ends, Tables))| {
-        let mut link_of = vec![NO_LINK; size];
-        for (index, link) in links.iter().enumerate() {
-            link_of[link.peer] = index as u32;
-        }
-        let here = Here {
-            board: Arc::clone(board),
-            rank,
-            operation: Operation {
-                seq: 0,
-                kind: Kind::Barrier,
-                root: 0,
-            },
-            site: Location::caller(),
-        };
-        let fabric = Hardware {
-            here,
-            link_of,
-            lend_to: Vec::with_capacity(links.len()),
-            links,
-            desk,
-            governor,
-            diary: board.diaries[rank].clone(),
-            seq: 0,
-            mark: Mark::default(),
-        };
-        Member::new(Lane::new(fabric, Arc::new(tables)), policy)
-    };
-    links
-        .into_iter()
-        .zip(tables)
-        .enumerate()
-        .map(member)
-        .collect()
 }

@@ -1,7 +1,7 @@
 //! Wrong use is an error that names both call sites, for everybody who is concerned, and never a
 //! hang: each case runs under a watchdog.
 
-use corecast_coll::{Failure, JoinError, Kind, Member, Options, Plans, Team};
+use corecast_coll::{Failure, JoinError, Kind, Loss, Member, Options, Plans, Team};
 use corecast_plan::{Pattern, Tree};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -140,7 +140,7 @@ fn one_operation_too_many_is_noticed() {
         });
         let failure = both_sites_named(&results, "one too many");
         let Failure::PeerLost {
-            panicked: false, ..
+            how: Loss::Left, ..
         } = failure
         else {
             panic!("{failure:?}");
@@ -199,7 +199,7 @@ fn a_spinning_team_notices_a_member_that_leaves() {
         matches!(
             failure,
             Failure::PeerLost {
-                panicked: false,
+                how: Loss::Left,
                 ..
             }
         ),
@@ -265,7 +265,13 @@ fn a_member_that_panics_is_an_error_for_the_others() {
             }
             let failure = member.barrier().unwrap_err();
             assert!(
-                matches!(failure, Failure::PeerLost { panicked: true, .. }),
+                matches!(
+                    failure,
+                    Failure::PeerLost {
+                        how: Loss::Panicked,
+                        ..
+                    }
+                ),
                 "{failure}"
             );
         });

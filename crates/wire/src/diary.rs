@@ -35,6 +35,8 @@ pub enum Presence {
     Left = 2,
     /// It has left in a panic.
     Panicked = 3,
+    /// Its process has ended without leaving.
+    Died = 4,
 }
 
 /// How many operations a diary remembers, the current one included; one less is safe to read.
@@ -67,7 +69,6 @@ impl AtomicSite {
             ordering,
         );
     }
-
 }
 
 // SAFETY: atomic integers, zero by default (`Absent`, no sites), no Drop.
@@ -134,6 +135,7 @@ impl Diary {
             0 => Presence::Absent,
             1 => Presence::Present,
             2 => Presence::Left,
+            4 => Presence::Died,
             _ => Presence::Panicked,
         }
     }
@@ -219,7 +221,12 @@ mod tests {
     fn presence_is_told() {
         let diary = crate::Segment::one::<Diary>(None).unwrap();
         assert_eq!(diary.presence(), Presence::Absent);
-        for presence in [Presence::Present, Presence::Left, Presence::Panicked] {
+        for presence in [
+            Presence::Present,
+            Presence::Left,
+            Presence::Panicked,
+            Presence::Died,
+        ] {
             diary.set_presence(presence, Some(Location::caller()));
             assert_eq!(diary.presence(), presence);
         }

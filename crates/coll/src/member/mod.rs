@@ -1,14 +1,23 @@
 //! A rank's handle: what a thread calls.
 
+mod overlap;
+
+pub(crate) use overlap::Flight;
+pub use overlap::{Overlap, OverlapError, Request};
+
 use crate::combine::On;
 use crate::failure::Failure;
+use crate::frame::Frame;
 use crate::lane::{ALIGN_MAX, Lane};
-use crate::operation::{Kind, Mark, Operation};
+use crate::log::Log;
+use crate::operation::{Kind, Mark};
 use crate::operator::Operator;
 use crate::{allreduce, barrier, broadcast, reduce};
 use bytemuck::Pod;
 use corecast_wire::{Fabric, Policy};
+use std::cell::Cell;
 use std::panic::Location;
+use std::sync::Arc;
 
 mod moves;
 mod scans;
@@ -23,12 +32,27 @@ mod scans;
 #[derive(Debug)]
 pub struct Member {
     lane: Lane,
+    log: Log,
     policy: Policy,
+    frame: Arc<Frame>,
+    /// Operations in flight, once there was one.
+    flight: Option<Flight>,
+    /// How many there have been.
+    started: Cell<u64>,
 }
 
 impl Member {
-    pub(crate) fn new(lane: Lane, policy: Policy) -> Self {
-        Self { lane, policy }
+    pub(crate) fn new(lane: Lane, frame: Arc<Frame>, policy: Policy) -> Self {
+        let rank = lane.fabric.rank();
+        let diary = frame.board().diaries[rank].clone();
+        Self {
+            lane,
+            log: Log::new(diary, frame.pen(rank), frame.stamp()),
+            policy,
+            frame,
+            flight: None,
+            started: Cell::new(0),
+        }
     }
 
     /// This rank.
@@ -48,7 +72,8 @@ impl Member {
 
     /// Where this member has come.
     pub(crate) fn mark(&self) -> Mark {
-        self.lane.fabric.mark
+        let others = self.flight.as_ref().map_or(0, Flight::digest);
+        self.lane.fabric.mark.with(self.log.seq(), others)
     }
 
     /// Names the operation to whoever will wait for this rank.
@@ -59,25 +84,7 @@ impl Member {
         root: usize,
         site: &'static Location<'static>,
     ) -> Result<(), Failure> {
-        let fabric = &mut self.lane.fabric;
-        if root >= fabric.size() {
-            root_outside(root, fabric.size());
-        }
-        fabric.seq += 1;
-        let operation = Operation {
-            seq: fabric.seq as u32,
-            kind,
-            root: root as u32,
-        };
-        fabric.here.operation = operation;
-        fabric.here.site = site;
-        fabric.mark.advance(operation, fabric.seq);
-        fabric.diary.enter(operation.entry(), site);
-        let board = &fabric.here.board;
-        if board.has_failed() {
-            return Err(board.failure().expect("the failure comes before the flag"));
-        }
-        Ok(())
+        self.log.begin(&mut self.lane, kind, root, site)
     }
 
     /// Returns when every member has called it. What members wrote before is visible to all after.
@@ -318,18 +325,11 @@ fn assert_fits<T>() {
     );
 }
 
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn root_outside(root: usize, size: usize) -> ! {
-    panic!(
-        "root {root} is outside of the team, whose ranks are 0 to {}",
-        size - 1
-    )
-}
-
 impl Drop for Member {
     fn drop(&mut self) {
+        if self.log.is_forked() {
+            return;
+        }
         let here = &self.lane.fabric.here;
         here.board.leave(here.rank, std::thread::panicking());
     }

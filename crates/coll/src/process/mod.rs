@@ -2,15 +2,19 @@
 //! that one of them has died.
 
 mod address;
+mod book;
 mod host;
 mod inherited;
 pub mod keeper;
 mod life;
 mod message;
+mod record;
 mod rendezvous;
 
 pub use address::Address;
+pub(crate) use book::{Book, Pen, SITES};
 pub use host::HostGuard;
 pub use inherited::{InheritError, Inherited, TEAM_FD, TEAM_RANK, TEAM_SIZE, inherited};
 pub use message::{Hello, VERSION};
+pub(crate) use record::{RECORD_LINES, Record};
 pub use rendezvous::{Entered, RendezvousError, enter};

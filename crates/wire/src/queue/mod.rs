@@ -201,17 +201,59 @@ pub fn join(
     (sender, sender_memory): (&Governor, &std::sync::Arc<Segment>),
     (receiver, receiver_memory): (&Governor, &std::sync::Arc<Segment>),
 ) -> Result<(Sender, Receiver), SegmentError> {
+    let parts = parts(slots, link, sender_memory, receiver_memory)?;
+    Ok((
+        parts.sender(backend, sender, receiver),
+        parts.receiver(backend, receiver, sender),
+    ))
+}
+
+/// The memory of a queue, before it has ends: for processes, each of which makes its own end.
+#[derive(Debug)]
+pub struct Parts {
+    ring: LineSlice<Slot>,
+    ack: LineRef<Ack>,
+    tokens: Tokens,
+}
+
+/// Takes the memory of a queue; see [`join`].
+///
+/// # Errors
+///
+/// [`SegmentError::Full`] when a segment is smaller than [`receiver_bytes`] or [`sender_bytes`] say.
+///
+/// # Panics
+///
+/// As [`join`].
+pub fn parts(
+    slots: usize,
+    link: u32,
+    sender_memory: &std::sync::Arc<Segment>,
+    receiver_memory: &std::sync::Arc<Segment>,
+) -> Result<Parts, SegmentError> {
     assert!(
         slots.is_power_of_two() && slots >= 2,
         "a queue has a power of two of slots, at least 2; {slots} was asked for"
     );
-    let tokens = tokens(link);
-    let ring: LineSlice<Slot> = receiver_memory.lines(slots)?;
-    let ack: LineRef<Ack> = sender_memory.lines(1)?.get(0);
-    Ok((
-        Sender::new(backend, ring.clone(), ack.clone(), sender, receiver, tokens),
-        Receiver::new(backend, ring, ack, receiver, sender, tokens),
-    ))
+    Ok(Parts {
+        ring: receiver_memory.lines(slots)?,
+        ack: sender_memory.lines(1)?.get(0),
+        tokens: tokens(link),
+    })
+}
+
+impl Parts {
+    /// The sending end, of which there must be one.
+    pub fn sender(&self, backend: Backend, sender: &Governor, receiver: &Governor) -> Sender {
+        let (ring, ack) = (self.ring.clone(), self.ack.clone());
+        Sender::new(backend, ring, ack, sender, receiver, self.tokens)
+    }
+
+    /// The receiving end, of which there must be one.
+    pub fn receiver(&self, backend: Backend, receiver: &Governor, sender: &Governor) -> Receiver {
+        let (ring, ack) = (self.ring.clone(), self.ack.clone());
+        Receiver::new(backend, ring, ack, receiver, sender, self.tokens)
+    }
 }
 
 /// Tokens of link number `link`: 1 + 8·link and the next one; the third belongs to its flag, the

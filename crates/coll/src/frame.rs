@@ -1,0 +1,475 @@
+//! What a team is made of: memory, lines between ranks, and what each rank's lanes are built from.
+//!
+//! Memory is handed out in one fixed order, so that processes that build the same team over the same
+//! segment find each other's lines where they look for them, and need to tell each other nothing.
+
+use crate::barrier::Steps;
+use crate::board::{Between, Board};
+use crate::edges::{MESH_RANKS_MAX, edges};
+use crate::hardware::{Hardware, Here, Link, NO_LINK};
+use crate::lane::{Barrier, Lane, Tables};
+use crate::operation::{Kind, Mark, Operation};
+use crate::plans::{BarrierPlan, Plans};
+use crate::process::{Book, Pen, RECORD_LINES, Record, SITES};
+use crate::reduce::ordered_tree;
+use crate::route::Route;
+use crate::team::Options;
+use corecast_wire::bulk::{self, Desk, Memory, OutboxMemory};
+use corecast_wire::diary::{Diary, Presence};
+use corecast_wire::fork::Stamp;
+use corecast_wire::queue::{self, Backend};
+use corecast_wire::{
+    FenceKind, Flag, Governor, Line, LineRef, Parker, Placement, Policy, Segment, SegmentError,
+    Words, fence_kind,
+};
+use std::panic::Location;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Chunks of an outbox, and their bytes.
+const OUTBOX: (usize, usize) = (8, 32 * 1024);
+
+/// A team without its members.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    board: Arc<Board>,
+    /// Of the ranks that this process speaks for; others have none.
+    tables: Vec<Option<Arc<Tables>>>,
+    edges: Vec<(usize, usize)>,
+    placement: Vec<Placement>,
+    policy: Policy,
+    backend: Backend,
+    slots: usize,
+    depth: usize,
+    memory: Where,
+    /// NUMA nodes of the ranks that this process speaks for, where they are known.
+    nodes: Vec<Option<u32>>,
+    stamp: Stamp,
+    /// By lane and rank: what nobody has taken yet. Lanes are built when the first member asks.
+    lanes: Mutex<Vec<Vec<Option<Lane>>>>,
+}
+
+/// Where the lines of a team lie.
+#[derive(Debug)]
+enum Where {
+    /// In this process's own memory.
+    Private,
+    /// In a segment of all processes, from this offset on.
+    Shared(Arc<Segment>, usize),
+}
+
+/// How much memory each rank has in each lane.
+struct Sizes {
+    degrees: Vec<usize>,
+    link: usize,
+    shared: bool,
+    depth: usize,
+}
+
+impl Sizes {
+    fn new(n: usize, edges: &[(usize, usize)], slots: usize, depth: usize, shared: bool) -> Self {
+        let mut degrees = vec![0; n];
+        for &(a, b) in edges {
+            degrees[a] += 1;
+            degrees[b] += 1;
+        }
+        let link = queue::receiver_bytes(slots)
+            + queue::sender_bytes()
+            + Segment::bytes_for::<Flag>(1)
+            + bulk::link_bytes();
+        Self {
+            degrees,
+            link,
+            shared,
+            depth,
+        }
+    }
+
+    /// Whole pages for one rank in one lane.
+    fn home(&self, lane: usize, rank: usize) -> usize {
+        let mut bytes = Segment::bytes_for::<Diary>(1) + self.degrees[rank] * self.link;
+        if lane == 0 {
+            bytes += Segment::bytes_for::<Line<Parker>>(1);
+            if rank == 0 {
+                bytes += Segment::bytes_for::<Flag>(1);
+            }
+            if self.shared {
+                bytes += Segment::bytes_for::<Words>(SITES);
+                if rank == 0 {
+                    bytes += Segment::bytes_for::<Words>(RECORD_LINES);
+                }
+            }
+        }
+        if self.shared {
+            bytes += OUTBOX.0 * OUTBOX.1;
+        }
+        bytes.next_multiple_of(PAGE_BYTES)
+    }
+
+    fn lane(&self, lane: usize) -> usize {
+        (0..self.degrees.len())
+            .map(|rank| self.home(lane, rank))
+            .sum()
+    }
+
+    fn all(&self) -> usize {
+        self.lane(0) + self.depth * self.lane(1)
+    }
+}
+
+/// Parts begin at multiples of this on every machine, so that all processes agree.
+const PAGE_BYTES: usize = 64 * 1024;
+
+/// Bytes that a team of processes takes in its segment, besides what is in front.
+pub(crate) fn shared_bytes(plans: &Plans, options: &Options) -> usize {
+    let n = plans.len();
+    let edges = edges(plans, n <= MESH_RANKS_MAX);
+    Sizes::new(n, &edges, options.slots, options.depth, true).all()
+}
+
+impl Frame {
+    /// A team of this process alone.
+    pub(crate) fn private(
+        plans: Plans,
+        policy: Policy,
+        options: &Options,
+    ) -> Result<Arc<Self>, SegmentError> {
+        let owned: Vec<usize> = (0..plans.len()).collect();
+        Self::build(
+            &plans,
+            policy,
+            options,
+            &owned,
+            Where::Private,
+            fence_kind(),
+        )
+    }
+
+    /// This process's part of a team over `segment`, whose ranks are `owned`.
+    pub(crate) fn shared(
+        plans: &Plans,
+        policy: Policy,
+        options: &Options,
+        owned: &[usize],
+        (segment, from): (Arc<Segment>, usize),
+        fence: FenceKind,
+    ) -> Result<Arc<Self>, SegmentError> {
+        let memory = Where::Shared(segment, from);
+        Self::build(plans, policy, options, owned, memory, fence)
+    }
+
+    fn build(
+        plans: &Plans,
+        policy: Policy,
+        options: &Options,
+        owned: &[usize],
+        memory: Where,
+        fence: FenceKind,
+    ) -> Result<Arc<Self>, SegmentError> {
+        let n = plans.len();
+        let mesh = n <= MESH_RANKS_MAX;
+        let edges = edges(plans, mesh);
+        let shared = matches!(memory, Where::Shared(..));
+        let sizes = Sizes::new(n, &edges, options.slots, options.depth, shared);
+        let node = |rank| options.numa_nodes.as_ref().map(|nodes| nodes[rank]);
+        let nodes: Vec<Option<u32>> = (0..n)
+            .map(|rank| node(rank).filter(|_| owned.contains(&rank)))
+            .collect();
+        let homes = homes(&memory, &nodes, &sizes, 0)?;
+        let placement = homes.iter().map(|home| home.placement().clone()).collect();
+        let mut diaries = Vec::with_capacity(n);
+        let mut parkers: Vec<LineRef<Line<Parker>>> = Vec::with_capacity(n);
+        for home in &homes {
+            parkers.push(home.lines(1)?.get(0));
+            diaries.push(home.lines(1)?.get(0));
+        }
+        let failed = homes[0].lines(1)?.get(0);
+        let between = match shared {
+            true => Some(Between {
+                record: Record::new(homes[0].lines(RECORD_LINES)?),
+                books: homes
+                    .iter()
+                    .map(|home| home.lines(SITES).map(Book::new))
+                    .collect::<Result<_, _>>()?,
+            }),
+            false => None,
+        };
+        let board = Board::new(diaries, parkers, failed, fence, options, between);
+        let frame = Self {
+            board: Arc::new(board),
+            tables: tables(plans, mesh, options, owned),
+            edges,
+            placement,
+            policy,
+            backend: options.backend,
+            slots: options.slots,
+            depth: options.depth,
+            memory,
+            nodes,
+            stamp: Stamp::now(),
+            lanes: Mutex::new(Vec::new()),
+        };
+        let first = frame.lane(0, &homes)?;
+        *frame.waiting() = vec![first];
+        Ok(Arc::new(frame))
+    }
+
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<Vec<Option<Lane>>>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.tables.len()
+    }
+
+    pub(crate) fn board(&self) -> &Arc<Board> {
+        &self.board
+    }
+
+    pub(crate) fn placement(&self, rank: usize) -> &Placement {
+        &self.placement[rank]
+    }
+
+    /// Operations in flight.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// In which process the team was made, or attached to.
+    pub(crate) fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// The lane of a rank's blocking operations, once.
+    pub(crate) fn take_first(&self, rank: usize) -> Option<Lane> {
+        self.waiting()[0].get_mut(rank)?.take()
+    }
+
+    /// The other lanes of a rank, once.
+    ///
+    /// # Errors
+    ///
+    /// Memory, when the first member asks.
+    pub(crate) fn take_others(&self, rank: usize) -> Result<Vec<Lane>, SegmentError> {
+        let mut waiting = self.waiting();
+        while waiting.len() <= self.depth {
+            let lane = waiting.len();
+            let shared = matches!(self.memory, Where::Shared(..));
+            let sizes = Sizes::new(self.size(), &self.edges, self.slots, self.depth, shared);
+            let homes = homes(&self.memory, &self.nodes, &sizes, lane)?;
+            waiting.push(self.lane(lane, &homes)?);
+        }
+        Ok(waiting[1..]
+            .iter_mut()
+            .filter_map(|lane| lane[rank].take())
+            .collect())
+    }
+
+    /// Tells those who wait for ranks that nobody has joined, and will not any more.
+    pub(crate) fn abandon(&self) {
+        if corecast_wire::fork::forked_since(&self.stamp) {
+            return;
+        }
+        let abandoned: Vec<usize> = match self.waiting().first_mut() {
+            Some(first) => (0..first.len())
+                .filter(|&r| first[r].take().is_some())
+                .collect(),
+            None => Vec::new(),
+        };
+        for rank in abandoned {
+            self.board.leave(rank, std::thread::panicking());
+        }
+    }
+
+    /// A rank's pen, where call sites have to be put in words.
+    pub(crate) fn pen(&self, rank: usize) -> Option<Pen> {
+        self.board.book(rank).map(|book| Pen::new(book.clone()))
+    }
+
+    /// The ends of all lines of one lane, for the ranks of this process.
+    fn lane(&self, lane: usize, homes: &[Arc<Segment>]) -> Result<Vec<Option<Lane>>, SegmentError> {
+        let (board, fence) = (&self.board, self.board.fence());
+        let governor = |parker: &LineRef<Line<Parker>>| {
+            Governor::with_fence(self.policy, parker.clone(), fence)
+        };
+        let governors: Vec<Governor> = board.parkers.iter().map(governor).collect();
+        let lane_diaries: Option<Arc<[LineRef<Diary>]>> = match lane {
+            0 => None,
+            _ => Some(
+                homes
+                    .iter()
+                    .map(|home| Ok(home.lines(1)?.get(0)))
+                    .collect::<Result<_, SegmentError>>()?,
+            ),
+        };
+        let outboxes: Option<Vec<OutboxMemory>> = match self.memory {
+            Where::Private => None,
+            Where::Shared(..) => Some(
+                homes
+                    .iter()
+                    .map(|home| OutboxMemory::new(home, OUTBOX.0 * OUTBOX.1))
+                    .collect::<Result<_, _>>()?,
+            ),
+        };
+        let mut ends: Vec<(Vec<Link>, Desk)> = homes
+            .iter()
+            .map(|_| (Vec::new(), Desk::new(fence)))
+            .collect();
+        for (number, &(a, b)) in self.edges.iter().enumerate() {
+            let forth = 2 * (lane * self.edges.len() + number) as u32;
+            let back = forth + 1;
+            let to_b = queue::parts(self.slots, forth, &homes[a], &homes[b])?;
+            let to_a = queue::parts(self.slots, back, &homes[b], &homes[a])?;
+            let at_a: LineRef<Flag> = homes[a].lines(1)?.get(0);
+            let at_b: LineRef<Flag> = homes[b].lines(1)?.get(0);
+            for (me, peer, out, into, tokens, flags) in [
+                (a, b, &to_b, &to_a, (forth, back), (&at_b, &at_a)),
+                (b, a, &to_a, &to_b, (back, forth), (&at_a, &at_b)),
+            ] {
+                if self.tables[me].is_none() {
+                    continue;
+                }
+                ends[me].0.push(Link {
+                    peer,
+                    out_flag: flags.0.clone(),
+                    out_parker: board.parkers[peer].clone(),
+                    out_token: queue::flag_token(tokens.0),
+                    in_flag: flags.1.clone(),
+                    in_token: queue::flag_token(tokens.1),
+                    out_count: 0,
+                    in_count: 0,
+                    sender: out.sender(self.backend, &governors[me], &governors[peer]),
+                    receiver: into.receiver(self.backend, &governors[me], &governors[peer]),
+                    loan_token: queue::loan_token(tokens.0),
+                });
+            }
+            let memory = match &outboxes {
+                None => Memory::Address,
+                Some(outboxes) => Memory::Outboxes([&outboxes[a], &outboxes[b]]),
+            };
+            let (left, right) = ends.split_at_mut(b);
+            let (a_end, b_end) = (&mut left[a].1, &mut right[0].1);
+            bulk::join(
+                (
+                    a_end,
+                    queue::loan_token(forth),
+                    (&board.parkers[a], &homes[a]),
+                ),
+                (
+                    b_end,
+                    queue::loan_token(back),
+                    (&board.parkers[b], &homes[b]),
+                ),
+                memory,
+            )?;
+        }
+        let lane =
+            |(rank, ((links, mut desk), governor)): (usize, ((Vec<Link>, Desk), Governor))| {
+                let tables = self.tables[rank].as_ref()?;
+                let outbox = outboxes
+                    .as_ref()
+                    .map(|outboxes| (&outboxes[rank], OUTBOX.1));
+                desk.open(outbox);
+                let mut link_of = vec![NO_LINK; self.size()];
+                for (index, link) in links.iter().enumerate() {
+                    link_of[link.peer] = index as u32;
+                }
+                let fabric = Hardware {
+                    here: Here {
+                        board: Arc::clone(board),
+                        lane_diaries: lane_diaries.clone(),
+                        rank,
+                        operation: Operation {
+                            seq: 0,
+                            kind: Kind::Barrier,
+                            root: 0,
+                            in_flight: false,
+                        },
+                        site: Location::caller(),
+                    },
+                    link_of,
+                    lend_to: Vec::with_capacity(links.len()),
+                    links,
+                    desk,
+                    governor,
+                    mark: Mark::default(),
+                };
+                Some(Lane::new(fabric, Arc::clone(tables)))
+            };
+        let ranks = ends.into_iter().zip(governors).enumerate();
+        Ok(ranks.map(lane).collect())
+    }
+}
+
+/// Memory for each rank in one lane.
+fn homes(
+    memory: &Where,
+    nodes: &[Option<u32>],
+    sizes: &Sizes,
+    lane: usize,
+) -> Result<Vec<Arc<Segment>>, SegmentError> {
+    let mut at = match (memory, lane) {
+        (Where::Private, _) => 0,
+        (Where::Shared(_, from), 0) => *from,
+        (Where::Shared(_, from), _) => from + sizes.lane(0) + (lane - 1) * sizes.lane(1),
+    };
+    let home = |(rank, &node): (usize, &Option<u32>)| {
+        let bytes = sizes.home(lane, rank);
+        match memory {
+            Where::Private if lane == 0 => Segment::new(bytes, node),
+            Where::Private => Segment::reserve(bytes)?.part(0, bytes, node),
+            Where::Shared(segment, _) => {
+                at += bytes;
+                segment.part(at - bytes, bytes, node)
+            }
+        }
+    };
+    nodes.iter().enumerate().map(home).collect()
+}
+
+fn tables(
+    plans: &Plans,
+    mesh: bool,
+    options: &Options,
+    owned: &[usize],
+) -> Vec<Option<Arc<Tables>>> {
+    let n = plans.len();
+    let broadcast = Route::all(plans.broadcast());
+    let reduce = Route::all(plans.reduce());
+    let ordered = Route::all(&ordered_tree(n));
+    let barriers: Vec<Barrier> = match plans.barrier() {
+        BarrierPlan::Trees { fan_in, fan_out } => {
+            let ways = Route::all(fan_in).into_iter().zip(Route::all(fan_out));
+            ways.map(|(fan_in, fan_out)| Barrier::Tree { fan_in, fan_out })
+                .collect()
+        }
+        BarrierPlan::Rounds(rounds) => (0..n)
+            .map(|rank| Barrier::Rounds(Steps::of(rounds, rank)))
+            .collect(),
+    };
+    let routes = broadcast.into_iter().zip(reduce).zip(ordered).zip(barriers);
+    let tables = routes.map(|(((broadcast, reduce), ordered), barrier)| Tables {
+        barrier,
+        broadcast,
+        reduce,
+        ordered,
+        mesh,
+        deterministic: options.deterministic,
+        asked: options.algorithms,
+    });
+    tables
+        .enumerate()
+        .map(|(rank, tables)| owned.contains(&rank).then(|| Arc::new(tables)))
+        .collect()
+}
+
+impl Frame {
+    /// Whether this process speaks for a rank.
+    pub(crate) fn is_owned(&self, rank: usize) -> bool {
+        self.tables.get(rank).is_some_and(Option::is_some)
+    }
+
+    /// Whether somebody has joined as that rank, here or in another process.
+    pub(crate) fn presence(&self, rank: usize) -> Presence {
+        self.board.diaries[rank].presence()
+    }
+}
