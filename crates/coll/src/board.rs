@@ -162,13 +162,13 @@ impl Board {
         }
     }
 
-    /// The failure of two ranks whose last operations are not the same, if there are such.
-    pub(crate) fn last_difference(&self, marks: &[Mark]) -> Option<Failure> {
-        let other = marks.iter().position(|mark| *mark != marks[0])?;
-        let seq = self.did(0).operation?.seq;
+    /// The failure of two of `ranks` whose last operations are not the same, if there are such.
+    pub(crate) fn last_difference(&self, ranks: &[usize], marks: &[Mark]) -> Option<Failure> {
+        let other = ranks[marks.iter().position(|mark| *mark != marks[0])?];
+        let seq = self.did(ranks[0]).operation?.seq;
         let (here, there) = self
-            .first_difference((0, other), seq)
-            .unwrap_or_else(|| (self.did(0), self.did_at(other, seq)));
+            .first_difference((ranks[0], other), seq)
+            .unwrap_or_else(|| (self.did(ranks[0]), self.did_at(other, seq)));
         Some(Failure::Mismatch { here, there })
     }
 

@@ -15,7 +15,7 @@ use crate::reduce::ordered_tree;
 use crate::route::Route;
 use crate::team::Options;
 use corecast_wire::bulk::{self, Desk, Memory, OutboxMemory};
-use corecast_wire::diary::{Diary, Presence};
+use corecast_wire::diary::Diary;
 use corecast_wire::fork::Stamp;
 use corecast_wire::queue::{self, Backend};
 use corecast_wire::{
@@ -129,19 +129,12 @@ pub(crate) fn shared_bytes(plans: &Plans, options: &Options) -> usize {
 impl Frame {
     /// A team of this process alone.
     pub(crate) fn private(
-        plans: Plans,
+        plans: &Plans,
         policy: Policy,
         options: &Options,
     ) -> Result<Arc<Self>, SegmentError> {
         let owned: Vec<usize> = (0..plans.len()).collect();
-        Self::build(
-            &plans,
-            policy,
-            options,
-            &owned,
-            Where::Private,
-            fence_kind(),
-        )
+        Self::build(plans, policy, options, &owned, Where::Private, fence_kind())
     }
 
     /// This process's part of a team over `segment`, whose ranks are `owned`.
@@ -227,11 +220,6 @@ impl Frame {
 
     pub(crate) fn placement(&self, rank: usize) -> &Placement {
         &self.placement[rank]
-    }
-
-    /// Operations in flight.
-    pub(crate) fn depth(&self) -> usize {
-        self.depth
     }
 
     /// In which process the team was made, or attached to.
@@ -466,10 +454,5 @@ impl Frame {
     /// Whether this process speaks for a rank.
     pub(crate) fn is_owned(&self, rank: usize) -> bool {
         self.tables.get(rank).is_some_and(Option::is_some)
-    }
-
-    /// Whether somebody has joined as that rank, here or in another process.
-    pub(crate) fn presence(&self, rank: usize) -> Presence {
-        self.board.diaries[rank].presence()
     }
 }

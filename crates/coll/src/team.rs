@@ -6,6 +6,7 @@ use crate::frame::Frame;
 use crate::member::Member;
 use crate::operation::{Mark, RANKS_MAX};
 use crate::plans::Plans;
+use crate::process::Party;
 use corecast_wire::diary::Presence;
 use corecast_wire::queue::Backend;
 use corecast_wire::{Placement, Policy, SegmentError};
@@ -39,6 +40,33 @@ pub struct Options {
     pub depth: usize,
     /// Algorithms to use instead of those that Corecast would choose.
     pub algorithms: Algorithms,
+}
+
+impl Options {
+    /// Whether a team of `size` ranks can have these.
+    pub(crate) fn check(&self, size: usize) -> Result<(), TeamError> {
+        if size > RANKS_MAX {
+            return Err(TeamError::TooLarge(size));
+        }
+        if !self.slots.is_power_of_two() || self.slots < 2 {
+            return Err(TeamError::Slots(self.slots));
+        }
+        match &self.numa_nodes {
+            Some(nodes) if nodes.len() != size => Err(TeamError::NumaNodes {
+                given: nodes.len(),
+                ranks: size,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// How the members of a team of `size` ranks wait.
+    pub(crate) fn policy(&self, size: usize) -> Policy {
+        self.policy.unwrap_or_else(|| {
+            let usable = std::thread::available_parallelism().map_or(1, usize::from);
+            Policy::for_team(size, usable)
+        })
+    }
 }
 
 impl Default for Options {
@@ -96,6 +124,12 @@ pub enum JoinError {
         /// Where it was joined again.
         second: &'static Location<'static>,
     },
+    /// Another process speaks for it.
+    #[error("rank {rank} belongs to another process: join as one of this process's own ranks")]
+    Elsewhere {
+        /// The rank.
+        rank: usize,
+    },
     /// There is no such rank.
     #[error("rank {rank} is outside of the team, whose ranks are 0 to {last}")]
     Outside {
@@ -113,6 +147,7 @@ pub enum JoinError {
 pub struct Team {
     frame: Arc<Frame>,
     policy: Policy,
+    party: Option<Party>,
 }
 
 impl Drop for Team {
@@ -142,26 +177,26 @@ impl Team {
     ///
     /// [`TeamError`].
     pub fn with_options(plans: Plans, options: &Options) -> Result<Self, TeamError> {
-        let size = plans.len();
-        if size > RANKS_MAX {
-            return Err(TeamError::TooLarge(size));
+        options.check(plans.len())?;
+        let policy = options.policy(plans.len());
+        let frame = Frame::private(&plans, policy, options)?;
+        Ok(Self::of_frame(frame, policy, None))
+    }
+
+    pub(crate) fn of_frame(frame: Arc<Frame>, policy: Policy, party: Option<Party>) -> Self {
+        Self {
+            frame,
+            policy,
+            party,
         }
-        if !options.slots.is_power_of_two() || options.slots < 2 {
-            return Err(TeamError::Slots(options.slots));
+    }
+
+    /// The ranks of this process, in order: all of them, unless others bring some.
+    pub fn ranks(&self) -> Vec<usize> {
+        match &self.party {
+            Some(party) => party.ranks.clone(),
+            None => (0..self.size()).collect(),
         }
-        let nodes = options.numa_nodes.as_deref();
-        if let Some(nodes) = nodes.filter(|nodes| nodes.len() != size) {
-            return Err(TeamError::NumaNodes {
-                given: nodes.len(),
-                ranks: size,
-            });
-        }
-        let policy = options.policy.unwrap_or_else(|| {
-            let usable = std::thread::available_parallelism().map_or(1, usize::from);
-            Policy::for_team(size, usable)
-        });
-        let frame = Frame::private(plans, policy, options)?;
-        Ok(Self { frame, policy })
     }
 
     /// Number of ranks.
@@ -198,6 +233,9 @@ impl Team {
         if rank > last {
             return Err(JoinError::Outside { rank, last });
         }
+        if !self.frame.is_owned(rank) {
+            return Err(JoinError::Elsewhere { rank });
+        }
         let diary = &self.frame.board().diaries[rank];
         let Some(lane) = self.frame.take_first(rank) else {
             return Err(JoinError::Taken {
@@ -210,8 +248,8 @@ impl Team {
         Ok(Member::new(lane, Arc::clone(&self.frame), self.policy))
     }
 
-    /// Runs `body` as every rank, each on a thread of its own, and returns what they return, by
-    /// rank. Afterwards nobody can join any more.
+    /// Runs `body` as every rank of this process, each on a thread of its own, and returns what they
+    /// return, by rank. Afterwards nobody can join any more.
     ///
     /// # Panics
     ///
@@ -221,7 +259,9 @@ impl Team {
     #[track_caller]
     pub fn run<R: Send>(&self, body: impl Fn(&mut Member) -> R + Sync) -> Vec<R> {
         let site = Location::caller();
-        let members: Vec<Member> = (0..self.size())
+        let members: Vec<Member> = self
+            .ranks()
+            .into_iter()
             .map(|rank| match self.join_at(rank, site) {
                 Ok(member) => member,
                 Err(error) => panic!("{error}"),
@@ -247,7 +287,7 @@ impl Team {
                 .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .unzip();
             if self.failure().is_none()
-                && let Some(failure) = self.frame.board().last_difference(&marks)
+                && let Some(failure) = self.frame.board().last_difference(&self.ranks(), &marks)
             {
                 panic!("{failure}");
             }

@@ -1,0 +1,382 @@
+//! The front of a team's segment: what it is, who has come, and its plans.
+//!
+//! ```text
+//! line 0          magic, version, size, options, bytes of the plans
+//! lines 1 …       for each rank the number and the time of birth of its process
+//! lines …         the plans, in words
+//! ```
+
+use super::VERSION;
+use crate::plans::{BarrierPlan, Plans};
+use crate::team::Options;
+use corecast_plan::{Rounds, Tree};
+use corecast_wire::queue::Backend;
+use corecast_wire::{FenceKind, LineSlice, Segment, SegmentError, WORDS, Words};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// "corecast" and what follows: nothing else begins so.
+const MAGIC: u64 = u64::from_le_bytes(*b"corecast");
+
+/// What is in the first line.
+mod word {
+    pub(super) const MAGIC: usize = 0;
+    pub(super) const VERSION: usize = 1;
+    pub(super) const SIZE: usize = 2;
+    pub(super) const SLOTS: usize = 3;
+    pub(super) const DEPTH: usize = 4;
+    pub(super) const BACKEND: usize = 5;
+    pub(super) const FENCE: usize = 6;
+    pub(super) const DETERMINISTIC: usize = 7;
+    pub(super) const ALGORITHMS: usize = 8;
+    pub(super) const PLANS: usize = 9;
+    pub(super) const PATIENCE: usize = 10;
+    pub(super) const JOIN_LIMIT: usize = 11;
+    /// Written last.
+    pub(super) const READY: usize = 15;
+}
+
+/// Why a segment is not that of the team that was expected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FrontError {
+    /// No team's.
+    #[error("this memory belongs to no team: give the descriptor that the team's founder made")]
+    NoTeam,
+    /// Another Corecast's.
+    #[error(
+        "the team's memory was made by version {theirs} of the protocol, this process has version {ours}: build all programs with one Corecast"
+    )]
+    Version {
+        /// The founder's.
+        theirs: u64,
+        /// This process's.
+        ours: u64,
+    },
+    /// Another size.
+    #[error("the team has {theirs} ranks, this process expects {ours}: give all the same size")]
+    Size {
+        /// The founder's.
+        theirs: u64,
+        /// This process's.
+        ours: u64,
+    },
+    /// Algorithms were asked for that the founder has not asked for.
+    #[error("this process asks for other algorithms than the team's founder: ask for the same")]
+    Algorithms,
+    /// The founder fences in a way that is refused here.
+    #[error(
+        "the team's founder orders sleep by membarrier, which is refused to this process: set CORECAST_FENCE=symmetric for all of them"
+    )]
+    Fence,
+    /// The plans make no sense.
+    #[error("the team's memory is spoilt: its plans cannot be read")]
+    Spoilt,
+    /// Lines.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
+}
+
+/// The front, as all processes see it.
+#[derive(Debug)]
+pub(super) struct Front {
+    lines: LineSlice<Words>,
+    size: usize,
+}
+
+fn digest(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    // 0 stands for nothing.
+    hasher.finish() | 1
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX - 1)
+}
+
+/// Lines of the front.
+fn lines(size: usize, plans: usize) -> usize {
+    1 + (2 * size).div_ceil(WORDS) + plans.div_ceil(WORDS)
+}
+
+/// Ranks of the largest team that a front describes.
+const SIZE_MAX: usize = 1 << 20;
+
+impl Front {
+    /// Bytes that come before the lines of the ranks.
+    pub(super) fn bytes(plans: &Plans) -> usize {
+        let lines = lines(plans.len(), encode(plans).len());
+        (lines * size_of::<Words>()).next_multiple_of(64 * 1024)
+    }
+
+    /// Writes it.
+    pub(super) fn write(
+        segment: &Arc<Segment>,
+        plans: &Plans,
+        options: &Options,
+        fence: FenceKind,
+    ) -> Result<(), SegmentError> {
+        let (size, plan_words) = (plans.len(), encode(plans));
+        let lines = segment.at::<Words>(0, lines(size, plan_words.len()))?;
+        let first = 1 + (2 * size).div_ceil(WORDS);
+        for (index, &value) in plan_words.iter().enumerate() {
+            lines[first + index / WORDS].set(index % WORDS, value);
+        }
+        for (index, value) in [
+            (word::VERSION, u64::from(VERSION)),
+            (word::SIZE, size as u64),
+            (word::SLOTS, options.slots as u64),
+            (word::DEPTH, options.depth as u64),
+            (
+                word::BACKEND,
+                u64::from(options.backend == Backend::FastForward),
+            ),
+            (word::FENCE, u64::from(fence == FenceKind::SharedAsymmetric)),
+            (word::DETERMINISTIC, u64::from(options.deterministic)),
+            (
+                word::ALGORITHMS,
+                digest(&format!("{:?}", options.algorithms)),
+            ),
+            (word::PLANS, plan_words.len() as u64),
+            (
+                word::PATIENCE,
+                options.patience.map_or(0, |time| nanos(time) + 1),
+            ),
+            (word::JOIN_LIMIT, nanos(options.join_limit)),
+            (word::MAGIC, MAGIC),
+            (word::READY, 1),
+        ] {
+            lines[0].set(index, value);
+        }
+        Ok(())
+    }
+
+    /// Reads it: the front, the plans, and `options` with what the founder decides.
+    pub(super) fn read(
+        segment: &Arc<Segment>,
+        expected: Option<usize>,
+        options: &Options,
+        ours: FenceKind,
+    ) -> Result<(Self, Plans, Options, FenceKind), FrontError> {
+        let head = segment.at::<Words>(0, 1)?;
+        let word = |index| head[0].get(index);
+        if word(word::READY) != 1 || word(word::MAGIC) != MAGIC {
+            return Err(FrontError::NoTeam);
+        }
+        let version = u64::from(VERSION);
+        if word(word::VERSION) != version {
+            return Err(FrontError::Version {
+                theirs: word(word::VERSION),
+                ours: version,
+            });
+        }
+        let theirs = word(word::SIZE);
+        if let Some(expected) = expected
+            && theirs != expected as u64
+        {
+            return Err(FrontError::Size {
+                theirs,
+                ours: expected as u64,
+            });
+        }
+        if word(word::ALGORITHMS) != digest(&format!("{:?}", options.algorithms)) {
+            return Err(FrontError::Algorithms);
+        }
+        let fence = match word(word::FENCE) {
+            1 if ours != FenceKind::SharedAsymmetric => return Err(FrontError::Fence),
+            1 => FenceKind::SharedAsymmetric,
+            _ => FenceKind::SharedSymmetric,
+        };
+        let size = usize::try_from(theirs)
+            .ok()
+            .filter(|&n| (1..=SIZE_MAX).contains(&n));
+        let plan_words = usize::try_from(word(word::PLANS)).ok();
+        let (size, plan_words) = size.zip(plan_words).ok_or(FrontError::Spoilt)?;
+        if plan_words > segment.bytes() / 8 {
+            return Err(FrontError::Spoilt);
+        }
+        let all = segment.at::<Words>(0, lines(size, plan_words))?;
+        let first = 1 + (2 * size).div_ceil(WORDS);
+        let plans: Vec<u64> = (0..plan_words)
+            .map(|index| all[first + index / WORDS].get(index % WORDS))
+            .collect();
+        let plans = decode(&plans, size).ok_or(FrontError::Spoilt)?;
+        let slots = word(word::SLOTS) as usize;
+        if !slots.is_power_of_two() || slots < 2 || slots > segment.bytes() {
+            return Err(FrontError::Spoilt);
+        }
+        let options = Options {
+            slots,
+            depth: word(word::DEPTH).min(1 << 16) as usize,
+            backend: match word(word::BACKEND) {
+                0 => Backend::Ump,
+                _ => Backend::FastForward,
+            },
+            deterministic: word(word::DETERMINISTIC) != 0,
+            patience: word(word::PATIENCE)
+                .checked_sub(1)
+                .map(Duration::from_nanos),
+            join_limit: Duration::from_nanos(word(word::JOIN_LIMIT)),
+            ..options.clone()
+        };
+        Ok((Self { lines: all, size }, plans, options, fence))
+    }
+
+    fn place(&self, rank: usize) -> (&Words, usize) {
+        assert!(rank < self.size, "rank {rank} of {}", self.size);
+        (&self.lines[1 + 2 * rank / WORDS], 2 * rank % WORDS)
+    }
+
+    /// Says whose a rank is; `false` if it is somebody's already.
+    pub(super) fn register(&self, rank: usize, pid: u32, born: Option<u64>) -> bool {
+        let (line, at) = self.place(rank);
+        line.set(at + 1, born.map_or(0, |born| born.wrapping_add(1)));
+        line.claim(at, u64::from(pid))
+    }
+
+    /// Whose a rank is: process and time of birth.
+    pub(super) fn owner(&self, rank: usize) -> Option<(u32, Option<u64>)> {
+        let (line, at) = self.place(rank);
+        let pid = u32::try_from(line.get(at)).ok().filter(|&pid| pid != 0)?;
+        Some((pid, line.get(at + 1).checked_sub(1)))
+    }
+}
+
+/// Plans as words: for each tree its root, and for each rank its number of children and these; a
+/// barrier of rounds begins with their number.
+fn encode(plans: &Plans) -> Vec<u64> {
+    let mut words = Vec::new();
+    let tree = |words: &mut Vec<u64>, tree: &Tree| {
+        words.push(tree.root() as u64);
+        for children in tree.child_lists() {
+            words.push(children.len() as u64);
+            words.extend(children.iter().map(|&child| child as u64));
+        }
+    };
+    match plans.barrier() {
+        BarrierPlan::Trees { fan_in, fan_out } => {
+            words.push(0);
+            tree(&mut words, fan_in);
+            tree(&mut words, fan_out);
+        }
+        BarrierPlan::Rounds(rounds) => {
+            words.push(1 + rounds.count() as u64);
+            for round in 0..rounds.count() {
+                for rank in 0..rounds.len() {
+                    let targets = rounds.targets(round, rank);
+                    words.push(targets.len() as u64);
+                    words.extend(targets.iter().map(|&target| target as u64));
+                }
+            }
+        }
+    }
+    tree(&mut words, plans.broadcast());
+    tree(&mut words, plans.reduce());
+    words
+}
+
+/// The plans for `n` ranks behind words that another process wrote; `None` if they are none.
+fn decode(words: &[u64], n: usize) -> Option<Plans> {
+    let mut rest = words.iter().map(|&word| usize::try_from(word).ok());
+    let mut next = || rest.next().flatten();
+    fn lists(next: &mut impl FnMut() -> Option<usize>, n: usize) -> Option<Vec<Vec<usize>>> {
+        let list = |_| {
+            let count = next().filter(|&count| count <= n)?;
+            (0..count)
+                .map(|_| next().filter(|&rank| rank < n))
+                .collect()
+        };
+        (0..n).map(list).collect()
+    }
+    fn tree(next: &mut impl FnMut() -> Option<usize>, n: usize) -> Option<Tree> {
+        let root = next()?;
+        Tree::from_children(root, lists(next, n)?).ok()
+    }
+    let barrier = match next()? {
+        0 => BarrierPlan::Trees {
+            fan_in: tree(&mut next, n)?,
+            fan_out: tree(&mut next, n)?,
+        },
+        rounds if rounds <= n + 1 => {
+            let rounds = (1..rounds).map(|_| lists(&mut next, n));
+            BarrierPlan::Rounds(Rounds::new(n, rounds.collect::<Option<_>>()?).ok()?)
+        }
+        _ => return None,
+    };
+    let plans = Plans::new(barrier, tree(&mut next, n)?, tree(&mut next, n)?);
+    plans.ok().filter(|plans| plans.len() == n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_plan::Pattern;
+
+    fn plans(n: usize, pattern: &str) -> Plans {
+        let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+        let pattern: Pattern = pattern.parse().unwrap();
+        Plans::of_pattern(machine.costs(), pattern, None).unwrap()
+    }
+
+    #[test]
+    fn plans_come_back_and_garbage_does_not() {
+        for n in [1, 2, 5, 9] {
+            for pattern in ["binomial", "chain", "dissemination:3"] {
+                let plans = plans(n, pattern);
+                let words = encode(&plans);
+                assert_eq!(decode(&words, n), Some(plans), "{n} {pattern}");
+                let mut rng = fastrand::Rng::with_seed(n as u64);
+                for _ in 0..300 {
+                    let mut spoilt = words.clone();
+                    let at = rng.usize(0..spoilt.len());
+                    spoilt[at] = [rng.u64(..), rng.u64(0..10), u64::MAX][rng.usize(0..3)];
+                    // Any answer but a panic; a team of another size is none.
+                    assert!(decode(&spoilt, n).is_none_or(|plans| plans.len() == n));
+                    assert_eq!(decode(&words[..at], n), None);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_front_says_what_does_not_fit() {
+        let plans = plans(3, "binomial");
+        let options = Options::default();
+        let segment = Segment::new(Front::bytes(&plans), None).unwrap();
+        let fence = FenceKind::SharedSymmetric;
+        let read = |size, options: &Options, fence| {
+            Front::read(&segment, size, options, fence).map(|(front, plans, ..)| (front, plans))
+        };
+        assert!(matches!(
+            read(None, &options, fence),
+            Err(FrontError::NoTeam)
+        ));
+        Front::write(&segment, &plans, &options, FenceKind::SharedAsymmetric).unwrap();
+        assert!(matches!(
+            read(None, &options, fence),
+            Err(FrontError::Fence)
+        ));
+        let fence = FenceKind::SharedAsymmetric;
+        let size = read(Some(4), &options, fence).unwrap_err();
+        assert_eq!(
+            size.to_string(),
+            "the team has 3 ranks, this process expects 4: give all the same size"
+        );
+        let mut other = options.clone();
+        other.algorithms.broadcast = Some(crate::broadcast::Algorithm::Whole);
+        assert!(matches!(
+            read(None, &other, fence),
+            Err(FrontError::Algorithms)
+        ));
+        let (front, found) = read(Some(3), &options, fence).unwrap();
+        assert_eq!(found, plans);
+        assert!(front.owner(2).is_none());
+        assert!(front.register(2, 77, Some(5)) && !front.register(2, 78, None));
+        assert_eq!(front.owner(2).unwrap().0, 77);
+        segment.at::<Words>(0, 1).unwrap()[0].set(word::VERSION, 99);
+        let version = read(None, &options, fence).unwrap_err().to_string();
+        assert!(version.contains("version 99"), "{version}");
+    }
+}
