@@ -25,8 +25,22 @@ use corecast_wire::{
 use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Chunks of an outbox, and their bytes.
-const OUTBOX: (usize, usize) = (8, 32 * 1024);
+/// Bytes of a chunk of an outbox with few links: two of them fit the first cache of both sides.
+const CHUNK_BYTES: usize = 32 * 1024;
+/// And with many.
+const CHUNK_BYTES_MIN: usize = 4 * 1024;
+/// Bytes of an outbox, unless its links need more.
+const OUTBOX_BYTES: usize = 256 * 1024;
+
+/// Bytes of an outbox with so many links, and of its chunks. Each link must find a chunk of its own;
+/// twice as many let it fill one while the peer reads another.
+fn outbox(links: usize) -> (usize, usize) {
+    let mut chunk = CHUNK_BYTES;
+    while chunk > CHUNK_BYTES_MIN && 2 * links * chunk > OUTBOX_BYTES {
+        chunk /= 2;
+    }
+    (OUTBOX_BYTES.max(2 * links * chunk), chunk)
+}
 
 /// A team without its members.
 #[derive(Debug)]
@@ -100,7 +114,7 @@ impl Sizes {
             }
         }
         if self.shared {
-            bytes += OUTBOX.0 * OUTBOX.1;
+            bytes += outbox(self.degrees[rank]).0;
         }
         bytes.next_multiple_of(PAGE_BYTES)
     }
@@ -201,7 +215,7 @@ impl Frame {
             stamp: Stamp::now(),
             lanes: Mutex::new(Vec::new()),
         };
-        let first = frame.lane(0, &homes)?;
+        let first = frame.lane(0, &homes, &sizes)?;
         *frame.waiting() = vec![first];
         Ok(Arc::new(frame))
     }
@@ -244,7 +258,7 @@ impl Frame {
             let shared = matches!(self.memory, Where::Shared(..));
             let sizes = Sizes::new(self.size(), &self.edges, self.slots, self.depth, shared);
             let homes = homes(&self.memory, &self.nodes, &sizes, lane)?;
-            waiting.push(self.lane(lane, &homes)?);
+            waiting.push(self.lane(lane, &homes, &sizes)?);
         }
         Ok(waiting[1..]
             .iter_mut()
@@ -274,7 +288,12 @@ impl Frame {
     }
 
     /// The ends of all lines of one lane, for the ranks of this process.
-    fn lane(&self, lane: usize, homes: &[Arc<Segment>]) -> Result<Vec<Option<Lane>>, SegmentError> {
+    fn lane(
+        &self,
+        lane: usize,
+        homes: &[Arc<Segment>],
+        sizes: &Sizes,
+    ) -> Result<Vec<Option<Lane>>, SegmentError> {
         let (board, fence) = (&self.board, self.board.fence());
         let governor = |parker: &LineRef<Line<Parker>>| {
             Governor::with_fence(self.policy, parker.clone(), fence)
@@ -294,7 +313,8 @@ impl Frame {
             Where::Shared(..) => Some(
                 homes
                     .iter()
-                    .map(|home| OutboxMemory::new(home, OUTBOX.0 * OUTBOX.1))
+                    .zip(&sizes.degrees)
+                    .map(|(home, &links)| OutboxMemory::new(home, outbox(links).0))
                     .collect::<Result<_, _>>()?,
             ),
         };
@@ -355,7 +375,7 @@ impl Frame {
                 let tables = self.tables[rank].as_ref()?;
                 let outbox = outboxes
                     .as_ref()
-                    .map(|outboxes| (&outboxes[rank], OUTBOX.1));
+                    .map(|outboxes| (&outboxes[rank], outbox(sizes.degrees[rank]).1));
                 desk.open(outbox);
                 let mut link_of = vec![NO_LINK; self.size()];
                 for (index, link) in links.iter().enumerate() {
@@ -443,6 +463,12 @@ fn tables(
         mesh,
         deterministic: options.deterministic,
         asked: options.algorithms,
+        // Between processes each knows its own alone.
+        nodes: options
+            .numa_nodes
+            .as_deref()
+            .filter(|_| owned.len() == n)
+            .map(Arc::from),
     });
     tables
         .enumerate()

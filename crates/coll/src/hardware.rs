@@ -122,6 +122,11 @@ impl Fabric for Hardware {
     fn wait(&mut self, peer: usize) -> Result<(), Failure> {
         let index = self.link_index(peer);
         self.links[index].in_count += 1;
+        if self.desk.is_staging() {
+            self.stage_until(index, |link| {
+                Mark::reached(link.in_count, link.in_flag.seq())
+            })?;
+        }
         let link = &self.links[index];
         let (mark, count) = (self.mark, link.in_count);
         let look = || Some(link.in_flag.seq()).filter(|&flag| Mark::reached(count, flag));
@@ -138,6 +143,9 @@ impl Fabric for Hardware {
     #[inline(always)]
     fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Failure> {
         let index = self.link_index(peer);
+        if self.desk.is_staging() {
+            self.stage_until(index, |link| link.sender.can_send(payload.len()))?;
+        }
         let watch = || self.here.watch(peer);
         let tag = self.mark.tag();
         match self.links[index].sender.send_watched(tag, payload, watch) {
@@ -150,6 +158,9 @@ impl Fabric for Hardware {
     #[inline(always)]
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Failure> {
         let index = self.link_index(peer);
+        if self.desk.is_staging() {
+            self.stage_until(index, |link| link.receiver.can_receive())?;
+        }
         let watch = || self.here.watch(peer);
         let tag = self.mark.tag();
         match self.links[index]
@@ -176,6 +187,10 @@ impl Fabric for Hardware {
             self.wait_for_return(link, |desk| desk.holder(window, &range) != Some(link))?;
         }
         Ok(self.desk.own(window, range).expect("nobody holds it"))
+    }
+
+    fn lends_copies(&self) -> bool {
+        self.desk.copies()
     }
 
     fn lend(
@@ -254,6 +269,27 @@ impl Hardware {
         };
         let watch = || here.watch(peer);
         let waited = self.governor.wait_watched(token, watch, &mut look);
+        let waited = waited.or_else(|failure| look().ok_or(failure));
+        waited.map_err(|failure| here.board.fail(failure))
+    }
+
+    /// Goes on copying to the outbox until all is copied, or the link is ready for what is to come.
+    #[cold]
+    #[inline(never)]
+    fn stage_until(
+        &mut self,
+        index: usize,
+        mut ready: impl FnMut(&mut Link) -> bool,
+    ) -> Result<(), Failure> {
+        let (desk, link, here) = (&mut self.desk, &mut self.links[index], &self.here);
+        let peer = link.peer;
+        let mut look = || {
+            desk.advance();
+            (!desk.is_staging() || ready(link)).then_some(())
+        };
+        let waited = self
+            .governor
+            .wait_watched(ANY, || here.watch(peer), &mut look);
         let waited = waited.or_else(|failure| look().ok_or(failure));
         waited.map_err(|failure| here.board.fail(failure))
     }

@@ -70,6 +70,23 @@ pub trait Fabric {
         range: Range<usize>,
     ) -> Result<&'b mut [u8], Self::Error>;
 
+    /// Whether lending copies. A loan to many is then held up by the slowest of them, so all must
+    /// read such loans in one order, or they wait for each other in a circle.
+    fn lends_copies(&self) -> bool {
+        false
+    }
+
+    /// The other ranks in the order in which this one reads what each of them lends to all: where
+    /// lending copies the same for all, elsewhere from the next rank on, so that not all read one
+    /// rank's memory at the same time.
+    fn reading_order(&self) -> impl Iterator<Item = usize> + use<Self> {
+        let (rank, n) = (self.rank(), self.size());
+        let first = if self.lends_copies() { 0 } else { rank + 1 };
+        (first..first + n)
+            .map(move |peer| peer % n)
+            .filter(move |&peer| peer != rank)
+    }
+
     /// Lends a part of a window to each of `peers`, who [`borrow`](Fabric::borrow) or
     /// [`fetch`](Fabric::fetch) it. Waits for none of them, unless earlier loans are still out and
     /// there are too many.

@@ -26,7 +26,7 @@ pub fn direct<F: Fabric>(
     let others = (1..n).map(|step| (rank + n - step) % n);
     way.give_all(fabric, send, others, 0..len)?;
     recv[part(rank)].copy_from_slice(fabric.view(send, 0..len));
-    for peer in (1..n).map(|step| (rank + step) % n) {
+    for peer in fabric.reading_order() {
         way.take(fabric, peer, &mut recv[part(peer)])?;
     }
     fabric.settle()

@@ -51,7 +51,7 @@ pub fn owners<F: Fabric>(
         })?;
     }
     fabric.lend(window, others(), block(rank))?;
-    for owner in others() {
+    for owner in fabric.reading_order() {
         let into = fabric.own(window, block(owner))?;
         fabric.fetch(owner, into)?;
     }
@@ -104,7 +104,7 @@ pub fn owners_ordered<F: Fabric>(
             .own(window, mine.clone())?
             .copy_from_slice(sum.result());
         fabric.lend(window, others(), mine)?;
-        for owner in others() {
+        for owner in fabric.reading_order() {
             let into = fabric.own(window, part(owner))?;
             fabric.fetch(owner, into)?;
         }

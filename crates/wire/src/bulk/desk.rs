@@ -100,6 +100,11 @@ impl Desk {
         self.id
     }
 
+    /// Whether it copies what it lends.
+    pub fn copies(&self) -> bool {
+        self.outbox.is_some()
+    }
+
     /// Whether `link` takes another loan.
     #[inline]
     pub fn has_room(&self, link: usize) -> bool {
