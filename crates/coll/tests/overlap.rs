@@ -2,7 +2,7 @@
 //! what they must give.
 
 use corecast_coll::operator::{Ordered, Sum};
-use corecast_coll::{Failure, Member, Options, OverlapError, Plans, Request, Team};
+use corecast_coll::{Failure, Member, Options, OverlapError, Parts, Plans, Request, Team};
 use corecast_plan::Pattern;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -235,4 +235,99 @@ fn depth_zero_is_an_error_that_says_so() {
         let error = member.overlap(|_| ()).unwrap_err();
         assert!(matches!(error, OverlapError::NoDepth), "{error}");
     });
+}
+
+/// Each operation twice, blocking and in flight, on the same data.
+#[test]
+fn every_form_in_flight_gives_what_the_blocking_one_does() {
+    for (n, len) in [(1, 3), (2, 0), (2, 700), (3, 1), (4, 5000), (5, 57)] {
+        in_time(format!("{n} ranks, {len} elements"), move || {
+            team(n, 3).run(|member| twice(member, len));
+        });
+    }
+}
+
+fn twice(member: &mut Member, len: usize) {
+    let (n, me) = (member.size(), member.rank());
+    let root = n - 1;
+    let is_root = me == root;
+    let (mine, all) = (given(me, 1, len), given(me, 2, n * len));
+    // Parts of 0, 1, … elements, with a gap of one between them.
+    let counts: Vec<usize> = (0..n).collect();
+    let starts: Vec<usize> = (0..n).map(|r| r * (r + 1) / 2).collect();
+    let room = n * (n + 1) / 2;
+    let whole = given(0, 3, room);
+    let parts = Parts::new(&counts, &starts);
+    // What everybody sends to everybody: as many elements as the lower rank has.
+    let sent: Vec<usize> = (0..n).map(|r| r.min(me)).collect();
+    let sent_at: Vec<usize> = (0..n).map(|r| sent[..r].iter().sum()).collect();
+    let pairs = Parts::new(&sent, &sent_at);
+    let pairs_len: usize = sent.iter().sum();
+    let block = (me + 1) * n * len / n - me * n * len / n;
+    let fresh = |len: usize| vec![0u64; len];
+
+    let mut one = [
+        fresh(len),
+        fresh(me),
+        fresh(n * len),
+        fresh(room),
+        fresh(n * len),
+        fresh(room),
+        fresh(n * len),
+        fresh(pairs_len),
+        fresh(block),
+        fresh(me),
+        mine.clone(),
+        mine.clone(),
+    ];
+    let mut two = one.clone();
+    {
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = &mut one;
+        member.scatter(root, is_root.then_some(&all), a).unwrap();
+        member
+            .scatterv(root, is_root.then_some((&whole[..], parts)), b)
+            .unwrap();
+        member.gather(root, &mine, is_root.then_some(c)).unwrap();
+        member
+            .gatherv(root, &whole[..me], is_root.then_some((&mut d[..], parts)))
+            .unwrap();
+        member.allgather(&mine, e).unwrap();
+        member.allgatherv(&whole[..me], f, parts).unwrap();
+        member.alltoall(&all, g).unwrap();
+        member
+            .alltoallv((&all_pairs(me, pairs_len), pairs), (h, pairs))
+            .unwrap();
+        member.reduce_scatter(&all, i, Sum).unwrap();
+        member
+            .reduce_scatterv(&whole[..n * (n - 1) / 2], &counts, j, Sum)
+            .unwrap();
+        member.scan(k, Sum).unwrap();
+        member.exscan(l, Sum).unwrap();
+    }
+    let given_pairs = all_pairs(me, pairs_len);
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = &mut two;
+    let flown = member.overlap(|flight| -> Result<(), Failure> {
+        let requests = [
+            flight.scatter(root, is_root.then_some(&all), a)?,
+            flight.scatterv(root, is_root.then_some((&whole[..], parts)), b)?,
+            flight.gather(root, &mine, is_root.then_some(c))?,
+            flight.gatherv(root, &whole[..me], is_root.then_some((&mut d[..], parts)))?,
+            flight.allgather(&mine, e)?,
+            flight.allgatherv(&whole[..me], f, parts)?,
+            flight.alltoall(&all, g)?,
+            flight.alltoallv((&given_pairs, pairs), (h, pairs))?,
+            flight.reduce_scatter(&all, i, &Sum)?,
+            flight.reduce_scatterv(&whole[..n * (n - 1) / 2], &counts, j, &Sum)?,
+            flight.scan(k, &Sum)?,
+            flight.exscan(l, &Sum)?,
+        ];
+        requests.into_iter().rev().try_for_each(Request::wait)
+    });
+    flown.unwrap().unwrap();
+    assert_eq!(one, two, "rank {me} of {n}, {len} elements");
+    assert!(n == 1 || len == 0 || one[4] != fresh(n * len));
+}
+
+fn all_pairs(me: usize, len: usize) -> Vec<u64> {
+    given(me, 4, len)
 }

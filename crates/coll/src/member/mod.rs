@@ -1,5 +1,6 @@
 //! A rank's handle: what a thread calls.
 
+mod in_flight;
 mod overlap;
 
 pub(crate) use overlap::Flight;
@@ -19,6 +20,7 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::sync::Arc;
 
+mod bodies;
 mod moves;
 mod scans;
 

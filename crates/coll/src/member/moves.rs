@@ -1,11 +1,10 @@
 //! Operations that move data: scatter, gather, allgather, all-to-all.
 
-use super::{Member, grain};
+use super::{Member, bodies};
 use crate::failure::Failure;
 use crate::operation::Kind;
 use crate::parts::Parts;
-use crate::{allgather, alltoall, gather, scatter};
-use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use bytemuck::Pod;
 use std::panic::Location;
 
 impl Member {
@@ -50,15 +49,7 @@ impl Member {
         recv: &mut [T],
     ) -> Result<(), Failure> {
         self.begin(Kind::Scatter, root, Location::caller())?;
-        let send = if self.rank() == root {
-            let send = send.unwrap_or_else(|| no_buffer("send"));
-            same("send", send.len(), recv.len(), self.size());
-            send
-        } else {
-            &[]
-        };
-        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
-        scatter::run(&mut self.lane, root, send, recv, grain::<T>())
+        bodies::scatter(&mut self.lane, root, send, recv)
     }
 
     /// [`scatter`](Self::scatter) of parts of any lengths, which `root` gives. `recv` is as long as this
@@ -83,17 +74,7 @@ impl Member {
         recv: &mut [T],
     ) -> Result<(), Failure> {
         self.begin(Kind::Scatterv, root, Location::caller())?;
-        let (send, parts): (&[T], _) = if self.rank() == root {
-            let (send, parts) = send.unwrap_or_else(|| no_buffer("send"));
-            parts.check(self.size(), send.len());
-            same_part("recv", recv.len(), parts.of(root).len());
-            (send, parts)
-        } else {
-            (&[], Parts::new(&[], &[]))
-        };
-        let part = parts.bytes(grain::<T>());
-        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
-        scatter::run_parts(&mut self.lane, root, send, part, recv, grain::<T>())
+        bodies::scatterv(&mut self.lane, root, send, recv)
     }
 
     /// Gives everybody's `send` to `root`'s `recv`, side by side in rank order. All ranks give as many
@@ -136,15 +117,7 @@ impl Member {
         recv: Option<&mut [T]>,
     ) -> Result<(), Failure> {
         self.begin(Kind::Gather, root, Location::caller())?;
-        let recv = if self.rank() == root {
-            let recv = recv.unwrap_or_else(|| no_buffer("recv"));
-            same("recv", recv.len(), send.len(), self.size());
-            recv
-        } else {
-            &mut []
-        };
-        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
-        gather::run(&mut self.lane, root, send, recv, grain::<T>())
+        bodies::gather(&mut self.lane, root, send, recv)
     }
 
     /// [`gather`](Self::gather) of parts of any lengths, for which `root` says where it wants them.
@@ -169,17 +142,7 @@ impl Member {
         recv: Option<(&mut [T], Parts<'_>)>,
     ) -> Result<(), Failure> {
         self.begin(Kind::Gatherv, root, Location::caller())?;
-        let (recv, parts): (&mut [T], _) = if self.rank() == root {
-            let (recv, parts) = recv.unwrap_or_else(|| no_buffer("recv"));
-            parts.check_to_write(self.size(), recv.len());
-            same_part("send", send.len(), parts.of(root).len());
-            (recv, parts)
-        } else {
-            (&mut [], Parts::new(&[], &[]))
-        };
-        let part = parts.bytes(grain::<T>());
-        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
-        gather::run_parts(&mut self.lane, root, send, recv, part, grain::<T>())
+        bodies::gatherv(&mut self.lane, root, send, recv)
     }
 
     /// Gives everybody's `send` to everybody's `recv`, side by side in rank order. All ranks give as many
@@ -216,9 +179,7 @@ impl Member {
     #[track_caller]
     pub fn allgather<T: Pod>(&mut self, send: &[T], recv: &mut [T]) -> Result<(), Failure> {
         self.begin(Kind::Allgather, 0, Location::caller())?;
-        same("recv", recv.len(), send.len(), self.size());
-        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
-        allgather::run(&mut self.lane, send, recv, grain::<T>())
+        bodies::allgather(&mut self.lane, send, recv)
     }
 
     /// [`allgather`](Self::allgather) of parts of any lengths: all ranks give the same counts, and each
@@ -239,11 +200,7 @@ impl Member {
         parts: Parts<'_>,
     ) -> Result<(), Failure> {
         self.begin(Kind::Allgatherv, 0, Location::caller())?;
-        parts.check_to_write(self.size(), recv.len());
-        same_part("send", send.len(), parts.of(self.rank()).len());
-        let part = parts.bytes(grain::<T>());
-        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
-        allgather::run_parts(&mut self.lane, send, recv, part, grain::<T>())
+        bodies::allgatherv(&mut self.lane, send, recv, parts)
     }
 
     /// Gives part r of everybody's `send` to rank r, which has them side by side in rank order in `recv`.
@@ -280,15 +237,7 @@ impl Member {
     #[track_caller]
     pub fn alltoall<T: Pod>(&mut self, send: &[T], recv: &mut [T]) -> Result<(), Failure> {
         self.begin(Kind::Alltoall, 0, Location::caller())?;
-        let n = self.size();
-        let (given, len) = (send.len(), recv.len());
-        assert!(
-            given == len && len.is_multiple_of(n),
-            "an all-to-all of {given} elements into {len} on {n} ranks: give as many, one part for each rank"
-        );
-        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
-        let part = len / n * size_of::<T>();
-        alltoall::run(&mut self.lane, send, recv, part, grain::<T>())
+        bodies::alltoall(&mut self.lane, send, recv)
     }
 
     /// [`alltoall`](Self::alltoall) of parts of any lengths: `give` says where in `send` the parts for the
@@ -314,36 +263,6 @@ impl Member {
         (recv, take): (&mut [T], Parts<'_>),
     ) -> Result<(), Failure> {
         self.begin(Kind::Alltoallv, 0, Location::caller())?;
-        let (n, rank) = (self.size(), self.rank());
-        give.check(n, send.len());
-        take.check_to_write(n, recv.len());
-        same_part("recv", take.of(rank).len(), give.of(rank).len());
-        let (give, take) = (give.bytes(grain::<T>()), take.bytes(grain::<T>()));
-        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
-        alltoall::run_parts(&mut self.lane, send, give, recv, take, grain::<T>())
+        bodies::alltoallv(&mut self.lane, (send, give), (recv, take))
     }
-}
-
-#[cold]
-#[track_caller]
-fn no_buffer(name: &str) -> ! {
-    panic!("the root gives no `{name}`: give its buffer, others give None")
-}
-
-#[track_caller]
-#[inline(always)]
-fn same(name: &str, len: usize, part: usize, n: usize) {
-    assert!(
-        part.checked_mul(n) == Some(len),
-        "`{name}` has {len} elements: {n} ranks need {part} each"
-    );
-}
-
-#[track_caller]
-#[inline(always)]
-fn same_part(name: &str, len: usize, part: usize) {
-    assert!(
-        len == part,
-        "this rank's `{name}` has {len} elements, its part {part}"
-    );
 }

@@ -251,7 +251,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     }
 
     /// Starts an operation on the next lane, when that is free.
-    fn start<'o>(
+    pub(super) fn start<'o>(
         &'o self,
         kind: Kind,
         root: usize,

@@ -1,14 +1,10 @@
 //! Reductions of which each rank gets something else: reduce_scatter, scan, exscan.
 
-use super::{Member, assert_fits};
-use crate::combine::{Combine, On};
+use super::{Member, bodies};
 use crate::failure::Failure;
-use crate::fragments::block;
 use crate::operation::Kind;
 use crate::operator::Operator;
-use crate::scan::Upto;
-use crate::{reduce_scatter, scan};
-use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use bytemuck::Pod;
 use std::panic::Location;
 
 impl Member {
@@ -55,18 +51,7 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Kind::ReduceScatter, 0, Location::caller())?;
-        assert_fits::<T>();
-        let combine = On::<T, _>::new(&operator);
-        let (grain, n, rank) = (combine.grain(), self.size(), self.rank());
-        let send: &[u8] = cast_slice(send);
-        let len = send.len();
-        let part = |rank: usize| block(len, grain, n, rank);
-        let (expected, given) = (part(rank).len() / grain, recv.len());
-        assert!(
-            size_of::<T>() == 0 || given == expected,
-            "`recv` has {given} elements, the block of rank {rank} {expected}"
-        );
-        reduce_scatter::run(&mut self.lane, send, part, cast_slice_mut(recv), &combine)
+        bodies::reduce_scatter(&mut self.lane, send, recv, &operator)
     }
 
     /// [`reduce_scatter`](Self::reduce_scatter) into blocks of `counts[r]` elements for each rank r, side
@@ -89,27 +74,7 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Kind::ReduceScatterv, 0, Location::caller())?;
-        assert_fits::<T>();
-        let (n, rank) = (self.size(), self.rank());
-        let (ranks, len, given) = (counts.len(), send.len(), recv.len());
-        assert!(ranks == n, "counts for {ranks} ranks in a team of {n}");
-        let all = counts
-            .iter()
-            .try_fold(0usize, |sum, &count| sum.checked_add(count));
-        assert!(all == Some(len), "blocks of {counts:?} of {len} elements");
-        assert!(
-            given == counts[rank],
-            "`recv` has {given} elements, the block of rank {rank} {}",
-            counts[rank]
-        );
-        let bytes = size_of::<T>();
-        let part = |rank: usize| {
-            let start: usize = counts[..rank].iter().sum();
-            start * bytes..(start + counts[rank]) * bytes
-        };
-        let combine = On::<T, _>::new(&operator);
-        let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
-        reduce_scatter::run(&mut self.lane, send, part, recv, &combine)
+        bodies::reduce_scatterv(&mut self.lane, send, counts, recv, &operator)
     }
 
     /// Combines the `data` of all ranks up to this one, in rank order, into this one's. All have as many
@@ -152,9 +117,7 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Kind::Scan, 0, Location::caller())?;
-        assert_fits::<T>();
-        let combine = On::<T, _>::new(&operator);
-        scan::run(&mut self.lane, cast_slice_mut(data), Upto::Own, &combine)
+        bodies::scan(&mut self.lane, data, &operator)
     }
 
     /// Combines the `data` of all ranks before this one, in rank order, into this one's. Those of rank 0
@@ -175,8 +138,6 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Kind::Exscan, 0, Location::caller())?;
-        assert_fits::<T>();
-        let combine = On::<T, _>::new(&operator);
-        scan::run(&mut self.lane, cast_slice_mut(data), Upto::Before, &combine)
+        bodies::exscan(&mut self.lane, data, &operator)
     }
 }
