@@ -5,6 +5,7 @@ mod overlap;
 
 pub(crate) use overlap::Flight;
 pub use overlap::{Overlap, OverlapError, Request};
+pub use sync::{Await, Sync, UnknownSync};
 
 use crate::combine::On;
 use crate::failure::Failure;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 mod bodies;
 mod moves;
 mod scans;
+mod sync;
 
 /// One rank of a team. Can be sent to another thread, but used by one at a time.
 ///
