@@ -7,10 +7,13 @@ use corecast_wire::bulk::{Desk, Host, Window};
 use corecast_wire::diary::Diary;
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{ExactError, Received, Receiver, SendError, Sender};
+use corecast_wire::wait::Watch;
 use corecast_wire::{Fabric, Flag, Governor, Line, LineRef, Parker};
+use std::cell::RefCell;
 use std::ops::Range;
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What joins a rank to one peer, both ways.
 #[derive(Debug)]
@@ -58,6 +61,29 @@ impl Here {
             operation: self.operation,
             site: self.site,
             peer,
+        }
+    }
+}
+
+/// Watches a peer from which a message is to come, and that lends instead: it gives more than this rank
+/// expects, and both would wait for ever. What a peer gives in one operation is taken in the order in
+/// which it is given, so a message that came before the loan is there when the loan is.
+struct NoLoan<'a> {
+    watch: PeerWatch<'a>,
+    desk: &'a RefCell<&'a mut Desk>,
+    link: usize,
+    tag: u32,
+    expected: usize,
+}
+
+impl Watch for NoLoan<'_> {
+    type Error = Failure;
+
+    fn check(&mut self, waited: Duration) -> Result<(), Failure> {
+        self.watch.check(waited)?;
+        match self.desk.borrow_mut().peek(self.link) {
+            Some((tag, len)) if tag == self.tag => Err(self.watch.length(len, self.expected)),
+            _ => Ok(()),
         }
     }
 }
@@ -161,8 +187,15 @@ impl Fabric for Hardware {
         if self.desk.is_staging() {
             self.stage_until(index, |link| link.receiver.can_receive())?;
         }
-        let watch = || self.here.watch(peer);
-        let tag = self.mark.tag();
+        let (tag, expected) = (self.mark.tag(), payload.len());
+        let desk = RefCell::new(&mut self.desk);
+        let watch = || NoLoan {
+            watch: self.here.watch(peer),
+            desk: &desk,
+            link: index,
+            tag,
+            expected,
+        };
         match self.links[index]
             .receiver
             .receive_exact(tag, payload, watch)

@@ -1,7 +1,7 @@
 //! Wrong use is an error that names both call sites, for everybody who is concerned, and never a
 //! hang: each case runs under a watchdog.
 
-use corecast_coll::{Failure, JoinError, Kind, Loss, Member, Options, Plans, Team};
+use corecast_coll::{Failure, JoinError, Kind, Loss, Member, Options, Parts, Plans, Team};
 use corecast_plan::{Pattern, Tree};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -126,6 +126,61 @@ fn different_lengths_are_noticed() {
         };
         assert_eq!((sent, expected), (12, 16));
     }
+}
+
+/// One length goes in messages, the other one is lent: both sides would wait for each other.
+#[test]
+fn a_short_and_a_long_one_are_noticed() {
+    for pattern in patterns() {
+        let results = run(3, pattern, |member| {
+            let mut data = vec![0u32; if member.rank() == 0 { 10_000 } else { 3 }];
+            member.broadcast(0, &mut data)
+        });
+        let failure = both_sites_named(&results, "more than expected");
+        let Failure::Length { sent, expected, .. } = failure else {
+            panic!("{failure:?}");
+        };
+        assert_eq!((sent, expected), (32 * 1024, 12));
+        let results = run(3, pattern, |member| {
+            let mut data = vec![0u32; if member.rank() == 0 { 3 } else { 10_000 }];
+            member.broadcast(0, &mut data)?;
+            member.barrier()
+        });
+        both_sites_named(&results, "less than expected");
+        let results = run(2, pattern, |member| {
+            let mut data = vec![0u32; 10 + 10_000 * member.rank()];
+            member.allreduce(&mut data, |a, b| a + b)
+        });
+        both_sites_named(&results, "allreduce");
+    }
+}
+
+#[test]
+fn parts_of_other_lengths_are_noticed() {
+    for len in [5, 5_000] {
+        let patterns = patterns().into_iter();
+        for pattern in patterns {
+            let body: fn(&mut Member) -> Result<(), Failure> = match len {
+                5 => |member| wrong_part(member, 5),
+                _ => |member| wrong_part(member, 5_000),
+            };
+            let failure = both_sites_named(&run(3, pattern, body), "parts");
+            let Failure::Length { sent, expected, .. } = failure else {
+                panic!("{failure:?}");
+            };
+            assert_eq!((sent, expected), (4 * len, 4 * len + 4));
+        }
+    }
+}
+
+/// Rank 2 wants one element more than it gets.
+fn wrong_part(member: &mut Member, len: usize) -> Result<(), Failure> {
+    let (rank, all) = (member.rank(), vec![1u32; 3 * len]);
+    let (counts, places) = ([len; 3], [0, len, 2 * len]);
+    let send = (rank == 0).then_some((&all[..], Parts::new(&counts, &places)));
+    let mut mine = vec![0; len + usize::from(rank == 2)];
+    member.scatterv(0, send, &mut mine)?;
+    member.barrier()
 }
 
 #[test]
