@@ -2,6 +2,7 @@
 //! naive twin; operators that are not commutative, and rounded sums whose bits must not change.
 
 use corecast_coll::operator::{Ordered, Sum};
+use corecast_coll::process::Address;
 use corecast_coll::{
     Algorithms, Member, Options, Parts, Plans, Team, allgather, allreduce, alltoall, broadcast,
     fragments, gather, reduce, reduce_scatter, scan, scatter,
@@ -435,4 +436,98 @@ fn deterministic_sums_have_the_same_bits_whatever_happens() {
             .collect();
         assert_eq!(found[0].1, expected);
     }
+}
+
+/// Ranks that share a segment alone, and copy what they lend: as processes do, whose addresses mean
+/// nothing to each other.
+#[test]
+fn ranks_behind_a_segment_get_the_same() {
+    let mut choices: Vec<Algorithms> = vec![Algorithms::default()];
+    choices.extend(choices!(broadcast));
+    choices.extend(choices!(allreduce));
+    choices.extend(choices!(scatter));
+    choices.extend(choices!(gather));
+    choices.extend(choices!(allgather));
+    choices.extend(choices!(alltoall));
+    choices.extend(choices!(reduce_scatter));
+    choices.extend(choices!(scan));
+    for (round, algorithms) in choices.into_iter().enumerate() {
+        for n in [2, 5, 8] {
+            if n != 2 && round % 2 == n % 2 {
+                continue;
+            }
+            let name = format!("collectives-{round}-{n}-{}", std::process::id());
+            let options = Options {
+                algorithms,
+                ..Options::default()
+            };
+            std::thread::scope(|scope| {
+                for _ in 0..n {
+                    scope.spawn(|| {
+                        let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+                        let plans = || Plans::of_pattern(machine.costs(), Pattern::Smelt, None);
+                        let address = Address::Name(name.clone());
+                        let team = Team::enter(&address, n, &[None], plans, &options).unwrap();
+                        team.run(|member| {
+                            for len in [0, 3, 57, 5000, 30_000] {
+                                every_operation(member, len);
+                            }
+                        });
+                    });
+                }
+            });
+        }
+    }
+}
+
+fn every_operation(member: &mut Member, len: usize) {
+    let (n, rank) = (member.size(), member.rank());
+    let root = len % n;
+    let mine = given(rank, 0, len);
+    let everything = joined((0..n).map(|rank| given(rank, 0, len)));
+    let mut data = mine.clone();
+    member.broadcast(root, &mut data).unwrap();
+    assert!(data == given(root, 0, len), "broadcast of {len}");
+    let mut all = vec![7; n * len];
+    let into = (rank == root).then_some(&mut all[..]);
+    member.gather(root, &mine, into).unwrap();
+    assert!(rank != root || all == everything, "gather of {len}");
+    let mut back = vec![7; len];
+    let send = (rank == root).then_some(&all[..]);
+    member.scatter(root, send, &mut back).unwrap();
+    assert!(back == mine, "scatter of {len}");
+    member.allgather(&mine, &mut all).unwrap();
+    assert!(all == everything, "allgather of {len}");
+    let send = joined((0..n).map(|to| given(rank, to, len)));
+    member.alltoall(&send, &mut all).unwrap();
+    let expected = joined((0..n).map(|from| given(from, rank, len)));
+    assert!(all == expected, "alltoall of {len}");
+    let mut data = mine.clone();
+    member.allreduce(&mut data, Sum).unwrap();
+    assert!(data == sums(n, len), "allreduce of {len}");
+    let mut ordered = maps(rank, len);
+    member.allreduce(&mut ordered, Ordered(then)).unwrap();
+    assert!(ordered == composed(0..n, len), "ordered allreduce of {len}");
+    let block = fragments::block(len, 1, n, rank);
+    let mut part = vec![7; block.len()];
+    member.reduce_scatter(&mine, &mut part, Sum).unwrap();
+    assert!(
+        part == sums(n, len)[block.clone()],
+        "reduce_scatter of {len}"
+    );
+    let mut part = vec![[7; 2]; block.len()];
+    member
+        .reduce_scatter(&maps(rank, len), &mut part, Ordered(then))
+        .unwrap();
+    assert!(part == composed(0..n, len)[block], "ordered, {len}");
+    let mut upto = maps(rank, len);
+    member.scan(&mut upto, Ordered(then)).unwrap();
+    assert!(upto == composed(0..rank + 1, len), "scan of {len}");
+    let mut before = maps(rank, len);
+    member.exscan(&mut before, Ordered(then)).unwrap();
+    assert!(
+        rank == 0 || before == composed(0..rank, len),
+        "exscan of {len}"
+    );
+    v_forms(member, len.min(6000));
 }
