@@ -2,7 +2,7 @@
 //! that go while others read what is theirs. Meant for sanitizers as much as for itself.
 
 use corecast_coll::operator::Sum;
-use corecast_coll::{Failure, Member, Options, Plans, Team};
+use corecast_coll::{Failure, Loss, Member, Options, Plans, Team};
 use corecast_plan::Pattern;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
@@ -123,13 +123,10 @@ fn an_operator_that_panics_takes_nobody_along() {
                     // It may have had less to combine.
                     assert_ne!(rank, culprit, "seeded panic");
                     let done = done.and_then(|()| member.barrier());
-                    let Err(Failure::PeerLost {
-                        there, panicked, ..
-                    }) = done
-                    else {
+                    let Err(Failure::PeerLost { there, how, .. }) = done else {
                         panic!("{done:?}");
                     };
-                    assert_eq!((there.rank, panicked), (culprit, true));
+                    assert_eq!((there.rank, how), (culprit, Loss::Panicked));
                 })
             }));
             let why = ran.unwrap_err();
