@@ -1,10 +1,12 @@
 //! From wishes to a team.
 
+mod processes;
+
 use std::path::PathBuf;
 use std::sync::Once;
 use std::time::Duration;
 
-use corecast_coll::{BarrierPlan, Options, Plans};
+use corecast_coll::{Algorithms, BarrierPlan, Options, Plans};
 use corecast_machine::{CpuList, Discovery};
 use corecast_model::MachineFile;
 use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Tree};
@@ -54,7 +56,7 @@ enum Ranks {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "a builder does nothing until build"]
+#[must_use = "a builder does nothing until build or enter"]
 pub struct Builder {
     ranks: Option<Ranks>,
     machine: Option<MachineFile>,
@@ -149,6 +151,48 @@ impl Builder {
         self
     }
 
+    /// Whether reductions give the same bits on every rank, for every plan, root, length and
+    /// repetition; `false` by default. Sums of floats need it, as rounding depends on the brackets.
+    ///
+    /// # Cost
+    ///
+    /// Algorithms for commutative operators only are not used then.
+    pub fn deterministic(mut self, deterministic: bool) -> Self {
+        self.options.deterministic = deterministic;
+        self
+    }
+
+    /// Operations that a member can have in flight at a time, see [`Member::overlap`]; 8 by default.
+    ///
+    /// [`Member::overlap`]: crate::Member::overlap
+    ///
+    /// # Cost
+    ///
+    /// Each has queues, flags and offers of its own, made when a member first needs them; in a team of
+    /// processes their memory is reserved at once.
+    pub fn depth(mut self, depth: usize) -> Self {
+        self.options.depth = depth;
+        self
+    }
+
+    /// Uses these algorithms instead of those that length and links would choose. One that cannot do
+    /// what it is asked for is not used.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut algorithms = corecast::Algorithms::default();
+    /// algorithms.allreduce = Some("ring".parse()?);
+    /// let team = corecast::Builder::new().threads(3).algorithms(algorithms).build()?;
+    /// let sums = team.run(|member| member.allreduce_value(1, |a, b| a + b));
+    /// assert_eq!(sums, [Ok(3), Ok(3), Ok(3)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn algorithms(mut self, algorithms: Algorithms) -> Self {
+        self.options.algorithms = algorithms;
+        self
+    }
+
     /// Looks for measured costs and races in this folder, not in the user's cache folder.
     pub fn cache_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cache_folder = Some(folder.into());
@@ -173,14 +217,30 @@ impl Builder {
     /// give the same plans, unless the machine is so slow that a guard of 9 ms of CPU time ends the
     /// search for better trees.
     pub fn build(self) -> Result<Team, Error> {
+        let draft = self.draft(None)?;
+        let (choices, plans) = draft.choose()?;
+        let team = corecast_coll::Team::with_options(plans, &draft.options)?;
+        Ok(draft.finish(team, choices))
+    }
+
+    /// Everything but the plans: for `size` ranks, or for as many as were asked for.
+    fn draft(self, size: Option<usize>) -> Result<Draft, Error> {
         let here = corecast_machine::discover();
         let machine = &here.machine;
         let seats = match &self.ranks {
-            None => seats::of_count(machine, machine.pus.len()),
-            Some(Ranks::Count(0)) => return Err(Error::NoRanks),
+            None => seats::of_count(machine, size.unwrap_or(machine.pus.len())),
             Some(Ranks::Count(ranks)) => seats::of_count(machine, *ranks),
             Some(Ranks::Cores(list)) => seats::of_list(list, &here)?,
         };
+        if let Some(size) = size
+            && seats.len() != size
+        {
+            let asked = seats.len();
+            return Err(Error::Size { asked, size });
+        }
+        if seats.is_empty() {
+            return Err(Error::NoRanks);
+        }
         let store = match &self.cache_folder {
             Some(folder) => Store::at(folder),
             None => Store::standard(),
@@ -190,15 +250,6 @@ impl Builder {
             Some(_) => Races::none("costs were given, and races do not fit them"),
             None => Races::here(&store, &here),
         };
-        let chooser = Chooser::new(costs.both_ways(), &seats, &self.wish, &races)?.guarded();
-        let broadcast = chooser.choose(Operation::Broadcast)?;
-        let reduce = chooser.choose(Operation::Reduce)?;
-        let barrier = chooser.choose(Operation::Barrier)?;
-        let plans = Plans::new(
-            barrier_plan(&barrier)?,
-            tree_plan(&broadcast)?,
-            tree_plan(&reduce)?,
-        )?;
         let pin = self.pin.unwrap_or(seats.len() <= here.usable.len());
         let waits = match self.options.policy {
             Some(policy) => Waits::asked(policy),
@@ -207,37 +258,89 @@ impl Builder {
         let mut options = self.options;
         options.policy = Some(waits.as_policy());
         let homes = Homes::of(&here, &seats, pin);
-        options.numa_nodes = homes.nodes;
-        let team = corecast_coll::Team::with_options(plans, &options)?;
+        options.numa_nodes = homes.nodes.clone();
+        Ok(Draft {
+            why_pinned: why_pinned(self.pin, pin, seats.len(), &here.usable),
+            wish: self.wish,
+            here,
+            seats,
+            costs,
+            races,
+            pin,
+            waits,
+            options,
+            homes,
+        })
+    }
+}
+
+/// A team that lacks its plans and its lines.
+struct Draft {
+    here: Discovery,
+    seats: Vec<u32>,
+    costs: TeamCosts,
+    races: Races,
+    wish: Wish,
+    pin: bool,
+    why_pinned: String,
+    waits: Waits,
+    options: Options,
+    homes: Homes,
+}
+
+impl Draft {
+    /// The plans, and how they were chosen.
+    fn choose(&self) -> Result<(Vec<Choice>, Plans), Error> {
+        let costs = self.costs.both_ways();
+        let chooser = Chooser::new(costs, &self.seats, &self.wish, &self.races)?.guarded();
+        let broadcast = chooser.choose(Operation::Broadcast)?;
+        let reduce = chooser.choose(Operation::Reduce)?;
+        let barrier = chooser.choose(Operation::Barrier)?;
+        let plans = Plans::new(
+            barrier_plan(&barrier)?,
+            tree_plan(&broadcast)?,
+            tree_plan(&reduce)?,
+        )?;
+        Ok((vec![barrier, broadcast, reduce], plans))
+    }
+
+    /// The team; `choices` are empty where another process made them.
+    fn finish(self, team: corecast_coll::Team, choices: Vec<Choice>) -> Team {
+        let here = &self.here;
         let rank = |(rank, &pu): (usize, &u32)| RankPlace {
             pu,
             numa_node: here.node_of_pu(pu).unwrap_or(0),
             pinning: Pinning::Planned,
             memory: team.placement(rank).to_string(),
         };
-        let choices = [barrier, broadcast, reduce];
+        let chosen = |choice: &Choice| Chosen::of(choice, self.costs.unit());
+        let mut assumptions = [&self.costs.assumptions[..], &here.machine.assumptions].concat();
+        if choices.is_empty() {
+            assumptions.push(
+                "the process that came first, or a launcher, has chosen the plans: only it can \
+                 explain them"
+                    .to_owned(),
+            );
+        }
         let built = Explanation {
             schema: 1,
-            machine: machine.name.clone(),
-            ranks: seats.iter().enumerate().map(rank).collect(),
-            waits,
+            machine: here.machine.name.clone(),
+            ranks: self.seats.iter().enumerate().map(rank).collect(),
+            waits: self.waits,
             fence: fence(),
-            operations: choices
-                .each_ref()
-                .map(|choice| Chosen::of(choice, costs.unit()))
-                .to_vec(),
-            costs: costs.source.clone(),
-            races: races.source().to_owned(),
-            memory: homes.reason,
-            pinning: why_pinned(self.pin, pin, seats.len(), &here.usable),
-            assumptions: [&costs.assumptions[..], &machine.assumptions].concat(),
+            operations: choices.iter().map(chosen).collect(),
+            costs: self.costs.source.clone(),
+            races: self.races.source().to_owned(),
+            memory: self.homes.reason,
+            pinning: self.why_pinned,
+            assumptions,
         };
-        warn_of_quota(&here, seats.len());
+        warn_of_quota(here, self.seats.len());
         let team = Team {
-            pins: Pins::new(seats, pin),
+            pins: Pins::new(self.seats, self.pin),
             team,
             built,
-            costs,
+            costs: self.costs,
             choices,
         };
         if debug::level() >= Level::Trace {
@@ -245,7 +348,7 @@ impl Builder {
         } else {
             debug::say(Level::Info, || team.built.line());
         }
-        Ok(team)
+        team
     }
 }
 

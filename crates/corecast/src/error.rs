@@ -1,5 +1,6 @@
 //! Why a team cannot be built.
 
+use corecast_coll::process::EnterError;
 use corecast_coll::{PlansError, TeamError};
 use corecast_machine::{CpuList, CpuListError};
 use corecast_model::CostError;
@@ -71,4 +72,17 @@ pub enum Error {
     /// Memory, slots, or too many ranks.
     #[error(transparent)]
     Team(#[from] TeamError),
+    /// A team of processes of another size than the builder was asked for.
+    #[error(
+        "the builder was asked for {asked} ranks, the team of processes has {size}: leave threads out, or list a PU for each rank"
+    )]
+    Size {
+        /// Ranks by `threads` or `cores`.
+        asked: usize,
+        /// Ranks of the team.
+        size: usize,
+    },
+    /// The processes did not become a team.
+    #[error(transparent)]
+    Enter(#[from] EnterError),
 }

@@ -26,7 +26,7 @@ pub struct Explanation {
     pub waits: Waits,
     /// Whether whoever wakes a sleeper pays a fence.
     pub fence: &'static str,
-    /// The chosen plans.
+    /// The chosen plans; none where another process has chosen.
     pub operations: Vec<Chosen>,
     /// Whose costs the predictions come from.
     pub costs: CostSource,
@@ -153,15 +153,18 @@ impl Explanation {
             )
         };
         let operations: Vec<String> = self.operations.iter().map(operation).collect();
+        let operations = match &operations[..] {
+            [] => "plans chosen by another process".to_owned(),
+            operations => operations.join(", "),
+        };
         let costs = match &self.costs {
             CostSource::Given { .. } => "given",
             CostSource::Measured { .. } => "measured",
             CostSource::BuiltIn { .. } => "built in",
         };
         format!(
-            "{}; {}; costs {costs}; waits {}; {}",
+            "{}; {operations}; costs {costs}; waits {}; {}",
             self.team(),
-            operations.join(", "),
             self.waits.policy,
             self.pinning
         )

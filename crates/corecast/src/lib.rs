@@ -1,7 +1,8 @@
 //! Communication between the cores of one machine, measured, planned and raced.
 //!
-//! A [`Team`] of threads gets a barrier, broadcast, reduce and allreduce whose trees and rounds are
-//! chosen for the machine that it runs on. Without any setting it takes what `corecast` has measured
+//! A [`Team`] of threads, in one process or in several, gets collectives whose trees and rounds are
+//! chosen for the machine that it runs on: barriers, everything that moves data, and everything
+//! that combines them, one at a time or several in flight. Without any setting it takes what `corecast` has measured
 //! and raced here, and says on request what it chose and why.
 //!
 //! ```
@@ -18,6 +19,10 @@
 //! | --- | --- |
 //! | make a team | [`team()`], [`Builder`] |
 //! | communicate | [`Member`] |
+//! | combine | [`operator`], or any closure; [`Ordered`] where the order of ranks counts |
+//! | compute meanwhile | [`Member::overlap`], [`Builder::depth`] |
+//! | be a team of processes | [`Builder::enter`]; under a launcher [`Builder::inherited`] |
+//! | have the same bits every time | [`Builder::deterministic`] |
 //! | bring own threads | [`Team::join`], [`Team::pin_here`] |
 //! | see the decision | [`Team::explain`], `CORECAST_DEBUG=INFO`, `corecast explain` |
 //! | two threads, no team | [`queue`] |
@@ -49,7 +54,11 @@ pub use team::Team;
 pub use waits::{Waits, fence};
 
 pub use bytemuck;
-pub use corecast_coll::{Failure, JoinError, Member, Plans, Pod};
+pub use corecast_coll::operator::{self, Operator, Ordered};
+pub use corecast_coll::{
+    Algorithms, Await, Did, Failure, JoinError, Loss, Member, Overlap, OverlapError, Parts, Plans,
+    Pod, Request, Site, Sync,
+};
 pub use corecast_machine as machine;
 pub use corecast_model as model;
 pub use corecast_model::MachineFile;
@@ -57,6 +66,14 @@ pub use corecast_plan as plan;
 pub use corecast_plan::Pattern;
 pub use corecast_wire::queue::{self, Backend};
 pub use corecast_wire::{Placement, Policy};
+
+/// Where processes of a team find each other, what a launcher hands on, and what can go wrong.
+pub mod process {
+    pub use corecast_coll::process::{
+        Address, EnterError, FrontError, InheritError, RendezvousError, TEAM_FD, TEAM_RANK,
+        TEAM_SIZE,
+    };
+}
 
 /// A team of `ranks` threads, everything chosen by Corecast.
 ///

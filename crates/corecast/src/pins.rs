@@ -15,8 +15,8 @@ use crate::debug;
 pub enum Pinning {
     /// The team does not pin.
     Off,
-    /// The rank's thread has not been pinned yet: it has not started, or is the user's own, which
-    /// has not called [`Team::pin_here`](crate::Team::pin_here).
+    /// The rank's thread has not been pinned yet: it has not started, is another process's, or is
+    /// the user's own, which has not called [`Team::pin_here`](crate::Team::pin_here).
     Planned,
     /// The thread is confined to its PU.
     Held,

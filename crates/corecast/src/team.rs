@@ -8,17 +8,18 @@ use crate::costs::TeamCosts;
 use crate::explanation::Explanation;
 use crate::pins::{Pinning, Pins};
 
-/// A team of threads on this machine, one rank each; made by [`Builder`](crate::Builder).
+/// A team of threads on this machine, one rank each, in one process or in several; made by
+/// [`Builder`](crate::Builder).
 ///
-/// Either [`Team::run`] starts a thread for every rank, or the user's own threads each
-/// [`join`](Team::join) as one rank.
+/// Either [`Team::run`] starts a thread for every rank of this process, or the user's own threads
+/// each [`join`](Team::join) as one rank.
 #[derive(Debug)]
 pub struct Team {
     pub(crate) team: corecast_coll::Team,
     pub(crate) pins: Pins,
     pub(crate) built: Explanation,
     pub(crate) costs: TeamCosts,
-    pub(crate) choices: [Choice; 3],
+    pub(crate) choices: Vec<Choice>,
 }
 
 /// Tells the pins that a rank's thread ends, also in a panic.
@@ -31,8 +32,8 @@ impl Drop for Leave<'_> {
 }
 
 impl Team {
-    /// Runs `body` as every rank, each on a thread of its own, pinned where the team pins, and
-    /// returns what they return, by rank. A team runs once.
+    /// Runs `body` as every rank of this process, each on a thread of its own, pinned where the team
+    /// pins, and returns what they return, in the order of [`Team::ranks`]. A team runs once.
     ///
     /// A refused pinning is no error: the thread runs wherever it may, and [`Team::pinning`] tells.
     ///
@@ -85,7 +86,19 @@ impl Team {
         self.pins.pin_here(rank)
     }
 
-    /// Number of ranks.
+    /// The ranks of this process, in order: all of them, unless other processes bring some.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert_eq!(corecast::team(3)?.ranks(), [0, 1, 2]);
+    /// # Ok::<(), corecast::Error>(())
+    /// ```
+    pub fn ranks(&self) -> Vec<usize> {
+        self.team.ranks()
+    }
+
+    /// Number of ranks, of all processes together.
     pub fn size(&self) -> usize {
         self.team.size()
     }
@@ -110,7 +123,7 @@ impl Team {
         self.team.placement(rank)
     }
 
-    /// The pinning of each rank at this moment. Finds pinnings that were lost silently: masks are
+    /// The pinning of each rank at this moment; of ranks of other processes what is planned. Finds pinnings that were lost silently: masks are
     /// read anew for threads that live.
     ///
     /// # Cost
@@ -125,7 +138,8 @@ impl Team {
         self.team.failure()
     }
 
-    /// What runs, where, why, and how good it is.
+    /// What runs, where, why, and how good it is. In a team of processes only the one that came first
+    /// knows the operations' plans; the others have none to show.
     ///
     /// # Cost
     ///

@@ -1,0 +1,114 @@
+//! Teams of several processes.
+
+use super::Builder;
+use crate::error::Error;
+use crate::team::Team;
+use corecast_coll::process::{Address, EnterError, inherited};
+use std::os::fd::OwnedFd;
+
+impl Builder {
+    /// Meets other processes at `address`: together they are one team of `size` ranks. This process
+    /// brings one rank for each of `wishes`, a particular one or any. Returns when all have come, at
+    /// the latest after [`join_limit`](Self::join_limit).
+    ///
+    /// The process that comes first plans for all, as [`build`](Self::build) does; slots, depth,
+    /// back end, limits and determinism are its too. Algorithms must be asked for by all or by
+    /// none. Rank r has the r-th seat of the whole team, whoever brings it; so all processes should
+    /// be allowed the same PUs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Enter`]; [`Error::Size`] where the builder was asked for another number of ranks;
+    /// and those of [`build`](Self::build), which for the plans come inside of [`Error::Enter`].
+    ///
+    /// # Cost
+    ///
+    /// As [`build`](Self::build), of which only the first process plans; then until all have come.
+    /// Each rank has 256 KiB of outbox for each operation in flight, reserved at once.
+    ///
+    /// # Examples
+    ///
+    /// Both ranks in one process, which is a team of processes all the same:
+    ///
+    /// ```
+    /// use corecast::process::Address;
+    ///
+    /// let address = Address::Name(format!("example-{}", std::process::id()));
+    /// let team = corecast::Builder::new().enter(&address, 2, &[None, Some(1)])?;
+    /// assert_eq!(team.ranks(), [0, 1]);
+    /// let sums = team.run(|member| member.allreduce_value(member.rank() + 1, |a, b| a + b));
+    /// assert_eq!(sums, [Ok(3), Ok(3)]);
+    /// # Ok::<(), corecast::Error>(())
+    /// ```
+    pub fn enter(
+        self,
+        address: &Address,
+        size: usize,
+        wishes: &[Option<usize>],
+    ) -> Result<Team, Error> {
+        let draft = self.draft(Some(size))?;
+        let mut choices = Vec::new();
+        let plans = || -> Result<_, Error> {
+            let (chosen, plans) = draft.choose()?;
+            choices = chosen;
+            Ok(plans)
+        };
+        let options = &draft.options;
+        let team = corecast_coll::Team::enter(address, size, wishes, plans, options)?;
+        Ok(draft.finish(team, choices))
+    }
+
+    /// Becomes part of the team that this process was started for by a launcher, if it was. See
+    /// [`found`](Self::found) for what a launcher does.
+    ///
+    /// # Errors
+    ///
+    /// As [`enter`](Self::enter).
+    ///
+    /// # Examples
+    ///
+    /// A program that is a team of processes under a launcher, and of threads without one:
+    ///
+    /// ```
+    /// use corecast::Builder;
+    ///
+    /// let team = match Builder::new().inherited()? {
+    ///     Some(team) => team,
+    ///     None => Builder::new().threads(2).build()?,
+    /// };
+    /// team.run(|member| member.barrier().unwrap());
+    /// # Ok::<(), corecast::Error>(())
+    /// ```
+    pub fn inherited(self) -> Result<Option<Team>, Error> {
+        let Some(place) = inherited().map_err(EnterError::from)? else {
+            return Ok(None);
+        };
+        let draft = self.draft(Some(place.size as usize))?;
+        let team = corecast_coll::Team::inherited(&draft.options)?;
+        Ok(team.map(|team| draft.finish(team, Vec::new())))
+    }
+
+    /// For launchers: chooses the plans of a team of `size` ranks and makes its memory. Each process
+    /// is started with the descriptor, and with three variables of its environment:
+    /// [`TEAM_FD`](crate::process::TEAM_FD), the descriptor's number there,
+    /// [`TEAM_RANK`](crate::process::TEAM_RANK) and [`TEAM_SIZE`](crate::process::TEAM_SIZE). It
+    /// calls [`inherited`](Self::inherited).
+    ///
+    /// # Errors
+    ///
+    /// As [`enter`](Self::enter).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let memory = corecast::Builder::new().found(2)?;
+    /// let memory = std::process::Stdio::from(memory); // number 0 in a process with this as its input
+    /// # drop(memory);
+    /// # Ok::<(), corecast::Error>(())
+    /// ```
+    pub fn found(self, size: usize) -> Result<OwnedFd, Error> {
+        let draft = self.draft(Some(size))?;
+        let (_, plans) = draft.choose()?;
+        Ok(corecast_coll::Team::found(&plans, &draft.options)?)
+    }
+}
