@@ -72,6 +72,8 @@ enum Command {
     Explain(commands::explain::ExplainArgs),
     /// Race Corecast's barriers against others on this machine
     Bench(commands::bench::BenchArgs),
+    /// Start a program several times as one team of processes
+    Run(commands::run::RunArgs),
 }
 
 fn main() -> ExitCode {
@@ -89,6 +91,7 @@ fn main() -> ExitCode {
         Some(Command::Plan(args)) => commands::plan::run(&cli.global, args),
         Some(Command::Explain(args)) => commands::explain::run(&cli.global, args),
         Some(Command::Bench(args)) => commands::bench::run(&cli.global, args),
+        Some(Command::Run(args)) => commands::run::run(&cli.global, args),
     };
     match done {
         Ok(code) => code,

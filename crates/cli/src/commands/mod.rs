@@ -6,4 +6,5 @@ mod decided;
 pub(crate) mod explain;
 pub(crate) mod plan;
 pub(crate) mod probe;
+pub(crate) mod run;
 pub(crate) mod topo;
