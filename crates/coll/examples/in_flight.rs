@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p corecast-coll --example in_flight [ranks] [depth]`
 
-use corecast_coll::{Member, Options, Plans, Sync, Team};
+use corecast_coll::{Member, Options, Plans, Synchrony, Team};
 use corecast_plan::Pattern;
 use std::time::Instant;
 
@@ -33,8 +33,8 @@ fn main() {
         let mut lines = vec![compare(
             member,
             "8-byte reduces, strict / loose",
-            |member| repeat(member, |member| reduce(member, Sync::STRICT)),
-            |member| repeat(member, |member| reduce(member, Sync::LOOSE)),
+            |member| repeat(member, |member| reduce(member, Synchrony::STRICT)),
+            |member| repeat(member, |member| reduce(member, Synchrony::LOOSE)),
         )];
         for bytes in [64, 256, 1024, 4096, 16384] {
             let mut one = vec![vec![1u8; bytes]; depth];
@@ -87,7 +87,7 @@ fn repeat(member: &mut Member, mut operation: impl FnMut(&mut Member)) {
     (0..TIMES).for_each(|_| operation(member));
 }
 
-fn reduce(member: &mut Member, sync: Sync) {
+fn reduce(member: &mut Member, sync: Synchrony) {
     let sum = member.synced(sync, |member| member.reduce_value(0, 1u64, |a, b| a + b));
     sum.unwrap();
 }

@@ -65,7 +65,7 @@ pub use combine::Combine;
 pub use failure::{Did, Failure, Loss, Site};
 pub use fragments::Fragments;
 pub use hardware::Hardware;
-pub use member::{Await, Member, Overlap, OverlapError, Request, Sync, UnknownSync};
+pub use member::{Await, Member, Overlap, OverlapError, Request, Synchrony, UnknownSynchrony};
 pub use operation::{Kind, Operation};
 pub use operator::{Operator, Ordered};
 pub use parts::Parts;

@@ -1,7 +1,7 @@
 //! What the nine combinations of synchronisation promise, and that the loose ones promise no more.
 
 use corecast_coll::operator::Sum;
-use corecast_coll::{Await, Member, Plans, Sync, Team};
+use corecast_coll::{Await, Member, Plans, Synchrony, Team};
 use corecast_plan::Pattern;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ fn all_means_all() {
         },
         |member| member.allreduce(&mut [1u64; 1000], Sum).unwrap(),
     ];
-    for sync in Sync::all() {
+    for sync in Synchrony::all() {
         for operation in operations {
             let (entered, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
             team(N).run(|member| {
@@ -62,7 +62,7 @@ fn all_means_all() {
 /// The root of a short broadcast and the leaf of a short reduction need nobody.
 #[test]
 fn loose_members_leave_before_others_come() {
-    for sync in Sync::all().filter(|s| s.entry != Await::All && s.exit != Await::All) {
+    for sync in Synchrony::all().filter(|s| s.entry != Await::All && s.exit != Await::All) {
         let left = AtomicBool::new(false);
         let wait = |member: &mut Member| {
             let begin = Instant::now();
@@ -89,14 +89,14 @@ fn loose_members_leave_before_others_come() {
 
 #[test]
 fn names_are_read_as_they_are_shown() {
-    for sync in Sync::all() {
+    for sync in Synchrony::all() {
         assert_eq!(sync.to_string().parse(), Ok(sync));
     }
     assert_eq!(
         ("loose".parse(), "strict".parse()),
-        (Ok(Sync::LOOSE), Ok(Sync::STRICT))
+        (Ok(Synchrony::LOOSE), Ok(Synchrony::STRICT))
     );
-    let said = "all/none".parse::<Sync>().unwrap_err().to_string();
+    let said = "all/none".parse::<Synchrony>().unwrap_err().to_string();
     assert!(
         said.contains("'all/none'") && said.contains("all/my"),
         "{said}"

@@ -57,7 +57,7 @@ pub use bytemuck;
 pub use corecast_coll::operator::{self, Operator, Ordered};
 pub use corecast_coll::{
     Algorithms, Await, Did, Failure, JoinError, Loss, Member, Overlap, OverlapError, Parts, Plans,
-    Pod, Request, Site, Sync,
+    Pod, Request, Site, Synchrony,
 };
 pub use corecast_machine as machine;
 pub use corecast_model as model;

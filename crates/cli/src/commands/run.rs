@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -36,9 +36,6 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How long they have after they were asked to end.
 const LAST_GRACE: Duration = Duration::from_secs(2);
 
-/// The signal that this process was asked to end by; 0 for none.
-static ASKED: AtomicI32 = AtomicI32::new(0);
-
 pub(crate) fn run(global: &Global, args: &RunArgs) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(
         global.machine.is_none() && !global.json,
@@ -49,8 +46,12 @@ pub(crate) fn run(global: &Global, args: &RunArgs) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(size > 0, "-n 0: a team has at least one process");
     let fd = corecast::Builder::new().found(size)?;
     rustix::io::fcntl_setfd(&fd, FdFlags::empty()).context("cannot hand the team's memory on")?;
-    ctrlc::set_handler(|| ASKED.store(Signal::TERM.as_raw(), Ordering::Relaxed))
-        .context("cannot pass signals on")?;
+    let (ask, asked) = mpsc::channel();
+    // A second signal finds nobody who listens, when all have ended.
+    let pass_on = move || {
+        let _ = ask.send(());
+    };
+    ctrlc::set_handler(pass_on).context("cannot pass signals on")?;
     let (program, arguments) = args.program.split_first().expect("clap requires one");
     let mut children = Children(Vec::with_capacity(size));
     for rank in 0..size {
@@ -64,7 +65,7 @@ pub(crate) fn run(global: &Global, args: &RunArgs) -> anyhow::Result<ExitCode> {
         children.0.push(child);
     }
     drop(fd);
-    Ok(ExitCode::from(children.wait()?))
+    Ok(ExitCode::from(children.wait(&asked)?))
 }
 
 /// The team's processes. None outlives this.
@@ -82,25 +83,30 @@ impl Drop for Children {
 
 impl Children {
     /// Waits for all; the exit code of the whole.
-    fn wait(&mut self) -> anyhow::Result<u8> {
+    fn wait(&mut self, asked_to: &Receiver<()>) -> anyhow::Result<u8> {
         let (mut code, mut since) = (0, None::<Instant>);
         let mut asked = false;
         let mut pause = Duration::from_micros(200);
         while !self.0.is_empty() {
-            let mut ended = Vec::new();
-            for (index, child) in self.0.iter_mut().enumerate() {
-                if let Some(status) = child.try_wait().context("cannot wait for a process")? {
-                    ended.push(index);
+            let mut refused = None;
+            self.0.retain_mut(|child| match child.try_wait() {
+                Ok(None) => true,
+                Ok(Some(status)) => {
                     if code == 0 && !status.success() {
                         code = code_of(status);
                         since = Some(Instant::now());
                     }
+                    false
                 }
+                Err(error) => {
+                    refused = Some(error);
+                    true
+                }
+            });
+            if let Some(error) = refused {
+                return Err(error).context("cannot wait for a process");
             }
-            for index in ended.into_iter().rev() {
-                self.0.swap_remove(index);
-            }
-            if ASKED.swap(0, Ordering::Relaxed) != 0 {
+            if asked_to.try_recv().is_ok() {
                 self.ask();
                 since = Some(Instant::now());
                 asked = true;

@@ -5,7 +5,7 @@ mod overlap;
 
 pub(crate) use overlap::Flight;
 pub use overlap::{Overlap, OverlapError, Request};
-pub use sync::{Await, Sync, UnknownSync};
+pub use sync::{Await, Synchrony, UnknownSynchrony};
 
 use crate::combine::On;
 use crate::failure::Failure;

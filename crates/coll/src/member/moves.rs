@@ -21,7 +21,7 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// See [`scatter::direct`]; on ranks that are not all linked [`scatter::binomial`], which allocates
+    /// See [`scatter::direct`](crate::scatter::direct); on ranks that are not all linked [`scatter::binomial`](crate::scatter::binomial), which allocates
     /// for more than its scratch.
     ///
     /// # Examples
@@ -90,7 +90,7 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// See [`gather::direct`]; on ranks that are not all linked [`gather::binomial`], which allocates for
+    /// See [`gather::direct`](crate::gather::direct); on ranks that are not all linked [`gather::binomial`](crate::gather::binomial), which allocates for
     /// more than its scratch.
     ///
     /// # Examples
@@ -158,8 +158,8 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// See [`allgather::direct`]; on ranks that are not all linked [`allgather::bruck`] and
-    /// [`allgather::ring`].
+    /// See [`allgather::direct`](crate::allgather::direct); on ranks that are not all linked [`allgather::bruck`](crate::allgather::bruck) and
+    /// [`allgather::ring`](crate::allgather::ring).
     ///
     /// # Examples
     ///
@@ -216,7 +216,7 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// See [`alltoall::direct`]; on ranks that are not all linked [`alltoall::bruck`].
+    /// See [`alltoall::direct`](crate::alltoall::direct); on ranks that are not all linked [`alltoall::bruck`](crate::alltoall::bruck).
     ///
     /// # Examples
     ///
@@ -254,7 +254,7 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// See [`alltoall::direct`]; on ranks that are not all linked [`alltoall::bruck`], as if all parts
+    /// See [`alltoall::direct`](crate::alltoall::direct); on ranks that are not all linked [`alltoall::bruck`](crate::alltoall::bruck), as if all parts
     /// were as long as the longest.
     #[track_caller]
     pub fn alltoallv<T: Pod>(

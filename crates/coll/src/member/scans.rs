@@ -24,8 +24,8 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// See [`reduce_scatter::owners`] and [`reduce_scatter::owners_ordered`]; on ranks that are not all
-    /// linked [`reduce_scatter::ring`], and where the order must be kept a reduction for each rank.
+    /// See [`reduce_scatter::owners`](crate::reduce_scatter::owners) and [`reduce_scatter::owners_ordered`](crate::reduce_scatter::owners_ordered); on ranks that are not all
+    /// linked [`reduce_scatter::ring`](crate::reduce_scatter::ring), and where the order must be kept a reduction for each rank.
     ///
     /// # Examples
     ///
@@ -90,7 +90,7 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// See [`scan::doubling`] for what fits a message, [`scan::chain`] for more, and for deterministic
+    /// See [`scan::doubling`](crate::scan::doubling) for what fits a message, [`scan::chain`](crate::scan::chain) for more, and for deterministic
     /// teams always.
     ///
     /// # Examples

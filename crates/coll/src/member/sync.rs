@@ -27,12 +27,12 @@ pub enum Await {
 /// # Examples
 ///
 /// ```
-/// use corecast_coll::{Await, Sync};
-/// assert_eq!("all/my".parse(), Ok(Sync { entry: Await::All, exit: Await::My }));
-/// assert_eq!(Sync::STRICT.to_string(), "all/all");
+/// use corecast_coll::{Await, Synchrony};
+/// assert_eq!("all/my".parse(), Ok(Synchrony { entry: Await::All, exit: Await::My }));
+/// assert_eq!(Synchrony::STRICT.to_string(), "all/all");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Sync {
+pub struct Synchrony {
     /// Before.
     pub entry: Await,
     /// After.
@@ -51,7 +51,7 @@ impl Await {
     }
 }
 
-impl Sync {
+impl Synchrony {
     /// What an operation does by itself: nobody waits for more than its own data.
     pub const LOOSE: Self = Self {
         entry: Await::My,
@@ -70,7 +70,7 @@ impl Sync {
     }
 }
 
-impl fmt::Display for Sync {
+impl fmt::Display for Synchrony {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.entry.name(), self.exit.name())
     }
@@ -79,17 +79,17 @@ impl fmt::Display for Sync {
 /// A name that is no synchronisation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no synchronisation: take loose, strict, or two of no, my and all, as in all/my")]
-pub struct UnknownSync(String);
+pub struct UnknownSynchrony(String);
 
-impl FromStr for Sync {
-    type Err = UnknownSync;
+impl FromStr for Synchrony {
+    type Err = UnknownSynchrony;
 
-    fn from_str(name: &str) -> Result<Self, UnknownSync> {
+    fn from_str(name: &str) -> Result<Self, UnknownSynchrony> {
         let named = [("loose", Self::LOOSE), ("strict", Self::STRICT)];
         let named = named.into_iter().find(|(known, _)| *known == name);
         let written = || Self::all().find(|sync| sync.to_string() == name);
         let found = named.map(|(_, sync)| sync).or_else(written);
-        found.ok_or_else(|| UnknownSync(name.to_owned()))
+        found.ok_or_else(|| UnknownSynchrony(name.to_owned()))
     }
 }
 
@@ -111,11 +111,11 @@ impl Member {
     /// # use corecast_coll::{Plans, Team};
     /// # let machine = corecast_model::synthetic("core:2").unwrap();
     /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
-    /// use corecast_coll::Sync;
+    /// use corecast_coll::Synchrony;
     ///
     /// let team = Team::new(plans)?;
     /// let sums = team.run(|member| {
-    ///     member.synced(Sync::STRICT, |member| member.reduce_value(0, 1, |a, b| a + b))
+    ///     member.synced(Synchrony::STRICT, |member| member.reduce_value(0, 1, |a, b| a + b))
     /// });
     /// assert_eq!(sums, [Ok(Some(2)), Ok(None)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -124,7 +124,7 @@ impl Member {
     #[track_caller]
     pub fn synced<R>(
         &mut self,
-        sync: Sync,
+        sync: Synchrony,
         operation: impl FnOnce(&mut Self) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
         if sync.entry == Await::All {
