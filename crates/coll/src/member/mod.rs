@@ -32,7 +32,9 @@ mod sync;
 /// fails instead of hanging when they do not: see [`Failure`]. After a failure all further
 /// operations of the team fail in the same way.
 ///
-/// Dropping a member means leaving: whoever waits for it fails.
+/// Dropping a member means leaving: whoever waits for it fails. A forked process is no member: in it
+/// every operation is a [`Failure::Forked`], and nothing that happens to its copy of a member reaches
+/// the team.
 #[derive(Debug)]
 pub struct Member {
     lane: Lane,
