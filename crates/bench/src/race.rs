@@ -147,19 +147,6 @@ impl<'a> Entrant<'a> {
         }
     }
 
-    /// The same for one of Corecast's own.
-    pub fn absent_own(
-        name: impl Into<String>,
-        setting: impl Into<String>,
-        reason: impl Into<String>,
-    ) -> Entrant<'a> {
-        let mut entrant = Entrant::absent(name, setting, reason);
-        if let Kind::Absent { role, .. } = &mut entrant.kind {
-            *role = Role::Corecast;
-        }
-        entrant
-    }
-
     /// Runs an engine's ranks wherever the operating system puts them instead
     /// of on the seats of the race. A process places itself: no effect there.
     #[must_use]

@@ -35,13 +35,8 @@ fn floors_and_teams_of_any_size_pass_their_check() {
                 entrants.extend(floor::lines(task, true));
                 let floors = entrants.len();
                 assert_eq!(floors == 0, operation == Operation::Barrier);
-                if Threads::does(operation) {
-                    let threads = Threads::new("threads", task, &plans, 2).unwrap();
-                    entrants.push(Entrant::threads(Trial::new(threads, task, true)));
-                }
-                if entrants.is_empty() {
-                    continue;
-                }
+                let threads = Threads::new("threads", task, &plans, 2).unwrap();
+                entrants.push(Entrant::threads(Trial::new(threads, task, true)));
                 let comparison =
                     race::run(&task.to_string(), &seats, &shortest(), &entrants, |_| {}).unwrap();
                 for (at, entry) in comparison.entries.iter().enumerate() {

@@ -3,6 +3,7 @@
 use super::library::{Library, Player};
 use super::operation::{Operation, Task};
 use crate::engine::Role;
+use corecast_coll::operator::Sum;
 use corecast_coll::{Failure, Member, Options, Plans, Team, TeamError};
 use corecast_wire::Policy;
 use std::hint::black_box;
@@ -31,15 +32,13 @@ impl Threads {
     ///
     /// # Panics
     ///
-    /// If a team cannot do the operation (see [`does`](Self::does)), or the plans are for another
-    /// number of ranks.
+    /// If the plans are for another number of ranks.
     pub fn new(
         name: impl Into<String>,
         task: Task,
         plans: &Plans,
         usable: usize,
     ) -> Result<Threads, TeamError> {
-        assert!(Self::does(task.operation), "{} by threads", task.operation);
         assert_eq!(plans.len(), task.ranks, "plans for another team");
         let options = Options {
             policy: Some(Policy::for_team(task.ranks, usable)),
@@ -53,14 +52,6 @@ impl Threads {
             teams: teams.collect::<Result<_, _>>()?,
         })
     }
-
-    /// Whether a team of threads has `operation`.
-    pub fn does(operation: Operation) -> bool {
-        matches!(
-            operation,
-            Operation::Barrier | Operation::Broadcast | Operation::Reduce | Operation::Allreduce
-        )
-    }
 }
 
 impl Library for Threads {
@@ -69,7 +60,10 @@ impl Library for Threads {
     }
 
     fn setting(&self) -> String {
-        "threads, in place".to_owned()
+        match in_place(self.task.operation) {
+            true => "threads, in place".to_owned(),
+            false => "threads".to_owned(),
+        }
     }
 
     fn role(&self) -> Role {
@@ -79,23 +73,45 @@ impl Library for Threads {
     fn player<'a>(&'a self, rank: usize) -> Box<dyn Player + 'a> {
         let joined = self.teams.iter().map(|team| team.join(rank));
         Box::new(Seated {
-            operation: self.task.operation,
+            task: self.task,
             members: joined
                 .collect::<Result<_, _>>()
                 .expect("a contestant serves one race"),
             team: 0,
-            data: vec![vec![0.0; self.task.count()]; self.task.places()],
+            data: buffers(&self.task, self.task.gives(rank).max(1)),
+            results: match in_place(self.task.operation) {
+                true => Vec::new(),
+                false => buffers(&self.task, self.task.gets(rank)),
+            },
         })
     }
 }
 
+/// Whether the result takes the input's place.
+fn in_place(operation: Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Barrier
+            | Operation::Broadcast
+            | Operation::Reduce
+            | Operation::Allreduce
+            | Operation::Scan
+    )
+}
+
+fn buffers(task: &Task, blocks: usize) -> Vec<Vec<f64>> {
+    vec![vec![0.0; blocks * task.count()]; task.places()]
+}
+
 /// One rank in all teams.
 struct Seated {
-    operation: Operation,
+    task: Task,
     members: Vec<Member>,
     /// The team that plays now.
     team: usize,
     data: Vec<Vec<f64>>,
+    /// Where the input does not become the result.
+    results: Vec<Vec<f64>>,
 }
 
 fn told(outcome: Result<(), Failure>) -> Result<(), String> {
@@ -113,19 +129,26 @@ impl Player for Seated {
 
     fn perform(&mut self, place: usize) -> Result<(), String> {
         let (member, data) = (&mut self.members[self.team], &mut self.data[place][..]);
-        let sum = |a: f64, b: f64| a + b;
-        told(match self.operation {
+        let into = self.results.get_mut(place).map_or(&mut [][..], |data| data);
+        let root = member.rank() == Task::ROOT;
+        told(match self.task.operation {
+            Operation::Barrier => member.barrier(),
             Operation::Broadcast => member.broadcast(Task::ROOT, data),
-            Operation::Reduce => member.reduce(Task::ROOT, data, sum),
-            Operation::Allreduce => member.allreduce(data, sum),
-            _ => member.barrier(),
+            Operation::Reduce => member.reduce(Task::ROOT, data, Sum),
+            Operation::Allreduce => member.allreduce(data, Sum),
+            Operation::Scan => member.scan(data, Sum),
+            Operation::Scatter => member.scatter(Task::ROOT, root.then_some(&*data), into),
+            Operation::Gather => member.gather(Task::ROOT, data, root.then_some(&mut *into)),
+            Operation::Allgather => member.allgather(data, into),
+            Operation::ReduceScatter => member.reduce_scatter(data, into, Sum),
+            Operation::Alltoall => member.alltoall(data, into),
         })?;
-        black_box(data);
+        black_box((data, into));
         Ok(())
     }
 
     fn result(&mut self, place: usize, read: &mut dyn FnMut(&[f64])) {
-        read(&self.data[place]);
+        read(self.results.get(place).unwrap_or(&self.data[place]));
     }
 
     fn turn(&mut self) {

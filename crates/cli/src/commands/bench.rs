@@ -19,7 +19,7 @@ use clap::{Args, ValueEnum};
 use corecast_bench::comparison::Report;
 use corecast_bench::peers::{Mpi, Selection};
 use corecast_bench::seat::allowed_pus;
-use corecast_bench::sized::{ELEMENT_BYTES, Operation, Task, Threads};
+use corecast_bench::sized::{ELEMENT_BYTES, Operation, Task};
 use corecast_bench::table::{self, Extent};
 use corecast_bench::{Collective, Comparison, Progress, Role, Settings, Status, summary};
 use corecast_plan::Pattern;
@@ -96,10 +96,7 @@ impl OpArg {
             OpArg::ReduceScatter => Operation::ReduceScatter,
             OpArg::Alltoall => Operation::Alltoall,
             OpArg::Scan => Operation::Scan,
-            OpArg::All => {
-                let all = Operation::ALL.into_iter();
-                return all.filter(|&operation| Threads::does(operation)).collect();
-            }
+            OpArg::All => return Operation::ALL.into(),
         }]
     }
 }

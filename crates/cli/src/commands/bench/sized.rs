@@ -41,14 +41,20 @@ pub(super) fn race(
 
 /// Corecast's team of threads, over each plan that may be the best.
 fn threads(contest: &Contest<'_>, task: Task) -> Result<Vec<Entrant<'static>>> {
-    let Some(collective) = collective(task.operation).filter(|_| Threads::does(task.operation))
-    else {
-        let reason = format!("a team of threads has no {} yet", task.operation);
-        return Ok(vec![Entrant::absent_own("corecast", "threads", reason)]);
-    };
+    let planned = collective(task.operation);
     let mut entrants = Vec::new();
-    for candidate in contest.candidates(collective)? {
-        let name = format!("corecast {}", candidate.pattern);
+    let candidates = contest.candidates(planned.unwrap_or(Collective::Broadcast))?;
+    // What is not planned runs over the same links whatever the trees.
+    let count = if planned.is_some() {
+        candidates.len()
+    } else {
+        1
+    };
+    for candidate in candidates.into_iter().take(count) {
+        let name = match planned {
+            Some(_) => format!("corecast {}", candidate.pattern),
+            None => "corecast".to_owned(),
+        };
         let threads = Threads::new(name, task, &candidate.plans, contest.usable).context("team")?;
         entrants.push(Entrant::threads(Trial::new(
             threads,
@@ -59,7 +65,7 @@ fn threads(contest: &Contest<'_>, task: Task) -> Result<Vec<Entrant<'static>>> {
     Ok(entrants)
 }
 
-/// The operation as the planner's races know it.
+/// The operation as the planner's races know it, if it is planned.
 fn collective(operation: Operation) -> Option<Collective> {
     match operation {
         Operation::Barrier => Some(Collective::Barrier),
