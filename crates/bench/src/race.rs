@@ -187,9 +187,11 @@ impl<'a> Entrant<'a> {
                 (setting, engine.role(), Status::Pending)
             }
             Kind::Process(external) => (external.setting.clone(), Role::Peer, Status::Pending),
-            Kind::Session(session, _) => {
-                (session.setting().to_owned(), Role::Peer, Status::Pending)
-            }
+            Kind::Session(session, _) => (
+                session.setting().to_owned(),
+                session.role(),
+                Status::Pending,
+            ),
             Kind::Absent {
                 setting,
                 reason,

@@ -75,7 +75,7 @@ pub fn describe(seats: &[Seat]) -> String {
 ///
 /// One line that names the PU and the system's reason. The thread keeps running
 /// where it was: a container that refuses pinning must not end a measurement.
-pub(crate) fn take(seat: Seat) -> Result<(), String> {
+pub fn take(seat: Seat) -> Result<(), String> {
     let Seat::Pu(pu) = seat else { return Ok(()) };
     if pu as usize >= CpuSet::MAX_CPU {
         return Err(format!("PU {pu} is beyond what affinity masks here hold"));

@@ -22,8 +22,12 @@
 
 mod answer;
 mod processes;
+mod rank;
 mod running;
 
+pub use rank::serve;
+
+use crate::engine::Role;
 use crate::sized::{LEAD_NS, Task, sum_of_maxima};
 use answer::Answer;
 use running::Running;
@@ -70,6 +74,7 @@ pub struct Session {
     setting: String,
     launch: Launch,
     limit: Duration,
+    role: Role,
     /// Keeps the program until the session has ended.
     _home: Option<Arc<TempDir>>,
     state: Mutex<State>,
@@ -119,6 +124,7 @@ impl Session {
             setting: setting.into(),
             launch,
             limit: LIMIT,
+            role: Role::Peer,
             _home: None,
             state: Mutex::default(),
         }
@@ -129,6 +135,17 @@ impl Session {
     pub fn limited(mut self, limit: Duration) -> Session {
         self.limit = limit.max(Duration::from_secs(1));
         self
+    }
+
+    /// One of Corecast's own.
+    #[must_use]
+    pub fn own(mut self) -> Session {
+        self.role = Role::Corecast;
+        self
+    }
+
+    pub(crate) fn role(&self) -> Role {
+        self.role
     }
 
     pub(crate) fn keeping(mut self, home: Arc<TempDir>) -> Session {

@@ -74,6 +74,9 @@ enum Command {
     Bench(commands::bench::BenchArgs),
     /// Start a program several times as one team of processes
     Run(commands::run::RunArgs),
+    /// One process of a team that `bench` races
+    #[command(hide = true)]
+    SessionRank(commands::bench::RankArgs),
 }
 
 fn main() -> ExitCode {
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
         Some(Command::Explain(args)) => commands::explain::run(&cli.global, args),
         Some(Command::Bench(args)) => commands::bench::run(&cli.global, args),
         Some(Command::Run(args)) => commands::run::run(&cli.global, args),
+        Some(Command::SessionRank(args)) => commands::bench::rank(&cli.global, args),
     };
     match done {
         Ok(code) => code,

@@ -34,8 +34,9 @@ mod values;
 
 pub use library::{Library, Player};
 pub use operation::{Operation, OperationError, Task};
+pub(crate) use threads::Seated;
 pub use threads::Threads;
-pub(crate) use trial::{LEAD_NS, sum_of_maxima};
+pub(crate) use trial::{LEAD_NS, check, clock_ns, sum_of_maxima, touch};
 pub use trial::{Trial, method};
 
 /// Bytes of an element: data are doubles.

@@ -72,18 +72,10 @@ impl Library for Threads {
 
     fn player<'a>(&'a self, rank: usize) -> Box<dyn Player + 'a> {
         let joined = self.teams.iter().map(|team| team.join(rank));
-        Box::new(Seated {
-            task: self.task,
-            members: joined
-                .collect::<Result<_, _>>()
-                .expect("a contestant serves one race"),
-            team: 0,
-            data: buffers(&self.task, self.task.gives(rank).max(1)),
-            results: match in_place(self.task.operation) {
-                true => Vec::new(),
-                false => buffers(&self.task, self.task.gets(rank)),
-            },
-        })
+        let members = joined.collect::<Result<_, _>>();
+        let mut seated = Seated::new(members.expect("a contestant serves one race"));
+        seated.begin(self.task, rank);
+        Box::new(seated)
     }
 }
 
@@ -104,7 +96,7 @@ fn buffers(task: &Task, blocks: usize) -> Vec<Vec<f64>> {
 }
 
 /// One rank in all teams.
-struct Seated {
+pub(crate) struct Seated {
     task: Task,
     members: Vec<Member>,
     /// The team that plays now.
@@ -112,6 +104,45 @@ struct Seated {
     data: Vec<Vec<f64>>,
     /// Where the input does not become the result.
     results: Vec<Vec<f64>>,
+}
+
+impl Seated {
+    fn new(members: Vec<Member>) -> Self {
+        Self {
+            task: Task {
+                operation: Operation::Barrier,
+                ranks: members[0].size(),
+                bytes: 0,
+            },
+            members,
+            team: 0,
+            data: Vec::new(),
+            results: Vec::new(),
+        }
+    }
+
+    /// One rank in one team, which plays one task after the other.
+    pub(crate) fn alone(member: Member) -> Self {
+        Self::new(vec![member])
+    }
+
+    /// Makes buffers for a task.
+    pub(crate) fn begin(&mut self, task: Task, rank: usize) {
+        if self.task == task && !self.data.is_empty() {
+            return;
+        }
+        self.task = task;
+        self.data = buffers(&task, task.gives(rank).max(1));
+        self.results = match in_place(task.operation) {
+            true => Vec::new(),
+            false => buffers(&task, task.gets(rank)),
+        };
+    }
+
+    /// The rank in the team that plays now.
+    pub(crate) fn member(&mut self) -> &mut Member {
+        &mut self.members[self.team]
+    }
 }
 
 fn told(outcome: Result<(), Failure>) -> Result<(), String> {

@@ -3,6 +3,7 @@
 use super::ELEMENT_BYTES;
 use super::library::{Library, Player};
 use super::operation::{Operation, Task};
+use super::threads::Seated;
 use super::values::{expected, value};
 use crate::engine::{Engine, Flaw, Ledger, Member, Role, verify_barrier};
 use std::hint::black_box;
@@ -215,37 +216,61 @@ impl Own<'_> {
     }
 
     fn contents(&mut self, rounds: u64) -> Result<(), Flaw> {
-        let most = (CHECKED_BYTES / self.task.bytes.max(1)).max(2) as u64;
-        let mut flaw = Ok(());
-        for round in 1..=rounds.min(most) {
-            let place = self.next_place();
-            let (task, rank, number) = (self.task, self.rank, self.number);
-            // Now and then one rank comes late.
-            if round % 8 == 1 && (round / 8) as usize % task.ranks == rank {
-                thread::sleep(Duration::from_micros(200));
-            }
-            if task.gives(rank) > 0 {
-                self.player.prepare(place, &mut |data| {
-                    for (at, element) in data.iter_mut().enumerate() {
-                        *element = value(rank, number, at);
-                    }
-                });
-            }
-            // A player says in the result's own words why it failed.
-            self.player.perform(place).map_err(Flaw::WrongResult)?;
-            if task.gets(rank) > 0 {
-                self.player.result(place, &mut |data| {
-                    let found = compare(&task, rank, number, data);
-                    if flaw.is_ok() {
-                        flaw = found;
-                    }
-                });
-            }
-            // The places are reused: nobody may still read what is written next.
-            self.player.barrier().map_err(Flaw::WrongResult)?;
-        }
-        flaw
+        let (task, rank, number) = (self.task, self.rank, &mut self.number);
+        contents(&mut *self.player, task, rank, rounds, number)
     }
+}
+
+/// Has the results of up to `rounds` operations looked at; `number` counts on.
+fn contents(
+    player: &mut dyn Player,
+    task: Task,
+    rank: usize,
+    rounds: u64,
+    number: &mut u64,
+) -> Result<(), Flaw> {
+    let most = (CHECKED_BYTES / task.bytes.max(1)).max(2) as u64;
+    let mut flaw = Ok(());
+    for round in 1..=rounds.min(most) {
+        *number += 1;
+        let (number, place) = (*number, *number as usize % task.places());
+        // Now and then one rank comes late.
+        if round % 8 == 1 && (round / 8) as usize % task.ranks == rank {
+            thread::sleep(Duration::from_micros(200));
+        }
+        if task.gives(rank) > 0 {
+            player.prepare(place, &mut |data| {
+                for (at, element) in data.iter_mut().enumerate() {
+                    *element = value(rank, number, at);
+                }
+            });
+        }
+        // A player says in the result's own words why it failed.
+        player.perform(place).map_err(Flaw::WrongResult)?;
+        if task.gets(rank) > 0 {
+            player.result(place, &mut |data| {
+                let found = compare(&task, rank, number, data);
+                if flaw.is_ok() {
+                    flaw = found;
+                }
+            });
+        }
+        // The places are reused: nobody may still read what is written next.
+        player.barrier().map_err(Flaw::WrongResult)?;
+    }
+    flaw
+}
+
+/// The same for a rank of its own, at the begin of its buffers.
+pub(crate) fn check(
+    seated: &mut Seated,
+    task: Task,
+    rank: usize,
+    rounds: u64,
+) -> Result<(), String> {
+    seated.begin(task, rank);
+    let checked = contents(seated, task, rank, rounds, &mut 0);
+    checked.map_err(|flaw| flaw.to_string())
 }
 
 /// Whether `data` is what the naive twin says.
@@ -283,7 +308,7 @@ pub(crate) fn sum_of_maxima(logs: &[&[u64]]) -> u64 {
 }
 
 /// Fresh data, or caches would do the work.
-fn touch(data: &mut [f64], number: u64) {
+pub(crate) fn touch(data: &mut [f64], number: u64) {
     for element in data.iter_mut().step_by(STRIDE) {
         *element = (number & 1023) as f64;
     }
@@ -291,7 +316,7 @@ fn touch(data: &mut [f64], number: u64) {
 }
 
 /// The least that two looks at the clock take, in nanoseconds.
-fn clock_ns() -> u64 {
+pub(crate) fn clock_ns() -> u64 {
     static CLOCK: OnceLock<u64> = OnceLock::new();
     *CLOCK.get_or_init(|| {
         let pair = |_| Instant::now().elapsed().as_nanos() as u64;

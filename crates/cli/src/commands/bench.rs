@@ -8,10 +8,14 @@
 
 pub(super) mod contest;
 mod crowd;
+mod processes;
 mod sized;
+
+pub(crate) use processes::{RankArgs, rank};
 mod sizes;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -157,6 +161,7 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
     if !args.no_peers {
         contest.mpi = Some(Mpi::open(&seats));
     }
+    let processes = Arc::new(processes::session(&seats)?);
 
     let mut races = Vec::new();
     for task in tasks {
@@ -179,8 +184,8 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
                     .comparison
             }
             _ => {
-                let mpi = contest.mpi.as_ref();
-                sized::race(&contest, task, &seats, mpi, &settings, step)?
+                let others = (contest.mpi.as_ref(), &processes);
+                sized::race(&contest, task, &seats, others, &settings, step)?
             }
         });
         bar.finish();

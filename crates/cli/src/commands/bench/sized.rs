@@ -1,10 +1,12 @@
 //! Races of one operation at one size: Corecast, the floor, and MPI.
 
 use std::fs;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use corecast_bench::peers::Mpi;
 use corecast_bench::seat::Seat;
+use corecast_bench::session::Session;
 use corecast_bench::sized::{self, Operation, Task, Threads, Trial};
 use corecast_bench::{Collective, Comparison, Entrant, Progress, Settings, floor, race};
 
@@ -14,7 +16,7 @@ use super::contest::Contest;
 /// one peer at a time.
 const HOLDERS: usize = 8;
 
-/// Races `task` on `seats`, with `mpi` where peers take part.
+/// Races `task` on `seats`, with MPI where peers take part, and with a team of processes.
 ///
 /// # Errors
 ///
@@ -23,11 +25,12 @@ pub(super) fn race(
     contest: &Contest<'_>,
     task: Task,
     seats: &[Seat],
-    mpi: Option<&Mpi>,
+    (mpi, processes): (Option<&Mpi>, &Arc<Session>),
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Comparison> {
     let mut entrants = threads(contest, task)?;
+    entrants.push(Entrant::session(Arc::clone(processes), task));
     entrants.extend(floor::lines(task, contest.crowded()));
     entrants.extend(floor::copies(task, contest.crowded()));
     entrants.extend(mpi.into_iter().flat_map(|mpi| mpi.entrants(task)));

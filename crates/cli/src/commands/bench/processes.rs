@@ -1,0 +1,64 @@
+//! Corecast's team of processes as a contestant: this command again, started by `corecast run`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use corecast_bench::seat::{self, Seat};
+use corecast_bench::session::{FOLDER, Launch, Session};
+
+use crate::Global;
+
+/// A session whose ranks are processes on `seats`.
+///
+/// # Errors
+///
+/// The system does not say where this command lies.
+pub(super) fn session(seats: &[Seat]) -> Result<Session> {
+    let program = std::env::current_exe().context("where this command lies")?;
+    let places = seat::describe(seats);
+    let cores: Vec<String> = seats.iter().map(ToString::to_string).collect();
+    let mut arguments: Vec<OsString> = vec!["run".into(), "-n".into()];
+    arguments.push(seats.len().to_string().into());
+    arguments.extend(["--".into(), program.clone().into(), "session-rank".into()]);
+    arguments.push(FOLDER.into());
+    if places != "any" {
+        arguments.extend(["--cores".into(), cores.join(",").into()]);
+    }
+    let setting = match &places[..] {
+        "any" => "processes, unpinned".to_owned(),
+        places => format!("processes, pinned to {places}"),
+    };
+    let launch = Launch {
+        program,
+        arguments,
+        environment: Vec::new(),
+        environment_removed: Vec::new(),
+        ranks: seats.len(),
+        crowded: seat::oversubscribed(seats),
+    };
+    Ok(Session::new("corecast processes", setting, launch).own())
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RankArgs {
+    /// The folder with the session's socket
+    folder: PathBuf,
+
+    /// A PU for each rank, or none to leave it to the system
+    #[arg(long, value_delimiter = ',')]
+    cores: Vec<u32>,
+}
+
+/// What each process of the session does.
+pub(crate) fn rank(_: &Global, args: &RankArgs) -> Result<std::process::ExitCode> {
+    let team = corecast::Builder::new().pin(false).inherited()?;
+    let team = team.context("session-rank is started by `corecast bench`")?;
+    let rank = team.ranks()[0];
+    if let Some(&pu) = args.cores.get(rank) {
+        seat::take(Seat::Pu(pu)).map_err(anyhow::Error::msg)?;
+    }
+    let member = team.join(rank)?;
+    corecast_bench::session::serve(&args.folder, member)?;
+    Ok(std::process::ExitCode::SUCCESS)
+}
