@@ -162,9 +162,11 @@ pub struct Report {
     pub title: String,
     /// The operation, where the race was about one size of one.
     #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
     /// Bytes of a block of the operation; 0 for a barrier.
     #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
     /// Always `ns`.
     pub unit: String,
