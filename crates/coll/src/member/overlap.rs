@@ -21,9 +21,10 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Seat {
     lane: RefCell<Lane>,
-    /// How the operation has ended, which this number names.
-    ended: Cell<Option<Result<(), ()>>>,
+    /// The number of the operation that runs here, or ran last.
     ticket: Cell<u64>,
+    /// Whether it has ended, and what with unless it went well.
+    ended: Cell<bool>,
     failure: RefCell<Option<Failure>>,
 }
 
@@ -38,8 +39,8 @@ impl Flight {
     fn new(lanes: Vec<Lane>) -> std::io::Result<Self> {
         let seat = |lane| Seat {
             lane: RefCell::new(lane),
-            ended: Cell::new(None),
             ticket: Cell::new(0),
+            ended: Cell::new(true),
             failure: RefCell::new(None),
         };
         Ok(Self {
@@ -267,14 +268,12 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.log
             .borrow_mut()
             .begin(&mut place.lane.borrow_mut(), kind, root, site)?;
-        place.ended.set(None);
+        place.ended.set(false);
         place.ticket.set(ticket);
         self.fibers.start(seat, move || {
             let ended = job(&mut place.lane.borrow_mut());
-            place
-                .ended
-                .set(Some(ended.as_ref().map(drop).map_err(drop)));
             *place.failure.borrow_mut() = ended.err();
+            place.ended.set(true);
         });
         Ok(Request {
             overlap: self,
@@ -362,18 +361,15 @@ impl Request<'_, '_, '_> {
 
     fn has_ended(&self) -> bool {
         let place = self.place();
-        place.ticket.get() != self.ticket || place.ended.get().is_some()
+        place.ticket.get() != self.ticket || place.ended.get()
     }
 
     fn outcome(&self) -> Result<(), Failure> {
         let place = self.place();
         // A lane that has gone on had ended well, or the team has failed, which all later ones say.
-        if place.ticket.get() != self.ticket || place.ended.get() == Some(Ok(())) {
-            return Ok(());
-        }
         match &*place.failure.borrow() {
-            Some(failure) => Err(failure.clone()),
-            None => Ok(()),
+            Some(failure) if place.ticket.get() == self.ticket => Err(failure.clone()),
+            _ => Ok(()),
         }
     }
 
