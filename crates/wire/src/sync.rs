@@ -13,6 +13,14 @@ pub(crate) use loom::cell::UnsafeCell;
 
 #[cfg(loom)]
 pub(crate) use loom::thread::yield_now;
+/// A number that nobody in this process has had. No protocol rests on its order, so models count by
+/// the same means.
+pub(crate) fn fresh_name() -> u64 {
+    static LAST: core::sync::atomic::AtomicU64 = core::sync::atomic::AtomicU64::new(0);
+    // Relaxed: only a name.
+    LAST.fetch_add(1, core::sync::atomic::Ordering::Relaxed) + 1
+}
+
 /// Lets other threads run.
 #[cfg(not(loom))]
 pub(crate) use std::thread::yield_now;

@@ -6,7 +6,6 @@ use super::staged::Staged;
 use super::{Link, Outside, Piece, Window};
 use crate::fence::FenceKind;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 /// One rank's loans: what it lends to its peers and what it borrows from them.
 ///
@@ -65,11 +64,8 @@ struct Lent {
 impl Desk {
     /// A desk without links.
     pub fn new(fence: FenceKind) -> Self {
-        static MADE: Mutex<u64> = Mutex::new(0);
-        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-        *made += 1;
         Self {
-            id: *made,
+            id: crate::sync::fresh_name(),
             links: Vec::new(),
             lent: Vec::new(),
             staged: Vec::new(),
