@@ -49,11 +49,11 @@ pub(crate) struct Frame {
     /// Of the ranks that this process speaks for; others have none.
     tables: Vec<Option<Arc<Tables>>>,
     edges: Vec<(usize, usize)>,
+    sizes: Sizes,
     placement: Vec<Placement>,
     policy: Policy,
     backend: Backend,
     slots: usize,
-    depth: usize,
     memory: Where,
     /// NUMA nodes of the ranks that this process speaks for, where they are known.
     nodes: Vec<Option<u32>>,
@@ -72,6 +72,7 @@ enum Where {
 }
 
 /// How much memory each rank has in each lane.
+#[derive(Debug)]
 struct Sizes {
     degrees: Vec<usize>,
     link: usize,
@@ -98,7 +99,7 @@ impl Sizes {
         }
     }
 
-    /// Whole pages for one rank in one lane.
+    /// Bytes for one rank in one lane.
     fn home(&self, lane: usize, rank: usize) -> usize {
         let mut bytes = Segment::bytes_for::<Diary>(1) + self.degrees[rank] * self.link;
         if lane == 0 {
@@ -113,10 +114,10 @@ impl Sizes {
                 }
             }
         }
-        if self.shared {
-            bytes += outbox(self.degrees[rank]).0;
+        match self.shared {
+            true => (bytes + outbox(self.degrees[rank]).0).next_multiple_of(PAGE_BYTES),
+            false => bytes,
         }
-        bytes.next_multiple_of(PAGE_BYTES)
     }
 
     fn lane(&self, lane: usize) -> usize {
@@ -130,7 +131,7 @@ impl Sizes {
     }
 }
 
-/// Parts begin at multiples of this on every machine, so that all processes agree.
+/// Parts of a shared segment begin at multiples of this on every machine, so that all processes agree.
 const PAGE_BYTES: usize = 64 * 1024;
 
 /// Bytes that a team of processes takes in its segment, besides what is in front.
@@ -147,7 +148,7 @@ impl Frame {
         policy: Policy,
         options: &Options,
     ) -> Result<Arc<Self>, SegmentError> {
-        let owned: Vec<usize> = (0..plans.len()).collect();
+        let owned = vec![true; plans.len()];
         Self::build(plans, policy, options, &owned, Where::Private, fence_kind())
     }
 
@@ -161,14 +162,15 @@ impl Frame {
         fence: FenceKind,
     ) -> Result<Arc<Self>, SegmentError> {
         let memory = Where::Shared(segment, from);
-        Self::build(plans, policy, options, owned, memory, fence)
+        let owned: Vec<bool> = (0..plans.len()).map(|rank| owned.contains(&rank)).collect();
+        Self::build(plans, policy, options, &owned, memory, fence)
     }
 
     fn build(
         plans: &Plans,
         policy: Policy,
         options: &Options,
-        owned: &[usize],
+        owned: &[bool],
         memory: Where,
         fence: FenceKind,
     ) -> Result<Arc<Self>, SegmentError> {
@@ -179,7 +181,7 @@ impl Frame {
         let sizes = Sizes::new(n, &edges, options.slots, options.depth, shared);
         let node = |rank| options.numa_nodes.as_ref().map(|nodes| nodes[rank]);
         let nodes: Vec<Option<u32>> = (0..n)
-            .map(|rank| node(rank).filter(|_| owned.contains(&rank)))
+            .map(|rank| node(rank).filter(|_| owned[rank]))
             .collect();
         let homes = homes(&memory, &nodes, &sizes, 0)?;
         let placement = homes.iter().map(|home| home.placement().clone()).collect();
@@ -205,17 +207,17 @@ impl Frame {
             board: Arc::new(board),
             tables: tables(plans, mesh, options, owned),
             edges,
+            sizes,
             placement,
             policy,
             backend: options.backend,
             slots: options.slots,
-            depth: options.depth,
             memory,
             nodes,
             stamp: Stamp::now(),
             lanes: Mutex::new(Vec::new()),
         };
-        let first = frame.lane(0, &homes, &sizes)?;
+        let first = frame.lane(0, &homes)?;
         *frame.waiting() = vec![first];
         Ok(Arc::new(frame))
     }
@@ -236,6 +238,11 @@ impl Frame {
         &self.placement[rank]
     }
 
+    /// Whether this process speaks for a rank.
+    pub(crate) fn is_owned(&self, rank: usize) -> bool {
+        self.tables.get(rank).is_some_and(Option::is_some)
+    }
+
     /// In which process the team was made, or attached to.
     pub(crate) fn stamp(&self) -> Stamp {
         self.stamp
@@ -253,12 +260,10 @@ impl Frame {
     /// Memory, when the first member asks.
     pub(crate) fn take_others(&self, rank: usize) -> Result<Vec<Lane>, SegmentError> {
         let mut waiting = self.waiting();
-        while waiting.len() <= self.depth {
+        while waiting.len() <= self.sizes.depth {
             let lane = waiting.len();
-            let shared = matches!(self.memory, Where::Shared(..));
-            let sizes = Sizes::new(self.size(), &self.edges, self.slots, self.depth, shared);
-            let homes = homes(&self.memory, &self.nodes, &sizes, lane)?;
-            waiting.push(self.lane(lane, &homes, &sizes)?);
+            let homes = homes(&self.memory, &self.nodes, &self.sizes, lane)?;
+            waiting.push(self.lane(lane, &homes)?);
         }
         Ok(waiting[1..]
             .iter_mut()
@@ -288,12 +293,7 @@ impl Frame {
     }
 
     /// The ends of all lines of one lane, for the ranks of this process.
-    fn lane(
-        &self,
-        lane: usize,
-        homes: &[Arc<Segment>],
-        sizes: &Sizes,
-    ) -> Result<Vec<Option<Lane>>, SegmentError> {
+    fn lane(&self, lane: usize, homes: &[Arc<Segment>]) -> Result<Vec<Option<Lane>>, SegmentError> {
         let (board, fence) = (&self.board, self.board.fence());
         let governor = |parker: &LineRef<Line<Parker>>| {
             Governor::with_fence(self.policy, parker.clone(), fence)
@@ -313,7 +313,7 @@ impl Frame {
             Where::Shared(..) => Some(
                 homes
                     .iter()
-                    .zip(&sizes.degrees)
+                    .zip(&self.sizes.degrees)
                     .map(|(home, &links)| OutboxMemory::new(home, outbox(links).0))
                     .collect::<Result<_, _>>()?,
             ),
@@ -375,7 +375,7 @@ impl Frame {
                 let tables = self.tables[rank].as_ref()?;
                 let outbox = outboxes
                     .as_ref()
-                    .map(|outboxes| (&outboxes[rank], outbox(sizes.degrees[rank]).1));
+                    .map(|outboxes| (&outboxes[rank], outbox(self.sizes.degrees[rank]).1));
                 desk.open(outbox);
                 let mut link_of = vec![NO_LINK; self.size()];
                 for (index, link) in links.iter().enumerate() {
@@ -438,7 +438,7 @@ fn tables(
     plans: &Plans,
     mesh: bool,
     options: &Options,
-    owned: &[usize],
+    owned: &[bool],
 ) -> Vec<Option<Arc<Tables>>> {
     let n = plans.len();
     let broadcast = Route::all(plans.broadcast());
@@ -467,18 +467,11 @@ fn tables(
         nodes: options
             .numa_nodes
             .as_deref()
-            .filter(|_| owned.len() == n)
+            .filter(|_| owned.iter().all(|&owned| owned))
             .map(Arc::from),
     });
     tables
         .enumerate()
-        .map(|(rank, tables)| owned.contains(&rank).then(|| Arc::new(tables)))
+        .map(|(rank, tables)| owned[rank].then(|| Arc::new(tables)))
         .collect()
-}
-
-impl Frame {
-    /// Whether this process speaks for a rank.
-    pub(crate) fn is_owned(&self, rank: usize) -> bool {
-        self.tables.get(rank).is_some_and(Option::is_some)
-    }
 }

@@ -53,6 +53,21 @@ pub(crate) struct Here {
 }
 
 impl Here {
+    /// Waits until `look` finds something that `peer` brings about. A failure is the whole team's.
+    #[inline(always)]
+    fn wait<T>(
+        &self,
+        governor: &Governor,
+        token: u32,
+        peer: usize,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Result<T, Failure> {
+        let waited = governor.wait_watched(token, || self.watch(peer), &mut look);
+        // What ended the wait may have come with what it was for: one more look decides.
+        let waited = waited.or_else(|failure| look().ok_or(failure));
+        waited.map_err(|failure| self.board.fail(failure))
+    }
+
     fn watch(&self, peer: usize) -> PeerWatch<'_> {
         PeerWatch {
             board: &self.board,
@@ -156,14 +171,11 @@ impl Fabric for Hardware {
         let link = &self.links[index];
         let (mark, count) = (self.mark, link.in_count);
         let look = || Some(link.in_flag.seq()).filter(|&flag| Mark::reached(count, flag));
-        let watch = || self.here.watch(peer);
-        let waited = self.governor.wait_watched(link.in_token, watch, look);
-        // What ended the wait may have come with the flag: one more look decides.
-        match waited.or_else(|failure| look().ok_or(failure)) {
-            Ok(flag) if mark.agrees(count, flag) => Ok(()),
-            Ok(_) => Err(self.here.board.fail(watch().mismatch())),
-            Err(failure) => Err(self.here.board.fail(failure)),
+        let flag = self.here.wait(&self.governor, link.in_token, peer, look)?;
+        if mark.agrees(count, flag) {
+            return Ok(());
         }
+        Err(self.here.board.fail(self.here.watch(peer).mismatch()))
     }
 
     #[inline(always)]
@@ -296,14 +308,10 @@ impl Hardware {
         let (desk, here) = (&mut self.desk, &self.here);
         // Whoever still copies to its outbox goes on when any of the chunks comes back.
         let token = if desk.is_staging() { ANY } else { token };
-        let mut look = || {
+        here.wait(&self.governor, token, peer, || {
             desk.advance();
             look(desk)
-        };
-        let watch = || here.watch(peer);
-        let waited = self.governor.wait_watched(token, watch, &mut look);
-        let waited = waited.or_else(|failure| look().ok_or(failure));
-        waited.map_err(|failure| here.board.fail(failure))
+        })
     }
 
     /// Goes on copying to the outbox until all is copied, or the link is ready for what is to come.
@@ -315,16 +323,10 @@ impl Hardware {
         mut ready: impl FnMut(&mut Link) -> bool,
     ) -> Result<(), Failure> {
         let (desk, link, here) = (&mut self.desk, &mut self.links[index], &self.here);
-        let peer = link.peer;
-        let mut look = || {
+        here.wait(&self.governor, ANY, link.peer, || {
             desk.advance();
             (!desk.is_staging() || ready(link)).then_some(())
-        };
-        let waited = self
-            .governor
-            .wait_watched(ANY, || here.watch(peer), &mut look);
-        let waited = waited.or_else(|failure| look().ok_or(failure));
-        waited.map_err(|failure| here.board.fail(failure))
+        })
     }
 
     /// Waits for what the returns of the peer behind `link` bring about.

@@ -2,9 +2,12 @@
 
 use crate::algorithms::Algorithms;
 use crate::barrier::Steps;
+use crate::combine::Combine;
+use crate::fragments::Fragments;
 use crate::hardware::Hardware;
 use crate::route::Route;
-use corecast_wire::bulk::Window;
+use corecast_wire::bulk::{self, Window};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A rank's part of the barrier's plan.
@@ -33,6 +36,12 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
+    /// Whether a reduction keeps the order of ranks, and sets the same brackets each time.
+    #[inline(always)]
+    pub(crate) fn keeps_order(&self, combine: &impl Combine) -> bool {
+        combine.ordered() || self.deterministic
+    }
+
     /// Whether two ranks are on one NUMA node; all are, unless somebody knows better.
     pub(crate) fn near(&self, a: usize, b: usize) -> bool {
         self.nodes.as_ref().is_none_or(|nodes| nodes[a] == nodes[b])
@@ -111,14 +120,19 @@ impl Lane {
         grain: usize,
         body: impl FnOnce(&mut Hardware, &Tables, &mut Window<'_>) -> R,
     ) -> R {
-        let words = bytes.div_ceil(ALIGN_MAX);
-        if self.scratch.len() < words {
-            self.scratch.resize(words, 0);
-        }
-        let scratch: &mut [u8] = bytemuck::cast_slice_mut(&mut self.scratch[..words]);
-        let tables = &self.tables;
-        corecast_wire::bulk::scope(&mut self.fabric, scratch, grain, |fabric, window| {
+        let (fabric, tables, _, scratch) = self.rooms(bytes);
+        bulk::scope(fabric, scratch, grain, |fabric, window| {
             body(fabric, tables, window)
         })
+    }
+
+    /// `len` bytes of elements of `grain` bytes, which fit a message, as messages: one empty one for no
+    /// bytes, so that members still meet.
+    pub(crate) fn messages(
+        &self,
+        len: usize,
+        grain: usize,
+    ) -> impl Iterator<Item = Range<usize>> + use<> {
+        Fragments::Fixed(self.message_bytes).of(len, grain)
     }
 }

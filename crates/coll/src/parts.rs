@@ -117,6 +117,12 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// Parts of `len` bytes each, one after another in the order of the ranks.
+#[inline]
+pub(crate) fn equal(len: usize) -> impl Fn(usize) -> Range<usize> + Copy {
+    move |rank| rank * len..(rank + 1) * len
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

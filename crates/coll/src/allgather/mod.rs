@@ -11,6 +11,7 @@ pub use ring::ring;
 use crate::algorithms::named;
 use crate::failure::Failure;
 use crate::lane::Lane;
+use crate::parts::equal;
 use crate::transfer::Way;
 use crate::{broadcast, gather};
 use corecast_wire::{Fabric, bulk};
@@ -39,7 +40,7 @@ pub(crate) fn run(
     grain: usize,
 ) -> Result<(), Failure> {
     let len = send.len();
-    let part = |rank: usize| rank * len..(rank + 1) * len;
+    let part = equal(len);
     match choose(lane, len) {
         Algorithm::Trees => {
             let root = lane.tables.broadcast.root();

@@ -59,7 +59,7 @@ fn run_message(lane: &mut Lane, data: &mut [u8], combine: &impl Combine) -> Resu
     sum.copy_from_slice(data);
     if fabric.size() == 2 {
         exchange(fabric, sum, incoming, combine)?;
-    } else if combine.ordered() || tables.deterministic {
+    } else if tables.keeps_order(combine) {
         let root = tables.broadcast.root();
         reduce::ordered(fabric, &tables.ordered, root, sum, incoming, combine)?;
         broadcast::tree(fabric, &tables.broadcast, root, sum)?;
@@ -82,8 +82,7 @@ fn run_long(lane: &mut Lane, data: &mut [u8], combine: &impl Combine) -> Result<
     let (len, grain) = (data.len(), combine.grain());
     match choose(lane, len, combine) {
         Algorithm::Messages => {
-            let bytes = lane.message_bytes / grain * grain;
-            for part in Fragments::Fixed(bytes).of(len, grain) {
+            for part in lane.messages(len, grain) {
                 run_message(lane, &mut data[part], combine)?;
             }
             Ok(())
@@ -111,7 +110,7 @@ const TREES_BYTES_MAX: usize = 16 * 1024;
 fn choose(lane: &Lane, len: usize, combine: &impl Combine) -> Algorithm {
     let tables = &lane.tables;
     let n = lane.fabric.size();
-    let keeps_order = combine.ordered() || tables.deterministic;
+    let keeps_order = tables.keeps_order(combine);
     let (mesh, even) = (tables.mesh, n.is_power_of_two());
     match tables.asked.allreduce {
         Some(Algorithm::Messages) if combine.grain() <= lane.message_bytes => Algorithm::Messages,
@@ -157,7 +156,7 @@ fn run_blocks(
     algorithm: Algorithm,
 ) -> Result<(), Failure> {
     let (len, grain, n) = (data.len(), combine.grain(), lane.fabric.size());
-    let keeps_order = combine.ordered() || lane.tables.deterministic;
+    let keeps_order = lane.tables.keeps_order(combine);
     let way = Way::fitting(lane.message_bytes, grain);
     let piece = (PIECE_BYTES / grain * grain).max(grain);
     let room = match algorithm {

@@ -10,6 +10,7 @@ pub use direct::direct;
 use crate::algorithms::named;
 use crate::failure::Failure;
 use crate::lane::{Lane, SCRATCH_BYTES};
+use crate::parts::equal;
 use crate::transfer::Way;
 use corecast_wire::{Fabric, bulk};
 use std::ops::Range;
@@ -34,7 +35,7 @@ pub(crate) fn run(
     len: usize,
     grain: usize,
 ) -> Result<(), Failure> {
-    let part = |rank: usize| rank * len..(rank + 1) * len;
+    let part = equal(len);
     if lane.tables.mesh && lane.tables.asked.alltoall != Some(Algorithm::Bruck) {
         return run_direct(lane, send, part, recv, part, grain);
     }

@@ -61,13 +61,15 @@ fn run_long(lane: &mut Lane, root: usize, data: &mut [u8], grain: usize) -> Resu
         None | Some(Algorithm::Messages)
             if asked.is_some() || data.len() <= 2 * lane.message_bytes =>
         {
-            for chunk in data.chunks_mut(lane.message_bytes) {
-                tree(&mut lane.fabric, &lane.tables.broadcast, root, chunk)?;
+            for part in lane.messages(data.len(), 1) {
+                tree(
+                    &mut lane.fabric,
+                    &lane.tables.broadcast,
+                    root,
+                    &mut data[part],
+                )?;
             }
-            return match data {
-                [] => tree(&mut lane.fabric, &lane.tables.broadcast, root, data),
-                _ => Ok(()),
-            };
+            return Ok(());
         }
         Some(Algorithm::Whole) => Fragments::Whole,
         Some(Algorithm::Dynamic) => Fragments::DYNAMIC,

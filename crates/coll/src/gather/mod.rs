@@ -11,7 +11,8 @@ pub use token::token_ring;
 use crate::algorithms::named;
 use crate::failure::Failure;
 use crate::lane::Lane;
-use crate::scatter::{TOKEN_BYTES, announce, subtree};
+use crate::parts::equal;
+use crate::scatter::{TOKEN_BYTES, announce, around, subtree};
 use crate::transfer::Way;
 use corecast_wire::{Fabric, bulk};
 use std::ops::Range;
@@ -40,7 +41,7 @@ pub(crate) fn run(
     grain: usize,
 ) -> Result<(), Failure> {
     let len = send.len();
-    let part = |rank: usize| rank * len..(rank + 1) * len;
+    let part = equal(len);
     match lane.tables.asked.gather {
         Some(Algorithm::Binomial) => {}
         asked if lane.tables.mesh => return run_direct(lane, root, send, recv, part, grain, asked),
@@ -65,9 +66,7 @@ pub(crate) fn run_parts(
         return run_direct(lane, root, send, recv, part, grain, asked);
     }
     let lens = announce(lane, root, part, send.len())?;
-    let n = lens.len();
-    let size = |ranks: Range<usize>| ranks.map(|v| lens[(v + root) % n] as usize).sum();
-    run_binomial(lane, root, send, recv, part, size)
+    run_binomial(lane, root, send, recv, part, around(&lens, root))
 }
 
 #[inline]

@@ -209,23 +209,12 @@ pub(super) fn reduce_scatterv<T: Pod>(
 pub(super) fn scan<T: Pod>(
     lane: &mut Lane,
     data: &mut [T],
+    upto: Upto,
     operator: &impl Operator<T>,
 ) -> Result<(), Failure> {
     assert_fits::<T>();
     let combine = On::<T, _>::new(operator);
-    scan::run(lane, cast_slice_mut(data), Upto::Own, &combine)
-}
-
-#[inline(always)]
-#[track_caller]
-pub(super) fn exscan<T: Pod>(
-    lane: &mut Lane,
-    data: &mut [T],
-    operator: &impl Operator<T>,
-) -> Result<(), Failure> {
-    assert_fits::<T>();
-    let combine = On::<T, _>::new(operator);
-    scan::run(lane, cast_slice_mut(data), Upto::Before, &combine)
+    scan::run(lane, cast_slice_mut(data), upto, &combine)
 }
 
 #[cold]

@@ -8,6 +8,7 @@ use crate::member::Member;
 use crate::operation::Kind;
 use crate::operator::Operator;
 use crate::parts::Parts;
+use crate::scan::Upto;
 use bytemuck::Pod;
 use std::panic::Location;
 
@@ -236,7 +237,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         operator: &'scope impl Operator<T>,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
         self.start(Kind::Scan, 0, Location::caller(), move |lane| {
-            bodies::scan(lane, data, operator)
+            bodies::scan(lane, data, Upto::Own, operator)
         })
     }
 
@@ -256,7 +257,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         operator: &'scope impl Operator<T>,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
         self.start(Kind::Exscan, 0, Location::caller(), move |lane| {
-            bodies::exscan(lane, data, operator)
+            bodies::scan(lane, data, Upto::Before, operator)
         })
     }
 }

@@ -17,7 +17,6 @@ use crate::operator::Operator;
 use crate::{allreduce, barrier, broadcast, reduce};
 use bytemuck::Pod;
 use corecast_wire::{Fabric, Policy};
-use std::cell::Cell;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -43,8 +42,6 @@ pub struct Member {
     frame: Arc<Frame>,
     /// Operations in flight, once there was one.
     flight: Option<Flight>,
-    /// How many there have been.
-    started: Cell<u64>,
 }
 
 impl Member {
@@ -57,7 +54,6 @@ impl Member {
             policy,
             frame,
             flight: None,
-            started: Cell::new(0),
         }
     }
 

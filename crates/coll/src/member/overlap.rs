@@ -31,8 +31,10 @@ pub(crate) struct Seat {
 /// What a member needs for operations in flight, made when it first has one.
 #[derive(Debug)]
 pub(crate) struct Flight {
-    pub(crate) seats: Vec<Seat>,
+    seats: Vec<Seat>,
     stacks: Stacks,
+    /// How many operations there have been.
+    started: Cell<u64>,
 }
 
 impl Flight {
@@ -45,6 +47,7 @@ impl Flight {
         };
         Ok(Self {
             stacks: Stacks::new(lanes.len())?,
+            started: Cell::new(0),
             seats: lanes.into_iter().map(seat).collect(),
         })
     }
@@ -162,9 +165,9 @@ impl Member {
         }
         let (size, rank) = (self.size(), self.rank());
         let flight = self.flight.as_mut().expect("was just made");
-        let (seats, stacks) = (&flight.seats, &mut flight.stacks);
+        let (seats, stacks, started) = (&flight.seats, &mut flight.stacks, &flight.started);
         let board = &self.lane.fabric.here.board;
-        let (log, started, governor) = (&mut self.log, &self.started, &self.lane.fabric.governor);
+        let (log, governor) = (&mut self.log, &self.lane.fabric.governor);
         /// A body that panics leaves operations half done: the member is lost to its team.
         struct Lost<'a>(&'a crate::board::Board, usize);
         impl Drop for Lost<'_> {

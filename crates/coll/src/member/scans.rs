@@ -4,6 +4,7 @@ use super::{Member, bodies};
 use crate::failure::Failure;
 use crate::operation::Kind;
 use crate::operator::Operator;
+use crate::scan::Upto;
 use bytemuck::Pod;
 use std::panic::Location;
 
@@ -117,7 +118,7 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Kind::Scan, 0, Location::caller())?;
-        bodies::scan(&mut self.lane, data, &operator)
+        bodies::scan(&mut self.lane, data, Upto::Own, &operator)
     }
 
     /// Combines the `data` of all ranks before this one, in rank order, into this one's. Those of rank 0
@@ -138,6 +139,6 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Kind::Exscan, 0, Location::caller())?;
-        bodies::exscan(&mut self.lane, data, &operator)
+        bodies::scan(&mut self.lane, data, Upto::Before, &operator)
     }
 }

@@ -80,8 +80,7 @@ pub(crate) fn contribute(
         None => data.len() <= lane.message_bytes,
     };
     if short {
-        let bytes = (lane.message_bytes / grain * grain).max(grain);
-        for part in Fragments::Fixed(bytes).of(data.len(), grain) {
+        for part in lane.messages(data.len(), grain) {
             send_up(lane, root, &data[part], combine)?;
         }
         return Ok(());
@@ -114,7 +113,7 @@ fn send_up(
 ) -> Result<(), Failure> {
     let (fabric, tables, sum, incoming) = lane.for_messages(data.len());
     sum.copy_from_slice(data);
-    if combine.ordered() || tables.deterministic {
+    if tables.keeps_order(combine) {
         ordered(fabric, &tables.ordered, root, sum, incoming, combine)
     } else {
         tree(fabric, &tables.reduce, root, sum, incoming, combine)
@@ -138,7 +137,7 @@ fn lend_up(
     fragments: Fragments,
     combine: &impl Combine,
 ) -> Result<(), Failure> {
-    if combine.ordered() || tables.deterministic {
+    if tables.keeps_order(combine) {
         let route = &tables.ordered;
         ordered_lent(fabric, route, root, buffers, len, fragments, combine)
     } else {
@@ -157,8 +156,7 @@ fn run_long(
     let grain = combine.grain();
     let asked = lane.tables.asked.reduce;
     if asked == Some(Algorithm::Messages) && grain <= lane.message_bytes {
-        let bytes = lane.message_bytes / grain * grain;
-        for part in Fragments::Fixed(bytes).of(data.len(), grain) {
+        for part in lane.messages(data.len(), grain) {
             run_message(lane, root, &mut data[part], combine)?;
         }
         return Ok(());

@@ -42,7 +42,7 @@ pub(crate) fn run(
     recv: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), Failure> {
-    let keeps_order = combine.ordered() || lane.tables.deterministic;
+    let keeps_order = lane.tables.keeps_order(combine);
     match choose(lane, keeps_order) {
         Algorithm::Owners if keeps_order => run_ordered(lane, send, block, recv, combine),
         Algorithm::Owners => run_owners(lane, send, block, recv, combine),

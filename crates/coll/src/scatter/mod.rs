@@ -14,6 +14,7 @@ use crate::algorithms::named;
 use crate::broadcast;
 use crate::failure::Failure;
 use crate::lane::Lane;
+use crate::parts::equal;
 use crate::transfer::Way;
 use corecast_wire::{Fabric, bulk};
 use std::ops::Range;
@@ -42,7 +43,7 @@ pub(crate) fn run(
     grain: usize,
 ) -> Result<(), Failure> {
     let len = recv.len();
-    let part = |rank: usize| rank * len..(rank + 1) * len;
+    let part = equal(len);
     match lane.tables.asked.scatter {
         Some(Algorithm::Binomial) => {}
         asked if lane.tables.mesh => return run_direct(lane, root, send, part, recv, grain, asked),
@@ -67,9 +68,7 @@ pub(crate) fn run_parts(
         return run_direct(lane, root, send, part, recv, grain, asked);
     }
     let lens = announce(lane, root, part, recv.len())?;
-    let n = lens.len();
-    let size = |ranks: Range<usize>| ranks.map(|v| lens[(v + root) % n] as usize).sum();
-    run_binomial(lane, root, send, part, recv, size)
+    run_binomial(lane, root, send, part, recv, around(&lens, root))
 }
 
 /// The bytes of all parts, which `root` knows: on ranks that are not all linked those on the way need
@@ -90,6 +89,11 @@ pub(crate) fn announce(
         return Err(lane.fabric.wrong_length(root, lens[rank] as usize, mine));
     }
     Ok(lens)
+}
+
+/// The bytes of an interval of ranks that are counted from `root` on, around.
+pub(crate) fn around(lens: &[u64], root: usize) -> impl Fn(Range<usize>) -> usize + Copy {
+    move |ranks| ranks.map(|v| lens[(v + root) % lens.len()] as usize).sum()
 }
 
 #[inline]
