@@ -6,6 +6,7 @@
 use crate::barrier::Steps;
 use crate::board::{Between, Board};
 use crate::edges::{MESH_RANKS_MAX, edges};
+use crate::element::Element;
 use crate::hardware::{Hardware, Here, Link, NO_LINK};
 use crate::lane::{Barrier, Lane, Tables};
 use crate::operation::{Kind, Mark, Operation};
@@ -396,6 +397,7 @@ impl Frame {
                     },
                     link_of,
                     lend_to: Vec::with_capacity(links.len()),
+                    element: Element::default(),
                     links,
                     desk,
                     governor,
@@ -424,7 +426,14 @@ fn homes(
         let bytes = sizes.home(lane, rank);
         match memory {
             Where::Private if lane == 0 => Segment::new(bytes, node),
-            Where::Private => Segment::reserve(bytes)?.part(0, bytes, node),
+            Where::Private => {
+                let home = Segment::reserve(bytes)?;
+                if let Some(node) = node {
+                    // What comes of it is as in lane 0, which says so.
+                    home.bind(0, home.bytes(), node);
+                }
+                Ok(home)
+            }
             Where::Shared(segment, _) => {
                 at += bytes;
                 segment.part(at - bytes, bytes, node)

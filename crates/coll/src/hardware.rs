@@ -1,6 +1,7 @@
 //! The fabric of real threads: flags, queues, and the governor.
 
 use crate::board::{Board, PeerWatch};
+use crate::element::Element;
 use crate::failure::Failure;
 use crate::operation::{Mark, Operation};
 use corecast_wire::bulk::{Desk, Host, Window};
@@ -113,6 +114,8 @@ pub struct Hardware {
     pub(crate) desk: Desk,
     /// For the numbers of links that one loan goes to.
     pub(crate) lend_to: Vec<usize>,
+    /// An element of which a part has come.
+    pub(crate) element: Element,
     pub(crate) governor: Governor,
     /// What marks the operation in progress.
     pub(crate) mark: Mark,
@@ -273,10 +276,19 @@ impl Fabric for Hardware {
             if (tag, left) != (self.mark.tag(), len - start) {
                 return Err(self.unexpected(peer, len - start, Received { len: left, tag }));
             }
+            let grain = self.desk.grain();
             match self.desk.borrow(link) {
                 Ok(Some(piece)) => {
                     let bytes = piece.bytes();
-                    each(start, bytes);
+                    if bytes.len() % grain == 0 && self.element.is_empty() {
+                        each(start, bytes);
+                    } else if !self.element.join(grain, bytes, |whole, len| {
+                        each(start + bytes.len() - len, whole);
+                    }) {
+                        drop(piece);
+                        self.element.clear();
+                        return Err(self.here.board.fail(self.here.watch(peer).spoilt()));
+                    }
                     start += bytes.len();
                 }
                 // Revoked: the team has failed, and the next look says how.

@@ -38,6 +38,7 @@ pub mod brackets;
 pub mod broadcast;
 pub mod combine;
 mod edges;
+mod element;
 mod failure;
 pub mod fragments;
 mod frame;

@@ -94,6 +94,11 @@ pub enum SegmentError {
         /// Bytes to whose multiples the type is aligned.
         align: usize,
     },
+    /// A view of memory that holds addresses of loans.
+    #[error(
+        "this memory holds addresses of lent data, which nothing else may overwrite: ask for lines of it, or for another segment"
+    )]
+    Addresses,
     /// The machine, or this process's share of it, has less memory than was asked for.
     #[error(
         "{bytes} bytes of shared memory are wanted, {left} are left by {limit}; use fewer slots or ranks, or raise that limit"

@@ -4,7 +4,8 @@
 #[path = "desk/ranks.rs"]
 mod ranks;
 
-use corecast_wire::bulk::{self, Desk};
+use corecast_wire::bulk::{self, Desk, Memory};
+use corecast_wire::{Flag, Line, Parker, Segment, fence_kind};
 use ranks::{Memories, Rank, team};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -264,13 +265,65 @@ fn pieces_are_made_of_whole_elements() {
     }
 }
 
+/// Elements that are longer than a chunk come in parts, none of which has bytes of two.
 #[test]
-#[should_panic(expected = "elements of 129 bytes, chunks of 128")]
-fn an_element_is_not_longer_than_a_chunk() {
-    let mut ranks = team(&[0, 1], 3, 128);
-    bulk::scope_to_read(&mut ranks[0], &[0; 129], 129, |zero, window| {
-        zero.desk.lend(window, &[0], 7, 0..129);
-    });
+fn long_elements_come_in_parts() {
+    for grain in [129, 256, 300, 1000] {
+        let mut ranks = team(&[0, 1], 3, 128);
+        let data = bytes(4, grain * 5);
+        let [zero, one] = &mut ranks[..] else {
+            unreachable!("two ranks")
+        };
+        bulk::scope_to_read(zero, &data, grain, |zero, window| {
+            zero.desk.lend(window, &[0], 7, 0..data.len());
+            let mut got = Vec::new();
+            while got.len() < data.len() {
+                let (lengths, piece) = drain(&mut one.desk, 0);
+                assert!(!lengths.is_empty());
+                for length in lengths {
+                    assert!(got.len() % grain + length <= grain, "{grain}: {length}");
+                    got.resize(got.len() + length, 0);
+                }
+                let from = got.len() - piece.len();
+                got[from..].copy_from_slice(&piece);
+                assert!(got == data[..got.len()], "elements of {grain} bytes");
+                zero.desk.advance();
+            }
+        });
+    }
+}
+
+/// Addresses that are followed lie where no view can write.
+#[test]
+fn no_view_lies_over_addresses() {
+    let (mut a, mut b) = (Desk::new(fence_kind()), Desk::new(fence_kind()));
+    let parker = Segment::one::<Line<Parker>>(None).unwrap();
+    let kept = Segment::new(bulk::link_bytes(), None).unwrap();
+    bulk::join(
+        (&mut a, 1, (&parker, &kept)),
+        (&mut b, 4, (&parker, &kept)),
+        Memory::Address,
+    )
+    .unwrap();
+    for error in [kept.at::<Flag>(0, 1).err(), kept.part(0, 4096, None).err()] {
+        let said = error.unwrap().to_string();
+        assert!(said.contains("addresses of lent data"), "{said}");
+    }
+    let viewed = Segment::new(2 * bulk::link_bytes(), None).unwrap();
+    viewed.at::<Flag>(0, 1).unwrap();
+    let parts = viewed.part(0, 2 * bulk::link_bytes(), None).unwrap();
+    for memory in [viewed, parts] {
+        let refused = catch_unwind(AssertUnwindSafe(|| {
+            bulk::join(
+                (&mut a, 1, (&parker, &memory)),
+                (&mut b, 4, (&parker, &memory)),
+                Memory::Address,
+            )
+        }));
+        let why = refused.unwrap_err();
+        let why = why.downcast_ref::<&str>().unwrap();
+        assert_eq!(*why, "addresses in memory that others write");
+    }
 }
 
 #[test]

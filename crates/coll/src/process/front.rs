@@ -102,7 +102,7 @@ fn lines(size: usize, plans: usize) -> usize {
 }
 
 /// Ranks of the largest team that a front describes.
-const SIZE_MAX: usize = 1 << 20;
+pub(super) const SIZE_MAX: usize = 1 << 20;
 
 impl Front {
     /// Bytes that come before the lines of the ranks.
@@ -153,6 +153,29 @@ impl Front {
         Ok(())
     }
 
+    /// Whether it is that of a team of `size` ranks.
+    pub(super) fn check(segment: &Arc<Segment>, size: usize) -> Result<(), FrontError> {
+        let head = segment.at::<Words>(0, 1)?;
+        Self::size(&head[0], Some(size)).map(|_| ())
+    }
+
+    /// The size in the first line of a front of this version.
+    fn size(head: &Words, expected: Option<usize>) -> Result<u64, FrontError> {
+        if head.get(word::READY) != 1 || head.get(word::MAGIC) != MAGIC {
+            return Err(FrontError::NoTeam);
+        }
+        let ours = u64::from(VERSION);
+        let theirs = head.get(word::VERSION);
+        if theirs != ours {
+            return Err(FrontError::Version { theirs, ours });
+        }
+        let theirs = head.get(word::SIZE);
+        match expected.map(|expected| expected as u64) {
+            Some(ours) if ours != theirs => Err(FrontError::Size { theirs, ours }),
+            _ => Ok(theirs),
+        }
+    }
+
     /// Reads it: the front, the plans, and `options` with what the founder decides.
     pub(super) fn read(
         segment: &Arc<Segment>,
@@ -162,25 +185,7 @@ impl Front {
     ) -> Result<(Self, Plans, Options, FenceKind), FrontError> {
         let head = segment.at::<Words>(0, 1)?;
         let word = |index| head[0].get(index);
-        if word(word::READY) != 1 || word(word::MAGIC) != MAGIC {
-            return Err(FrontError::NoTeam);
-        }
-        let version = u64::from(VERSION);
-        if word(word::VERSION) != version {
-            return Err(FrontError::Version {
-                theirs: word(word::VERSION),
-                ours: version,
-            });
-        }
-        let theirs = word(word::SIZE);
-        if let Some(expected) = expected
-            && theirs != expected as u64
-        {
-            return Err(FrontError::Size {
-                theirs,
-                ours: expected as u64,
-            });
-        }
+        let theirs = Self::size(&head[0], expected)?;
         if word(word::ALGORITHMS) != digest(&format!("{:?}", options.algorithms)) {
             return Err(FrontError::Algorithms);
         }

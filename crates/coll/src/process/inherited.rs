@@ -1,8 +1,11 @@
 //! A place in a team that whoever started this process has reserved: the descriptor of the memory,
 //! the rank and the size come in the environment.
 
+use super::EnterError;
+use super::front::{Front, SIZE_MAX};
+use corecast_wire::Segment;
 use rustix::fs::{Mode, OFlags};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// The variable with the number of the inherited descriptor.
 pub const TEAM_FD: &str = "CORECAST_TEAM_FD";
@@ -23,20 +26,35 @@ pub struct Inherited {
     pub size: u32,
 }
 
+impl Inherited {
+    /// Whether the memory is that of a team of this size: to know before anything is planned for so many
+    /// ranks.
+    ///
+    /// # Errors
+    ///
+    /// [`EnterError::Segment`], [`EnterError::Front`].
+    pub fn check(&self) -> Result<(), EnterError> {
+        let segment = Segment::attach(self.fd.as_fd())?;
+        Ok(Front::check(&segment, self.size as usize)?)
+    }
+}
+
 /// Why what was inherited is of no use.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InheritError {
     /// Some variables are there and others are not, or are no numbers.
     #[error(
-        "{variable} is {value:?}, a number from 0 to {max} is needed: start this program with `corecast run`, or unset the three variables CORECAST_TEAM_FD, _RANK and _SIZE"
+        "{variable} is {value:?}, a number from {min} to {max} is needed: start this program with `corecast run`, or unset the three variables CORECAST_TEAM_FD, _RANK and _SIZE"
     )]
     Variable {
         /// Which one.
         variable: &'static str,
         /// What it holds; nothing if it is not set.
         value: Option<String>,
-        /// What it may hold at most.
+        /// What it may hold at least.
+        min: u32,
+        /// And at most.
         max: u32,
     },
     /// The descriptor was closed on the way, or is none of memory.
@@ -75,18 +93,20 @@ fn from(get: impl Fn(&str) -> Option<String>) -> Result<Option<Inherited>, Inher
     {
         return Ok(None);
     }
-    let number = |variable, max| {
+    let number = |variable, min, max| {
         let value = get(variable);
         let number = value.as_ref().and_then(|value| value.parse::<u32>().ok());
-        number.filter(|&n| n <= max).ok_or(InheritError::Variable {
+        let found = number.filter(|number| (min..=max).contains(number));
+        found.ok_or(InheritError::Variable {
             variable,
             value,
+            min,
             max,
         })
     };
-    let size = number(TEAM_SIZE, u32::MAX)?;
-    let rank = number(TEAM_RANK, size.saturating_sub(1))?;
-    let number = number(TEAM_FD, i32::MAX as u32)?;
+    let size = number(TEAM_SIZE, 1, SIZE_MAX as u32)?;
+    let rank = number(TEAM_RANK, 0, size - 1)?;
+    let number = number(TEAM_FD, 0, i32::MAX as u32)?;
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let fd = rustix::fs::open(format!("/proc/self/fd/{number}"), flags, Mode::empty());
     let fd = fd.map_err(|source| InheritError::Descriptor {
@@ -99,8 +119,8 @@ fn from(get: impl Fn(&str) -> Option<String>) -> Result<Option<Inherited>, Inher
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corecast_wire::{Flag, Segment};
-    use std::os::fd::{AsFd, AsRawFd};
+    use corecast_wire::Flag;
+    use std::os::fd::AsRawFd;
 
     fn with(values: [Option<&str>; 3]) -> Result<Option<Inherited>, InheritError> {
         from(|name| {
@@ -133,6 +153,12 @@ mod tests {
             ([Some("3"), Some("2"), Some("2")], TEAM_RANK),
             ([Some("-1"), Some("0"), Some("2")], TEAM_FD),
             ([Some("999999"), Some("0"), Some("2")], "999999"),
+            (
+                [Some("0"), Some("0"), Some("0")],
+                "Some(\"0\"), a number from 1",
+            ),
+            ([Some("0"), Some("0"), Some("99999999")], "99999999"),
+            ([Some("0"), Some("0"), Some("1e9")], "1e9"),
         ] {
             let said = with(values).unwrap_err().to_string();
             assert!(said.contains(variable), "{said}");

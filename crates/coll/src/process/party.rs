@@ -113,6 +113,7 @@ impl Team {
     where
         E: Into<Box<dyn Error + Send + Sync>>,
     {
+        options.check(size)?;
         let wishes = wishes.iter().map(|wish| wish.map(|rank| rank as u32));
         let hello = Hello::new(size as u32, wishes.collect());
         let make = |_: &Hello| -> Result<OwnedFd, EnterError> {

@@ -11,6 +11,7 @@
 //! with new memory.
 
 use super::address::Address;
+use super::front::SIZE_MAX;
 use super::host::{HostGuard, Ranks};
 use super::message::{Answer, BYTES_MAX, Hello, RANKS_MAX, VERSION};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -273,6 +274,8 @@ fn check(hello: &Hello) -> Result<(), RendezvousError> {
         "a process brings at least one"
     } else if hello.ranks.len() > RANKS_MAX {
         "a process brings 4096 at most"
+    } else if hello.size as usize > SIZE_MAX {
+        "a team of processes has 1048576 at most"
     } else if hello.ranks.len() > hello.size as usize {
         "there are more than the team has"
     } else if wished.last().is_some_and(|&rank| rank >= hello.size) {

@@ -83,6 +83,8 @@ impl Builder {
         let Some(place) = inherited().map_err(EnterError::from)? else {
             return Ok(None);
         };
+        // Costs are for all pairs of ranks: not before it is clear that there are so many.
+        place.check()?;
         let draft = self.draft(Some(place.size as usize))?;
         let team = corecast_coll::Team::inherited(&draft.options)?;
         Ok(team.map(|team| draft.finish(team, Vec::new())))

@@ -51,6 +51,8 @@ pub struct Desk {
     round: u64,
     outbox: Option<Outbox>,
     fence: FenceKind,
+    /// Bytes of an element, of the window that was opened last.
+    grain: usize,
 }
 
 /// Addresses that a peer may read until its count of returns reaches the number.
@@ -72,7 +74,20 @@ impl Desk {
             round: 0,
             outbox: None,
             fence,
+            grain: 1,
         }
+    }
+
+    /// Bytes of an element, of the window that was opened last. Pieces of other processes' loans are made
+    /// of whole elements, unless one is longer than a chunk: then no piece has bytes of two.
+    #[inline]
+    pub fn grain(&self) -> usize {
+        self.grain
+    }
+
+    /// Notes that a window is opened, or the one around it is in use again; the grain before.
+    pub(super) fn set_grain(&mut self, grain: usize) -> usize {
+        std::mem::replace(&mut self.grain, grain)
     }
 
     /// Gives the desk its outbox, in chunks of so many bytes, for links between processes, and makes
@@ -117,15 +132,9 @@ impl Desk {
     ///
     /// # Panics
     ///
-    /// If the window is another desk's, or there is no [room](Self::has_room), or, between
-    /// processes, an element is longer than a chunk.
+    /// If the window is another desk's, or there is no [room](Self::has_room).
     pub fn lend(&mut self, window: &Window<'_>, links: &[usize], tag: u32, range: Range<usize>) {
         assert_eq!(window.desk, self.id, "the window belongs to another desk");
-        if let Some(outbox) = &self.outbox {
-            let (grain, chunk) = (window.grain, outbox.chunk_bytes());
-            let fits = grain <= chunk;
-            assert!(fits, "elements of {grain} bytes, chunks of {chunk}");
-        }
         let addresses = window.addresses(&range);
         let mut staged: Option<Staged> = None;
         for &number in links {

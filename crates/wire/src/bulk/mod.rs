@@ -100,14 +100,15 @@ pub type End<'a> = (
 ///
 /// # Panics
 ///
-/// If addresses are to be offered in memory that other processes can write (Invariant 2).
+/// If addresses are to be offered in memory that other processes can write, or of which there are views
+/// (Invariant 2).
 pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentError> {
     let (a_desk, a_token, (a_parker, a_memory)) = a;
     let (b_desk, b_token, (b_parker, b_memory)) = b;
     let [a_out, b_out] = match memory {
         Memory::Address => {
-            let private = !a_memory.is_shared() && !b_memory.is_shared();
-            assert!(private, "addresses in memory that other processes write");
+            let kept = a_memory.keep_for_addresses() && b_memory.keep_for_addresses();
+            assert!(kept, "addresses in memory that others write");
             [None, None]
         }
         Memory::Outboxes(both) => both.map(|memory| Some(memory.lines())),

@@ -48,7 +48,7 @@ impl Staged {
     pub(super) fn go(&mut self, outbox: &mut Outbox, links: &mut [Link], fence: FenceKind) -> bool {
         while outbox.has_room(self.links()) {
             let left = self.addresses.len();
-            let len = left.min(outbox.chunk_bytes() / self.grain * self.grain);
+            let len = piece(left, self.grain, outbox.chunk_bytes());
             // SAFETY: the window is open (bulk Invariant 1), so its bytes are there, and nobody
             // writes them while they wait here, see `Desk::own`.
             let bytes = unsafe {
@@ -74,4 +74,17 @@ impl Staged {
         }
         false
     }
+}
+
+/// How much of `left` bytes goes to a chunk: whole elements, or of an element that is longer than a chunk
+/// as much as there is room for, so that no piece has bytes of two such elements.
+fn piece(left: usize, grain: usize, chunk: usize) -> usize {
+    let most = match chunk / grain {
+        0 => match left % grain {
+            0 => chunk,
+            rest => rest.min(chunk),
+        },
+        whole => whole * grain,
+    };
+    left.min(most)
 }

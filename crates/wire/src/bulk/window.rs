@@ -108,18 +108,29 @@ fn open<H: Host, R>(
         data: PhantomData,
     };
     /// Closes also when `body` panics.
-    struct Close<'a, H: Host>(&'a mut H, u64, Range<usize>);
+    struct Close<'a, H: Host> {
+        host: &'a mut H,
+        desk: u64,
+        addresses: Range<usize>,
+        outer: usize,
+    }
     impl<H: Host> Drop for Close<'_, H> {
         fn drop(&mut self) {
-            let desk = self.0.desk();
-            if desk.id() != self.1 {
+            let desk = self.host.desk();
+            if desk.id() != self.desk {
                 // The loans are in a desk that we cannot reach: nothing else is safe.
                 std::process::abort();
             }
-            desk.close(&self.2);
+            desk.set_grain(self.outer);
+            desk.close(&self.addresses);
         }
     }
     let addresses = window.addresses(&(0..len));
-    let close = Close(host, window.desk, addresses);
-    body(&mut *close.0, &mut window)
+    let close = Close {
+        outer: host.desk().set_grain(window.grain),
+        desk: window.desk,
+        addresses,
+        host,
+    };
+    body(&mut *close.host, &mut window)
 }

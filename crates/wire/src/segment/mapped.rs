@@ -2,9 +2,16 @@
 
 use super::{LineSlice, Lines, Placement, SegmentError, numa};
 use crate::line::PAIR_BYTES;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::ptr::NonNull;
 use std::sync::Arc;
+
+/// What a segment is used for, besides lines that are handed out once: nothing yet, views that may lie
+/// one over the other, or lines whose addresses are followed. The last two exclude each other, or a
+/// view could forge an address.
+const UNDECIDED: u32 = 0;
+const VIEWS: u32 = 1;
+const ADDRESSES: u32 = 2;
 
 /// Zeroed memory for lines; see the module.
 #[derive(Debug)]
@@ -13,6 +20,8 @@ pub struct Segment {
     pub(super) bytes: usize,
     /// How much of it `lines` has handed out.
     used: AtomicU64,
+    /// [`UNDECIDED`], [`VIEWS`] or [`ADDRESSES`].
+    purpose: AtomicU32,
     placement: Placement,
     shared: bool,
     /// The segment that this one is a part of: it keeps the mapping.
@@ -105,6 +114,7 @@ impl Segment {
             base: NonNull::new(base.cast::<u8>()).expect("mmap returned null"),
             bytes,
             used: AtomicU64::new(0),
+            purpose: AtomicU32::new(UNDECIDED),
             placement: Placement::Anywhere,
             shared: flags & libc::MAP_SHARED != 0,
             whole: None,
@@ -118,7 +128,7 @@ impl Segment {
     /// # Errors
     ///
     /// [`SegmentError::Outside`], [`SegmentError::Misaligned`] unless `offset` is a multiple of the
-    /// page size.
+    /// page size, [`SegmentError::Addresses`].
     ///
     /// # Examples
     ///
@@ -149,6 +159,7 @@ impl Segment {
         if !offset.is_multiple_of(align) {
             return Err(SegmentError::Misaligned { offset, align });
         }
+        self.allow_views()?;
         let placement = match node {
             Some(node) if bytes > 0 => self.bind(offset, bytes, node),
             _ => Placement::Anywhere,
@@ -158,6 +169,7 @@ impl Segment {
             base: unsafe { self.base.add(offset) },
             bytes,
             used: AtomicU64::new(0),
+            purpose: AtomicU32::new(VIEWS),
             placement,
             shared: self.shared,
             whole: Some(Arc::clone(self)),
@@ -188,7 +200,7 @@ impl Segment {
     /// # Errors
     ///
     /// [`SegmentError::Outside`], [`SegmentError::Misaligned`]: an offset or a count that another
-    /// process wrote may be given as it is.
+    /// process wrote may be given as it is. [`SegmentError::Addresses`].
     ///
     /// # Examples
     ///
@@ -220,7 +232,31 @@ impl Segment {
             let align = align_of::<T>();
             return Err(SegmentError::Misaligned { offset, align });
         }
+        self.allow_views()?;
         Ok(self.view(offset, count))
+    }
+
+    /// Decides what the segment is for, once; `false` if it is for something else.
+    fn decide(&self, purpose: u32) -> bool {
+        // Relaxed: the order of changes of one word decides; it publishes nothing.
+        let (first, now) = (Ordering::Relaxed, Ordering::Relaxed);
+        let was = self
+            .purpose
+            .compare_exchange(UNDECIDED, purpose, first, now);
+        was.map_or_else(|was| was == purpose, |_| true)
+    }
+
+    fn allow_views(&self) -> Result<(), SegmentError> {
+        match self.decide(VIEWS) {
+            true => Ok(()),
+            false => Err(SegmentError::Addresses),
+        }
+    }
+
+    /// Keeps the segment for lines that are handed out once: from now on no view lies over one. `false`
+    /// if other processes can write here, or a view was given out.
+    pub(crate) fn keep_for_addresses(&self) -> bool {
+        !self.shared && self.decide(ADDRESSES)
     }
 
     fn view<T: Lines>(self: &Arc<Self>, offset: usize, count: usize) -> LineSlice<T> {

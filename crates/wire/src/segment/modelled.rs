@@ -90,6 +90,11 @@ impl Segment {
         self.bytes
     }
 
+    /// Models make no views by hand.
+    pub(crate) fn keep_for_addresses(&self) -> bool {
+        true
+    }
+
     /// No other processes in a model.
     pub fn is_shared(&self) -> bool {
         false

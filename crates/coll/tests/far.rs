@@ -1,0 +1,148 @@
+//! Long data between processes: elements of any length, and where memory is short. Teams here are of
+//! processes although most of them are in one, because what joins their ranks is the same.
+
+use corecast_coll::process::{Address, EnterError};
+use corecast_coll::{Failure, Member, Options, Plans, Team};
+use corecast_plan::Pattern;
+use std::process::Command;
+
+fn plans(n: usize) -> Result<Plans, corecast_coll::PlansError> {
+    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
+}
+
+fn enter(test: &str, n: usize, options: &Options) -> Result<Team, EnterError> {
+    let address = Address::Name(format!("far-{test}-{n}-{}", std::process::id()));
+    Team::enter(&address, n, &vec![None; n], || plans(n), options)
+}
+
+/// 40 KiB: more than any chunk of an outbox, and not two of them.
+type Matrix = [[u64; 1024]; 5];
+
+fn matrix(seed: u64) -> Matrix {
+    std::array::from_fn(|row| std::array::from_fn(|at| seed * 1000 + (row * 1024 + at) as u64))
+}
+
+fn add(a: Matrix, b: Matrix) -> Matrix {
+    std::array::from_fn(|row| std::array::from_fn(|at| a[row][at] + b[row][at]))
+}
+
+fn with_long_elements(member: &mut Member) {
+    let (n, me) = (member.size() as u64, member.rank() as u64);
+    for count in [1, 3] {
+        let given = |rank: u64| -> Vec<Matrix> { (0..count).map(|i| matrix(rank + i)).collect() };
+        let sum: Vec<Matrix> = (0..count)
+            .map(|i| (0..n).map(|rank| matrix(rank + i)).reduce(add).unwrap())
+            .collect();
+        let mut data = given(me);
+        member.broadcast(1, &mut data).unwrap();
+        assert!(data == given(1), "broadcast of {count}");
+        let mut data = given(me);
+        member.reduce(0, &mut data, add).unwrap();
+        assert!(me != 0 || data == sum, "reduce of {count}");
+        let mut data = given(me);
+        member.allreduce(&mut data, add).unwrap();
+        assert!(data == sum, "allreduce of {count}");
+        let mut all = vec![matrix(0); (count * n) as usize];
+        member.allgather(&given(me), &mut all).unwrap();
+        assert!(
+            all == (0..n).flat_map(given).collect::<Vec<_>>(),
+            "allgather of {count}"
+        );
+    }
+}
+
+#[test]
+fn elements_may_be_longer_than_chunks() {
+    for n in [2, 3, 5] {
+        for deterministic in [false, true] {
+            let options = Options {
+                deterministic,
+                ..Options::default()
+            };
+            enter("elements", n, &options)
+                .unwrap()
+                .run(with_long_elements);
+        }
+    }
+}
+
+/// Elements of other lengths than the peer's, which its pieces do not hold as a whole, are an error.
+#[test]
+fn pieces_without_whole_elements_are_an_error() {
+    let team = enter("parts", 2, &Options::default()).unwrap();
+    let ended = team.run(|member| {
+        let sum = |a: u64, b: u64| a + b;
+        let three = |a: [u64; 3], b: [u64; 3]| [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
+        match member.rank() {
+            0 => member.allreduce(&mut vec![1u64; 60_000], sum),
+            _ => member.allreduce(&mut vec![[1u64; 3]; 20_000], three),
+        }
+    });
+    for failure in ended {
+        let failure = failure.unwrap_err();
+        assert!(matches!(failure, Failure::Spoilt { .. }), "{failure}");
+    }
+}
+
+/// What a process does whose memory is short: the sentence, or that it works.
+#[test]
+fn part() {
+    let Ok(size) = std::env::var(PART) else {
+        return;
+    };
+    match enter("short", 2, &options(size.parse().unwrap())) {
+        Ok(team) => {
+            team.run(with_long_elements);
+            println!("\nworks");
+        }
+        Err(error) => println!("\nrefused: {error}"),
+    }
+}
+
+const PART: &str = "CORECAST_TEST_PART";
+
+fn options(slots: usize) -> Options {
+    Options {
+        slots,
+        ..Options::default()
+    }
+}
+
+/// Runs `part` in a shell with this limit; what it said. It must end by itself.
+#[track_caller]
+fn limited(limit: &str, slots: usize) -> String {
+    let program = std::env::current_exe().unwrap();
+    let command =
+        format!("ulimit {limit} && exec \"$0\" --exact part --nocapture --test-threads=1");
+    let ended = Command::new("sh")
+        .args(["-c", &command])
+        .arg(program)
+        .env(PART, slots.to_string())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ended.stdout);
+    let mut told = said
+        .lines()
+        .filter(|line| line.starts_with("refused: ") || *line == "works");
+    let told = told.next().map(str::to_owned);
+    told.unwrap_or_else(|| panic!("{limit}: {ended:?}"))
+}
+
+#[test]
+fn short_memory_is_an_error_that_says_so() {
+    assert_eq!(limited("-n 500", 16), "works");
+    // Sizes of files are in blocks of 512 bytes, those of memory in KiB.
+    let said = limited("-f 100", 16);
+    assert!(
+        said.contains("51200 are left by the limit on file sizes"),
+        "{said}"
+    );
+    let said = limited("-v 400000", 1 << 22);
+    assert!(
+        said.contains("cannot map") && said.contains("memory limit"),
+        "{said}"
+    );
+    let said = limited("-v 400000", 1 << 40);
+    assert!(said.contains("bytes of shared memory"), "{said}");
+}
