@@ -103,19 +103,7 @@ pub fn drain_stores() {
     core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
 }
 
-/// A full fence of this thread alone, for protocols in which both sides have one.
-#[inline(always)]
-pub(crate) fn full() {
-    // SeqCst: orders this thread's store before its load, which no weaker fence does.
-    #[cfg(not(loom))]
-    core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
-    #[cfg(loom)]
-    if !crate::sync::mutated!(NoReadFence) {
-        loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
-    }
-}
-
-/// The waker's side: after its store, before its load of the sleeper's word.
+/// The frequent side, a waker or a borrower: after its store, before its load of the other's word.
 #[inline(always)]
 pub(crate) fn light(kind: FenceKind) {
     #[cfg(not(loom))]
@@ -134,7 +122,7 @@ pub(crate) fn light(kind: FenceKind) {
     }
 }
 
-/// The sleeper's side: after its store, before its load of the waker's word.
+/// The rare side, a sleeper or whoever revokes: after its store, before its load of the other's word.
 pub(crate) fn heavy(kind: FenceKind) {
     #[cfg(not(loom))]
     {

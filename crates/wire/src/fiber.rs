@@ -1,22 +1,25 @@
 //! Operations that stand still where they would wait, so that their thread goes on with others.
 //!
 //! An algorithm is written as if it blocked. Run on a *fiber*, a stack of its own, it comes back
-//! to its thread at every wait that does not succeed at once ([`suspend`], called by the governor),
-//! and goes on from there when it is resumed. So the code of a nonblocking operation is that of the
-//! blocking one.
+//! to its thread at every wait that does not succeed at once ([`suspend_until`], called by the
+//! governor), and goes on from there when what it waits for has come. So the code of a nonblocking
+//! operation is that of the blocking one. The thread looks on its own stack whether it has come, so
+//! a look in vain costs no change of stacks.
 //!
 //! **Invariant 1:** what a job borrows outlives [`scope`], and no fiber outlives it either: one that
 //! has not ended by then is unwound. **Invariant 2:** a fiber runs on the thread that entered the
-//! scope, because nothing in it can be sent.
+//! scope, because nothing in it can be sent. **Invariant 3:** the look of a suspended fiber lies on
+//! the fiber's stack, and is taken out of its seat before the fiber goes on or is unwound.
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 use std::time::Duration;
 
-/// What a fiber is resumed for.
+/// How a fiber is looked after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     /// A look whether what it waits for has come.
@@ -25,7 +28,10 @@ pub enum Look {
     Long(Duration),
 }
 
-type Run = Coroutine<Look, (), (), DefaultStack>;
+/// Says whether a suspended fiber shall go on. Valid until it does, or is unwound (Invariant 3).
+type Ready = NonNull<dyn FnMut(Look) -> bool>;
+
+type Run = Coroutine<(), (), (), DefaultStack>;
 
 /// Bytes of a fiber's stack. Algorithms need some kilobytes; the rest is for users' operators.
 pub const STACK_BYTES: usize = 128 * 1024;
@@ -34,12 +40,16 @@ pub const STACK_BYTES: usize = 128 * 1024;
 #[derive(Default)]
 pub struct Stacks(Vec<Seat>);
 
-/// A place where one fiber at a time runs.
+/// A place where one fiber at a time runs. What it holds stays where it is: moving a run about costs as
+/// much as changing to its stack.
 struct Seat {
     stack: Cell<Option<DefaultStack>>,
-    run: Cell<Option<Run>>,
+    run: UnsafeCell<Option<Run>>,
+    /// Of the fiber that is suspended here, unless it is being asked. While it is here nobody has a
+    /// reference to `run`.
+    ready: Cell<Option<Ready>>,
     /// Of the fiber that runs here, valid while `run` has not ended.
-    yielder: Cell<*const Yielder<Look, ()>>,
+    yielder: Cell<*const Yielder<(), ()>>,
 }
 
 // SAFETY: outside of a scope nothing runs on any seat (Invariant 1), and a stack that nothing runs
@@ -62,7 +72,8 @@ impl Stacks {
         let seat = |_| {
             Ok(Seat {
                 stack: Cell::new(Some(DefaultStack::new(STACK_BYTES)?)),
-                run: Cell::new(None),
+                run: UnsafeCell::new(None),
+                ready: Cell::new(None),
                 yielder: Cell::new(std::ptr::null()),
             })
         };
@@ -89,8 +100,8 @@ impl fmt::Debug for Fibers<'_, '_> {
 }
 
 thread_local! {
-    /// The yielder of the fiber that runs on this thread, if one does.
-    static CURRENT: Cell<*const Yielder<Look, ()>> = const { Cell::new(std::ptr::null()) };
+    /// The seat of the fiber that runs on this thread, if one does.
+    static CURRENT: Cell<*const Seat> = const { Cell::new(std::ptr::null()) };
 }
 
 /// Whether the caller runs on a fiber.
@@ -99,20 +110,30 @@ pub fn is_inside() -> bool {
     !CURRENT.get().is_null()
 }
 
-/// On a fiber: goes back to the thread, and returns when it is resumed, saying what for. Elsewhere
-/// `None`, at once.
-pub fn suspend() -> Option<Look> {
+/// On a fiber: goes back to the thread, and returns when `ready` has said to whoever
+/// [resumes](Fibers::resume) it that it shall go on. `ready` is called on the thread's own stack, and
+/// must not be called by what it calls. Elsewhere returns at once, and does not call it. Says whether
+/// this was a fiber.
+pub fn suspend_until(mut ready: impl FnMut(Look) -> bool) -> bool {
     let current = CURRENT.get();
     if current.is_null() {
-        return None;
+        return false;
     }
-    // SAFETY: `Fibers::go` sets the word for as long as the fiber runs, to a yielder that lies on
-    // that fiber's stack; we run on it.
-    Some(unsafe { &*current }.suspend(()))
+    let ready: NonNull<dyn FnMut(Look) -> bool + '_> = NonNull::from(&mut ready);
+    // SAFETY: only the lifetime changes. `ready` lives in this frame, which stands still until the
+    // fiber is resumed or unwound, and is called by nobody afterwards (Invariant 3).
+    let ready =
+        unsafe { std::mem::transmute::<NonNull<dyn FnMut(Look) -> bool + '_>, Ready>(ready) };
+    // SAFETY: `Seat::go` sets the word for as long as the fiber runs; the seat outlives it.
+    let seat = unsafe { &*current };
+    seat.ready.set(Some(ready));
+    // SAFETY: we run on the fiber on whose stack the yielder lies.
+    unsafe { &*seat.yielder.get() }.suspend(());
+    true
 }
 
 /// Puts the word back, also when a job panics.
-struct Restore(*const Yielder<Look, ()>);
+struct Restore(*const Seat);
 
 impl Drop for Restore {
     fn drop(&mut self) {
@@ -134,7 +155,7 @@ impl Drop for Restore {
 /// fiber::scope(&mut stacks, |fibers| {
 ///     let ended = fibers.start(0, || {
 ///         steps.set(1);
-///         fiber::suspend();
+///         fiber::suspend_until(|_| true);
 ///         steps.set(2);
 ///     });
 ///     assert_eq!((ended, steps.get()), (false, 1));
@@ -152,7 +173,9 @@ pub fn scope<'env, R>(
     impl Drop for End<'_> {
         fn drop(&mut self) {
             for seat in self.0 {
-                if let Some(mut run) = seat.run.take() {
+                seat.ready.set(None);
+                // SAFETY: no fiber is running, or this could not be: none has a reference to its run.
+                if let Some(mut run) = unsafe { &mut *seat.run.get() }.take() {
                     // What is dropped on its stack must not suspend another fiber from there.
                     let _restore = Restore(CURRENT.replace(std::ptr::null()));
                     run.force_unwind();
@@ -190,54 +213,71 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
         let place = &self.seats[seat];
         let stack = place.stack.take();
         let stack = stack.unwrap_or_else(|| panic!("fiber {seat} is running another job"));
-        let first = |yielder: &Yielder<Look, ()>, _: Look| {
+        let first = |yielder: &Yielder<(), ()>, ()| {
             place.yielder.set(yielder);
-            CURRENT.set(yielder);
             job();
         };
         // SAFETY: `job` and `place` live for 'scope, and the fiber ends within it (Invariant 1):
         // `scope` drives or unwinds every run before it returns, and cannot be forgotten, since it
         // holds the fibers in its own frame.
         let run = unsafe { Run::with_stack_unchecked(stack, first) };
-        self.go(seat, run, Look::Quick)
+        // SAFETY: its stack was here, so no fiber runs here and nobody has a reference.
+        unsafe { *place.run.get() = Some(run) };
+        place.go()
     }
 
-    /// Goes on with fiber `seat`; says whether it has ended, or had before.
+    /// Goes on with fiber `seat` if there is one and what it waits for has come; says whether it went on.
     ///
     /// # Panics
     ///
-    /// With the job's own panic.
+    /// With the job's own panic, or that of what it waits for; in the second case it never goes on.
+    ///
+    /// # Cost
+    ///
+    /// One call of what [`suspend_until`] was given, and nothing else if that says no.
+    #[inline]
     pub fn resume(&self, seat: usize, look: Look) -> bool {
-        match self.seats[seat].run.take() {
-            Some(run) => self.go(seat, run, look),
-            None => self.is_idle(seat),
+        let place = &self.seats[seat];
+        let Some(mut ready) = place.ready.take() else {
+            return false;
+        };
+        // SAFETY: the fiber is suspended, so `ready` is valid (Invariant 3); nobody else has it
+        // while it is not in its seat.
+        if !unsafe { ready.as_mut()(look) } {
+            place.ready.set(Some(ready));
+            return false;
         }
+        place.go();
+        true
     }
 
     /// Whether fiber `seat` runs nothing.
+    #[inline]
     pub fn is_idle(&self, seat: usize) -> bool {
-        let stack = self.seats[seat].stack.take();
-        let idle = stack.is_some();
-        self.seats[seat].stack.set(stack);
-        idle
+        // SAFETY: seats are of this thread alone, and nobody holds a reference into a cell.
+        unsafe { &*self.seats[seat].stack.as_ptr() }.is_some()
     }
+}
 
-    fn go(&self, seat: usize, run: Run, look: Look) -> bool {
-        let place = &self.seats[seat];
-        // A job that panics ends: its stack is given back then too.
-        struct Back<'a>(&'a Seat, Option<Run>);
+impl Seat {
+    /// Goes on with the fiber here, which does not run yet, until it suspends or ends; says whether it
+    /// has ended.
+    fn go(&self) -> bool {
+        /// A job that panics ends: its stack is given back then too.
+        struct Back<'a>(&'a Seat, &'a mut Option<Run>);
         impl Drop for Back<'_> {
             fn drop(&mut self) {
-                match self.1.take() {
-                    Some(run) if run.done() => self.0.stack.set(Some(run.into_stack())),
-                    rest => self.0.run.set(rest),
+                if self.1.as_ref().is_some_and(Run::done) {
+                    self.0.stack.set(self.1.take().map(Run::into_stack));
                 }
             }
         }
-        let mut back = Back(place, Some(run));
-        let _restore = Restore(CURRENT.replace(place.yielder.get()));
-        let run = back.1.as_mut().expect("just put there");
-        matches!(run.resume(look), CoroutineResult::Return(()))
+        // SAFETY: whoever goes on has taken `ready` out, or has just put the run here, so there is no
+        // second one: this is the only reference until the fiber suspends or ends.
+        let back = Back(self, unsafe { &mut *self.run.get() });
+        let _restore = Restore(CURRENT.replace(self));
+        let run = back.1.as_mut().expect("a fiber lies in its seat");
+        matches!(run.resume(()), CoroutineResult::Return(()))
     }
 }
 
@@ -245,6 +285,8 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
 mod tests {
     use super::*;
     use std::cell::RefCell;
+
+    const LOOK: Look = Look::Long(Duration::from_nanos(7));
 
     #[test]
     fn fibers_take_turns_and_stacks_come_back() {
@@ -257,23 +299,28 @@ mod tests {
                     let ended = fibers.start(seat, move || {
                         for step in 0..=seat {
                             order.borrow_mut().push((seat, step));
-                            assert_eq!(suspend(), Some(Look::Long(Duration::from_nanos(7))));
+                            let mut asked = Vec::new();
+                            assert!(suspend_until(|look| {
+                                asked.push(look);
+                                asked.len() > seat
+                            }));
+                            assert_eq!(asked, vec![LOOK; seat + 1]);
                         }
                     });
                     assert!(!ended && !fibers.is_idle(seat) && !is_inside());
                 }
-                let mut left = 3;
-                while left > 0 {
-                    let look = Look::Long(Duration::from_nanos(7));
-                    left = (0..3).filter(|&seat| !fibers.resume(seat, look)).count();
+                while !(0..3).all(|seat| fibers.is_idle(seat)) {
+                    for seat in 0..3 {
+                        fibers.resume(seat, LOOK);
+                    }
                 }
-                assert!((0..3).all(|seat| fibers.is_idle(seat)));
             });
             let order = order.into_inner();
+            // Fiber k goes on with every (k + 1)-th look.
             assert_eq!(order, [(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)]);
             assert_eq!(stacks.count(), 3);
         }
-        assert_eq!(suspend(), None);
+        assert!(!suspend_until(|_| unreachable!("this is no fiber")));
     }
 
     /// Counts how often it is dropped.
@@ -293,7 +340,7 @@ mod tests {
             let counted = Counted(&dropped);
             fibers.start(0, move || {
                 let _counted = counted;
-                suspend();
+                suspend_until(|_| true);
                 unreachable!("nobody resumes it");
             });
         });
@@ -306,7 +353,7 @@ mod tests {
         struct Waits<'a>(&'a Cell<u32>);
         impl Drop for Waits<'_> {
             fn drop(&mut self) {
-                assert_eq!((suspend(), is_inside()), (None, false));
+                assert!(!suspend_until(|_| true) && !is_inside());
                 self.0.set(self.0.get() + 1);
             }
         }
@@ -318,11 +365,11 @@ mod tests {
                     let waits = Waits(&dropped);
                     fibers.start(0, move || {
                         let _waits = waits;
-                        suspend();
+                        suspend_until(|_| true);
                     });
                 });
                 assert!(is_inside());
-                suspend();
+                suspend_until(|_| true);
             });
             assert_eq!(dropped.get(), 1);
             assert!(fibers.resume(0, Look::Quick));
@@ -334,7 +381,7 @@ mod tests {
         let mut stacks = Stacks::new(1).unwrap();
         scope(&mut stacks, |fibers| {
             let ended = fibers.start(0, || assert!(!fibers.resume(0, Look::Quick)));
-            assert!(ended && fibers.resume(0, Look::Quick));
+            assert!(ended && !fibers.resume(0, Look::Quick));
         });
     }
 
@@ -343,7 +390,7 @@ mod tests {
         let mut stacks = Stacks::new(1).unwrap();
         scope(&mut stacks, |fibers| {
             fibers.start(0, || {
-                suspend();
+                suspend_until(|_| true);
                 panic!("on purpose");
             });
             let resume = || fibers.resume(0, Look::Quick);
@@ -367,18 +414,18 @@ mod tests {
                 scope(&mut inner, |fibers| {
                     fibers.start(0, || {
                         steps.set(steps.get() + 1);
-                        suspend();
+                        suspend_until(|_| true);
                         steps.set(steps.get() + 1);
                     });
-                    suspend();
+                    suspend_until(|_| true);
                     assert!(fibers.resume(0, Look::Quick));
                 });
-                suspend();
+                suspend_until(|_| true);
             });
             assert_eq!(steps.get(), 1);
-            assert!(!fibers.resume(0, Look::Quick));
-            assert_eq!(steps.get(), 2);
             assert!(fibers.resume(0, Look::Quick));
+            assert_eq!((steps.get(), fibers.is_idle(0)), (2, false));
+            assert!(fibers.resume(0, Look::Quick) && fibers.is_idle(0));
         });
     }
 }

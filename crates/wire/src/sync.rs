@@ -104,9 +104,12 @@ pub(crate) mod order {
         hand_back = Release, HandBackRelaxed
     }
     role! {
-        /// A borrower's store that it is about to read: it carries the returns before it on.
-        /// Partner: [`regain`].
-        announce = Release, AnnounceRelaxed
+        /// A borrower's store that it reads nothing any more. Partner: [`past`].
+        finish = Release, FinishRelaxed
+    }
+    role! {
+        /// A lender's load of that, when it revokes. Partner: [`finish`].
+        past = Acquire, PastRelaxed
     }
     role! {
         /// A lender's load of that count: what it writes to the data comes after. Partner:
@@ -148,21 +151,22 @@ pub mod mutant {
         AcceptRelaxed,
         /// An offer is returned without release.
         HandBackRelaxed,
-        /// A borrower announces that it reads without release.
-        AnnounceRelaxed,
+        /// A borrower says without release that it has read.
+        FinishRelaxed,
+        /// Whoever revokes sees that without acquire.
+        PastRelaxed,
         /// The count of returned offers is read without acquire.
         RegainRelaxed,
-        /// A borrower does not fence between announcing that it reads and its last look.
-        NoReadFence,
         /// A flag is raised without release.
         RaiseRelaxed,
         /// A flag is seen without acquire.
         SeeRelaxed,
         /// A diary's call site is noted without release.
         NoteRelaxed,
-        /// A sleeper does not fence between announcing itself and its last look.
+        /// A sleeper does not fence between announcing itself and its last look, nor whoever revokes.
         NoHeavyFence,
-        /// A waker does not fence between publishing and looking for sleepers.
+        /// A waker does not fence between publishing and looking for sleepers, nor a borrower between
+        /// announcing that it reads and its last look.
         NoLightFence,
         /// A sleeper goes to sleep without a last look.
         NoLastLook,

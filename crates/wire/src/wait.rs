@@ -325,14 +325,14 @@ fn suspend_until<T, W: Watch>(
     mut watch: W,
     look: &mut impl FnMut() -> Option<T>,
 ) -> Result<T, W::Error> {
-    loop {
-        let resumed_for =
-            crate::fiber::suspend().expect("the caller has seen that this is a fiber");
-        if let Some(found) = look() {
-            return Ok(found);
+    let mut ended = None;
+    let was_fiber = crate::fiber::suspend_until(|resumed_for| {
+        ended = look().map(Ok);
+        if let (None, crate::fiber::Look::Long(waited)) = (&ended, resumed_for) {
+            ended = watch.check(waited).err().map(Err);
         }
-        if let crate::fiber::Look::Long(waited) = resumed_for {
-            watch.check(waited)?;
-        }
-    }
+        ended.is_some()
+    });
+    debug_assert!(was_fiber, "the caller has seen that this is a fiber");
+    ended.expect("a fiber goes on when its wait has ended")
 }

@@ -199,12 +199,17 @@ impl Member {
 /// Resumes what is in flight with the news of how long the thread has waited.
 struct Long<'a, 'scope, 'env>(&'a Overlap<'scope, 'env>);
 
-impl Watch for Long<'_, '_, '_> {
-    type Error = std::convert::Infallible;
+/// An operation in flight has gone on.
+struct GoneOn;
 
-    fn check(&mut self, waited: Duration) -> Result<(), Self::Error> {
-        self.0.resume(Look::Long(waited));
-        Ok(())
+impl Watch for Long<'_, '_, '_> {
+    type Error = GoneOn;
+
+    fn check(&mut self, waited: Duration) -> Result<(), GoneOn> {
+        match self.0.resume(Look::Long(waited)) {
+            true => Err(GoneOn),
+            false => Ok(()),
+        }
     }
 }
 
@@ -233,24 +238,19 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.resume(Look::Quick);
     }
 
-    fn resume(&self, look: Look) {
-        for seat in 0..self.seats.len() {
-            self.fibers.resume(seat, look);
-        }
+    /// Says whether any has gone on.
+    fn resume(&self, look: Look) -> bool {
+        let seats = 0..self.seats.len();
+        seats.fold(false, |any, seat| self.fibers.resume(seat, look) | any)
     }
 
     /// Waits for something that an operation in flight brings about.
     fn wait_until(&self, done: impl Fn() -> bool) {
-        if done() {
-            return;
-        }
-        let look = || {
-            self.progress();
-            done().then_some(())
-        };
-        match self.governor.wait_watched(ANY, || Long(self), look) {
-            Ok(()) => {}
-            Err(never) => match never {},
+        while !done() {
+            // Each time that one has gone on the wait begins anew: it is the peer's next step that is
+            // waited for.
+            let look = || self.resume(Look::Quick).then_some(GoneOn);
+            let (Ok(GoneOn) | Err(GoneOn)) = self.governor.wait_watched(ANY, || Long(self), look);
         }
     }
 
@@ -274,8 +274,9 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         place.ended.set(false);
         place.ticket.set(ticket);
         self.fibers.start(seat, move || {
-            let ended = job(&mut place.lane.borrow_mut());
-            *place.failure.borrow_mut() = ended.err();
+            if let Err(failure) = job(&mut place.lane.borrow_mut()) {
+                *place.failure.borrow_mut() = Some(failure);
+            }
             place.ended.set(true);
         });
         Ok(Request {

@@ -28,9 +28,10 @@ pub use piece::{Outside, Piece};
 pub use window::{Host, Window, scope, scope_to_read};
 
 use crate::Line;
+use crate::fence::fence_kind;
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice, Segment, SegmentError};
-use offer::{Borrower as In, Lender as Out, OFFERS, Offer, Returns, Said};
+use offer::{Borrower as In, Lender as Out, OFFERS, Offer, Reading, Returns, Said};
 use outbox::OutboxLine;
 use std::sync::Arc;
 
@@ -66,6 +67,9 @@ impl Link {
     fn give_back(&mut self) {
         self.seen = None;
         self.borrower.give_back();
+        if self.theirs.is_none() {
+            self.borrower.finish();
+        }
     }
 }
 
@@ -80,7 +84,9 @@ pub enum Memory<'a> {
 
 /// Bytes that a link takes in each of its two ranks' segments.
 pub const fn link_bytes() -> usize {
-    Segment::bytes_for::<Offer>(OFFERS) + Segment::bytes_for::<Returns>(1)
+    Segment::bytes_for::<Offer>(OFFERS)
+        + Segment::bytes_for::<Returns>(1)
+        + Segment::bytes_for::<Reading>(1)
 }
 
 /// One end of a link: the desk, the token of the first of its two directions, where its thread
@@ -118,9 +124,13 @@ pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentErr
     let to_a: LineSlice<Offer> = a_memory.lines(OFFERS)?;
     let from_b: LineRef<Returns> = a_memory.lines(1)?.get(0);
     let from_a: LineRef<Returns> = b_memory.lines(1)?.get(0);
+    let at_a: LineRef<Reading> = a_memory.lines(1)?.get(0);
+    let at_b: LineRef<Reading> = b_memory.lines(1)?.get(0);
+    // Addresses are of this process alone, whoever else is in the team.
+    let fence = fence_kind();
     a_desk.links.push(Link {
-        lender: Out::new(to_b.clone(), from_b.clone()),
-        borrower: In::new(to_a.clone(), from_a.clone()),
+        lender: Out::new(to_b.clone(), from_b.clone(), at_b.clone(), fence),
+        borrower: In::new(to_a.clone(), from_a.clone(), at_a.clone(), fence),
         peer: b_parker.clone(),
         offer_token: b_token,
         return_token: b_token + 1,
@@ -130,8 +140,8 @@ pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentErr
         waited: 0,
     });
     b_desk.links.push(Link {
-        lender: Out::new(to_a, from_a),
-        borrower: In::new(to_b, from_b),
+        lender: Out::new(to_a, from_a, at_a, fence),
+        borrower: In::new(to_b, from_b, at_b, fence),
         peer: a_parker.clone(),
         offer_token: a_token,
         return_token: a_token + 1,

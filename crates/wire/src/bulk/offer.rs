@@ -9,16 +9,19 @@
 //!
 //! **Invariant 1:** the lender does not write what it has lent until the count has reached the
 //! offer's number, or the offer is revoked. **Invariant 2:** the borrower reads by address only
-//! between announcing that it reads and counting the offer, and only if the offer still stands
-//! *after* the announcement. With a full fence on both sides at least one of lender and borrower
-//! sees what the other has announced. **Invariant 3:** every store to the line of returns but the
-//! first releases, because whoever reads a later one takes the earlier returns from it as well.
+//! between announcing that it reads and saying that it has read, and only if the offer still stands
+//! *after* the announcement. With a fence on both sides at least one of lender and borrower sees
+//! what the other has announced. To revoke is rare, so its fence is the heavy one.
+//!
+//! The announcement has a line of its own, in the borrower's memory, at which the lender looks only
+//! when it revokes: announcing costs a store to the borrower's own cache.
 
 #![cfg_attr(not(loom), expect(unreachable_pub, reason = "models see both ends"))]
 
-use crate::fence;
+use crate::fence::{self, FenceKind};
 use crate::segment::{LineRef, LineSlice, Lines};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, order};
+use std::cell::Cell;
 
 /// Offers of one direction that can stand at a time.
 #[cfg(not(loom))]
@@ -44,13 +47,21 @@ pub(crate) struct Offer {
 // SAFETY: atomic integers: zero is their default, any bit pattern is valid, no Drop.
 unsafe impl Lines for Offer {}
 
-/// One line: how many offers the borrower has returned, above one bit that says that it is reading.
+/// One line: how many offers the borrower has returned.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub(crate) struct Returns(AtomicU64);
 
 // SAFETY: as above.
 unsafe impl Lines for Returns {}
+
+/// One line: 1 while the borrower may be reading.
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+pub(crate) struct Reading(AtomicU32);
+
+// SAFETY: as above.
+unsafe impl Lines for Reading {}
 
 /// What an offer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,17 +81,30 @@ pub struct Said {
 pub struct Lender {
     offers: LineSlice<Offer>,
     returns: LineRef<Returns>,
+    reading: LineRef<Reading>,
+    fence: FenceKind,
     /// Offers made so far.
     made: u64,
+    /// How many of them were returned when the lender last looked.
+    regained: Cell<u64>,
 }
 
 impl Lender {
-    pub(crate) fn new(offers: LineSlice<Offer>, returns: LineRef<Returns>) -> Self {
+    /// `fence` is that of this process's own threads.
+    pub(crate) fn new(
+        offers: LineSlice<Offer>,
+        returns: LineRef<Returns>,
+        reading: LineRef<Reading>,
+        fence: FenceKind,
+    ) -> Self {
         assert_eq!(offers.len(), OFFERS);
         Self {
             offers,
             returns,
+            reading,
+            fence,
             made: 0,
+            regained: Cell::new(0),
         }
     }
 
@@ -96,14 +120,19 @@ impl Lender {
     pub fn returned(&self) -> u64 {
         // Acquire: synchronises with the Release in `Borrower::give_back`: the borrower's reads come
         // before whatever is written to the data now (Invariant 1).
-        let count = self.returns.0.load(order::regain()) >> 1;
-        if count <= self.made { count } else { 0 }
+        let count = self.returns.0.load(order::regain());
+        if count <= self.made {
+            self.regained.set(count);
+        }
+        self.regained.get()
     }
 
-    /// Whether one more offer can be made.
+    /// Whether one more offer can be made. Looks at the line of returns only when all offers seem to
+    /// stand.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.made - self.returned() < OFFERS as u64
+        let standing = |returned| self.made.saturating_sub(returned);
+        standing(self.regained.get()) < OFFERS as u64 || standing(self.returned()) < OFFERS as u64
     }
 
     /// Makes an offer; its number is then [`Lender::made`]. There must be room, as the caller knows:
@@ -130,8 +159,9 @@ impl Lender {
             let offer = &self.offers[number as usize % OFFERS];
             offer.number.store(REVOKED, Ordering::Relaxed);
         }
-        fence::full();
-        while self.returns.0.load(order::regain()) & 1 == 1 {
+        fence::heavy(self.fence);
+        // Acquire: synchronises with the Release in `Borrower::finish`: the borrower has read before.
+        while self.reading.0.load(order::past()) == 1 {
             // The borrower is between two of its own instructions, or in a user's operator: short,
             // and not to be cut, because it reads this thread's memory.
             crate::sync::yield_now();
@@ -144,16 +174,26 @@ impl Lender {
 pub struct Borrower {
     offers: LineSlice<Offer>,
     returns: LineRef<Returns>,
+    reading: LineRef<Reading>,
+    fence: FenceKind,
     /// Offers returned so far.
     taken: u64,
 }
 
 impl Borrower {
-    pub(crate) fn new(offers: LineSlice<Offer>, returns: LineRef<Returns>) -> Self {
+    /// `fence` is that of this process's own threads.
+    pub(crate) fn new(
+        offers: LineSlice<Offer>,
+        returns: LineRef<Returns>,
+        reading: LineRef<Reading>,
+        fence: FenceKind,
+    ) -> Self {
         assert_eq!(offers.len(), OFFERS);
         Self {
             offers,
             returns,
+            reading,
+            fence,
             taken: 0,
         }
     }
@@ -178,22 +218,26 @@ impl Borrower {
         })
     }
 
-    /// Announces that this thread reads what the next offer names; `false` if it was revoked, and
-    /// nothing may be read.
+    /// Announces that this thread reads what the next offer names, until it [`finish`](Self::finish)es;
+    /// `false` if it was revoked, and nothing may be read.
     #[inline]
     pub fn begin(&self) -> bool {
-        // Release: the lender may learn of earlier returns from this store (Invariant 3). Before
-        // the load below it comes by the fence (Invariant 2).
-        let count = self.taken << 1;
-        self.returns.0.store(count | 1, order::announce());
-        fence::full();
+        // Relaxed: comes before the load below by the fence (Invariant 2).
+        self.reading.0.store(1, Ordering::Relaxed);
+        fence::light(self.fence);
         // Relaxed: `look` has acquired what this offer says.
         let stands = self.next().number.load(Ordering::Relaxed) == self.taken + 1;
         if !stands {
-            // Release: as above.
-            self.returns.0.store(count, order::announce());
+            self.finish();
         }
         stands
+    }
+
+    /// Says that nothing is read any more.
+    #[inline]
+    pub fn finish(&self) {
+        // Release: synchronises with the Acquire in `Lender::revoke`: the data were read before.
+        self.reading.0.store(0, order::finish());
     }
 
     /// Returns the offer.
@@ -201,7 +245,7 @@ impl Borrower {
     pub fn give_back(&mut self) {
         self.taken += 1;
         // Release: synchronises with the Acquire in `Lender::returned`: the data were read before.
-        self.returns.0.store(self.taken << 1, order::hand_back());
+        self.returns.0.store(self.taken, order::hand_back());
     }
 }
 
@@ -213,6 +257,8 @@ pub fn link() -> (Lender, Borrower) {
         memory.lines(OFFERS).expect("models have memory")
     };
     let returns: LineRef<Returns> = crate::Segment::one(None).expect("models have memory");
-    let lender = Lender::new(offers.clone(), returns.clone());
-    (lender, Borrower::new(offers, returns))
+    let reading: LineRef<Reading> = crate::Segment::one(None).expect("models have memory");
+    let fence = FenceKind::Symmetric;
+    let lender = Lender::new(offers.clone(), returns.clone(), reading.clone(), fence);
+    (lender, Borrower::new(offers, returns, reading, fence))
 }
