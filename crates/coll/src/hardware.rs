@@ -9,7 +9,7 @@ use corecast_wire::diary::Diary;
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{ExactError, Received, Receiver, SendError, Sender};
 use corecast_wire::wait::Watch;
-use corecast_wire::{Fabric, Flag, Governor, Line, LineRef, Parker};
+use corecast_wire::{Fabric, Flag, Governor, Line, LineRef, Parker, stream};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::panic::Location;
@@ -299,6 +299,18 @@ impl Fabric for Hardware {
                 return Ok(());
             }
         }
+    }
+
+    fn fetch(&mut self, peer: usize, into: &mut [u8]) -> Result<(), Failure> {
+        // How much this rank is about to write. Who gives nothing takes this part alone; others take one
+        // from each rank, or a window's worth in fragments.
+        let all = match self.desk.span() {
+            0 => into.len(),
+            span => span.max(into.len().saturating_mul(self.size())),
+        };
+        self.borrow(peer, into.len(), |start, piece| {
+            stream::copy(&mut into[start..], piece, all);
+        })
     }
 
     fn settle(&mut self) -> Result<(), Failure> {

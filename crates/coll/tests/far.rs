@@ -85,18 +85,87 @@ fn pieces_without_whole_elements_are_an_error() {
     }
 }
 
-/// What a process does whose memory is short: the sentence, or that it works.
+/// What another process of this program does: it is told by a variable.
 #[test]
 fn part() {
-    let Ok(size) = std::env::var(PART) else {
+    let Ok(part) = std::env::var(PART) else {
         return;
     };
-    match enter("short", 2, &options(size.parse().unwrap())) {
-        Ok(team) => {
-            team.run(with_long_elements);
+    match part.split_once(' ') {
+        // Memory is short: the sentence, or that it works.
+        Some(("short", slots)) => match enter("short", 2, &options(slots.parse().unwrap())) {
+            Ok(team) => {
+                team.run(with_long_elements);
+                println!("\nworks");
+            }
+            Err(error) => println!("\nrefused: {error}"),
+        },
+        Some(("odd", n)) => {
+            let n = n.parse().unwrap();
+            Team::new(plans(n).unwrap()).unwrap().run(at_odd_places);
+            let team = enter("odd", n, &Options::default()).unwrap();
+            team.run(at_odd_places);
             println!("\nworks");
         }
-        Err(error) => println!("\nrefused: {error}"),
+        _ => panic!("{part}"),
+    }
+}
+
+/// Long data that begin and end anywhere.
+fn at_odd_places(member: &mut Member) {
+    let (n, me) = (member.size(), member.rank());
+    for (len, start) in [(5_000, 1), (40_001, 63), (100_003, 17)] {
+        let given = |rank: usize| -> Vec<u8> {
+            (0..len)
+                .map(|i| (i * 31 + i / 251 + rank * 7) as u8)
+                .collect()
+        };
+        let whole = |ranks: std::ops::Range<usize>| ranks.flat_map(given).collect::<Vec<u8>>();
+        let mut room = vec![0xEE; start + n * len + 9];
+        let into = start..start + len;
+        let all = start..start + n * len;
+        room[into.clone()].copy_from_slice(&given(me));
+        member.broadcast(1, &mut room[into.clone()]).unwrap();
+        assert!(room[into.clone()] == given(1), "broadcast of {len}");
+        member
+            .allgather(&given(me), &mut room[all.clone()])
+            .unwrap();
+        assert!(room[all.clone()] == whole(0..n), "allgather of {len}");
+        room.fill(0xEE);
+        let recv = (me == 1).then_some(&mut room[all.clone()]);
+        member.gather(1, &given(me), recv).unwrap();
+        assert!(
+            me != 1 || room[all.clone()] == whole(0..n),
+            "gather of {len}"
+        );
+        let sent = whole(0..n);
+        room.fill(0xEE);
+        let recv = &mut room[into.clone()];
+        member.scatter(0, (me == 0).then_some(&sent), recv).unwrap();
+        assert!(room[into.clone()] == given(me), "scatter of {len}");
+        assert!(room[into.end..].iter().all(|&byte| byte == 0xEE));
+        member.alltoall(&sent, &mut room[all.clone()]).unwrap();
+        let mine = (0..n).flat_map(|_| given(me)).collect::<Vec<_>>();
+        assert!(room[all.clone()] == mine, "alltoall of {len}");
+        let around = room[..start].iter().chain(&room[all.end..]);
+        assert!(around.into_iter().all(|&byte| byte == 0xEE));
+        let mut sums = vec![me as u64; len];
+        member.allreduce(&mut sums, |a: u64, b: u64| a + b).unwrap();
+        assert!(sums.iter().all(|&sum| sum == (n * (n - 1) / 2) as u64));
+    }
+}
+
+#[test]
+fn streamed_results_are_the_same() {
+    for n in 2..6 {
+        for above in ["0", "50000", "no number"] {
+            let said = told(
+                &["-c", "exec \"$0\" \"$@\""],
+                &format!("odd {n}"),
+                &[("CORECAST_STREAM", above)],
+            );
+            assert_eq!(said, "works", "{n} ranks, above {above}");
+        }
     }
 }
 
@@ -109,24 +178,29 @@ fn options(slots: usize) -> Options {
     }
 }
 
-/// Runs `part` in a shell with this limit; what it said. It must end by itself.
+/// Starts this program by a shell as another process that plays `part`; what it says. It must end by
+/// itself.
 #[track_caller]
-fn limited(limit: &str, slots: usize) -> String {
-    let program = std::env::current_exe().unwrap();
-    let command =
-        format!("ulimit {limit} && exec \"$0\" --exact part --nocapture --test-threads=1");
+fn told(shell: &[&str], part: &str, variables: &[(&str, &str)]) -> String {
     let ended = Command::new("sh")
-        .args(["-c", &command])
-        .arg(program)
-        .env(PART, slots.to_string())
+        .args(shell)
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "part", "--nocapture", "--test-threads=1"])
+        .env(PART, part)
+        .envs(variables.iter().copied())
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&ended.stdout);
-    let mut told = said
-        .lines()
-        .filter(|line| line.starts_with("refused: ") || *line == "works");
-    let told = told.next().map(str::to_owned);
-    told.unwrap_or_else(|| panic!("{limit}: {ended:?}"))
+    let mut lines = said.lines();
+    let told = lines.find(|line| line.starts_with("refused: ") || *line == "works");
+    let told = told.map(str::to_owned);
+    told.unwrap_or_else(|| panic!("{shell:?}, {part}, {variables:?}: {ended:?}"))
+}
+
+#[track_caller]
+fn limited(limit: &str, slots: usize) -> String {
+    let command = format!("ulimit {limit} && exec \"$0\" \"$@\"");
+    told(&["-c", &command], &format!("short {slots}"), &[])
 }
 
 #[test]

@@ -29,6 +29,7 @@ pub mod park;
 pub mod queue;
 mod segment;
 pub mod simd;
+pub mod stream;
 mod sync;
 pub mod wait;
 mod words;

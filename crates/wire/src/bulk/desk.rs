@@ -51,8 +51,8 @@ pub struct Desk {
     round: u64,
     outbox: Option<Outbox>,
     fence: FenceKind,
-    /// Bytes of an element, of the window that was opened last.
-    grain: usize,
+    /// Bytes of an element, and in all, of the window that was opened last.
+    shape: (usize, usize),
 }
 
 /// Addresses that a peer may read until its count of returns reaches the number.
@@ -74,7 +74,7 @@ impl Desk {
             round: 0,
             outbox: None,
             fence,
-            grain: 1,
+            shape: (1, 0),
         }
     }
 
@@ -82,12 +82,19 @@ impl Desk {
     /// of whole elements, unless one is longer than a chunk: then no piece has bytes of two.
     #[inline]
     pub fn grain(&self) -> usize {
-        self.grain
+        self.shape.0
     }
 
-    /// Notes that a window is opened, or the one around it is in use again; the grain before.
-    pub(super) fn set_grain(&mut self, grain: usize) -> usize {
-        std::mem::replace(&mut self.grain, grain)
+    /// Bytes of the window that was opened last; 0 if none is open.
+    #[inline]
+    pub fn span(&self) -> usize {
+        self.shape.1
+    }
+
+    /// Notes grain and bytes of a window that is opened, or of the one around that is in use again; those
+    /// before.
+    pub(super) fn set_shape(&mut self, shape: (usize, usize)) -> (usize, usize) {
+        std::mem::replace(&mut self.shape, shape)
     }
 
     /// Gives the desk its outbox, in chunks of so many bytes, for links between processes, and makes

@@ -112,7 +112,7 @@ fn open<H: Host, R>(
         host: &'a mut H,
         desk: u64,
         addresses: Range<usize>,
-        outer: usize,
+        outer: (usize, usize),
     }
     impl<H: Host> Drop for Close<'_, H> {
         fn drop(&mut self) {
@@ -121,13 +121,13 @@ fn open<H: Host, R>(
                 // The loans are in a desk that we cannot reach: nothing else is safe.
                 std::process::abort();
             }
-            desk.set_grain(self.outer);
+            desk.set_shape(self.outer);
             desk.close(&self.addresses);
         }
     }
     let addresses = window.addresses(&(0..len));
     let close = Close {
-        outer: host.desk().set_grain(window.grain),
+        outer: host.desk().set_shape((window.grain, len)),
         desk: window.desk,
         addresses,
         host,
