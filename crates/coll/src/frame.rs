@@ -21,7 +21,7 @@ use corecast_wire::fork::Stamp;
 use corecast_wire::queue::{self, Backend};
 use corecast_wire::{
     FenceKind, Flag, Governor, Line, LineRef, Parker, Placement, Policy, Segment, SegmentError,
-    Words, fence_kind,
+    Words, fence_kind, stream,
 };
 use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -175,6 +175,8 @@ impl Frame {
         memory: Where,
         fence: FenceKind,
     ) -> Result<Arc<Self>, SegmentError> {
+        // Looked up now: operations allocate nothing.
+        stream::above();
         let n = plans.len();
         let mesh = n <= MESH_RANKS_MAX;
         let edges = edges(plans, mesh);
