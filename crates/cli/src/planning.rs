@@ -59,8 +59,8 @@ pub(crate) struct Timed {
     pub(crate) search_ms: f64,
 }
 
-/// The plan of `pattern` for `team`, one that can run: without groups, which no collective runs over,
-/// whatever the costs say of shared lines.
+/// The plan of `pattern` for `team`, of messages or rounds alone: what is raced and chosen has costs that
+/// were measured, and those of shared lines were not.
 ///
 /// # Errors
 ///

@@ -9,8 +9,8 @@
 
 use corecast_coll::operator::{Ordered, Sum};
 use corecast_coll::{
-    Algorithms, Failure, Member, Options, Plans, Team, allgather, allreduce, alltoall, broadcast,
-    fragments, gather, reduce, reduce_scatter, scan, scatter,
+    Algorithms, Failure, Member, Options, Plans, Team, allgather, allreduce, alltoall, barrier,
+    broadcast, fragments, gather, reduce, reduce_scatter, scan, scatter,
 };
 use corecast_plan::Pattern;
 use corecast_wire::Policy;
@@ -19,7 +19,7 @@ use std::hint::black_box;
 use std::sync::Mutex;
 use std::time::Instant;
 
-const OPERATIONS: &str = "broadcast, reduce, allreduce, allreduce-ordered, scatter, gather, allgather, alltoall, reduce_scatter, scan";
+const OPERATIONS: &str = "barrier, broadcast, reduce, allreduce, allreduce-ordered, scatter, gather, allgather, alltoall, reduce_scatter, scan";
 
 /// What is timed: an operation on buffers that are long enough for all ranks' parts.
 type Body = fn(&mut Member, &mut [u64], &mut [u64]) -> Result<(), Failure>;
@@ -43,6 +43,7 @@ macro_rules! choices {
 /// The operation of that name on `mine` (its size) and `all` (as long for each rank).
 fn operation(name: &str) -> Option<(Choices, Body)> {
     Some(match name {
+        "barrier" => (choices!(barrier), |m, _, _| m.barrier()),
         "broadcast" => (choices!(broadcast), |m, mine, _| m.broadcast(0, mine)),
         "reduce" => (choices!(reduce), |m, mine, _| m.reduce(0, mine, Sum)),
         "allreduce" => (choices!(allreduce), |m, mine, _| m.allreduce(mine, Sum)),

@@ -1,7 +1,8 @@
 //! Which algorithm each operation of a team runs.
 
 use crate::{
-    allgather, allreduce, alltoall, broadcast, gather, reduce, reduce_scatter, scan, scatter,
+    allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan,
+    scatter,
 };
 
 /// Algorithms asked for instead of those that Corecast would choose by size. One that cannot do
@@ -9,6 +10,8 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Algorithms {
+    /// Of barriers.
+    pub barrier: Option<barrier::Algorithm>,
     /// Of broadcasts.
     pub broadcast: Option<broadcast::Algorithm>,
     /// Of reductions.

@@ -242,7 +242,23 @@ impl PeerWatch<'_> {
         self.mismatch_with(self.operation.seq)
     }
 
-    /// The same; `seq` is the number of an operation of the peer's that does not fit.
+    /// The same where an operation is known that differs.
+    pub(crate) fn difference(&self) -> Option<Failure> {
+        let ranks = (self.rank, self.peer);
+        let (here, there) = self.board.first_difference(ranks, self.operation.seq)?;
+        Some(Failure::Mismatch { here, there })
+    }
+
+    /// Whether the peer is in this very operation.
+    pub(crate) fn is_there(&self) -> bool {
+        let diary = match self.lane_diaries {
+            None => &self.board.diaries[self.peer],
+            Some(lane) => &lane[self.peer],
+        };
+        diary.now() == self.operation.entry()
+    }
+
+    /// The failure; `seq` is the number of an operation of the peer's that does not fit.
     pub(crate) fn mismatch_with(&self, seq: u32) -> Failure {
         let (here, there) = self
             .board

@@ -3,14 +3,15 @@
 //! Memory is handed out in one fixed order, so that processes that build the same team over the same
 //! segment find each other's lines where they look for them, and need to tell each other nothing.
 
-use crate::barrier::Steps;
 use crate::board::{Between, Board};
 use crate::edges::{MESH_RANKS_MAX, edges};
 use crate::element::Element;
-use crate::hardware::{Hardware, Here, Link, NO_LINK};
-use crate::lane::{Barrier, Lane, Tables};
+use crate::groups::Groups;
+use crate::hardware::{self, Hardware, Here, Link, NO_LINK, SharedLines};
+use crate::lane::{Lane, Tables};
+use crate::layout::Layout;
 use crate::operation::{Kind, Mark, Operation};
-use crate::plans::{BarrierPlan, Plans};
+use crate::plans::Plans;
 use crate::process::{Book, Pen, RECORD_LINES, Record, SITES};
 use crate::reduce::ordered_tree;
 use crate::route::Route;
@@ -50,6 +51,7 @@ pub(crate) struct Frame {
     /// Of the ranks that this process speaks for; others have none.
     tables: Vec<Option<Arc<Tables>>>,
     edges: Vec<(usize, usize)>,
+    groups: Groups,
     sizes: Sizes,
     placement: Vec<Placement>,
     policy: Policy,
@@ -77,32 +79,42 @@ enum Where {
 struct Sizes {
     degrees: Vec<usize>,
     link: usize,
+    /// Of lines that groups share.
+    lines: Vec<usize>,
     shared: bool,
     depth: usize,
 }
 
 impl Sizes {
-    fn new(n: usize, edges: &[(usize, usize)], slots: usize, depth: usize, shared: bool) -> Self {
+    fn new(
+        edges: &[(usize, usize)],
+        groups: &Groups,
+        n: usize,
+        options: &Options,
+        shared: bool,
+    ) -> Self {
         let mut degrees = vec![0; n];
         for &(a, b) in edges {
             degrees[a] += 1;
             degrees[b] += 1;
         }
-        let link = queue::receiver_bytes(slots)
+        let link = queue::receiver_bytes(options.slots)
             + queue::sender_bytes()
             + Segment::bytes_for::<Flag>(1)
             + bulk::link_bytes();
         Self {
             degrees,
             link,
+            lines: hardware::shared_bytes(n, groups),
             shared,
-            depth,
+            depth: options.depth,
         }
     }
 
     /// Bytes for one rank in one lane.
     fn home(&self, lane: usize, rank: usize) -> usize {
-        let mut bytes = Segment::bytes_for::<Diary>(1) + self.degrees[rank] * self.link;
+        let mut bytes =
+            Segment::bytes_for::<Diary>(1) + self.degrees[rank] * self.link + self.lines[rank];
         if lane == 0 {
             bytes += Segment::bytes_for::<Line<Parker>>(1);
             if rank == 0 {
@@ -139,7 +151,8 @@ const PAGE_BYTES: usize = 64 * 1024;
 pub(crate) fn shared_bytes(plans: &Plans, options: &Options) -> usize {
     let n = plans.len();
     let edges = edges(plans, n <= MESH_RANKS_MAX);
-    Sizes::new(n, &edges, options.slots, options.depth, true).all()
+    let layout = Layout::new(plans, &options.algorithms, None);
+    Sizes::new(&edges, &layout.groups, n, options, true).all()
 }
 
 impl Frame {
@@ -181,7 +194,11 @@ impl Frame {
         let mesh = n <= MESH_RANKS_MAX;
         let edges = edges(plans, mesh);
         let shared = matches!(memory, Where::Shared(..));
-        let sizes = Sizes::new(n, &edges, options.slots, options.depth, shared);
+        // Between processes each knows its own nodes alone.
+        let nodes = options.numa_nodes.as_deref().filter(|_| !shared);
+        let layout = Layout::new(plans, &options.algorithms, nodes);
+        let groups = layout.groups.clone();
+        let sizes = Sizes::new(&edges, &groups, n, options, shared);
         let node = |rank| options.numa_nodes.as_ref().map(|nodes| nodes[rank]);
         let nodes: Vec<Option<u32>> = (0..n)
             .map(|rank| node(rank).filter(|_| owned[rank]))
@@ -208,8 +225,9 @@ impl Frame {
         let board = Board::new(diaries, parkers, failed, fence, options, between);
         let frame = Self {
             board: Arc::new(board),
-            tables: tables(plans, mesh, options, owned),
+            tables: tables(plans, layout, mesh, options, owned),
             edges,
+            groups,
             sizes,
             placement,
             policy,
@@ -373,41 +391,49 @@ impl Frame {
                 memory,
             )?;
         }
-        let lane =
-            |(rank, ((links, mut desk), governor)): (usize, ((Vec<Link>, Desk), Governor))| {
-                let tables = self.tables[rank].as_ref()?;
-                let outbox = outboxes
-                    .as_ref()
-                    .map(|outboxes| (&outboxes[rank], outbox(self.sizes.degrees[rank]).1));
-                desk.open(outbox);
-                let mut link_of = vec![NO_LINK; self.size()];
-                for (index, link) in links.iter().enumerate() {
-                    link_of[link.peer] = index as u32;
-                }
-                let fabric = Hardware {
-                    here: Here {
-                        board: Arc::clone(board),
-                        lane_diaries: lane_diaries.clone(),
-                        rank,
-                        operation: Operation {
-                            seq: 0,
-                            kind: Kind::Barrier,
-                            root: 0,
-                            in_flight: false,
-                        },
-                        site: Location::caller(),
+        let lines = hardware::ends(
+            &self.groups,
+            lane,
+            |rank| self.tables[rank].is_some(),
+            (homes, &board.parkers),
+            fence,
+        )?;
+        type Ends = (((Vec<Link>, Desk), Governor), SharedLines);
+        let lane = |(rank, (((links, mut desk), governor), lines)): (usize, Ends)| {
+            let tables = self.tables[rank].as_ref()?;
+            let outbox = outboxes
+                .as_ref()
+                .map(|outboxes| (&outboxes[rank], outbox(self.sizes.degrees[rank]).1));
+            desk.open(outbox);
+            let mut link_of = vec![NO_LINK; self.size()];
+            for (index, link) in links.iter().enumerate() {
+                link_of[link.peer] = index as u32;
+            }
+            let fabric = Hardware {
+                here: Here {
+                    board: Arc::clone(board),
+                    lane_diaries: lane_diaries.clone(),
+                    rank,
+                    operation: Operation {
+                        seq: 0,
+                        kind: Kind::Barrier,
+                        root: 0,
+                        in_flight: false,
                     },
-                    link_of,
-                    lend_to: Vec::with_capacity(links.len()),
-                    element: Element::default(),
-                    links,
-                    desk,
-                    governor,
-                    mark: Mark::default(),
-                };
-                Some(Lane::new(fabric, Arc::clone(tables)))
+                    site: Location::caller(),
+                },
+                link_of,
+                lend_to: Vec::with_capacity(links.len()),
+                element: Element::default(),
+                links,
+                desk,
+                lines,
+                governor,
+                mark: Mark::default(),
             };
-        let ranks = ends.into_iter().zip(governors).enumerate();
+            Some(Lane::new(fabric, Arc::clone(tables)))
+        };
+        let ranks = ends.into_iter().zip(governors).zip(lines).enumerate();
         Ok(ranks.map(lane).collect())
     }
 }
@@ -447,6 +473,7 @@ fn homes(
 
 fn tables(
     plans: &Plans,
+    layout: Layout,
     mesh: bool,
     options: &Options,
     owned: &[bool],
@@ -455,32 +482,36 @@ fn tables(
     let broadcast = Route::all(plans.broadcast());
     let reduce = Route::all(plans.reduce());
     let ordered = Route::all(&ordered_tree(n));
-    let barriers: Vec<Barrier> = match plans.barrier() {
-        BarrierPlan::Trees { fan_in, fan_out } => {
-            let ways = Route::all(fan_in).into_iter().zip(Route::all(fan_out));
-            ways.map(|(fan_in, fan_out)| Barrier::Tree { fan_in, fan_out })
-                .collect()
+    fn each<T>(all: Option<Vec<T>>, n: usize) -> Vec<Option<T>> {
+        match all {
+            Some(all) => all.into_iter().map(Some).collect(),
+            None => (0..n).map(|_| None).collect(),
         }
-        BarrierPlan::Rounds(rounds) => (0..n)
-            .map(|rank| Barrier::Rounds(Steps::of(rounds, rank)))
-            .collect(),
-    };
-    let routes = broadcast.into_iter().zip(reduce).zip(ordered).zip(barriers);
-    let tables = routes.map(|(((broadcast, reduce), ordered), barrier)| Tables {
-        barrier,
-        broadcast,
-        reduce,
-        ordered,
-        mesh,
-        deterministic: options.deterministic,
-        asked: options.algorithms,
-        // Between processes each knows its own alone.
-        nodes: options
-            .numa_nodes
-            .as_deref()
-            .filter(|_| owned.iter().all(|&owned| owned))
-            .map(Arc::from),
-    });
+    }
+    let lines = each(layout.fan_outs, n)
+        .into_iter()
+        .zip(each(layout.all_lines, n));
+    let routes = broadcast.into_iter().zip(reduce).zip(ordered);
+    let routes = routes.zip(layout.barriers).zip(lines);
+    let tables = routes.map(
+        |((((broadcast, reduce), ordered), barrier), lines)| Tables {
+            barrier,
+            broadcast,
+            fan_out: lines.0,
+            all_lines: lines.1,
+            reduce,
+            ordered,
+            mesh,
+            deterministic: options.deterministic,
+            asked: options.algorithms,
+            // Between processes each knows its own alone.
+            nodes: options
+                .numa_nodes
+                .as_deref()
+                .filter(|_| owned.iter().all(|&owned| owned))
+                .map(Arc::from),
+        },
+    );
     tables
         .enumerate()
         .map(|(rank, tables)| owned[rank].then(|| Arc::new(tables)))

@@ -1,5 +1,9 @@
 //! The fabric of real threads: flags, queues, and the governor.
 
+mod lines;
+
+pub(crate) use lines::{SharedLines, ends, shared_bytes};
+
 use crate::board::{Board, PeerWatch};
 use crate::element::Element;
 use crate::failure::Failure;
@@ -112,6 +116,8 @@ pub struct Hardware {
     pub(crate) link_of: Vec<u32>,
     pub(crate) links: Vec<Link>,
     pub(crate) desk: Desk,
+    /// Lines that groups share.
+    pub(crate) lines: SharedLines,
     /// For the numbers of links that one loan goes to.
     pub(crate) lend_to: Vec<usize>,
     /// An element of which a part has come.
@@ -218,6 +224,27 @@ impl Fabric for Hardware {
             Ok(()) => Ok(()),
             Err(unexpected) => Err(self.receive_failed(peer, payload.len(), unexpected)),
         }
+    }
+
+    #[inline(always)]
+    fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Failure> {
+        self.post_line(line, payload)
+    }
+
+    #[inline(always)]
+    fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Failure> {
+        self.read_line(line, payload)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, line: usize) -> Result<(), Failure> {
+        self.add_to_line(line);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn collect(&mut self, line: usize) -> Result<(), Failure> {
+        self.collect_line(line)
     }
 
     #[inline]

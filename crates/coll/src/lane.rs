@@ -1,9 +1,11 @@
 //! What one operation at a time runs on: a fabric, routes, and room for partial results.
 
 use crate::algorithms::Algorithms;
-use crate::barrier::Steps;
+use crate::barrier::{LineSteps, Steps, Ways};
+use crate::broadcast::AllLines;
 use crate::combine::Combine;
 use crate::fragments::Fragments;
+use crate::groups::FanOut;
 use crate::hardware::Hardware;
 use crate::route::Route;
 use corecast_wire::bulk::{self, Window};
@@ -15,6 +17,8 @@ use std::sync::Arc;
 pub(crate) enum Barrier {
     Tree { fan_in: Route, fan_out: Route },
     Rounds(Steps),
+    Groups(Ways),
+    Lines(LineSteps),
 }
 
 /// A rank's part of all plans of its team.
@@ -22,6 +26,10 @@ pub(crate) enum Barrier {
 pub(crate) struct Tables {
     pub(crate) barrier: Barrier,
     pub(crate) broadcast: Route,
+    /// Its groups, if it has some.
+    pub(crate) fan_out: Option<FanOut>,
+    /// A line of each rank for all others, if there are such.
+    pub(crate) all_lines: Option<AllLines>,
     pub(crate) reduce: Route,
     /// Keeps the order of ranks, and sets the brackets in the same way for every plan.
     pub(crate) ordered: Route,

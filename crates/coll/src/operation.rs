@@ -171,6 +171,9 @@ pub(crate) struct Mark {
 /// Bits of the digest in flags and tags.
 const DIGEST_BITS: u32 = 16;
 
+/// Bits of the count in a line that counts: twice the ranks of any group.
+const COUNT_BITS: u32 = 25;
+
 impl Mark {
     /// Goes on to an operation, which is the `seq`-th.
     #[inline(always)]
@@ -219,6 +222,20 @@ impl Mark {
     pub(crate) fn agrees(self, count: u64, flag: u64) -> bool {
         let difference = flag ^ self.flag(count);
         difference == 0 || difference >> DIGEST_BITS != 0
+    }
+
+    /// What a member adds to a line that counts: one, below as much of the digest as there is room for.
+    #[inline(always)]
+    pub(crate) fn share(self) -> u64 {
+        self.digest >> COUNT_BITS << COUNT_BITS | 1
+    }
+
+    /// Whether a line on which `expected` is to be found has as many shares. Those of members of
+    /// another history come to another sum.
+    #[inline(always)]
+    pub(crate) fn is_counted(expected: u64, found: u64) -> bool {
+        let more = found.wrapping_sub(expected) << (64 - COUNT_BITS);
+        more as i64 >= 0
     }
 
     /// A message's tag: the lower 8 bits of the number above the digest.
@@ -285,6 +302,11 @@ mod tests {
         // Whoever is ahead has come, and is not judged; whoever is behind has not.
         assert!(!Mark::reached(3, a.flag(2)));
         assert!(Mark::reached(2, b.flag(3)) && a.agrees(2, b.flag(3)));
+        // Shares of one history come to a known sum, in any order.
+        let sum = a.share().wrapping_mul(3);
+        assert!(Mark::is_counted(sum, sum) && !Mark::is_counted(sum, a.share().wrapping_mul(2)));
+        let mixed = a.share().wrapping_mul(2).wrapping_add(b.share());
+        assert!(Mark::is_counted(sum, mixed) && mixed != sum);
         // The count has 48 bits, and wraps without harm.
         let last = (1 << 48) - 1;
         assert!(Mark::reached(last, a.flag(last + 1)) && !Mark::reached(last + 1, a.flag(last)));

@@ -1,6 +1,7 @@
 //! Which plan each operation of a team runs over.
 
 use corecast_model::CostModel;
+use corecast_plan::groups::Grouped;
 use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Rounds, Shape, Tree, plan};
 
 /// What a barrier runs over.
@@ -15,6 +16,13 @@ pub enum BarrierPlan {
     },
     /// Rounds of notifications.
     Rounds(Rounds),
+    /// A way in and a way out whose parents serve groups that share a line.
+    Groups {
+        /// Towards the root; groups are taken in list order.
+        fan_in: Grouped,
+        /// From the root.
+        fan_out: Grouped,
+    },
 }
 
 impl BarrierPlan {
@@ -35,6 +43,7 @@ impl BarrierPlan {
         match self {
             Self::Trees { fan_out, .. } => fan_out.len(),
             Self::Rounds(rounds) => rounds.len(),
+            Self::Groups { fan_out, .. } => fan_out.len(),
         }
     }
 
@@ -42,7 +51,7 @@ impl BarrierPlan {
     ///
     /// # Errors
     ///
-    /// A plan of another operation, or with groups that share lines.
+    /// A plan of another operation, or of a shape that is not known here.
     pub fn of_plan(plan: &Plan) -> Result<Self, PlansError> {
         if plan.operation != Operation::Barrier {
             return Err(PlansError::Operation {
@@ -50,11 +59,10 @@ impl BarrierPlan {
                 found: plan.operation,
             });
         }
-        Self::of_shape(&plan.shape).ok_or(PlansError::Groups)
+        Self::of_shape(&plan.shape).ok_or(PlansError::Shape)
     }
 
-    /// What a barrier of this shape runs over; `None` for a shape that collectives cannot run, such as
-    /// groups that share lines.
+    /// What a barrier of this shape runs over; `None` for a shape that is not known here.
     pub fn of_shape(shape: &Shape) -> Option<Self> {
         match shape {
             Shape::Tree(tree) => Some(Self::of_tree(tree)),
@@ -63,6 +71,14 @@ impl BarrierPlan {
                 fan_out: fan_out.clone(),
             }),
             Shape::Rounds(rounds) => Some(Self::Rounds(rounds.clone())),
+            Shape::Groups(groups) => Some(Self::Groups {
+                fan_in: reversed(groups),
+                fan_out: groups.clone(),
+            }),
+            Shape::GroupedTrees { fan_in, fan_out } => Some(Self::Groups {
+                fan_in: fan_in.clone(),
+                fan_out: fan_out.clone(),
+            }),
             _ => None,
         }
     }
@@ -74,6 +90,10 @@ pub struct Plans {
     barrier: BarrierPlan,
     broadcast: Tree,
     reduce: Tree,
+    /// The broadcast's tree with its groups, where members share lines.
+    broadcast_groups: Option<Grouped>,
+    /// The package of each rank, where it is known.
+    packages: Option<Vec<u32>>,
 }
 
 /// Why plans do not make a team.
@@ -91,9 +111,19 @@ pub enum PlansError {
         /// What was given.
         found: Operation,
     },
-    /// A plan whose members share lines.
-    #[error("the plan has groups that share lines: plan with costs without lines")]
-    Groups,
+    /// A plan of a shape that a later planner has, and this one cannot run.
+    #[error("the plan has a shape that no collective runs: plan with another pattern")]
+    Shape,
+    /// One package is needed for each rank.
+    #[error(
+        "{given} packages were given for {ranks} ranks: give one for each rank, or none at all"
+    )]
+    Packages {
+        /// Packages given.
+        given: usize,
+        /// Ranks of the plans.
+        ranks: usize,
+    },
     /// Plans for different teams.
     #[error(
         "the plans are for teams of different sizes: barrier {barrier}, broadcast {broadcast}, reduce {reduce}"
@@ -128,6 +158,8 @@ impl Plans {
             barrier,
             broadcast,
             reduce,
+            broadcast_groups: None,
+            packages: None,
         })
     }
 
@@ -137,6 +169,8 @@ impl Plans {
             barrier: BarrierPlan::of_tree(tree),
             broadcast: tree.clone(),
             reduce: tree.reversed(),
+            broadcast_groups: None,
+            packages: None,
         }
     }
 
@@ -144,8 +178,7 @@ impl Plans {
     /// Without a root broadcasts and reductions share Smelt's; a barrier that is searched for has
     /// its own.
     ///
-    /// Costs of shared lines are not looked at ([`CostModel::without_lines`]): with them a search may
-    /// find groups, and each line here has one reader.
+    /// Where the costs say what shared lines cost, a search may find groups that share them.
     ///
     /// # Errors
     ///
@@ -155,16 +188,12 @@ impl Plans {
         pattern: Pattern,
         root: Option<usize>,
     ) -> Result<Self, PlansError> {
-        let costs = &*costs.without_lines();
         let root_or = |choice| root.map_or(choice, RootChoice::Rank);
         let tree_pattern = match pattern.rounds(2) {
             Some(_) => Pattern::Smelt,
             None => pattern,
         };
-        let tree = |operation| -> Result<Tree, PlansError> {
-            let plan = plan(costs, tree_pattern, operation, root_or(RootChoice::Smelt))?;
-            Ok(plan.tree().expect("a pattern of trees").clone())
-        };
+        let plan_of = |operation| plan(costs, tree_pattern, operation, root_or(RootChoice::Smelt));
         let barrier = plan(
             costs,
             pattern,
@@ -172,11 +201,71 @@ impl Plans {
             root_or(RootChoice::Auto),
         )?;
         let barrier = BarrierPlan::of_plan(&barrier)?;
-        Self::new(
-            barrier,
-            tree(Operation::Broadcast)?,
-            tree(Operation::Reduce)?,
-        )
+        // Each member of a reduction has a line of its own, so its plans have no groups.
+        let reduce = plan_of(Operation::Reduce)?;
+        let reduce = reduce.tree().ok_or(PlansError::Shape)?.clone();
+        let broadcast = plan_of(Operation::Broadcast)?;
+        match (broadcast.tree(), broadcast.groups()) {
+            (Some(tree), _) => Self::new(barrier, tree.clone(), reduce),
+            (None, Some(groups)) => {
+                let plans = Self::new(barrier, groups.tree().clone(), reduce)?;
+                plans.with_broadcast_groups(groups.clone())
+            }
+            (None, None) => Err(PlansError::Shape),
+        }
+    }
+
+    /// The same with a broadcast over groups that share lines, and over their tree wherever lines do
+    /// not serve: for more bytes than a line has, and from other roots.
+    ///
+    /// # Errors
+    ///
+    /// [`PlansError::Sizes`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_coll::{BarrierPlan, Plans, Team};
+    /// use corecast_plan::groups::Grouped;
+    ///
+    /// // Ranks 1, 2 and 3 poll one line of rank 0.
+    /// let flat = Grouped::flat(4, 0);
+    /// let barrier = BarrierPlan::Groups { fan_in: flat.clone(), fan_out: flat.clone() };
+    /// let plans = Plans::of_tree(flat.tree()).with_barrier(barrier)?.with_broadcast_groups(flat)?;
+    /// let team = Team::new(plans)?;
+    /// let words = team.run(|member| {
+    ///     member.barrier().unwrap();
+    ///     member.broadcast_value(0, member.rank() + 7)
+    /// });
+    /// assert_eq!(words, [Ok(7); 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_broadcast_groups(self, groups: Grouped) -> Result<Self, PlansError> {
+        let plans = Self::new(self.barrier, groups.tree().clone(), self.reduce)?;
+        Ok(Self {
+            broadcast_groups: groups.shares_lines().then_some(groups),
+            packages: self.packages,
+            ..plans
+        })
+    }
+
+    /// The same for ranks of which each is on this package, in whatever numbers: for the barriers
+    /// [`PairWise`](crate::barrier::Algorithm::PairWise) and
+    /// [`PackageRoots`](crate::barrier::Algorithm::PackageRoots). Without, NUMA nodes of
+    /// [`Options`](crate::Options) stand for packages in a team of one process.
+    ///
+    /// # Errors
+    ///
+    /// [`PlansError::Packages`].
+    pub fn with_packages(self, packages: Vec<u32>) -> Result<Self, PlansError> {
+        let (given, ranks) = (packages.len(), self.len());
+        match given == ranks {
+            true => Ok(Self {
+                packages: Some(packages),
+                ..self
+            }),
+            false => Err(PlansError::Packages { given, ranks }),
+        }
     }
 
     /// The same with another barrier.
@@ -185,7 +274,12 @@ impl Plans {
     ///
     /// [`PlansError::Sizes`].
     pub fn with_barrier(self, barrier: BarrierPlan) -> Result<Self, PlansError> {
-        Self::new(barrier, self.broadcast, self.reduce)
+        let plans = Self::new(barrier, self.broadcast, self.reduce)?;
+        Ok(Self {
+            broadcast_groups: self.broadcast_groups,
+            packages: self.packages,
+            ..plans
+        })
     }
 
     /// Number of ranks.
@@ -207,6 +301,16 @@ impl Plans {
         &self.broadcast
     }
 
+    /// The broadcast's tree with its groups, if members share lines.
+    pub fn broadcast_groups(&self) -> Option<&Grouped> {
+        self.broadcast_groups.as_ref()
+    }
+
+    /// The package of each rank, where it was said.
+    pub fn packages(&self) -> Option<&[u32]> {
+        self.packages.as_deref()
+    }
+
     /// The reduction's tree.
     pub fn reduce(&self) -> &Tree {
         &self.reduce
@@ -219,6 +323,12 @@ impl Plans {
         let mut trees = vec![&self.broadcast, &self.reduce];
         match &self.barrier {
             BarrierPlan::Trees { fan_in, fan_out } => trees.extend([fan_in, fan_out]),
+            BarrierPlan::Groups { fan_in, fan_out } => {
+                trees.extend([fan_in.tree(), fan_out.tree()]);
+                if fan_in.root() != fan_out.root() {
+                    add(fan_in.root(), fan_out.root());
+                }
+            }
             BarrierPlan::Rounds(rounds) => {
                 for round in 0..rounds.count() {
                     for rank in 0..rounds.len() {
@@ -242,27 +352,52 @@ impl Plans {
     }
 }
 
+/// The same groups taken in the reverse order, for a way in: see [`corecast_plan::cost`].
+fn reversed(groups: &Grouped) -> Grouped {
+    let mut lists = groups.group_lists().to_vec();
+    lists.iter_mut().for_each(|list| list.reverse());
+    Grouped::from_groups(groups.root(), lists).expect("another order of the same groups")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Costs that know of shared lines, over which flat groups are best.
+    /// Costs that know of shared lines, over which groups are best.
     #[test]
-    fn plans_share_no_lines() {
+    fn plans_share_lines_where_costs_know_them() {
         let words = "package:2 core:3 send=10,20 receive=30,60 write=5 transfer=2,4";
         let file = corecast_model::synthetic(words).unwrap();
         let costs = file.costs();
-        let grouped = plan(costs, Pattern::Best, Operation::Barrier, RootChoice::Auto).unwrap();
-        assert!(grouped.two_grouped().is_some());
-        assert_eq!(BarrierPlan::of_shape(&grouped.shape), None);
-        assert_eq!(BarrierPlan::of_plan(&grouped), Err(PlansError::Groups));
-        for pattern in [Pattern::Best, Pattern::Optimal, Pattern::Smelt] {
-            for root in [None, Some(4)] {
-                let plans = Plans::of_pattern(costs, pattern, root).unwrap();
-                let bare = Plans::of_pattern(&costs.without_lines(), pattern, root).unwrap();
-                assert_eq!(plans, bare);
-                assert!(matches!(plans.barrier(), BarrierPlan::Trees { .. }));
-            }
-        }
+        let plans = Plans::of_pattern(costs, Pattern::Best, None).unwrap();
+        let shares = |plans: &Plans| {
+            let in_barrier = match plans.barrier() {
+                BarrierPlan::Groups { fan_in, fan_out } => {
+                    fan_in.shares_lines() || fan_out.shares_lines()
+                }
+                _ => false,
+            };
+            [in_barrier, plans.broadcast_groups().is_some()]
+        };
+        assert_eq!(shares(&plans), [true; 2]);
+        let groups = plans.broadcast_groups().unwrap();
+        assert_eq!(groups.tree(), plans.broadcast());
+        let bare = Plans::of_pattern(&costs.without_lines(), Pattern::Best, None).unwrap();
+        assert_eq!(shares(&bare), [false; 2]);
+        // A pattern that is no search has no groups.
+        let smelt = Plans::of_pattern(costs, Pattern::Smelt, None).unwrap();
+        assert_eq!(shares(&smelt), [false; 2]);
+    }
+
+    #[test]
+    fn packages_are_as_many_as_ranks() {
+        let plans = Plans::of_tree(&Tree::from_children(0, vec![vec![1], vec![]]).unwrap());
+        let error = plans.clone().with_packages(vec![0]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "1 packages were given for 2 ranks: give one for each rank, or none at all"
+        );
+        let plans = plans.with_packages(vec![4, 9]).unwrap();
+        assert_eq!(plans.packages(), Some(&[4, 9][..]));
     }
 }

@@ -2,14 +2,17 @@
 
 mod common;
 
-use common::{ADD, Channels, Sent, run};
-use corecast_coll::barrier::{self, Steps};
+use common::{ADD, Channels, Sent, run, run_with};
+use corecast_coll::barrier::{self, LineSteps, Steps, Ways};
 use corecast_coll::brackets::Brackets;
+use corecast_coll::broadcast::AllLines;
+use corecast_coll::groups::{FanOut, Groups};
 use corecast_coll::scan::Upto;
 use corecast_coll::{
     Fragments, Route, Way, allgather, allreduce, alltoall, broadcast, fragments, gather, reduce,
     reduce_scatter, scan, scatter,
 };
+use corecast_plan::groups::Grouped;
 use corecast_plan::{Pattern, Rounds};
 use std::ops::Range;
 use std::path::Path;
@@ -52,7 +55,7 @@ fn rows() -> Vec<Row> {
 
 #[test]
 fn the_table_has_every_algorithm_and_no_other() {
-    let mut expected = vec![("barrier", "tree"), ("barrier", "dissemination")];
+    let mut expected = Vec::new();
     macro_rules! add {
         ($($collective:ident),*) => {
             $(expected.extend(
@@ -60,7 +63,9 @@ fn the_table_has_every_algorithm_and_no_other() {
             );)*
         };
     }
-    add!(broadcast, reduce, allreduce, scatter, gather, allgather);
+    add!(
+        barrier, broadcast, reduce, allreduce, scatter, gather, allgather
+    );
     add!(alltoall, reduce_scatter, scan);
     let rows = rows();
     let mut found: Vec<(&str, &str)> = rows
@@ -85,8 +90,8 @@ fn the_files_of_the_table_exist_and_none_is_missing() {
     for folder in folders {
         for entry in std::fs::read_dir(source.join(folder)).unwrap() {
             let file = entry.unwrap().file_name().into_string().unwrap();
-            // `padded` is a part of Bruck's all-to-all.
-            let helps = ["mod.rs", "padded.rs"].contains(&&*file);
+            // `padded` is a part of Bruck's all-to-all, `packages` of barriers between them.
+            let helps = ["mod.rs", "padded.rs", "packages.rs"].contains(&&*file);
             assert!(
                 helps || text.contains(&format!("`{folder}/{file}`")),
                 "{folder}/{file}"
@@ -155,8 +160,46 @@ fn factor(rest: &mut &str, n: usize) -> i64 {
         "power" => 1 << log,
         "ones" => (0..n).map(|number| number.count_ones() as usize).sum(),
         "joins" => joins(n),
+        "ways" => told(&m_way(n)),
+        "mixed" => told(&barrier::multi_m_rounds(n)),
+        "inside" => told(&m_way(n.div_ceil(2))) + told(&m_way(n / 2)),
+        "across" => n.saturating_sub(1).min(1) * n,
         number => number.parse().expect("a number or a name"),
     }) as i64
+}
+
+/// Lines that are read in all rounds.
+fn told(rounds: &Rounds) -> usize {
+    rounds.notifications()
+}
+
+/// With the best m, and for no ranks as for one.
+fn m_way(n: usize) -> Rounds {
+    let n = n.max(1);
+    Rounds::dissemination(n, barrier::best_m(n) + 1)
+}
+
+/// Every other rank.
+fn packages(n: usize) -> Vec<u32> {
+    (0..n as u32).map(|rank| rank % 2).collect()
+}
+
+/// A tree of which every second group is of two, and the others of one.
+fn grouped(n: usize, root: usize) -> Grouped {
+    let mut lists = vec![Vec::new(); n];
+    let (mut parent, mut child) = (0, 1);
+    while child < n {
+        for size in [1, 2] {
+            let end = (child + size).min(n);
+            let members: Vec<usize> = (child..end).map(|v| (v + root) % n).collect();
+            if !members.is_empty() {
+                lists[(parent + root) % n].push(members);
+            }
+            child = end;
+        }
+        parent += 1;
+    }
+    Grouped::from_groups(root, lists).unwrap()
 }
 
 fn joins(n: usize) -> usize {
@@ -197,6 +240,18 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
     let block = |rank: usize| fragments::block(S, 1, n, rank);
     let size = |ranks: Range<usize>| ranks.len() * S;
     let block_size = |ranks: Range<usize>| ranks.len() * S / n;
+    let mut groups = Groups::new(n);
+    let rounds_of = |name| match name {
+        "multi-m" => barrier::multi_m_rounds(n),
+        "pair-wise" => barrier::pair_wise_rounds(&packages(n)),
+        "package-roots" => barrier::package_root_rounds(&packages(n)),
+        _ => m_way(n),
+    };
+    let line_steps = LineSteps::all(&rounds_of(name), &mut groups);
+    let plan = grouped(n, root);
+    let ways = Ways::all(&plan, &plan, &mut groups);
+    let fan_out = FanOut::all(&plan, &mut groups);
+    let all_lines = AllLines::all(n, &mut groups);
     let everything = (0..n).flat_map(|rank| given(rank, S)).collect::<Vec<u8>>();
     let body = |fabric: &mut Channels| {
         let rank = fabric.rank;
@@ -209,11 +264,17 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
         let as_is = (S, Fragments::Whole);
         match (collective, name) {
             ("barrier", "tree") => barrier::tree(fabric, route, route).unwrap(),
-            ("barrier", _) => barrier::dissemination(fabric, &Steps::of(&rounds, rank)).unwrap(),
+            ("barrier", "dissemination") => {
+                barrier::dissemination(fabric, &Steps::of(&rounds, rank)).unwrap();
+            }
+            ("barrier", "groups") => barrier::groups(fabric, &ways[rank]).unwrap(),
+            ("barrier", _) => barrier::m_way(fabric, &line_steps[rank]).unwrap(),
             ("broadcast", _) => {
                 let window = &mut &mut mine[..];
                 match name {
                     "messages" => broadcast::tree(fabric, route, root, window),
+                    "line" => broadcast::line(fabric, &all_lines[rank], root, window),
+                    "groups" => broadcast::groups(fabric, &fan_out[rank], window),
                     "whole" => broadcast::lent(fabric, route, root, window, shape, as_is.1),
                     "fixed" => {
                         broadcast::lent(fabric, route, root, window, shape, Fragments::FIXED)
@@ -403,7 +464,7 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
             other => panic!("no such algorithm: {other:?}"),
         }
     };
-    run(n, body)
+    run_with(&groups, n, body)
 }
 
 #[test]
@@ -417,8 +478,8 @@ fn formulas_agree_with_what_is_sent() {
             for root in 0..n {
                 let sent = measured(collective, name, n, root);
                 let transfers = match collective {
-                    "barrier" => sent.notifications,
-                    _ => sent.messages + sent.loans,
+                    "barrier" => sent.notifications + sent.shared,
+                    _ => sent.messages + sent.loans + sent.shared,
                 };
                 let found = (transfers, sent.bytes);
                 let expected = (value(&row.transfers, n), value(&row.bytes, n));

@@ -4,8 +4,8 @@
 use corecast_coll::operator::{Ordered, Sum};
 use corecast_coll::process::Address;
 use corecast_coll::{
-    Algorithms, Member, Options, Parts, Plans, Team, allgather, allreduce, alltoall, broadcast,
-    fragments, gather, reduce, reduce_scatter, scan, scatter,
+    Algorithms, Member, Options, Parts, Plans, Team, allgather, allreduce, alltoall, barrier,
+    broadcast, fragments, gather, reduce, reduce_scatter, scan, scatter,
 };
 use corecast_plan::Pattern;
 
@@ -443,6 +443,7 @@ fn deterministic_sums_have_the_same_bits_whatever_happens() {
 #[test]
 fn ranks_behind_a_segment_get_the_same() {
     let mut choices: Vec<Algorithms> = vec![Algorithms::default()];
+    choices.extend(choices!(barrier));
     choices.extend(choices!(broadcast));
     choices.extend(choices!(allreduce));
     choices.extend(choices!(scatter));
@@ -465,12 +466,17 @@ fn ranks_behind_a_segment_get_the_same() {
                 for _ in 0..n {
                     scope.spawn(|| {
                         let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-                        let plans = || Plans::of_pattern(machine.costs(), Pattern::Smelt, None);
+                        let plans = || {
+                            let packages = (0..n as u32).map(|rank| rank % 3).collect();
+                            Plans::of_pattern(machine.costs(), Pattern::Smelt, None)?
+                                .with_packages(packages)
+                        };
                         let address = Address::Name(name.clone());
                         let team = Team::enter(&address, n, &[None], plans, &options).unwrap();
                         team.run(|member| {
                             for len in [0, 3, 57, 5000, 30_000] {
                                 every_operation(member, len);
+                                member.barrier().unwrap();
                             }
                         });
                     });

@@ -1,7 +1,7 @@
 //! Nothing is allocated on the way of an operation that succeeds.
 
 use corecast_coll::operator::Ordered;
-use corecast_coll::{Member, Parts, Plans, Team};
+use corecast_coll::{Algorithms, Member, Options, Parts, Plans, Team, barrier, broadcast};
 use corecast_plan::Pattern;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -71,25 +71,43 @@ fn all_operations(member: &mut Member) {
     }
 }
 
+/// Allocations of each rank of a team.
+fn counted(n: usize, pattern: &str, algorithms: Algorithms) -> Vec<usize> {
+    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    let pattern: Pattern = pattern.parse().unwrap();
+    let plans = Plans::of_pattern(machine.costs(), pattern, None).unwrap();
+    let packages = (0..n as u32).map(|rank| rank % 2).collect();
+    let options = Options {
+        algorithms,
+        ..Options::default()
+    };
+    let team = Team::with_options(plans.with_packages(packages).unwrap(), &options).unwrap();
+    team.run(|member| {
+        let before = ALLOCATIONS.get();
+        for _ in 0..20 {
+            all_operations(member);
+        }
+        ALLOCATIONS.get() - before
+    })
+}
+
 #[test]
 fn operations_do_not_allocate() {
     for pattern in ["smelt", "chain", "dissemination:2"] {
         for n in [2, 4] {
-            let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
-            let pattern: Pattern = pattern.parse().unwrap();
-            let plans = Plans::of_pattern(machine.costs(), pattern, None).unwrap();
-            let counts = Team::new(plans).unwrap().run(|member| {
-                let before = ALLOCATIONS.get();
-                for _ in 0..20 {
-                    all_operations(member);
-                }
-                ALLOCATIONS.get() - before
-            });
-            assert!(
-                counts.iter().all(|&count| count == 0),
-                "{pattern}, {n} ranks: {counts:?}"
-            );
+            let counts = counted(n, pattern, Algorithms::default());
+            assert_eq!(counts, vec![0; n], "{pattern}");
         }
+    }
+}
+
+#[test]
+fn shared_lines_do_not_allocate() {
+    for &choice in barrier::Algorithm::ALL {
+        let mut algorithms = Algorithms::default();
+        algorithms.barrier = Some(choice);
+        algorithms.broadcast = Some(broadcast::Algorithm::Line);
+        assert_eq!(counted(4, "smelt", algorithms), [0; 4], "{choice}");
     }
 }
 

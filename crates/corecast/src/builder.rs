@@ -301,7 +301,20 @@ impl Draft {
             tree_plan(&broadcast)?,
             tree_plan(&reduce)?,
         )?;
+        let plans = match self.packages() {
+            Some(packages) => plans.with_packages(packages)?,
+            None => plans,
+        };
         Ok((vec![barrier, broadcast, reduce], plans))
+    }
+
+    /// The package of each rank; threads that are not pinned have none.
+    fn packages(&self) -> Option<Vec<u32>> {
+        let pus = &self.here.machine.pus;
+        let package = |seat: &u32| Some(pus.iter().find(|pu| pu.os_index == *seat)?.package);
+        let seats = self.seats.iter().filter(|_| self.pin);
+        let packages: Vec<u32> = seats.map(package).collect::<Option<_>>()?;
+        (packages.len() == self.seats.len()).then_some(packages)
     }
 
     /// The team; `choices` are empty where another process made them.

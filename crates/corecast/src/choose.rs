@@ -179,7 +179,7 @@ impl Candidate {
                 pattern: self.pattern,
                 operation,
             }),
-            // Rounds: what is chosen runs, and groups do not.
+            // Rounds; groups are not chosen.
             _ => plan(costs, self.pattern, operation, RootChoice::Rank(self.root)),
         }
     }

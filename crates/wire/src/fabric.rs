@@ -8,13 +8,24 @@
 //! `wait` a `wait` on it; `send` is a `write` with the payload in the flag's line, `receive` a
 //! `wait` followed by a `copy`; `lend` is a `write` of a line that names data, `borrow` a `wait` on
 //! it followed by a `copy` or a combination of many lines, in place.
+//!
+//! Those lines join two ranks. Lines that a group shares are made with the fabric, and known by
+//! number to whoever uses them: `post` is a `write` of a line that several poll, `read` the `wait` and
+//! `copy` of each of them; `add` is an `add` to a line that many add to, `collect` the `wait` of the
+//! one that reads it.
 
 use std::ops::Range;
 
 /// Line operations between one rank and its peers.
 ///
 /// Between two ranks, messages of [`send`](Fabric::send) arrive in the order in which they were
-/// sent, and so do notifications and loans; the three are not ordered with each other.
+/// sent, and so do notifications and loans; the three are not ordered with each other. Posts on one
+/// line are read in their order.
+///
+/// **Shared lines.** A fabric is made with the groups of its team: who posts on a line that others
+/// read, and who collects a line that others add to. Each rank numbers from 0, in the order of the
+/// groups and each kind by itself, the lines that it posts on, those that it reads, those that it adds
+/// to, and those that it collects.
 pub trait Fabric {
     /// Why an operation ended without doing its work.
     type Error;
@@ -55,6 +66,39 @@ pub trait Fabric {
     ///
     /// The fabric's own; a message of another length or of another operation is one.
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Self::Error>;
+
+    /// Writes `payload`, which fits a line, to the `line`-th line that this rank posts on. Every reader
+    /// of the line [`read`](Fabric::read)s it. May wait until all have read earlier posts.
+    ///
+    /// # Errors
+    ///
+    /// The fabric's own.
+    fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Self::Error>;
+
+    /// Waits for the next post on the `line`-th line that this rank reads, which must be as long as
+    /// `payload`, and copies it there.
+    ///
+    /// # Errors
+    ///
+    /// The fabric's own; a post of another length or of another operation is one.
+    fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Self::Error>;
+
+    /// Adds this rank to the `line`-th line that it adds to: tells the one who collects that it has
+    /// come here. It must not leave the operation before it has heard, through whomever, that the line
+    /// was collected: there is no room for a second addition.
+    ///
+    /// # Errors
+    ///
+    /// The fabric's own.
+    fn add(&mut self, line: usize) -> Result<(), Self::Error>;
+
+    /// Waits until everybody who adds to the `line`-th line that this rank collects has added once
+    /// more.
+    ///
+    /// # Errors
+    ///
+    /// The fabric's own; an addition in another operation is one.
+    fn collect(&mut self, line: usize) -> Result<(), Self::Error>;
 
     /// A part of a window for reading.
     fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8];

@@ -1,4 +1,4 @@
-//! Corecast's wires: cache lines, flags, one-way queues, parking, and the governor of every wait.
+//! Corecast's wires: cache lines, flags, one-way queues, lines for groups, parking, and the governor of every wait.
 //!
 //! This is the room that holds unsafe code. Its protocols, with the dangerous interleavings and
 //! proof sketches, are in `crates/wire/README.md`; `tests/loom.rs` checks them in every
@@ -25,12 +25,14 @@ mod flag;
 pub mod fork;
 mod futex;
 mod line;
+pub mod notice;
 pub mod park;
 pub mod queue;
 mod segment;
 pub mod simd;
 pub mod stream;
 mod sync;
+mod tally;
 pub mod wait;
 mod words;
 
@@ -40,6 +42,7 @@ pub use flag::Flag;
 pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use park::Parker;
 pub use segment::{LineRef, LineSlice, Lines, Placement, Segment, SegmentError};
+pub use tally::Tally;
 pub use wait::{Governor, Policy};
 pub use words::{WORDS, Words};
 

@@ -87,6 +87,23 @@ pub(crate) mod order {
         reclaim = Acquire, ReclaimRelaxed
     }
     role! {
+        /// A writer's store of a notice's header: publishes the payload. Partner: [`notice`].
+        post = Release, PostRelaxed
+    }
+    role! {
+        /// A reader's load of a notice's header: sees the payload. Partner: [`post`].
+        notice = Acquire, NoticeRelaxed
+    }
+    role! {
+        /// An addition to a tally: everything before it is visible to whoever sees the sum. Partner:
+        /// [`total`].
+        count = Release, CountRelaxed
+    }
+    role! {
+        /// A tally's load. Partner: [`count`].
+        total = Acquire, TotalRelaxed
+    }
+    role! {
         /// A diary's store of a call site. Partner: its load in `Diary::read`.
         note = Release, NoteRelaxed
     }
@@ -145,6 +162,18 @@ pub mod mutant {
         GiveBackRelaxed,
         /// Slots are taken back without acquire.
         ReclaimRelaxed,
+        /// A notice is posted without release.
+        PostRelaxed,
+        /// A notice is seen without acquire.
+        NoticeRelaxed,
+        /// A notice's slot is free when the first reader has given it back.
+        OneReaderFrees,
+        /// A notice wakes its first reader alone.
+        OneReaderWakes,
+        /// Additions to a tally do not release.
+        CountRelaxed,
+        /// A tally is read without acquire.
+        TotalRelaxed,
         /// An offer is made without release.
         OfferRelaxed,
         /// An offer is accepted without acquire.

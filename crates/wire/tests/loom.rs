@@ -7,6 +7,8 @@
 
 #[path = "loom/bulk.rs"]
 mod bulk;
+#[path = "loom/notice.rs"]
+mod notice;
 
 use corecast_wire::diary::{Diary, Entry};
 use corecast_wire::mutant::{self, Mutant};

@@ -97,7 +97,7 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// That of the plan: see [`barrier::tree`] and [`barrier::dissemination`].
+    /// That of the plan, or of the algorithm that was asked for: see [`barrier`].
     ///
     /// # Examples
     ///

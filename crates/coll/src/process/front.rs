@@ -9,6 +9,7 @@
 use super::VERSION;
 use crate::plans::{BarrierPlan, Plans};
 use crate::team::Options;
+use corecast_plan::groups::Grouped;
 use corecast_plan::{Rounds, Tree};
 use corecast_wire::queue::Backend;
 use corecast_wire::{FenceKind, LineSlice, Segment, SegmentError, WORDS, Words};
@@ -250,7 +251,9 @@ impl Front {
 }
 
 /// Plans as words: for each tree its root, and for each rank its number of children and these; a
-/// barrier of rounds begins with their number.
+/// barrier of rounds begins with their number. Trees with groups have the number of groups, and for
+/// each of them what a tree has of children. At the end come the groups of broadcasts and the packages,
+/// if there are such.
 fn encode(plans: &Plans) -> Vec<u64> {
     let mut words = Vec::new();
     let tree = |words: &mut Vec<u64>, tree: &Tree| {
@@ -260,7 +263,22 @@ fn encode(plans: &Plans) -> Vec<u64> {
             words.extend(children.iter().map(|&child| child as u64));
         }
     };
+    let grouped = |words: &mut Vec<u64>, plan: &Grouped| {
+        words.push(plan.root() as u64);
+        for groups in plan.group_lists() {
+            words.push(groups.len() as u64);
+            for members in groups {
+                words.push(members.len() as u64);
+                words.extend(members.iter().map(|&member| member as u64));
+            }
+        }
+    };
     match plans.barrier() {
+        BarrierPlan::Groups { fan_in, fan_out } => {
+            words.push(groups_word(plans.len()) as u64);
+            grouped(&mut words, fan_in);
+            grouped(&mut words, fan_out);
+        }
         BarrierPlan::Trees { fan_in, fan_out } => {
             words.push(0);
             tree(&mut words, fan_in);
@@ -279,7 +297,26 @@ fn encode(plans: &Plans) -> Vec<u64> {
     }
     tree(&mut words, plans.broadcast());
     tree(&mut words, plans.reduce());
+    match plans.broadcast_groups() {
+        Some(plan) => {
+            words.push(1);
+            grouped(&mut words, plan);
+        }
+        None => words.push(0),
+    }
+    match plans.packages() {
+        Some(packages) => {
+            words.push(1);
+            words.extend(packages.iter().map(|&package| u64::from(package)));
+        }
+        None => words.push(0),
+    }
     words
+}
+
+/// What a barrier over groups begins with: more than the number of any rounds.
+fn groups_word(n: usize) -> usize {
+    n + 2
 }
 
 /// The plans for `n` ranks behind words that another process wrote; `None` if they are none.
@@ -299,6 +336,20 @@ fn decode(words: &[u64], n: usize) -> Option<Plans> {
         let root = next()?;
         Tree::from_children(root, lists(next, n)?).ok()
     }
+    fn grouped(next: &mut impl FnMut() -> Option<usize>, n: usize) -> Option<Grouped> {
+        let root = next()?;
+        let mut list = |_| {
+            let count = next().filter(|&count| count <= n)?;
+            (0..count)
+                .map(|_| {
+                    let count = next().filter(|&count| count <= n)?;
+                    (0..count).map(|_| next()).collect()
+                })
+                .collect()
+        };
+        let groups: Option<Vec<Vec<Vec<usize>>>> = (0..n).map(&mut list).collect();
+        Grouped::from_groups(root, groups?).ok()
+    }
     let barrier = match next()? {
         0 => BarrierPlan::Trees {
             fan_in: tree(&mut next, n)?,
@@ -308,10 +359,21 @@ fn decode(words: &[u64], n: usize) -> Option<Plans> {
             let rounds = (1..rounds).map(|_| lists(&mut next, n));
             BarrierPlan::Rounds(Rounds::new(n, rounds.collect::<Option<_>>()?).ok()?)
         }
+        word if word == groups_word(n) => BarrierPlan::Groups {
+            fan_in: grouped(&mut next, n)?,
+            fan_out: grouped(&mut next, n)?,
+        },
         _ => return None,
     };
-    let plans = Plans::new(barrier, tree(&mut next, n)?, tree(&mut next, n)?);
-    plans.ok().filter(|plans| plans.len() == n)
+    let mut plans = Plans::new(barrier, tree(&mut next, n)?, tree(&mut next, n)?).ok()?;
+    if next()? == 1 {
+        plans = plans.with_broadcast_groups(grouped(&mut next, n)?).ok()?;
+    }
+    if next()? == 1 {
+        let packages = (0..n).map(|_| u32::try_from(next()?).ok());
+        plans = plans.with_packages(packages.collect::<Option<_>>()?).ok()?;
+    }
+    Some(plans).filter(|plans| plans.len() == n)
 }
 
 #[cfg(test)]
@@ -328,8 +390,20 @@ mod tests {
     #[test]
     fn plans_come_back_and_garbage_does_not() {
         for n in [1, 2, 5, 9] {
-            for pattern in ["binomial", "chain", "dissemination:3"] {
-                let plans = plans(n, pattern);
+            for pattern in ["binomial", "chain", "dissemination:3", "groups"] {
+                let plans = match pattern {
+                    "groups" => {
+                        let flat = Grouped::flat(n, n / 2);
+                        let barrier = BarrierPlan::Groups {
+                            fan_in: flat.clone(),
+                            fan_out: Grouped::flat(n, 0),
+                        };
+                        let plans = plans(n, "chain").with_barrier(barrier).unwrap();
+                        let plans = plans.with_broadcast_groups(flat).unwrap();
+                        plans.with_packages((0..n as u32).collect()).unwrap()
+                    }
+                    pattern => plans(n, pattern),
+                };
                 let words = encode(&plans);
                 assert_eq!(decode(&words, n), Some(plans), "{n} {pattern}");
                 let mut rng = fastrand::Rng::with_seed(n as u64);

@@ -3,7 +3,7 @@
 // Each test takes what it needs.
 #![allow(dead_code)]
 
-use corecast_coll::Combine;
+use corecast_coll::{Combine, Groups};
 use corecast_wire::Fabric;
 use std::convert::Infallible;
 use std::ops::{Add, Range};
@@ -15,7 +15,9 @@ pub(crate) struct Sent {
     pub(crate) notifications: usize,
     pub(crate) messages: usize,
     pub(crate) loans: usize,
-    /// Of messages and loans.
+    /// Lines read that somebody posted on, and additions to lines.
+    pub(crate) shared: usize,
+    /// Of messages, loans, and lines read.
     pub(crate) bytes: usize,
 }
 
@@ -27,6 +29,7 @@ impl Add for Sent {
             notifications: self.notifications + other.notifications,
             messages: self.messages + other.messages,
             loans: self.loans + other.loans,
+            shared: self.shared + other.shared,
             bytes: self.bytes + other.bytes,
         }
     }
@@ -41,6 +44,11 @@ pub(crate) struct Channels {
     pub(crate) rank: usize,
     out: Vec<Out>,
     into: Vec<Into>,
+    posts: Vec<Vec<Sender<Vec<u8>>>>,
+    reads: Vec<Receiver<Vec<u8>>>,
+    adds: Vec<Sender<()>>,
+    /// With how many are to add.
+    collects: Vec<(Receiver<()>, usize)>,
     sent: Sent,
 }
 
@@ -76,6 +84,32 @@ impl Fabric for Channels {
 
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Infallible> {
         payload.copy_from_slice(&self.into[peer][1].recv().unwrap());
+        Ok(())
+    }
+
+    fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Infallible> {
+        for reader in &self.posts[line] {
+            reader.send(payload.to_vec()).unwrap();
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Infallible> {
+        self.sent.shared += 1;
+        self.sent.bytes += payload.len();
+        payload.copy_from_slice(&self.reads[line].recv().unwrap());
+        Ok(())
+    }
+
+    fn add(&mut self, line: usize) -> Result<(), Infallible> {
+        self.sent.shared += 1;
+        self.adds[line].send(()).unwrap();
+        Ok(())
+    }
+
+    fn collect(&mut self, line: usize) -> Result<(), Infallible> {
+        let (line, members) = &self.collects[line];
+        (0..*members).for_each(|_| line.recv().unwrap());
         Ok(())
     }
 
@@ -129,11 +163,20 @@ impl Fabric for Channels {
 
 /// Runs `body` on `n` ranks and returns what all of them sent. Nothing may be left unheard.
 pub(crate) fn run(n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
+    run_with(&Groups::new(n), n, body)
+}
+
+/// The same where these groups share lines.
+pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
     let mut fabrics: Vec<Channels> = (0..n)
         .map(|rank| Channels {
             rank,
             out: Vec::new(),
             into: Vec::new(),
+            posts: Vec::new(),
+            reads: Vec::new(),
+            adds: Vec::new(),
+            collects: Vec::new(),
             sent: Sent::default(),
         })
         .collect();
@@ -143,6 +186,21 @@ pub(crate) fn run(n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
             let [(a, x), (b, y), (c, z)] = ends;
             fabrics[from].out.push([a, b, c]);
             fabrics[to].into.push([x, y, z]);
+        }
+    }
+    for group in groups.notices() {
+        let (ends, lines): (Vec<_>, Vec<_>) = group.others.iter().map(|_| channel()).unzip();
+        fabrics[group.one].posts.push(ends);
+        for (&reader, line) in group.others.iter().zip(lines) {
+            fabrics[reader].reads.push(line);
+        }
+    }
+    for group in groups.tallies() {
+        let (end, line) = channel();
+        let members = group.others.len();
+        fabrics[group.one].collects.push((line, members));
+        for &adder in &group.others {
+            fabrics[adder].adds.push(end.clone());
         }
     }
     std::thread::scope(|scope| {
@@ -158,6 +216,10 @@ pub(crate) fn run(n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
     for fabric in &fabrics {
         let mut ends = fabric.into.iter().flatten();
         assert!(ends.all(|end| end.try_recv().is_err()), "nobody heard it");
+        let mut lines = fabric.reads.iter();
+        assert!(lines.all(|line| line.try_recv().is_err()), "nobody read it");
+        let mut lines = fabric.collects.iter();
+        assert!(lines.all(|(line, _)| line.try_recv().is_err()), "too many");
     }
     let sent = fabrics.iter().map(|fabric| fabric.sent);
     sent.fold(Sent::default(), Add::add)

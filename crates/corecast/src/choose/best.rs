@@ -122,8 +122,8 @@ impl Searcher {
         }
     }
 
-    /// What pattern `optimal` comes to, for those who asked for it: a tree, since collectives run
-    /// no groups, so that costs of shared lines are left out.
+    /// What pattern `optimal` comes to, for those who asked for it: a tree, as costs of
+    /// shared lines are left out: no probe measures them.
     pub(super) fn optimal(&self, costs: &CostModel, root: usize) -> Result<Found, PlanError> {
         let (start, limit) = (Instant::now(), cpu_time() + OPTIMAL_LIMIT);
         let mut tally = self.tally.get();

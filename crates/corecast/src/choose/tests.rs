@@ -291,7 +291,7 @@ fn the_optimum_is_looked_for_where_it_was_asked_for() {
     assert!(optimal[0] <= best[0] && optimal[1] <= best[1]);
 }
 
-/// Collectives run no groups, whatever they would save.
+/// No probe measures shared lines, so what they would save by somebody's figures is left out.
 #[test]
 fn costs_of_shared_lines_make_no_groups() {
     let words = "package:2 core:3 send=10,20 receive=30,60 write=5 transfer=2,4";

@@ -1,0 +1,85 @@
+//! In and out over trees whose parents serve groups that share a line: CLa's notification trees (§3.1,
+//! §3.2).
+//!
+//! ```text
+//!        0            in:   1, 2 and 3 add to one line, which 0 collects; 4 notifies 0
+//!      ╱ │            out:  0 notifies 4, and posts once for 1, 2 and 3
+//!     4  ├─┬─┐
+//!        1 2 3
+//! ```
+//!
+//! One group of all others is CLa's *same line* in both directions. Each group has lines of its own
+//! (*single-use lines*), so that nobody polls a line that another group writes.
+
+use crate::groups::{FanIn, FanOut, Groups, Stop};
+use corecast_plan::groups::Grouped;
+use corecast_wire::Fabric;
+
+/// One rank's part of a barrier over groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ways {
+    fan_in: FanIn,
+    fan_out: FanOut,
+}
+
+impl Ways {
+    /// The parts of all ranks. Where the two ways have different roots, the first one tells the second.
+    ///
+    /// # Panics
+    ///
+    /// If the ways are for teams of different sizes.
+    pub fn all(fan_in: &Grouped, fan_out: &Grouped, groups: &mut Groups) -> Vec<Self> {
+        assert_eq!(fan_in.len(), fan_out.len(), "two ways of one team");
+        let (last, first) = (fan_in.root(), fan_out.root());
+        let mut inward = FanIn::all(fan_in, groups);
+        let mut outward = FanOut::all(fan_out, groups);
+        if last != first {
+            inward[last].to = Some(Stop::Rank(first));
+            outward[first].from = Some(Stop::Rank(last));
+        }
+        let ways = inward.into_iter().zip(outward);
+        ways.map(|(fan_in, fan_out)| Self { fan_in, fan_out })
+            .collect()
+    }
+}
+
+/// Comes, and leaves when everybody has come.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// n − 1 additions or notifications in and n − 1 reads out; a parent writes one line for each group,
+/// and takes one from it.
+///
+/// # Source
+///
+/// CLa §3.1 and §3.2, Equations 6 to 9 and 14 to 18, and 26 for trees of groups.
+#[inline(always)]
+pub fn groups<F: Fabric>(fabric: &mut F, ways: &Ways) -> Result<(), F::Error> {
+    for &from in &ways.fan_in.from {
+        match from {
+            Stop::Rank(peer) => fabric.wait(peer)?,
+            Stop::Line(line) => fabric.collect(line)?,
+        }
+    }
+    match ways.fan_in.to {
+        Some(Stop::Rank(peer)) => fabric.notify(peer)?,
+        Some(Stop::Line(line)) => fabric.add(line)?,
+        None => {}
+    }
+    match ways.fan_out.from {
+        Some(Stop::Rank(peer)) => fabric.wait(peer)?,
+        Some(Stop::Line(line)) => fabric.read(line, &mut [])?,
+        None => {}
+    }
+    for &to in &ways.fan_out.to {
+        match to {
+            Stop::Rank(peer) => fabric.notify(peer)?,
+            Stop::Line(line) => fabric.post(line, &[])?,
+        }
+    }
+    Ok(())
+}

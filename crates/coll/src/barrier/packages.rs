@@ -1,0 +1,80 @@
+//! What the barriers with a step between packages share: a dissemination in each package, and the list of
+//! its ranks.
+
+use super::m_way::best_m;
+use corecast_plan::Rounds;
+
+/// The ranks of each package, in order; `packages` has each rank's.
+pub(super) fn members(packages: &[u32]) -> Vec<Vec<usize>> {
+    let mut all: Vec<(u32, Vec<usize>)> = Vec::new();
+    for (rank, &package) in packages.iter().enumerate() {
+        match all.iter_mut().find(|(other, _)| *other == package) {
+            Some((_, members)) => members.push(rank),
+            None => all.push((package, vec![rank])),
+        }
+    }
+    all.into_iter().map(|(_, members)| members).collect()
+}
+
+/// An m-way dissemination in each package with its own best m, all packages at the same time, and then
+/// `last`, whom each rank tells of its package.
+pub(super) fn rounds(n: usize, packages: &[Vec<usize>], last: Vec<Vec<usize>>) -> Rounds {
+    let mut targets: Vec<Vec<Vec<usize>>> = Vec::new();
+    for members in packages {
+        let inside = Rounds::dissemination(members.len(), best_m(members.len()) + 1);
+        for round in 0..inside.count() {
+            if targets.len() == round {
+                targets.push(vec![Vec::new(); n]);
+            }
+            for (place, &rank) in members.iter().enumerate() {
+                let told = inside.targets(round, place).iter();
+                targets[round][rank] = told.map(|&place| members[place]).collect();
+            }
+        }
+    }
+    if last.iter().any(|told| !told.is_empty()) {
+        targets.push(last);
+    }
+    match Rounds::new(n, targets) {
+        Ok(rounds) => rounds,
+        Err(error) => panic!("packages that tell each other are a barrier: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{package_root_rounds, pair_wise_rounds};
+
+    /// Making rounds checks that they are a barrier.
+    #[test]
+    fn any_packages_make_a_barrier() {
+        for n in 1..=13usize {
+            for count in 1..=4u32 {
+                for shape in 0..3u32 {
+                    let package = |rank: usize| match shape {
+                        0 => rank as u32 % count,
+                        1 => rank as u32 * count / n as u32,
+                        _ => (rank as u32).saturating_sub(n as u32 - count.min(n as u32)),
+                    };
+                    let packages: Vec<u32> = (0..n).map(package).collect();
+                    assert_eq!(pair_wise_rounds(&packages).len(), n);
+                    assert_eq!(package_root_rounds(&packages).len(), n);
+                }
+            }
+        }
+        // 3 and 2 ranks: the last round alone crosses, with a line read by each rank.
+        for rounds in [
+            pair_wise_rounds(&[0, 0, 0, 1, 1]),
+            package_root_rounds(&[0, 0, 0, 1, 1]),
+        ] {
+            let crossing = |round: usize| {
+                let told = |rank: usize| rounds.targets(round, rank).iter();
+                let far = |rank: usize| told(rank).filter(move |&&other| (rank < 3) != (other < 3));
+                (0..5).map(|rank| far(rank).count()).sum::<usize>()
+            };
+            let last = rounds.count() - 1;
+            assert_eq!((0..last).map(crossing).sum::<usize>(), 0);
+            assert_eq!(crossing(last), 5);
+        }
+    }
+}

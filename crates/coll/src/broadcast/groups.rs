@@ -1,0 +1,34 @@
+//! Down a tree whose parents serve groups: one line for all members of a group, the payload in it
+//! (CLa §4.1.2, several groups of children for each parent).
+
+use crate::groups::{FanOut, Stop};
+use corecast_wire::Fabric;
+
+/// Gives the `payload` of the root of the plan, which fits a line, to everybody.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// n − 1 reads; a parent writes one line for each group.
+///
+/// # Source
+///
+/// CLa §4.1, Figure 12; groups are flow control for themselves, see [`line`](super::line).
+#[inline(always)]
+pub fn groups<F: Fabric>(fabric: &mut F, way: &FanOut, payload: &mut [u8]) -> Result<(), F::Error> {
+    match way.from {
+        Some(Stop::Rank(peer)) => fabric.receive(peer, payload)?,
+        Some(Stop::Line(line)) => fabric.read(line, payload)?,
+        None => {}
+    }
+    for &to in &way.to {
+        match to {
+            Stop::Rank(peer) => fabric.send(peer, payload)?,
+            Stop::Line(line) => fabric.post(line, payload)?,
+        }
+    }
+    Ok(())
+}

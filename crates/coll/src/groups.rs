@@ -1,0 +1,215 @@
+//! Lines that a group shares: who writes them, who reads them, and how each rank numbers its own.
+//!
+//! ```text
+//! notice: one posts, all others read              tally: all others add, one collects
+//!
+//!            ┌──► reader                               adder ──┐
+//!   writer ──┼──► reader      one line                 adder ──┼──► reader     one line
+//!            └──► reader                               adder ──┘
+//! ```
+//!
+//! An algorithm that needs such lines asks for them when a team is made, and gets their numbers; its
+//! operations say only which of the rank's lines they mean, see [`Fabric`](corecast_wire::Fabric).
+
+use corecast_plan::groups::Grouped;
+
+/// The ranks that share one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Who posts, or collects.
+    pub one: usize,
+    /// Who reads, or adds.
+    pub others: Vec<usize>,
+}
+
+/// How the ranks of a group number its line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// The line among those that the one posts on, or collects.
+    pub one: usize,
+    /// The line among those that each of the others reads, or adds to.
+    pub others: Vec<usize>,
+}
+
+/// All shared lines of a team, in an order that all ranks agree on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Groups {
+    notices: Vec<Group>,
+    tallies: Vec<Group>,
+    posts: Vec<usize>,
+    reads: Vec<usize>,
+    adds: Vec<usize>,
+    collects: Vec<usize>,
+}
+
+impl Groups {
+    /// None, for a team of `n`.
+    pub fn new(n: usize) -> Self {
+        Self {
+            posts: vec![0; n],
+            reads: vec![0; n],
+            adds: vec![0; n],
+            collects: vec![0; n],
+            ..Self::default()
+        }
+    }
+
+    /// A line that `one` posts on and all of `others` read.
+    ///
+    /// # Panics
+    ///
+    /// If `others` is empty, or a rank is outside of the team.
+    pub fn notice(&mut self, one: usize, others: Vec<usize>) -> Numbers {
+        let group = Group { one, others };
+        let numbers = number(&group, &mut self.posts, &mut self.reads);
+        self.notices.push(group);
+        numbers
+    }
+
+    /// A line that all of `others` add to and `one` collects.
+    ///
+    /// # Panics
+    ///
+    /// As [`notice`](Self::notice).
+    pub fn tally(&mut self, one: usize, others: Vec<usize>) -> Numbers {
+        let group = Group { one, others };
+        let numbers = number(&group, &mut self.collects, &mut self.adds);
+        self.tallies.push(group);
+        numbers
+    }
+
+    /// Lines that one posts on.
+    pub fn notices(&self) -> &[Group] {
+        &self.notices
+    }
+
+    /// Lines that one collects.
+    pub fn tallies(&self) -> &[Group] {
+        &self.tallies
+    }
+}
+
+fn number(group: &Group, ones: &mut [usize], others: &mut [usize]) -> Numbers {
+    assert!(!group.others.is_empty(), "a line is shared with somebody");
+    let next = |counts: &mut [usize], rank: usize| {
+        counts[rank] += 1;
+        counts[rank] - 1
+    };
+    Numbers {
+        one: next(ones, group.one),
+        others: group
+            .others
+            .iter()
+            .map(|&rank| next(others, rank))
+            .collect(),
+    }
+}
+
+/// Where a notification goes to, or comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// A group of one: the link to this rank.
+    Rank(usize),
+    /// This rank's line of that number.
+    Line(usize),
+}
+
+/// One rank's part of a way in over [groups](corecast_plan::groups).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FanIn {
+    /// Its groups, in their order.
+    pub from: Vec<Stop>,
+    /// Its parent, unless it is the root.
+    pub to: Option<Stop>,
+}
+
+/// One rank's part of a way out over groups.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FanOut {
+    /// Its parent, unless it is the root.
+    pub from: Option<Stop>,
+    /// Its groups, in their order.
+    pub to: Vec<Stop>,
+}
+
+impl FanIn {
+    /// The parts of all ranks, and a tally for each group of two or more.
+    pub fn all(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
+        let mut all = vec![Self::default(); plan.len()];
+        each(plan, |parent, members| match members {
+            [member] => {
+                all[parent].from.push(Stop::Rank(*member));
+                all[*member].to = Some(Stop::Rank(parent));
+            }
+            _ => {
+                let numbers = groups.tally(parent, members.to_vec());
+                all[parent].from.push(Stop::Line(numbers.one));
+                for (&member, line) in members.iter().zip(numbers.others) {
+                    all[member].to = Some(Stop::Line(line));
+                }
+            }
+        });
+        all
+    }
+}
+
+impl FanOut {
+    /// The parts of all ranks, and a notice for each group of two or more.
+    pub fn all(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
+        let mut all = vec![Self::default(); plan.len()];
+        each(plan, |parent, members| match members {
+            [member] => {
+                all[parent].to.push(Stop::Rank(*member));
+                all[*member].from = Some(Stop::Rank(parent));
+            }
+            _ => {
+                let numbers = groups.notice(parent, members.to_vec());
+                all[parent].to.push(Stop::Line(numbers.one));
+                for (&member, line) in members.iter().zip(numbers.others) {
+                    all[member].from = Some(Stop::Line(line));
+                }
+            }
+        });
+        all
+    }
+}
+
+fn each(plan: &Grouped, mut visit: impl FnMut(usize, &[usize])) {
+    for (parent, groups) in plan.group_lists().iter().enumerate() {
+        groups.iter().for_each(|members| visit(parent, members));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rank_numbers_its_own_lines() {
+        let mut groups = Groups::new(4);
+        let first = groups.notice(0, vec![1, 2]);
+        let second = groups.notice(0, vec![3, 2]);
+        let third = groups.tally(2, vec![0, 1]);
+        assert_eq!((first.one, &first.others[..]), (0, &[0, 0][..]));
+        assert_eq!((second.one, &second.others[..]), (1, &[0, 1][..]));
+        assert_eq!((third.one, &third.others[..]), (0, &[0, 0][..]));
+        assert_eq!((groups.notices().len(), groups.tallies().len()), (2, 1));
+    }
+
+    #[test]
+    fn groups_of_one_are_links() {
+        let lists = vec![vec![vec![3], vec![1, 2]], vec![], vec![], vec![]];
+        let plan = Grouped::from_groups(0, lists).unwrap();
+        let mut groups = Groups::new(4);
+        let (fan_in, fan_out) = (
+            FanIn::all(&plan, &mut groups),
+            FanOut::all(&plan, &mut groups),
+        );
+        assert_eq!(fan_in[0].from, [Stop::Rank(3), Stop::Line(0)]);
+        assert_eq!(fan_out[0].to, fan_in[0].from);
+        assert_eq!((fan_in[0].to, fan_out[0].from), (None, None));
+        assert_eq!(fan_in[3].to, Some(Stop::Rank(0)));
+        assert_eq!(fan_out[2].from, Some(Stop::Line(0)));
+        assert_eq!((groups.notices().len(), groups.tallies().len()), (1, 1));
+    }
+}

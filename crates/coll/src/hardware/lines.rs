@@ -1,0 +1,313 @@
+//! One rank's ends of the lines that groups share.
+
+use super::{Hardware, Here, Link};
+use crate::board::PeerWatch;
+use crate::failure::Failure;
+use crate::groups::{Group, Groups};
+use crate::operation::Mark;
+use corecast_wire::bulk::Desk;
+use corecast_wire::notice::{self, Reader, Writer};
+use corecast_wire::park::ANY;
+use corecast_wire::queue::Received;
+use corecast_wire::wait::Watch;
+use corecast_wire::{FenceKind, Line, LineRef, Parker, Segment, SegmentError, Tally};
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The ends of one rank, by the numbers that [`Groups`] gives out.
+#[derive(Debug, Default)]
+pub(crate) struct SharedLines {
+    posts: Vec<Post>,
+    reads: Vec<Read>,
+    adds: Vec<Add>,
+    collects: Vec<Collect>,
+}
+
+#[derive(Debug)]
+struct Post {
+    writer: Writer,
+    readers: Box<[usize]>,
+    room_token: u32,
+}
+
+#[derive(Debug)]
+struct Read {
+    reader: Reader,
+    peer: usize,
+    token: u32,
+}
+
+#[derive(Debug)]
+struct Add {
+    tally: LineRef<Tally>,
+    bell: LineRef<Line<Parker>>,
+    token: u32,
+    members: u64,
+    /// Additions of this rank so far.
+    count: u64,
+}
+
+#[derive(Debug)]
+struct Collect {
+    tally: LineRef<Tally>,
+    members: Box<[usize]>,
+    token: u32,
+    /// The sum when all have added as often as this rank has collected.
+    sum: u64,
+}
+
+/// Bytes that each rank's segment needs for the lines that it posts on or collects.
+pub(crate) fn shared_bytes(n: usize, groups: &Groups) -> Vec<usize> {
+    let mut bytes = vec![0; n];
+    for group in groups.notices() {
+        bytes[group.one] += notice::bytes(group.others.len());
+    }
+    for group in groups.tallies() {
+        bytes[group.one] += Segment::bytes_for::<Tally>(1);
+    }
+    bytes
+}
+
+/// The ends of all ranks in one lane. Lines lie with whoever posts or collects; those of ranks that are
+/// not `owned` are passed over.
+pub(crate) fn ends(
+    groups: &Groups,
+    lane: usize,
+    owned: impl Fn(usize) -> bool,
+    (homes, parkers): (&[Arc<Segment>], &[LineRef<Line<Parker>>]),
+    fence: FenceKind,
+) -> Result<Vec<SharedLines>, SegmentError> {
+    let (notices, tallies) = (groups.notices(), groups.tallies());
+    let mut all: Vec<SharedLines> = homes.iter().map(|_| SharedLines::default()).collect();
+    let mut number = (lane * (notices.len() + tallies.len())) as u32;
+    for Group { one, others } in notices {
+        let parts = notice::parts(number, others.len(), &homes[*one])?;
+        if owned(*one) {
+            let bells: Vec<_> = others.iter().map(|&rank| parkers[rank].clone()).collect();
+            all[*one].posts.push(Post {
+                writer: parts.writer(&bells, fence),
+                readers: others.as_slice().into(),
+                room_token: notice::room_token(number),
+            });
+        }
+        for (index, &rank) in others.iter().enumerate() {
+            if owned(rank) {
+                all[rank].reads.push(Read {
+                    reader: parts.reader(index, &parkers[*one], fence),
+                    peer: *one,
+                    token: notice::token(number),
+                });
+            }
+        }
+        number += 1;
+    }
+    for Group { one, others } in tallies {
+        let tally: LineRef<Tally> = homes[*one].lines(1)?.get(0);
+        let token = notice::token(number);
+        if owned(*one) {
+            all[*one].collects.push(Collect {
+                tally: tally.clone(),
+                members: others.as_slice().into(),
+                token,
+                sum: 0,
+            });
+        }
+        for &rank in others {
+            if owned(rank) {
+                all[rank].adds.push(Add {
+                    tally: tally.clone(),
+                    bell: parkers[*one].clone(),
+                    token,
+                    members: others.len() as u64,
+                    count: 0,
+                });
+            }
+        }
+        number += 1;
+    }
+    Ok(all)
+}
+
+/// Watches all members of a group, those that have not come to this operation first: of them one is to
+/// be named where patience ends.
+struct GroupWatch<'a> {
+    here: &'a Here,
+    members: &'a [usize],
+}
+
+impl Watch for GroupWatch<'_> {
+    type Error = Failure;
+
+    fn check(&mut self, waited: Duration) -> Result<(), Failure> {
+        for there in [false, true] {
+            let watches = self.members.iter().map(|&peer| self.here.watch(peer));
+            watches
+                .filter(|watch| watch.is_there() == there)
+                .try_for_each(|mut watch| watch.check(waited))?;
+        }
+        Ok(())
+    }
+}
+
+/// Watches whoever is to post on a line, and sends or lends instead: it gives another length than this
+/// rank expects, and both could wait for ever.
+struct NothingElse<'a> {
+    watch: PeerWatch<'a>,
+    /// What else joins the two.
+    link: Option<(usize, &'a Link)>,
+    desk: &'a RefCell<&'a mut Desk>,
+    tag: u32,
+    expected: usize,
+}
+
+impl Watch for NothingElse<'_> {
+    type Error = Failure;
+
+    fn check(&mut self, waited: Duration) -> Result<(), Failure> {
+        if let Some((index, link)) = self.link {
+            // Looked at first: whoever has given another length may have gone on.
+            let sent = link.receiver.peek().map(|next| (next.tag, next.len));
+            let given = sent.or_else(|| self.desk.borrow_mut().peek(index));
+            if let Some((tag, len)) = given
+                && tag == self.tag
+            {
+                return Err(self.watch.length(len, self.expected));
+            }
+        }
+        self.watch.check(waited)
+    }
+}
+
+impl Hardware {
+    #[inline(always)]
+    pub(super) fn post_line(&mut self, line: usize, payload: &[u8]) -> Result<(), Failure> {
+        if self.lines.posts[line].writer.holder().is_some() {
+            self.wait_for_room(line)?;
+        }
+        let tag = self.mark.tag();
+        self.lines.posts[line].writer.post(tag, payload);
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_for_room(&mut self, line: usize) -> Result<(), Failure> {
+        while let Some(reader) = self.lines.posts[line].writer.holder() {
+            let Post {
+                readers,
+                room_token,
+                ..
+            } = &self.lines.posts[line];
+            let (peer, token) = (readers[reader], *room_token);
+            let freed = |lines: &mut SharedLines| {
+                let holder = lines.posts[line].writer.holder();
+                (holder != Some(reader)).then_some(())
+            };
+            if self.desk.is_staging() {
+                self.stage_lines_until(peer, freed)?;
+            }
+            let (here, lines) = (&self.here, &mut self.lines);
+            here.wait(&self.governor, token, peer, || freed(lines))?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(super) fn read_line(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Failure> {
+        let peer = self.lines.reads[line].peer;
+        if self.desk.is_staging() {
+            self.stage_lines_until(peer, |lines| lines.reads[line].reader.look().map(drop))?;
+        }
+        let Read { reader, token, .. } = &self.lines.reads[line];
+        let (tag, expected, index) = (self.mark.tag(), payload.len(), self.link_of[peer] as usize);
+        let (desk, here, links) = (RefCell::new(&mut self.desk), &self.here, &self.links);
+        let watch = || NothingElse {
+            watch: here.watch(peer),
+            link: links.get(index).map(|link| (index, link)),
+            desk: &desk,
+            tag,
+            expected,
+        };
+        let waited = self.governor.wait_watched(*token, watch, || reader.look());
+        // What ended the wait may have come with what it was for: one more look decides.
+        let noticed = match waited.or_else(|failure| reader.look().ok_or(failure)) {
+            Ok(noticed) => noticed,
+            Err(failure) => return Err(here.board.fail(failure)),
+        };
+        let (tag, len) = (noticed.tag, noticed.len);
+        if (tag, len) != (self.mark.tag(), payload.len()) {
+            return Err(self.unexpected(peer, payload.len(), Received { len, tag }));
+        }
+        self.lines.reads[line].reader.take(payload);
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(super) fn add_to_line(&mut self, line: usize) {
+        let add = &mut self.lines.adds[line];
+        add.count += 1;
+        let sum = add.tally.add(self.mark.share());
+        // Whoever comes last wakes the one who collects: before, it would look in vain.
+        if Mark::is_counted(add.count.wrapping_mul(add.members), sum) {
+            add.bell.wake_for(add.token, self.governor.fence());
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn collect_line(&mut self, line: usize) -> Result<(), Failure> {
+        let collect = &mut self.lines.collects[line];
+        let shares = self.mark.share().wrapping_mul(collect.members.len() as u64);
+        collect.sum = collect.sum.wrapping_add(shares);
+        let expected = collect.sum;
+        if self.desk.is_staging() {
+            let first = collect.members[0];
+            self.stage_lines_until(first, |lines| {
+                let found = lines.collects[line].tally.sum();
+                Mark::is_counted(expected, found).then_some(())
+            })?;
+        }
+        let Collect {
+            tally,
+            members,
+            token,
+            ..
+        } = &self.lines.collects[line];
+        let look = || Some(tally.sum()).filter(|&found| Mark::is_counted(expected, found));
+        let here = &self.here;
+        let watch = || GroupWatch { here, members };
+        let waited = self.governor.wait_watched(*token, watch, look);
+        // What ended the wait may have come with what it was for: one more look decides.
+        let found = waited.or_else(|failure| look().ok_or(failure));
+        match found {
+            Ok(found) if found == expected => Ok(()),
+            Ok(_) => Err(self.here.board.fail(self.strangers(members))),
+            Err(failure) => Err(self.here.board.fail(failure)),
+        }
+    }
+
+    /// The failure of a group of whom not all have the history of this rank.
+    #[cold]
+    #[inline(never)]
+    fn strangers(&self, members: &[usize]) -> Failure {
+        let mut watches = members.iter().map(|&peer| self.here.watch(peer));
+        watches
+            .find_map(|watch| watch.difference())
+            .unwrap_or_else(|| self.here.watch(members[0]).mismatch())
+    }
+
+    /// Goes on copying to the outbox until all is copied, or a line is ready for what is to come.
+    #[cold]
+    #[inline(never)]
+    fn stage_lines_until(
+        &mut self,
+        peer: usize,
+        mut ready: impl FnMut(&mut SharedLines) -> Option<()>,
+    ) -> Result<(), Failure> {
+        let (desk, lines, here) = (&mut self.desk, &mut self.lines, &self.here);
+        here.wait(&self.governor, ANY, peer, || {
+            desk.advance();
+            (!desk.is_staging() || ready(lines).is_some()).then_some(())
+        })
+    }
+}

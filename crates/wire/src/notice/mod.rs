@@ -1,0 +1,150 @@
+//! Lines that many read: one writer, a fixed set of readers, and a payload in the flag's line.
+//!
+//! CLa's one-to-many synchronisation over the *same line* (§3.2) and its one-line broadcast (§4.1):
+//! the writer stores once, however many poll. A notice is a ring of such lines, so that each is used
+//! again only when nobody polls it any more (*single-use lines*, §3.3).
+//!
+//! ```text
+//!            ┌──────┬──────┬──────┬─ ─ ─┐      reader 0 polls slot p + 1
+//!   writer ─►│ p - 1│  p   │ p + 1│     │ ◄──  reader 1 polls slot p
+//!            └──────┴──────┴──────┴─ ─ ─┘
+//!            ◄── reader 0: has read p          a line of its own for each reader, written
+//!            ◄── reader 1: has read p - 4      twice a lap, read when slots seem to run out
+//! ```
+//!
+//! | slot | header | payload belongs to | next |
+//! | --- | --- | --- | --- |
+//! | free | an older number | writer | writer writes payload, then header |
+//! | full | this number | readers, who only read | each reads payload, some time gives back |
+//!
+//! **Invariant 1:** the writer touches the slot of post p only after it has seen that *every* reader
+//! has given back post p − [`NOTICE_SLOTS`]. **Invariant 2:** a reader touches the slot of post p only
+//! after it has seen the header of p. **Invariant 3:** a reader that has read everything has given back
+//! all but less than half a lap, so a writer never waits for one that waits for it.
+//!
+//! Orderings: header `Release` → `Acquire` carries the payload to each reader; a reader's line
+//! `Release` → `Acquire` carries the permission to overwrite back.
+//!
+//! Nothing here waits: whoever does looks again and again by the governor, with [`token`] for the
+//! readers and [`room_token`] for the writer.
+
+mod reader;
+mod slot;
+mod writer;
+
+pub use reader::{Noticed, Reader};
+pub use slot::NOTICE_PAYLOAD_BYTES;
+pub use writer::Writer;
+
+use crate::park::Parker;
+use crate::segment::{LineRef, LineSlice, Segment, SegmentError};
+use crate::{FenceKind, Flag, Line};
+use slot::Slot;
+use std::sync::Arc;
+
+/// Lines of a notice: a writer can be so many posts ahead of its slowest reader.
+#[cfg(not(loom))]
+pub const NOTICE_SLOTS: usize = 8;
+/// As few as can be in a model.
+#[cfg(loom)]
+pub const NOTICE_SLOTS: usize = 2;
+
+/// Bytes that a notice with so many readers takes in its writer's segment.
+pub const fn bytes(readers: usize) -> usize {
+    Segment::bytes_for::<Slot>(NOTICE_SLOTS) + Segment::bytes_for::<Flag>(readers)
+}
+
+/// The token by which a thread waits for a post of notice number `number`, or for a
+/// [`Tally`](crate::Tally) with that number.
+pub const fn token(number: u32) -> u32 {
+    8 * number + 6
+}
+
+/// The token by which the writer of notice number `number` waits for room.
+pub const fn room_token(number: u32) -> u32 {
+    8 * number + 7
+}
+
+/// The memory of a notice, before it has ends: for processes, each of which makes its own.
+#[derive(Debug)]
+pub struct Parts {
+    ring: LineSlice<Slot>,
+    /// How many posts each reader has given back.
+    read: LineSlice<Flag>,
+    number: u32,
+}
+
+/// Takes the memory of a notice in `memory`, the writer's. `number` tells it from every other notice
+/// and tally that shares a parker with it.
+///
+/// # Errors
+///
+/// [`SegmentError::Full`] when the segment is smaller than [`bytes`] says.
+///
+/// # Panics
+///
+/// If `number` is above 2^28, or there are no readers.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_wire::{Parker, Line, Segment, fence_kind, notice};
+///
+/// let memory = Segment::new(notice::bytes(2), None)?;
+/// let parts = notice::parts(0, 2, &memory)?;
+/// let bells = [Segment::one::<Line<Parker>>(None)?, Segment::one::<Line<Parker>>(None)?];
+/// let mut writer = parts.writer(&bells, fence_kind());
+/// let mut readers = [0, 1].map(|index| parts.reader(index, &bells[0], fence_kind()));
+///
+/// writer.post(7, b"for all");
+/// for reader in &mut readers {
+///     let mut payload = [0; 7];
+///     assert_eq!(reader.look().map(|noticed| noticed.tag), Some(7));
+///     reader.take(&mut payload);
+///     assert_eq!(&payload, b"for all");
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn parts(number: u32, readers: usize, memory: &Arc<Segment>) -> Result<Parts, SegmentError> {
+    assert!(number <= 1 << 28, "too many notices: {number}");
+    assert!(readers > 0, "a notice has readers");
+    Ok(Parts {
+        ring: memory.lines(NOTICE_SLOTS)?,
+        read: memory.lines(readers)?,
+        number,
+    })
+}
+
+impl Parts {
+    /// The writing end, of which there must be one. `bells` are where the readers sleep, in order.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many bells as readers.
+    pub fn writer(&self, bells: &[LineRef<Line<Parker>>], fence: FenceKind) -> Writer {
+        assert_eq!(bells.len(), self.read.len(), "a bell for each reader");
+        Writer::new(
+            (self.ring.clone(), self.read.clone()),
+            bells.into(),
+            token(self.number),
+            fence,
+        )
+    }
+
+    /// The end of reader number `index`, of which there must be one. `bell` is where the writer sleeps.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such reader.
+    pub fn reader(&self, index: usize, bell: &LineRef<Line<Parker>>, fence: FenceKind) -> Reader {
+        Reader::new(
+            (self.ring.clone(), self.read.get(index)),
+            bell.clone(),
+            room_token(self.number),
+            fence,
+        )
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,0 +1,106 @@
+//! The reading ends.
+
+use super::NOTICE_SLOTS;
+use super::slot::{Header, NOTICE_PAYLOAD_BYTES, Slot, slot};
+use crate::park::Parker;
+use crate::segment::{LineRef, LineSlice};
+use crate::sync::order;
+use crate::{FenceKind, Flag, Line};
+
+/// One reader's end of a notice. Not shared: one thread reads here.
+#[derive(Debug)]
+pub struct Reader {
+    ring: LineSlice<Slot>,
+    /// How many posts this reader has given back.
+    given_back: LineRef<Flag>,
+    writer: LineRef<Line<Parker>>,
+    /// Posts read so far.
+    read: u64,
+    give_back_at: u64,
+    room_token: u32,
+    fence: FenceKind,
+}
+
+/// What a post is, besides its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Noticed {
+    /// Bytes of payload. Another process may write what it likes: up to 255.
+    pub len: usize,
+    /// The writer's tag.
+    pub tag: u32,
+}
+
+/// After how many posts a reader gives them back: rarely enough to cost little, often enough that the
+/// writer finds half of the slots free.
+const GIVE_BACK_STEP: u64 = NOTICE_SLOTS as u64 / 2;
+
+impl Reader {
+    pub(super) fn new(
+        (ring, given_back): (LineSlice<Slot>, LineRef<Flag>),
+        writer: LineRef<Line<Parker>>,
+        room_token: u32,
+        fence: FenceKind,
+    ) -> Self {
+        Self {
+            ring,
+            given_back,
+            writer,
+            read: 0,
+            give_back_at: GIVE_BACK_STEP,
+            room_token,
+            fence,
+        }
+    }
+
+    #[inline(always)]
+    fn header(&self) -> Option<Header> {
+        let next = self.read + 1;
+        // Acquire: synchronises with the Release in `Writer::post` (Invariant 2).
+        let header = Header(slot(&self.ring, next).header.load(order::notice()));
+        header.is(next).then_some(header)
+    }
+
+    /// The next post, if it is there. It stays.
+    #[inline(always)]
+    pub fn look(&self) -> Option<Noticed> {
+        self.header().map(|header| Noticed {
+            len: header.len(),
+            tag: header.tag(),
+        })
+    }
+
+    /// Copies the next post's first bytes to `payload`, and goes on.
+    ///
+    /// # Panics
+    ///
+    /// If the next post is not there, or `payload` is longer than [`NOTICE_PAYLOAD_BYTES`].
+    ///
+    /// # Cost
+    ///
+    /// One line read; one written per half lap.
+    #[inline(always)]
+    pub fn take(&mut self, payload: &mut [u8]) {
+        let len = payload.len();
+        assert!(len <= NOTICE_PAYLOAD_BYTES, "{len} bytes are no line");
+        assert!(self.header().is_some(), "there is no next post");
+        let slot = slot(&self.ring, self.read + 1);
+        // SAFETY: the slot is full (Invariant 2, asserted) and not given back by this reader, so the
+        // writer does not touch it (Invariant 1) and others only read; it holds at least `len` bytes,
+        // initialised since the segment was mapped; the caller's bytes cannot overlap it.
+        slot.payload.with(|from| unsafe {
+            core::ptr::copy_nonoverlapping(from.cast::<u8>(), payload.as_mut_ptr(), len);
+        });
+        self.read += 1;
+        if self.read >= self.give_back_at {
+            self.give_back();
+        }
+    }
+
+    #[inline(never)]
+    fn give_back(&mut self) {
+        self.give_back_at = self.read + GIVE_BACK_STEP;
+        // Release, inside: synchronises with the Acquire in `Writer::look_for_room` (Invariant 1).
+        self.given_back.raise(self.read);
+        self.writer.wake_for(self.room_token, self.fence);
+    }
+}

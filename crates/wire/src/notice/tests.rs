@@ -1,0 +1,109 @@
+use super::*;
+use crate::{Governor, Policy, fence_kind};
+use std::sync::Arc;
+
+fn bell() -> LineRef<Line<Parker>> {
+    Segment::one(None).unwrap()
+}
+
+/// The ends of a notice, and the governor of each reader, then of the writer.
+fn notice(readers: usize, policy: Policy) -> (Writer, Vec<(Reader, Governor)>, Governor) {
+    let memory = Segment::new(bytes(readers), None).unwrap();
+    let parts = parts(3, readers, &memory).unwrap();
+    let bells: Vec<_> = (0..readers).map(|_| bell()).collect();
+    let writer = Governor::new(policy, bell());
+    let ends = bells.iter().enumerate().map(|(index, bell)| {
+        let reader = parts.reader(index, writer.parker(), fence_kind());
+        (reader, Governor::new(policy, bell.clone()))
+    });
+    let ends = ends.collect();
+    (parts.writer(&bells, fence_kind()), ends, writer)
+}
+
+/// What post `number` carries: of every length.
+fn payload(number: u32) -> Vec<u8> {
+    let len = number as usize % (NOTICE_PAYLOAD_BYTES + 1);
+    (0..len)
+        .map(|index| (number as usize + index) as u8)
+        .collect()
+}
+
+#[test]
+fn every_reader_gets_every_post_however_anybody_waits() {
+    for policy in [Policy::PARK, Policy::CROWDED, Policy::BALANCED] {
+        for readers in [1, 2, 5] {
+            let (mut writer, ends, governor) = notice(readers, policy);
+            let posts = 3000u32;
+            std::thread::scope(|scope| {
+                for (index, (mut reader, governor)) in ends.into_iter().enumerate() {
+                    scope.spawn(move || {
+                        let mut rng = fastrand::Rng::with_seed(index as u64);
+                        for number in 0..posts {
+                            if rng.u32(..300) == 0 {
+                                std::thread::sleep(std::time::Duration::from_micros(200));
+                            }
+                            let seen = governor.wait(token(3), || reader.look());
+                            let expected = payload(number);
+                            assert_eq!((seen.tag, seen.len), (number, expected.len()));
+                            let mut found = vec![0; seen.len];
+                            reader.take(&mut found);
+                            assert_eq!(found, expected);
+                        }
+                    });
+                }
+                for number in 0..posts {
+                    governor.wait(room_token(3), || writer.holder().is_none().then_some(()));
+                    writer.post(number, &payload(number));
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn a_writer_has_room_for_a_lap_before_anybody_reads_and_not_for_more() {
+    let (mut writer, mut ends, _) = notice(2, Policy::PARK);
+    for number in 0..NOTICE_SLOTS as u32 {
+        assert_eq!(writer.holder(), None);
+        writer.post(number, &[]);
+    }
+    assert_eq!(writer.holder(), Some(0));
+    for reader in [0, 1] {
+        for _ in 0..NOTICE_SLOTS / 2 {
+            assert_eq!(writer.holder(), Some(reader));
+            ends[reader].0.take(&mut []);
+        }
+    }
+    assert_eq!(writer.holder(), None);
+    let over = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        (0..=NOTICE_SLOTS).for_each(|_| writer.post(0, &[]));
+    }));
+    assert!(over.is_err());
+}
+
+/// Another process may write what it likes: lengths and numbers are then odd, and nothing is read
+/// that was not posted.
+#[test]
+fn nonsense_in_the_lines_stays_nonsense() {
+    let memory = Segment::new(bytes(1), None).unwrap();
+    let parts = parts(0, 1, &memory).unwrap();
+    let mut writer = parts.writer(&[bell()], fence_kind());
+    let mut reader = parts.reader(0, &bell(), fence_kind());
+    let words: Arc<Segment> = memory.clone();
+    let word = words.at::<crate::Words>(0, 1).unwrap();
+    let mut rng = fastrand::Rng::with_seed(1);
+    for _ in 0..1000 {
+        word[0].set(8, rng.u64(..));
+        if let Some(noticed) = reader.look() {
+            assert!(noticed.len <= 255);
+        }
+    }
+    // As if the next post were there, with an odd length.
+    word[0].set(8, 1 << 32 | 5 << 8 | 255);
+    assert_eq!(reader.look(), Some(Noticed { len: 255, tag: 5 }));
+    let mut all = [0; NOTICE_PAYLOAD_BYTES];
+    reader.take(&mut all);
+    // A reader that says that it has read what was never posted frees no more than there is.
+    parts.read[0].raise(u64::MAX);
+    (0..100).for_each(|_| writer.post(1, &[1]));
+}

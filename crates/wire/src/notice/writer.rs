@@ -1,0 +1,117 @@
+//! The writing end.
+
+use super::NOTICE_SLOTS;
+use super::slot::{Header, NOTICE_PAYLOAD_BYTES, Slot, slot};
+use crate::park::Parker;
+use crate::queue::TAG_MAX;
+use crate::segment::{LineRef, LineSlice};
+use crate::sync::{mutated, order};
+use crate::{FenceKind, Flag, Line};
+
+/// The writing end of a notice. Not shared: one thread writes.
+#[derive(Debug)]
+pub struct Writer {
+    ring: LineSlice<Slot>,
+    read: LineSlice<Flag>,
+    bells: Box<[LineRef<Line<Parker>>]>,
+    /// Posts so far.
+    posted: u64,
+    /// Posts that every reader is known to have given back.
+    freed: u64,
+    token: u32,
+    fence: FenceKind,
+}
+
+impl Writer {
+    pub(super) fn new(
+        (ring, read): (LineSlice<Slot>, LineSlice<Flag>),
+        bells: Box<[LineRef<Line<Parker>>]>,
+        token: u32,
+        fence: FenceKind,
+    ) -> Self {
+        Self {
+            ring,
+            read,
+            bells,
+            posted: 0,
+            freed: 0,
+            token,
+            fence,
+        }
+    }
+
+    /// Number of readers.
+    pub fn readers(&self) -> usize {
+        self.bells.len()
+    }
+
+    /// A reader that has not given back the slot of the next post; `None` if there is room.
+    ///
+    /// # Cost
+    ///
+    /// Once in half a lap a line of each reader.
+    #[inline(always)]
+    pub fn holder(&mut self) -> Option<usize> {
+        if self.posted < self.freed + NOTICE_SLOTS as u64 {
+            return None;
+        }
+        self.look_for_room()
+    }
+
+    #[inline(never)]
+    fn look_for_room(&mut self) -> Option<usize> {
+        let mut freed = self.posted;
+        for (reader, read) in self.read.iter().enumerate() {
+            // Acquire, inside: synchronises with the Release of `Reader::give_back` (Invariant 1).
+            // More than was posted can only be another process's nonsense.
+            let read = read.seq().min(self.posted);
+            if self.posted >= read + NOTICE_SLOTS as u64 && !mutated!(NoFlowControl) {
+                return Some(reader);
+            }
+            freed = freed.min(read);
+            if mutated!(OneReaderFrees) {
+                break;
+            }
+        }
+        self.freed = match mutated!(NoFlowControl) {
+            true => self.posted,
+            false => freed,
+        };
+        None
+    }
+
+    /// Writes the next post, and wakes readers that sleep for it.
+    ///
+    /// # Panics
+    ///
+    /// If some reader [holds](Self::holder) its slot, `payload` is longer than
+    /// [`NOTICE_PAYLOAD_BYTES`], or `tag` above [`TAG_MAX`].
+    ///
+    /// # Cost
+    ///
+    /// One line written; one load for each reader, of a line that is shared while it runs.
+    #[inline(always)]
+    pub fn post(&mut self, tag: u32, payload: &[u8]) {
+        let len = payload.len();
+        assert!(len <= NOTICE_PAYLOAD_BYTES, "{len} bytes are no line");
+        assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
+        assert!(self.holder().is_none(), "a reader holds the line");
+        self.posted += 1;
+        let slot = slot(&self.ring, self.posted);
+        // SAFETY: every reader has given the slot back (Invariant 1, asserted) and the post is not
+        // published yet, so nobody else touches the payload, which holds at least `len` bytes; the
+        // caller's bytes cannot overlap it.
+        slot.payload.with_mut(|to| unsafe {
+            core::ptr::copy_nonoverlapping(payload.as_ptr(), to.cast::<u8>(), len);
+        });
+        let header = Header::new(self.posted, tag, len);
+        // Release: synchronises with the Acquire in `Reader::look` (Invariant 2).
+        slot.header.store(header.0, order::post());
+        for bell in &self.bells {
+            bell.wake_for(self.token, self.fence);
+            if mutated!(OneReaderWakes) {
+                break;
+            }
+        }
+    }
+}
