@@ -1,0 +1,42 @@
+//! Lengths around every threshold of the code.
+
+/// Bytes at which something changes, but for those of a message: slots, lines, two ranks that
+/// exchange whole (2 KiB), pieces of operators and the shortest chunk (4 KiB), halves of fragments
+/// (8 KiB), pieces of owners and trees (16 KiB), fragments and chunks (32 KiB), tokens (64 KiB),
+/// scratch and outboxes (256 KiB).
+const EDGES: [usize; 14] = [
+    1,
+    8,
+    56,
+    64,
+    112,
+    2 << 10,
+    4 << 10,
+    8 << 10,
+    16 << 10,
+    32 << 10,
+    64 << 10,
+    128 << 10,
+    256 << 10,
+    512 << 10,
+];
+
+/// Elements of `grain` bytes for each of `n` ranks: mostly few, sometimes around a threshold, one
+/// in many long.
+pub(super) fn draw(rng: &mut fastrand::Rng, grain: usize, n: usize, message_bytes: usize) -> usize {
+    let edge = match rng.u32(..100) {
+        0..25 => rng.usize(..64),
+        25..45 => message_bytes * rng.usize(1..=3),
+        45..70 => EDGES[rng.usize(..6)],
+        70..90 => EDGES[rng.usize(5..9)],
+        90..98 => EDGES[rng.usize(8..11)],
+        _ => EDGES[rng.usize(11..EDGES.len())],
+    };
+    // Of the whole array or of a rank's part.
+    let edge = match rng.bool() {
+        true => edge,
+        false => edge.div_ceil(n),
+    };
+    let len = (edge / grain).saturating_add_signed(rng.isize(-1..=1));
+    len.min((1 << 20) / grain)
+}

@@ -1,0 +1,50 @@
+//! Seeds to replay, and an end to every wait.
+
+use std::any::Any;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+fn number(name: &str) -> Option<u64> {
+    let given = std::env::var(name).ok()?;
+    let parsed = given.parse();
+    Some(parsed.unwrap_or_else(|_| panic!("{name}={given} is no number: give one, or nothing")))
+}
+
+/// The seeds of a test: one to replay, or as many as usual, times `CORECAST_TEST_CASES`.
+pub(crate) fn cases(usual: u64) -> Range<u64> {
+    match number("CORECAST_TEST_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..usual * number("CORECAST_TEST_CASES").unwrap_or(1),
+    }
+}
+
+/// Fails the test instead of hanging.
+pub(crate) fn watched<R: Send + 'static>(
+    what: &str,
+    limit: Duration,
+    body: impl FnOnce() -> R + Send + 'static,
+) -> R {
+    let (done, ended) = channel();
+    let thread = std::thread::spawn(move || {
+        let _ = done.send(catch_unwind(AssertUnwindSafe(body)));
+    });
+    let ended = ended.recv_timeout(limit);
+    let ended: Result<R, Box<dyn Any + Send>> = match ended {
+        Ok(ended) => ended,
+        Err(RecvTimeoutError::Timeout) => panic!("{what}: no end after {limit:?}"),
+        Err(RecvTimeoutError::Disconnected) => panic!("{what}: ended without a result"),
+    };
+    thread.join().unwrap();
+    ended.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// Runs `body` under a watchdog; a failure says how to see it again.
+pub(crate) fn replayable(test: &str, seed: u64, body: impl FnOnce() + Send + 'static) {
+    let again = format!("replay with CORECAST_TEST_SEED={seed} cargo test -p corecast-coll {test}");
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        watched(&again, Duration::from_secs(120), body)
+    }));
+    assert!(ran.is_ok(), "{again}");
+}
