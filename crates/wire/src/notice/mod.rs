@@ -44,7 +44,7 @@ use std::sync::Arc;
 
 /// Lines of a notice: a writer can be so many posts ahead of its slowest reader.
 #[cfg(not(loom))]
-pub const NOTICE_SLOTS: usize = 8;
+pub const NOTICE_SLOTS: usize = 16;
 /// As few as can be in a model.
 #[cfg(loom)]
 pub const NOTICE_SLOTS: usize = 2;
