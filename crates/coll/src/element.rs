@@ -21,40 +21,38 @@ impl Element {
         self.len == 0
     }
 
-    /// Forgets what has come.
-    pub(crate) fn clear(&mut self) {
-        self.len = 0;
-    }
-
-    /// Adds a piece of an element of `grain` bytes; gives the element to `whole` when it is, with its
-    /// length. `false` if the piece has bytes of more than this element.
+    /// Adds a piece of an element of `grain` bytes; gives the element to `whole` when it is. `false` if the piece has bytes of more than this element.
     ///
     /// # Cost
     ///
     /// A copy. Allocates for an element that is longer than any before.
     #[cold]
-    pub(crate) fn join(
-        &mut self,
-        grain: usize,
-        piece: &[u8],
-        whole: impl FnOnce(&[u8], usize),
-    ) -> bool {
+    pub(crate) fn join(&mut self, grain: usize, piece: &[u8], whole: impl FnOnce(&[u8])) -> bool {
         let end = self.len + piece.len();
         if end > grain {
             return false;
         }
-        let words = grain.div_ceil(ALIGN_MAX);
+        let start = std::mem::replace(&mut self.len, end % grain);
+        let room = self.room(grain);
+        room[start..end].copy_from_slice(piece);
+        if end == grain {
+            whole(room);
+        }
+        true
+    }
+
+    /// Room for `bytes`, which has what is there of an element.
+    ///
+    /// # Cost
+    ///
+    /// Allocates where there was never as much.
+    pub(crate) fn room(&mut self, bytes: usize) -> &mut [u8] {
+        let words = bytes.div_ceil(ALIGN_MAX);
         if self.room.len() < words {
             self.room.resize(words, 0);
         }
         let room: &mut [u8] = bytemuck::cast_slice_mut(&mut self.room);
-        room[self.len..end].copy_from_slice(piece);
-        self.len = end;
-        if end == grain {
-            self.len = 0;
-            whole(&room[..grain], grain);
-        }
-        true
+        &mut room[..bytes]
     }
 }
 
@@ -67,17 +65,12 @@ mod tests {
         let mut element = Element::default();
         let mut given = Vec::new();
         for (piece, taken) in [(&[1, 2][..], true), (&[3, 4, 5], false), (&[6], true)] {
-            let took = element.join(3, piece, |whole, len| {
-                given = whole.to_vec();
-                assert_eq!(len, 3);
-            });
+            let took = element.join(3, piece, |whole| given = whole.to_vec());
             assert_eq!(took, taken);
         }
         assert_eq!(given, [1, 2, 6]);
         assert!(element.is_empty());
-        element.join(3, &[9], |_, _| unreachable!("not whole"));
+        element.join(3, &[9], |_| unreachable!("not whole"));
         assert!(!element.is_empty());
-        element.clear();
-        assert!(element.is_empty());
     }
 }

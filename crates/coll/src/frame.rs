@@ -12,7 +12,7 @@ use crate::lane::{Lane, Tables};
 use crate::layout::Layout;
 use crate::operation::{Kind, Mark, Operation};
 use crate::plans::Plans;
-use crate::process::{Book, Pen, RECORD_LINES, Record, SITES};
+use crate::process::{Book, Pen, Processes, RECORD_LINES, Record, SITES};
 use crate::reduce::ordered_tree;
 use crate::route::Route;
 use crate::team::Options;
@@ -25,7 +25,7 @@ use corecast_wire::{
     Words, fence_kind, stream,
 };
 use std::panic::Location;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Bytes of a chunk of an outbox with few links: two of them fit the first cache of both sides.
 const CHUNK_BYTES: usize = 32 * 1024;
@@ -61,6 +61,8 @@ pub(crate) struct Frame {
     /// NUMA nodes of the ranks that this process speaks for, where they are known.
     nodes: Vec<Option<u32>>,
     stamp: Stamp,
+    /// Processes whose memory can be read, and from how many bytes on this one lends its own.
+    far: OnceLock<(Processes, usize)>,
     /// By lane and rank: what nobody has taken yet. Lanes are built when the first member asks.
     lanes: Mutex<Vec<Vec<Option<Lane>>>>,
 }
@@ -236,11 +238,39 @@ impl Frame {
             memory,
             nodes,
             stamp: Stamp::now(),
+            far: OnceLock::new(),
             lanes: Mutex::new(Vec::new()),
         };
         let first = frame.lane(0, &homes)?;
         *frame.waiting() = vec![first];
         Ok(Arc::new(frame))
+    }
+
+    /// Tells all members on which NUMA node each rank is. Before the first of them joins.
+    pub(crate) fn set_nodes(&self, nodes: Arc<[u32]>) {
+        for tables in self.tables.iter().flatten() {
+            // Set once: nobody else does.
+            let _ = tables.nodes.set(Arc::clone(&nodes));
+        }
+    }
+
+    /// Lets members read the memory of the processes of other ranks, and lend without copying from so many
+    /// bytes on. Before the first of them joins.
+    pub(crate) fn set_processes(&self, processes: Processes, lends_from: Option<usize>) {
+        let _ = self.far.set((processes, lends_from.unwrap_or(usize::MAX)));
+        self.waiting()
+            .iter_mut()
+            .for_each(|lane| self.introduce(lane));
+    }
+
+    /// Tells the desks of a lane whose memory they can read.
+    fn introduce(&self, lane: &mut [Option<Lane>]) {
+        let Some((processes, lends_from)) = self.far.get() else {
+            return;
+        };
+        for lane in lane.iter_mut().flatten() {
+            lane.fabric.reach(processes, *lends_from);
+        }
     }
 
     fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<Vec<Option<Lane>>>> {
@@ -284,7 +314,9 @@ impl Frame {
         while waiting.len() <= self.sizes.depth {
             let lane = waiting.len();
             let homes = homes(&self.memory, &self.nodes, &self.sizes, lane)?;
-            waiting.push(self.lane(lane, &homes)?);
+            let mut lane = self.lane(lane, &homes)?;
+            self.introduce(&mut lane);
+            waiting.push(lane);
         }
         Ok(waiting[1..]
             .iter_mut()
@@ -504,12 +536,11 @@ fn tables(
             mesh,
             deterministic: options.deterministic,
             asked: options.algorithms,
-            // Between processes each knows its own alone.
-            nodes: options
-                .numa_nodes
-                .as_deref()
-                .filter(|_| owned.iter().all(|&owned| owned))
-                .map(Arc::from),
+            // Between processes they say when they have come.
+            nodes: match options.numa_nodes.as_deref() {
+                Some(nodes) if owned.iter().all(|&owned| owned) => OnceLock::from(Arc::from(nodes)),
+                _ => OnceLock::new(),
+            },
         },
     );
     tables

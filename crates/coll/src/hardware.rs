@@ -7,13 +7,14 @@ pub(crate) use lines::{SharedLines, ends, shared_bytes};
 use crate::board::{Board, PeerWatch};
 use crate::element::Element;
 use crate::failure::Failure;
+use crate::loans::{Each, Keep};
 use crate::operation::{Mark, Operation};
 use corecast_wire::bulk::{Desk, Host, Window};
 use corecast_wire::diary::Diary;
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{ExactError, Received, Receiver, SendError, Sender};
 use corecast_wire::wait::Watch;
-use corecast_wire::{Fabric, Flag, Governor, Line, LineRef, Parker, stream};
+use corecast_wire::{Fabric, Flag, Governor, Line, LineRef, Parker};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::panic::Location;
@@ -73,7 +74,7 @@ impl Here {
         waited.map_err(|failure| self.board.fail(failure))
     }
 
-    fn watch(&self, peer: usize) -> PeerWatch<'_> {
+    pub(crate) fn watch(&self, peer: usize) -> PeerWatch<'_> {
         PeerWatch {
             board: &self.board,
             lane_diaries: self.lane_diaries.as_deref(),
@@ -129,7 +130,7 @@ pub struct Hardware {
 
 impl Hardware {
     #[inline(always)]
-    fn link_index(&self, peer: usize) -> usize {
+    pub(crate) fn link_index(&self, peer: usize) -> usize {
         let (index, rank) = (self.link_of[peer], self.here.rank);
         debug_assert_ne!(index, NO_LINK, "no plan joins ranks {rank} and {peer}");
         index as usize
@@ -294,50 +295,15 @@ impl Fabric for Hardware {
         &mut self,
         peer: usize,
         len: usize,
-        mut each: impl FnMut(usize, &[u8]),
+        each: impl FnMut(usize, &[u8]),
     ) -> Result<(), Failure> {
-        let link = self.link_index(peer);
-        let mut start = 0;
-        loop {
-            let (tag, left) = self.wait_for_loan(link, peer)?;
-            if (tag, left) != (self.mark.tag(), len - start) {
-                return Err(self.unexpected(peer, len - start, Received { len: left, tag }));
-            }
-            let grain = self.desk.grain();
-            match self.desk.borrow(link) {
-                Ok(Some(piece)) => {
-                    let bytes = piece.bytes();
-                    if bytes.len() % grain == 0 && self.element.is_empty() {
-                        each(start, bytes);
-                    } else if !self.element.join(grain, bytes, |whole, len| {
-                        each(start + bytes.len() - len, whole);
-                    }) {
-                        drop(piece);
-                        self.element.clear();
-                        return Err(self.here.board.fail(self.here.watch(peer).spoilt()));
-                    }
-                    start += bytes.len();
-                }
-                // Revoked: the team has failed, and the next look says how.
-                Ok(None) => {}
-                Err(_) => return Err(self.here.board.fail(self.here.watch(peer).spoilt())),
-            }
-            if start == len {
-                return Ok(());
-            }
-        }
+        let grain = self.desk.grain();
+        self.take_loan(peer, len, Each { grain, each })
     }
 
     fn fetch(&mut self, peer: usize, into: &mut [u8]) -> Result<(), Failure> {
-        // How much this rank is about to write. Who gives nothing takes this part alone; others take one
-        // from each rank, or a window's worth in fragments.
-        let all = match self.desk.span() {
-            0 => into.len(),
-            span => span.max(into.len().saturating_mul(self.size())),
-        };
-        self.borrow(peer, into.len(), |start, piece| {
-            stream::copy(&mut into[start..], piece, all);
-        })
+        let (len, all) = (into.len(), self.result_bytes(into.len()));
+        self.take_loan(peer, len, Keep { into, all })
     }
 
     fn settle(&mut self) -> Result<(), Failure> {
@@ -350,7 +316,7 @@ impl Fabric for Hardware {
 
 impl Hardware {
     /// Waits for something of the desk's, whose loans go on meanwhile.
-    fn wait_at_desk<T>(
+    pub(crate) fn wait_at_desk<T>(
         &mut self,
         token: u32,
         peer: usize,
@@ -391,7 +357,11 @@ impl Hardware {
     }
 
     /// Waits until the peer behind `link` lends something; its tag and length.
-    fn wait_for_loan(&mut self, link: usize, peer: usize) -> Result<(u32, usize), Failure> {
+    pub(crate) fn wait_for_loan(
+        &mut self,
+        link: usize,
+        peer: usize,
+    ) -> Result<(u32, usize), Failure> {
         let token = self.links[link].loan_token;
         self.wait_at_desk(token, peer, |desk| desk.peek(link))
     }
@@ -414,7 +384,7 @@ impl Hardware {
 
     #[cold]
     #[inline(never)]
-    fn unexpected(&self, peer: usize, expected: usize, next: Received) -> Failure {
+    pub(crate) fn unexpected(&self, peer: usize, expected: usize, next: Received) -> Failure {
         let watch = self.here.watch(peer);
         self.here.board.fail(if next.tag == self.mark.tag() {
             watch.length(next.len, expected)

@@ -10,7 +10,7 @@ use crate::hardware::Hardware;
 use crate::route::Route;
 use corecast_wire::bulk::{self, Window};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A rank's part of the barrier's plan.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub(crate) struct Tables {
     /// Algorithms that were asked for.
     pub(crate) asked: Algorithms,
     /// The operating system's number of each rank's NUMA node, where it is known.
-    pub(crate) nodes: Option<Arc<[u32]>>,
+    pub(crate) nodes: OnceLock<Arc<[u32]>>,
 }
 
 impl Tables {
@@ -52,7 +52,8 @@ impl Tables {
 
     /// Whether two ranks are on one NUMA node; all are, unless somebody knows better.
     pub(crate) fn near(&self, a: usize, b: usize) -> bool {
-        self.nodes.as_ref().is_none_or(|nodes| nodes[a] == nodes[b])
+        let nodes = self.nodes.get();
+        nodes.is_none_or(|nodes| nodes[a] == nodes[b])
     }
 }
 

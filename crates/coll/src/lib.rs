@@ -47,6 +47,7 @@ pub mod groups;
 mod hardware;
 mod lane;
 mod layout;
+mod loans;
 mod log;
 mod member;
 mod operation;

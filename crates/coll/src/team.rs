@@ -6,7 +6,7 @@ use crate::frame::Frame;
 use crate::member::Member;
 use crate::operation::{Mark, RANKS_MAX};
 use crate::plans::Plans;
-use crate::process::Party;
+use crate::process::{Party, Reach};
 use corecast_wire::diary::Presence;
 use corecast_wire::queue::Backend;
 use corecast_wire::{Placement, Policy, SegmentError};
@@ -197,6 +197,34 @@ impl Team {
             Some(party) => party.ranks.clone(),
             None => (0..self.size()).collect(),
         }
+    }
+
+    /// How long data come from the process of a rank; `None` for ranks of this process.
+    ///
+    /// # Panics
+    ///
+    /// If `rank` is outside of the team.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_coll::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:2").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// // Threads read each other's buffers.
+    /// assert_eq!(Team::new(plans)?.reach(1), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reach(&self, rank: usize) -> Option<&Reach> {
+        let size = self.size();
+        assert!(rank < size, "rank {rank} is outside of a team of {size}");
+        self.party.as_ref()?.reaches.from[rank].as_ref()
+    }
+
+    /// From how many bytes on this process's ranks lend without copying to other processes that can
+    /// read its memory ([`Reach::Direct`]); `None`: they never do.
+    pub fn lends_direct_from(&self) -> Option<usize> {
+        self.party.as_ref()?.reaches.lends_from
     }
 
     /// Number of ranks.

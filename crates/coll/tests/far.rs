@@ -1,10 +1,14 @@
 //! Long data between processes: elements of any length, and where memory is short. Teams here are of
 //! processes although most of them are in one, because what joins their ranks is the same.
 
+use corecast_coll::operator::Sum;
 use corecast_coll::process::{Address, EnterError};
-use corecast_coll::{Failure, Member, Options, Plans, Team};
+use corecast_coll::{Failure, Loss, Member, Options, Plans, Team};
 use corecast_plan::Pattern;
-use std::process::Command;
+use corecast_wire::bulk::Process;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 fn plans(n: usize) -> Result<Plans, corecast_coll::PlansError> {
     let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
@@ -107,8 +111,78 @@ fn part() {
             team.run(at_odd_places);
             println!("\nworks");
         }
+        Some(("far", wish)) => far(wish),
         _ => panic!("{part}"),
     }
+}
+
+/// A process of several, which brings one rank and says how data come from the others.
+fn far(wish: &str) {
+    let words: Vec<&str> = wish.split(' ').collect();
+    let [name, n, kind] = words[..] else {
+        panic!("{wish}");
+    };
+    let n: usize = n.parse().unwrap();
+    let address = Address::Name(name.to_owned());
+    let team = Team::enter(&address, n, &[None], || plans(n), &Options::default()).unwrap();
+    let own = team.ranks()[0];
+    for rank in (0..n).filter(|&rank| rank != own) {
+        println!("\nreach {}", team.reach(rank).unwrap());
+    }
+    assert_eq!(team.reach(own), None);
+    println!("\nfrom {:?}", team.lends_direct_from());
+    match kind {
+        "whole" => {
+            team.run(|member| {
+                for _ in 0..3 {
+                    at_odd_places(member);
+                    with_long_elements(member);
+                    in_flight(member);
+                }
+            });
+            println!("\nworks");
+        }
+        _ => {
+            println!("\nstarted");
+            let ended = team.run(|member| {
+                let mut data = vec![1_u64; 3 << 20];
+                loop {
+                    let done = member.allreduce(&mut data, |a: u64, b: u64| a.min(b));
+                    let done = done.and_then(|()| member.broadcast(0, &mut data));
+                    if let Err(failure) = done {
+                        return failure;
+                    }
+                    assert!(data.iter().all(|&one| one == 1), "torn");
+                }
+            });
+            assert!(
+                matches!(
+                    ended[0],
+                    Failure::PeerLost {
+                        how: Loss::Died,
+                        ..
+                    }
+                ),
+                "{}",
+                ended[0]
+            );
+            println!("\nworks");
+        }
+    }
+}
+
+/// Long reductions at the same time, in lanes of their own.
+fn in_flight(member: &mut Member) {
+    let n = member.size() as u64;
+    let mut data = [vec![1_u64; 30_000], vec![2; 30_000]];
+    let [one, two] = &mut data;
+    let flown = member.overlap(|flight| {
+        let first = flight.allreduce(one, &Sum)?;
+        flight.allreduce(two, &Sum)?.wait()?;
+        first.wait()
+    });
+    flown.unwrap().unwrap();
+    assert!(data[0].iter().all(|&sum| sum == n) && data[1].iter().all(|&sum| sum == 2 * n));
 }
 
 /// Long data that begin and end anywhere.
@@ -203,6 +277,25 @@ fn limited(limit: &str, slots: usize) -> String {
     told(&["-c", &command], &format!("short {slots}"), &[])
 }
 
+/// Starts the processes of a team; each may be told another thing.
+fn start(name: &str, kind: &str, cma: &[Option<&str>]) -> Vec<Child> {
+    let n = cma.len();
+    let one = |cma: &Option<&str>| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["--exact", "part", "--nocapture", "--test-threads=1"])
+            .env(PART, format!("far {name} {n} {kind}"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        match cma {
+            Some(bytes) => command.env("CORECAST_CMA", bytes),
+            None => command.env_remove("CORECAST_CMA"),
+        };
+        command.spawn().unwrap()
+    };
+    cma.iter().map(one).collect()
+}
+
 #[test]
 fn short_memory_is_an_error_that_says_so() {
     assert_eq!(limited("-n 500", 16), "works");
@@ -219,4 +312,75 @@ fn short_memory_is_an_error_that_says_so() {
     );
     let said = limited("-v 400000", 1 << 40);
     assert!(said.contains("bytes of shared memory"), "{said}");
+}
+
+/// What a process said; it must have ended well.
+#[track_caller]
+fn said(child: Child) -> String {
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(said.lines().any(|line| line == "works"), "{ended:?}");
+    said
+}
+
+/// With it, without it, and with it in some processes only: the same results. Each says what it does.
+#[test]
+fn memory_is_read_where_it_is_allowed_and_wished_for() {
+    let (all, none, bytes) = (Some("1"), Some("0"), Some("100000"));
+    let word = Box::new(3_u64);
+    let address = (&raw const *word).addr() as u64;
+    let allowed = Process::open(std::process::id(), (address, 3)).is_ok();
+    for (round, wishes) in [
+        vec![all; 2],
+        vec![none; 2],
+        vec![None, None],
+        vec![bytes; 3],
+        vec![all, none],
+        vec![all, None, none, bytes],
+        vec![all; 5],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("far-{round}-{}", std::process::id());
+        for (child, wish) in start(&name, "whole", &wishes).into_iter().zip(&wishes) {
+            let said = said(child);
+            if *wish == none {
+                assert!(
+                    said.contains("through its outbox (CORECAST_CMA is 0)"),
+                    "{said}"
+                );
+                assert!(said.contains("from None"), "{said}");
+            } else if allowed {
+                assert!(said.contains("reach read from its memory"), "{said}");
+            }
+            if *wish == bytes {
+                assert!(said.contains("from Some(100000)"), "{said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn whoever_dies_while_others_read_is_told() {
+    let mut rng = fastrand::Rng::with_seed(5);
+    for round in 0..30 {
+        let n = rng.usize(2..5);
+        let name = format!("dies-{round}-{}", std::process::id());
+        let mut children = start(&name, "forever", &vec![Some("1"); n]);
+        for child in &mut children {
+            let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+            assert!(
+                lines.any(|line| line.unwrap() == "started"),
+                "round {round}"
+            );
+        }
+        std::thread::sleep(Duration::from_micros(rng.u64(0..100_000)));
+        let mut victim = children.swap_remove(rng.usize(0..n));
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+        for child in children {
+            said(child);
+        }
+    }
 }

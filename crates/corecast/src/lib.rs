@@ -70,8 +70,8 @@ pub use corecast_wire::{Placement, Policy};
 /// Where processes of a team find each other, what a launcher hands on, and what can go wrong.
 pub mod process {
     pub use corecast_coll::process::{
-        Address, EnterError, FrontError, InheritError, RendezvousError, TEAM_FD, TEAM_RANK,
-        TEAM_SIZE,
+        Address, CMA, EnterError, FrontError, InheritError, Reach, RendezvousError, TEAM_FD,
+        TEAM_RANK, TEAM_SIZE,
     };
 }
 

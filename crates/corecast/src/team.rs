@@ -1,5 +1,6 @@
 //! A team: plans that were chosen, threads that are pinned, and what is known about both.
 
+use corecast_coll::process::Reach;
 use corecast_coll::{Failure, JoinError, Member};
 use corecast_wire::{Placement, Policy};
 
@@ -96,6 +97,23 @@ impl Team {
     /// ```
     pub fn ranks(&self) -> Vec<usize> {
         self.team.ranks()
+    }
+
+    /// How long data come from the process of a rank; `None` for ranks of this process.
+    ///
+    /// # Panics
+    ///
+    /// If `rank` is outside of the team.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// // Threads read each other's buffers.
+    /// assert_eq!(corecast::team(2)?.reach(1), None);
+    /// # Ok::<(), corecast::Error>(())
+    /// ```
+    pub fn reach(&self, rank: usize) -> Option<&Reach> {
+        self.team.reach(rank)
     }
 
     /// Number of ranks, of all processes together.

@@ -4,13 +4,14 @@
 #[path = "desk/ranks.rs"]
 mod ranks;
 
-use corecast_wire::bulk::{self, Desk, Memory};
+use corecast_wire::bulk::{self, Desk, Memory, Process, Unfetched};
 use corecast_wire::{Flag, Line, Parker, Segment, fence_kind};
 use ranks::{Memories, Rank, team};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 
@@ -488,6 +489,91 @@ fn a_panic_takes_loans_back() {
         });
         assert!(ranks[1].desk.borrow(0).unwrap().is_none());
     }
+}
+
+/// This process, as if it were another one; `None` where the kernel refuses to read it.
+fn this_process() -> Option<Arc<Process>> {
+    let word = Box::new(5_u64);
+    let address = (&raw const *word).addr() as u64;
+    let process = Process::open(std::process::id(), (address, 5)).ok()?;
+    Some(Arc::new(process))
+}
+
+/// What is read where it lies comes in the order of the loans; a reader that is refused in the middle
+/// gets the rest through the outbox, and from then on everything.
+#[test]
+fn a_refused_reader_gets_the_rest_through_the_outbox() {
+    let Some(process) = this_process() else {
+        return;
+    };
+    for done in [0, 77, 5000] {
+        let mut ranks = team(&[0, 1], 3, 128);
+        let data = bytes(9, 5000);
+        let [zero, one] = &mut ranks[..] else {
+            unreachable!("two ranks")
+        };
+        one.desk.reads(0, Arc::clone(&process));
+        zero.desk.lend_far_from(1000);
+        bulk::scope_to_read(zero, &data, 1, |zero, window| {
+            zero.desk.lend(window, &[0], 1, 0..100);
+            zero.desk.lend(window, &[0], 2, 0..5000);
+            zero.desk.lend(window, &[0], 3, 100..200);
+            assert_eq!(drain(&mut one.desk, 0).1, data[..100]);
+            assert!(!one.desk.is_far(0), "not before its turn");
+            zero.desk.advance();
+            assert!(one.desk.is_far(0) && one.desk.peek(0) == Some((2, 5000)));
+            let mut into = [0; 5000];
+            assert_eq!(one.desk.fetch(0, 0, &mut into), Ok(()));
+            assert!(into == data[..]);
+            for at in [1, 5001, usize::MAX] {
+                let outside = one.desk.fetch(0, at, &mut into);
+                assert_eq!(outside, Err(Unfetched::Outside));
+            }
+            assert!(one.desk.borrow(0).is_err(), "no bytes of the outbox");
+            zero.desk.advance();
+            assert_eq!(zero.desk.holder(window, &(4999..5000)), Some(0));
+            one.desk.give_back(0);
+            zero.desk.advance();
+            assert_eq!(drain(&mut one.desk, 0).1, data[100..200]);
+
+            zero.desk.lend(window, &[0], 4, 0..5000);
+            zero.desk.lend(window, &[0], 5, 7..9);
+            assert!(one.desk.is_far(0));
+            assert_eq!(one.desk.fetch(0, 0, &mut into[..done]), Ok(()));
+            one.desk.refuse(0, done);
+            let mut rest = Vec::new();
+            while rest.len() < 5000 - done + 2 {
+                zero.desk.advance();
+                assert!(!one.desk.is_far(0));
+                rest.extend(drain(&mut one.desk, 0).1);
+            }
+            assert!(rest[..5000 - done] == data[done..] && rest[5000 - done..] == data[7..9]);
+            zero.desk.lend(window, &[0], 6, 0..5000);
+            assert!(!one.desk.is_far(0) && one.desk.peek(0).is_some());
+        });
+    }
+}
+
+/// A scope that ends takes back what is read where it lies; whoever reads learns of it afterwards.
+#[test]
+fn what_was_taken_back_is_not_believed() {
+    let Some(process) = this_process() else {
+        return;
+    };
+    let mut ranks = team(&[0, 1], 3, 128);
+    let data = bytes(9, 5000);
+    let [zero, one] = &mut ranks[..] else {
+        unreachable!("two ranks")
+    };
+    one.desk.reads(0, process);
+    zero.desk.lend_far_from(1);
+    bulk::scope_to_read(zero, &data, 1, |zero, window| {
+        zero.desk.lend(window, &[0], 1, 0..5000);
+        assert!(one.desk.is_far(0));
+    });
+    let taken_back = one.desk.fetch(0, 0, &mut [0; 10]);
+    assert_eq!(taken_back, Err(Unfetched::Revoked));
+    assert_eq!(one.desk.peek(0), None);
 }
 
 /// Any bytes in the lines that another process writes are an error, or a piece of its outbox.

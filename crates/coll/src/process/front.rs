@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! line 0          magic, version, size, options, bytes of the plans
-//! lines 1 …       for each rank the number and the time of birth of its process
+//! lines 1 …       for each rank eight words: who it is
 //! lines …         the plans, in words
 //! ```
 
@@ -36,6 +36,32 @@ mod word {
     pub(super) const JOIN_LIMIT: usize = 11;
     /// Written last.
     pub(super) const READY: usize = 15;
+}
+
+/// What is in the words of a rank.
+mod fact {
+    /// The number of its process; who writes it first has the rank.
+    pub(super) const PID: usize = 0;
+    /// When its process was born, plus one.
+    pub(super) const BORN: usize = 1;
+    /// The operating system's number of its NUMA node, plus one.
+    pub(super) const NODE: usize = 2;
+    /// An address in its process, and what lies there.
+    pub(super) const PLACE: usize = 3;
+    pub(super) const WORD: usize = 4;
+    /// Written last.
+    pub(super) const READY: usize = 7;
+    pub(super) const COUNT: usize = 8;
+}
+
+/// What a process says of one of its ranks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts {
+    pub(super) pid: u32,
+    pub(super) born: Option<u64>,
+    pub(super) node: Option<u32>,
+    /// An address in the process, and what lies there.
+    pub(super) word: (u64, u64),
 }
 
 /// Why a segment is not that of the team that was expected.
@@ -99,7 +125,7 @@ fn nanos(time: Duration) -> u64 {
 
 /// Lines of the front.
 fn lines(size: usize, plans: usize) -> usize {
-    1 + (2 * size).div_ceil(WORDS) + plans.div_ceil(WORDS)
+    1 + (fact::COUNT * size).div_ceil(WORDS) + plans.div_ceil(WORDS)
 }
 
 /// Ranks of the largest team that a front describes.
@@ -121,7 +147,7 @@ impl Front {
     ) -> Result<(), SegmentError> {
         let (size, plan_words) = (plans.len(), encode(plans));
         let lines = segment.at::<Words>(0, lines(size, plan_words.len()))?;
-        let first = 1 + (2 * size).div_ceil(WORDS);
+        let first = 1 + (fact::COUNT * size).div_ceil(WORDS);
         for (index, &value) in plan_words.iter().enumerate() {
             lines[first + index / WORDS].set(index % WORDS, value);
         }
@@ -157,11 +183,11 @@ impl Front {
     /// Whether it is that of a team of `size` ranks.
     pub(super) fn check(segment: &Arc<Segment>, size: usize) -> Result<(), FrontError> {
         let head = segment.at::<Words>(0, 1)?;
-        Self::size(&head[0], Some(size)).map(|_| ())
+        Self::size_in(&head[0], Some(size)).map(|_| ())
     }
 
     /// The size in the first line of a front of this version.
-    fn size(head: &Words, expected: Option<usize>) -> Result<u64, FrontError> {
+    fn size_in(head: &Words, expected: Option<usize>) -> Result<u64, FrontError> {
         if head.get(word::READY) != 1 || head.get(word::MAGIC) != MAGIC {
             return Err(FrontError::NoTeam);
         }
@@ -186,7 +212,7 @@ impl Front {
     ) -> Result<(Self, Plans, Options, FenceKind), FrontError> {
         let head = segment.at::<Words>(0, 1)?;
         let word = |index| head[0].get(index);
-        let theirs = Self::size(&head[0], expected)?;
+        let theirs = Self::size_in(&head[0], expected)?;
         if word(word::ALGORITHMS) != digest(&format!("{:?}", options.algorithms)) {
             return Err(FrontError::Algorithms);
         }
@@ -204,7 +230,7 @@ impl Front {
             return Err(FrontError::Spoilt);
         }
         let all = segment.at::<Words>(0, lines(size, plan_words))?;
-        let first = 1 + (2 * size).div_ceil(WORDS);
+        let first = 1 + (fact::COUNT * size).div_ceil(WORDS);
         let plans: Vec<u64> = (0..plan_words)
             .map(|index| all[first + index / WORDS].get(index % WORDS))
             .collect();
@@ -230,23 +256,59 @@ impl Front {
         Ok((Self { lines: all, size }, plans, options, fence))
     }
 
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
     fn place(&self, rank: usize) -> (&Words, usize) {
         assert!(rank < self.size, "rank {rank} of {}", self.size);
-        (&self.lines[1 + 2 * rank / WORDS], 2 * rank % WORDS)
+        let first = fact::COUNT * rank;
+        (&self.lines[1 + first / WORDS], first % WORDS)
+    }
+
+    fn fact(&self, rank: usize, fact: usize) -> u64 {
+        let (line, at) = self.place(rank);
+        line.get(at + fact)
     }
 
     /// Says whose a rank is; `false` if it is somebody's already.
-    pub(super) fn register(&self, rank: usize, pid: u32, born: Option<u64>) -> bool {
+    pub(super) fn register(&self, rank: usize, facts: Facts) -> bool {
         let (line, at) = self.place(rank);
-        line.set(at + 1, born.map_or(0, |born| born.wrapping_add(1)));
-        line.claim(at, u64::from(pid))
+        if !line.claim(at + fact::PID, u64::from(facts.pid)) {
+            return false;
+        }
+        let plus_one = |number: Option<u64>| number.map_or(0, |number| number.wrapping_add(1));
+        line.set(at + fact::BORN, plus_one(facts.born));
+        line.set(at + fact::NODE, plus_one(facts.node.map(u64::from)));
+        line.set(at + fact::PLACE, facts.word.0);
+        line.set(at + fact::WORD, facts.word.1);
+        line.set(at + fact::READY, 1);
+        true
+    }
+
+    /// The process that has a rank, or is about to.
+    pub(super) fn claimed_by(&self, rank: usize) -> u32 {
+        u32::try_from(self.fact(rank, fact::PID)).unwrap_or(0)
     }
 
     /// Whose a rank is: process and time of birth.
     pub(super) fn owner(&self, rank: usize) -> Option<(u32, Option<u64>)> {
-        let (line, at) = self.place(rank);
-        let pid = u32::try_from(line.get(at)).ok().filter(|&pid| pid != 0)?;
-        Some((pid, line.get(at + 1).checked_sub(1)))
+        if self.fact(rank, fact::READY) == 0 {
+            return None;
+        }
+        let pid = Some(self.claimed_by(rank)).filter(|&pid| pid != 0)?;
+        Some((pid, self.fact(rank, fact::BORN).checked_sub(1)))
+    }
+
+    /// An address in the process of a rank, and what lies there.
+    pub(super) fn word(&self, rank: usize) -> (u64, u64) {
+        (self.fact(rank, fact::PLACE), self.fact(rank, fact::WORD))
+    }
+
+    /// The NUMA node of each rank, if all of them know theirs.
+    pub(super) fn nodes(&self) -> Option<Vec<u32>> {
+        let node = |rank| u32::try_from(self.fact(rank, fact::NODE).checked_sub(1)?).ok();
+        (0..self.size).map(node).collect()
     }
 }
 
@@ -452,8 +514,21 @@ mod tests {
         let (front, found) = read(Some(3), &options, fence).unwrap();
         assert_eq!(found, plans);
         assert!(front.owner(2).is_none());
-        assert!(front.register(2, 77, Some(5)) && !front.register(2, 78, None));
-        assert_eq!(front.owner(2).unwrap().0, 77);
+        let facts = |pid, born, node| Facts {
+            pid,
+            born,
+            node,
+            word: (u64::from(pid) * 10, 9),
+        };
+        assert!(front.register(2, facts(77, Some(5), Some(0))));
+        assert!(!front.register(2, facts(78, None, None)));
+        assert_eq!(front.owner(2), Some((77, Some(5))));
+        assert_eq!((front.claimed_by(2), front.word(2)), (77, (770, 9)));
+        assert_eq!(front.nodes(), None);
+        assert!(front.register(0, facts(79, None, Some(1))));
+        assert!(front.register(1, facts(80, None, Some(0))));
+        assert_eq!(front.owner(0), Some((79, None)));
+        assert_eq!(front.nodes(), Some(vec![1, 0, 0]));
         segment.at::<Words>(0, 1).unwrap()[0].set(word::VERSION, 99);
         let version = read(None, &options, fence).unwrap_err().to_string();
         assert!(version.contains("version 99"), "{version}");

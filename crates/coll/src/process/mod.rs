@@ -10,6 +10,7 @@ pub mod keeper;
 mod life;
 mod message;
 mod party;
+mod reach;
 mod record;
 mod rendezvous;
 
@@ -21,5 +22,7 @@ pub use inherited::{InheritError, Inherited, TEAM_FD, TEAM_RANK, TEAM_SIZE, inhe
 pub use message::{Hello, VERSION};
 pub use party::EnterError;
 pub(crate) use party::Party;
+pub(crate) use reach::Processes;
+pub use reach::{CMA, Reach};
 pub(crate) use record::{RECORD_LINES, Record};
 pub use rendezvous::{Entered, RendezvousError, enter};

@@ -1,7 +1,8 @@
 //! Teams of several processes: each of them brings some ranks, and together they are one team.
 
-use super::front::{Front, FrontError};
+use super::front::{Facts, Front, FrontError};
 use super::keeper::{Watch, WatchError, born, watch};
+use super::reach::{Reaches, Word, try_all};
 use super::{Address, Hello, HostGuard, InheritError, RendezvousError, enter, inherited};
 use crate::frame::{Frame, shared_bytes};
 use crate::plans::Plans;
@@ -17,6 +18,9 @@ use std::time::{Duration, Instant};
 pub(crate) struct Party {
     /// This process's ranks.
     pub(crate) ranks: Vec<usize>,
+    /// How long data come and go.
+    pub(crate) reaches: Reaches,
+    _word: Word,
     _watches: Vec<Watch>,
     _host: Option<HostGuard>,
 }
@@ -177,6 +181,7 @@ struct Part {
     policy: Policy,
     ranks: Vec<usize>,
     limit: Duration,
+    word: Word,
 }
 
 impl Part {
@@ -196,10 +201,17 @@ impl Part {
         ranks.sort_unstable();
         let memory = (Arc::clone(&segment), from);
         let frame = Frame::shared(&plans, policy, &options, &ranks, memory, fence)?;
-        let pid = std::process::id();
+        let (pid, word) = (std::process::id(), Word::new());
         for &rank in &ranks {
-            if !front.register(rank, pid, born(pid)) {
-                let pid = front.owner(rank).map_or(0, |(pid, _)| pid);
+            let nodes = options.numa_nodes.as_ref();
+            let facts = Facts {
+                pid,
+                born: born(pid),
+                node: nodes.map(|nodes| nodes[rank]),
+                word: word.place(),
+            };
+            if !front.register(rank, facts) {
+                let pid = front.claimed_by(rank);
                 return Err(EnterError::Taken { rank, pid });
             }
         }
@@ -209,6 +221,7 @@ impl Part {
             policy,
             ranks,
             limit: options.join_limit,
+            word,
         })
     }
 
@@ -240,8 +253,16 @@ impl Part {
             let own = self.ranks.first().copied().unwrap_or(0);
             watches.push(watch(pid, born, move || board.lost(&ranks, own))?);
         }
+        if let Some(nodes) = self.front.nodes() {
+            self.frame.set_nodes(nodes.into());
+        }
+        let usable = std::thread::available_parallelism().map_or(1, usize::from);
+        let (processes, reaches) = try_all(&self.front, &self.ranks, size > usable);
+        self.frame.set_processes(processes, reaches.lends_from);
         let party = Party {
             ranks: self.ranks,
+            reaches,
+            _word: self.word,
             _watches: watches,
             _host: host,
         };

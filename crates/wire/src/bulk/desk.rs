@@ -3,9 +3,10 @@
 use super::offer::{OFFERS, Said};
 use super::outbox::{self, Outbox, OutboxMemory};
 use super::staged::Staged;
-use super::{Link, Outside, Piece, Window};
+use super::{Link, Outside, Piece, Process, Window};
 use crate::fence::FenceKind;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// One rank's loans: what it lends to its peers and what it borrows from them.
 ///
@@ -53,6 +54,19 @@ pub struct Desk {
     fence: FenceKind,
     /// Bytes of an element, and in all, of the window that was opened last.
     shape: (usize, usize),
+    /// From how many bytes on a loan is read where it lies by processes that can.
+    far_from: usize,
+}
+
+/// Why bytes of a loan did not come from the memory of another process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfetched {
+    /// The lender has taken the loan back, or is gone: wait for the news of it.
+    Revoked,
+    /// The kernel refuses: say so, and the rest comes through the outbox.
+    Refused,
+    /// There are no such bytes in the loan: the lender's memory is spoilt.
+    Outside,
 }
 
 /// Addresses that a peer may read until its count of returns reaches the number.
@@ -75,6 +89,7 @@ impl Desk {
             outbox: None,
             fence,
             shape: (1, 0),
+            far_from: usize::MAX,
         }
     }
 
@@ -119,6 +134,28 @@ impl Desk {
         self.id
     }
 
+    /// From now on loans of so many bytes and more are not copied for processes that can read this one's
+    /// memory.
+    pub fn lend_far_from(&mut self, bytes: usize) {
+        self.far_from = bytes;
+    }
+
+    /// The peer behind `link` is that process, whose memory this one can read: so the peer may lend
+    /// without copying.
+    ///
+    /// # Panics
+    ///
+    /// If the peer lends addresses of this process.
+    pub fn reads(&mut self, link: usize, process: Arc<Process>) {
+        let link = &mut self.links[link];
+        assert!(
+            link.theirs.is_some(),
+            "a thread of this process lends itself"
+        );
+        link.far = Some(process);
+        link.borrower.reads();
+    }
+
     /// Whether it copies what it lends.
     pub fn copies(&self) -> bool {
         self.outbox.is_some()
@@ -151,6 +188,12 @@ impl Desk {
                 continue;
             }
             self.links[number].staged += 1;
+            if addresses.len() >= self.far_from && self.links[number].lender.is_read() {
+                let far = Staged::far(addresses.clone(), window.grain, tag, number);
+                self.staged.extend(staged.take());
+                self.staged.push(far);
+                continue;
+            }
             if staged.as_ref().is_some_and(|loan| !loan.takes(number)) {
                 self.staged.extend(staged.take());
             }
@@ -158,10 +201,8 @@ impl Desk {
                 .get_or_insert_with(|| Staged::new(addresses.clone(), window.grain, tag))
                 .add(number);
         }
-        if staged.is_some() {
-            self.staged.extend(staged);
-            self.advance();
-        }
+        self.staged.extend(staged);
+        self.advance();
     }
 
     fn lend_address(&mut self, number: usize, tag: u32, addresses: Range<usize>) {
@@ -176,6 +217,7 @@ impl Desk {
             len,
             left: len,
             tag,
+            far: false,
         });
         link.peer.wake_for(link.offer_token, self.fence);
         self.lent.push(Lent {
@@ -291,6 +333,12 @@ impl Desk {
             return Ok(None);
         };
         let bytes = match &link.theirs {
+            Some(_) if said.far => {
+                return Err(Outside {
+                    start: said.start,
+                    len: said.len,
+                });
+            }
             Some(theirs) => match outbox::read(theirs, &said) {
                 Some(bytes) => core::ptr::from_ref(bytes),
                 None => {
@@ -317,6 +365,60 @@ impl Desk {
         }))
     }
 
+    /// Whether the next loan of the peer behind `link` is there and lies in its process's memory: then
+    /// [`fetch`](Self::fetch) it instead of borrowing it, and [`give_back`](Self::give_back) it.
+    pub fn is_far(&mut self, link: usize) -> bool {
+        let link = &mut self.links[link];
+        link.theirs.is_some() && link.look().is_some_and(|said| said.far)
+    }
+
+    /// Copies what comes from `at` on in the next loan of the peer behind `link`, which
+    /// [is far](Self::is_far).
+    ///
+    /// # Errors
+    ///
+    /// [`Unfetched`]; what was copied is of no use then.
+    ///
+    /// # Cost
+    ///
+    /// Two system calls, and some 100 ns for each page.
+    #[cfg(not(loom))]
+    pub fn fetch(&mut self, link: usize, at: usize, into: &mut [u8]) -> Result<(), Unfetched> {
+        use super::far::Unread;
+        let link = &mut self.links[link];
+        let (Some(said), Some(process)) = (link.look(), &link.far) else {
+            return Err(Unfetched::Outside);
+        };
+        let end = (at as u64).checked_add(into.len() as u64);
+        if !said.far || said.len != said.left || end.is_none_or(|end| end > said.len) {
+            return Err(Unfetched::Outside);
+        }
+        let read = process.read(said.start.wrapping_add(at as u64), into);
+        if !link.borrower.stands() {
+            link.seen = None;
+            return Err(Unfetched::Revoked);
+        }
+        read.map_err(|why| match why {
+            Unread::Ended => Unfetched::Revoked,
+            Unread::Refused => Unfetched::Refused,
+        })
+    }
+
+    /// Returns the next loan of the peer behind `link`, which was far.
+    pub fn give_back(&mut self, link: usize) {
+        let link = &mut self.links[link];
+        link.give_back();
+        link.peer.wake_for(link.return_token, self.fence);
+    }
+
+    /// The same after [`Unfetched::Refused`], `done` bytes from its begin: the rest comes in pieces, and so
+    /// does all that this peer lends from now on.
+    #[cold]
+    pub fn refuse(&mut self, link: usize, done: usize) {
+        self.links[link].borrower.refuse(done as u64);
+        self.give_back(link);
+    }
+
     /// The end of a scope: takes back what is lent of these addresses.
     pub(super) fn close(&mut self, addresses: &Range<usize>) {
         let inside =
@@ -324,6 +426,9 @@ impl Desk {
         for loan in self.staged.extract_if(.., |loan| inside(&loan.addresses)) {
             for link in loan.links() {
                 self.links[link].staged -= 1;
+                if loan.is_reading() {
+                    self.links[link].lender.revoke_far();
+                }
             }
         }
         if self.lent.is_empty() {
@@ -332,6 +437,10 @@ impl Desk {
         self.regain();
         for lent in self.lent.extract_if(.., |lent| inside(&lent.addresses)) {
             self.links[lent.link].lender.revoke();
+        }
+        for loan in self.staged.iter().filter(|loan| loan.is_reading()) {
+            loan.links()
+                .for_each(|link| self.links[link].lender.revoke_far());
         }
     }
 }

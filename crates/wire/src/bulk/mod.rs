@@ -14,6 +14,14 @@
 
 mod desk;
 #[cfg(not(loom))]
+mod far;
+#[cfg(loom)]
+mod far {
+    //! No other processes in a model.
+    #[derive(Debug)]
+    pub enum Process {}
+}
+#[cfg(not(loom))]
 mod offer;
 #[cfg(loom)]
 pub mod offer;
@@ -22,7 +30,8 @@ mod piece;
 mod staged;
 mod window;
 
-pub use desk::Desk;
+pub use desk::{Desk, Unfetched};
+pub use far::Process;
 pub use outbox::OutboxMemory;
 pub use piece::{Outside, Piece};
 pub use window::{Host, Window, scope, scope_to_read};
@@ -46,6 +55,8 @@ struct Link {
     return_token: u32,
     /// The peer's outbox; `None` where addresses are offered.
     theirs: Option<LineSlice<OutboxLine>>,
+    /// The peer's process, where this one can read its memory.
+    far: Option<Arc<Process>>,
     /// What the peer's next offer says, once it was looked at: another process may write there what
     /// it likes, but not between a check and the use of what was checked.
     seen: Option<Said>,
@@ -135,6 +146,7 @@ pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentErr
         offer_token: b_token,
         return_token: b_token + 1,
         theirs: b_out,
+        far: None,
         seen: None,
         staged: 0,
         waited: 0,
@@ -146,6 +158,7 @@ pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentErr
         offer_token: a_token,
         return_token: a_token + 1,
         theirs: a_out,
+        far: None,
         seen: None,
         staged: 0,
         waited: 0,

@@ -42,15 +42,25 @@ pub(crate) struct Offer {
     len: AtomicU64,
     left: AtomicU64,
     tag: AtomicU32,
+    far: AtomicU32,
 }
 
 // SAFETY: atomic integers: zero is their default, any bit pattern is valid, no Drop.
 unsafe impl Lines for Offer {}
 
-/// One line: how many offers the borrower has returned.
+/// One line: how many offers the borrower has returned; and of reading the lender's memory, between
+/// processes, whether the borrower can, and what it has read when it found that it cannot any more.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
-pub(crate) struct Returns(AtomicU64);
+pub(crate) struct Returns {
+    count: AtomicU64,
+    reads: AtomicU32,
+    done: AtomicU64,
+}
+
+/// What a borrower says of the lender's memory: nothing, that it can be read, that it cannot any more.
+const READS: u32 = 1;
+const REFUSED: u32 = 2;
 
 // SAFETY: as above.
 unsafe impl Lines for Returns {}
@@ -74,6 +84,8 @@ pub struct Said {
     pub left: u64,
     /// The lender's tag.
     pub tag: u32,
+    /// Whether the lender is another process and `start` an address there.
+    pub far: bool,
 }
 
 /// The lender's end of one direction.
@@ -120,7 +132,7 @@ impl Lender {
     pub fn returned(&self) -> u64 {
         // Acquire: synchronises with the Release in `Borrower::give_back`: the borrower's reads come
         // before whatever is written to the data now (Invariant 1).
-        let count = self.returns.0.load(order::regain());
+        let count = self.returns.count.load(order::regain());
         if count <= self.made {
             self.regained.set(count);
         }
@@ -146,25 +158,54 @@ impl Lender {
         offer.len.store(said.len, Ordering::Relaxed);
         offer.left.store(said.left, Ordering::Relaxed);
         offer.tag.store(said.tag, Ordering::Relaxed);
+        offer.far.store(u32::from(said.far), Ordering::Relaxed);
         // Release: synchronises with the Acquire in `Borrower::look`: the data come before it.
         offer.number.store(self.made, order::offer());
+    }
+
+    /// Whether the borrower is another process and can read this one's memory.
+    #[inline]
+    pub fn is_read(&self) -> bool {
+        // Relaxed: a hint; a borrower that cannot says so when it tries.
+        self.returns.reads.load(Ordering::Relaxed) == READS
+    }
+
+    /// How much the borrower had read of the offer that it returned last when it was refused, if it was.
+    pub fn refused(&self) -> Option<u64> {
+        // Relaxed: written before the count, which the caller has seen.
+        let refused = self.returns.reads.load(Ordering::Relaxed) == REFUSED;
+        refused.then(|| self.returns.done.load(Ordering::Relaxed))
+    }
+
+    /// Takes all standing offers back from another process. That may read on, but looks afterwards
+    /// whether the offer stood ([`Borrower::stands`]); nobody waits for it.
+    #[cold]
+    pub fn revoke_far(&self) {
+        self.strike();
+        // Full: the numbers come before whatever is written to the data now. Partner: the fence in
+        // `Borrower::stands`.
+        fence::light(FenceKind::SharedSymmetric);
     }
 
     /// Takes all standing offers back. Returns when the borrower reads none of them.
     #[cold]
     pub fn revoke(&self) {
-        let standing = self.made.saturating_sub(OFFERS as u64)..self.made;
-        for number in standing.rev() {
-            // Relaxed: ordered by the fence (Invariant 2).
-            let offer = &self.offers[number as usize % OFFERS];
-            offer.number.store(REVOKED, Ordering::Relaxed);
-        }
+        self.strike();
         fence::heavy(self.fence);
         // Acquire: synchronises with the Release in `Borrower::finish`: the borrower has read before.
         while self.reading.0.load(order::past()) == 1 {
             // The borrower is between two of its own instructions, or in a user's operator: short,
             // and not to be cut, because it reads this thread's memory.
             crate::sync::yield_now();
+        }
+    }
+
+    fn strike(&self) {
+        let standing = self.made.saturating_sub(OFFERS as u64)..self.made;
+        for number in standing.rev() {
+            // Relaxed: ordered by the fence (Invariant 2).
+            let offer = &self.offers[number as usize % OFFERS];
+            offer.number.store(REVOKED, Ordering::Relaxed);
         }
     }
 }
@@ -215,6 +256,7 @@ impl Borrower {
             len: offer.len.load(Ordering::Relaxed),
             left: offer.left.load(Ordering::Relaxed),
             tag: offer.tag.load(Ordering::Relaxed),
+            far: offer.far.load(Ordering::Relaxed) != 0,
         })
     }
 
@@ -233,6 +275,29 @@ impl Borrower {
         stands
     }
 
+    /// Says that this process can read the lender's memory.
+    pub fn reads(&self) {
+        // Relaxed: a hint.
+        self.returns.reads.store(READS, Ordering::Relaxed);
+    }
+
+    /// Says that it cannot any more, and has read so many bytes of the next offer, which is to be
+    /// returned now.
+    #[cold]
+    pub fn refuse(&self, done: u64) {
+        // Relaxed: published by the count that follows.
+        self.returns.done.store(done, Ordering::Relaxed);
+        self.returns.reads.store(REFUSED, Ordering::Relaxed);
+    }
+
+    /// Whether the next offer, which another process made, stood until now: then what was read of it is
+    /// what was lent.
+    pub fn stands(&self) -> bool {
+        // Full: the data were read before. Partner: the fence in `Lender::revoke_far`.
+        fence::light(FenceKind::SharedSymmetric);
+        self.next().number.load(Ordering::Relaxed) == self.taken + 1
+    }
+
     /// Says that nothing is read any more.
     #[inline]
     pub fn finish(&self) {
@@ -245,7 +310,7 @@ impl Borrower {
     pub fn give_back(&mut self) {
         self.taken += 1;
         // Release: synchronises with the Acquire in `Lender::returned`: the data were read before.
-        self.returns.0.store(self.taken, order::hand_back());
+        self.returns.count.store(self.taken, order::hand_back());
     }
 }
 

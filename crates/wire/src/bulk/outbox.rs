@@ -76,6 +76,9 @@ pub(super) struct Outbox {
     extra_max: usize,
 }
 
+/// No chunk: the offer names an address.
+const NONE: u32 = u32::MAX;
+
 const LINE: usize = size_of::<OutboxLine>();
 
 impl Outbox {
@@ -123,6 +126,9 @@ impl Outbox {
             held.regained += 1;
             self.extra -= usize::from(held.regained < held.made);
             let chunk = held.chunks[held.regained as usize % OFFERS];
+            if chunk == NONE {
+                continue;
+            }
             let holders = &mut self.holders[chunk as usize];
             *holders -= 1;
             if *holders == 0 {
@@ -166,6 +172,20 @@ impl Outbox {
         self.holders[chunk as usize] += 1;
         self.extra += usize::from(held.regained < held.made);
         held.chunks[number as usize % OFFERS] = chunk;
+        held.made = number;
+    }
+
+    /// Whether `link` holds nothing.
+    pub(super) fn is_idle(&self, link: usize) -> bool {
+        self.held[link].made == self.held[link].regained
+    }
+
+    /// Notes that `link`, which is idle, was offered something that is in no chunk, by its offer
+    /// `number`, the next one.
+    pub(super) fn pass(&mut self, link: usize, number: u64) {
+        debug_assert!(self.is_idle(link), "it stands alone");
+        let held = &mut self.held[link];
+        held.chunks[number as usize % OFFERS] = NONE;
         held.made = number;
     }
 

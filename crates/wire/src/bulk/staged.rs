@@ -17,6 +17,18 @@ pub(super) struct Staged {
     pub(super) addresses: Range<usize>,
     grain: usize,
     tag: u32,
+    means: Means,
+}
+
+/// How it goes to its peers.
+#[derive(Debug)]
+enum Means {
+    /// Chunk by chunk.
+    Chunks,
+    /// The only peer is to read it where it lies, once it holds nothing else.
+    Far,
+    /// It may do so, by this offer.
+    Reading(u64),
 }
 
 impl Staged {
@@ -27,12 +39,28 @@ impl Staged {
             addresses,
             grain,
             tag,
+            means: Means::Chunks,
         }
+    }
+
+    /// The same for one peer, who reads it where it lies.
+    pub(super) fn far(addresses: Range<usize>, grain: usize, tag: u32, link: usize) -> Self {
+        let mut staged = Self::new(addresses, grain, tag);
+        staged.add(link);
+        staged.means = Means::Far;
+        staged
+    }
+
+    /// Whether the peer may be reading where the data lie.
+    pub(super) fn is_reading(&self) -> bool {
+        matches!(self.means, Means::Reading(_))
     }
 
     /// Whether it can be for the peer behind `link` as well.
     pub(super) fn takes(&self, link: usize) -> bool {
-        self.count < PEERS_MAX && self.links().all(|there| there != link)
+        matches!(self.means, Means::Chunks)
+            && self.count < PEERS_MAX
+            && self.links().all(|there| there != link)
     }
 
     pub(super) fn add(&mut self, link: usize) {
@@ -44,8 +72,45 @@ impl Staged {
         self.links[..self.count].iter().map(|&link| link as usize)
     }
 
-    /// Copies and offers as many chunks as there is room for; whether that was all.
+    /// Copies and offers as many chunks as there is room for; whether that was all, and has been read
+    /// where it is read in its place.
     pub(super) fn go(&mut self, outbox: &mut Outbox, links: &mut [Link], fence: FenceKind) -> bool {
+        match self.means {
+            Means::Chunks => {}
+            Means::Far => {
+                let number = self.links[0] as usize;
+                if outbox.is_idle(number) {
+                    let (link, len) = (&mut links[number], self.addresses.len() as u64);
+                    link.lender.offer(Said {
+                        start: self.addresses.start as u64,
+                        len,
+                        left: len,
+                        tag: self.tag,
+                        far: true,
+                    });
+                    link.peer.wake_for(link.offer_token, fence);
+                    outbox.pass(number, link.lender.made());
+                    self.means = Means::Reading(link.lender.made());
+                }
+                return false;
+            }
+            Means::Reading(offer) => {
+                let lender = &links[self.links[0] as usize].lender;
+                if lender.returned() < offer {
+                    return false;
+                }
+                let Some(done) = lender.refused() else {
+                    return true;
+                };
+                // The rest by the plain path. What another process counts is no more than there is.
+                let done = usize::try_from(done).unwrap_or(usize::MAX);
+                self.addresses.start += done.min(self.addresses.len());
+                self.means = Means::Chunks;
+                if self.addresses.is_empty() {
+                    return true;
+                }
+            }
+        }
         while outbox.has_room(self.links()) {
             let left = self.addresses.len();
             let len = piece(left, self.grain, outbox.chunk_bytes());
@@ -63,6 +128,7 @@ impl Staged {
                     len: len as u64,
                     left: left as u64,
                     tag: self.tag,
+                    far: false,
                 });
                 link.peer.wake_for(link.offer_token, fence);
                 outbox.hold(chunk, number, link.lender.made());

@@ -31,6 +31,7 @@ fn said(place: usize, tag: u32) -> Said {
         len: 1,
         left: 1,
         tag,
+        far: false,
     }
 }
 
