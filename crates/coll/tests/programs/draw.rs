@@ -25,24 +25,59 @@ pub(super) enum What {
     Exscan,
 }
 
-const WHATS: [What; 16] = [
-    What::Barrier,
-    What::Broadcast,
-    What::Reduce,
-    What::Allreduce,
-    What::Scatter,
-    What::Scatterv,
-    What::Gather,
-    What::Gatherv,
-    What::Allgather,
-    What::Allgatherv,
-    What::Alltoall,
-    What::Alltoallv,
-    What::ReduceScatter,
-    What::ReduceScatterv,
-    What::Scan,
-    What::Exscan,
-];
+impl What {
+    pub(super) const ALL: [Self; 16] = [
+        Self::Barrier,
+        Self::Broadcast,
+        Self::Reduce,
+        Self::Allreduce,
+        Self::Scatter,
+        Self::Scatterv,
+        Self::Gather,
+        Self::Gatherv,
+        Self::Allgather,
+        Self::Allgatherv,
+        Self::Alltoall,
+        Self::Alltoallv,
+        Self::ReduceScatter,
+        Self::ReduceScatterv,
+        Self::Scan,
+        Self::Exscan,
+    ];
+
+    pub(super) fn has_root(self) -> bool {
+        matches!(
+            self,
+            Self::Broadcast
+                | Self::Reduce
+                | Self::Scatter
+                | Self::Scatterv
+                | Self::Gather
+                | Self::Gatherv
+        )
+    }
+
+    pub(super) fn combines(self) -> bool {
+        matches!(
+            self,
+            Self::Reduce
+                | Self::Allreduce
+                | Self::ReduceScatter
+                | Self::ReduceScatterv
+                | Self::Scan
+                | Self::Exscan
+        )
+    }
+
+    /// Whether each rank has a part of what is moved, or combined.
+    pub(super) fn has_parts(self) -> bool {
+        match self {
+            Self::ReduceScatterv => true,
+            Self::Barrier | Self::Broadcast => false,
+            _ => !self.combines(),
+        }
+    }
+}
 
 /// Runs a body with the element type of a step.
 macro_rules! typed {
@@ -88,7 +123,7 @@ pub(crate) struct Step {
 
 impl Step {
     fn draw(rng: &mut fastrand::Rng, spec: &Spec, number: usize) -> Self {
-        let what = WHATS[rng.usize(..WHATS.len())];
+        let what = What::ALL[rng.usize(..What::ALL.len())];
         let of = OFS[rng.usize(..OFS.len())];
         let (folds, grain) = typed!(of, T => (T::FOLDS, size_of::<T>()));
         let fold = folds[rng.usize(..folds.len())];

@@ -11,6 +11,23 @@
 //! All ranks draw the same program from the same seed; how a rank delays and waits is drawn from a
 //! seed of its own. `CORECAST_TEST_SEED=7` replays one program, `CORECAST_TEST_CASES=20` plays twenty
 //! times as many.
+//!
+//! # What it has been seen to catch
+//!
+//! Faults that were put into the code by hand, each seen by some program among the first 16:
+//!
+//! - a rank leaves an operation before its loans have come back;
+//! - `allgather::bruck` swaps two blocks, `alltoall::direct` puts parts in their neighbours' places;
+//! - `scan::chain` combines in the wrong order, in scans and in exclusive ones alone;
+//! - `barrier::dissemination` does not wait in its last round, `barrier::tree` not for its children;
+//! - sender and receiver differ about the length above which data are lent, by one;
+//! - the last fragment of long data is forgotten; blocks leave out the remainder;
+//! - an operation in flight takes a lane that is not free yet; a request says too early that it has
+//!   ended.
+//!
+//! And by the members that go: the dead are not told of; who leaves does not say so. A failure that
+//! wakes nobody is told all the same, by those who look now and then, but late: the times that are
+//! printed show it.
 
 mod apart;
 mod case;
@@ -19,6 +36,7 @@ mod draw;
 mod element;
 mod kills;
 mod lengths;
+mod matrix;
 mod play;
 mod processes;
 mod spec;
