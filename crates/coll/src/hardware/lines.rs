@@ -134,12 +134,19 @@ pub(crate) fn ends(
 struct GroupWatch<'a> {
     here: &'a Here,
     members: &'a [usize],
+    /// Whom the next short look is for.
+    next: usize,
 }
 
 impl Watch for GroupWatch<'_> {
     type Error = Failure;
 
     fn check(&mut self, waited: Duration) -> Result<(), Failure> {
+        // While the wait is short one at a time: the lines that are looked at are busy.
+        if waited.is_zero() {
+            self.next = (self.next + 1) % self.members.len();
+            return self.here.watch(self.members[self.next]).check(waited);
+        }
         for there in [false, true] {
             let watches = self.members.iter().map(|&peer| self.here.watch(peer));
             watches
@@ -151,7 +158,8 @@ impl Watch for GroupWatch<'_> {
 }
 
 /// Watches whoever is to post on a line, and sends or lends instead: it gives another length than this
-/// rank expects, and both could wait for ever.
+/// rank expects, and both could wait for ever. What a peer gives in one operation is taken in the order
+/// in which it is given, so a post that came before is there when what came after is.
 struct NothingElse<'a> {
     watch: PeerWatch<'a>,
     /// What else joins the two.
@@ -275,7 +283,11 @@ impl Hardware {
         } = &self.lines.collects[line];
         let look = || Some(tally.sum()).filter(|&found| Mark::is_counted(expected, found));
         let here = &self.here;
-        let watch = || GroupWatch { here, members };
+        let watch = || GroupWatch {
+            here,
+            members,
+            next: 0,
+        };
         let waited = self.governor.wait_watched(*token, watch, look);
         // What ended the wait may have come with what it was for: one more look decides.
         let found = waited.or_else(|failure| look().ok_or(failure));
