@@ -18,6 +18,8 @@ mod far;
 #[cfg(loom)]
 mod far {
     //! No other processes in a model.
+
+    /// Another process, of which a model has none.
     #[derive(Debug)]
     pub enum Process {}
 }
