@@ -95,7 +95,6 @@ enum Kind<'a> {
         name: String,
         setting: String,
         reason: String,
-        role: Role,
     },
 }
 
@@ -141,7 +140,6 @@ impl<'a> Entrant<'a> {
                 name: name.into(),
                 setting: setting.into(),
                 reason: reason.into(),
-                role: Role::Peer,
             },
             unpinned: false,
         }
@@ -193,11 +191,8 @@ impl<'a> Entrant<'a> {
                 Status::Pending,
             ),
             Kind::Absent {
-                setting,
-                reason,
-                role,
-                ..
-            } => (setting.clone(), *role, Status::Skipped(reason.clone())),
+                setting, reason, ..
+            } => (setting.clone(), Role::Peer, Status::Skipped(reason.clone())),
         };
         Entry {
             name: self.name().to_owned(),

@@ -1,36 +1,12 @@
 //! Nothing is allocated on the way of an operation that succeeds.
 
+#[path = "../../wire/tests/common/counting.rs"]
+mod counting;
+
 use corecast_coll::operator::Ordered;
 use corecast_coll::{Algorithms, Member, Options, Parts, Plans, Team, barrier, broadcast};
 use corecast_plan::Pattern;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-/// The system's allocator, counted by thread.
-struct Counting;
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    // SAFETY: the contract is the caller's, passed on.
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's layout.
-        unsafe { System.alloc(layout) }
-    }
-
-    // SAFETY: the contract is the caller's, passed on.
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller's memory, which came from the system's allocator.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use counting::ALLOCATIONS;
 
 fn all_operations(member: &mut Member) {
     let mut long = [1u64; 300];

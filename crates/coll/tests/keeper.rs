@@ -1,20 +1,15 @@
 //! The keeper, with real processes that are killed at any point.
 
+#[path = "common/alone.rs"]
+mod alone;
+
+use alone::{SOON, alone, eventually};
 use corecast_coll::process::keeper::{WatchError, born, watch};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
-
-/// A watchdog, not a measurement.
-const SOON: Duration = Duration::from_secs(30);
-
-/// Threads and descriptors are counted: one test at a time.
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner())
-}
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Killed at the end of a test that fails, too; deaf and mute.
 struct Guarded(Child);
@@ -62,15 +57,6 @@ fn keepers() -> usize {
         .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok())
         .filter(|name| name.trim() == "corecast-keeper")
         .count()
-}
-
-#[track_caller]
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !holds() {
-        assert!(begin.elapsed() < SOON, "never: {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 #[test]

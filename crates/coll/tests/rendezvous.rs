@@ -1,5 +1,9 @@
 //! Processes that meet, at once, in error, among garbage, and while they are killed.
 
+#[path = "common/alone.rs"]
+mod alone;
+
+use alone::{SOON, alone, eventually};
 use corecast_coll::process::{Address, Entered, Hello, RendezvousError, enter};
 use corecast_wire::{Flag, Segment};
 use std::io::Read;
@@ -8,17 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant};
-
-/// A watchdog, not a measurement.
-const SOON: Duration = Duration::from_secs(30);
-
-/// Threads and descriptors are counted: one test at a time.
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner())
-}
+use std::time::Duration;
 
 fn fresh(what: &str) -> String {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -84,15 +78,6 @@ fn the_other_process() {
     segment.at::<Flag>(128 * rank as usize, 1).unwrap()[0].raise(u64::from(rank) + 1);
     entered.confirm().unwrap();
     std::thread::sleep(Duration::from_secs(600));
-}
-
-#[track_caller]
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !holds() {
-        assert!(begin.elapsed() < SOON, "never: {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 #[test]

@@ -1,45 +1,20 @@
 //! Loans by address and over outboxes: what is lent is read whole and in order, or not at all.
 #![cfg(not(loom))]
 
+#[path = "common/counting.rs"]
+mod counting;
 #[path = "desk/ranks.rs"]
 mod ranks;
 
 use corecast_wire::bulk::{self, Desk, Memory, Process, Unfetched};
 use corecast_wire::{Flag, Line, Parker, Segment, fence_kind};
+use counting::ALLOCATIONS;
 use ranks::{Memories, Rank, team};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, ScopedJoinHandle};
-
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-/// The system's allocator, counted by thread.
-struct Counting;
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    // SAFETY: the contract is the caller's, passed on.
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's layout.
-        unsafe { System.alloc(layout) }
-    }
-
-    // SAFETY: the contract is the caller's, passed on.
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller's memory, which came from the system's allocator.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Offers of one direction that stand at a time.
 const OFFERS: usize = 8;
