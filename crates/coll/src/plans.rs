@@ -237,7 +237,7 @@ impl Plans {
     ///     member.barrier().unwrap();
     ///     member.broadcast_value(0, member.rank() + 7)
     /// });
-    /// assert_eq!(words, [Ok(7); 4]);
+    /// assert_eq!(words, vec![Ok(7); 4]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_broadcast_groups(self, groups: Grouped) -> Result<Self, PlansError> {
