@@ -74,7 +74,7 @@ impl Default for Options {
         Self {
             policy: None,
             backend: Backend::Ump,
-            slots: 16,
+            slots: 32,
             numa_nodes: None,
             patience: None,
             join_limit: Duration::from_secs(10),

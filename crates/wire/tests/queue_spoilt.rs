@@ -71,7 +71,8 @@ fn a_sender_that_ends_amid_a_message_takes_it_along() {
     for backend in Backend::ALL {
         for written in 1..=3 {
             let put = |queue: &Queue| {
-                for seq in 0..written {
+                // The first one comes last.
+                for seq in 1..=written {
                     let slot = slot(seq, 5, 200 - 56 * seq);
                     let place = seq * SLOT_BYTES;
                     queue.at_receiver.write_all_at(&slot, place).unwrap();
@@ -98,9 +99,9 @@ fn a_sender_that_ends_amid_a_message_takes_it_along() {
                 "{backend}: {error}"
             );
         }
-        // With the last slot it is whole.
+        // With the first slot it is whole.
         let mut queue = make(backend);
-        for seq in 0..4 {
+        for seq in [1, 2, 3, 0] {
             let slot = slot(seq, 5, 200 - 56 * seq);
             let place = seq * SLOT_BYTES;
             queue.at_receiver.write_all_at(&slot, place).unwrap();

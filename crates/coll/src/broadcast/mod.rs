@@ -118,6 +118,8 @@ fn run_long(lane: &mut Lane, root: usize, data: &mut [u8], grain: usize) -> Resu
         }
         Some(Algorithm::Whole) => Fragments::Whole,
         Some(Algorithm::Dynamic) => Fragments::DYNAMIC,
+        // Nobody passes anything on: nothing flows.
+        None if lane.fabric.size() == 2 => Fragments::Whole,
         _ => Fragments::FIXED,
     };
     let shape = (data.len(), grain);

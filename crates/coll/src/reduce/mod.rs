@@ -85,9 +85,13 @@ pub(crate) fn contribute(
         }
         return Ok(());
     }
-    let fragments = fragments(asked);
+    let flows = flows(lane, combine);
+    let fragments = fragments(asked, flows);
     let len = data.len();
-    let room = SCRATCH_FRAGMENTS * fragments.bytes(len, grain);
+    let room = match flows {
+        true => SCRATCH_FRAGMENTS * fragments.bytes(len, grain),
+        false => 0,
+    };
     lane.with_scratch(room, grain, |fabric, tables, scratch| {
         bulk::scope_to_read(fabric, data, grain, |fabric, window| {
             lend_up(
@@ -120,10 +124,16 @@ fn send_up(
     }
 }
 
-fn fragments(asked: Option<Algorithm>) -> Fragments {
+/// Whether anybody passes anything on, through scratch.
+fn flows(lane: &Lane, combine: &impl Combine) -> bool {
+    lane.fabric.size() > 2 || lane.tables.keeps_order(combine)
+}
+
+fn fragments(asked: Option<Algorithm>, flows: bool) -> Fragments {
     match asked {
         Some(Algorithm::Whole) => Fragments::Whole,
         Some(Algorithm::Dynamic) => Fragments::DYNAMIC,
+        None if !flows => Fragments::Whole,
         _ => Fragments::FIXED,
     }
 }
@@ -161,9 +171,13 @@ fn run_long(
         }
         return Ok(());
     }
-    let fragments = fragments(asked);
+    let flows = flows(lane, combine);
+    let fragments = fragments(asked, flows);
     let len = data.len();
-    let room = SCRATCH_FRAGMENTS * fragments.bytes(len, grain);
+    let room = match flows {
+        true => SCRATCH_FRAGMENTS * fragments.bytes(len, grain),
+        false => 0,
+    };
     lane.with_scratch(room, grain, |fabric, tables, scratch| {
         bulk::scope(fabric, data, grain, |fabric, window| {
             lend_up(

@@ -16,7 +16,8 @@
 //!
 //! **Invariant 1:** the sender touches slot `s` only after it has seen that slot `s - slots` was
 //! given back. **Invariant 2:** the receiver touches slot `s` only after it has seen the header of
-//! `s` in its lap. **Invariant 3:** the receiver gives back within every half lap, so a sender that
+//! `s` in its lap, or of the first slot of the message that goes on there, which is written last.
+//! **Invariant 3:** the receiver gives back within every half lap, so a sender that
 //! waits for one slot never waits for a receiver that has read everything.
 //!
 //! Orderings: header `Release` → `Acquire` carries the payload forward; acknowledgement (or empty

@@ -1,6 +1,6 @@
 //! The receiving end.
 
-use super::header::{Header, SLOT_PAYLOAD_BYTES, Slot, lap, lap_shift, slot, slots_for};
+use super::header::{Header, SLOT_PAYLOAD_BYTES, Slot, lap, lap_shift, slot};
 use super::{Ack, Backend, Gone, PeerGone, Tokens, leave};
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
@@ -34,8 +34,7 @@ pub struct Received {
     pub tag: u32,
 }
 
-/// Why no message was received. Nothing is lost: a message that was there is still there, unless its
-/// sender ended amid it.
+/// Why no message was received. Nothing is lost: a message that was there is still there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiveError<E = Gone> {
@@ -52,8 +51,7 @@ pub enum ReceiveError<E = Gone> {
     Ended(E),
 }
 
-/// Why the message that was expected was not received. Nothing is lost, unless its sender ended amid
-/// it.
+/// Why the message that was expected was not received. Nothing is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExactError<E> {
     /// Another one is next. It stays in the queue.
@@ -112,12 +110,12 @@ impl Receiver {
 
     /// Whether a message could be received without waiting.
     pub fn can_receive(&self) -> bool {
-        self.look_complete().is_some()
+        self.look(self.next).is_some()
     }
 
     /// Length and tag of the next message, if it is there.
     pub fn peek(&self) -> Option<Received> {
-        self.look_complete().map(Header::received)
+        self.look(self.next).map(Header::received)
     }
 
     /// Waits for the next message and copies it to the front of `buffer`.
@@ -125,8 +123,7 @@ impl Receiver {
     /// # Errors
     ///
     /// [`ReceiveError::BufferTooSmall`], or [`Gone`] if nothing is left and the sender was dropped. A
-    /// sender that ends amid a message, as only a process can that is killed, takes it along; the
-    /// queue is then of no use any more.
+    /// sender that ends amid a message, as only a process can that is killed, takes it along.
     ///
     /// # Cost
     ///
@@ -145,16 +142,9 @@ impl Receiver {
         if needed <= SLOT_PAYLOAD_BYTES {
             self.take_short(needed, buffer);
         } else {
-            self.take_while_there(&mut buffer[..needed])?;
+            self.take_long(&mut buffer[..needed]);
         }
         Ok(header)
-    }
-
-    #[inline(never)]
-    fn take_while_there(&mut self, buffer: &mut [u8]) -> Result<(), ReceiveError> {
-        let ack = self.ack.clone();
-        self.take_long(buffer, || PeerGone(&ack.sender_gone))
-            .map_err(ReceiveError::Ended)
     }
 
     /// The header of the next message, if it comes in the first phase of the wait.
@@ -178,25 +168,24 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// [`ExactError`]. If the watch ends the wait for the rest of a message of several slots, the
-    /// message is lost, and the queue of no use any more: its sender has written the first slot, and
-    /// waits for nothing before it writes the last.
+    /// [`ExactError`].
     #[inline(always)]
     pub fn receive_exact<W: Watch>(
         &mut self,
         tag: u32,
         buffer: &mut [u8],
-        watch: impl Fn() -> W,
+        watch: impl FnOnce() -> W,
     ) -> Result<(), ExactError<W::Error>> {
-        let next = self.wait_watched(&watch).map_err(ExactError::Ended)?;
+        let next = self.wait_watched(watch).map_err(ExactError::Ended)?;
         if (next.tag, next.len) != (tag, buffer.len()) {
             return Err(ExactError::Unexpected(next));
         }
         if next.len <= SLOT_PAYLOAD_BYTES {
             self.take_short(next.len, buffer);
-            return Ok(());
+        } else {
+            self.take_long(buffer);
         }
-        self.take_long(buffer, watch).map_err(ExactError::Ended)
+        Ok(())
     }
 
     /// Waits until a message is there, and says what it is. It stays in the queue.
@@ -230,7 +219,7 @@ impl Receiver {
     /// [`TryReceiveError`].
     #[inline(always)]
     pub fn try_receive(&mut self, buffer: &mut [u8]) -> Result<Received, TryReceiveError> {
-        match self.look_complete() {
+        match self.look(self.next) {
             Some(header) => self.take_complete(header, buffer),
             None => self.try_receive_empty(buffer),
         }
@@ -242,7 +231,7 @@ impl Receiver {
         let gone = PeerGone(&self.ack.sender_gone).check(std::time::Duration::ZERO);
         let gone = gone.err().ok_or(TryReceiveError::Empty)?;
         // Its last message may have come between the two looks.
-        match self.look_complete() {
+        match self.look(self.next) {
             Some(header) => self.take_complete(header, buffer),
             None => Err(TryReceiveError::Gone(gone)),
         }
@@ -262,9 +251,7 @@ impl Receiver {
         if needed <= SLOT_PAYLOAD_BYTES {
             self.take_short(needed, buffer);
         } else {
-            for chunk in buffer[..needed].chunks_mut(SLOT_PAYLOAD_BYTES) {
-                self.take(chunk);
-            }
+            self.take_long(&mut buffer[..needed]);
         }
         Ok(header.received())
     }
@@ -285,15 +272,6 @@ impl Receiver {
         full.then_some(header)
     }
 
-    /// The header of the next message, if all of its slots are full.
-    #[inline(always)]
-    fn look_complete(&self) -> Option<Header> {
-        let header = self.look(self.next)?;
-        let last = self.next + slots_for(header.len()) as u64 - 1;
-        // The sender fills in order, so the last slot speaks for those before it.
-        (last == self.next || self.look(last).is_some()).then_some(header)
-    }
-
     /// Takes a message of `len` bytes, at most a slot's, whose slot is known to be full.
     #[inline(always)]
     fn take_short(&mut self, len: usize, buffer: &mut [u8]) {
@@ -306,22 +284,17 @@ impl Receiver {
         }
     }
 
-    /// Takes a message that fills `buffer`, slot by slot as they come.
+    /// Takes a message that fills `buffer`.
     #[inline(never)]
-    fn take_long<W: Watch>(
-        &mut self,
-        buffer: &mut [u8],
-        watch: impl Fn() -> W,
-    ) -> Result<(), W::Error> {
-        for chunk in buffer.chunks_mut(SLOT_PAYLOAD_BYTES) {
-            // The sender had room for all of it before it wrote the first slot, so the rest is
-            // under way, unless the sender's process was killed.
-            if self.look(self.next).is_none() {
-                self.wait_watched(&watch)?;
-            }
+    fn take_long(&mut self, buffer: &mut [u8]) {
+        // Of a known length, so that the copies become moves.
+        let (full, end) = buffer.as_chunks_mut::<SLOT_PAYLOAD_BYTES>();
+        for chunk in full {
             self.take(chunk);
         }
-        Ok(())
+        if !end.is_empty() {
+            self.take(end);
+        }
     }
 
     /// Reads one slot that is known to be full, and gives it back.

@@ -283,37 +283,52 @@ impl Sender {
     #[inline(always)]
     fn put_all(&mut self, tag: u32, payload: &[u8]) {
         if payload.len() <= SLOT_PAYLOAD_BYTES {
-            return self.put(tag, payload.len(), payload);
+            self.put(self.next, tag, payload.len(), payload);
+            self.next += 1;
+        } else {
+            self.put_long(tag, payload);
         }
-        self.put_long(tag, payload);
+        self.receiver
+            .wake_for(self.tokens.message, self.governor.fence());
     }
 
+    /// The first slot last: then the receiver, who looks there, finds the whole message, and has not
+    /// looked at any of its other lines while they were written.
     #[inline(never)]
     fn put_long(&mut self, tag: u32, payload: &[u8]) {
-        let mut left = payload.len();
-        for chunk in payload.chunks(SLOT_PAYLOAD_BYTES) {
-            self.put(tag, left, chunk);
-            left -= chunk.len();
+        let (first, rest) = payload.split_at(SLOT_PAYLOAD_BYTES);
+        let mut left = rest.len();
+        let mut next = self.next + 1;
+        // Of a known length, so that the copies become moves.
+        let (full, end) = rest.as_chunks::<SLOT_PAYLOAD_BYTES>();
+        for chunk in full {
+            self.put(next, tag, left, chunk);
+            left -= SLOT_PAYLOAD_BYTES;
+            next += 1;
         }
+        if !end.is_empty() {
+            self.put(next, tag, left, end);
+            next += 1;
+        }
+        self.put(self.next, tag, payload.len(), first);
+        self.next = next;
     }
 
-    /// Writes one slot that is known to be free.
+    /// Writes slot number `seq`, which is known to be free. `left` are the bytes from here to the end of
+    /// the message.
     #[inline(always)]
-    fn put(&mut self, tag: u32, left: usize, chunk: &[u8]) {
+    fn put(&self, seq: u64, tag: u32, left: usize, chunk: &[u8]) {
         debug_assert!(chunk.len() <= SLOT_PAYLOAD_BYTES);
-        let slot = slot(&self.ring, self.next, self.mask);
+        let slot = slot(&self.ring, seq, self.mask);
         // SAFETY: the slot was given back (Invariant 1, checked by `has_room`) and is not
         // published yet, so nobody else touches its payload, which holds at least `chunk.len()`
         // bytes; the chunk is the caller's and cannot overlap it.
         slot.payload.with_mut(|payload| unsafe {
             core::ptr::copy_nonoverlapping(chunk.as_ptr(), payload.cast::<u8>(), chunk.len());
         });
-        let header = Header::new(self.next, tag, left, lap(self.next, self.lap_shift));
+        let header = Header::new(seq, tag, left, lap(seq, self.lap_shift));
         // Release: synchronises with the Acquire in `Receiver::look` (Invariant 2).
         slot.header.store(header.0, order::publish());
-        self.next += 1;
-        self.receiver
-            .wake_for(self.tokens.message, self.governor.fence());
     }
 }
 
