@@ -21,8 +21,8 @@ use crate::failure::Failure;
 use crate::fragments::Fragments;
 use crate::lane::Lane;
 use crate::transfer::Way;
-use corecast_wire::bulk;
 use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
+use corecast_wire::{Fabric, bulk};
 
 named! {
     /// How a broadcast is done.

@@ -126,7 +126,7 @@ fn send_up(
 
 /// Whether anybody passes anything on, through scratch.
 fn flows(lane: &Lane, combine: &impl Combine) -> bool {
-    lane.fabric.size() > 2 || lane.tables.keeps_order(combine)
+    lane.tables.reduce.len() > 2 || lane.tables.keeps_order(combine)
 }
 
 fn fragments(asked: Option<Algorithm>, flows: bool) -> Fragments {

@@ -24,3 +24,12 @@ pub fn relax() {
     // SAFETY: a barrier instruction without operands.
     unsafe { core::arch::asm!("isb", options(nomem, nostack, preserves_flags)) }
 }
+
+/// Asks for a line of memory for writing, and does not wait for it.
+#[inline(always)]
+pub fn claim(line: *const u8) {
+    // SAFETY: a hint that never faults, whatever the address.
+    unsafe {
+        core::arch::asm!("prfm pstl1keep, [{}]", in(reg) line, options(nostack, preserves_flags));
+    }
+}

@@ -1,6 +1,6 @@
 //! What differs between processors: cycle counter, polite waiting, line size.
 //!
-//! Each processor family is one file with the same four items; `generic` serves every other one
+//! Each processor family is one file with the same five items; `generic` serves every other one
 //! and is what `--cfg corecast_generic_arch` selects, so that it is built and tested as well.
 
 #[cfg(all(target_arch = "aarch64", not(corecast_generic_arch)))]
@@ -16,7 +16,7 @@ mod imp;
 #[path = "x86_64.rs"]
 mod imp;
 
-pub use imp::{COUNTER_NAME, LINE_BYTES, cycles, relax};
+pub use imp::{COUNTER_NAME, LINE_BYTES, claim, cycles, relax};
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};

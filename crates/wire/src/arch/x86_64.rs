@@ -18,3 +18,12 @@ pub fn cycles() -> u64 {
 pub fn relax() {
     core::arch::x86_64::_mm_pause();
 }
+
+/// Asks for a line of memory for writing, and does not wait for it.
+#[inline(always)]
+pub fn claim(line: *const u8) {
+    // SAFETY: a hint that never faults, whatever the address; processors without it do nothing.
+    unsafe {
+        core::arch::asm!("prefetchw [{}]", in(reg) line, options(nostack, preserves_flags));
+    }
+}

@@ -4,6 +4,8 @@ use super::header::{
     Header, LEN_MAX, SLOT_PAYLOAD_BYTES, Slot, TAG_MAX, lap, lap_shift, slot, slots_for,
 };
 use super::{Ack, Backend, Gone, PeerGone, Tokens, leave};
+#[cfg(not(loom))]
+use crate::arch;
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
 use crate::sync::{mutated, order};
@@ -299,6 +301,12 @@ impl Sender {
         let (first, rest) = payload.split_at(SLOT_PAYLOAD_BYTES);
         let mut left = rest.len();
         let mut next = self.next + 1;
+        // The receiver has these lines from the last lap. Stores become visible in order, so each would
+        // wait for the line of the one before.
+        #[cfg(not(loom))]
+        for seq in next..self.next + slots_for(payload.len()) as u64 {
+            arch::claim(core::ptr::from_ref(slot(&self.ring, seq, self.mask)).cast());
+        }
         // Of a known length, so that the copies become moves.
         let (full, end) = rest.as_chunks::<SLOT_PAYLOAD_BYTES>();
         for chunk in full {
