@@ -56,7 +56,6 @@ pub(crate) struct Frame {
     placement: Vec<Placement>,
     policy: Policy,
     backend: Backend,
-    slots: usize,
     memory: Where,
     /// NUMA nodes of the ranks that this process speaks for, where they are known.
     nodes: Vec<Option<u32>>,
@@ -80,7 +79,7 @@ enum Where {
 #[derive(Debug)]
 struct Sizes {
     degrees: Vec<usize>,
-    link: usize,
+    slots: usize,
     /// Of lines that groups share.
     lines: Vec<usize>,
     shared: bool,
@@ -100,23 +99,31 @@ impl Sizes {
             degrees[a] += 1;
             degrees[b] += 1;
         }
-        let link = queue::receiver_bytes(options.slots)
-            + queue::sender_bytes()
-            + Segment::bytes_for::<Flag>(1)
-            + bulk::link_bytes();
         Self {
             degrees,
-            link,
+            slots: options.slots,
             lines: hardware::shared_bytes(n, groups),
             shared,
             depth: options.depth,
         }
     }
 
+    /// Slots of the queues in one lane.
+    fn slots(&self, lane: usize) -> usize {
+        match lane {
+            0 => self.slots,
+            _ => self.slots.min(IN_FLIGHT_SLOTS),
+        }
+    }
+
     /// Bytes for one rank in one lane.
     fn home(&self, lane: usize, rank: usize) -> usize {
+        let link = queue::receiver_bytes(self.slots(lane))
+            + queue::sender_bytes()
+            + Segment::bytes_for::<Flag>(1)
+            + bulk::link_bytes();
         let mut bytes =
-            Segment::bytes_for::<Diary>(1) + self.degrees[rank] * self.link + self.lines[rank];
+            Segment::bytes_for::<Diary>(1) + self.degrees[rank] * link + self.lines[rank];
         if lane == 0 {
             bytes += Segment::bytes_for::<Line<Parker>>(1);
             if rank == 0 {
@@ -145,6 +152,10 @@ impl Sizes {
         self.lane(0) + self.depth * self.lane(1)
     }
 }
+
+/// Most slots of a queue for operations in flight: there are many such queues, and what waits for long
+/// data in one of them holds up nothing.
+const IN_FLIGHT_SLOTS: usize = 16;
 
 /// Parts of a shared segment begin at multiples of this on every machine, so that all processes agree.
 const PAGE_BYTES: usize = 64 * 1024;
@@ -234,7 +245,6 @@ impl Frame {
             placement,
             policy,
             backend: options.backend,
-            slots: options.slots,
             memory,
             nodes,
             stamp: Stamp::now(),
@@ -371,6 +381,7 @@ impl Frame {
                     .collect::<Result<_, _>>()?,
             ),
         };
+        let slots = self.sizes.slots(lane);
         let mut ends: Vec<(Vec<Link>, Desk)> = homes
             .iter()
             .map(|_| (Vec::new(), Desk::new(fence)))
@@ -378,8 +389,8 @@ impl Frame {
         for (number, &(a, b)) in self.edges.iter().enumerate() {
             let forth = 2 * (lane * self.edges.len() + number) as u32;
             let back = forth + 1;
-            let to_b = queue::parts(self.slots, forth, &homes[a], &homes[b])?;
-            let to_a = queue::parts(self.slots, back, &homes[b], &homes[a])?;
+            let to_b = queue::parts(slots, forth, &homes[a], &homes[b])?;
+            let to_a = queue::parts(slots, back, &homes[b], &homes[a])?;
             let at_a: LineRef<Flag> = homes[a].lines(1)?.get(0);
             let at_b: LineRef<Flag> = homes[b].lines(1)?.get(0);
             for (me, peer, out, into, tokens, flags) in [

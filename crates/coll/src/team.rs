@@ -22,7 +22,7 @@ pub struct Options {
     pub policy: Option<Policy>,
     /// The queues' protocol.
     pub backend: Backend,
-    /// Slots of each queue, a power of two, at least 2.
+    /// Slots of each queue, a power of two, at least 2. Queues for operations in flight have 16 at most.
     pub slots: usize,
     /// The operating system's number of each rank's NUMA node, for the placement of its lines.
     /// `None`: memory is placed by whoever touches it first.
@@ -74,7 +74,7 @@ impl Default for Options {
         Self {
             policy: None,
             backend: Backend::Ump,
-            slots: 32,
+            slots: 64,
             numa_nodes: None,
             patience: None,
             join_limit: Duration::from_secs(10),

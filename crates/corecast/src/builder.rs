@@ -132,7 +132,7 @@ impl Builder {
         self
     }
 
-    /// Slots of each queue, a power of two, at least 2.
+    /// Slots of each queue, a power of two, at least 2. Queues for operations in flight have 16 at most.
     pub fn slots(mut self, slots: usize) -> Self {
         self.options.slots = slots;
         self
