@@ -66,9 +66,21 @@ impl Here {
         governor: &Governor,
         token: u32,
         peer: usize,
+        look: impl FnMut() -> Option<T>,
+    ) -> Result<T, Failure> {
+        self.wait_watched(governor, token, || self.watch(peer), look)
+    }
+
+    /// The same with a watch that sees more.
+    #[inline(always)]
+    fn wait_watched<T, W: Watch<Error = Failure>>(
+        &self,
+        governor: &Governor,
+        token: u32,
+        watch: impl FnOnce() -> W,
         mut look: impl FnMut() -> Option<T>,
     ) -> Result<T, Failure> {
-        let waited = governor.wait_watched(token, || self.watch(peer), &mut look);
+        let waited = governor.wait_watched(token, watch, &mut look);
         // What ended the wait may have come with what it was for: one more look decides.
         let waited = waited.or_else(|failure| look().ok_or(failure));
         waited.map_err(|failure| self.board.fail(failure))
@@ -104,6 +116,26 @@ impl Watch for NoLoan<'_> {
         self.watch.check(waited)?;
         match self.desk.borrow_mut().peek(self.link) {
             Some((tag, len)) if tag == self.tag => Err(self.watch.length(len, self.expected)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Watches a peer from which a loan is to come, and that sends a message instead: it gives less.
+struct NoMessage<'a> {
+    watch: PeerWatch<'a>,
+    receiver: &'a Receiver,
+    tag: u32,
+    expected: usize,
+}
+
+impl Watch for NoMessage<'_> {
+    type Error = Failure;
+
+    fn check(&mut self, waited: Duration) -> Result<(), Failure> {
+        self.watch.check(waited)?;
+        match self.receiver.peek() {
+            Some(next) if next.tag == self.tag => Err(self.watch.length(next.len, self.expected)),
             _ => Ok(()),
         }
     }
@@ -323,8 +355,7 @@ impl Hardware {
         look: impl Fn(&mut Desk) -> Option<T>,
     ) -> Result<T, Failure> {
         let (desk, here) = (&mut self.desk, &self.here);
-        // Whoever still copies to its outbox goes on when any of the chunks comes back.
-        let token = if desk.is_staging() { ANY } else { token };
+        let token = desk_token(desk, token);
         here.wait(&self.governor, token, peer, || {
             desk.advance();
             look(desk)
@@ -356,14 +387,24 @@ impl Hardware {
         self.wait_at_desk(token, peer, |desk| done(desk).then_some(()))
     }
 
-    /// Waits until the peer behind `link` lends something; its tag and length.
+    /// Waits until the peer behind `link` lends something, `expected` bytes; its tag and length.
     pub(crate) fn wait_for_loan(
         &mut self,
         link: usize,
-        peer: usize,
+        expected: usize,
     ) -> Result<(u32, usize), Failure> {
-        let token = self.links[link].loan_token;
-        self.wait_at_desk(token, peer, |desk| desk.peek(link))
+        let (desk, here, from) = (&mut self.desk, &self.here, &self.links[link]);
+        let token = desk_token(desk, from.loan_token);
+        let watch = || NoMessage {
+            watch: here.watch(from.peer),
+            receiver: &from.receiver,
+            tag: self.mark.tag(),
+            expected,
+        };
+        here.wait_watched(&self.governor, token, watch, || {
+            desk.advance();
+            desk.peek(link)
+        })
     }
 
     /// Fails: `peer` gives `sent` bytes where this rank expects another number.
@@ -392,4 +433,10 @@ impl Hardware {
             watch.mismatch_with(Mark::seq_of_tag(next.tag, self.here.operation.seq))
         })
     }
+}
+
+/// What to sleep for at the desk: whoever still copies to its outbox goes on when any of the chunks comes
+/// back.
+fn desk_token(desk: &Desk, token: u32) -> u32 {
+    if desk.is_staging() { ANY } else { token }
 }

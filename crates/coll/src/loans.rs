@@ -121,7 +121,7 @@ impl Hardware {
         let link = self.link_index(peer);
         let mut start = 0;
         loop {
-            let (tag, left) = self.wait_for_loan(link, peer)?;
+            let (tag, left) = self.wait_for_loan(link, len - start)?;
             if (tag, left) != (self.mark.tag(), len - start) {
                 return Err(self.unexpected(peer, len - start, Received { len: left, tag }));
             }

@@ -155,6 +155,30 @@ fn a_short_and_a_long_one_are_noticed() {
     }
 }
 
+/// Each sends a message and waits for a loan: nobody is right, and nobody ever goes on.
+#[test]
+fn a_circle_of_ranks_that_are_all_wrong_is_noticed() {
+    for n in [2, 3, 5] {
+        let results = run(n, Pattern::Sequential, |member| {
+            const LONG: usize = 10_000;
+            let n = member.size();
+            let displacements: Vec<usize> = (0..n).map(|rank| rank * LONG).collect();
+            let own = |rank| if rank == member.rank() { 1 } else { LONG };
+            let (give, take) = (vec![1; n], (0..n).map(own).collect::<Vec<_>>());
+            let send = vec![0u32; n * LONG];
+            let mut recv = vec![0u32; n * LONG];
+            let give = Parts::new(&give, &displacements);
+            let take = Parts::new(&take, &displacements);
+            member.alltoallv((&send, give), (&mut recv, take))
+        });
+        let failure = both_sites_named(&results, "circle");
+        let Failure::Length { sent, expected, .. } = failure else {
+            panic!("{failure:?}");
+        };
+        assert_eq!((sent, expected), (4, 40_000));
+    }
+}
+
 #[test]
 fn parts_of_other_lengths_are_noticed() {
     for len in [5, 5_000] {

@@ -132,32 +132,6 @@ macro_rules! integers {
 
 integers!(u8, u64);
 
-/// Small whole numbers, whose sums are exact.
-impl Element for f64 {
-    const FOLDS: &'static [Fold] = &[Fold::Sum, Fold::Min, Fold::Max];
-
-    fn any(word: u64) -> Self {
-        (word % 1000) as Self
-    }
-
-    fn one(fold: Fold, a: Self, b: Self) -> Self {
-        match fold {
-            Fold::Min if b < a => b,
-            Fold::Max if b > a => b,
-            Fold::Min | Fold::Max => a,
-            _ => a + b,
-        }
-    }
-
-    fn operator(fold: Fold) -> &'static dyn Operator<Self> {
-        match fold {
-            Fold::Min => &Min,
-            Fold::Max => &Max,
-            _ => &Sum,
-        }
-    }
-}
-
 /// Elements that are no number: of an odd length, and longer than any message.
 macro_rules! bytes {
     ($($len:literal),*) => {$(
