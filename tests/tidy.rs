@@ -2,6 +2,7 @@
 //!
 //! Built as a test of the façade crate; looks at every tracked kind of file in the workspace.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -216,4 +217,40 @@ fn every_crate_is_on_the_map() {
         .filter(|name| !map.contains(&format!("`crates/{name}`")))
         .collect();
     none("rooms that ARCHITECTURE.md does not name", missing);
+}
+
+/// The names of settings in a text.
+fn settings(text: &str) -> impl Iterator<Item = String> {
+    let name = |rest: &str| {
+        let end = rest.find(|c: char| !c.is_ascii_uppercase() && c != '_');
+        rest[..end.unwrap_or(rest.len())].to_owned()
+    };
+    let rests = text.split("CORECAST_").skip(1);
+    let names = rests.map(name).filter(|name| !name.is_empty());
+    names.collect::<Vec<_>>().into_iter()
+}
+
+#[test]
+fn every_setting_by_environment_is_documented() {
+    let document = fs::read_to_string(root().join("docs/environment.md")).unwrap();
+    let named: BTreeSet<String> = settings(&document).collect();
+    // As words in quotes, or in front of a command, they are read or set.
+    let used = |text: &str| {
+        let words = text.split(|c: char| c == '"' || c.is_whitespace());
+        let words = words.filter(|word| word.starts_with("CORECAST_"));
+        words
+            .flat_map(|word| settings(word).next())
+            .collect::<Vec<_>>()
+    };
+    let all: Vec<_> = files(&[".rs", "run"]);
+    let all = all.into_iter().filter(|(path, _)| !is_this_file(path));
+    let (ours, theirs): (Vec<_>, Vec<_>) =
+        all.partition(|(path, _)| path.contains("/src/") || path.starts_with(".ci/"));
+    let ours: BTreeSet<String> = ours.iter().flat_map(|(_, text)| used(text)).collect();
+    let theirs = theirs.iter().flat_map(|(_, text)| used(text)).collect();
+    let missing = ours.difference(&named).cloned().collect();
+    none("settings that docs/environment.md does not name", missing);
+    let unused = &(&named - &ours) - &theirs;
+    let unused = unused.into_iter().collect();
+    none("settings in docs/environment.md that nobody reads", unused);
 }
