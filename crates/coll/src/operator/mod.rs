@@ -45,6 +45,35 @@
 //! then.combine(&mut maps, &[[3, 5]]);
 //! assert_eq!(maps, [[6, 8]]);
 //! ```
+//!
+//! C functions are called by closures, those over arrays in [`by_slice`]:
+//!
+//! ```
+//! use corecast_coll::operator::{Operator, by_slice};
+//!
+//! // SAFETY: the C library's, of two numbers, and of nothing else.
+//! unsafe extern "C" {
+//!     safe fn fmax(a: f64, b: f64) -> f64;
+//! }
+//! let larger = |a: f64, b: f64| fmax(a, b);
+//! let mut most = [5.0, 1.0];
+//! larger.combine(&mut most, &[3.0, 2.0]);
+//! assert_eq!(most, [5.0, 2.0]);
+//!
+//! // void add(double *into, const double *with, size_t count)
+//! unsafe extern "C" fn add(into: *mut f64, with: *const f64, count: usize) {
+//!     for i in 0..count {
+//!         // SAFETY: the caller gives `count` elements of each.
+//!         unsafe { *into.add(i) += *with.add(i) };
+//!     }
+//! }
+//! // SAFETY: slices of one length.
+//! let adding = by_slice(|into: &mut [f64], with: &[f64]| unsafe {
+//!     add(into.as_mut_ptr(), with.as_ptr(), with.len());
+//! });
+//! adding.combine(&mut most, &[1.0, 1.0]);
+//! assert_eq!(most, [6.0, 3.0]);
+//! ```
 
 mod builtin;
 mod closure;
