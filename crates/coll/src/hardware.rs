@@ -121,10 +121,11 @@ impl Watch for NoLoan<'_> {
     }
 }
 
-/// Watches a peer from which a loan is to come, and that sends a message instead: it gives less.
+/// Watches a peer from which a loan is to come, and that sends a message instead: it gives less. A message
+/// can overtake a loan that waits for its turn in an outbox, so there is no telling between processes.
 struct NoMessage<'a> {
     watch: PeerWatch<'a>,
-    receiver: &'a Receiver,
+    receiver: Option<&'a Receiver>,
     tag: u32,
     expected: usize,
 }
@@ -134,7 +135,7 @@ impl Watch for NoMessage<'_> {
 
     fn check(&mut self, waited: Duration) -> Result<(), Failure> {
         self.watch.check(waited)?;
-        match self.receiver.peek() {
+        match self.receiver.and_then(Receiver::peek) {
             Some(next) if next.tag == self.tag => Err(self.watch.length(next.len, self.expected)),
             _ => Ok(()),
         }
@@ -395,9 +396,10 @@ impl Hardware {
     ) -> Result<(u32, usize), Failure> {
         let (desk, here, from) = (&mut self.desk, &self.here, &self.links[link]);
         let token = desk_token(desk, from.loan_token);
+        let in_turn = desk.borrows_addresses(link);
         let watch = || NoMessage {
             watch: here.watch(from.peer),
-            receiver: &from.receiver,
+            receiver: in_turn.then_some(&from.receiver),
             tag: self.mark.tag(),
             expected,
         };

@@ -161,6 +161,11 @@ impl Desk {
         self.outbox.is_some()
     }
 
+    /// Whether the peer behind `link` lends addresses: such loans are there as soon as they are made.
+    pub fn borrows_addresses(&self, link: usize) -> bool {
+        self.links[link].theirs.is_none()
+    }
+
     /// Whether `link` takes another loan.
     #[inline]
     pub fn has_room(&self, link: usize) -> bool {
