@@ -80,6 +80,8 @@ enum Where {
 struct Sizes {
     degrees: Vec<usize>,
     slots: usize,
+    /// Whether ranks share cores.
+    crowded: bool,
     /// Of lines that groups share.
     lines: Vec<usize>,
     shared: bool,
@@ -102,6 +104,7 @@ impl Sizes {
         Self {
             degrees,
             slots: options.slots,
+            crowded: false,
             lines: hardware::shared_bytes(n, groups),
             shared,
             depth: options.depth,
@@ -138,7 +141,17 @@ impl Sizes {
         }
         match self.shared {
             true => (bytes + outbox(self.degrees[rank]).0).next_multiple_of(PAGE_BYTES),
-            false => bytes,
+            false => bytes + SHELF_CHUNKS * self.shelf_chunk(lane),
+        }
+    }
+
+    /// Bytes of a chunk of a rank's shelf in one lane; 0: there is none.
+    fn shelf_chunk(&self, lane: usize) -> usize {
+        match lane {
+            _ if self.shared || self.degrees.len() > SHELF_RANKS_MAX => 0,
+            0 if !self.crowded => 0,
+            0 => SHELF_CHUNK_CROWDED,
+            _ => SHELF_CHUNK_IN_FLIGHT,
         }
     }
 
@@ -152,6 +165,22 @@ impl Sizes {
         self.lane(0) + self.depth * self.lane(1)
     }
 }
+
+/// Chunks of a rank's shelf.
+const SHELF_CHUNKS: usize = 4;
+
+/// Bytes of a chunk where ranks share cores: a fragment. Waiting until a loan was read means that others
+/// have to run: of eight ranks on two cores a broadcast of 32 KiB takes 0.5 of the time with a copy, of 4 KiB
+/// 0.6, reductions and allgathers 0.7 to 1.0. With a core for each of two ranks copies of 4 KiB take 1.1 to 1.2
+/// times as long (AMD EPYC, November 2026, `corecast bench --op broadcast`).
+const SHELF_CHUNK_CROWDED: usize = 32 << 10;
+
+/// Bytes of a chunk for operations in flight, where whoever waits changes stacks: eight broadcasts in flight
+/// take 0.7 of the time with copies at 1 and 4 KiB (same machine, `--example in_flight`).
+const SHELF_CHUNK_IN_FLIGHT: usize = 4 << 10;
+
+/// Largest team that has shelves: each rank has one in each lane.
+const SHELF_RANKS_MAX: usize = 16;
 
 /// Most slots of a queue for operations in flight: there are many such queues, and what waits for long
 /// data in one of them holds up nothing.
@@ -211,7 +240,11 @@ impl Frame {
         let nodes = options.numa_nodes.as_deref().filter(|_| !shared);
         let layout = Layout::new(plans, &options.algorithms, nodes);
         let groups = layout.groups.clone();
-        let sizes = Sizes::new(&edges, &groups, n, options, shared);
+        let sizes = Sizes {
+            // Whoever does not spin waits for somebody who has to run.
+            crowded: policy.spin_ns == 0,
+            ..Sizes::new(&edges, &groups, n, options, shared)
+        };
         let node = |rank| options.numa_nodes.as_ref().map(|nodes| nodes[rank]);
         let nodes: Vec<Option<u32>> = (0..n)
             .map(|rank| node(rank).filter(|_| owned[rank]))
@@ -381,6 +414,15 @@ impl Frame {
                     .collect::<Result<_, _>>()?,
             ),
         };
+        let shelves: Option<Vec<OutboxMemory>> = match self.sizes.shelf_chunk(lane) {
+            0 => None,
+            chunk => Some(
+                homes
+                    .iter()
+                    .map(|home| OutboxMemory::new(home, SHELF_CHUNKS * chunk))
+                    .collect::<Result<_, _>>()?,
+            ),
+        };
         let slots = self.sizes.slots(lane);
         let mut ends: Vec<(Vec<Link>, Desk)> = homes
             .iter()
@@ -441,6 +483,7 @@ impl Frame {
             (homes, &board.parkers),
             fence,
         )?;
+        let number = lane;
         type Ends = (((Vec<Link>, Desk), Governor), SharedLines);
         let lane = |(rank, (((links, mut desk), governor), lines)): (usize, Ends)| {
             let tables = self.tables[rank].as_ref()?;
@@ -448,6 +491,9 @@ impl Frame {
                 .as_ref()
                 .map(|outboxes| (&outboxes[rank], outbox(self.sizes.degrees[rank]).1));
             desk.open(outbox);
+            if let Some(shelves) = &shelves {
+                desk.copy_short_loans(&shelves[rank], self.sizes.shelf_chunk(number));
+            }
             let mut link_of = vec![NO_LINK; self.size()];
             for (index, link) in links.iter().enumerate() {
                 link_of[link.peer] = index as u32;

@@ -6,7 +6,7 @@ mod counting;
 #[path = "desk/ranks.rs"]
 mod ranks;
 
-use corecast_wire::bulk::{self, Desk, Memory, Process, Unfetched};
+use corecast_wire::bulk::{self, Desk, Host, Memory, OutboxMemory, Process, Unfetched};
 use corecast_wire::{Flag, Line, Parker, Segment, fence_kind};
 use counting::ALLOCATIONS;
 use ranks::{Memories, Rank, team};
@@ -127,6 +127,13 @@ fn programs_agree_with_a_model() {
         let chunk = 64 * rng.usize(1..=8);
         let steps = program(&mut rng, shape.len(), len, grain);
         let mut ranks = team(shape, shape.len() + rng.usize(..6), chunk);
+        if shape.iter().all(|&process| process == 0) && rng.u32(..3) > 0 {
+            let memory = Segment::new(ranks.len() * chunk * 4, None).unwrap();
+            for ends in &mut ranks {
+                let shelf = OutboxMemory::new(&memory, chunk * 4).unwrap();
+                ends.desk.copy_short_loans(&shelf, chunk);
+            }
+        }
         thread::scope(|scope| {
             join(ranks.iter_mut().enumerate().map(|(rank, ends)| {
                 let steps = &steps;
@@ -134,6 +141,71 @@ fn programs_agree_with_a_model() {
                 scope.spawn(move || run(rank, ends, &mut data, grain, steps, seed))
             }));
         });
+    }
+}
+
+/// A lender, and two borrowers that hold on to nothing of it but their links.
+#[test]
+fn short_loans_are_copied_while_there_is_a_free_chunk() {
+    const CHUNK: usize = 128;
+    let memory = |bytes| Segment::new(bytes + 2 * bulk::link_bytes(), None).unwrap();
+    let (ours, theirs) = (memory(2 * CHUNK), [memory(0), memory(0)]);
+    let parker = Segment::one::<Line<Parker>>(None).unwrap();
+    let mut lender = OneDesk(Desk::new(fence_kind()));
+    let mut borrowers = [0, 1].map(|_| Desk::new(fence_kind()));
+    for (number, borrower) in borrowers.iter_mut().enumerate() {
+        let token = 4 * number as u32;
+        let ends = (
+            (&mut lender.0, token, (&parker, &ours)),
+            (borrower, token + 2, (&parker, &theirs[number])),
+        );
+        bulk::join(ends.0, ends.1, Memory::Address).unwrap();
+    }
+    let shelf = OutboxMemory::new(&ours, 2 * CHUNK).unwrap();
+    drop(ours);
+    lender.0.open(None);
+    lender.0.copy_short_loans(&shelf, CHUNK);
+    drop(shelf);
+    let mut data = bytes(1, 1000);
+    let before = data.clone();
+    bulk::scope(&mut lender, &mut data, 1, |lender, window| {
+        let desk = &mut lender.0;
+        desk.lend(window, &[0, 1], 1, 0..CHUNK);
+        desk.lend(window, &[0], 2, 5..6);
+        // Both are copies: the buffer is free at once, and all that was lent is its own.
+        assert_eq!(desk.unsettled(), None);
+        desk.own(window, 0..1000).unwrap().fill(7);
+        // No chunk is free, and this one is longer than a chunk.
+        desk.lend(window, &[1], 3, 0..10);
+        assert!(desk.own(window, 0..1).is_none());
+        assert_eq!(
+            drain(&mut borrowers[0], 0).1,
+            [&before[..CHUNK], &before[5..6]].concat()
+        );
+        desk.lend(window, &[0], 4, 0..CHUNK + 1);
+        assert_eq!(drain(&mut borrowers[0], 0).1, [7; CHUNK + 1]);
+        // The second chunk has come back, the first has another reader.
+        desk.lend(window, &[0], 5, 0..10);
+        desk.own(window, 10..20).unwrap().fill(8);
+        assert_eq!(
+            drain(&mut borrowers[1], 0).1,
+            [&before[..CHUNK], &[7; 10]].concat()
+        );
+        desk.lend(window, &[0, 1], 6, 10..20);
+        assert_eq!(desk.unsettled(), None);
+    });
+    // What was copied stays when its lender goes.
+    data.fill(9);
+    drop(lender);
+    assert_eq!(drain(&mut borrowers[0], 0).1, [[7; 10], [8; 10]].concat());
+    assert_eq!(drain(&mut borrowers[1], 0).1, [8; 10]);
+}
+
+struct OneDesk(Desk);
+
+impl Host for OneDesk {
+    fn desk(&mut self) -> &mut Desk {
+        &mut self.0
     }
 }
 

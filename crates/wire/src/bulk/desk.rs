@@ -2,6 +2,7 @@
 
 use super::offer::{OFFERS, Said};
 use super::outbox::{self, Outbox, OutboxMemory};
+use super::shelf::Shelf;
 use super::staged::Staged;
 use super::{Link, Outside, Piece, Process, Window};
 use crate::fence::FenceKind;
@@ -51,6 +52,8 @@ pub struct Desk {
     /// Rounds of staging so far.
     round: u64,
     outbox: Option<Outbox>,
+    /// Copies of short loans to threads of this process.
+    shelf: Option<Shelf>,
     fence: FenceKind,
     /// Bytes of an element, and in all, of the window that was opened last.
     shape: (usize, usize),
@@ -87,6 +90,7 @@ impl Desk {
             staged: Vec::new(),
             round: 0,
             outbox: None,
+            shelf: None,
             fence,
             shape: (1, 0),
             far_from: usize::MAX,
@@ -128,6 +132,16 @@ impl Desk {
         let others = self.links.iter().filter(|link| link.theirs.is_some());
         let counts = (self.links.len(), others.count());
         self.outbox = outbox.map(|(memory, chunk)| Outbox::new(memory.lines(), chunk, counts));
+    }
+
+    /// Gives the desk a shelf, in chunks of so many bytes, a multiple of 64: what is not longer, and is
+    /// lent to threads of this process, is copied there while there is a free chunk, and its lender need
+    /// not wait until it is returned. The memory is the desk's own, and in a segment to which every peer
+    /// holds on that has a link here.
+    pub fn copy_short_loans(&mut self, memory: &OutboxMemory, chunk_bytes: usize) {
+        let all_here = self.links.iter().all(|link| link.theirs.is_none());
+        assert!(all_here, "other processes do not read addresses");
+        self.shelf = Some(Shelf::new(memory, chunk_bytes, self.links.len()));
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -185,6 +199,17 @@ impl Desk {
     pub fn lend(&mut self, window: &Window<'_>, links: &[usize], tag: u32, range: Range<usize>) {
         assert_eq!(window.desk, self.id, "the window belongs to another desk");
         let addresses = window.addresses(&range);
+        if !links.is_empty()
+            && let Some(shelf) = &mut self.shelf
+            && let Some(copy) = shelf.put(&self.links, window.view(range))
+        {
+            for &number in links {
+                self.offer_address(number, tag, &copy);
+                let made = self.links[number].lender.made();
+                self.shelf.as_mut().expect("just used").hold(number, made);
+            }
+            return;
+        }
         let mut staged: Option<Staged> = None;
         for &number in links {
             assert!(self.has_room(number), "link {number} takes no more loans");
@@ -215,6 +240,16 @@ impl Desk {
             // What stands is less than the room that was reserved.
             self.regain();
         }
+        self.offer_address(number, tag, &addresses);
+        self.lent.push(Lent {
+            link: number,
+            number: self.links[number].lender.made(),
+            addresses,
+        });
+    }
+
+    fn offer_address(&mut self, number: usize, tag: u32, addresses: &Range<usize>) {
+        assert!(self.has_room(number), "link {number} takes no more loans");
         let link = &mut self.links[number];
         let len = addresses.len() as u64;
         link.lender.offer(Said {
@@ -225,11 +260,6 @@ impl Desk {
             far: false,
         });
         link.peer.wake_for(link.offer_token, self.fence);
-        self.lent.push(Lent {
-            link: number,
-            number: link.lender.made(),
-            addresses,
-        });
     }
 
     /// Copies to the outbox what fits, and offers it. Loans to one peer go in the order in which they

@@ -29,6 +29,7 @@ mod offer;
 pub mod offer;
 mod outbox;
 mod piece;
+mod shelf;
 mod staged;
 mod window;
 

@@ -28,8 +28,9 @@ impl Piece<'_> {
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: of an outbox: `outbox::read`. Of an address: the lender's scope has opened it, and
-        // does not end before this piece is returned (offer Invariants 1 and 2); only lenders of
-        // this process can have written the address (Invariant 2).
+        // does not end before this piece is returned (offer Invariants 1 and 2), or it is on the
+        // lender's shelf, in a segment that the link holds on to; only lenders of this process can have
+        // written the address (Invariant 2).
         unsafe { &*self.bytes }
     }
 
