@@ -113,10 +113,10 @@ impl Watch for NoLoan<'_> {
     type Error = Failure;
 
     fn check(&mut self, waited: Duration) -> Result<(), Failure> {
-        self.watch.check(waited)?;
+        // First, because the peer may have gone on, and left, since it lent.
         match self.desk.borrow_mut().peek(self.link) {
             Some((tag, len)) if tag == self.tag => Err(self.watch.length(len, self.expected)),
-            _ => Ok(()),
+            _ => self.watch.check(waited),
         }
     }
 }
@@ -134,10 +134,9 @@ impl Watch for NoMessage<'_> {
     type Error = Failure;
 
     fn check(&mut self, waited: Duration) -> Result<(), Failure> {
-        self.watch.check(waited)?;
         match self.receiver.and_then(Receiver::peek) {
             Some(next) if next.tag == self.tag => Err(self.watch.length(next.len, self.expected)),
-            _ => Ok(()),
+            _ => self.watch.check(waited),
         }
     }
 }
