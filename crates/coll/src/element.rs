@@ -3,7 +3,7 @@
 //! Between processes data come in chunks of 4 to 32 KiB. An element that is longer, say a matrix as one
 //! element, is put together here before an operator sees it.
 
-use crate::lane::ALIGN_MAX;
+use crate::lane::room;
 
 /// An element of which a part has come.
 #[derive(Debug, Default)]
@@ -47,12 +47,7 @@ impl Element {
     ///
     /// Allocates where there was never as much.
     pub(crate) fn room(&mut self, bytes: usize) -> &mut [u8] {
-        let words = bytes.div_ceil(ALIGN_MAX);
-        if self.room.len() < words {
-            self.room.resize(words, 0);
-        }
-        let room: &mut [u8] = bytemuck::cast_slice_mut(&mut self.room);
-        &mut room[..bytes]
+        room(&mut self.room, bytes)
     }
 }
 

@@ -483,16 +483,15 @@ impl Frame {
             (homes, &board.parkers),
             fence,
         )?;
-        let number = lane;
         type Ends = (((Vec<Link>, Desk), Governor), SharedLines);
-        let lane = |(rank, (((links, mut desk), governor), lines)): (usize, Ends)| {
+        let end = |(rank, (((links, mut desk), governor), lines)): (usize, Ends)| {
             let tables = self.tables[rank].as_ref()?;
             let outbox = outboxes
                 .as_ref()
                 .map(|outboxes| (&outboxes[rank], outbox(self.sizes.degrees[rank]).1));
             desk.open(outbox);
             if let Some(shelves) = &shelves {
-                desk.copy_short_loans(&shelves[rank], self.sizes.shelf_chunk(number));
+                desk.copy_short_loans(&shelves[rank], self.sizes.shelf_chunk(lane));
             }
             let mut link_of = vec![NO_LINK; self.size()];
             for (index, link) in links.iter().enumerate() {
@@ -523,7 +522,7 @@ impl Frame {
             Some(Lane::new(fabric, Arc::clone(tables)))
         };
         let ranks = ends.into_iter().zip(governors).zip(lines).enumerate();
-        Ok(ranks.map(lane).collect())
+        Ok(ranks.map(end).collect())
     }
 }
 

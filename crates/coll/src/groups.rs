@@ -114,69 +114,43 @@ pub enum Stop {
     Line(usize),
 }
 
-/// One rank's part of a way in over [groups](corecast_plan::groups).
+/// One rank's part of a way over [groups](corecast_plan::groups), in or out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FanIn {
-    /// Its groups, in their order.
-    pub from: Vec<Stop>,
+pub struct GroupRoute {
     /// Its parent, unless it is the root.
-    pub to: Option<Stop>,
+    pub parent: Option<Stop>,
+    /// Its groups, in their order.
+    pub groups: Vec<Stop>,
 }
 
-/// One rank's part of a way out over groups.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FanOut {
-    /// Its parent, unless it is the root.
-    pub from: Option<Stop>,
-    /// Its groups, in their order.
-    pub to: Vec<Stop>,
-}
+impl GroupRoute {
+    /// The parts of all ranks of a way in, and a tally for each group of two or more.
+    pub fn fan_in(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
+        Self::all(plan, |parent, members| groups.tally(parent, members))
+    }
 
-impl FanIn {
-    /// The parts of all ranks, and a tally for each group of two or more.
-    pub fn all(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
+    /// The parts of all ranks of a way out, and a notice for each group of two or more.
+    pub fn fan_out(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
+        Self::all(plan, |parent, members| groups.notice(parent, members))
+    }
+
+    fn all(plan: &Grouped, mut share: impl FnMut(usize, Vec<usize>) -> Numbers) -> Vec<Self> {
         let mut all = vec![Self::default(); plan.len()];
-        each(plan, |parent, members| match members {
-            [member] => {
-                all[parent].from.push(Stop::Rank(*member));
-                all[*member].to = Some(Stop::Rank(parent));
-            }
-            _ => {
-                let numbers = groups.tally(parent, members.to_vec());
-                all[parent].from.push(Stop::Line(numbers.one));
+        for (parent, groups) in plan.group_lists().iter().enumerate() {
+            for members in groups {
+                if let [member] = members[..] {
+                    all[parent].groups.push(Stop::Rank(member));
+                    all[member].parent = Some(Stop::Rank(parent));
+                    continue;
+                }
+                let numbers = share(parent, members.clone());
+                all[parent].groups.push(Stop::Line(numbers.one));
                 for (&member, line) in members.iter().zip(numbers.others) {
-                    all[member].to = Some(Stop::Line(line));
+                    all[member].parent = Some(Stop::Line(line));
                 }
             }
-        });
+        }
         all
-    }
-}
-
-impl FanOut {
-    /// The parts of all ranks, and a notice for each group of two or more.
-    pub fn all(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
-        let mut all = vec![Self::default(); plan.len()];
-        each(plan, |parent, members| match members {
-            [member] => {
-                all[parent].to.push(Stop::Rank(*member));
-                all[*member].from = Some(Stop::Rank(parent));
-            }
-            _ => {
-                let numbers = groups.notice(parent, members.to_vec());
-                all[parent].to.push(Stop::Line(numbers.one));
-                for (&member, line) in members.iter().zip(numbers.others) {
-                    all[member].from = Some(Stop::Line(line));
-                }
-            }
-        });
-        all
-    }
-}
-
-fn each(plan: &Grouped, mut visit: impl FnMut(usize, &[usize])) {
-    for (parent, groups) in plan.group_lists().iter().enumerate() {
-        groups.iter().for_each(|members| visit(parent, members));
     }
 }
 
@@ -201,15 +175,13 @@ mod tests {
         let lists = vec![vec![vec![3], vec![1, 2]], vec![], vec![], vec![]];
         let plan = Grouped::from_groups(0, lists).unwrap();
         let mut groups = Groups::new(4);
-        let (fan_in, fan_out) = (
-            FanIn::all(&plan, &mut groups),
-            FanOut::all(&plan, &mut groups),
-        );
-        assert_eq!(fan_in[0].from, [Stop::Rank(3), Stop::Line(0)]);
-        assert_eq!(fan_out[0].to, fan_in[0].from);
-        assert_eq!((fan_in[0].to, fan_out[0].from), (None, None));
-        assert_eq!(fan_in[3].to, Some(Stop::Rank(0)));
-        assert_eq!(fan_out[2].from, Some(Stop::Line(0)));
+        let fan_in = GroupRoute::fan_in(&plan, &mut groups);
+        let fan_out = GroupRoute::fan_out(&plan, &mut groups);
+        assert_eq!(fan_in[0].groups, [Stop::Rank(3), Stop::Line(0)]);
+        assert_eq!(fan_out[0].groups, fan_in[0].groups);
+        assert_eq!((fan_in[0].parent, fan_out[0].parent), (None, None));
+        assert_eq!(fan_in[3].parent, Some(Stop::Rank(0)));
+        assert_eq!(fan_out[2].parent, Some(Stop::Line(0)));
         assert_eq!((groups.notices().len(), groups.tallies().len()), (1, 1));
     }
 }

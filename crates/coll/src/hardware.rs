@@ -98,44 +98,33 @@ impl Here {
     }
 }
 
-/// Watches a peer from which a message is to come, and that lends instead: it gives more than this rank
-/// expects, and both would wait for ever. What a peer gives in one operation is taken in the order in
-/// which it is given, so a message that came before the loan is there when the loan is.
-struct NoLoan<'a> {
+/// Watches a peer that is to give something, and gives something else in the same operation: that has
+/// another length than this rank expects, and both could wait for ever. What a peer gives in one
+/// operation is taken in the order in which it is given, so what came before is there when what came
+/// after is.
+struct NothingElse<'a> {
     watch: PeerWatch<'a>,
-    desk: &'a RefCell<&'a mut Desk>,
-    link: usize,
-    tag: u32,
-    expected: usize,
-}
-
-impl Watch for NoLoan<'_> {
-    type Error = Failure;
-
-    fn check(&mut self, waited: Duration) -> Result<(), Failure> {
-        // First, because the peer may have gone on, and left, since it lent.
-        match self.desk.borrow_mut().peek(self.link) {
-            Some((tag, len)) if tag == self.tag => Err(self.watch.length(len, self.expected)),
-            _ => self.watch.check(waited),
-        }
-    }
-}
-
-/// Watches a peer from which a loan is to come, and that sends a message instead: it gives less. A message
-/// can overtake a loan that waits for its turn in an outbox, so there is no telling between processes.
-struct NoMessage<'a> {
-    watch: PeerWatch<'a>,
+    /// Where a message would be.
     receiver: Option<&'a Receiver>,
+    /// Where a loan would be.
+    desk: Option<(&'a RefCell<&'a mut Desk>, usize)>,
     tag: u32,
     expected: usize,
 }
 
-impl Watch for NoMessage<'_> {
+impl Watch for NothingElse<'_> {
     type Error = Failure;
 
     fn check(&mut self, waited: Duration) -> Result<(), Failure> {
-        match self.receiver.and_then(Receiver::peek) {
-            Some(next) if next.tag == self.tag => Err(self.watch.length(next.len, self.expected)),
+        // Looked at first: whoever has given another length may have gone on, and left.
+        let sent = self.receiver.and_then(Receiver::peek);
+        let sent = sent.map(|next| (next.tag, next.len));
+        let lent = || {
+            let (desk, link) = self.desk?;
+            desk.borrow_mut().peek(link)
+        };
+        match sent.or_else(lent) {
+            Some((tag, len)) if tag == self.tag => Err(self.watch.length(len, self.expected)),
             _ => self.watch.check(waited),
         }
     }
@@ -243,10 +232,10 @@ impl Fabric for Hardware {
         }
         let (tag, expected) = (self.mark.tag(), payload.len());
         let desk = RefCell::new(&mut self.desk);
-        let watch = || NoLoan {
+        let watch = || NothingElse {
             watch: self.here.watch(peer),
-            desk: &desk,
-            link: index,
+            receiver: None,
+            desk: Some((&desk, index)),
             tag,
             expected,
         };
@@ -395,10 +384,12 @@ impl Hardware {
     ) -> Result<(u32, usize), Failure> {
         let (desk, here, from) = (&mut self.desk, &self.here, &self.links[link]);
         let token = desk_token(desk, from.loan_token);
+        // A message overtakes a loan that waits for its turn in an outbox: there is no telling then.
         let in_turn = desk.borrows_addresses(link);
-        let watch = || NoMessage {
+        let watch = || NothingElse {
             watch: here.watch(from.peer),
             receiver: in_turn.then_some(&from.receiver),
+            desk: None,
             tag: self.mark.tag(),
             expected,
         };

@@ -5,7 +5,7 @@ use crate::barrier::{LineSteps, Steps, Ways};
 use crate::broadcast::AllLines;
 use crate::combine::Combine;
 use crate::fragments::Fragments;
-use crate::groups::FanOut;
+use crate::groups::GroupRoute;
 use crate::hardware::Hardware;
 use crate::route::Route;
 use corecast_wire::bulk::{self, Window};
@@ -27,7 +27,7 @@ pub(crate) struct Tables {
     pub(crate) barrier: Barrier,
     pub(crate) broadcast: Route,
     /// Its groups, if it has some.
-    pub(crate) fan_out: Option<FanOut>,
+    pub(crate) fan_out: Option<GroupRoute>,
     /// A line of each rank for all others, if there are such.
     pub(crate) all_lines: Option<AllLines>,
     pub(crate) reduce: Route,
@@ -75,6 +75,17 @@ pub(crate) const ALIGN_MAX: usize = align_of::<u128>();
 /// take no memory.
 pub(crate) const SCRATCH_BYTES: usize = 256 * 1024;
 
+/// `bytes` of memory that is aligned for any element. Allocates where there was never as much.
+#[inline]
+pub(crate) fn room(memory: &mut Vec<u128>, bytes: usize) -> &mut [u8] {
+    let words = bytes.div_ceil(ALIGN_MAX);
+    if memory.len() < words {
+        memory.resize(words, 0);
+    }
+    let memory: &mut [u8] = bytemuck::cast_slice_mut(memory);
+    &mut memory[..bytes]
+}
+
 impl Lane {
     pub(crate) fn new(fabric: Hardware, tables: Arc<Tables>) -> Self {
         let longest = fabric
@@ -109,13 +120,9 @@ impl Lane {
     /// Allocates where the scratch was never as long.
     #[inline]
     pub(crate) fn rooms(&mut self, bytes: usize) -> (&mut Hardware, &Tables, &mut [u8], &mut [u8]) {
-        let words = (self.message_bytes + bytes).div_ceil(ALIGN_MAX);
-        if self.scratch.len() < words {
-            self.scratch.resize(words, 0);
-        }
-        let scratch: &mut [u8] = bytemuck::cast_slice_mut(&mut self.scratch);
+        let scratch = room(&mut self.scratch, self.message_bytes + bytes);
         let (message, rest) = scratch.split_at_mut(self.message_bytes);
-        (&mut self.fabric, &self.tables, message, &mut rest[..bytes])
+        (&mut self.fabric, &self.tables, message, rest)
     }
 
     /// Runs `body` with a window over `bytes` of scratch, whose elements have `grain` bytes.

@@ -7,7 +7,7 @@ use crate::barrier::{
     self, LineSteps, Steps, Ways, best_m, multi_m_rounds, package_root_rounds, pair_wise_rounds,
 };
 use crate::broadcast::{self, AllLines};
-use crate::groups::{FanOut, Groups};
+use crate::groups::{GroupRoute, Groups};
 use crate::lane::Barrier;
 use crate::plans::{BarrierPlan, Plans};
 use crate::route::Route;
@@ -24,7 +24,7 @@ pub(crate) struct Layout {
     pub(crate) groups: Groups,
     pub(crate) barriers: Vec<Barrier>,
     /// The way out of broadcasts over groups.
-    pub(crate) fan_outs: Option<Vec<FanOut>>,
+    pub(crate) fan_outs: Option<Vec<GroupRoute>>,
     /// A line of each rank for all others.
     pub(crate) all_lines: Option<Vec<AllLines>>,
 }
@@ -38,7 +38,7 @@ impl Layout {
         let barriers = barriers(plans, asked.barrier, packages, &mut groups);
         let fan_outs = plans
             .broadcast_groups()
-            .map(|plan| FanOut::all(plan, &mut groups));
+            .map(|plan| GroupRoute::fan_out(plan, &mut groups));
         let wanted = asked.broadcast == Some(broadcast::Algorithm::Line);
         let all_lines = (wanted && n <= ALL_LINES_RANKS_MAX).then(|| AllLines::all(n, &mut groups));
         Self {

@@ -6,7 +6,7 @@ use common::{ADD, Channels, Sent, run, run_with};
 use corecast_coll::barrier::{self, LineSteps, Steps, Ways};
 use corecast_coll::brackets::Brackets;
 use corecast_coll::broadcast::AllLines;
-use corecast_coll::groups::{FanOut, Groups};
+use corecast_coll::groups::{GroupRoute, Groups};
 use corecast_coll::scan::Upto;
 use corecast_coll::{
     Fragments, Route, Way, allgather, allreduce, alltoall, broadcast, fragments, gather, reduce,
@@ -250,7 +250,7 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
     let line_steps = LineSteps::all(&rounds_of(name), &mut groups);
     let plan = grouped(n, root);
     let ways = Ways::all(&plan, &plan, &mut groups);
-    let fan_out = FanOut::all(&plan, &mut groups);
+    let fan_out = GroupRoute::fan_out(&plan, &mut groups);
     let all_lines = AllLines::all(n, &mut groups);
     let everything = (0..n).flat_map(|rank| given(rank, S)).collect::<Vec<u8>>();
     let body = |fabric: &mut Channels| {

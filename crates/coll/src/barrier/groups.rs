@@ -11,15 +11,15 @@
 //! One group of all others is CLa's *same line* in both directions. Each group has lines of its own
 //! (*single-use lines*), so that nobody polls a line that another group writes.
 
-use crate::groups::{FanIn, FanOut, Groups, Stop};
+use crate::groups::{GroupRoute, Groups, Stop};
 use corecast_plan::groups::Grouped;
 use corecast_wire::Fabric;
 
 /// One rank's part of a barrier over groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ways {
-    fan_in: FanIn,
-    fan_out: FanOut,
+    fan_in: GroupRoute,
+    fan_out: GroupRoute,
 }
 
 impl Ways {
@@ -31,11 +31,11 @@ impl Ways {
     pub fn all(fan_in: &Grouped, fan_out: &Grouped, groups: &mut Groups) -> Vec<Self> {
         assert_eq!(fan_in.len(), fan_out.len(), "two ways of one team");
         let (last, first) = (fan_in.root(), fan_out.root());
-        let mut inward = FanIn::all(fan_in, groups);
-        let mut outward = FanOut::all(fan_out, groups);
+        let mut inward = GroupRoute::fan_in(fan_in, groups);
+        let mut outward = GroupRoute::fan_out(fan_out, groups);
         if last != first {
-            inward[last].to = Some(Stop::Rank(first));
-            outward[first].from = Some(Stop::Rank(last));
+            inward[last].parent = Some(Stop::Rank(first));
+            outward[first].parent = Some(Stop::Rank(last));
         }
         let ways = inward.into_iter().zip(outward);
         ways.map(|(fan_in, fan_out)| Self { fan_in, fan_out })
@@ -59,23 +59,23 @@ impl Ways {
 /// CLa §3.1 and §3.2, Equations 6 to 9 and 14 to 18, and 26 for trees of groups.
 #[inline(always)]
 pub fn groups<F: Fabric>(fabric: &mut F, ways: &Ways) -> Result<(), F::Error> {
-    for &from in &ways.fan_in.from {
+    for &from in &ways.fan_in.groups {
         match from {
             Stop::Rank(peer) => fabric.wait(peer)?,
             Stop::Line(line) => fabric.collect(line)?,
         }
     }
-    match ways.fan_in.to {
+    match ways.fan_in.parent {
         Some(Stop::Rank(peer)) => fabric.notify(peer)?,
         Some(Stop::Line(line)) => fabric.add(line)?,
         None => {}
     }
-    match ways.fan_out.from {
+    match ways.fan_out.parent {
         Some(Stop::Rank(peer)) => fabric.wait(peer)?,
         Some(Stop::Line(line)) => fabric.read(line, &mut [])?,
         None => {}
     }
-    for &to in &ways.fan_out.to {
+    for &to in &ways.fan_out.groups {
         match to {
             Stop::Rank(peer) => fabric.notify(peer)?,
             Stop::Line(line) => fabric.post(line, &[])?,

@@ -1,7 +1,7 @@
 //! Down a tree whose parents serve groups: one line for all members of a group, the payload in it
 //! (CLa §4.1.2, several groups of children for each parent).
 
-use crate::groups::{FanOut, Stop};
+use crate::groups::{GroupRoute, Stop};
 use corecast_wire::Fabric;
 
 /// Gives the `payload` of the root of the plan, which fits a line, to everybody.
@@ -18,13 +18,17 @@ use corecast_wire::Fabric;
 ///
 /// CLa §4.1, Figure 12; groups are flow control for themselves, see [`line`](super::line).
 #[inline(always)]
-pub fn groups<F: Fabric>(fabric: &mut F, way: &FanOut, payload: &mut [u8]) -> Result<(), F::Error> {
-    match way.from {
+pub fn groups<F: Fabric>(
+    fabric: &mut F,
+    way: &GroupRoute,
+    payload: &mut [u8],
+) -> Result<(), F::Error> {
+    match way.parent {
         Some(Stop::Rank(peer)) => fabric.receive(peer, payload)?,
         Some(Stop::Line(line)) => fabric.read(line, payload)?,
         None => {}
     }
-    for &to in &way.to {
+    for &to in &way.groups {
         match to {
             Stop::Rank(peer) => fabric.send(peer, payload)?,
             Stop::Line(line) => fabric.post(line, payload)?,

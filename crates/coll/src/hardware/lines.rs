@@ -1,11 +1,9 @@
 //! One rank's ends of the lines that groups share.
 
-use super::{Hardware, Here, Link};
-use crate::board::PeerWatch;
+use super::{Hardware, Here, NothingElse};
 use crate::failure::Failure;
 use crate::groups::{Group, Groups};
 use crate::operation::Mark;
-use corecast_wire::bulk::Desk;
 use corecast_wire::notice::{self, Reader, Writer};
 use corecast_wire::park::ANY;
 use corecast_wire::queue::Received;
@@ -157,36 +155,6 @@ impl Watch for GroupWatch<'_> {
     }
 }
 
-/// Watches whoever is to post on a line, and sends or lends instead: it gives another length than this
-/// rank expects, and both could wait for ever. What a peer gives in one operation is taken in the order
-/// in which it is given, so a post that came before is there when what came after is.
-struct NothingElse<'a> {
-    watch: PeerWatch<'a>,
-    /// What else joins the two.
-    link: Option<(usize, &'a Link)>,
-    desk: &'a RefCell<&'a mut Desk>,
-    tag: u32,
-    expected: usize,
-}
-
-impl Watch for NothingElse<'_> {
-    type Error = Failure;
-
-    fn check(&mut self, waited: Duration) -> Result<(), Failure> {
-        if let Some((index, link)) = self.link {
-            // Looked at first: whoever has given another length may have gone on.
-            let sent = link.receiver.peek().map(|next| (next.tag, next.len));
-            let given = sent.or_else(|| self.desk.borrow_mut().peek(index));
-            if let Some((tag, len)) = given
-                && tag == self.tag
-            {
-                return Err(self.watch.length(len, self.expected));
-            }
-        }
-        self.watch.check(waited)
-    }
-}
-
 impl Hardware {
     #[inline(always)]
     pub(super) fn post_line(&mut self, line: usize, payload: &[u8]) -> Result<(), Failure> {
@@ -232,17 +200,12 @@ impl Hardware {
         let (desk, here, links) = (RefCell::new(&mut self.desk), &self.here, &self.links);
         let watch = || NothingElse {
             watch: here.watch(peer),
-            link: links.get(index).map(|link| (index, link)),
-            desk: &desk,
+            receiver: links.get(index).map(|link| &link.receiver),
+            desk: links.get(index).map(|_| (&desk, index)),
             tag,
             expected,
         };
-        let waited = self.governor.wait_watched(*token, watch, || reader.look());
-        // What ended the wait may have come with what it was for: one more look decides.
-        let noticed = match waited.or_else(|failure| reader.look().ok_or(failure)) {
-            Ok(noticed) => noticed,
-            Err(failure) => return Err(here.board.fail(failure)),
-        };
+        let noticed = here.wait_watched(&self.governor, *token, watch, || reader.look())?;
         let (tag, len) = (noticed.tag, noticed.len);
         if (tag, len) != (self.mark.tag(), payload.len()) {
             return Err(self.unexpected(peer, payload.len(), Received { len, tag }));
@@ -288,13 +251,10 @@ impl Hardware {
             members,
             next: 0,
         };
-        let waited = self.governor.wait_watched(*token, watch, look);
-        // What ended the wait may have come with what it was for: one more look decides.
-        let found = waited.or_else(|failure| look().ok_or(failure));
-        match found {
-            Ok(found) if found == expected => Ok(()),
-            Ok(_) => Err(self.here.board.fail(self.strangers(members))),
-            Err(failure) => Err(self.here.board.fail(failure)),
+        let found = here.wait_watched(&self.governor, *token, watch, look)?;
+        match found == expected {
+            true => Ok(()),
+            false => Err(here.board.fail(self.strangers(members))),
         }
     }
 

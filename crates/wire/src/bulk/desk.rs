@@ -1,6 +1,6 @@
 //! A rank's loans, both ways.
 
-use super::offer::{OFFERS, Said};
+use super::offer::OFFERS;
 use super::outbox::{self, Outbox, OutboxMemory};
 use super::shelf::Shelf;
 use super::staged::Staged;
@@ -204,9 +204,10 @@ impl Desk {
             && let Some(copy) = shelf.put(&self.links, window.view(range))
         {
             for &number in links {
-                self.offer_address(number, tag, &copy);
-                let made = self.links[number].lender.made();
-                self.shelf.as_mut().expect("just used").hold(number, made);
+                let link = &mut self.links[number];
+                let room = link.lender.has_room();
+                assert!(room, "link {number} takes no more loans");
+                shelf.hold(number, link.offer(tag, &copy, self.fence));
             }
             return;
         }
@@ -240,26 +241,12 @@ impl Desk {
             // What stands is less than the room that was reserved.
             self.regain();
         }
-        self.offer_address(number, tag, &addresses);
+        let made = self.links[number].offer(tag, &addresses, self.fence);
         self.lent.push(Lent {
             link: number,
-            number: self.links[number].lender.made(),
+            number: made,
             addresses,
         });
-    }
-
-    fn offer_address(&mut self, number: usize, tag: u32, addresses: &Range<usize>) {
-        assert!(self.has_room(number), "link {number} takes no more loans");
-        let link = &mut self.links[number];
-        let len = addresses.len() as u64;
-        link.lender.offer(Said {
-            start: addresses.start as u64,
-            len,
-            left: len,
-            tag,
-            far: false,
-        });
-        link.peer.wake_for(link.offer_token, self.fence);
     }
 
     /// Copies to the outbox what fits, and offers it. Loans to one peer go in the order in which they
@@ -368,12 +355,6 @@ impl Desk {
             return Ok(None);
         };
         let bytes = match &link.theirs {
-            Some(_) if said.far => {
-                return Err(Outside {
-                    start: said.start,
-                    len: said.len,
-                });
-            }
             Some(theirs) => match outbox::read(theirs, &said) {
                 Some(bytes) => core::ptr::from_ref(bytes),
                 None => {
@@ -441,9 +422,7 @@ impl Desk {
 
     /// Returns the next loan of the peer behind `link`, which was far.
     pub fn give_back(&mut self, link: usize) {
-        let link = &mut self.links[link];
-        link.give_back();
-        link.peer.wake_for(link.return_token, self.fence);
+        self.links[link].give_back(self.fence);
     }
 
     /// The same after [`Unfetched::Refused`], `done` bytes from its begin: the rest comes in pieces, and so
@@ -473,10 +452,6 @@ impl Desk {
         for lent in self.lent.extract_if(.., |lent| inside(&lent.addresses)) {
             self.links[lent.link].lender.revoke();
         }
-        for loan in self.staged.iter().filter(|loan| loan.is_reading()) {
-            loan.links()
-                .for_each(|link| self.links[link].lender.revoke_far());
-        }
     }
 }
 
@@ -487,6 +462,10 @@ impl Drop for Desk {
     fn drop(&mut self) {
         for lent in &self.lent {
             self.links[lent.link].lender.revoke();
+        }
+        for loan in self.staged.iter().filter(|loan| loan.is_reading()) {
+            loan.links()
+                .for_each(|link| self.links[link].lender.revoke_far());
         }
     }
 }

@@ -40,11 +40,12 @@ pub use piece::{Outside, Piece};
 pub use window::{Host, Window, scope, scope_to_read};
 
 use crate::Line;
-use crate::fence::fence_kind;
+use crate::fence::{FenceKind, fence_kind};
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice, Segment, SegmentError};
 use offer::{Borrower as In, Lender as Out, OFFERS, Offer, Reading, Returns, Said};
 use outbox::OutboxLine;
+use std::ops::Range;
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -78,12 +79,27 @@ impl Link {
         self.borrower.look()
     }
 
-    fn give_back(&mut self) {
+    /// Offers bytes of this process, where there is room for an offer; its number.
+    fn offer(&mut self, tag: u32, addresses: &Range<usize>, fence: FenceKind) -> u64 {
+        let len = addresses.len() as u64;
+        self.lender.offer(Said {
+            start: addresses.start as u64,
+            len,
+            left: len,
+            tag,
+            far: false,
+        });
+        self.peer.wake_for(self.offer_token, fence);
+        self.lender.made()
+    }
+
+    fn give_back(&mut self, fence: FenceKind) {
         self.seen = None;
         self.borrower.give_back();
         if self.theirs.is_none() {
             self.borrower.finish();
         }
+        self.peer.wake_for(self.return_token, fence);
     }
 }
 

@@ -196,10 +196,11 @@ impl Outbox {
 }
 
 /// The bytes of another rank's outbox that an offer names; `None` if it has no such bytes, or they
-/// begin elsewhere than chunks do, or are none or more than are left, as only a broken process says.
+/// begin elsewhere than chunks do, or lie in the process's own memory, or are none or more than are left, as only a broken process says.
 pub(super) fn read<'a>(theirs: &'a LineSlice<OutboxLine>, said: &Said) -> Option<&'a [u8]> {
     let end = said.start.checked_add(said.len)?;
-    let sane = said.start.is_multiple_of(LINE as u64)
+    let sane = !said.far
+        && said.start.is_multiple_of(LINE as u64)
         && end <= (theirs.len() * LINE) as u64
         && said.len <= said.left
         && (said.len > 0 || said.left == 0);

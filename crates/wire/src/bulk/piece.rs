@@ -50,7 +50,6 @@ impl Piece<'_> {
 impl Drop for Piece<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.link.give_back();
-        self.link.peer.wake_for(self.link.return_token, self.fence);
+        self.link.give_back(self.fence);
     }
 }

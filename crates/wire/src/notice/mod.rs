@@ -37,9 +37,9 @@ pub use slot::NOTICE_PAYLOAD_BYTES;
 pub use writer::Writer;
 
 use crate::park::Parker;
+use crate::queue::Slot;
 use crate::segment::{LineRef, LineSlice, Segment, SegmentError};
 use crate::{FenceKind, Flag, Line};
-use slot::Slot;
 use std::sync::Arc;
 
 /// Lines of a notice: a writer can be so many posts ahead of its slowest reader.

@@ -1,8 +1,9 @@
 //! The reading ends.
 
 use super::NOTICE_SLOTS;
-use super::slot::{Header, NOTICE_PAYLOAD_BYTES, Slot, slot};
+use super::slot::{Header, NOTICE_PAYLOAD_BYTES, slot};
 use crate::park::Parker;
+use crate::queue::Slot;
 use crate::segment::{LineRef, LineSlice};
 use crate::sync::order;
 use crate::{FenceKind, Flag, Line};

@@ -1,30 +1,11 @@
-//! A line of a notice and the word that says what is in it.
+//! The word that says what is in a slot of a notice, which is a queue's but for this word.
 
 use super::NOTICE_SLOTS;
-use crate::segment::{LineSlice, Lines};
-use crate::sync::{AtomicU64, UnsafeCell};
+use crate::queue::{SLOT_PAYLOAD_BYTES, Slot};
+use crate::segment::LineSlice;
 
 /// Payload bytes in one post: a line less its header.
-pub const NOTICE_PAYLOAD_BYTES: usize = 56;
-
-/// One line: a header word and what it announces.
-#[derive(Debug, Default)]
-#[repr(C, align(64))]
-pub(crate) struct Slot {
-    pub(super) header: AtomicU64,
-    pub(super) payload: UnsafeCell<[u64; NOTICE_PAYLOAD_BYTES / 8]>,
-}
-
-#[cfg(not(loom))]
-const _: () = assert!(size_of::<Slot>() == crate::LINE_BYTES);
-
-// SAFETY: the payload is written by the writer alone until it publishes the header, then only read
-// until every reader has given the slot back (notice Invariants 1 and 2).
-unsafe impl Sync for Slot {}
-// SAFETY: plain integers.
-unsafe impl Send for Slot {}
-// SAFETY: integers, zero by default, no Drop.
-unsafe impl Lines for Slot {}
+pub const NOTICE_PAYLOAD_BYTES: usize = SLOT_PAYLOAD_BYTES;
 
 /// The place of post number `number`, from 1.
 #[inline(always)]

@@ -1,9 +1,9 @@
 //! The writing end.
 
 use super::NOTICE_SLOTS;
-use super::slot::{Header, NOTICE_PAYLOAD_BYTES, Slot, slot};
+use super::slot::{Header, NOTICE_PAYLOAD_BYTES, slot};
 use crate::park::Parker;
-use crate::queue::TAG_MAX;
+use crate::queue::{Slot, TAG_MAX};
 use crate::segment::{LineRef, LineSlice};
 use crate::sync::{mutated, order};
 use crate::{FenceKind, Flag, Line};

@@ -19,11 +19,11 @@ pub const TAG_MAX: u32 = (1 << 24) - 1;
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Slot {
-    pub(super) header: AtomicU64,
-    pub(super) payload: UnsafeCell<Payload>,
+    pub(crate) header: AtomicU64,
+    pub(crate) payload: UnsafeCell<Payload>,
 }
 
-pub(super) type Payload = [u64; SLOT_PAYLOAD_BYTES / 8];
+pub(crate) type Payload = [u64; SLOT_PAYLOAD_BYTES / 8];
 
 #[cfg(not(loom))]
 impl Default for UnsafeCell<Payload> {
@@ -39,7 +39,8 @@ const _: () = assert!(size_of::<Slot>() == crate::LINE_BYTES);
 const _: () = assert!(align_of::<Slot>() == crate::LINE_BYTES);
 
 // SAFETY: the payload is accessed by the sender alone until it publishes the header, then by the
-// receiver alone until it gives the slot back (queue Invariants 1 and 2).
+// receiver alone until it gives the slot back (queue Invariants 1 and 2). In a notice the writer is
+// alone until then, and afterwards all only read (notice Invariants 1 and 2).
 unsafe impl Sync for Slot {}
 // SAFETY: plain integers.
 unsafe impl Send for Slot {}

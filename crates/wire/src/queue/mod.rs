@@ -37,7 +37,7 @@ use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice, Lines, Segment, SegmentError};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::{Governor, Line, Policy};
-use header::Slot;
+pub(crate) use header::Slot;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
