@@ -1,0 +1,41 @@
+//! The operator of simulated reductions: sums of bytes, which shows every order and every omission.
+
+use corecast_coll::Combine;
+
+/// Adds bytes, modulo 256. `cost` is told how many were combined, so that a fabric can let time pass.
+pub struct Bytes<C: Fn(usize)> {
+    cost: C,
+}
+
+impl<C: Fn(usize)> Bytes<C> {
+    /// Sums that tell `cost` their number of bytes.
+    pub fn new(cost: C) -> Self {
+        Self { cost }
+    }
+}
+
+impl<C: Fn(usize)> Combine for Bytes<C> {
+    fn grain(&self) -> usize {
+        1
+    }
+
+    fn ordered(&self) -> bool {
+        false
+    }
+
+    fn combine(&self, into: &mut [u8], with: &[u8]) {
+        for (a, b) in into.iter_mut().zip(with) {
+            *a = a.wrapping_add(*b);
+        }
+        (self.cost)(with.len());
+    }
+
+    fn combine_left(&self, into: &mut [u8], with: &[u8]) {
+        self.combine(into, with);
+    }
+
+    fn combine_into(&self, out: &mut [u8], a: &[u8], b: &[u8]) {
+        out.copy_from_slice(a);
+        self.combine(out, b);
+    }
+}

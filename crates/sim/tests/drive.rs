@@ -1,0 +1,226 @@
+//! Every algorithm over a fabric of plain channels gives what one loop over all ranks gives.
+
+use corecast_coll::Plans;
+use corecast_coll::groups::Groups;
+use corecast_plan::Pattern;
+use corecast_sim::drive::{Bytes, Call, Collective, Job, Open};
+use corecast_wire::Fabric;
+use std::convert::Infallible;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+type Pipe<T> = (Vec<T>, Vec<T>, Vec<T>);
+
+/// One rank's ends of channels to and from all.
+struct Pipes {
+    rank: usize,
+    out: Pipe<Sender<Vec<u8>>>,
+    into: Pipe<Receiver<Vec<u8>>>,
+    posts: Vec<Vec<Sender<Vec<u8>>>>,
+    reads: Vec<Receiver<Vec<u8>>>,
+    adds: Vec<Sender<Vec<u8>>>,
+    collects: Vec<(Receiver<Vec<u8>>, usize)>,
+}
+
+impl Open for Pipes {
+    fn open<'w>(&mut self, bytes: &'w mut [u8], _: bool) -> &'w mut [u8] {
+        bytes
+    }
+}
+
+impl Fabric for Pipes {
+    type Error = Infallible;
+    type Window<'w> = &'w mut [u8];
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.out.0.len()
+    }
+
+    fn notify(&mut self, peer: usize) -> Result<(), Infallible> {
+        self.out.0[peer].send(Vec::new()).unwrap();
+        Ok(())
+    }
+
+    fn wait(&mut self, peer: usize) -> Result<(), Infallible> {
+        self.into.0[peer].recv().unwrap();
+        Ok(())
+    }
+
+    fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Infallible> {
+        self.out.1[peer].send(payload.to_vec()).unwrap();
+        Ok(())
+    }
+
+    fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Infallible> {
+        payload.copy_from_slice(&self.into.1[peer].recv().unwrap());
+        Ok(())
+    }
+
+    fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Infallible> {
+        let readers = self.posts[line].iter();
+        readers.for_each(|reader| reader.send(payload.to_vec()).unwrap());
+        Ok(())
+    }
+
+    fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Infallible> {
+        payload.copy_from_slice(&self.reads[line].recv().unwrap());
+        Ok(())
+    }
+
+    fn add(&mut self, line: usize) -> Result<(), Infallible> {
+        self.adds[line].send(Vec::new()).unwrap();
+        Ok(())
+    }
+
+    fn collect(&mut self, line: usize) -> Result<(), Infallible> {
+        let (line, count) = &self.collects[line];
+        (0..*count).for_each(|_| drop(line.recv().unwrap()));
+        Ok(())
+    }
+
+    fn view<'b>(&self, window: &'b &mut [u8], range: Range<usize>) -> &'b [u8] {
+        &window[range]
+    }
+
+    fn own<'b>(
+        &mut self,
+        window: &'b mut &mut [u8],
+        range: Range<usize>,
+    ) -> Result<&'b mut [u8], Infallible> {
+        Ok(&mut window[range])
+    }
+
+    fn lend(
+        &mut self,
+        window: &&mut [u8],
+        peers: impl IntoIterator<Item = usize>,
+        range: Range<usize>,
+    ) -> Result<(), Infallible> {
+        for peer in peers {
+            self.out.2[peer]
+                .send(window[range.clone()].to_vec())
+                .unwrap();
+        }
+        Ok(())
+    }
+
+    fn borrow(
+        &mut self,
+        peer: usize,
+        len: usize,
+        mut each: impl FnMut(usize, &[u8]),
+    ) -> Result<(), Infallible> {
+        let lent = self.into.2[peer].recv().unwrap();
+        assert_eq!(lent.len(), len);
+        each(0, &lent);
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+fn pipes(n: usize, groups: &Groups) -> Vec<Pipes> {
+    let empty = |rank| Pipes {
+        rank,
+        out: Default::default(),
+        into: Default::default(),
+        posts: Vec::new(),
+        reads: Vec::new(),
+        adds: Vec::new(),
+        collects: Vec::new(),
+    };
+    let mut all: Vec<Pipes> = (0..n).map(empty).collect();
+    for from in 0..n {
+        for to in 0..n {
+            let [(a, x), (b, y), (c, z)] = [channel(), channel(), channel()];
+            let (out, into) = (&mut all[from].out, (x, y, z));
+            out.0.push(a);
+            out.1.push(b);
+            out.2.push(c);
+            let ends = &mut all[to].into;
+            ends.0.push(into.0);
+            ends.1.push(into.1);
+            ends.2.push(into.2);
+        }
+    }
+    for group in groups.notices() {
+        let (ends, lines): (Vec<_>, Vec<_>) = group.others.iter().map(|_| channel()).unzip();
+        all[group.one].posts.push(ends);
+        for (&reader, line) in group.others.iter().zip(lines) {
+            all[reader].reads.push(line);
+        }
+    }
+    for group in groups.tallies() {
+        let (end, line) = channel();
+        all[group.one].collects.push((line, group.others.len()));
+        for &adder in &group.others {
+            all[adder].adds.push(end.clone());
+        }
+    }
+    all
+}
+
+#[test]
+fn every_algorithm_gives_what_one_loop_gives() {
+    let mut calls = 0;
+    for n in 1..=9 {
+        let file = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+        let plans = Plans::of_pattern(file.costs(), Pattern::Smelt, Some(n / 2)).unwrap();
+        for collective in Collective::ALL {
+            for algorithm in collective.algorithms() {
+                for bytes in [0, 1, 100, 4000] {
+                    let call = Call::new(collective, algorithm, n / 2, bytes).unwrap();
+                    let Ok(job) = Job::new(&call, &plans) else {
+                        let power = n.is_power_of_two();
+                        assert!(!power, "{call} on {n} ranks");
+                        continue;
+                    };
+                    let job = job.with_message_bytes(112);
+                    calls += 1;
+                    std::thread::scope(|scope| {
+                        for mut fabric in pipes(n, job.groups()) {
+                            let (job, call) = (&job, &call);
+                            scope.spawn(move || {
+                                let got = job.run(&mut fabric, &Bytes::new(|_| ())).unwrap();
+                                let rank = fabric.rank;
+                                assert_eq!(
+                                    got,
+                                    job.expected(rank),
+                                    "{call} on {n} ranks, rank {rank}"
+                                );
+                            });
+                        }
+                    });
+                }
+            }
+        }
+    }
+    assert!(calls > 1000, "{calls} calls");
+}
+
+#[test]
+fn what_cannot_be_called_is_quoted() {
+    let file = corecast_model::synthetic("core:6").unwrap();
+    let plans = Plans::of_pattern(file.costs(), Pattern::Smelt, None).unwrap();
+    let call = |collective, algorithm, root| Call::new(collective, algorithm, root, 8).unwrap();
+    let refused = |call: &Call| Job::new(call, &plans).unwrap_err().to_string();
+    assert_eq!(
+        refused(&call(Collective::Allreduce, "rabenseifner", 0)),
+        "allreduce rabenseifner root=0 bytes=8 on 6 ranks: it needs a power of two"
+    );
+    assert_eq!(
+        refused(&call(Collective::Reduce, "messages", 6)),
+        "root 6 is none of 6 ranks: take one below 6"
+    );
+    let unknown = "sing".parse::<Collective>().unwrap_err().to_string();
+    assert!(
+        unknown.starts_with("no collective is called \"sing\": take one of barrier, "),
+        "{unknown}"
+    );
+}
