@@ -122,6 +122,23 @@ pub(crate) fn light(kind: FenceKind) {
     }
 }
 
+/// A full fence, for what two processes do so rarely that neither side needs a free one. Models leave it
+/// out to see whether it is missed.
+///
+/// Of an ordinary fence the model of memory asks for no more than release on the one side and acquire on
+/// the other. But what it orders here is written by any code of a user's, perhaps with non-temporal stores,
+/// and read by the kernel, neither of which that model knows of.
+pub(crate) fn full(left_out: bool) {
+    if left_out {
+        return;
+    }
+    // SeqCst: as was just said.
+    #[cfg(not(loom))]
+    core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+    #[cfg(loom)]
+    loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
+}
+
 /// The rare side, a sleeper or whoever revokes: after its store, before its load of the other's word.
 pub(crate) fn heavy(kind: FenceKind) {
     #[cfg(not(loom))]

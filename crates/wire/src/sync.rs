@@ -234,6 +234,16 @@ pub mod mutant {
         AnyUnheard,
         /// News for all ring only those whose word says that they sleep.
         RingTheAnnouncedOnly,
+        /// A lender leaves the offers as they are that another process may be reading.
+        NoStrike,
+        /// It does not fence between striking them and what comes then.
+        StrikeUnfenced,
+        /// Whoever reads another process's memory believes what it has read.
+        NoLook,
+        /// It does not fence between reading and its look whether the offer stands.
+        LookUnfenced,
+        /// A lender offers its memory to a reader that was refused.
+        OfferedAgain,
         /// A sender overwrites slots that were not given back.
         NoFlowControl,
     }

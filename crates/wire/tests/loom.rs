@@ -7,6 +7,8 @@
 
 #[path = "loom/bulk.rs"]
 mod bulk;
+#[path = "loom/far.rs"]
+mod far;
 #[path = "loom/notice.rs"]
 mod notice;
 
@@ -57,7 +59,9 @@ fn check(
         let Err(why) = caught else {
             panic!("{name}: the seeded fault {seeded:?} went unnoticed");
         };
-        let why = why.downcast_ref::<String>().map_or("", String::as_str);
+        let literal = why.downcast_ref::<&str>().copied();
+        let why = why.downcast_ref::<String>().map(String::as_str);
+        let why = why.or(literal).expect("a panic says why");
         assert!(
             !why.contains("maximum number of branches"),
             "{name}: {seeded:?}: {why}"

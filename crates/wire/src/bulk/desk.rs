@@ -398,9 +398,7 @@ impl Desk {
     /// # Cost
     ///
     /// Two system calls, and some 100 ns for each page.
-    #[cfg(not(loom))]
     pub fn fetch(&mut self, link: usize, at: usize, into: &mut [u8]) -> Result<(), Unfetched> {
-        use super::far::Unread;
         let link = &mut self.links[link];
         let (Some(said), Some(process)) = (link.look(), &link.far) else {
             return Err(Unfetched::Outside);
@@ -414,10 +412,7 @@ impl Desk {
             link.seen = None;
             return Err(Unfetched::Revoked);
         }
-        read.map_err(|why| match why {
-            Unread::Ended => Unfetched::Revoked,
-            Unread::Refused => Unfetched::Refused,
-        })
+        read
     }
 
     /// Returns the next loan of the peer behind `link`, which was far.

@@ -6,6 +6,7 @@
 //! ended, so a descriptor of the process is kept, which tells after each read whether it still lives: if
 //! it does, nobody else had its number meanwhile.
 
+use super::Unfetched;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io;
@@ -17,15 +18,6 @@ pub struct Process {
     pid: libc::pid_t,
     /// Readable when it has ended.
     end: OwnedFd,
-}
-
-/// Why bytes of another process did not come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unread {
-    /// The process has ended.
-    Ended,
-    /// The kernel refuses, or that process has no such memory.
-    Refused,
 }
 
 impl Process {
@@ -67,8 +59,8 @@ impl Process {
     }
 
     /// Copies what lies there from `address` on. What came when the process has ended meanwhile is wiped,
-    /// as it may be somebody else's.
-    pub(super) fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Unread> {
+    /// as it may be somebody else's: revoked. What the kernel refuses, or that process has not, is refused.
+    pub(super) fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Unfetched> {
         let mut done = 0;
         let mut refused = false;
         while done < into.len() && !refused {
@@ -80,10 +72,10 @@ impl Process {
         }
         if !self.lives() {
             into.fill(0);
-            return Err(Unread::Ended);
+            return Err(Unfetched::Revoked);
         }
         match refused {
-            true => Err(Unread::Refused),
+            true => Err(Unfetched::Refused),
             false => Ok(()),
         }
     }
@@ -127,7 +119,7 @@ mod tests {
         assert_eq!(process.read(address, &mut into), Ok(()));
         assert!(into == data);
         for nowhere in [0, 64, u64::MAX, u64::MAX - 99_999, 1 << 63] {
-            assert_eq!(process.read(nowhere, &mut into), Err(Unread::Refused));
+            assert_eq!(process.read(nowhere, &mut into), Err(Unfetched::Refused));
         }
         assert_eq!(process.read(0, &mut []), Ok(()));
     }
@@ -145,7 +137,7 @@ mod tests {
         // As if this process had got the number of the one that has ended.
         let (data, mut into) = ([5; 8], [1; 8]);
         let address = data.as_ptr().addr() as u64;
-        assert_eq!(process.read(address, &mut into), Err(Unread::Ended));
+        assert_eq!(process.read(address, &mut into), Err(Unfetched::Revoked));
         assert_eq!(into, [0; 8]);
         assert!(Process::open(pid.as_raw_pid().unsigned_abs(), (address, 5)).is_err());
         assert!(Process::open(u32::MAX, (address, 5)).is_err());

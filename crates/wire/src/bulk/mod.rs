@@ -16,13 +16,8 @@ mod desk;
 #[cfg(not(loom))]
 mod far;
 #[cfg(loom)]
-mod far {
-    //! No other processes in a model.
-
-    /// Another process, of which a model has none.
-    #[derive(Debug)]
-    pub enum Process {}
-}
+#[path = "modelled.rs"]
+mod far;
 #[cfg(not(loom))]
 mod offer;
 #[cfg(loom)]

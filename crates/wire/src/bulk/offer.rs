@@ -5,7 +5,7 @@
 //! | free | – | lender |
 //! | made: number k | lender | lender reads, borrower reads |
 //! | returned: the borrower's count has reached k | borrower | lender |
-//! | revoked | lender | lender, once the borrower is not reading |
+//! | revoked | lender | lender, once the borrower is not reading; at once if that is another process |
 //!
 //! **Invariant 1:** the lender does not write what it has lent until the count has reached the
 //! offer's number, or the offer is revoked. **Invariant 2:** the borrower reads by address only
@@ -15,12 +15,17 @@
 //!
 //! The announcement has a line of its own, in the borrower's memory, at which the lender looks only
 //! when it revokes: announcing costs a store to the borrower's own cache.
+//!
+//! Between processes there is no announcement, as whoever revokes waits for no other process.
+//! **Invariant 3:** what was read of another process's memory is believed only if the offer stands
+//! *after* it was read. The lender strikes the number before it lets go of the data, with a fence on
+//! both sides, so whoever has read a byte of what came later finds the number gone.
 
 #![cfg_attr(not(loom), expect(unreachable_pub, reason = "models see both ends"))]
 
 use crate::fence::{self, FenceKind};
 use crate::segment::{LineRef, LineSlice, Lines};
-use crate::sync::{AtomicU32, AtomicU64, Ordering, order};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, mutated, order};
 use std::cell::Cell;
 
 /// Offers of one direction that can stand at a time.
@@ -166,7 +171,8 @@ impl Lender {
     /// Whether the borrower is another process and can read this one's memory.
     #[inline]
     pub fn is_read(&self) -> bool {
-        // Relaxed: a hint; a borrower that cannot says so when it tries.
+        // Relaxed: a hint at first; a borrower that cannot says so when it tries. That is written before
+        // the count of its return, so whoever has seen that one offers nothing to be read any more.
         self.returns.reads.load(Ordering::Relaxed) == READS
     }
 
@@ -178,13 +184,15 @@ impl Lender {
     }
 
     /// Takes all standing offers back from another process. That may read on, but looks afterwards
-    /// whether the offer stood ([`Borrower::stands`]); nobody waits for it.
+    /// whether the offer stood ([`Borrower::stands`]); nobody waits for it (Invariant 3).
     #[cold]
     pub fn revoke_far(&self) {
-        self.strike();
-        // Full: the numbers come before whatever is written to the data now. Partner: the fence in
-        // `Borrower::stands`.
-        fence::light(FenceKind::SharedSymmetric);
+        if !mutated!(NoStrike) {
+            self.strike();
+        }
+        // The numbers come before whatever is written to the data now. Partner: the fence in
+        // `Borrower::stands`: whoever reads what is written after this one finds them there.
+        fence::full(mutated!(StrikeUnfenced));
     }
 
     /// Takes all standing offers back. Returns when the borrower reads none of them.
@@ -203,7 +211,7 @@ impl Lender {
     fn strike(&self) {
         let standing = self.made.saturating_sub(OFFERS as u64)..self.made;
         for number in standing.rev() {
-            // Relaxed: ordered by the fence (Invariant 2).
+            // Relaxed: ordered by the fence that follows (Invariants 2 and 3).
             let offer = &self.offers[number as usize % OFFERS];
             offer.number.store(REVOKED, Ordering::Relaxed);
         }
@@ -291,11 +299,13 @@ impl Borrower {
     }
 
     /// Whether the next offer, which another process made, stood until now: then what was read of it is
-    /// what was lent.
+    /// what was lent (Invariant 3).
     pub fn stands(&self) -> bool {
-        // Full: the data were read before. Partner: the fence in `Lender::revoke_far`.
-        fence::light(FenceKind::SharedSymmetric);
-        self.next().number.load(Ordering::Relaxed) == self.taken + 1
+        // The data were read before. Partner: the fence in `Lender::revoke_far`.
+        fence::full(mutated!(LookUnfenced));
+        // Relaxed: ordered by the fence; `look` has acquired what this offer says.
+        let number = self.next().number.load(Ordering::Relaxed);
+        number == self.taken + 1 || mutated!(NoLook)
     }
 
     /// Says that nothing is read any more.

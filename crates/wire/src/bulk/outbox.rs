@@ -2,10 +2,11 @@
 
 use super::offer::{OFFERS, Said};
 use crate::segment::{LineSlice, Lines, Segment, SegmentError};
-use crate::sync::UnsafeCell;
+use std::cell::UnsafeCell;
 use std::sync::Arc;
 
-/// One line of an outbox.
+/// One line of an outbox. A plain cell in models too: they follow who may touch the bytes by cells of
+/// their own.
 #[repr(C, align(64))]
 pub(crate) struct OutboxLine(UnsafeCell<[u64; 8]>);
 
@@ -17,8 +18,7 @@ impl std::fmt::Debug for OutboxLine {
 
 impl Default for OutboxLine {
     fn default() -> Self {
-        // SAFETY: integers in a cell; all-zero bytes are valid.
-        unsafe { std::mem::zeroed() }
+        Self(UnsafeCell::new([0; 8]))
     }
 }
 

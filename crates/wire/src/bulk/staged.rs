@@ -4,6 +4,7 @@ use super::Link;
 use super::offer::Said;
 use super::outbox::Outbox;
 use crate::fence::FenceKind;
+use crate::sync::mutated;
 use std::ops::Range;
 
 /// Peers that one staged loan can have; a loan to more is staged several times.
@@ -79,8 +80,12 @@ impl Staged {
             Means::Chunks => {}
             Means::Far => {
                 let number = self.links[0] as usize;
-                if outbox.is_idle(number) {
-                    let (link, len) = (&mut links[number], self.addresses.len() as u64);
+                if !outbox.is_idle(number) {
+                    return false;
+                }
+                let (link, len) = (&mut links[number], self.addresses.len() as u64);
+                // The peer may have been refused since, as its last return tells.
+                if link.lender.is_read() || mutated!(OfferedAgain) {
                     link.lender.offer(Said {
                         start: self.addresses.start as u64,
                         len,
@@ -91,8 +96,9 @@ impl Staged {
                     link.peer.wake_for(link.offer_token, fence);
                     outbox.pass(number, link.lender.made());
                     self.means = Means::Reading(link.lender.made());
+                    return false;
                 }
-                return false;
+                self.means = Means::Chunks;
             }
             Means::Reading(offer) => {
                 let lender = &links[self.links[0] as usize].lender;
