@@ -10,7 +10,7 @@
 //!
 //! All ranks draw the same program from the same seed; how a rank delays and waits is drawn from a
 //! seed of its own. `CORECAST_TEST_SEED=7` replays one program, `CORECAST_TEST_CASES=20` plays twenty
-//! times as many.
+//! times as many, `0.1` a tenth.
 //!
 //! # What it has been seen to catch
 //!

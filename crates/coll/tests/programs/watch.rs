@@ -3,20 +3,24 @@
 use std::any::Any;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::str::FromStr;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-fn number(name: &str) -> Option<u64> {
+fn number<N: FromStr>(name: &str) -> Option<N> {
     let given = std::env::var(name).ok()?;
     let parsed = given.parse();
     Some(parsed.unwrap_or_else(|_| panic!("{name}={given} is no number: give one, or nothing")))
 }
 
-/// The seeds of a test: one to replay, or as many as usual, times `CORECAST_TEST_CASES`.
+/// The seeds of a test: one to replay, or as many as usual, times `CORECAST_TEST_CASES`, at least one.
 pub(crate) fn cases(usual: u64) -> Range<u64> {
     match number("CORECAST_TEST_SEED") {
         Some(seed) => seed..seed + 1,
-        None => 0..usual * number("CORECAST_TEST_CASES").unwrap_or(1),
+        None => {
+            let times = number("CORECAST_TEST_CASES").unwrap_or(1.0);
+            0..(usual as f64 * times).max(1.0) as u64
+        }
     }
 }
 
