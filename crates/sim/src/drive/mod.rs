@@ -6,7 +6,7 @@
 //! ```text
 //! Call + Plans ──► Job ──► groups()                     lines for the fabric
 //!                   ├────► run(fabric, combine)         on each rank
-//!                   └────► expected(rank)               what that must have given
+//!                   └────► twin()                       what that must have given
 //! ```
 
 mod call;
@@ -17,6 +17,7 @@ mod twin;
 
 pub use call::{Call, CallError, Collective};
 pub use combine::Bytes;
+pub use twin::Twin;
 
 use corecast_coll::barrier::{self, LineSteps, Steps, Ways};
 use corecast_coll::broadcast::AllLines;

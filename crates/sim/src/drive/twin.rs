@@ -1,32 +1,59 @@
 //! What a call must give, computed by one loop over all ranks.
 
 use super::{Collective, Job, given};
+use std::borrow::Cow;
+
+/// What a call must have given, for all ranks.
+#[derive(Clone, Debug)]
+pub struct Twin<'a> {
+    job: &'a Job,
+    /// All data, or the sum of all, where ranks get that or a part of it.
+    all: Vec<u8>,
+}
 
 impl Job {
-    /// What [`run`](Job::run) must have given on `rank`.
+    /// What [`run`](Job::run) must give.
     ///
     /// # Cost
     ///
-    /// Of sums, a pass over the bytes of all ranks.
-    pub fn expected(&self, rank: usize) -> Vec<u8> {
+    /// A pass over the bytes of all ranks, or of the root if only it gives something.
+    pub fn twin(&self) -> Twin<'_> {
         let (n, len, root) = (self.n, self.call.bytes, self.call.root);
-        let at_root = |data: Vec<u8>| if rank == root { data } else { Vec::new() };
-        let all = || (0..n).flat_map(|rank| given(rank, len)).collect();
-        match self.call.collective {
-            Collective::Barrier => Vec::new(),
-            Collective::Broadcast => given(root, len),
-            Collective::Scatter => given(root, len)[self.block()(rank)].to_vec(),
-            Collective::Gather => at_root(all()),
-            Collective::Allgather => all(),
+        let all = match self.call.collective {
+            Collective::Barrier | Collective::Alltoall | Collective::Scan => Vec::new(),
+            Collective::Broadcast | Collective::Scatter => given(root, len),
+            Collective::Gather | Collective::Allgather => {
+                (0..n).flat_map(|rank| given(rank, len)).collect()
+            }
+            Collective::Reduce | Collective::Allreduce | Collective::ReduceScatter => {
+                sum(0..n, len)
+            }
+        };
+        Twin { job: self, all }
+    }
+
+    /// What [`run`](Job::run) must have given on `rank`: [`twin`](Self::twin), for one rank.
+    pub fn expected(&self, rank: usize) -> Vec<u8> {
+        self.twin().expected(rank).into_owned()
+    }
+}
+
+impl Twin<'_> {
+    /// What rank `rank` must have.
+    pub fn expected(&self, rank: usize) -> Cow<'_, [u8]> {
+        let Job { call, n, .. } = self.job;
+        let (len, all) = (call.bytes, &self.all[..]);
+        match call.collective {
+            Collective::Scatter | Collective::ReduceScatter => all[self.job.block()(rank)].into(),
+            Collective::Gather | Collective::Reduce if rank != call.root => (&[][..]).into(),
             Collective::Alltoall => {
                 let each = len / n;
                 let from = |peer| given(peer, n * each)[rank * each..(rank + 1) * each].to_vec();
-                (0..n).flat_map(from).collect()
+                let parts: Vec<u8> = (0..*n).flat_map(from).collect();
+                parts.into()
             }
-            Collective::Reduce => at_root(sum(0..n, len)),
-            Collective::Allreduce => sum(0..n, len),
-            Collective::ReduceScatter => sum(0..n, len)[self.block()(rank)].to_vec(),
-            Collective::Scan => sum(0..rank + 1, len),
+            Collective::Scan => sum(0..rank + 1, len).into(),
+            _ => all.into(),
         }
     }
 }

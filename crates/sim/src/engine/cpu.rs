@@ -1,0 +1,394 @@
+//! What a rank's program can do: the operations of a core.
+
+use super::{Event, Purpose, Wait, World};
+use crate::memory::{Agent, Counts, LineId, Request, State, Ticks, What};
+use crate::{Time, ticks, units};
+use corosensei::Yielder;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A core, for the program that runs on it.
+///
+/// Each operation takes virtual time; [`now`](Self::now) says how late it is. One word stands for a line's
+/// content.
+pub struct Cpu<'y> {
+    world: Rc<RefCell<World>>,
+    yielder: &'y Yielder<(), ()>,
+    core: u32,
+    rank: usize,
+    time: Time,
+}
+
+impl<'y> Cpu<'y> {
+    pub(super) fn new(
+        world: Rc<RefCell<World>>,
+        yielder: &'y Yielder<(), ()>,
+        core: u32,
+        rank: usize,
+    ) -> Self {
+        let time = world.borrow().now;
+        Self {
+            world,
+            yielder,
+            core,
+            rank,
+            time,
+        }
+    }
+
+    /// This rank.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The core that it runs on.
+    pub fn core(&self) -> usize {
+        self.core as usize
+    }
+
+    /// How late it is here, in units of the machine.
+    pub fn now(&self) -> f64 {
+        units(self.time)
+    }
+
+    pub(crate) fn time(&self) -> Time {
+        self.time
+    }
+
+    /// New lines next to each other, at home with another core unless the machine spreads lines.
+    pub(crate) fn allocate_at(&self, core: usize, lines: usize) -> LineId {
+        self.world.borrow_mut().memory.allocate(core, lines)
+    }
+
+    /// As if cores had used a line long ago: the first wrote it, the others read it since.
+    pub(crate) fn pretend(&self, line: LineId, writer: usize, readers: &[usize]) {
+        let memory = &mut self.world.borrow_mut().memory;
+        let word = memory.line(line.0).word;
+        memory.at_once(writer, line, Some(word));
+        for &reader in readers {
+            memory.at_once(reader, line, None);
+        }
+    }
+
+    /// As if a core had read a line long ago, and kept its copy.
+    pub(crate) fn pretend_read(&self, line: LineId, core: usize) {
+        let memory = &mut self.world.borrow_mut().memory;
+        if memory.line(line.0).copy(core as u32).is_none() {
+            memory.at_once(core, line, None);
+        }
+    }
+
+    /// Waits until `count` ranks are here; all go on at the same time. Nothing before was counted.
+    pub(crate) fn meet(&mut self, count: usize) {
+        self.fence();
+        let mut world = self.world.borrow_mut();
+        world.meeting.push(self.core);
+        if world.meeting.len() == count {
+            let at = world.now;
+            let mut all = std::mem::take(&mut world.meeting);
+            all.sort_unstable();
+            for core in all {
+                world.push(at, Event::Run(core));
+            }
+            world.trace.restart(at);
+            world.memory.reset_counts();
+        }
+        drop(world);
+        self.wait(Wait::Meeting);
+    }
+
+    /// Costs of the parts.
+    pub(crate) fn ticks(&self) -> Ticks {
+        self.world.borrow().memory.ticks
+    }
+
+    /// A number below `limit`, left to chance.
+    pub(crate) fn chance(&self, limit: Time) -> Time {
+        match limit {
+            0 => 0,
+            _ => self.world.borrow_mut().random.u64(0..limit),
+        }
+    }
+
+    /// New lines next to each other, at home with this core unless the machine spreads lines.
+    pub fn allocate(&self, lines: usize) -> LineId {
+        let mut world = self.world.borrow_mut();
+        world.memory.allocate(self.core as usize, lines)
+    }
+
+    /// The state of a core's copy of a line at this moment, if it has one. Takes no time.
+    pub fn state(&mut self, core: usize, line: LineId) -> Option<State> {
+        self.turn();
+        self.world.borrow().memory.state(core as u32, line.0)
+    }
+
+    /// What was counted so far, on the whole machine.
+    pub fn counts(&mut self) -> Counts {
+        self.turn();
+        self.world.borrow().memory.counts.clone()
+    }
+
+    /// Stands still until everything earlier has happened.
+    fn turn(&mut self) {
+        let mut world = self.world.borrow_mut();
+        match world.due() {
+            Some(due) if due <= self.time => {
+                world.push(self.time, Event::Run(self.core));
+                drop(world);
+                self.stand_still();
+            }
+            _ => world.now = self.time,
+        }
+    }
+
+    fn stand_still(&mut self) {
+        self.yielder.suspend(());
+        self.time = self.world.borrow().now;
+    }
+
+    /// Stands still for something.
+    fn wait(&mut self, wait: Wait) {
+        self.world.borrow_mut().cores[self.core as usize].wait = wait;
+        self.stand_still();
+    }
+
+    fn request(&self, line: LineId, what: What, word: u64) -> Request {
+        Request {
+            core: self.core,
+            line: line.0,
+            what,
+            agent: Agent::Home,
+            word,
+        }
+    }
+
+    /// An operation that the core waits for.
+    fn ask(&mut self, mut request: Request) -> u64 {
+        {
+            let mut world = self.world.borrow_mut();
+            if let Some(took) = world.memory.hit(&mut request) {
+                self.time += took;
+                return request.word;
+            }
+            world.issue(request, Purpose::Answer);
+        }
+        self.wait(Wait::Line(request.line));
+        self.world.borrow().cores[self.core as usize].answer
+    }
+
+    /// Reads a line.
+    pub fn load(&mut self, line: LineId) -> u64 {
+        self.turn();
+        let forwarded = self.world.borrow().forwarded(self.core, line.0);
+        if let Some(word) = forwarded {
+            self.time += self.world.borrow().memory.ticks.l1;
+            return word;
+        }
+        let request = self.request(line, What::Load, 0);
+        self.ask(request)
+    }
+
+    /// Writes a line; the core goes on while the store waits for it.
+    pub fn store(&mut self, line: LineId, word: u64) {
+        self.write(line, What::Store, word);
+    }
+
+    /// Writes all of a line, so that its old content need not come.
+    pub fn store_no_fetch(&mut self, line: LineId, word: u64) {
+        self.write(line, What::Fresh, word);
+    }
+
+    /// Writes a line into the cache of its home, and keeps no copy (home-forward semantics).
+    pub fn store_home_forward(&mut self, line: LineId, word: u64) {
+        let what = {
+            let world = self.world.borrow();
+            let home = world.memory.line(line.0).home;
+            match home == world.memory.machine.cores[self.core as usize].home {
+                true => What::Store,
+                false => What::Push,
+            }
+        };
+        self.write(line, what, word);
+    }
+
+    fn write(&mut self, line: LineId, what: What, word: u64) {
+        self.turn();
+        let mut request = self.request(line, what, word);
+        let (room, ordered) = {
+            let world = self.world.borrow();
+            let sizes = &world.memory.machine.sizes;
+            (sizes.stores, sizes.ordered)
+        };
+        if room == 0 {
+            self.ask(request);
+            return;
+        }
+        {
+            let mut world = self.world.borrow_mut();
+            let stores = &world.cores[self.core as usize].stores;
+            let first = match ordered {
+                true => stores.is_empty(),
+                false => stores.iter().all(|store| store.line != line.0),
+            };
+            if first && let Some(took) = world.memory.hit(&mut request) {
+                world.wake();
+                self.time += took;
+                return;
+            }
+        }
+        if self.world.borrow().cores[self.core as usize].stores.len() >= room {
+            self.wait(Wait::Room);
+        }
+        let mut world = self.world.borrow_mut();
+        world.buffer(self.core, line.0, what, word);
+        self.time += world.memory.ticks.store;
+    }
+
+    /// Adds to a line, and returns what was there before. All stores before are done first.
+    pub fn add(&mut self, line: LineId, value: u64) -> u64 {
+        self.fence();
+        let request = self.request(line, What::Add, value);
+        self.ask(request)
+    }
+
+    /// Waits until all stores are done, and everybody sees them.
+    pub fn fence(&mut self) {
+        self.turn();
+        let done = self.world.borrow().cores[self.core as usize]
+            .stores
+            .is_empty();
+        if !done {
+            self.wait(Wait::Stores);
+        }
+    }
+
+    /// Reads `count` lines, several at once.
+    pub fn copy(&mut self, first: LineId, count: usize) {
+        let (at_once, own) = {
+            let world = self.world.borrow();
+            (
+                world.memory.machine.sizes.misses,
+                world.memory.ticks.copy_line,
+            )
+        };
+        for index in 0..count {
+            self.turn();
+            let mut request = self.request(first.offset(index), What::Load, 0);
+            let hit = self.world.borrow_mut().memory.hit(&mut request);
+            if let Some(took) = hit {
+                self.time += took.max(own);
+                continue;
+            }
+            if self.world.borrow().cores[self.core as usize].copies == at_once {
+                self.wait(Wait::Copies);
+            }
+            let mut world = self.world.borrow_mut();
+            world.cores[self.core as usize].copies += 1;
+            world.issue(request, Purpose::Copy);
+            self.time += own;
+        }
+        self.turn();
+        while self.world.borrow().cores[self.core as usize].copies > 0 {
+            self.wait(Wait::Copies);
+        }
+    }
+
+    /// Asks for a line and goes on; when it comes nobody is told. [`settle`](Self::settle) waits for all.
+    pub fn prefetch(&mut self, line: LineId) {
+        self.turn();
+        let mut request = self.request(line, What::Load, 0);
+        let mut world = self.world.borrow_mut();
+        if world.memory.hit(&mut request).is_none() {
+            world.cores[self.core as usize].copies += 1;
+            world.issue(request, Purpose::Copy);
+        }
+    }
+
+    /// Waits for all lines that were asked for.
+    pub fn settle(&mut self) {
+        self.turn();
+        while self.world.borrow().cores[self.core as usize].copies > 0 {
+            self.wait(Wait::Copies);
+        }
+    }
+
+    /// Lets time pass, in units of the machine.
+    pub fn compute(&mut self, time: f64) {
+        self.time += ticks(time);
+    }
+
+    pub(crate) fn pass(&mut self, time: Time) {
+        self.time += time;
+    }
+
+    /// Gives the core's copy of a line up.
+    pub fn self_invalidate(&mut self, line: LineId) {
+        self.turn();
+        let mut world = self.world.borrow_mut();
+        let now = world.now;
+        world.memory.give_up(now, self.core, line.0);
+        self.time += world.memory.ticks.l1;
+    }
+
+    /// Polls a line until its word is as wanted, and returns that.
+    ///
+    /// # Cost
+    ///
+    /// A load for each time that the line changes, however long that takes.
+    pub fn wait_until(&mut self, line: LineId, mut wanted: impl FnMut(u64) -> bool) -> u64 {
+        loop {
+            let word = self.load(line);
+            if wanted(word) {
+                return word;
+            }
+            self.turn();
+            {
+                let mut world = self.world.borrow_mut();
+                if world.memory.line(line.0).copy(self.core).is_none()
+                    || world.memory.line(line.0).word != word
+                {
+                    // Lost, or changed by somebody who wrote where this core's copy is, since the load.
+                    continue;
+                }
+                world.memory.lines[line.0 as usize].watchers.push(self.core);
+            }
+            self.wait(Wait::Change(line.0));
+        }
+    }
+
+    /// Notifies another core, past the caches.
+    pub fn signal(&mut self, core: usize, tag: u32) {
+        self.turn();
+        let mut world = self.world.borrow_mut();
+        let leaves = self.time + world.memory.ticks.notify;
+        let at = world.memory.signal(self.core, core as u32, leaves);
+        let to = core as u32;
+        world.push(at, Event::Signal { to, tag });
+        self.time = leaves;
+    }
+
+    /// Waits for a notification with this tag.
+    pub fn await_signal(&mut self, tag: u32) {
+        self.turn();
+        loop {
+            {
+                let mut world = self.world.borrow_mut();
+                let core = &mut world.cores[self.core as usize];
+                let mut here = core.inbox.iter_mut();
+                if let Some(entry) = here.find(|entry| entry.0 == tag && entry.1 > 0) {
+                    entry.1 -= 1;
+                    self.time += world.memory.ticks.notify;
+                    return;
+                }
+            }
+            self.wait(Wait::Signal(tag));
+        }
+    }
+
+    /// Notes what this rank has done since `start`, for timelines.
+    pub(crate) fn note(&self, name: &'static str, with: u32, start: Time) {
+        let mut world = self.world.borrow_mut();
+        let (rank, end) = (self.rank as u32, self.time);
+        world.trace.note(rank, name, with, (start, end));
+    }
+}

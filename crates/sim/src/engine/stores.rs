@@ -1,0 +1,119 @@
+//! Store buffers: a core goes on while its stores wait for their lines.
+//!
+//! In order (TSO), only the oldest store may write; those behind it may fetch their lines meanwhile, and fetch
+//! them again if somebody takes them away before it is their turn. Out of order, each writes when its line
+//! comes, and only a fence waits for all. What a core has stored itself it sees at once.
+
+use super::{Purpose, World};
+use crate::memory::{Request, What};
+
+/// How far a buffered store is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    /// Nothing was done for it.
+    Waits,
+    /// Its line is on the way.
+    Asked,
+    /// Its line has come, or had.
+    Ready,
+}
+
+/// A store that is not done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Buffered {
+    number: u64,
+    pub(super) line: u32,
+    pub(super) word: u64,
+    what: What,
+    progress: Progress,
+}
+
+impl World {
+    /// Puts a store into the buffer of `core`, which has room.
+    pub(super) fn buffer(&mut self, core: u32, line: u32, what: What, word: u64) {
+        let entry = &mut self.cores[core as usize];
+        entry.stored += 1;
+        let number = entry.stored;
+        entry.stores.push_back(Buffered {
+            number,
+            line,
+            word,
+            what,
+            progress: Progress::Waits,
+        });
+        self.drain(core);
+    }
+
+    /// What `core` has last stored to `line`, if that is still buffered.
+    pub(super) fn forwarded(&self, core: u32, line: u32) -> Option<u64> {
+        let stores = self.cores[core as usize].stores.iter().rev();
+        let mut same = stores.filter(|store| store.line == line);
+        same.next().map(|store| store.word)
+    }
+
+    /// Sets out for the lines of the oldest stores.
+    fn drain(&mut self, core: u32) {
+        let sizes = &self.memory.machine.sizes;
+        let (ordered, at_once) = (sizes.ordered, sizes.draining);
+        let mut place = 0;
+        while place < at_once {
+            let Some(store) = self.cores[core as usize].stores.get(place).copied() else {
+                break;
+            };
+            let writes = !ordered || place == 0;
+            // One line may be on its way for another store already.
+            let mut before = self.cores[core as usize].stores.iter().take(place);
+            let same = before.any(|other| other.line == store.line);
+            let act = match store.progress {
+                Progress::Waits => writes || !same,
+                Progress::Ready => writes,
+                Progress::Asked => false,
+            };
+            if !act || (same && !ordered) {
+                place += 1;
+                continue;
+            }
+            let mut request = Request {
+                core,
+                line: store.line,
+                what: if writes { store.what } else { What::Own },
+                agent: crate::memory::Agent::Home,
+                word: store.word,
+            };
+            let hit = match store.what {
+                What::Push => None,
+                _ => self.memory.hit(&mut request),
+            };
+            let stores = &mut self.cores[core as usize].stores;
+            match (hit, writes) {
+                (Some(_), true) => {
+                    stores.remove(place);
+                    // The next one is the oldest now.
+                    place = 0;
+                }
+                (Some(_), false) => {
+                    stores[place].progress = Progress::Ready;
+                    place += 1;
+                }
+                (None, _) => {
+                    stores[place].progress = Progress::Asked;
+                    self.issue(request, Purpose::Store(store.number));
+                    place += 1;
+                }
+            }
+        }
+    }
+
+    /// The line of a store has come, and it was written if that was asked for.
+    pub(super) fn drained(&mut self, core: u32, number: u64, what: What) {
+        let stores = &mut self.cores[core as usize].stores;
+        let Some(place) = stores.iter().position(|store| store.number == number) else {
+            return;
+        };
+        match what {
+            What::Own => stores[place].progress = Progress::Ready,
+            _ => drop(stores.remove(place)),
+        }
+        self.drain(core);
+    }
+}

@@ -1,0 +1,564 @@
+//! A fabric over a simulated machine: each operation is the loads, stores and additions that the wires do.
+//!
+//! ```text
+//!   collective ──► SimFabric ──► lines in the wires' layout ──► caches, networks, memories in virtual time
+//! ```
+//!
+//! What a run costs is [`predict`]ed for one [`Job`](crate::drive::Job); the same source runs on hardware.
+
+mod predict;
+mod wires;
+
+pub use predict::{Prediction, Setting, predict};
+
+use crate::Time;
+use crate::drive::Open;
+use crate::engine::Cpu;
+use crate::memory::LineId;
+use corecast_coll::Groups;
+use corecast_wire::Fabric;
+use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
+use std::ops::Range;
+use std::rc::Rc;
+use wires::{Loan, NOTICES, OFFERS, SLOT_BYTES, SLOTS, Wires};
+
+/// Bytes of a line.
+const LINE_BYTES: usize = 64;
+
+/// The lines of a team, for all of its ranks.
+#[derive(Clone, Debug)]
+pub struct Team(Rc<RefCell<Wires>>);
+
+impl Team {
+    /// Lines for the ranks on `cores`, which share those of `groups`.
+    pub fn new(cores: &[usize], groups: &Groups) -> Self {
+        Self(Rc::new(RefCell::new(Wires::new(cores, groups))))
+    }
+}
+
+/// A buffer that is open: the lines where it lies.
+#[derive(Debug)]
+pub struct SimWindow<'w> {
+    bytes: &'w mut [u8],
+    first: LineId,
+    /// Which of the rank's windows.
+    number: usize,
+}
+
+/// Something lent that has not come back.
+#[derive(Debug)]
+struct Out {
+    peer: usize,
+    /// Which loan on the link.
+    count: u64,
+    window: usize,
+    range: Range<usize>,
+}
+
+/// Where a buffer of a rank lies.
+#[derive(Debug)]
+struct Region {
+    first: LineId,
+    lines: usize,
+    /// Where it was opened last, to know parts of it again.
+    address: Range<usize>,
+}
+
+/// One rank's end of a team on a simulated machine.
+pub struct SimFabric<'c, 'y> {
+    cpu: &'c mut Cpu<'y>,
+    team: Team,
+    rank: usize,
+    size: usize,
+    out: Vec<Out>,
+    regions: Vec<Region>,
+    /// Windows opened by this call.
+    opened: usize,
+    /// This rank's line that says whether it reads a loan.
+    reading: LineId,
+    /// Bytes that were combined and not yet paid for.
+    combined: Rc<Cell<usize>>,
+    bytes_per_tick: f64,
+}
+
+impl<'c, 'y> SimFabric<'c, 'y> {
+    /// The end of the rank that runs on `cpu`, which combines `combine_bytes` in a unit of time.
+    pub fn new(cpu: &'c mut Cpu<'y>, team: &Team, combine_bytes: f64) -> Self {
+        let (rank, size) = (cpu.rank(), team.0.borrow().len());
+        let reading = cpu.allocate(1);
+        cpu.pretend(reading, cpu.core(), &[]);
+        Self {
+            cpu,
+            team: team.clone(),
+            rank,
+            size,
+            out: Vec::new(),
+            regions: Vec::new(),
+            opened: 0,
+            reading,
+            combined: Rc::default(),
+            bytes_per_tick: combine_bytes / 1000.0,
+        }
+    }
+
+    /// Begins another call: its windows are where those of the last one were.
+    pub fn begin(&mut self) {
+        self.opened = 0;
+    }
+
+    /// The core that it runs on.
+    pub fn cpu(&mut self) -> &mut Cpu<'y> {
+        self.cpu
+    }
+
+    /// An operator of sums of bytes that takes its time on this rank.
+    pub fn combine(&self) -> crate::drive::Bytes<impl Fn(usize) + use<>> {
+        let combined = self.combined.clone();
+        crate::drive::Bytes::new(move |bytes| combined.set(combined.get() + bytes))
+    }
+
+    /// Lets the time of what was combined pass.
+    pub(crate) fn catch_up(&mut self) {
+        let bytes = self.combined.take();
+        self.cpu
+            .pass((bytes as f64 / self.bytes_per_tick).round() as Time);
+    }
+
+    /// Begins an operation.
+    fn enter(&mut self) -> Time {
+        self.catch_up();
+        let start = self.cpu.time();
+        self.cpu.pass(self.cpu.ticks().call);
+        start
+    }
+
+    /// Looks whether `peer` sleeps, after something was published for it.
+    fn look_for_sleeper(&mut self, peer: usize) {
+        let parker = self.team.0.borrow_mut().parker(self.cpu, peer, self.rank);
+        self.cpu.load(parker);
+    }
+
+    /// Waits until `peer` has returned the loan of that number.
+    fn wait_for_return(&mut self, peer: usize, count: u64) {
+        let line = self
+            .team
+            .0
+            .borrow_mut()
+            .link(self.cpu, self.rank, peer)
+            .returns;
+        self.cpu.wait_until(line, |word| word >= count);
+        self.out.retain(|out| out.peer != peer || out.count > count);
+    }
+
+    /// The lines of `range` from `first` on, where `first` is that of byte 0.
+    fn lines_of(range: &Range<usize>) -> (usize, usize) {
+        let start = range.start / LINE_BYTES;
+        match range.is_empty() {
+            true => (start, 0),
+            false => (start, range.end.div_ceil(LINE_BYTES) - start),
+        }
+    }
+
+    /// Takes the next loan of `peer`: reads its lines, and returns it when `taken` has had its bytes.
+    fn take_loan(&mut self, peer: usize, len: usize, taken: impl FnOnce(&mut Self, &[u8])) {
+        let (line, count) = {
+            let wires = &mut *self.team.0.borrow_mut();
+            let count = wires.link(self.cpu, peer, self.rank).borrowed + 1;
+            let line = wires.entry(self.cpu, (peer, self.rank), count - 1, true);
+            wires.link(self.cpu, peer, self.rank).borrowed = count;
+            (line, count)
+        };
+        self.cpu.wait_until(line, |word| word >= count);
+        let (loan, returns) = {
+            let wires = &mut *self.team.0.borrow_mut();
+            let link = wires.link(self.cpu, peer, self.rank);
+            (link.loans.pop_front().expect("offered"), link.returns)
+        };
+        assert_eq!(loan.bytes.len(), len, "rank {peer} lends another length");
+        self.cpu.store(self.reading, count);
+        self.cpu.copy(loan.first, loan.lines);
+        taken(self, &loan.bytes);
+        self.catch_up();
+        self.cpu.store(returns, count);
+        self.cpu.store(self.reading, 0);
+        self.look_for_sleeper(peer);
+    }
+
+    /// The cost of writing into `into`, which may be a part of a window.
+    fn write_into(&mut self, into: &[u8]) {
+        let address = into.as_ptr() as usize;
+        let inside = |region: &&Region| {
+            region.address.contains(&address) && address + into.len() <= region.address.end
+        };
+        match self.regions.iter().find(inside) {
+            Some(region) => {
+                let start = address - region.address.start;
+                let (from, lines) = Self::lines_of(&(start..start + into.len()));
+                let first = region.first;
+                for line in from..from + lines {
+                    self.cpu.store_no_fetch(first.offset(line), 0);
+                }
+            }
+            None => {
+                let lines = into.len().div_ceil(LINE_BYTES) as Time;
+                self.cpu.pass(lines * self.cpu.ticks().store);
+            }
+        }
+    }
+}
+
+impl Open for SimFabric<'_, '_> {
+    fn open<'w>(&mut self, bytes: &'w mut [u8], written: bool) -> SimWindow<'w> {
+        let lines = bytes.len().div_ceil(LINE_BYTES);
+        let number = self.opened;
+        self.opened += 1;
+        let start = bytes.as_ptr() as usize;
+        let address = start..start + bytes.len();
+        let known = self
+            .regions
+            .get(number)
+            .is_some_and(|region| region.lines >= lines);
+        if !known {
+            let region = Region {
+                first: self.cpu.allocate(lines),
+                lines,
+                address: 0..0,
+            };
+            self.regions.truncate(number);
+            self.regions.push(region);
+        }
+        let region = &mut self.regions[number];
+        region.address = address;
+        let first = region.first;
+        if written || !known {
+            let core = self.cpu.core();
+            (0..lines).for_each(|line| self.cpu.pretend(first.offset(line), core, &[]));
+        }
+        SimWindow {
+            bytes,
+            first,
+            number,
+        }
+    }
+}
+
+impl Fabric for SimFabric<'_, '_> {
+    type Error = Infallible;
+    type Window<'w> = SimWindow<'w>;
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn notify(&mut self, peer: usize) -> Result<(), Infallible> {
+        let start = self.enter();
+        let (flag, count) = {
+            let wires = &mut *self.team.0.borrow_mut();
+            let link = wires.link(self.cpu, self.rank, peer);
+            link.notified += 1;
+            (link.flag, link.notified)
+        };
+        self.cpu.store(flag, count);
+        self.look_for_sleeper(peer);
+        self.cpu.note("notify", peer as u32, start);
+        Ok(())
+    }
+
+    fn wait(&mut self, peer: usize) -> Result<(), Infallible> {
+        let start = self.enter();
+        let (flag, count) = {
+            let wires = &mut *self.team.0.borrow_mut();
+            let link = wires.link(self.cpu, peer, self.rank);
+            link.waited += 1;
+            (link.flag, link.waited)
+        };
+        self.cpu.wait_until(flag, |word| word >= count);
+        self.cpu.note("wait", peer as u32, start);
+        Ok(())
+    }
+
+    fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Infallible> {
+        let start = self.enter();
+        let slots = payload.len().div_ceil(SLOT_BYTES).max(1) as u64;
+        assert!(slots <= SLOTS / 2, "members split messages to fit");
+        let (ack, sent, freed) = {
+            let wires = &mut *self.team.0.borrow_mut();
+            let link = wires.link(self.cpu, self.rank, peer);
+            link.sent += slots;
+            (link.ack, link.sent, link.freed)
+        };
+        if freed + SLOTS < sent {
+            let freed = self.cpu.wait_until(ack, |word| word + SLOTS >= sent);
+            self.team
+                .0
+                .borrow_mut()
+                .link(self.cpu, self.rank, peer)
+                .freed = freed;
+        }
+        self.team
+            .0
+            .borrow_mut()
+            .link(self.cpu, self.rank, peer)
+            .mail
+            .push_back(payload.to_vec());
+        // The first slot last: the receiver looks there alone.
+        let first = sent - slots;
+        for number in (first + 1..sent).chain([first]) {
+            let ends = (self.rank, peer);
+            let slot = self
+                .team
+                .0
+                .borrow_mut()
+                .entry(self.cpu, ends, number, false);
+            self.cpu.store(slot, number + 1);
+        }
+        self.look_for_sleeper(peer);
+        self.cpu.note("send", peer as u32, start);
+        Ok(())
+    }
+
+    fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Infallible> {
+        let start = self.enter();
+        let ends = (peer, self.rank);
+        let slots = payload.len().div_ceil(SLOT_BYTES).max(1) as u64;
+        let first = self
+            .team
+            .0
+            .borrow_mut()
+            .link(self.cpu, peer, self.rank)
+            .received;
+        let slot = self.team.0.borrow_mut().entry(self.cpu, ends, first, false);
+        self.cpu.wait_until(slot, |word| word > first);
+        for number in first + 1..first + slots {
+            let slot = self
+                .team
+                .0
+                .borrow_mut()
+                .entry(self.cpu, ends, number, false);
+            self.cpu.prefetch(slot);
+        }
+        self.cpu.settle();
+        let half = SLOTS / 2;
+        let (ack, read) = {
+            let wires = &mut *self.team.0.borrow_mut();
+            let link = wires.link(self.cpu, peer, self.rank);
+            let message = link.mail.pop_front().expect("its slot has come");
+            assert_eq!(
+                message.len(),
+                payload.len(),
+                "rank {peer} sends another length"
+            );
+            payload.copy_from_slice(&message);
+            link.received += slots;
+            (link.ack, link.received)
+        };
+        if first / half != read / half {
+            self.cpu.store(ack, read);
+            self.look_for_sleeper(peer);
+        }
+        self.cpu.note("receive", peer as u32, start);
+        Ok(())
+    }
+
+    fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Infallible> {
+        let start = self.enter();
+        let (slot, number, readers, freed) = {
+            let wires = &mut *self.team.0.borrow_mut();
+            let (index, _) = wires.number(self.rank, 0, line);
+            let notice = wires.notice(self.cpu, index);
+            let (number, readers) = (notice.posted, notice.readers.clone());
+            let places: Vec<LineId> = notice.places.iter().map(|place| place.line).collect();
+            let behind = (notice.freed + NOTICES <= number).then_some((index, places));
+            (
+                wires.post_line(self.cpu, index, number),
+                number,
+                readers,
+                behind,
+            )
+        };
+        if let Some((index, places)) = freed {
+            let mut least = u64::MAX;
+            for place in places {
+                let read = self.cpu.wait_until(place, |word| word + NOTICES > number);
+                least = least.min(read);
+            }
+            self.team.0.borrow_mut().notice(self.cpu, index).freed = least;
+        }
+        {
+            let wires = &mut *self.team.0.borrow_mut();
+            let (index, _) = wires.number(self.rank, 0, line);
+            let notice = wires.notice(self.cpu, index);
+            notice.posted += 1;
+            let payload: Rc<[u8]> = payload.into();
+            let places = notice.places.iter_mut();
+            places.for_each(|place| place.mail.push_back(payload.clone()));
+        }
+        self.cpu.store(slot, number + 1);
+        for reader in readers {
+            self.look_for_sleeper(reader);
+        }
+        self.cpu.note("post", line as u32, start);
+        Ok(())
+    }
+
+    fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Infallible> {
+        let start = self.enter();
+        let (slot, number, index, place) = {
+            let wires = &mut *self.team.0.borrow_mut();
+            let (index, place) = wires.number(self.rank, 1, line);
+            let number = wires.notice(self.cpu, index).places[place].read;
+            (
+                wires.post_line(self.cpu, index, number),
+                number,
+                index,
+                place,
+            )
+        };
+        self.cpu.wait_until(slot, |word| word > number);
+        let (own, one) = {
+            let wires = &mut *self.team.0.borrow_mut();
+            let notice = wires.notice(self.cpu, index);
+            let place = &mut notice.places[place];
+            let message = place.mail.pop_front().expect("its line has come");
+            assert_eq!(message.len(), payload.len(), "another length was posted");
+            payload.copy_from_slice(&message);
+            place.read += 1;
+            (place.line, notice.one)
+        };
+        if (number + 1) % (NOTICES / 2) == 0 {
+            self.cpu.store(own, number + 1);
+            self.look_for_sleeper(one);
+        }
+        self.cpu.note("read", line as u32, start);
+        Ok(())
+    }
+
+    fn add(&mut self, line: usize) -> Result<(), Infallible> {
+        let start = self.enter();
+        let (tally, one) = {
+            let wires = &mut *self.team.0.borrow_mut();
+            let (index, _) = wires.number(self.rank, 2, line);
+            let tally = wires.tally(self.cpu, index);
+            (tally.line, tally.one)
+        };
+        self.cpu.add(tally, 1);
+        self.look_for_sleeper(one);
+        self.cpu.note("add", line as u32, start);
+        Ok(())
+    }
+
+    fn collect(&mut self, line: usize) -> Result<(), Infallible> {
+        let start = self.enter();
+        let (tally, sum) = {
+            let wires = &mut *self.team.0.borrow_mut();
+            let (index, _) = wires.number(self.rank, 3, line);
+            let tally = wires.tally(self.cpu, index);
+            tally.collected += tally.adders;
+            (tally.line, tally.collected)
+        };
+        self.cpu.wait_until(tally, |word| word >= sum);
+        self.cpu.note("collect", line as u32, start);
+        Ok(())
+    }
+
+    fn view<'b>(&self, window: &'b SimWindow<'_>, range: Range<usize>) -> &'b [u8] {
+        &window.bytes[range]
+    }
+
+    fn own<'b>(
+        &mut self,
+        window: &'b mut SimWindow<'_>,
+        range: Range<usize>,
+    ) -> Result<&'b mut [u8], Infallible> {
+        let holds = |out: &&Out| {
+            let apart = out.range.end <= range.start || range.end <= out.range.start;
+            out.window == window.number && !apart
+        };
+        while let Some((peer, count)) = self.out.iter().find(holds).map(|out| (out.peer, out.count))
+        {
+            self.wait_for_return(peer, count);
+        }
+        Ok(&mut window.bytes[range])
+    }
+
+    fn lend(
+        &mut self,
+        window: &SimWindow<'_>,
+        peers: impl IntoIterator<Item = usize>,
+        range: Range<usize>,
+    ) -> Result<(), Infallible> {
+        let start = self.enter();
+        let (from, lines) = Self::lines_of(&range);
+        let bytes: Rc<[u8]> = window.bytes[range.clone()].into();
+        for peer in peers {
+            let count = self
+                .team
+                .0
+                .borrow_mut()
+                .link(self.cpu, self.rank, peer)
+                .lent
+                + 1;
+            let standing = self.out.iter().filter(|out| out.peer == peer).count() as u64;
+            if standing >= OFFERS {
+                self.wait_for_return(peer, count - OFFERS);
+            }
+            let offer = {
+                let wires = &mut *self.team.0.borrow_mut();
+                let link = wires.link(self.cpu, self.rank, peer);
+                link.lent = count;
+                link.loans.push_back(Loan {
+                    first: window.first.offset(from),
+                    lines,
+                    bytes: bytes.clone(),
+                });
+                wires.entry(self.cpu, (self.rank, peer), count - 1, true)
+            };
+            self.out.push(Out {
+                peer,
+                count,
+                window: window.number,
+                range: range.clone(),
+            });
+            self.cpu.store(offer, count);
+            self.look_for_sleeper(peer);
+            self.cpu.note("lend", peer as u32, start);
+        }
+        Ok(())
+    }
+
+    fn borrow(
+        &mut self,
+        peer: usize,
+        len: usize,
+        mut each: impl FnMut(usize, &[u8]),
+    ) -> Result<(), Infallible> {
+        let start = self.enter();
+        self.take_loan(peer, len, |_, bytes| each(0, bytes));
+        self.cpu.note("borrow", peer as u32, start);
+        Ok(())
+    }
+
+    fn fetch(&mut self, peer: usize, into: &mut [u8]) -> Result<(), Infallible> {
+        let start = self.enter();
+        self.take_loan(peer, into.len(), |fabric, bytes| {
+            into.copy_from_slice(bytes);
+            fabric.write_into(into);
+        });
+        self.cpu.note("fetch", peer as u32, start);
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), Infallible> {
+        let start = self.enter();
+        while let Some((peer, count)) = self.out.last().map(|out| (out.peer, out.count)) {
+            self.wait_for_return(peer, count);
+        }
+        self.cpu.note("settle", self.rank as u32, start);
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! What a call costs on a machine: one call of a team that has run for a while.
+
+use super::{SimFabric, Team};
+use crate::drive::Job;
+use crate::engine::{Options, ServerUse, SimError, run};
+use crate::machine::Machine;
+use crate::memory::Counts;
+use crate::trace::Trace;
+use crate::{ticks, units};
+use std::rc::Rc;
+
+/// Under which circumstances.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// Calls before the one that counts. The first fills caches, and makes lines where they will be.
+    pub warm_up: usize,
+    /// Each rank comes late by up to so much, in units of the machine.
+    pub skew: f64,
+    /// Chance, traces, checks, limits.
+    pub options: Options,
+}
+
+impl Default for Setting {
+    fn default() -> Self {
+        Self {
+            warm_up: 1,
+            skew: 0.0,
+            options: Options::default(),
+        }
+    }
+}
+
+/// What a call costs.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    /// From the start, which all ranks share, to the end of the last one, in units of the machine.
+    pub latency: f64,
+    /// The same for each rank.
+    pub ends: Vec<f64>,
+    /// Transfers, invalidations and so on.
+    pub counts: Counts,
+    /// How much each server had to do.
+    pub servers: Vec<ServerUse>,
+    /// What each rank did when, if that was asked for.
+    pub trace: Trace,
+}
+
+/// Does the call of `job` with rank r on core `cores[r]` of `machine`, and checks what it gives.
+///
+/// # Errors
+///
+/// Those of [`run`].
+///
+/// # Panics
+///
+/// If the call gives something else than one loop over all ranks does: then an algorithm is wrong.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_coll::Plans;
+/// use corecast_plan::Pattern;
+/// use corecast_sim::drive::{Call, Collective, Job};
+/// use corecast_sim::fabric::{Setting, predict};
+/// use corecast_sim::machine::known;
+///
+/// let costs = corecast_model::synthetic("core:16").unwrap();
+/// let plans = Plans::of_pattern(costs.costs(), Pattern::Binomial, Some(0))?;
+/// let job = Job::new(&Call::new(Collective::Broadcast, "messages", 0, 8)?, &plans)?;
+/// let cores: Vec<usize> = (0..16).collect();
+/// let prediction = predict(&known::mesh(4, 4), &cores, &job, &Setting::default())?;
+/// assert!(prediction.latency > 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn predict(
+    machine: &Machine,
+    cores: &[usize],
+    job: &Job,
+    setting: &Setting,
+) -> Result<Prediction, SimError> {
+    assert_eq!(job.ranks(), cores.len(), "a core for each rank");
+    let (team, combine_bytes) = (Team::new(cores, job.groups()), machine.costs.combine_bytes);
+    let (n, warm_up, skew) = (cores.len(), setting.warm_up, ticks(setting.skew));
+    let shared = Rc::new(job.clone());
+    let body = move |cpu: &mut crate::engine::Cpu<'_>, (): &()| {
+        let mut fabric = SimFabric::new(cpu, &team, combine_bytes);
+        let combine = fabric.combine();
+        for _ in 0..warm_up {
+            fabric.begin();
+            let Ok(_) = shared.run(&mut fabric, &combine);
+            fabric.catch_up();
+        }
+        fabric.cpu().meet(n);
+        let start = fabric.cpu().time();
+        let late = fabric.cpu().chance(skew);
+        fabric.cpu().pass(late);
+        fabric.begin();
+        let Ok(result) = shared.run(&mut fabric, &combine);
+        fabric.catch_up();
+        (result, units(fabric.cpu().time() - start))
+    };
+    let outcome = run(machine, cores, &setting.options, |_| (), body)?;
+    let twin = job.twin();
+    for (rank, (result, _)) in outcome.results.iter().enumerate() {
+        let expected = twin.expected(rank);
+        assert!(expected == &result[..], "rank {rank} of {}", job.call());
+    }
+    let ends: Vec<f64> = outcome.results.iter().map(|(_, end)| *end).collect();
+    Ok(Prediction {
+        latency: ends.iter().copied().fold(0.0, f64::max),
+        ends,
+        counts: outcome.counts,
+        servers: outcome.servers,
+        trace: outcome.trace,
+    })
+}

@@ -1,0 +1,268 @@
+//! The lines of a team, laid out as [`corecast_wire`] does: who writes and who reads each, and in whose
+//! memory it is.
+//!
+//! | line | written by | read by | in the memory of |
+//! | --- | --- | --- | --- |
+//! | flag | sender | receiver | receiver |
+//! | 64 slots of a queue | sender | receiver | receiver |
+//! | acknowledgement | receiver, twice a lap | sender, when it runs out of room | sender |
+//! | 8 offers | lender | borrower | borrower |
+//! | returns | borrower | lender | lender |
+//! | 16 lines of a notice | the one | all others | the one |
+//! | place of a reader | the reader, twice a lap | the one, when it runs out of room | the reader |
+//! | tally | all others, adding | the one | the one |
+//! | parker | its rank, when it goes to sleep | whoever publishes something for it | its rank |
+//!
+//! Lines are made when they are first used, in the state of a team that has run for a while: whoever writes a
+//! line has written it, and whoever reads it has read it since. Payloads travel beside the lines, in order; what
+//! says that they have come is the number in the line.
+
+use crate::engine::Cpu;
+use crate::memory::LineId;
+use corecast_coll::Groups;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+/// Slots of a queue, as [`corecast_wire::queue`] has them.
+pub(super) const SLOTS: u64 = 64;
+/// Offers of a link.
+pub(super) const OFFERS: u64 = 8;
+/// Lines of a notice, as [`corecast_wire::notice`] has them.
+pub(super) const NOTICES: u64 = 16;
+/// Payload of a slot.
+pub(super) const SLOT_BYTES: usize = 56;
+
+/// A ring of lines, made when they are first used.
+#[derive(Debug, Default)]
+pub(super) struct Ring(Vec<LineId>);
+
+impl Ring {
+    /// The line of entry `number`.
+    pub(super) fn at(&mut self, number: u64, size: u64, make: impl FnMut() -> LineId) -> LineId {
+        let place = (number % size) as usize;
+        if place >= self.0.len() {
+            self.0.resize_with(place + 1, make);
+        }
+        self.0[place]
+    }
+}
+
+/// What is lent: some lines, and their content at that time.
+#[derive(Clone, Debug)]
+pub(super) struct Loan {
+    pub(super) first: LineId,
+    pub(super) lines: usize,
+    pub(super) bytes: Rc<[u8]>,
+}
+
+/// All lines from one rank to another, and both ends' counts.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) flag: LineId,
+    pub(super) notified: u64,
+    pub(super) waited: u64,
+    pub(super) slots: Ring,
+    pub(super) ack: LineId,
+    pub(super) sent: u64,
+    pub(super) received: u64,
+    /// Slots that the sender knows to have been given back.
+    pub(super) freed: u64,
+    pub(super) mail: VecDeque<Vec<u8>>,
+    pub(super) offers: Ring,
+    pub(super) returns: LineId,
+    pub(super) lent: u64,
+    pub(super) borrowed: u64,
+    pub(super) loans: VecDeque<Loan>,
+}
+
+/// A line that one posts on and others read.
+#[derive(Debug)]
+pub(super) struct Notice {
+    pub(super) one: usize,
+    pub(super) readers: Vec<usize>,
+    pub(super) ring: Ring,
+    pub(super) posted: u64,
+    /// What the writer knows all to have read.
+    pub(super) freed: u64,
+    /// By reader.
+    pub(super) places: Vec<Place>,
+}
+
+/// Where a reader of a notice is.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// How many posts it has read.
+    pub(super) read: u64,
+    /// The line that says so.
+    pub(super) line: LineId,
+    /// What it has not read.
+    pub(super) mail: VecDeque<Rc<[u8]>>,
+}
+
+/// A line that others add to and one collects.
+#[derive(Debug)]
+pub(super) struct Tally {
+    pub(super) line: LineId,
+    pub(super) one: usize,
+    pub(super) adders: u64,
+    pub(super) collected: u64,
+}
+
+/// The lines of a team.
+#[derive(Debug)]
+pub(super) struct Wires {
+    cores: Vec<usize>,
+    links: BTreeMap<(usize, usize), Link>,
+    pub(super) notices: Vec<Option<Notice>>,
+    pub(super) tallies: Vec<Option<Tally>>,
+    groups: Groups,
+    /// For each rank the numbers of lines that it posts on; that it reads, with its place among readers; that
+    /// it adds to; that it collects.
+    numbers: Vec<[Vec<(usize, usize)>; 4]>,
+    parkers: Vec<Option<LineId>>,
+}
+
+impl Wires {
+    pub(super) fn new(cores: &[usize], groups: &Groups) -> Self {
+        let mut numbers: Vec<[Vec<(usize, usize)>; 4]> = vec![Default::default(); cores.len()];
+        for (index, group) in groups.notices().iter().enumerate() {
+            numbers[group.one][0].push((index, 0));
+            for (place, &reader) in group.others.iter().enumerate() {
+                numbers[reader][1].push((index, place));
+            }
+        }
+        for (index, group) in groups.tallies().iter().enumerate() {
+            numbers[group.one][3].push((index, 0));
+            group
+                .others
+                .iter()
+                .for_each(|&adder| numbers[adder][2].push((index, 0)));
+        }
+        let none = |count| std::iter::repeat_with(|| None).take(count).collect();
+        Self {
+            cores: cores.to_vec(),
+            links: BTreeMap::new(),
+            notices: none(groups.notices().len()),
+            tallies: std::iter::repeat_with(|| None)
+                .take(groups.tallies().len())
+                .collect(),
+            groups: groups.clone(),
+            numbers,
+            parkers: vec![None; cores.len()],
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.cores.len()
+    }
+
+    /// A line in the memory of rank `near`, which `writer` has written and `readers` have read.
+    pub(super) fn line(
+        cores: &[usize],
+        cpu: &Cpu<'_>,
+        near: usize,
+        writer: usize,
+        readers: &[usize],
+    ) -> LineId {
+        let line = cpu.allocate_at(cores[near], 1);
+        let readers: Vec<usize> = readers.iter().map(|&rank| cores[rank]).collect();
+        cpu.pretend(line, cores[writer], &readers);
+        line
+    }
+
+    /// The lines from rank `from` to rank `to`.
+    pub(super) fn link(&mut self, cpu: &Cpu<'_>, from: usize, to: usize) -> &mut Link {
+        let cores = &self.cores;
+        self.links.entry((from, to)).or_insert_with(|| {
+            let to_reader = || Self::line(cores, cpu, to, from, &[to]);
+            let back = || Self::line(cores, cpu, from, to, &[from]);
+            Link {
+                flag: to_reader(),
+                notified: 0,
+                waited: 0,
+                slots: Ring::default(),
+                ack: back(),
+                sent: 0,
+                received: 0,
+                freed: 0,
+                mail: VecDeque::new(),
+                offers: Ring::default(),
+                returns: back(),
+                lent: 0,
+                borrowed: 0,
+                loans: VecDeque::new(),
+            }
+        })
+    }
+
+    /// The slot, or with `offer` the offer, of that number on a link.
+    pub(super) fn entry(
+        &mut self,
+        cpu: &Cpu<'_>,
+        (from, to): (usize, usize),
+        number: u64,
+        offer: bool,
+    ) -> LineId {
+        self.link(cpu, from, to);
+        let cores = &self.cores;
+        let link = self.links.get_mut(&(from, to)).expect("just made");
+        let make = || Self::line(cores, cpu, to, from, &[to]);
+        match offer {
+            true => link.offers.at(number, OFFERS, make),
+            false => link.slots.at(number, SLOTS, make),
+        }
+    }
+
+    /// The index of a rank's line of some kind, and the rank's place in its group.
+    pub(super) fn number(&self, rank: usize, kind: usize, line: usize) -> (usize, usize) {
+        self.numbers[rank][kind][line]
+    }
+
+    pub(super) fn notice(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut Notice {
+        let (cores, group) = (&self.cores, &self.groups.notices()[index]);
+        self.notices[index].get_or_insert_with(|| Notice {
+            one: group.one,
+            readers: group.others.clone(),
+            ring: Ring::default(),
+            posted: 0,
+            freed: 0,
+            places: group
+                .others
+                .iter()
+                .map(|&reader| Place {
+                    read: 0,
+                    line: Self::line(cores, cpu, reader, reader, &[group.one]),
+                    mail: VecDeque::new(),
+                })
+                .collect(),
+        })
+    }
+
+    /// The line of post `number` of a notice.
+    pub(super) fn post_line(&mut self, cpu: &Cpu<'_>, index: usize, number: u64) -> LineId {
+        let cores = self.cores.clone();
+        let notice = self.notice(cpu, index);
+        let (one, readers) = (notice.one, &notice.readers);
+        let make = || Self::line(&cores, cpu, one, one, readers);
+        notice.ring.at(number, NOTICES, make)
+    }
+
+    pub(super) fn tally(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut Tally {
+        let (cores, group) = (&self.cores, &self.groups.tallies()[index]);
+        self.tallies[index].get_or_insert_with(|| Tally {
+            line: Self::line(cores, cpu, group.one, group.others[0], &[group.one]),
+            one: group.one,
+            adders: group.others.len() as u64,
+            collected: 0,
+        })
+    }
+
+    /// Where a rank sleeps: `publisher` looks there, as it has done before.
+    pub(super) fn parker(&mut self, cpu: &Cpu<'_>, rank: usize, publisher: usize) -> LineId {
+        let cores = &self.cores;
+        let line =
+            *self.parkers[rank].get_or_insert_with(|| Self::line(cores, cpu, rank, rank, &[]));
+        cpu.pretend_read(line, cores[publisher]);
+        line
+    }
+}

@@ -1,0 +1,256 @@
+//! A machine made of parts: cores with caches, shared caches, memories, and what joins them.
+//!
+//! ```text
+//!   core ── L1 ── L2 ──┐                     each box is a server with a queue:
+//!   core ── L1 ── L2 ──┼── shared cache ──┐  a cache that answers others, a shared cache,
+//!   core ── L1 ── L2 ──┘                  │  a home that knows who has a line, a memory,
+//!        inner network of a package       ├── home ── memory
+//!                                         │
+//!        other packages, over links ──────┘
+//! ```
+//!
+//! All costs are in the machine's unit, cycles or nanoseconds. The rooms: this one, the description;
+//! [`network`], how long a message is under way; [`known`], machines from the literature.
+pub mod known;
+pub mod network;
+
+use network::{Inner, Link};
+use std::fmt;
+
+/// How copies of a line are kept coherent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// Modified, exclusive, shared; a modified line that another core reads is written back.
+    Mesi,
+    /// The same with a forwarder among the sharers: the one that read last.
+    Mesif,
+    /// The same with an owner: it keeps what memory does not have, and gives it to readers.
+    Moesi,
+    /// A line has a home core, to which each store is sent; all other copies are shared (TILEPro64).
+    Home,
+}
+
+impl Protocol {
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::Mesi, Self::Mesif, Self::Moesi, Self::Home];
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Mesi => "MESI",
+            Self::Mesif => "MESIF",
+            Self::Moesi => "MOESI",
+            Self::Home => "home",
+        })
+    }
+}
+
+/// How copies are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Finding {
+    /// Everybody is asked, and everybody answers.
+    Snooping,
+    /// The home of a line knows who has it, and asks those.
+    Directory,
+}
+
+/// A place on a package's network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Spot {
+    /// The package.
+    pub package: u32,
+    /// The stop on its network.
+    pub stop: u32,
+}
+
+/// Where a core is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// On which network.
+    pub spot: Spot,
+    /// The shared cache that it goes through, if there is one.
+    pub group: Option<u32>,
+    /// The home of the lines that it allocates.
+    pub home: u32,
+}
+
+/// Who keeps the order of requests for its lines, and knows who has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// On which network.
+    pub spot: Spot,
+    /// The memory behind it.
+    pub memory: u32,
+}
+
+/// What the parts cost, in units of the machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Costs {
+    /// A load that hits the first cache.
+    pub l1: f64,
+    /// A load that hits the second; what misses it has taken so long to know.
+    pub l2: f64,
+    /// A store, until the core goes on; and a store that hits, until it is done.
+    pub store: f64,
+    /// What an atomic addition takes once the line is there.
+    pub atomic: f64,
+    /// Time of a core's cache for a request of somebody else.
+    pub snoop: f64,
+    /// Time of a shared cache for a request.
+    pub shared: f64,
+    /// Time of a home for a request.
+    pub home: f64,
+    /// A memory access, without the way there.
+    pub memory: f64,
+    /// Of that, how long the memory serves nobody else.
+    pub memory_service: f64,
+    /// From a line's loss to the next look of a core that polls it.
+    pub poll: f64,
+    /// Of a core, for sending and for taking a core-to-core notification.
+    pub notify: f64,
+    /// Of a core, for a line that it copies, beside the transfers.
+    pub copy_line: f64,
+    /// Bytes that a core combines in a unit of time.
+    pub combine_bytes: f64,
+    /// What an operation of the fabric costs beside its lines: calls, counters, checks.
+    pub call: f64,
+}
+
+/// Sizes, in lines or in entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Lines of the first cache of a core.
+    pub l1: usize,
+    /// Lines of the second, those of the first among them.
+    pub l2: usize,
+    /// Lines of a shared cache; whether it has all lines that caches below it have.
+    pub shared: usize,
+    /// See [`shared`](Self::shared).
+    pub inclusive: bool,
+    /// Stores that wait for their line while the core goes on. 0: the core waits for each.
+    pub stores: usize,
+    /// Of those, how many fetch their lines at once.
+    pub draining: usize,
+    /// Whether stores are done in the order of the program (TSO).
+    pub ordered: bool,
+    /// Lines that a copy fetches at once.
+    pub misses: usize,
+}
+
+/// A machine.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Its name.
+    pub name: String,
+    /// The unit of all times: cycles or ns.
+    pub unit: String,
+    /// How copies are kept coherent.
+    pub protocol: Protocol,
+    /// How copies are found.
+    pub finding: Finding,
+    /// Its cores.
+    pub cores: Vec<Seat>,
+    /// Its shared caches, none or one for each group of cores.
+    pub groups: Vec<Spot>,
+    /// Its homes.
+    pub homes: Vec<Home>,
+    /// Its memories.
+    pub memories: Vec<Spot>,
+    /// Whether lines are spread over all homes by their number, and not at home with who allocates them.
+    pub hashed: bool,
+    /// The network of each package.
+    pub inner: Inner,
+    /// What joins packages.
+    pub links: Vec<Link>,
+    /// Costs of the parts.
+    pub costs: Costs,
+    /// Sizes of the parts.
+    pub sizes: Sizes,
+}
+
+/// Why a description is no machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("machine {name:?}: {why}")]
+pub struct MachineError {
+    /// Its name.
+    pub name: String,
+    /// What is wrong.
+    pub why: String,
+}
+
+impl Machine {
+    /// Checks that all parts exist that others name, and that costs are costs.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, with the machine's name.
+    pub fn check(&self) -> Result<(), MachineError> {
+        let fail = |why: String| {
+            Err(MachineError {
+                name: self.name.clone(),
+                why,
+            })
+        };
+        if self.cores.is_empty() || self.homes.is_empty() || self.memories.is_empty() {
+            return fail("it needs a core, a home and a memory at least".into());
+        }
+        for (core, seat) in self.cores.iter().enumerate() {
+            let group = seat.group.is_none_or(|g| (g as usize) < self.groups.len());
+            if !group || seat.home as usize >= self.homes.len() {
+                return fail(format!(
+                    "core {core} has a group or a home that is not there"
+                ));
+            }
+            if seat.group.is_some() == self.groups.is_empty() {
+                return fail(format!("core {core}: either all cores have groups or none"));
+            }
+        }
+        let memory = |home: &Home| (home.memory as usize) < self.memories.len();
+        if !self.homes.iter().all(memory) {
+            return fail("a home has a memory that is not there".into());
+        }
+        if self.protocol == Protocol::Home
+            && (!self.groups.is_empty() || self.homes.len() != self.cores.len())
+        {
+            return fail(
+                "under the protocol of homes each core is one, and none share caches".into(),
+            );
+        }
+        let costs = &self.costs;
+        let all = [
+            costs.l1,
+            costs.l2,
+            costs.store,
+            costs.atomic,
+            costs.snoop,
+            costs.shared,
+            costs.home,
+            costs.memory,
+            costs.memory_service,
+            costs.poll,
+            costs.notify,
+            costs.copy_line,
+            costs.call,
+        ];
+        let cost = |cost: f64| (0.0..1e9).contains(&cost);
+        if !all.into_iter().all(cost) || !(f64::MIN_POSITIVE..).contains(&costs.combine_bytes) {
+            return fail("costs are at least 0 and below 1e9, bytes per unit above 0".into());
+        }
+        let sizes = &self.sizes;
+        if sizes.l1 == 0 || sizes.l2 < sizes.l1 || sizes.misses == 0 {
+            return fail("caches have a line at least, the second as many as the first".into());
+        }
+        if sizes.stores > 0 && !(1..=sizes.stores).contains(&sizes.draining) {
+            return fail(
+                "of the stores that wait, one at least and not more than all drain".into(),
+            );
+        }
+        self.inner.check(self).or_else(fail)
+    }
+
+    /// The package of a core.
+    pub fn package(&self, core: usize) -> u32 {
+        self.cores[core].spot.package
+    }
+}

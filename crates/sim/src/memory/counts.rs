@@ -1,0 +1,145 @@
+//! What is counted: transfers by where the line came from and how far, invalidations, write-backs.
+
+use super::State;
+use std::collections::BTreeMap;
+
+/// Where a line came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Source {
+    /// Another core's modified copy.
+    Modified,
+    /// Another core's owned copy.
+    Owned,
+    /// Another core's exclusive copy.
+    Exclusive,
+    /// Another core's copy that answers for all sharers.
+    Forward,
+    /// A shared cache.
+    SharedCache,
+    /// The cache of the line's home core.
+    HomeCache,
+    /// Memory.
+    Memory,
+    /// Nowhere: a sharer became the only one.
+    Upgrade,
+    /// Pushed to its home by a store.
+    Pushed,
+    /// Nowhere: a whole line was written without a look at it.
+    NotRead,
+}
+
+impl Source {
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Modified => "modified",
+            Self::Owned => "owned",
+            Self::Exclusive => "exclusive",
+            Self::Forward => "forward",
+            Self::SharedCache => "shared_cache",
+            Self::HomeCache => "home_cache",
+            Self::Memory => "memory",
+            Self::Upgrade => "upgrade",
+            Self::Pushed => "pushed",
+            Self::NotRead => "not_read",
+        }
+    }
+
+    /// Whether the line came from a core's cache.
+    pub const fn is_core(self) -> bool {
+        matches!(
+            self,
+            Self::Modified | Self::Owned | Self::Exclusive | Self::Forward | Self::HomeCache
+        )
+    }
+
+    pub(crate) fn of(state: State) -> Self {
+        match state {
+            State::Modified => Self::Modified,
+            State::Owned => Self::Owned,
+            State::Exclusive => Self::Exclusive,
+            State::Forward | State::Shared => Self::Forward,
+        }
+    }
+}
+
+/// How far a line came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reach {
+    /// Within a group that shares a cache, or a core.
+    Group,
+    /// Within a package.
+    Package,
+    /// From another package.
+    Machine,
+}
+
+impl Reach {
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Group => "group",
+            Self::Package => "package",
+            Self::Machine => "machine",
+        }
+    }
+}
+
+/// What one core's caches have done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CoreCounts {
+    /// Loads, stores and additions that needed nobody else.
+    pub hits: u64,
+    /// Those that did.
+    pub misses: u64,
+    /// Lines that others took from here.
+    pub given: u64,
+    /// Copies that were invalidated here.
+    pub invalidated: u64,
+    /// Lines that left for want of room.
+    pub evicted: u64,
+}
+
+/// What was counted on the whole machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Lines that came to a core, by source and distance.
+    pub transfers: BTreeMap<(Source, Reach), u64>,
+    /// Copies that were invalidated, in cores and in shared caches.
+    pub invalidations: u64,
+    /// Lines that were written back to memory.
+    pub write_backs: u64,
+    /// Questions to caches which lines they have, where nobody knows.
+    pub probes: u64,
+    /// Core-to-core notifications.
+    pub notifications: u64,
+    /// By core.
+    pub cores: Vec<CoreCounts>,
+}
+
+impl Counts {
+    pub(crate) fn new(cores: usize) -> Self {
+        Self {
+            cores: vec![CoreCounts::default(); cores],
+            ..Self::default()
+        }
+    }
+
+    /// Transfers from one kind of source, however far.
+    pub fn from(&self, source: Source) -> u64 {
+        let of = |((from, _), count): (&(Source, Reach), &u64)| (*from == source).then_some(*count);
+        self.transfers.iter().filter_map(of).sum()
+    }
+
+    /// Requests that one core's caches had to answer or obey for another: transfers between cores and
+    /// invalidations.
+    pub fn between_caches(&self) -> u64 {
+        let given: u64 = self.cores.iter().map(|core| core.given).sum();
+        given + self.invalidations
+    }
+
+    /// Loads, stores and additions.
+    pub fn operations(&self) -> u64 {
+        self.cores.iter().map(|core| core.hits + core.misses).sum()
+    }
+}

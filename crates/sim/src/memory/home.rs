@@ -1,0 +1,74 @@
+//! The protocol of homes, as on TILEPro64: each line lives in the cache of its home core, which gets every
+//! store and tells all who have a copy. Copies are shared or not there.
+//!
+//! ```text
+//!   load    core ──► home ──► core                        from memory if the home's cache lost it
+//!   store   core ──► home ──► each sharer ──► home ──► core    the core goes on meanwhile
+//! ```
+//!
+//! A store does not bring the line to who stores; a copy that is there is updated. What is stored into a line
+//! that the home's cache does not have makes it read the rest from memory, unless all of it is written.
+
+use super::{Load, Memory, Outcome, Request, Source, State, What, Which};
+use crate::Time;
+
+impl Memory {
+    pub(super) fn at_home(&mut self, now: Time, request: &mut Request) -> Outcome {
+        let Request {
+            core, line, what, ..
+        } = *request;
+        let home = self.line(line).home;
+        let (here, there) = (self.core_spot(home), self.core_spot(core));
+        let mut at = self.serve(Which::Cache(home), now);
+        if self.line(line).copy(home).is_none() {
+            let whole = matches!(what, What::Fresh | What::Push);
+            if !whole {
+                at = self.read_memory(line, here, at);
+                self.count(Source::Memory, None, home);
+            }
+            self.fill(home, line, State::Shared, at);
+        }
+        if what == What::Load {
+            self.lines[line as usize].busy = at;
+            request.word = self.line(line).word;
+            if core != home {
+                self.count(Source::HomeCache, Some(home), core);
+                self.fill(core, line, State::Shared, at);
+            }
+            return Outcome::Done(self.send(here, there, Load::Data, at));
+        }
+        if what == What::Own {
+            // Nobody owns a line but its home: nothing to fetch.
+            return Outcome::Done(self.send(here, there, Load::Control, at));
+        }
+        let losers: Vec<u32> = self
+            .line(line)
+            .copies
+            .iter()
+            .map(|copy| copy.core)
+            .collect();
+        let mut told = at;
+        for loser in losers
+            .into_iter()
+            .filter(|&loser| loser != home && loser != core)
+        {
+            let reached = self.send(here, self.core_spot(loser), Load::Control, at);
+            let served = self.serve(Which::Cache(loser), reached);
+            self.invalidate(loser, line, served);
+            told = told.max(self.send(self.core_spot(loser), here, Load::Control, served));
+        }
+        self.write(request);
+        if what == What::Push {
+            self.count(Source::Pushed, Some(core), home);
+        }
+        if core != home {
+            self.wake(line, home, at);
+        }
+        if what == What::Add {
+            told += self.ticks.atomic;
+        }
+        self.lines[line as usize].busy = told;
+        self.check(line);
+        Outcome::Done(self.send(here, there, Load::Control, told))
+    }
+}

@@ -1,0 +1,114 @@
+//! One line: its content, who has a copy in which state, and who polls it.
+
+use crate::Time;
+
+/// The state of a copy; a core without one has it invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// The only copy, newer than memory.
+    Modified,
+    /// Newer than memory, and others have copies: this one answers readers.
+    Owned,
+    /// The only copy, same as memory.
+    Exclusive,
+    /// Same as memory; this copy answers readers.
+    Forward,
+    /// One of several.
+    Shared,
+}
+
+impl State {
+    /// Whether a store needs to ask nobody.
+    pub(crate) fn writable(self) -> bool {
+        matches!(self, Self::Modified | Self::Exclusive)
+    }
+
+    /// Whether this copy answers readers.
+    pub(crate) fn answers(self) -> bool {
+        self != Self::Shared
+    }
+
+    /// Whether memory is older.
+    pub(crate) fn dirty(self) -> bool {
+        matches!(self, Self::Modified | Self::Owned)
+    }
+}
+
+/// A core's copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copy {
+    pub(crate) core: u32,
+    pub(crate) state: State,
+    /// Last use in the first and second cache; 0: not in there.
+    pub(crate) stamps: [u32; 2],
+    /// Of the content, for the check that nothing stale is read.
+    pub(crate) version: u32,
+}
+
+/// A shared cache's copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupCopy {
+    pub(crate) group: u32,
+    pub(crate) dirty: bool,
+    pub(crate) stamp: u32,
+}
+
+/// A line.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    /// One word stands for all.
+    pub(crate) word: u64,
+    pub(crate) version: u32,
+    pub(crate) home: u32,
+    /// Until then a request is being served that others must wait for.
+    pub(crate) busy: Time,
+    /// By core.
+    pub(crate) copies: Vec<Copy>,
+    pub(crate) groups: Vec<GroupCopy>,
+    /// Cores that sleep until they lose their copies.
+    pub(crate) watchers: Vec<u32>,
+}
+
+impl Line {
+    pub(crate) fn new(home: u32) -> Self {
+        Self {
+            word: 0,
+            version: 0,
+            home,
+            busy: 0,
+            copies: Vec::new(),
+            groups: Vec::new(),
+            watchers: Vec::new(),
+        }
+    }
+
+    pub(crate) fn place(&self, core: u32) -> Result<usize, usize> {
+        match &self.copies[..] {
+            [] => Err(0),
+            [one] => match one.core.cmp(&core) {
+                std::cmp::Ordering::Equal => Ok(0),
+                std::cmp::Ordering::Less => Err(1),
+                std::cmp::Ordering::Greater => Err(0),
+            },
+            many => many.binary_search_by_key(&core, |copy| copy.core),
+        }
+    }
+
+    pub(crate) fn copy(&self, core: u32) -> Option<&Copy> {
+        self.place(core).ok().map(|place| &self.copies[place])
+    }
+
+    /// The copy that answers readers, if it is not that of `core`.
+    pub(crate) fn answerer(&self, core: u32) -> Option<Copy> {
+        let others = self.copies.iter().filter(|copy| copy.core != core);
+        others.copied().find(|copy| copy.state.answers())
+    }
+
+    /// Whether states go together: an only copy is alone, and one at most answers.
+    pub(crate) fn coherent(&self) -> bool {
+        let answering = self.copies.iter().filter(|copy| copy.state.answers());
+        let alone = self.copies.iter().any(|copy| copy.state.writable());
+        let current = self.copies.iter().all(|copy| copy.version == self.version);
+        answering.count() <= 1 && (!alone || self.copies.len() == 1) && current
+    }
+}

@@ -1,0 +1,234 @@
+//! A load that missed: who answers, and what becomes of the copies.
+//!
+//! ```text
+//!   answered by          MESI               MESIF              MOESI
+//!   modified             both shared,       both, reader       owner keeps it,
+//!                        written back       forwards           nothing written
+//!   exclusive            both shared        reader forwards    owner stays owner, shared
+//!   forward, owned       –                  reader forwards    owner stays owner
+//!   shared cache, memory shared; exclusive if nobody else has it (MESIF: forward if others have)
+//! ```
+
+use super::{At, Load, Memory, Request, Source, State, Which, asks_all};
+use crate::Time;
+use crate::machine::Protocol;
+
+/// Who answers.
+enum Supplier {
+    Core(u32, State),
+    Shared(u32),
+    Memory,
+}
+
+impl Memory {
+    /// Reads for a core; when the line has come.
+    pub(super) fn read(&mut self, request: &mut Request, agent: At, at: Time) -> Time {
+        let Request { core, line, .. } = *request;
+        let supplier = self.supplier(core, line, agent);
+        let (done, answered) = self.fetch(&supplier, line, core, agent, at);
+        let heard = self.ask_others(&supplier, core, agent, at);
+        self.change_for_reader(&supplier, core, line, answered);
+        let entry = &mut self.lines[line as usize];
+        // A line from memory or a shared cache can be read by the next one meanwhile.
+        entry.busy = match supplier {
+            Supplier::Core(..) => answered,
+            _ => at,
+        };
+        request.word = entry.word;
+        done.max(heard)
+    }
+
+    fn supplier(&self, core: u32, line: u32, agent: At) -> Supplier {
+        let entry = self.line(line);
+        let answerer = entry.answerer(core);
+        let inside =
+            |copy: &super::Copy| agent.group.is_none() || self.group_of(copy.core) == agent.group;
+        let newer = answerer.filter(|copy| copy.state.writable() || copy.state.dirty());
+        if let Some(copy) = newer.filter(inside) {
+            return Supplier::Core(copy.core, copy.state);
+        }
+        let near = agent.group.filter(|_| {
+            entry
+                .groups
+                .iter()
+                .any(|copy| Some(copy.group) == agent.group)
+        });
+        if let Some(group) = near {
+            return Supplier::Shared(group);
+        }
+        let cached = entry
+            .groups
+            .iter()
+            .find(|copy| copy.dirty)
+            .or(entry.groups.last());
+        if let Some(copy) = cached
+            && (copy.dirty || self.machine.protocol == Protocol::Mesif)
+        {
+            return Supplier::Shared(copy.group);
+        }
+        match answerer.filter(inside) {
+            Some(copy) => Supplier::Core(copy.core, copy.state),
+            None => Supplier::Memory,
+        }
+    }
+
+    /// Brings the line to a core: when it is there, and when the supplier is done with it.
+    fn fetch(
+        &mut self,
+        supplier: &Supplier,
+        line: u32,
+        core: u32,
+        agent: At,
+        at: Time,
+    ) -> (Time, Time) {
+        let spot = self.core_spot(core);
+        match *supplier {
+            Supplier::Core(from, state) => {
+                let at = self.reach_core(agent, from, at);
+                let at = self.serve(Which::Cache(from), at);
+                self.count(Source::of(state), Some(from), core);
+                (self.send(self.core_spot(from), spot, Load::Data, at), at)
+            }
+            Supplier::Shared(group) => {
+                let from = self.machine.groups[group as usize];
+                let at = match agent.group {
+                    Some(_) => at,
+                    None => {
+                        let at = self.send(agent.spot, from, Load::Control, at);
+                        self.serve(Which::Shared(group), at)
+                    }
+                };
+                let member = self
+                    .machine
+                    .cores
+                    .iter()
+                    .position(|seat| seat.group == Some(group));
+                self.count(Source::SharedCache, member.map(|core| core as u32), core);
+                (self.send(from, spot, Load::Data, at), at)
+            }
+            Supplier::Memory => {
+                self.count(Source::Memory, None, core);
+                (self.read_memory(line, spot, at), at)
+            }
+        }
+    }
+
+    /// Where nobody knows who has the line, all are asked; when the last one has answered.
+    fn ask_others(&mut self, supplier: &Supplier, core: u32, agent: At, at: Time) -> Time {
+        if !asks_all(&self.machine) || agent.group.is_some() {
+            return 0;
+        }
+        let spared = match *supplier {
+            Supplier::Core(from, _) => Some(from),
+            _ => None,
+        };
+        self.probe_all(core, spared, agent, at)
+    }
+
+    /// Asks all groups but that of `core` and that of `spared`, or all cores where there are no groups.
+    pub(super) fn probe_all(
+        &mut self,
+        core: u32,
+        spared: Option<u32>,
+        agent: At,
+        at: Time,
+    ) -> Time {
+        let mut last = at;
+        let to = self.core_spot(core);
+        let groups = self.machine.groups.len() as u32;
+        let (own, spared_group) = (self.group_of(core), spared.and_then(|c| self.group_of(c)));
+        for group in (0..groups).filter(|&g| Some(g) != own && Some(g) != spared_group) {
+            let spot = self.machine.groups[group as usize];
+            let asked = self.send(agent.spot, spot, Load::Control, at);
+            let found = self.serve(Which::Shared(group), asked);
+            last = last.max(self.send(spot, to, Load::Control, found));
+        }
+        let mut asked_count = u64::from(groups).saturating_sub(1);
+        if groups == 0 {
+            let bus = self.network.is_bus();
+            for other in
+                (0..self.machine.cores.len() as u32).filter(|&c| c != core && Some(c) != spared)
+            {
+                asked_count += 1;
+                if bus {
+                    last = last.max(self.serve(Which::Cache(other), at));
+                    continue;
+                }
+                let spot = self.core_spot(other);
+                let asked = self.send(agent.spot, spot, Load::Control, at);
+                let found = self.serve(Which::Cache(other), asked);
+                last = last.max(self.send(spot, to, Load::Control, found));
+            }
+        }
+        if !self.untimed {
+            self.counts.probes += asked_count;
+        }
+        last
+    }
+
+    fn change_for_reader(&mut self, supplier: &Supplier, core: u32, line: u32, at: Time) {
+        let protocol = self.machine.protocol;
+        if let Supplier::Core(from, state) = *supplier {
+            let kept = match (protocol, state) {
+                (Protocol::Moesi, State::Modified | State::Owned) => State::Owned,
+                _ => State::Shared,
+            };
+            self.set_state(from, line, kept);
+            if state.dirty() && kept == State::Shared {
+                self.clean(from, line, at);
+            }
+        }
+        if let Supplier::Shared(group) = *supplier
+            && self.group_of(core) != Some(group)
+            && protocol != Protocol::Moesi
+        {
+            let mut copies = self.lines[line as usize].groups.iter_mut();
+            let newer = copies.find(|copy| copy.group == group && copy.dirty);
+            if let Some(copy) = newer {
+                copy.dirty = false;
+                self.write_back(line, at);
+            }
+        }
+        let entry = &mut self.lines[line as usize];
+        let alone = entry.copies.is_empty()
+            && entry
+                .groups
+                .iter()
+                .all(|copy| self.machine.cores[core as usize].group == Some(copy.group));
+        if protocol == Protocol::Mesif {
+            for copy in &mut entry.copies {
+                copy.state = match copy.state {
+                    State::Forward | State::Exclusive => State::Shared,
+                    other => other,
+                };
+            }
+        }
+        // Exclusive and owned copies that did not answer, as a shared cache did, are alone no more.
+        for copy in &mut entry.copies {
+            if copy.state == State::Exclusive {
+                copy.state = State::Shared;
+            }
+        }
+        let state = match protocol {
+            _ if alone => State::Exclusive,
+            Protocol::Mesif => State::Forward,
+            _ => State::Shared,
+        };
+        self.fill(core, line, state, at);
+    }
+
+    /// What a modified copy that others may read now does with what memory lacks: the shared cache of its
+    /// group takes it, else memory.
+    pub(super) fn clean(&mut self, core: u32, line: u32, at: Time) {
+        let group = self.group_of(core);
+        let entry = &mut self.lines[line as usize];
+        let cached = entry
+            .groups
+            .iter_mut()
+            .find(|copy| Some(copy.group) == group);
+        match cached {
+            Some(copy) => copy.dirty = true,
+            None => self.write_back(line, at),
+        }
+    }
+}

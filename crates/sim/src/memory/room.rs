@@ -1,0 +1,207 @@
+//! Copies come and go: caches have so many lines and no more.
+
+use super::{Copy, GroupCopy, Memory, State};
+use crate::Time;
+
+impl Memory {
+    pub(super) fn set_state(&mut self, core: u32, line: u32, state: State) {
+        let entry = &mut self.lines[line as usize];
+        if let Ok(place) = entry.place(core) {
+            entry.copies[place].state = state;
+        }
+    }
+
+    /// A core gets a copy in this state; what has no room any more leaves.
+    pub(super) fn fill(&mut self, core: u32, line: u32, state: State, at: Time) {
+        let entry = &mut self.lines[line as usize];
+        match entry.place(core) {
+            Ok(place) => {
+                entry.copies[place].state = state;
+                entry.copies[place].version = entry.version;
+            }
+            Err(place) => entry.copies.insert(
+                place,
+                Copy {
+                    core,
+                    state,
+                    stamps: [0; 2],
+                    version: entry.version,
+                },
+            ),
+        }
+        if let Some(group) = self.group_of(core)
+            && self.machine.sizes.inclusive
+        {
+            self.fill_group(group, line, false, at);
+        }
+        self.touch(core, line);
+        self.make_room(core, line, at);
+    }
+
+    /// Notes that a core has used its copy.
+    pub(super) fn touch(&mut self, core: u32, line: u32) {
+        let entry = &mut self.lines[line as usize];
+        let Ok(place) = entry.place(core) else {
+            return;
+        };
+        let stamps = &mut entry.copies[place].stamps;
+        let [first, second] = &mut self.private[core as usize];
+        stamps[0] = first.touch(line, stamps[0]);
+        stamps[1] = second.touch(line, stamps[1]);
+        if first.is_over() {
+            self.shrink_first(core);
+        }
+        let cluttered = |lru: &super::Lru| lru.is_cluttered();
+        let [first, second] = &self.private[core as usize];
+        let (tidy_first, tidy_second) = (cluttered(first), cluttered(second));
+        if tidy_first || tidy_second {
+            self.tidy(core);
+        }
+    }
+
+    /// Forgets uses of a core's lines that were not their last.
+    fn tidy(&mut self, core: u32) {
+        let lines = &self.lines;
+        for level in 0..2 {
+            self.private[core as usize][level].tidy(|line, stamp| {
+                let copy = lines[line as usize].copy(core);
+                copy.is_some_and(|copy| copy.stamps[level] == stamp)
+            });
+        }
+    }
+
+    /// The line that the first cache used least recently stays in the second only.
+    fn shrink_first(&mut self, core: u32) {
+        while self.private[core as usize][0].is_over() {
+            let Some((line, stamp)) = self.private[core as usize][0].oldest() else {
+                return;
+            };
+            let entry = &mut self.lines[line as usize];
+            if let Ok(place) = entry.place(core)
+                && entry.copies[place].stamps[0] == stamp
+            {
+                entry.copies[place].stamps[0] = 0;
+                self.private[core as usize][0].remove();
+            }
+        }
+    }
+
+    /// Takes lines out of the second cache until it holds no more than it can, but not `kept`.
+    fn make_room(&mut self, core: u32, kept: u32, at: Time) {
+        while self.private[core as usize][1].is_over() {
+            let Some((line, stamp)) = self.private[core as usize][1].oldest() else {
+                return;
+            };
+            let current = self.line(line).copy(core).copied();
+            let Some(copy) = current.filter(|copy| copy.stamps[1] == stamp && line != kept) else {
+                continue;
+            };
+            self.evict(copy, line, at);
+        }
+    }
+
+    fn evict(&mut self, copy: Copy, line: u32, at: Time) {
+        self.drop_copy(copy.core, line);
+        // Whoever slept on it looks again.
+        self.wake(line, copy.core, at);
+        if !self.untimed {
+            self.counts.cores[copy.core as usize].evicted += 1;
+        }
+        match self.group_of(copy.core) {
+            Some(group) if !self.machine.sizes.inclusive => {
+                self.fill_group(group, line, copy.state.dirty(), at);
+            }
+            _ if copy.state.dirty() => self.clean(copy.core, line, at),
+            _ => {}
+        }
+    }
+
+    /// A core's copy goes.
+    pub(super) fn drop_copy(&mut self, core: u32, line: u32) {
+        let entry = &mut self.lines[line as usize];
+        let Ok(place) = entry.place(core) else {
+            return;
+        };
+        let copy = entry.copies.remove(place);
+        for (lru, stamp) in self.private[core as usize].iter_mut().zip(copy.stamps) {
+            if stamp != 0 {
+                lru.remove();
+            }
+        }
+    }
+
+    /// A shared cache gets a copy.
+    pub(super) fn fill_group(&mut self, group: u32, line: u32, dirty: bool, at: Time) {
+        let entry = &mut self.lines[line as usize];
+        let lru = &mut self.group_lines[group as usize];
+        match entry.groups.iter_mut().find(|copy| copy.group == group) {
+            Some(copy) => {
+                copy.dirty |= dirty;
+                copy.stamp = lru.touch(line, copy.stamp);
+            }
+            None => entry.groups.push(GroupCopy {
+                group,
+                dirty,
+                stamp: lru.touch(line, 0),
+            }),
+        }
+        if self.group_lines[group as usize].is_cluttered() {
+            let lines = &self.lines;
+            self.group_lines[group as usize].tidy(|line, stamp| {
+                let mut copies = lines[line as usize].groups.iter();
+                copies.any(|copy| copy.group == group && copy.stamp == stamp)
+            });
+        }
+        while self.group_lines[group as usize].is_over() {
+            let Some((old, stamp)) = self.group_lines[group as usize].oldest() else {
+                return;
+            };
+            let mut copies = self.line(old).groups.iter();
+            let last = copies.find(|copy| copy.group == group && copy.stamp == stamp);
+            if let Some(&copy) = last.filter(|_| old != line) {
+                self.evict_from_group(copy, old, at);
+            }
+        }
+    }
+
+    fn evict_from_group(&mut self, copy: GroupCopy, line: u32, at: Time) {
+        let mut dirty = copy.dirty;
+        if self.machine.sizes.inclusive {
+            let entry = self.line(line);
+            let inside = |core: u32| self.group_of(core) == Some(copy.group);
+            let losers = entry.copies.iter().filter(|copy| inside(copy.core));
+            for loser in losers.copied().collect::<Vec<_>>() {
+                dirty |= loser.state.dirty();
+                self.drop_copy(loser.core, line);
+                self.wake(line, loser.core, at);
+            }
+        }
+        self.drop_from_group(copy.group, line);
+        if dirty {
+            self.write_back(line, at);
+        }
+    }
+
+    pub(super) fn drop_from_group(&mut self, group: u32, line: u32) {
+        let entry = &mut self.lines[line as usize];
+        if let Some(place) = entry.groups.iter().position(|copy| copy.group == group) {
+            entry.groups.swap_remove(place);
+            self.group_lines[group as usize].remove();
+        }
+    }
+
+    /// A core gives its copy up, and memory gets what it lacks.
+    pub(crate) fn give_up(&mut self, now: Time, core: u32, line: u32) {
+        self.now = now;
+        if let Some(copy) = self.line(line).copy(core).copied() {
+            let keeps = self.machine.protocol == crate::machine::Protocol::Home;
+            if keeps && self.line(line).home == core {
+                return;
+            }
+            self.drop_copy(core, line);
+            if copy.state.dirty() {
+                self.clean(core, line, now);
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! A store or an addition that missed: all other copies go (read for ownership).
+//!
+//! The line comes from whoever would answer a load; a core that has a copy already needs none. It is done when
+//! the line and the answers of all who lost theirs have come.
+
+use super::{At, Load, Memory, Request, Source, State, What, Which, asks_all};
+use crate::Time;
+use crate::machine::Protocol;
+
+impl Memory {
+    /// Makes a core the only one that has the line, and writes; when that is done.
+    pub(super) fn take(&mut self, request: &mut Request, agent: At, at: Time) -> Time {
+        let Request {
+            core, line, what, ..
+        } = *request;
+        let to = self.core_spot(core);
+        let entry = self.line(line);
+        let has = entry.copy(core).is_some();
+        let needs_data = !has && what != What::Fresh;
+        let answerer = entry.answerer(core);
+        let losers: Vec<u32> = entry.copies.iter().map(|copy| copy.core).collect();
+        let own_group = self.group_of(core);
+        let far_groups: Vec<(u32, bool)> = entry
+            .groups
+            .iter()
+            .filter(|copy| Some(copy.group) != own_group)
+            .map(|copy| (copy.group, copy.dirty))
+            .collect();
+        let near_cache = entry
+            .groups
+            .iter()
+            .any(|copy| Some(copy.group) == own_group);
+        // Of several sources the first of these answers: a core's copy that would, the own shared cache, another
+        // one that is newer than memory or forwards.
+        let from_core = answerer
+            .filter(|copy| copy.state.writable() || copy.state.dirty() || !near_cache)
+            .filter(|_| needs_data)
+            .map(|copy| (copy.core, copy.state));
+        let mut source = match (needs_data, what) {
+            (true, _) => None,
+            (_, What::Fresh) if !has => Some(Source::NotRead),
+            _ => Some(Source::Upgrade),
+        };
+        let mut done = at;
+        for loser in losers.into_iter().filter(|&loser| loser != core) {
+            let reached = self.reach_core(agent, loser, at);
+            let served = self.serve(Which::Cache(loser), reached);
+            let gives = from_core.filter(|&(from, _)| from == loser);
+            let load = match gives {
+                Some((from, state)) => {
+                    source = Some(Source::of(state));
+                    self.count(Source::of(state), Some(from), core);
+                    Load::Data
+                }
+                None => Load::Control,
+            };
+            done = done.max(match self.network.is_bus() && load == Load::Control {
+                true => served,
+                false => self.send(self.core_spot(loser), to, load, served),
+            });
+            self.invalidate(loser, line, served);
+        }
+        for (group, dirty) in far_groups {
+            let spot = self.machine.groups[group as usize];
+            let reached = self.send(agent.spot, spot, Load::Control, at);
+            let served = self.serve(Which::Shared(group), reached);
+            let gives = source.is_none()
+                && !near_cache
+                && (dirty || self.machine.protocol == Protocol::Mesif);
+            let load = match gives {
+                true => {
+                    source = Some(Source::SharedCache);
+                    let member = self
+                        .machine
+                        .cores
+                        .iter()
+                        .position(|s| s.group == Some(group));
+                    self.count(Source::SharedCache, member.map(|core| core as u32), core);
+                    Load::Data
+                }
+                false => Load::Control,
+            };
+            done = done.max(self.send(spot, to, load, served));
+            self.drop_from_group(group, line);
+            if !self.untimed {
+                self.counts.invalidations += 1;
+            }
+        }
+        match (source, own_group.filter(|_| near_cache)) {
+            (None, Some(group)) => {
+                self.count(Source::SharedCache, Some(core), core);
+                let from = self.machine.groups[group as usize];
+                let ready = match agent.group {
+                    Some(_) => at,
+                    // The home tells the core's own shared cache to give it.
+                    None => {
+                        let told = self.send(agent.spot, from, Load::Control, at);
+                        self.serve(Which::Shared(group), told)
+                    }
+                };
+                done = done.max(self.send(from, to, Load::Data, ready));
+            }
+            (None, None) => {
+                self.count(Source::Memory, None, core);
+                done = done.max(self.read_memory(line, to, at));
+            }
+            (Some(source @ (Source::Upgrade | Source::NotRead)), _) => {
+                self.count(source, None, core);
+                // At least the leave to write comes back.
+                let leave = match self.network.is_bus() {
+                    true => at,
+                    false => self.send(agent.spot, to, Load::Control, at),
+                };
+                done = done.max(leave);
+            }
+            _ => {}
+        }
+        if asks_all(&self.machine) && agent.group.is_none() {
+            let spared = from_core.map(|(from, _)| from);
+            done = done.max(self.probe_all(core, spared, agent, at));
+        }
+        self.fill(core, line, State::Exclusive, at);
+        self.write(request);
+        if what == What::Add {
+            done += self.ticks.atomic;
+        }
+        self.lines[line as usize].busy = done;
+        done
+    }
+
+    /// A core loses its copy, because another one writes.
+    pub(super) fn invalidate(&mut self, core: u32, line: u32, at: Time) {
+        self.drop_copy(core, line);
+        self.wake(line, core, at);
+        if !self.untimed {
+            self.counts.invalidations += 1;
+            self.counts.cores[core as usize].invalidated += 1;
+        }
+    }
+}

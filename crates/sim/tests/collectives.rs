@@ -1,0 +1,146 @@
+//! Every algorithm on simulated machines: what it gives, that it ends, and that it is the same every time.
+
+use corecast_coll::Plans;
+use corecast_plan::Pattern;
+use corecast_sim::drive::{Call, Collective, Job};
+use corecast_sim::engine::Options;
+use corecast_sim::fabric::{Prediction, Setting, predict};
+use corecast_sim::machine::{Machine, Protocol, known};
+
+fn machines() -> Vec<Machine> {
+    let mut all = vec![
+        known::mesh(3, 3),
+        known::ring(9),
+        known::bus(9),
+        known::packages(3, 3),
+        known::tilepro64(),
+    ];
+    let mut victims = known::packages(3, 3);
+    victims.protocol = Protocol::Moesi;
+    victims.sizes.inclusive = false;
+    all.push(victims);
+    // So little room that lines come and go all the time, and no store waits.
+    let mut tiny = known::packages(3, 3);
+    (tiny.sizes.l1, tiny.sizes.l2, tiny.sizes.shared) = (2, 4, 8);
+    tiny.sizes.stores = 0;
+    all.push(tiny);
+    all
+}
+
+fn plans(n: usize, pattern: Pattern) -> Plans {
+    let costs = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    let packages = (0..n as u32).map(|rank| rank / 3).collect();
+    let plans = Plans::of_pattern(costs.costs(), pattern, Some(n / 2)).unwrap();
+    plans.with_packages(packages).unwrap()
+}
+
+fn one(machine: &Machine, n: usize, call: &Call, setting: &Setting) -> Option<Prediction> {
+    let job = Job::new(call, &plans(n, Pattern::Binary)).ok()?;
+    let cores: Vec<usize> = (0..n).collect();
+    // It asserts that results are right.
+    Some(
+        predict(machine, &cores, &job, setting)
+            .unwrap_or_else(|error| panic!("{call} on {n} cores of {}: {error}", machine.name)),
+    )
+}
+
+#[test]
+fn every_algorithm_on_every_machine() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut runs = 0;
+    for machine in machines() {
+        for n in 1..=9 {
+            for collective in Collective::ALL {
+                for algorithm in collective.algorithms() {
+                    let bytes = [0, 8, 200, 3000, 5000][random.usize(0..5)];
+                    let call = Call::new(collective, algorithm, n / 2, bytes).unwrap();
+                    let setting = Setting {
+                        warm_up: random.usize(0..3),
+                        skew: 500.0,
+                        options: Options {
+                            seed: random.u64(..),
+                            jitter: 50.0,
+                            ..Options::default()
+                        },
+                    };
+                    runs += usize::from(one(&machine, n, &call, &setting).is_some());
+                }
+            }
+        }
+    }
+    assert!(runs > 2000, "{runs}");
+}
+
+/// Long data in fragments, queues that run full, rings that go around.
+#[test]
+fn long_data_and_many_laps() {
+    for machine in [known::mesh(3, 3), known::packages(3, 3), known::tilepro64()] {
+        for (collective, algorithm, bytes, laps) in [
+            (Collective::Broadcast, "fixed", 100_000, 2),
+            (Collective::Broadcast, "messages", 20_000, 3),
+            (Collective::Broadcast, "line", 2_000, 2),
+            (Collective::Broadcast, "groups", 2_000, 2),
+            (Collective::Reduce, "fixed", 100_000, 2),
+            (Collective::Allreduce, "ring", 50_000, 2),
+            (Collective::Barrier, "m-way", 0, 40),
+            (Collective::Barrier, "groups", 0, 40),
+            (Collective::Gather, "push", 20_000, 2),
+        ] {
+            let call = Call::new(collective, algorithm, 2, bytes).unwrap();
+            let setting = Setting {
+                warm_up: laps,
+                ..Setting::default()
+            };
+            let found = one(&machine, 5, &call, &setting).unwrap();
+            assert!(found.latency > 0.0, "{call}");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_and_another_one_does_not() {
+    let call = Call::new(Collective::Allreduce, "messages", 0, 8).unwrap();
+    let found = |seed| {
+        let setting = Setting {
+            options: Options {
+                seed,
+                jitter: 20.0,
+                trace: true,
+                ..Options::default()
+            },
+            ..Setting::default()
+        };
+        let found = one(&known::mesh(3, 3), 9, &call, &setting).unwrap();
+        format!("{found:?}")
+    };
+    assert_eq!(found(1), found(1));
+    assert_ne!(found(1), found(2));
+}
+
+/// The line operations of a message, counted: a store into a slot and a look for a sleeper there, a load of the
+/// slot here.
+#[test]
+fn a_message_is_one_line_from_cache_to_cache() {
+    let call = Call::new(Collective::Broadcast, "messages", 1, 8).unwrap();
+    for machine in [known::mesh(3, 3), known::packages(3, 3)] {
+        let found = one(&machine, 2, &call, &Setting::default()).unwrap();
+        let counts = &found.counts;
+        let transfers: u64 = counts.transfers.values().sum();
+        // The sender has it from the lap before, and takes it for itself; the receiver reads it.
+        assert_eq!((transfers, counts.invalidations), (2, 1), "{counts:?}");
+        assert_eq!(counts.from(corecast_sim::memory::Source::Modified), 1);
+    }
+}
+
+#[test]
+fn nobody_ends_before_the_root_begins_and_more_take_longer() {
+    let mut last = 0.0;
+    for n in [2, 4, 8] {
+        let call = Call::new(Collective::Broadcast, "messages", n / 2, 8).unwrap();
+        let found = one(&known::packages(3, 3), n, &call, &Setting::default()).unwrap();
+        assert!(found.latency > last, "{n} ranks");
+        last = found.latency;
+        let longest = found.ends.iter().copied().fold(0.0, f64::max);
+        assert_eq!(longest, found.latency);
+    }
+}
