@@ -30,3 +30,4 @@ pub(crate) fn ticks(units: f64) -> Time {
 pub(crate) fn units(time: Time) -> f64 {
     time as f64 / 1000.0
 }
+pub mod symbolic;

@@ -1,0 +1,145 @@
+//! T_min and T_max of a graph on a machine, and the paths that take that long.
+
+use super::graph::Graph;
+use super::least::Times;
+use super::price::Priced;
+use super::reading::Reading;
+use super::seats::Seats;
+use serde::Serialize;
+
+/// How long an operation takes at least and at most, in the unit of the costs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bounds {
+    /// Nobody steals a line.
+    pub t_min: f64,
+    /// Everybody who polls a line steals it.
+    pub t_max: f64,
+}
+
+/// A graph on a machine.
+#[derive(Clone, Debug)]
+pub struct Analysis<'a> {
+    graph: &'a Graph,
+    seats: &'a Seats,
+    least: Times,
+    greatest: Times,
+}
+
+impl<'a> Analysis<'a> {
+    /// Finds both critical paths.
+    ///
+    /// # Panics
+    ///
+    /// When the graph is of more or fewer ranks than have seats.
+    ///
+    /// # Cost
+    ///
+    /// E·log(E) for E acts; with congestion the square of the number of transfers between packages.
+    #[must_use]
+    pub fn new(graph: &'a Graph, seats: &'a Seats, reading: &Reading) -> Self {
+        let (ranks, seated) = (graph.ranks(), seats.ranks());
+        assert_eq!(
+            ranks, seated,
+            "a graph of {ranks} ranks needs as many seats"
+        );
+        let priced = Priced {
+            graph,
+            seats,
+            reading,
+        };
+        let least = priced.least();
+        let greatest = priced.greatest(&priced.together(&least));
+        Self {
+            graph,
+            seats,
+            least,
+            greatest,
+        }
+    }
+
+    /// When the last rank has ended.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        let last = |times: &Times| times.finish.iter().copied().fold(0.0, f64::max);
+        Bounds {
+            t_min: last(&self.least),
+            t_max: last(&self.greatest),
+        }
+    }
+
+    /// When each rank has ended.
+    #[must_use]
+    pub fn by_rank(&self) -> Vec<Bounds> {
+        let none = Bounds {
+            t_min: 0.0,
+            t_max: 0.0,
+        };
+        let mut all = vec![none; self.graph.ranks()];
+        for (index, act) in self.graph.acts().iter().enumerate() {
+            let of = &mut all[act.rank];
+            of.t_min = of.t_min.max(self.least.finish[index]);
+            of.t_max = of.t_max.max(self.greatest.finish[index]);
+        }
+        all
+    }
+
+    /// When each act happens in the best case.
+    #[must_use]
+    pub fn least(&self) -> &Times {
+        &self.least
+    }
+
+    /// When each act happens in the worst case.
+    #[must_use]
+    pub fn greatest(&self) -> &Times {
+        &self.greatest
+    }
+
+    /// The acts on the critical path of T_min, first one first.
+    #[must_use]
+    pub fn critical(&self) -> Vec<usize> {
+        self.path(&self.least)
+    }
+
+    /// The acts on the longest path of T_max, first one first.
+    #[must_use]
+    pub fn longest(&self) -> Vec<usize> {
+        self.path(&self.greatest)
+    }
+
+    /// The graph.
+    #[must_use]
+    pub fn graph(&self) -> &'a Graph {
+        self.graph
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn seats(&self) -> &'a Seats {
+        self.seats
+    }
+
+    fn path(&self, times: &Times) -> Vec<usize> {
+        let ends = times.finish.iter().enumerate();
+        let end = ends.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
+        let crowd_of = self.graph.crowd_of();
+        let mut path = Vec::new();
+        let mut at = end.map(|(act, _)| act);
+        while let Some(act) = at {
+            path.push(act);
+            at = times.cause[act];
+            let Some(crowd) = at.and_then(|cause| crowd_of[cause]) else {
+                continue;
+            };
+            if crowd_of[act] == Some(crowd) {
+                continue;
+            }
+            // A wait for a crowd: the path visits all of it, and goes on where the last one came from.
+            let (order, last) = &times.order[crowd];
+            path.extend(order.iter().rev());
+            at = last.and_then(|last| self.graph.acts()[last].before);
+        }
+        path.reverse();
+        path
+    }
+}

@@ -1,0 +1,235 @@
+//! T_max: the longest path when everybody who polls a line takes it away from whoever writes it (§2.3,
+//! §2.4).
+//!
+//! A line costs what its first use costs, and what those who poll it steal. That is charged to whoever
+//! writes it and, to a rank that comes along its own acts (E1), to whoever waits for it; a path that takes
+//! the edge from the write to the wait (E2) has paid for the line already and pays nothing.
+//!
+//! | line | stolen | source |
+//! | --- | --- | --- |
+//! | flag | two transfers | Equations 12, 13, 23 to 25 |
+//! | notice | by [`Stealing`] | Equations 17 to 19, 26, 28, 30, 31, 33 |
+//! | tally | two transfers for each addition, all between packages if one is | Equations 8 and 9 |
+//! | data | nothing; ranks copy one after another | §4.2 |
+//!
+//! Edges E4 make those who poll a line in other stages readers of it too.
+
+use super::graph::{Act, Found, Graph, Kind, Op};
+use super::least::Times;
+use super::price::Priced;
+use super::reading::{Polls, Stealing};
+use super::together::Together;
+
+/// What is known of all acts before any path is followed.
+struct Facts<'a> {
+    readers: Vec<Vec<usize>>,
+    crowd_of: Vec<Option<usize>>,
+    /// The cost of each crowd's line.
+    crowds: Vec<f64>,
+    /// The cost of the line that each act writes and others poll, without that of its copy.
+    stolen: Vec<f64>,
+    /// What its first use cost, the copy into it included.
+    first: Vec<f64>,
+    together: &'a Together,
+}
+
+impl Priced<'_> {
+    /// The worst case, where transfers happen `together`.
+    pub(super) fn greatest(&self, together: &Together) -> Times {
+        let facts = self.facts(together);
+        let acts = &self.graph.acts;
+        let mut times = Times {
+            cost: vec![0.0; acts.len()],
+            start: vec![0.0; acts.len()],
+            finish: vec![0.0; acts.len()],
+            cause: vec![None; acts.len()],
+            order: (self.graph.crowds.iter())
+                .map(|crowd| (crowd.clone(), None))
+                .collect(),
+        };
+        for (index, act) in acts.iter().enumerate() {
+            let begin = act.before.map_or(0.0, |before| times.finish[before]);
+            let mut best = (begin, self.by_itself(index, act, &facts), act.before);
+            for &of in &act.after {
+                let (start, cost, cause) = match facts.crowd_of[of] {
+                    Some(crowd) => {
+                        // Whoever came last, and then all of them.
+                        let come = times.start[of];
+                        (come, facts.crowds[crowd] + self.rest(act), Some(of))
+                    }
+                    None if self.waits(index) => (times.finish[of], self.rest(act), Some(of)),
+                    None => (times.finish[of], best.1, Some(of)),
+                };
+                if start + cost > best.0 + best.1 {
+                    best = (start, cost, cause);
+                }
+            }
+            if let Some(crowd) = facts.crowd_of[index] {
+                let last = &mut times.order[crowd].1;
+                if last.is_none_or(|last| begin > times.start[last]) {
+                    *last = Some(index);
+                }
+            }
+            (times.start[index], times.cost[index], times.cause[index]) = best;
+            times.finish[index] = best.0 + best.1;
+        }
+        times
+    }
+
+    fn facts<'a>(&self, together: &'a Together) -> Facts<'a> {
+        let acts = &self.graph.acts;
+        let readers = self.graph.readers();
+        let mut pollers: Vec<Vec<usize>> = (readers.iter())
+            .map(|waits| waits.iter().map(|&wait| acts[wait].rank).collect())
+            .collect();
+        for &(wait, change) in &self.graph.e4 {
+            pollers[change].push(acts[wait].rank);
+        }
+        for ranks in &mut pollers {
+            ranks.sort_unstable();
+            ranks.dedup();
+        }
+        let mut facts = Facts {
+            readers,
+            crowd_of: self.graph.crowd_of(),
+            crowds: Vec::new(),
+            stolen: vec![0.0; acts.len()],
+            first: vec![0.0; acts.len()],
+            together,
+        };
+        for (index, act) in acts.iter().enumerate() {
+            let Some(store) = act.store else { continue };
+            facts.first[index] = match (store.found, act.before) {
+                (Found::Again, Some(before)) => self.first_use(&acts[before], store.line),
+                _ => self.store(act, store),
+            };
+            if matches!(act.op, Op::Write | Op::Add) {
+                facts.stolen[index] = self.stolen(index, act, &pollers[index], together);
+            }
+        }
+        facts.crowds = (self.graph.crowds.iter())
+            .map(|crowd| self.crowd(crowd, &facts))
+            .collect();
+        facts
+    }
+
+    /// What the act before cost that wrote to the same line.
+    fn first_use(&self, act: &Act, line: usize) -> f64 {
+        let store = act.store.filter(|store| store.line == line);
+        store.map_or(0.0, |store| self.store(act, store))
+    }
+
+    /// What an act costs a rank that comes to it along its own acts.
+    fn by_itself(&self, index: usize, act: &Act, facts: &Facts<'_>) -> f64 {
+        let rest = self.rest(act);
+        if let Some(crowd) = facts.crowd_of[index] {
+            return facts.crowds[crowd] + rest;
+        }
+        match act.op {
+            Op::Wait => match act.after.as_slice() {
+                [] => self.act(act, 1),
+                sources => {
+                    let line = |&of: &usize| match facts.crowd_of[of] {
+                        Some(crowd) => facts.crowds[crowd],
+                        None => facts.first[of] + facts.stolen[of],
+                    };
+                    rest + sources.iter().map(line).fold(0.0, f64::max)
+                }
+            },
+            Op::Write | Op::Add => {
+                let found = act.store.map(|store| store.found);
+                let polled = self.reading.polls == Polls::Overlapped
+                    && act.before.is_some_and(|before| {
+                        self.graph.acts[before].op == Op::Write && !facts.readers[before].is_empty()
+                    });
+                let first = match found {
+                    Some(Found::Untouched) if polled => 0.0,
+                    Some(Found::Again) => 0.0,
+                    _ => facts.first[index],
+                };
+                first + facts.stolen[index] + rest
+            }
+            Op::Copy => {
+                let load = act.load.map_or(0.0, |touch| match touch.found {
+                    Found::With(other) => {
+                        let line = &self.graph.lines[touch.line];
+                        let copies = facts.together.copies(index);
+                        let together = facts.together.of(index);
+                        match line.kind {
+                            Kind::Data => {
+                                let one = match act.lines {
+                                    1 => self.seats.transfer(other, act.rank),
+                                    _ => self.load(act, touch, 1, together),
+                                };
+                                let all = one * copies as f64;
+                                all.max(self.load(act, touch, copies, together))
+                            }
+                            _ => self.load(act, touch, 1, together),
+                        }
+                    }
+                    _ => self.load(act, touch, 1, 1),
+                });
+                load + self.store_after_load(act)
+            }
+        }
+    }
+
+    /// What else the act does but for polling and changing a line: reads a value to add.
+    fn rest(&self, act: &Act) -> f64 {
+        match (act.op, act.load) {
+            (Op::Add, Some(touch)) => self.load(act, touch, 1, 1),
+            _ => 0.0,
+        }
+    }
+
+    /// What `pollers` steal of the line that an act writes.
+    fn stolen(&self, index: usize, act: &Act, pollers: &[usize], together: &Together) -> f64 {
+        let Some(store) = act.store.filter(|_| !pollers.is_empty()) else {
+            return 0.0;
+        };
+        let crosses = |&rank: &usize| self.seats.crosses(act.rank, rank);
+        let mut transfers: Vec<f64> = (pollers.iter())
+            .map(|&rank| self.seats.transfer(act.rank, rank))
+            .collect();
+        let any_crosses = pollers.iter().any(crosses);
+        let congested = together.transfer(index).filter(|_| any_crosses);
+        if let Some(congested) = congested {
+            let last = pollers.iter().position(crosses).unwrap_or(0);
+            transfers[last] = transfers[last].max(congested);
+        }
+        let last = transfers.iter().copied().fold(0.0, f64::max);
+        let sum: f64 = transfers.iter().sum();
+        match self.graph.lines[store.line].kind {
+            Kind::Data => 0.0,
+            // One writer and one who polls: n-writers with n = 1.
+            Kind::Flag | Kind::Tally if pollers.len() == 1 => 2.0 * last,
+            Kind::Flag | Kind::Notice | Kind::Tally => {
+                match [self.reading.inside, self.reading.across][usize::from(any_crosses)] {
+                    Stealing::EachReader => sum,
+                    Stealing::EachReaderAndFetch => sum + last,
+                    Stealing::EachReaderNearAndFetch => {
+                        self.seats.near() * pollers.len() as f64 + last
+                    }
+                    Stealing::TwicePerReader => 2.0 * sum,
+                    Stealing::OnePerOperation => 2.0 * last,
+                }
+            }
+        }
+    }
+
+    /// The line of a crowd: its first use, and two transfers for each addition.
+    fn crowd(&self, crowd: &[usize], facts: &Facts<'_>) -> f64 {
+        let graph: &Graph = self.graph;
+        let acts = crowd.iter().map(|&index| &graph.acts[index]);
+        let home = graph.acts[crowd[0]]
+            .store
+            .map_or(0, |store| graph.lines[store.line].home);
+        let taken = |act: &Act| self.seats.transfer(act.rank, home);
+        let any_crosses = acts.clone().any(|act| self.seats.crosses(act.rank, home));
+        let each: f64 = match any_crosses {
+            true => self.seats.costs().transfer[3] * crowd.len() as f64,
+            false => acts.map(taken).sum(),
+        };
+        facts.first[crowd[0]] + 2.0 * each
+    }
+}

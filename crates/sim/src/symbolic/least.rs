@@ -1,0 +1,198 @@
+//! T_min: the critical path, in time (§2.4).
+//!
+//! Every act begins when those before it along E1 and E2 have ended. Acts of a crowd (E3) take their line
+//! one after another, in the order in which their ranks come, which is the best one: whoever waits for
+//! them waits for all. With [`Overlap::Ignored`] that wait begins after the last arrival and *all*
+//! additions, as the paper's critical path visits each of them.
+
+use super::graph::Found;
+use super::price::Priced;
+use super::reading::{Crossings, Overlap};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// When each act happens.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Times {
+    /// What it costs, by act.
+    pub cost: Vec<f64>,
+    /// When what it waits for has happened.
+    pub start: Vec<f64>,
+    /// When it has ended.
+    pub finish: Vec<f64>,
+    /// The act whose end it waited for, on the critical path to it.
+    pub(super) cause: Vec<Option<usize>>,
+    /// The order of each crowd, and the member that came last.
+    pub(super) order: Vec<(Vec<usize>, Option<usize>)>,
+}
+
+/// A crowd's line while its members take it.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    order: Vec<usize>,
+    /// When the line is free.
+    free: f64,
+    /// All costs of members so far.
+    sum: f64,
+    /// When the last one came, and who it was.
+    latest: f64,
+    last: Option<usize>,
+}
+
+impl Priced<'_> {
+    /// The best case.
+    pub(super) fn least(&self) -> Times {
+        let acts = &self.graph.acts;
+        let (crowd_of, readers) = (self.graph.crowd_of(), self.graph.readers());
+        let readers_of = |act: usize| {
+            let sources = acts[act].after.iter();
+            sources.map(|&of| readers[of].len()).max().unwrap_or(1)
+        };
+        let mut next: Vec<Option<usize>> = vec![None; acts.len()];
+        let mut missing: Vec<usize> = Vec::with_capacity(acts.len());
+        for (index, act) in acts.iter().enumerate() {
+            if let Some(before) = act.before {
+                next[before] = Some(index);
+            }
+            missing.push(act.after.len() + usize::from(act.before.is_some()));
+        }
+        let mut queues: Vec<Queue> = self.graph.crowds.iter().map(|_| Queue::default()).collect();
+        let mut times = Times {
+            cost: vec![0.0; acts.len()],
+            start: vec![0.0; acts.len()],
+            finish: vec![0.0; acts.len()],
+            cause: vec![None; acts.len()],
+            order: Vec::new(),
+        };
+        // By time, then by number: times are not negative, so their bits are in their order.
+        let mut ready: BinaryHeap<Reverse<(u64, usize)>> = (0..acts.len())
+            .filter(|&act| missing[act] == 0)
+            .map(|act| Reverse((0, act)))
+            .collect();
+        while let Some(Reverse((_, act))) = ready.pop() {
+            match crowd_of[act] {
+                Some(crowd) => self.join(act, &mut queues[crowd], &mut times),
+                None => {
+                    self.meet(act, &crowd_of, &queues, &mut times);
+                    times.cost[act] = match self.last_of_crowd(act, &crowd_of, &queues) {
+                        Some(fetch) => fetch,
+                        None => self.act(&acts[act], readers_of(act)),
+                    };
+                    times.finish[act] = times.start[act] + times.cost[act];
+                }
+            }
+            for &then in readers[act].iter().chain(&next[act]) {
+                if times.finish[act] > times.start[then] {
+                    times.start[then] = times.finish[act];
+                    times.cause[then] = Some(act);
+                } else if times.cause[then].is_none() {
+                    times.cause[then] = Some(act);
+                }
+                missing[then] -= 1;
+                if missing[then] == 0 {
+                    ready.push(Reverse((times.start[then].to_bits(), then)));
+                }
+            }
+        }
+        times.order = queues
+            .into_iter()
+            .map(|queue| (queue.order, queue.last))
+            .collect();
+        times
+    }
+
+    /// An addition: takes the line from whoever added before.
+    fn join(&self, index: usize, queue: &mut Queue, times: &mut Times) {
+        let act = &self.graph.acts[index];
+        let come = times.start[index];
+        let value = act.load.map_or(0.0, |touch| self.load(act, touch, 1, 1));
+        let take = match (queue.order.last(), act.store) {
+            (None, Some(touch)) => self.store(act, self.as_first(index, touch)),
+            (Some(&before), Some(touch)) => {
+                let home = self.graph.lines[touch.line].home;
+                match self.reading.crossings {
+                    Crossings::EachAddition => {
+                        self.taken_from(self.graph.acts[before].rank, act.rank, home)
+                    }
+                    // Counted where all are known, by the wait.
+                    Crossings::Fewest => self.seats.near(),
+                }
+            }
+            (_, None) => 0.0,
+        };
+        times.cost[index] = value + take;
+        times.finish[index] = come.max(queue.free) + value + take;
+        if come < queue.free {
+            times.cause[index] = queue.order.last().copied();
+        }
+        queue.free = times.finish[index];
+        queue.sum += value + take;
+        if queue.last.is_none() || come > queue.latest {
+            (queue.latest, queue.last) = (come, Some(index));
+        }
+        queue.order.push(index);
+    }
+
+    /// The touch of a crowd's first member, whoever that was when it was taken down.
+    fn as_first(&self, index: usize, touch: super::graph::Touch) -> super::graph::Touch {
+        let crowd = self
+            .graph
+            .crowds
+            .iter()
+            .find(|crowd| crowd.contains(&index));
+        let first = crowd.and_then(|crowd| self.graph.acts[crowd[0]].store);
+        match first {
+            // What one finds with itself another one finds with it.
+            Some(first) if first.found == Found::Own || first.found == Found::Again => touch,
+            Some(first) => first,
+            None => touch,
+        }
+    }
+
+    /// When a wait for a crowd can begin.
+    fn meet(&self, act: usize, crowd_of: &[Option<usize>], queues: &[Queue], times: &mut Times) {
+        if self.reading.overlap == Overlap::Counted {
+            return;
+        }
+        for &of in &self.graph.acts[act].after {
+            let Some(queue) = crowd_of[of].map(|crowd| &queues[crowd]) else {
+                continue;
+            };
+            let end = queue.latest + queue.sum;
+            if end >= times.start[act] {
+                times.start[act] = end;
+                times.cause[act] = queue.order.last().copied();
+            }
+        }
+    }
+
+    /// What a wait for a crowd costs: fetching the line from whoever added last.
+    fn last_of_crowd(
+        &self,
+        act: usize,
+        crowd_of: &[Option<usize>],
+        queues: &[Queue],
+    ) -> Option<f64> {
+        let index = act;
+        let act = &self.graph.acts[index];
+        let crowd = crowd_of[*act.after.last().filter(|_| self.waits(index))?]?;
+        let (line, last) = (act.load?.line, *queues[crowd].order.last()?);
+        let home = self.graph.lines[line].home;
+        let adder = |member: usize| self.graph.acts[member].rank;
+        match self.reading.crossings {
+            Crossings::EachAddition => Some(self.taken_from(adder(last), act.rank, home)),
+            Crossings::Fewest => {
+                // Package by package, that of the wait last: one crossing for each other package.
+                let places = self.seats.places();
+                let mut others: Vec<u32> = (queues[crowd].order.iter())
+                    .map(|&member| places[adder(member)].package)
+                    .filter(|&package| package != places[act.rank].package)
+                    .collect();
+                others.sort_unstable();
+                others.dedup();
+                let far = self.seats.costs().transfer[3] - self.seats.near();
+                Some(self.seats.near() + far * others.len() as f64)
+            }
+        }
+    }
+}

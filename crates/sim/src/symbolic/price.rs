@@ -1,0 +1,122 @@
+//! What one act costs by rules 1 to 5 (§2.4), whatever comes before it.
+
+use super::graph::{Act, Found, Graph, Kind, Op, Touch};
+use super::reading::{Crossings, Lying, Reading};
+use super::seats::Seats;
+
+/// A graph with costs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Priced<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) seats: &'a Seats,
+    pub(super) reading: &'a Reading,
+}
+
+impl Priced<'_> {
+    /// The whole act in the best case, when `readers` ranks fetch at once what it waits for.
+    pub(super) fn act(&self, act: &Act, readers: usize) -> f64 {
+        let load = act
+            .load
+            .map_or(0.0, |touch| self.load(act, touch, readers, 1));
+        load + self.store_after_load(act)
+    }
+
+    /// What the act stores: nothing for its own cache if it has loaded from there too, which counts
+    /// once, and nothing for what many lines' time includes.
+    pub(super) fn store_after_load(&self, act: &Act) -> f64 {
+        let Some(store) = act.store else {
+            return 0.0;
+        };
+        let own = |touch: Touch| touch.found == Found::Own;
+        let counted = act.load.is_some_and(own) && own(store);
+        let included = act.lines > 1 && own(store) && act.load.is_some();
+        if counted || included {
+            return 0.0;
+        }
+        self.store(act, store)
+    }
+
+    /// Fetches what the act reads: `together` ranks copy over the same link at the same time.
+    pub(super) fn load(&self, act: &Act, touch: Touch, readers: usize, together: usize) -> f64 {
+        let costs = self.seats.costs();
+        let own = costs.transfer[0] * act.lines as f64;
+        match touch.found {
+            // The first line of several is there already; the others are not.
+            Found::Again if act.lines > 1 => match self.graph.lines[touch.line].kind {
+                Kind::Data => 0.0,
+                _ => own,
+            },
+            Found::Again => 0.0,
+            Found::Own => own,
+            Found::Untouched => self.first(act, touch),
+            Found::With(other) => {
+                let class = self.seats.class(other, act.rank);
+                let kind = self.graph.lines[touch.line].kind;
+                let contended = self.reading.contention && class > 0;
+                match costs.contention.filter(|_| contended) {
+                    _ if act.lines > 1 => self.many(act, class, readers, together),
+                    // A flag has one reader by its nature, and so has what is added up.
+                    Some(contention) if kind == Kind::Notice => contention.time(readers.max(1)),
+                    Some(contention) if kind == Kind::Data && readers > 1 => {
+                        contention.time(readers)
+                    }
+                    _ => costs.transfer[class],
+                }
+            }
+        }
+    }
+
+    /// Several lines: Equations 4 and 5, and where readers hold each other up the intercept and slope of
+    /// Equation 2 with the slope per line (§4.2.2).
+    fn many(&self, act: &Act, class: usize, readers: usize, together: usize) -> f64 {
+        let costs = self.seats.costs();
+        let lines = costs.lines[class];
+        match costs.contention.filter(|_| self.reading.contention) {
+            Some(contention) if readers > 1 && class > 0 => {
+                contention.time(readers) + lines.per_line * act.lines as f64
+            }
+            _ => lines.time(together, act.lines),
+        }
+    }
+
+    /// Takes what the act writes.
+    pub(super) fn store(&self, act: &Act, touch: Touch) -> f64 {
+        let lines = act.lines as f64;
+        match touch.found {
+            Found::Again => 0.0,
+            Found::Own => self.seats.costs().transfer[0] * lines,
+            Found::Untouched => self.first(act, touch),
+            Found::With(other) => self.seats.transfer(other, act.rank) * lines,
+        }
+    }
+
+    /// Rule 1: a line that nobody has touched.
+    fn first(&self, act: &Act, touch: Touch) -> f64 {
+        let line = &self.graph.lines[touch.line];
+        let lying = match line.kind {
+            Kind::Flag => self.reading.flags,
+            Kind::Notice => self.reading.notices,
+            Kind::Tally => self.reading.tallies,
+            Kind::Data => Lying::Memory,
+        };
+        let one = match lying {
+            Lying::Memory => self.seats.costs().memory,
+            Lying::Polled => self.seats.transfer(line.home, act.rank),
+        };
+        one * act.lines as f64
+    }
+
+    /// What it costs to take a line from a rank that has added to it: to the next one, or to whoever
+    /// polls it, at `home`.
+    pub(super) fn taken_from(&self, adder: usize, next: usize, home: usize) -> f64 {
+        match self.reading.crossings {
+            Crossings::EachAddition => self.seats.transfer(adder, home),
+            Crossings::Fewest => self.seats.transfer(adder, next),
+        }
+    }
+
+    /// Whether an act is a wait.
+    pub(super) fn waits(&self, act: usize) -> bool {
+        self.graph.acts[act].op == Op::Wait
+    }
+}

@@ -1,0 +1,115 @@
+//! How the paper's rules are read where they leave a choice, or where its equations make different ones.
+//!
+//! The [default](Reading::default) is one set of rules for everything. Each of the others is needed
+//! for some of the equations; docs/symbolic.md says which, and where the paper contradicts itself.
+
+/// A reading of CLa's rules (§2.3, §2.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Whether who comes early to a line that many add to saves time.
+    pub overlap: Overlap,
+    /// Whether readers of one line hold each other up, on machines where they do.
+    pub contention: bool,
+    /// Whether transfers over one link between packages at the same time hold each other up; of
+    /// concern for T_max alone.
+    pub congestion: bool,
+    /// Which additions to a line take a link between packages.
+    pub crossings: Crossings,
+    /// Whether the first looks at lines that one rank writes in a row overlap; T_max alone.
+    pub polls: Polls,
+    /// What those who poll a line cost whoever writes it, in one package; T_max alone.
+    pub inside: Stealing,
+    /// The same where one of them is in another package.
+    pub across: Stealing,
+    /// Where flags lie that one rank writes and one reads: of messages, loans and notifications.
+    pub flags: Lying,
+    /// Where lines lie that one rank writes and several read.
+    pub notices: Lying,
+    /// Where lines lie that several ranks add to.
+    pub tallies: Lying,
+}
+
+/// Whether additions by ranks that come early happen while others are awaited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overlap {
+    /// No: the critical path visits every addition after the last arrival (§2.4, and what §5.1 calls
+    /// an upper bound for T_min).
+    Ignored,
+    /// Yes: each addition happens when its rank and the line are free.
+    Counted,
+}
+
+/// Which additions to one line take a link between packages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crossings {
+    /// Each one of a rank that is not in the collector's package (Equations 7 and 11).
+    EachAddition,
+    /// One for each other package: the order of additions with the fewest such transfers (text of §2.4).
+    Fewest,
+}
+
+/// Whether first looks at lines from memory overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Polls {
+    /// Each line that is written costs its own (Equations 12, 13, 24 and 28).
+    Serial,
+    /// Lines written in a row, each polled by another rank, cost the first of them (Equations 23
+    /// and 25).
+    Overlapped,
+}
+
+/// What n ranks that poll a line cost whoever writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stealing {
+    /// One transfer each (§2.3 *n-readers*; Equations 17, 19 and 31).
+    EachReader,
+    /// One transfer each, and the last fetch (Equation 33; 30 across packages).
+    EachReaderAndFetch,
+    /// One transfer each as if all were near, and the last fetch (Equation 18).
+    EachReaderNearAndFetch,
+    /// Two transfers each, as if they were as many writers (Equation 26).
+    TwicePerReader,
+    /// Two transfers, however many they are (Equation 28).
+    OnePerOperation,
+}
+
+/// Where a line lies before its first use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lying {
+    /// In no cache (rule 1 of §2.4, §2.5).
+    Memory,
+    /// In the cache of whoever polls it, as when the operation is repeated.
+    Polled,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self {
+            overlap: Overlap::Ignored,
+            contention: true,
+            congestion: true,
+            crossings: Crossings::EachAddition,
+            polls: Polls::Serial,
+            inside: Stealing::EachReaderAndFetch,
+            across: Stealing::EachReaderAndFetch,
+            flags: Lying::Memory,
+            notices: Lying::Memory,
+            tallies: Lying::Memory,
+        }
+    }
+}
+
+impl Reading {
+    /// The default for an operation that is repeated: no line comes from memory, and who comes early
+    /// saves time.
+    #[must_use]
+    pub fn repeated() -> Self {
+        Self {
+            overlap: Overlap::Counted,
+            flags: Lying::Polled,
+            notices: Lying::Polled,
+            tallies: Lying::Polled,
+            ..Self::default()
+        }
+    }
+}

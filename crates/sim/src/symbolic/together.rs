@@ -1,0 +1,124 @@
+//! Which transfers happen at the same time: congestion of a link between packages, and copies of the same
+//! data (§2.4).
+//!
+//! Transfers congest a link where they have different start and end points, and where the paths before
+//! them cost about the same: here, in the best case they begin less than `R_R` apart, a transfer in a
+//! package. They are as many as there are different starts, or different ends if those are fewer. Copies
+//! of the same data coincide where one begins before the other ends.
+
+use super::graph::{Found, Kind, Op};
+use super::least::Times;
+use super::price::Priced;
+use std::collections::BTreeSet;
+
+/// A transfer between packages.
+struct Crossing {
+    /// The act that fetches.
+    act: usize,
+    /// The line that is fetched, and by whom.
+    from: usize,
+    to: usize,
+    begin: f64,
+}
+
+/// What happens at the same time as each act.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Together {
+    /// How many transfers take the same link, by the act that fetches.
+    crossings: Vec<usize>,
+    /// What one line costs on a link that is congested, by the act that wrote it.
+    congested: Vec<Option<f64>>,
+    /// How many copy the same data, by act.
+    copies: Vec<usize>,
+}
+
+impl Together {
+    /// How many transfers take the same link as that of this act, itself included; at least 1.
+    pub(super) fn of(&self, act: usize) -> usize {
+        self.crossings[act].max(1)
+    }
+
+    /// What one line costs that this act writes, where its transfer is on a congested link.
+    pub(super) fn transfer(&self, act: usize) -> Option<f64> {
+        self.congested[act]
+    }
+
+    /// How many ranks copy the data that this act copies while it does so, itself included.
+    pub(super) fn copies(&self, act: usize) -> usize {
+        self.copies[act].max(1)
+    }
+}
+
+impl Priced<'_> {
+    /// Looks which transfers coincide when everything goes as fast as it can.
+    pub(super) fn together(&self, times: &Times) -> Together {
+        let acts = &self.graph.acts;
+        let mut together = Together {
+            crossings: vec![0; acts.len()],
+            congested: vec![None; acts.len()],
+            copies: vec![0; acts.len()],
+        };
+        self.count_copies(times, &mut together);
+        if !self.reading.congestion {
+            return together;
+        }
+        let crossings = self.crossings(times);
+        for one in &crossings {
+            let near = self.seats.near();
+            let same = |other: &&Crossing| (other.begin - one.begin).abs() < near;
+            let all = crossings.iter().filter(same);
+            let (from, to): (BTreeSet<_>, BTreeSet<_>) =
+                all.map(|other| (other.from, other.to)).unzip();
+            let count = from.len().min(to.len());
+            together.crossings[one.act] = count;
+            if count < 2 {
+                continue;
+            }
+            let cost = self.seats.costs().lines[3].time(count, 1);
+            for &of in &acts[one.act].after {
+                let worst = together.congested[of].map_or(cost, |other| other.max(cost));
+                together.congested[of] = Some(worst);
+            }
+        }
+        together
+    }
+
+    fn crossings(&self, times: &Times) -> Vec<Crossing> {
+        let crossing = |(index, act): (usize, &super::graph::Act)| {
+            let touch = act.load?;
+            let Found::With(other) = touch.found else {
+                return None;
+            };
+            self.seats.crosses(other, act.rank).then(|| Crossing {
+                act: index,
+                from: touch.line,
+                to: act.rank,
+                begin: times.start[index],
+            })
+        };
+        let acts = self.graph.acts.iter().enumerate();
+        acts.filter_map(crossing).collect()
+    }
+
+    fn count_copies(&self, times: &Times, together: &mut Together) {
+        let acts = &self.graph.acts;
+        let mut by_line: Vec<Vec<usize>> = vec![Vec::new(); self.graph.lines.len()];
+        for (index, act) in acts.iter().enumerate() {
+            let Some(touch) = act.load.filter(|_| act.op == Op::Copy) else {
+                continue;
+            };
+            let theirs = matches!(touch.found, Found::With(_));
+            if theirs && self.graph.lines[touch.line].kind == Kind::Data {
+                by_line[touch.line].push(index);
+            }
+        }
+        for copies in by_line {
+            for &one in &copies {
+                let same = |&&other: &&usize| {
+                    times.start[other] < times.finish[one] && times.start[one] < times.finish[other]
+                };
+                together.copies[one] = copies.iter().filter(same).count();
+            }
+        }
+    }
+}
