@@ -131,13 +131,15 @@ impl<'a> Analysis<'a> {
             let Some(crowd) = at.and_then(|cause| crowd_of[cause]) else {
                 continue;
             };
-            if crowd_of[act] == Some(crowd) {
+            let (order, Some(last)) = &times.order[crowd] else {
                 continue;
+            };
+            let waits = self.graph.acts()[act].after.contains(&order[0]);
+            if waits {
+                // The path visits all of it, and goes on where the last one came from.
+                path.extend(order.iter().rev());
+                at = self.graph.acts()[*last].before;
             }
-            // A wait for a crowd: the path visits all of it, and goes on where the last one came from.
-            let (order, last) = &times.order[crowd];
-            path.extend(order.iter().rev());
-            at = last.and_then(|last| self.graph.acts()[last].before);
         }
         path.reverse();
         path

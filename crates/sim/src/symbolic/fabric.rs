@@ -19,7 +19,7 @@
 
 use super::graph::{Graph, Kind};
 use super::run::{Stuck, World, run};
-use crate::drive::Open;
+use crate::drive::{Bytes, Job, Open};
 use corecast_coll::groups::{Group, Groups};
 use corecast_wire::Fabric;
 use corecast_wire::notice::NOTICE_PAYLOAD_BYTES as LINE_BYTES;
@@ -427,4 +427,36 @@ pub fn record(
         Some(failure) => Err(failure),
         None => ended.map(|()| world.into_inner().ledger.into_graph()),
     }
+}
+
+/// Runs a call of any collective, and takes its graph down.
+///
+/// # Errors
+///
+/// As [`record`].
+///
+/// # Cost
+///
+/// As [`record`].
+///
+/// # Examples
+///
+/// ```
+/// use corecast_coll::Plans;
+/// use corecast_plan::Tree;
+/// use corecast_sim::drive::{Call, Collective, Job};
+/// use corecast_sim::symbolic::{Analysis, Reading, Seats, record_job};
+///
+/// let plans = Plans::of_tree(&Tree::from_children(0, vec![vec![1], vec![]])?);
+/// let call = Call::new(Collective::Broadcast, "messages", 0, 56)?;
+/// let graph = record_job(&Job::new(&call, &plans)?)?;
+/// let bounds = Analysis::new(&graph, &Seats::sandy_bridge(2), &Reading::default()).bounds();
+/// // R_L + R_I to copy into the flag's line, R_R for it, R_L to copy out of it.
+/// assert!((bounds.t_min - (2.3 + 70.0 + 35.0 + 2.3)).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn record_job(job: &Job) -> Result<Graph, Stuck> {
+    record(job.ranks(), job.groups(), |fabric, _| {
+        job.run(fabric, &Bytes::new(|_| ())).map(|_| ())
+    })
 }

@@ -22,7 +22,7 @@ pub struct Times {
     pub finish: Vec<f64>,
     /// The act whose end it waited for, on the critical path to it.
     pub(super) cause: Vec<Option<usize>>,
-    /// The order of each crowd, and the member that came last.
+    /// The order of each crowd, and where the path visits all of it, the member that came last.
     pub(super) order: Vec<(Vec<usize>, Option<usize>)>,
 }
 
@@ -94,9 +94,10 @@ impl Priced<'_> {
                 }
             }
         }
+        let visits_all = self.reading.overlap == Overlap::Ignored;
         times.order = queues
             .into_iter()
-            .map(|queue| (queue.order, queue.last))
+            .map(|queue| (queue.order, queue.last.filter(|_| visits_all)))
             .collect();
         times
     }

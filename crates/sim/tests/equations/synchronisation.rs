@@ -4,62 +4,12 @@ use crate::{R_I, R_Q, R_R, RANKS_MAX, bounds, equal, one_package, phi, two_packa
 use corecast_coll::barrier::Ways;
 use corecast_coll::groups::Groups;
 use corecast_plan::groups::Grouped;
+use corecast_sim::symbolic::published::Sharing::{DifferentLines, SameLine};
+use corecast_sim::symbolic::published::{many_to_one, one_to_many};
 use corecast_sim::symbolic::{
-    Crossings, Graph, Kind, Lying, Polls, Reading, Seats, Stealing, record, trace,
+    Crossings, Graph, Lying, Overlap, Polls, Reading, Seats, Stealing, record,
 };
 use corecast_wire::Fabric;
-
-/// Figure 4a: n ranks add to one line that rank 0 polls.
-fn many_to_one_same_line(n: usize) -> Graph {
-    let make = |lines: &mut corecast_sim::symbolic::Lines<'_>| lines.line("f", Kind::Tally, 0);
-    let traced = trace(n + 1, make, |hand, &flag| match hand.rank() {
-        0 => hand.wait(flag, n),
-        _ => hand.add(flag),
-    });
-    traced.unwrap()
-}
-
-/// Figure 4b: n ranks write a line each, and rank 0 polls one after another.
-fn many_to_one_different_lines(n: usize) -> Graph {
-    let traced = trace(
-        n + 1,
-        |lines| -> Vec<_> {
-            let line = |i| lines.line(format!("f {i}"), Kind::Flag, 0);
-            (1..=n).map(line).collect()
-        },
-        |hand, flags| match hand.rank() {
-            0 => flags.iter().for_each(|&flag| hand.wait(flag, 1)),
-            rank => hand.write(flags[rank - 1]),
-        },
-    );
-    traced.unwrap()
-}
-
-/// Figure 8a: rank 0 writes one line that n ranks poll.
-fn one_to_many_same_line(n: usize) -> Graph {
-    let make = |lines: &mut corecast_sim::symbolic::Lines<'_>| lines.line("f", Kind::Notice, 1);
-    let traced = trace(n + 1, make, |hand, &flag| match hand.rank() {
-        0 => hand.write(flag),
-        _ => hand.wait(flag, 1),
-    });
-    traced.unwrap()
-}
-
-/// Figure 8b: rank 0 writes n lines, each of which one rank polls.
-fn one_to_many_different_lines(n: usize) -> Graph {
-    let traced = trace(
-        n + 1,
-        |lines| -> Vec<_> {
-            let line = |i| lines.line(format!("f {i}"), Kind::Flag, i);
-            (1..=n).map(line).collect()
-        },
-        |hand, flags| match hand.rank() {
-            0 => flags.iter().for_each(|&flag| hand.write(flag)),
-            rank => hand.wait(flags[rank - 1], 1),
-        },
-    );
-    traced.unwrap()
-}
 
 /// All splits of up to [`RANKS_MAX`] ranks in two packages with somebody far away; all of few, some of
 /// many.
@@ -73,7 +23,7 @@ fn splits() -> impl Iterator<Item = (usize, usize)> {
 #[test]
 fn equations_6_and_8_many_to_one_over_the_same_line() {
     for n in 1..RANKS_MAX {
-        let graph = many_to_one_same_line(n);
+        let graph = many_to_one(n, SameLine);
         let (count, what) = (n as f64, format!("{n} ranks"));
         let found = bounds(&graph, &one_package(n + 1), &Reading::default());
         equal(found.t_min, R_I + count * R_R, &what);
@@ -88,7 +38,7 @@ fn equations_6_and_8_many_to_one_over_the_same_line() {
 fn equations_7_and_9_many_to_one_over_the_same_line_between_packages() {
     for (near, far) in splits() {
         let (n, what) = (near + far, format!("{near} near, {far} far"));
-        let graph = many_to_one_same_line(n);
+        let graph = many_to_one(n, SameLine);
         let seats = two_packages(near, far);
         let found = bounds(&graph, &seats, &Reading::default());
         let (s, q) = (near as f64, far as f64);
@@ -107,7 +57,7 @@ fn equations_7_and_9_many_to_one_over_the_same_line_between_packages() {
 #[test]
 fn equations_10_and_12_many_to_one_over_different_lines() {
     for n in 1..RANKS_MAX {
-        let graph = many_to_one_different_lines(n);
+        let graph = many_to_one(n, DifferentLines);
         let (count, what) = (n as f64, format!("{n} ranks"));
         let found = bounds(&graph, &one_package(n + 1), &Reading::default());
         equal(found.t_min, R_I + count * R_R, &what);
@@ -126,7 +76,7 @@ fn equations_10_and_12_many_to_one_over_different_lines() {
 fn equations_11_and_13_many_to_one_over_different_lines_between_packages() {
     for (near, far) in splits() {
         let what = format!("{near} near, {far} far");
-        let graph = many_to_one_different_lines(near + far);
+        let graph = many_to_one(near + far, DifferentLines);
         let found = bounds(&graph, &two_packages(near, far), &Reading::default());
         let (s, q) = (near as f64, far as f64);
         equal(found.t_min, R_I + s * R_R + q * R_Q, &what);
@@ -150,7 +100,7 @@ const EACH_READER: Reading = {
 
 /// [`Reading::default`], as a constant.
 const DEFAULT: Reading = Reading {
-    overlap: corecast_sim::symbolic::Overlap::Ignored,
+    overlap: Overlap::Ignored,
     contention: true,
     congestion: true,
     crossings: Crossings::EachAddition,
@@ -166,7 +116,7 @@ const DEFAULT: Reading = Reading {
 fn equations_14_and_17_one_to_many_over_the_same_line() {
     assert_eq!(DEFAULT, Reading::default());
     for n in 1..RANKS_MAX {
-        let graph = one_to_many_same_line(n);
+        let graph = one_to_many(n, SameLine);
         let (count, what) = (n as f64, format!("{n} ranks"));
         let seats = one_package(n + 1);
         let found = bounds(&graph, &seats, &EACH_READER);
@@ -185,7 +135,7 @@ fn equations_15_and_18_one_to_many_over_the_same_line_between_packages() {
     };
     for (near, far) in splits() {
         let (n, what) = ((near + far) as f64, format!("{near} near, {far} far"));
-        let graph = one_to_many_same_line(near + far);
+        let graph = one_to_many(near + far, SameLine);
         let found = bounds(&graph, &two_packages(near, far), &reading);
         equal(found.t_min, R_I + R_Q, &what);
         equal(found.t_max, R_I + n * R_R + R_Q, &what);
@@ -195,7 +145,7 @@ fn equations_15_and_18_one_to_many_over_the_same_line_between_packages() {
 #[test]
 fn equations_16_and_19_one_to_many_over_the_same_line_on_xeon_phi() {
     for n in 1..RANKS_MAX {
-        let graph = one_to_many_same_line(n);
+        let graph = one_to_many(n, SameLine);
         let (count, what) = (n as f64, format!("{n} ranks"));
         let found = bounds(&graph, &Seats::xeon_phi(n + 1), &EACH_READER);
         equal(found.t_min, phi::R_I + phi::t_c(n), &what);
@@ -218,7 +168,7 @@ const OVERLAPPED: Reading = Reading {
 #[test]
 fn equations_20_22_23_and_25_one_to_many_over_different_lines() {
     for n in 1..RANKS_MAX {
-        let graph = one_to_many_different_lines(n);
+        let graph = one_to_many(n, DifferentLines);
         let (count, what) = (n as f64, format!("{n} ranks"));
         let found = bounds(&graph, &one_package(n + 1), &OVERLAPPED);
         equal(found.t_min, count * R_I + R_R, &what);
@@ -237,7 +187,7 @@ fn equations_20_22_23_and_25_one_to_many_over_different_lines() {
 fn equations_21_and_24_one_to_many_over_different_lines_between_packages() {
     for (near, far) in splits() {
         let what = format!("{near} near, {far} far");
-        let graph = one_to_many_different_lines(near + far);
+        let graph = one_to_many(near + far, DifferentLines);
         let found = bounds(&graph, &two_packages(near, far), &Reading::default());
         let (s, q) = (near as f64, far as f64);
         equal(found.t_min, (s + q) * R_I + R_Q, &what);

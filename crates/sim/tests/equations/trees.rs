@@ -5,7 +5,7 @@ use corecast_coll::groups::Groups;
 use corecast_coll::{Fragments, Route, reduce};
 use corecast_plan::Tree;
 use corecast_sim::drive::{Bytes, Open};
-use corecast_sim::symbolic::{Costs, Graph, Kind, LineId, Reading, Seats, Stealing, record, trace};
+use corecast_sim::symbolic::{Costs, Graph, Reading, Seats, Stealing, published, record};
 use corecast_wire::Fabric;
 
 /// All trees of up to six members by their parents, a smaller rank each, and some of up to
@@ -60,85 +60,6 @@ fn by_levels(tree: &Tree, rank: usize, level: &dyn Fn(usize) -> f64) -> f64 {
     level(children.len()) + below.fold(0.0, f64::max)
 }
 
-/// Lines of Figures 12 and 16, for each rank.
-struct Lines {
-    pflag: Vec<LineId>,
-    sflag: Vec<LineId>,
-    data: Vec<LineId>,
-    /// Where each rank's parent reads what it brings; the parent's own memory.
-    buffer: Vec<LineId>,
-}
-
-fn run(
-    tree: &Tree,
-    body: impl Fn(&corecast_sim::symbolic::Hand<'_>, &Lines, Option<usize>, &[usize]),
-) -> Graph {
-    let n = tree.len();
-    let parents: Vec<Option<usize>> = (0..n)
-        .map(|rank| (0..n).find(|&parent| tree.children(parent).contains(&rank)))
-        .collect();
-    let traced = trace(
-        n,
-        |lines| {
-            let mut each = |name: &str, kind: Kind, home: &dyn Fn(usize) -> usize| -> Vec<LineId> {
-                let line = |rank| lines.line(format!("{name} {rank}"), kind, home(rank));
-                (0..n).map(line).collect()
-            };
-            Lines {
-                pflag: each("pflag", Kind::Notice, &|r| {
-                    *tree.children(r).first().unwrap_or(&r)
-                }),
-                sflag: each("sflag", Kind::Tally, &|rank| rank),
-                data: each("mydata", Kind::Data, &|rank| rank),
-                buffer: each("buffer", Kind::Data, &|rank| parents[rank].unwrap_or(rank)),
-            }
-        },
-        |hand, lines| {
-            let rank = hand.rank();
-            body(hand, lines, parents[rank], tree.children(rank));
-        },
-    );
-    traced.unwrap()
-}
-
-/// Figure 12, Algorithm 6, the data in the flag's line.
-fn one_line_broadcast(tree: &Tree) -> Graph {
-    run(tree, |hand, lines, parent, children| {
-        let me = hand.rank();
-        if let Some(parent) = parent {
-            hand.wait(lines.pflag[parent], 1);
-            hand.copy(lines.pflag[parent], lines.data[me], 1);
-        }
-        if !children.is_empty() {
-            hand.copy(lines.data[me], lines.pflag[me], 1);
-            hand.write(lines.pflag[me]);
-            hand.wait(lines.sflag[me], children.len());
-        }
-        if let Some(parent) = parent {
-            hand.add(lines.sflag[parent]);
-        }
-    })
-}
-
-/// Figure 16, Algorithm 7.
-fn one_line_reduction(tree: &Tree) -> Graph {
-    run(tree, |hand, lines, parent, children| {
-        let me = hand.rank();
-        if !children.is_empty() {
-            hand.write(lines.pflag[me]);
-            hand.wait(lines.sflag[me], children.len());
-            for &child in children {
-                hand.add_from(lines.data[me], lines.buffer[child]);
-            }
-        }
-        if let Some(parent) = parent {
-            hand.wait(lines.pflag[parent], 1);
-            hand.copy(lines.data[me], lines.buffer[me], 1);
-            hand.add(lines.sflag[parent]);
-        }
-    })
-}
-
 #[test]
 fn equation_32_broadcast() {
     let each_reader = Reading {
@@ -146,7 +67,7 @@ fn equation_32_broadcast() {
         ..Reading::default()
     };
     for tree in trees() {
-        let graph = one_line_broadcast(&tree);
+        let graph = published::broadcast(&tree, None);
         let what = format!("{tree:?}");
         // Equations 14 and 6, 17 and 8. T_data is R_L: the child copies from a line that it has; the
         // parent's copy of what it has just written counts once (rule 3), but for the root's.
@@ -166,7 +87,7 @@ fn equation_32_broadcast() {
 #[test]
 fn equations_33_and_34_reduction() {
     for tree in trees() {
-        let graph = one_line_reduction(&tree);
+        let graph = published::reduction(&tree, None);
         let what = format!("{tree:?}");
         let found = bounds(&graph, &one_package(tree.len()), &Reading::default());
         let least = |k: usize| R_I + 2.0 * ((k + 1) as f64 * R_R + R_L);
