@@ -203,9 +203,10 @@ fn single_use_lines_have_no_edges_e4() {
                 (0..n).map(&mut of).collect()
             },
             |hand, flags| {
-                for round in 0..rounds {
+                let mine = &flags[hand.rank()];
+                for (round, &flag) in mine.iter().enumerate() {
                     let value = if single_use { 1 } else { round + 1 };
-                    hand.write(flags[hand.rank()][round]);
+                    hand.write(flag);
                     let peer = (hand.rank() + n - (1 << round)) % n;
                     hand.wait(flags[peer][round], value);
                 }
