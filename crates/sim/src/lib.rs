@@ -7,6 +7,8 @@
 //! - [`machine`], [`memory`] and [`engine`] are a machine in virtual time: caches that keep lines coherent,
 //!   networks and memories with queues, and a coroutine per rank.
 //! - [`fabric`] lays the wires of a team out on it, and predicts what a call costs.
+//! - [`symbolic`] takes down what an algorithm does to which line, and finds how long that takes at least
+//!   and at most.
 #![forbid(unsafe_code)]
 
 pub mod drive;
@@ -15,6 +17,7 @@ pub mod fabric;
 pub mod machine;
 pub mod memory;
 pub mod server;
+pub mod symbolic;
 pub mod trace;
 
 /// Virtual time, in thousandths of a machine's unit. Whole numbers, so that sums do not depend on their
@@ -30,4 +33,3 @@ pub(crate) fn ticks(units: f64) -> Time {
 pub(crate) fn units(time: Time) -> f64 {
     time as f64 / 1000.0
 }
-pub mod symbolic;
