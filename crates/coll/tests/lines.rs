@@ -151,7 +151,7 @@ fn lines_work_behind_a_segment() {
             options.algorithms.broadcast = Some(broadcast::Algorithm::Groups);
         }
         std::thread::scope(|scope| {
-            let enter = |rank: usize| {
+            for rank in 0..n {
                 let (name, options, counts) = (&name, &options, &counts);
                 scope.spawn(move || {
                     // All but the founder's plans are thrown away.
@@ -163,13 +163,8 @@ fn lines_work_behind_a_segment() {
                         meet(member, counts, 100, true);
                         broadcasts(member);
                     });
-                })
-            };
-            // Joined by hand: the end of a scope is nothing that ThreadSanitizer sees.
-            let threads: Vec<_> = (0..n).map(enter).collect();
-            threads
-                .into_iter()
-                .for_each(|thread| thread.join().unwrap());
+                });
+            }
         });
     }
 }

@@ -14,7 +14,7 @@ use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::thread::{self, ScopedJoinHandle};
+use std::thread;
 
 /// Offers of one direction that stand at a time.
 const OFFERS: usize = 8;
@@ -32,14 +32,6 @@ fn drain(desk: &mut Desk, link: usize) -> (Vec<usize>, Vec<u8>) {
         all.extend_from_slice(piece.bytes());
     }
     (lengths, all)
-}
-
-/// Joins by hand: a scope that ends joins as well, but out of sight of ThreadSanitizer.
-fn join<'s>(threads: impl IntoIterator<Item = ScopedJoinHandle<'s, ()>>) {
-    let threads: Vec<_> = threads.into_iter().collect();
-    for thread in threads {
-        thread.join().unwrap();
-    }
 }
 
 /// What one rank does in one step of a program.
@@ -135,11 +127,11 @@ fn programs_agree_with_a_model() {
             }
         }
         thread::scope(|scope| {
-            join(ranks.iter_mut().enumerate().map(|(rank, ends)| {
+            for (rank, ends) in ranks.iter_mut().enumerate() {
                 let steps = &steps;
                 let mut data = vec![0; len];
-                scope.spawn(move || run(rank, ends, &mut data, grain, steps, seed))
-            }));
+                scope.spawn(move || run(rank, ends, &mut data, grain, steps, seed));
+            }
         });
     }
 }
@@ -216,7 +208,7 @@ fn long_loans_arrive_whole() {
         let mut ranks = team(shape, 6, 4096);
         let data = bytes(1, 1_000_003);
         thread::scope(|scope| {
-            join(ranks.iter_mut().enumerate().map(|(rank, ends)| {
+            for (rank, ends) in ranks.iter_mut().enumerate() {
                 let data = &data;
                 scope.spawn(move || {
                     bulk::scope_to_read(ends, data, 1, |ends, window| {
@@ -229,8 +221,8 @@ fn long_loans_arrive_whole() {
                         }
                         ends.settle();
                     });
-                })
-            }));
+                });
+            }
         });
     }
 }
@@ -500,7 +492,7 @@ fn a_panic_takes_loans_back() {
         const SAW_NOTHING: u32 = 2;
         let (state, done) = (AtomicU32::new(0), AtomicBool::new(false));
         thread::scope(|scope| {
-            let reader = scope.spawn(|| {
+            scope.spawn(|| {
                 let Some(piece) = one.desk.borrow(0).unwrap() else {
                     state.store(SAW_NOTHING, Ordering::Release);
                     return;
@@ -532,7 +524,6 @@ fn a_panic_takes_loans_back() {
             data.fill(2);
             let began = state.load(Ordering::Acquire) == READS;
             assert!(!began || done.load(Ordering::Acquire), "not waited for");
-            join([reader]);
         });
         assert!(ranks[1].desk.borrow(0).unwrap().is_none());
     }
