@@ -17,6 +17,7 @@
 //! chance: the same algorithm gives the same graph.
 
 mod analysis;
+pub mod choose;
 mod costs;
 mod draw;
 mod fabric;

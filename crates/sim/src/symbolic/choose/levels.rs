@@ -1,0 +1,90 @@
+//! Trees level by level: the best number of children for each number of ranks below a parent.
+
+/// How the ranks that are not children are split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Split {
+    /// Among the children.
+    Children,
+    /// Among the children and their parent, which goes on with another group (§3.2, §4.1.2).
+    ChildrenAndParent,
+}
+
+/// The best levels for each number of ranks below a parent.
+#[derive(Clone, Debug)]
+pub(super) struct Levels {
+    split: Split,
+    /// By ranks below: how many of them are children.
+    children: Vec<usize>,
+    /// By ranks below: what all levels cost together.
+    cost: Vec<f64>,
+}
+
+impl Levels {
+    /// For up to `most` ranks below. A level with k children costs `last(k)` where they have no children,
+    /// and `upper(k)` more than what is below where they have. As costs grow with the number of ranks, even
+    /// shares are best.
+    pub(super) fn new(
+        most: usize,
+        split: Split,
+        last: impl Fn(usize) -> f64,
+        upper: impl Fn(usize) -> f64,
+    ) -> Self {
+        let of = |level: &dyn Fn(usize) -> f64| (1..=most).map(level).collect::<Vec<f64>>();
+        let (last, upper) = (of(&last), of(&upper));
+        let mut levels = Self {
+            split,
+            children: vec![0],
+            cost: vec![0.0],
+        };
+        for below in 1..=most {
+            let cost = |k: usize| match below - k {
+                0 => last[k - 1],
+                _ => upper[k - 1] + levels.cost[levels.largest(below, k)],
+            };
+            let best = (1..=below).min_by(|&a, &b| cost(a).total_cmp(&cost(b)));
+            let best = best.unwrap_or(1);
+            let cost = cost(best);
+            levels.children.push(best);
+            levels.cost.push(cost);
+        }
+        levels
+    }
+
+    /// How many of `below` ranks are children.
+    pub(super) fn children(&self, below: usize) -> usize {
+        self.children[below]
+    }
+
+    /// The largest share, with k children.
+    fn largest(&self, below: usize, k: usize) -> usize {
+        let shares = match self.split {
+            Split::Children => k,
+            Split::ChildrenAndParent => k + 1,
+        };
+        (below - k).div_ceil(shares)
+    }
+
+    /// The groups of each of `ranks`, of which the first is the root, added to `lists`.
+    pub(super) fn grow(&self, ranks: &[usize], lists: &mut [Vec<Vec<usize>>]) {
+        let Some((&root, others)) = ranks.split_first() else {
+            return;
+        };
+        if others.is_empty() {
+            return;
+        }
+        let (children, rest) = others.split_at(self.children(others.len()));
+        lists[root].push(children.to_vec());
+        let mut parents = children.to_vec();
+        if self.split == Split::ChildrenAndParent {
+            parents.push(root);
+        }
+        let mut from = 0;
+        for (place, &parent) in parents.iter().enumerate() {
+            let share = (rest.len() - from).div_ceil(parents.len() - place);
+            let mut part = vec![parent];
+            part.extend(&rest[from..from + share]);
+            from += share;
+            self.grow(&part, lists);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The optimiser over the model: which parameters and trees take least, by T_min, as the paper chooses
+//! ("we minimise T_min because T_max is usually too pessimistic", §2.3).
+//!
+//! Nothing here knows a formula. What a level or a round costs is what the graph of one level or round
+//! says; what is chosen is recorded as a whole, and its bounds are those of that graph. Equal ones are
+//! decided by T_max, then by fewer readers.
+//!
+//! | what | candidates | source |
+//! | --- | --- | --- |
+//! | [`dissemination`] | for each number of rounds the least m that reaches all; in two packages every m | Equations 27 and 29 |
+//! | [`several_m`] | all lists of factors, by dynamic programming | §3.3.1 |
+//! | [`notification`] | number of children of the root, the others evenly below them | §3.1, §3.2, Equation 26 |
+//! | [`broadcast`], [`reduction`] | the same | §4.1, §5.1, Equations 32 and 34 |
+//! | the same in two packages | children of the root in each package, each package's others below its own | §4.1.1 |
+
+mod levels;
+mod packages;
+mod report;
+mod rounds;
+mod trees;
+
+pub use report::report;
+pub use rounds::{Rounded, dissemination, several_m};
+pub use trees::{Chosen, Notified, broadcast, notification, reduction};
+
+use super::analysis::{Analysis, Bounds};
+use super::graph::Graph;
+use super::reading::Reading;
+use super::run::Stuck;
+use super::seats::Seats;
+use std::cmp::Ordering;
+
+/// Both bounds of a graph.
+fn bounds(graph: &Graph, seats: &Seats, reading: &Reading) -> Bounds {
+    Analysis::new(graph, seats, reading).bounds()
+}
+
+/// The graph of an algorithm that ends on any team.
+///
+/// # Panics
+///
+/// When the kernel has no memory for stacks.
+fn ended(graph: Result<Graph, Stuck>) -> Graph {
+    match graph {
+        Ok(graph) => graph,
+        Err(stuck) => panic!("every candidate ends: {stuck}"),
+    }
+}
+
+/// Which of two bounds is better.
+fn compare(a: Bounds, b: Bounds) -> Ordering {
+    let close = (a.t_min - b.t_min).abs() <= 1e-9 * a.t_min;
+    match close {
+        true => a.t_max.total_cmp(&b.t_max),
+        false => a.t_min.total_cmp(&b.t_min),
+    }
+}

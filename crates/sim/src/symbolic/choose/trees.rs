@@ -1,0 +1,204 @@
+//! Trees: notifications in and out, broadcasts and reductions.
+
+use super::super::analysis::Bounds;
+use super::super::fabric::record;
+use super::super::graph::Graph;
+use super::super::published::{self, Sharing};
+use super::super::reading::Reading;
+use super::super::seats::Seats;
+use super::levels::{Levels, Split};
+use super::packages::in_packages;
+use super::{bounds, ended};
+use corecast_coll::barrier::{self, Ways};
+use corecast_coll::groups::Groups;
+use corecast_plan::Tree;
+use corecast_plan::groups::Grouped;
+
+/// The best notification trees for a barrier over groups.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notified {
+    /// Towards rank 0.
+    pub fan_in: Grouped,
+    /// From rank 0.
+    pub fan_out: Grouped,
+    /// What the barrier over both takes, run as the collective.
+    pub bounds: Bounds,
+}
+
+/// A tree that was chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// With rank 0 as its root.
+    pub tree: Tree,
+    /// What the algorithm takes over it.
+    pub bounds: Bounds,
+}
+
+impl Chosen {
+    pub(super) fn new(tree: Tree, bounds: Bounds) -> Self {
+        Self { tree, bounds }
+    }
+
+    /// How many levels the tree has below its root.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        fn below(tree: &Tree, rank: usize) -> usize {
+            let children = tree.children(rank).iter();
+            children
+                .map(|&child| 1 + below(tree, child))
+                .max()
+                .unwrap_or(0)
+        }
+        below(&self.tree, 0)
+    }
+}
+
+/// One package of these costs, with a rank on each of `n` cores.
+fn one_package(seats: &Seats, n: usize) -> Seats {
+    Seats::of_packages(*seats.costs(), &vec![0; n])
+}
+
+/// What one level with k children takes, by its graph.
+fn level<'a>(
+    graph: impl Fn(usize) -> Graph + 'a,
+    seats: &'a Seats,
+    reading: &'a Reading,
+) -> impl Fn(usize) -> f64 + 'a {
+    move |k| bounds(&graph(k), &one_package(seats, k + 1), reading).t_min
+}
+
+/// Root 0, and one group of k children.
+fn flat(k: usize) -> Tree {
+    Grouped::flat(k + 1, 0).tree().clone()
+}
+
+/// Root 0 with k children, of which the first has a child.
+fn above_a_pair(k: usize) -> Tree {
+    let mut lists = vec![Vec::new(); k + 2];
+    lists[0].push((1..=k).collect());
+    lists[1].push(vec![k + 1]);
+    grouped(lists).tree().clone()
+}
+
+/// The tree of these lists.
+pub(super) fn grouped(lists: Vec<Vec<Vec<usize>>>) -> Grouped {
+    match Grouped::from_groups(0, lists) {
+        Ok(grouped) => grouped,
+        Err(error) => panic!("levels are a tree: {error}"),
+    }
+}
+
+/// The best notification trees of groups, each of which shares a line, for ranks in one package.
+///
+/// # Panics
+///
+/// When ranks have seats in several packages, or are fewer than two.
+///
+/// # Cost
+///
+/// Two graphs for each number of children, of as many ranks: n² acts; and that of the barrier.
+///
+/// # Source
+///
+/// CLa §3.1 and §3.2.
+#[must_use]
+pub fn notification(seats: &Seats, reading: &Reading) -> Notified {
+    let n = seats.ranks();
+    assert!(n > 1, "somebody notifies somebody");
+    let packages = seats.packages();
+    assert!(
+        packages.iter().all(|&package| package == packages[0]),
+        "trees of groups are chosen for one package"
+    );
+    let grow = |levels: &Levels| {
+        let ranks: Vec<usize> = (0..n).collect();
+        let mut lists = vec![Vec::new(); n];
+        levels.grow(&ranks, &mut lists);
+        grouped(lists)
+    };
+    let inward = |k| published::many_to_one(k, Sharing::SameLine);
+    let outward = |k| published::one_to_many(k, Sharing::SameLine);
+    // Whatever is below, a notification costs the same.
+    let inward = level(inward, seats, reading);
+    let outward = level(outward, seats, reading);
+    let fan_in = Levels::new(n - 1, Split::Children, &inward, &inward);
+    let fan_out = Levels::new(n - 1, Split::ChildrenAndParent, &outward, &outward);
+    let (fan_in, fan_out) = (grow(&fan_in), grow(&fan_out));
+    let bounds = bounds(&barrier_graph(&fan_in, &fan_out), seats, reading);
+    Notified {
+        fan_in,
+        fan_out,
+        bounds,
+    }
+}
+
+/// The collective over these groups.
+pub(super) fn barrier_graph(fan_in: &Grouped, fan_out: &Grouped) -> Graph {
+    let mut groups = Groups::new(fan_in.len());
+    let ways = Ways::all(fan_in, fan_out, &mut groups);
+    ended(record(fan_in.len(), &groups, |fabric, rank| {
+        barrier::groups(fabric, &ways[rank])
+    }))
+}
+
+/// The best tree for the paper's one-line broadcast ([`published::broadcast`]), from rank 0.
+///
+/// # Panics
+///
+/// With fewer than two ranks, or ranks in more than two packages.
+///
+/// # Cost
+///
+/// As [`notification`]; in two packages a graph for each number of children in each of them.
+///
+/// # Source
+///
+/// CLa §4.1, Equation 32.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_sim::symbolic::{Reading, Seats, choose};
+///
+/// // "The best dual-socket trees for Sandy Bridge are almost always flat" (§4.1.1).
+/// let best = choose::broadcast(&Seats::sandy_bridge(10), &Reading::default());
+/// assert_eq!(best.tree.children(0).len(), 9);
+/// ```
+#[must_use]
+pub fn broadcast(seats: &Seats, reading: &Reading) -> Chosen {
+    tree(seats, reading, published::broadcast)
+}
+
+/// The best tree for the paper's one-line reduction ([`published::reduction`]), to rank 0.
+///
+/// # Panics
+///
+/// As [`broadcast`].
+///
+/// # Cost
+///
+/// As [`broadcast`].
+///
+/// # Source
+///
+/// CLa §5.1, Equation 34.
+#[must_use]
+pub fn reduction(seats: &Seats, reading: &Reading) -> Chosen {
+    tree(seats, reading, published::reduction)
+}
+
+fn tree(seats: &Seats, reading: &Reading, algorithm: fn(&Tree, Option<&[u32]>) -> Graph) -> Chosen {
+    let n = seats.ranks();
+    assert!(n > 1, "somebody else takes part");
+    let of = |tree: &Tree| {
+        let alone = one_package(seats, tree.len());
+        bounds(&algorithm(tree, None), &alone, reading).t_min
+    };
+    let pair = of(&flat(1));
+    let last = |k| of(&flat(k));
+    let upper = |k| of(&above_a_pair(k)) - pair;
+    let levels = Levels::new(n - 1, Split::Children, last, upper);
+    in_packages(seats, &levels, |tree, packages| {
+        bounds(&algorithm(tree, packages), seats, reading)
+    })
+}
