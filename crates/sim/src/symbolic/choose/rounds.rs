@@ -55,9 +55,9 @@ fn rounded(rounds: &Rounds, m: usize, seats: &Seats, reading: &Reading) -> Round
 /// ```
 /// use corecast_sim::symbolic::{Reading, Seats, choose};
 ///
-/// // R_I = 2·R_R: two rounds of three lines each, not four rounds of one.
+/// // Two rounds of two lines each, not three rounds of one, for 280 ns instead of 315.
 /// let best = choose::dissemination(&Seats::sandy_bridge(8), &Reading::default());
-/// assert_eq!((best.m, best.bounds.t_min), (2, 2.0 * 70.0 + 3.0 * 35.0));
+/// assert_eq!((best.m, best.bounds.t_min), (2, 2.0 * (70.0 + 2.0 * 35.0)));
 /// ```
 #[must_use]
 pub fn dissemination(seats: &Seats, reading: &Reading) -> Rounded {
