@@ -1,14 +1,16 @@
 //! The optimiser over the symbolic model: against all candidates of small teams, against what the paper says
 //! of its own choices, and against the planner, which counts in another way.
 
+use corecast_coll::Plans;
 use corecast_coll::barrier::{LineSteps, Ways, m_way};
 use corecast_coll::groups::Groups;
-use corecast_model::builtin;
+use corecast_model::{CostModel, Place, Unit, builtin};
 use corecast_plan::groups::{Grouped, latency};
 use corecast_plan::{Operation, Rounds, Tree};
+use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::symbolic::{
     Analysis, Bounds, Costs, Crossings, Graph, Overlap, Reading, Seats, Stealing, choose,
-    published, record,
+    published, record, record_job,
 };
 
 fn bounds(graph: &Graph, seats: &Seats, reading: &Reading) -> Bounds {
@@ -298,4 +300,49 @@ fn the_document_is_what_the_model_says() {
     let differing: Vec<_> = numbers.clone().filter(|row| row[9] != row[10]).collect();
     assert!(differing.is_empty(), "{differing:?}");
     assert!(numbers.count() >= 60);
+}
+
+/// Costs of a machine that somebody has measured: each pair its own.
+fn measured(n: usize, random: &mut fastrand::Rng) -> CostModel {
+    let mut other = random.fork();
+    let send = |_, _| f64::from(random.u8(1..));
+    let receive = |_, _| f64::from(other.u8(1..));
+    CostModel::from_fn(Unit::Cycles, vec![0; n], send, receive).unwrap()
+}
+
+/// Where messages are measured, T_min of the collectives is what the planner predicts.
+#[test]
+fn the_planner_predicts_t_min_of_messages_on_measured_machines() {
+    let mut random = fastrand::Rng::with_seed(11);
+    let reading = Reading::default();
+    for _ in 0..200 {
+        let n = random.usize(2..=24);
+        let costs = measured(n, &mut random);
+        let places = (0..n as u32).map(|core| Place {
+            package: 0,
+            numa_node: 0,
+            core,
+        });
+        let seats = Seats::of_model(&costs, places.collect());
+        let tree = random_groups(n, &mut random).tree().clone();
+        let plans = Plans::of_tree(&tree);
+        let t_min = |collective, algorithm| {
+            let call = Call::new(collective, algorithm, tree.root(), 0).unwrap();
+            let graph = record_job(&Job::new(&call, &plans).unwrap()).unwrap();
+            bounds(&graph, &seats, &reading).t_min
+        };
+        let predicted = |operation| corecast_plan::cost::latency(&costs, &tree, operation);
+        assert_eq!(
+            t_min(Collective::Broadcast, "messages"),
+            predicted(Operation::Broadcast)
+        );
+        assert_eq!(
+            t_min(Collective::Barrier, "tree"),
+            predicted(Operation::Barrier)
+        );
+        let reversed = corecast_plan::cost::latency(&costs, &tree.reversed(), Operation::Reduce);
+        assert_eq!(t_min(Collective::Reduce, "messages"), reversed);
+        let rounds = Rounds::dissemination(n, 2).latency(&costs);
+        assert_eq!(t_min(Collective::Barrier, "dissemination"), rounds);
+    }
 }

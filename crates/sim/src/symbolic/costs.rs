@@ -2,7 +2,7 @@
 //!
 //! | field | in the paper | Sandy Bridge | Xeon Phi KNC | source |
 //! | --- | --- | --- | --- | --- |
-//! | [`Costs::transfer`] same core | `R_L` | 2.3 | 8.6 | Table 1 |
+//! | [`Costs::own`], [`Costs::transfer`] same core | `R_L` | 2.3 | 8.6 | Table 1 |
 //! | [`Costs::transfer`] same package | `R_R` | 35 | 235.8 | Table 1 |
 //! | [`Costs::transfer`] other package | `R_Q` | 94 | – | Table 1 |
 //! | [`Costs::memory`] | `R_I` | 70 | 277.7 | Table 1 |
@@ -81,7 +81,9 @@ impl ManyLines {
 pub struct Costs {
     /// Whoever is the first to touch a line.
     pub memory: f64,
-    /// One line from the cache of a thread of this class; the first entry is a thread's own cache.
+    /// One line from a thread's own cache.
+    pub own: f64,
+    /// One line from the cache of another thread of this class.
     pub transfer: [f64; 4],
     /// Fetching one line at once, where that costs more than doing so alone.
     pub contention: Option<Contention>,
@@ -161,6 +163,7 @@ impl Costs {
         let near = many(63.4, 11.1, 0.0, 0.0);
         Self {
             memory: 70.0,
+            own: 2.3,
             transfer: [2.3, 35.0, 35.0, 94.0],
             contention: None,
             // Table 3 knows two classes; in its own cache a thread takes R_L for each line.
@@ -178,6 +181,7 @@ impl Costs {
         let near = XEON_PHI_LINES[0].2;
         Self {
             memory: 277.7,
+            own: 8.6,
             transfer: [8.6, 235.8, 235.8, 235.8],
             contention: Some(XEON_PHI_CONTENTION[0].2),
             lines: [many(0.0, 8.6, 0.0, 0.0), near, near, near],
@@ -203,6 +207,7 @@ impl Costs {
         let base = lines.base.into_iter().fold(0.0, f64::max);
         Self {
             memory: lines.write,
+            own: lines.transfer[0],
             transfer: lines.transfer,
             contention: (slope > 0.0).then_some(contention(base, slope, 0.0)),
             lines: lines.transfer.map(|one| many(0.0, one, 0.0, 0.0)),
@@ -224,7 +229,11 @@ mod tests {
             let file = corecast_model::builtin(name).unwrap();
             let model = Costs::of_lines(file.costs().lines().unwrap().costs());
             assert_eq!(model.memory, costs.memory, "{name}");
-            assert_eq!(model.transfer, costs.transfer, "{name}");
+            assert_eq!(
+                (model.own, model.transfer),
+                (costs.own, costs.transfer),
+                "{name}"
+            );
             assert_eq!(model.contention, costs.contention, "{name}");
         }
     }

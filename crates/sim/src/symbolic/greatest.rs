@@ -158,7 +158,7 @@ impl Priced<'_> {
                         match line.kind {
                             Kind::Data => {
                                 let one = match act.lines {
-                                    1 => self.seats.transfer(other, act.rank),
+                                    1 => self.seats.transfer(line.kind, other, act.rank),
                                     _ => self.load(act, touch, 1, together),
                                 };
                                 let all = one * copies as f64;
@@ -187,9 +187,10 @@ impl Priced<'_> {
         let Some(store) = act.store.filter(|_| !pollers.is_empty()) else {
             return 0.0;
         };
+        let kind = self.graph.lines[store.line].kind;
         let crosses = |&rank: &usize| self.seats.crosses(act.rank, rank);
         let mut transfers: Vec<f64> = (pollers.iter())
-            .map(|&rank| self.seats.transfer(act.rank, rank))
+            .map(|&rank| self.seats.transfer(kind, act.rank, rank))
             .collect();
         let any_crosses = pollers.iter().any(crosses);
         let congested = together.transfer(index).filter(|_| any_crosses);
@@ -199,7 +200,7 @@ impl Priced<'_> {
         }
         let last = transfers.iter().copied().fold(0.0, f64::max);
         let sum: f64 = transfers.iter().sum();
-        match self.graph.lines[store.line].kind {
+        match kind {
             Kind::Data => 0.0,
             // One writer and one who polls: n-writers with n = 1.
             Kind::Flag | Kind::Tally if pollers.len() == 1 => 2.0 * last,
@@ -224,7 +225,7 @@ impl Priced<'_> {
         let home = graph.acts[crowd[0]]
             .store
             .map_or(0, |store| graph.lines[store.line].home);
-        let taken = |act: &Act| self.seats.transfer(act.rank, home);
+        let taken = |act: &Act| self.seats.transfer(Kind::Tally, act.rank, home);
         let any_crosses = acts.clone().any(|act| self.seats.crosses(act.rank, home));
         let each: f64 = match any_crosses {
             true => self.seats.costs().transfer[3] * crowd.len() as f64,

@@ -39,7 +39,7 @@ impl Priced<'_> {
     /// Fetches what the act reads: `together` ranks copy over the same link at the same time.
     pub(super) fn load(&self, act: &Act, touch: Touch, readers: usize, together: usize) -> f64 {
         let costs = self.seats.costs();
-        let own = costs.transfer[0] * act.lines as f64;
+        let own = costs.own * act.lines as f64;
         match touch.found {
             // The first line of several is there already; the others are not.
             Found::Again if act.lines > 1 => match self.graph.lines[touch.line].kind {
@@ -60,7 +60,7 @@ impl Priced<'_> {
                     Some(contention) if kind == Kind::Data && readers > 1 => {
                         contention.time(readers)
                     }
-                    _ => costs.transfer[class],
+                    _ => self.seats.transfer(kind, other, act.rank),
                 }
             }
         }
@@ -84,9 +84,12 @@ impl Priced<'_> {
         let lines = act.lines as f64;
         match touch.found {
             Found::Again => 0.0,
-            Found::Own => self.seats.costs().transfer[0] * lines,
+            Found::Own => self.seats.costs().own * lines,
             Found::Untouched => self.first(act, touch),
-            Found::With(other) => self.seats.transfer(other, act.rank) * lines,
+            Found::With(other) => {
+                let kind = self.graph.lines[touch.line].kind;
+                self.seats.transfer(kind, other, act.rank) * lines
+            }
         }
     }
 
@@ -100,8 +103,8 @@ impl Priced<'_> {
             Kind::Data => Lying::Memory,
         };
         let one = match lying {
-            Lying::Memory => self.seats.costs().memory,
-            Lying::Polled => self.seats.transfer(line.home, act.rank),
+            Lying::Memory => self.seats.first(line.kind, act.rank, line.home),
+            Lying::Polled => self.seats.transfer(line.kind, line.home, act.rank),
         };
         one * act.lines as f64
     }
@@ -110,8 +113,8 @@ impl Priced<'_> {
     /// polls it, at `home`.
     pub(super) fn taken_from(&self, adder: usize, next: usize, home: usize) -> f64 {
         match self.reading.crossings {
-            Crossings::EachAddition => self.seats.transfer(adder, home),
-            Crossings::Fewest => self.seats.transfer(adder, next),
+            Crossings::EachAddition => self.seats.transfer(Kind::Tally, adder, home),
+            Crossings::Fewest => self.seats.transfer(Kind::Tally, adder, next),
         }
     }
 

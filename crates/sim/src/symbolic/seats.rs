@@ -1,20 +1,27 @@
 //! Which thread sits where, and what that makes of the costs.
 
-use super::costs::Costs;
-use corecast_model::{Place, Proximity};
+use super::costs::{Costs, ManyLines};
+use super::graph::Kind;
+use corecast_model::{CostModel, Place, Proximity};
 
 /// A machine as the model sees it: costs, and a place for each rank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seats {
     costs: Costs,
     places: Vec<Place>,
+    /// What messages cost between each pair, where that was measured.
+    messages: Option<CostModel>,
 }
 
 impl Seats {
     /// These ranks at these places.
     #[must_use]
     pub fn new(costs: Costs, places: Vec<Place>) -> Self {
-        Self { costs, places }
+        Self {
+            costs,
+            places,
+            messages: None,
+        }
     }
 
     /// A core for each rank, on these packages, each of which is one NUMA node.
@@ -27,6 +34,56 @@ impl Seats {
         };
         let places = packages.iter().enumerate().map(place).collect();
         Self::new(costs, places)
+    }
+
+    /// A measured machine, or one of the model's: a message costs what `costs` say of its pair, so
+    /// `R_I` is its send and `R_R` its receive; lines that groups share, what they say of lines. Where they
+    /// say nothing of lines, shared ones cost what messages do on average in each class of proximity, and
+    /// what a rank finds in its own cache costs nothing, as it is in the time of the message.
+    ///
+    /// # Panics
+    ///
+    /// When there are not as many places as ranks.
+    ///
+    /// # Cost
+    ///
+    /// Linear in the number of pairs.
+    ///
+    /// # Examples
+    ///
+    /// T_min is then what the planner predicts.
+    ///
+    /// ```
+    /// use corecast_coll::Plans;
+    /// use corecast_model::Place;
+    /// use corecast_plan::{Operation, Pattern, RootChoice, plan};
+    /// use corecast_sim::drive::{Call, Collective, Job};
+    /// use corecast_sim::symbolic::{Analysis, Reading, Seats, record_job};
+    ///
+    /// let machine = corecast_model::synthetic("package:2 core:4 send=20,50 receive=60,190")?;
+    /// let costs = machine.costs();
+    /// let plans = Plans::of_pattern(costs, Pattern::Smelt, Some(0))?;
+    /// let call = Call::new(Collective::Broadcast, "messages", 0, 0)?;
+    /// let graph = record_job(&Job::new(&call, &plans)?)?;
+    /// let places = machine.machine().pus.iter().map(Place::from).collect();
+    /// let seats = Seats::of_model(costs, places);
+    /// let bounds = Analysis::new(&graph, &seats, &Reading::default()).bounds();
+    /// let planned = plan(costs, Pattern::Smelt, Operation::Broadcast, RootChoice::Rank(0))?;
+    /// assert_eq!(bounds.t_min, planned.latency);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn of_model(costs: &CostModel, places: Vec<Place>) -> Self {
+        let (ranks, given) = (costs.n(), places.len());
+        assert_eq!(ranks, given, "each rank has a place");
+        let lines = match costs.lines() {
+            Some(lines) => Costs::of_lines(lines.costs()),
+            None => of_messages(costs, &places),
+        };
+        Self {
+            messages: Some(costs.clone()),
+            ..Self::new(lines, places)
+        }
     }
 
     /// The paper's Sandy Bridge with its way to fill it: eight ranks on the first package, then the second
@@ -87,13 +144,50 @@ impl Seats {
         self.class(a, b) == Proximity::OtherPackage as usize
     }
 
-    /// One line from one rank's cache to another's.
-    pub(super) fn transfer(&self, a: usize, b: usize) -> f64 {
-        self.costs.transfer[self.class(a, b)]
+    /// One line from the cache of rank `from` to that of `to`.
+    pub(super) fn transfer(&self, kind: Kind, from: usize, to: usize) -> f64 {
+        match &self.messages {
+            _ if from == to => self.costs.own,
+            Some(messages) if kind == Kind::Flag => messages.receive(from, to),
+            _ => self.costs.transfer[self.class(from, to)],
+        }
+    }
+
+    /// The first access of `rank` to a line that `home` polls.
+    pub(super) fn first(&self, kind: Kind, rank: usize, home: usize) -> f64 {
+        match &self.messages {
+            Some(messages) if kind == Kind::Flag && rank != home => messages.send(rank, home),
+            _ => self.costs.memory,
+        }
     }
 
     /// The dearest transfer that stays in a package.
     pub(super) fn near(&self) -> f64 {
         self.costs.transfer[Proximity::SamePackage as usize]
+    }
+}
+
+/// Shared lines at the price of messages.
+fn of_messages(costs: &CostModel, places: &[Place]) -> Costs {
+    let mean = |class: Option<Proximity>| {
+        costs.class_means(|a, b| {
+            let here = places[a].proximity(&places[b]);
+            a != b && class.is_none_or(|class| class == here)
+        })
+    };
+    let (send, receive) = mean(None).unwrap_or((0.0, 0.0));
+    // A class that no pair is in is never asked for.
+    let transfer = Proximity::ALL.map(|class| mean(Some(class)).map_or(receive, |pair| pair.1));
+    Costs {
+        memory: send,
+        own: 0.0,
+        transfer,
+        contention: None,
+        lines: transfer.map(|per_line| ManyLines {
+            base: 0.0,
+            per_line,
+            per_line_and_thread: 0.0,
+            saved: 0.0,
+        }),
     }
 }
