@@ -70,6 +70,8 @@ enum Command {
     Plan(commands::plan::PlanArgs),
     /// Say which plan would run, and why
     Explain(commands::explain::ExplainArgs),
+    /// Predict a collective: run it on a simulated machine
+    Sim(commands::sim::SimArgs),
     /// Race Corecast's barriers against others on this machine
     Bench(commands::bench::BenchArgs),
     /// Start a program several times as one team of processes
@@ -93,6 +95,7 @@ fn main() -> ExitCode {
         Some(Command::Probe(args)) => commands::probe::run(&cli.global, args),
         Some(Command::Plan(args)) => commands::plan::run(&cli.global, args),
         Some(Command::Explain(args)) => commands::explain::run(&cli.global, args),
+        Some(Command::Sim(args)) => commands::sim::run(&cli.global, args),
         Some(Command::Bench(args)) => commands::bench::run(&cli.global, args),
         Some(Command::Run(args)) => commands::run::run(&cli.global, args),
         Some(Command::SessionRank(args)) => commands::bench::rank(&cli.global, args),

@@ -1,4 +1,7 @@
-//! What each rank does when.
+//! What each rank does when, and pictures of it.
+
+mod perfetto;
+mod svg;
 
 use crate::Time;
 
@@ -9,7 +12,7 @@ pub struct Span {
     pub rank: u32,
     /// What.
     pub name: &'static str,
-    /// With whom, or on which line.
+    /// With which rank, or on which of its shared lines.
     pub with: u32,
     /// From when, in thousandths of the machine's unit.
     pub start: Time,
@@ -67,5 +70,30 @@ impl Trace {
     /// The machine's unit.
     pub fn unit(&self) -> &str {
         &self.unit
+    }
+
+    /// Operations that a rank gives to another, each with the one that takes it: the k-th with the k-th.
+    fn pairs(&self) -> Vec<(Span, Span)> {
+        let gives = |name| match name {
+            "send" => Some("receive"),
+            "notify" => Some("wait"),
+            _ => None,
+        };
+        let mut taken = vec![false; self.spans.len()];
+        let given = self
+            .spans
+            .iter()
+            .filter_map(|span| Some((span, gives(span.name)?)));
+        let pair = |(span, name): (&Span, &str)| {
+            let takes = |index: &usize| {
+                let other = &self.spans[*index];
+                let same = other.name == name && other.rank == span.with && other.with == span.rank;
+                same && !taken[*index]
+            };
+            let index = (0..self.spans.len()).find(takes)?;
+            taken[index] = true;
+            Some((*span, self.spans[index]))
+        };
+        given.filter_map(pair).collect()
     }
 }

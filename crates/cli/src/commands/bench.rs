@@ -12,7 +12,7 @@ mod processes;
 mod sized;
 
 pub(crate) use processes::{RankArgs, rank};
-mod sizes;
+pub(super) mod sizes;
 
 use std::process::ExitCode;
 use std::sync::Arc;

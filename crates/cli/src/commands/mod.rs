@@ -7,4 +7,5 @@ pub(crate) mod explain;
 pub(crate) mod plan;
 pub(crate) mod probe;
 pub(crate) mod run;
+pub(crate) mod sim;
 pub(crate) mod topo;

@@ -102,9 +102,15 @@ impl Job {
                 }
                 job.fan_out = GroupRoute::fan_out(&plan, &mut groups);
             }
-            _ => {
-                job.broadcast = Route::all(plans.broadcast());
-                job.reduce = Route::all(plans.reduce());
+            // Routes know the way to every root, which takes memory: only those that are used.
+            (collective, _) => {
+                use Collective::{Allreduce, Broadcast, Reduce};
+                if matches!(collective, Broadcast | Allreduce) {
+                    job.broadcast = Route::all(plans.broadcast());
+                }
+                if matches!(collective, Reduce | Allreduce) {
+                    job.reduce = Route::all(plans.reduce());
+                }
             }
         }
         job.groups = groups;

@@ -16,7 +16,7 @@ mod run;
 mod stores;
 
 pub use cpu::Cpu;
-pub use run::{Options, Outcome, ServerUse, SimError, run};
+pub use run::{Options, Outcome, ServerUse, Setup, SimError, run};
 
 use crate::Time;
 use crate::memory::{self, Memory, Request};

@@ -7,9 +7,11 @@
 //! What a run costs is [`predict`]ed for one [`Job`](crate::drive::Job); the same source runs on hardware.
 
 mod predict;
+mod probe;
 mod wires;
 
 pub use predict::{Prediction, Setting, predict};
+pub use probe::costs;
 
 use crate::Time;
 use crate::drive::Open;
@@ -105,6 +107,13 @@ impl<'c, 'y> SimFabric<'c, 'y> {
     /// Begins another call: its windows are where those of the last one were.
     pub fn begin(&mut self) {
         self.opened = 0;
+    }
+
+    /// Waits until all `ranks` are here, without a message and free of charge. All go on at the same time, and
+    /// only what comes now is counted.
+    pub fn begin_measure(&mut self, ranks: usize) {
+        self.catch_up();
+        self.cpu.meet(ranks);
     }
 
     /// The core that it runs on.

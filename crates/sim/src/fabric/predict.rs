@@ -88,9 +88,8 @@ pub fn predict(
         for _ in 0..warm_up {
             fabric.begin();
             let Ok(_) = shared.run(&mut fabric, &combine);
-            fabric.catch_up();
         }
-        fabric.cpu().meet(n);
+        fabric.begin_measure(n);
         let start = fabric.cpu().time();
         let late = fabric.cpu().chance(skew);
         fabric.cpu().pass(late);

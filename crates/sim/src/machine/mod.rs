@@ -10,9 +10,11 @@
 //! ```
 //!
 //! All costs are in the machine's unit, cycles or nanoseconds. The rooms: this one, the description;
-//! [`network`], how long a message is under way; [`known`], machines from the literature.
+//! [`network`], how long a message is under way; [`known`], machines by name and from the literature;
+//! [`pairs`], those of which only pairwise costs are known.
 pub mod known;
 pub mod network;
+pub mod pairs;
 
 use network::{Inner, Link};
 use std::fmt;
@@ -97,6 +99,11 @@ pub struct Costs {
     pub atomic: f64,
     /// Time of a core's cache for a request of somebody else.
     pub snoop: f64,
+    /// Time of a core's cache to give a copy up that somebody else takes away; at a home that tells many, for
+    /// each of them.
+    pub invalidate: f64,
+    /// From the arrival of a line or an answer until the core goes on.
+    pub fill: f64,
     /// Time of a shared cache for a request.
     pub shared: f64,
     /// Time of a home for a request.
@@ -224,6 +231,8 @@ impl Machine {
             costs.store,
             costs.atomic,
             costs.snoop,
+            costs.invalidate,
+            costs.fill,
             costs.shared,
             costs.home,
             costs.memory,

@@ -19,7 +19,14 @@ impl Memory {
         } = *request;
         let home = self.line(line).home;
         let (here, there) = (self.core_spot(home), self.core_spot(core));
-        let mut at = self.serve(Which::Cache(home), now);
+        let mut at = match core == home {
+            true => now,
+            false => self.serve(Which::Cache(home), now),
+        };
+        let fill = match core == home {
+            true => 0,
+            false => self.ticks.fill,
+        };
         if self.line(line).copy(home).is_none() {
             let whole = matches!(what, What::Fresh | What::Push);
             if !whole {
@@ -35,11 +42,11 @@ impl Memory {
                 self.count(Source::HomeCache, Some(home), core);
                 self.fill(core, line, State::Shared, at);
             }
-            return Outcome::Done(self.send(here, there, Load::Data, at));
+            return Outcome::Done(self.send(here, there, Load::Data, at) + fill);
         }
         if what == What::Own {
             // Nobody owns a line but its home: nothing to fetch.
-            return Outcome::Done(self.send(here, there, Load::Control, at));
+            return Outcome::Done(self.send(here, there, Load::Control, at) + fill);
         }
         let losers: Vec<u32> = self
             .line(line)
@@ -47,13 +54,15 @@ impl Memory {
             .iter()
             .map(|copy| copy.core)
             .collect();
-        let mut told = at;
+        let (mut told, mut tells) = (at, at);
         for loser in losers
             .into_iter()
             .filter(|&loser| loser != home && loser != core)
         {
-            let reached = self.send(here, self.core_spot(loser), Load::Control, at);
-            let served = self.serve(Which::Cache(loser), reached);
+            // The home tells one after the other.
+            tells += self.ticks.invalidate;
+            let reached = self.send(here, self.core_spot(loser), Load::Control, tells);
+            let served = self.serve(Which::Loser(loser), reached);
             self.invalidate(loser, line, served);
             told = told.max(self.send(self.core_spot(loser), here, Load::Control, served));
         }
@@ -62,6 +71,8 @@ impl Memory {
             self.count(Source::Pushed, Some(core), home);
         }
         if core != home {
+            // What the home has in its first cache is older now.
+            self.leave_first(home, line);
             self.wake(line, home, at);
         }
         if what == What::Add {
@@ -69,6 +80,6 @@ impl Memory {
         }
         self.lines[line as usize].busy = told;
         self.check(line);
-        Outcome::Done(self.send(here, there, Load::Control, told))
+        Outcome::Done(self.send(here, there, Load::Control, told) + fill)
     }
 }

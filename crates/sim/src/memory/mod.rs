@@ -97,6 +97,8 @@ pub(crate) struct Ticks {
     pub(crate) store: Time,
     pub(crate) atomic: Time,
     pub(crate) snoop: Time,
+    pub(crate) invalidate: Time,
+    pub(crate) fill: Time,
     pub(crate) shared: Time,
     pub(crate) home: Time,
     pub(crate) memory: Time,
@@ -139,6 +141,8 @@ impl Memory {
             store: ticks(costs.store),
             atomic: ticks(costs.atomic),
             snoop: ticks(costs.snoop),
+            invalidate: ticks(costs.invalidate),
+            fill: ticks(costs.fill),
             shared: ticks(costs.shared),
             home: ticks(costs.home),
             memory: ticks(costs.memory),
@@ -225,6 +229,7 @@ impl Memory {
         let ticks = &self.ticks;
         let (server, service) = match which {
             Which::Cache(core) => (&mut self.caches[core as usize], ticks.snoop),
+            Which::Loser(core) => (&mut self.caches[core as usize], ticks.invalidate),
             Which::Shared(group) => (&mut self.shared[group as usize], ticks.shared),
             Which::Home(home) => (&mut self.homes[home as usize], ticks.home),
             Which::Memory(memory) => {
@@ -385,7 +390,7 @@ impl Memory {
             _ => self.take(request, agent, at),
         };
         self.check(line);
-        Outcome::Done(done)
+        Outcome::Done(done + self.ticks.fill)
     }
 
     /// Whether a group's shared cache can answer without the line's home.
@@ -566,6 +571,8 @@ impl Memory {
 #[derive(Clone, Copy)]
 enum Which {
     Cache(u32),
+    /// A core's cache that only gives its copy up.
+    Loser(u32),
     Shared(u32),
     Home(u32),
     Memory(u32),

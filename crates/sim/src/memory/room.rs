@@ -86,6 +86,17 @@ impl Memory {
         }
     }
 
+    /// A core's copy stays in its second cache only.
+    pub(super) fn leave_first(&mut self, core: u32, line: u32) {
+        let entry = &mut self.lines[line as usize];
+        if let Ok(place) = entry.place(core)
+            && entry.copies[place].stamps[0] != 0
+        {
+            entry.copies[place].stamps[0] = 0;
+            self.private[core as usize][0].remove();
+        }
+    }
+
     /// Takes lines out of the second cache until it holds no more than it can, but not `kept`.
     fn make_room(&mut self, core: u32, kept: u32, at: Time) {
         while self.private[core as usize][1].is_over() {

@@ -44,8 +44,12 @@ impl Memory {
         let mut done = at;
         for loser in losers.into_iter().filter(|&loser| loser != core) {
             let reached = self.reach_core(agent, loser, at);
-            let served = self.serve(Which::Cache(loser), reached);
             let gives = from_core.filter(|&(from, _)| from == loser);
+            let which = match gives {
+                Some(_) => Which::Cache(loser),
+                None => Which::Loser(loser),
+            };
+            let served = self.serve(which, reached);
             let load = match gives {
                 Some((from, state)) => {
                     source = Some(Source::of(state));

@@ -12,7 +12,7 @@ const STEP: usize = 4;
 /// # Errors
 ///
 /// Words that are no size, and ranges that go down, quoted.
-pub(super) fn parse(list: &str) -> Result<Vec<usize>> {
+pub(in crate::commands) fn parse(list: &str) -> Result<Vec<usize>> {
     let mut sizes: Vec<usize> = Vec::new();
     let mut add = |size| {
         if !sizes.contains(&size) {

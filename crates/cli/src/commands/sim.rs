@@ -1,0 +1,314 @@
+//! `corecast sim`: a collective on a simulated machine, the same code that runs on hardware.
+
+mod place;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+use corecast_coll::{BarrierPlan, Plans};
+use corecast_sim::drive::{Call, Collective, Job};
+use corecast_sim::engine::Options;
+use corecast_sim::fabric::{Prediction, Setting, predict};
+use serde::Serialize;
+
+use self::place::Place;
+use super::bench::sizes;
+use crate::{Global, output, planning};
+
+/// Arguments of `corecast sim`.
+#[derive(Debug, Args)]
+pub(crate) struct SimArgs {
+    /// barrier, broadcast, reduce, allreduce, scatter, gather, allgather, alltoall, reduce_scatter or scan
+    #[arg(long, value_name = "OPERATION", default_value = "broadcast")]
+    op: String,
+
+    /// What the plan's tree is built by, as for corecast plan
+    #[arg(long, value_name = "PATTERN", default_value = "smelt")]
+    pattern: String,
+
+    /// An algorithm of docs/algorithms.md [default: what a team would choose by size]
+    #[arg(long, value_name = "NAME")]
+    algorithm: Option<String>,
+
+    /// Where the operation starts or ends: a rank, or auto for the plan's choice
+    #[arg(long, value_name = "RANK", default_value = "auto")]
+    root: String,
+
+    /// Hardware threads, or cores of a machine of parts; rank r is the r-th of them [default: all]
+    #[arg(long, visible_alias = "cores", value_name = "LIST")]
+    threads: Option<String>,
+
+    /// Bytes of a block of data, such as 8, 4K or 1M: what each rank gives or gets, in an alltoall what it gives each other one
+    #[arg(long, value_name = "BYTES", default_value = "8")]
+    size: String,
+
+    /// Of what is left to chance: --jitter and --skew
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Each transfer is late by up to so much, in the machine's unit
+    #[arg(long, value_name = "TIME", default_value_t = 0.0)]
+    jitter: f64,
+
+    /// Each rank comes late by up to so much, in the machine's unit
+    #[arg(long, value_name = "TIME", default_value_t = 0.0)]
+    skew: f64,
+
+    /// Calls before the one that counts
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    warm_up: usize,
+
+    /// Save who does what when as JSON for ui.perfetto.dev; - for standard output
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<String>,
+
+    /// Save the same as a picture; - for standard output
+    #[arg(long, value_name = "FILE")]
+    svg: Option<String>,
+}
+
+/// The contract of `--json`.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    schema: u32,
+    machine: &'a str,
+    op: &'static str,
+    algorithm: &'a str,
+    pattern: String,
+    root: usize,
+    size: usize,
+    threads: &'a [u32],
+    latency: f64,
+    unit: &'a str,
+    /// Bounds of the symbolic model, where it has some.
+    t_min: Option<f64>,
+    t_max: Option<f64>,
+    /// Lines that came to a core, by where they came from.
+    transfers: BTreeMap<&'static str, u64>,
+    invalidations: u64,
+    write_backs: u64,
+    /// When each rank was done.
+    ends: &'a [f64],
+    servers: Vec<ServerRow<'a>>,
+    /// The command that gives the same again.
+    replay: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ServerRow<'a> {
+    name: &'a str,
+    served: u64,
+    utilisation: f64,
+    wait_mean: f64,
+}
+
+/// Runs the command.
+pub(crate) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
+    let collective: Collective = args.op.parse()?;
+    let pattern = planning::pattern(&args.pattern)?;
+    let [size] = sizes::parse(&args.size)?[..] else {
+        bail!("--size {:?}: one size is simulated at a time", args.size);
+    };
+    for (flag, time) in [("--jitter", args.jitter), ("--skew", args.skew)] {
+        if !(0.0..1e9).contains(&time) {
+            bail!("{flag} {time}: a time of at least 0 and below 1e9 is needed");
+        }
+    }
+    if args.timeline.as_deref() == Some("-") && args.svg.as_deref() == Some("-") {
+        bail!("--timeline and --svg both to \"-\": standard output takes one of them");
+    }
+    let place = Place::open(global.machine.as_deref(), args.threads.as_deref())?;
+    let root = match args.root.as_str() {
+        "auto" => None,
+        text => Some(
+            text.parse::<usize>()
+                .ok()
+                .filter(|&r| r < place.cores.len())
+                .with_context(|| {
+                    format!(
+                        "--root {text:?}: a rank below {} or auto is needed",
+                        place.cores.len()
+                    )
+                })?,
+        ),
+    };
+    let plans = place.plans(pattern, root)?;
+    let bytes = bytes(collective, size, plans.len())?;
+    let usual = usual(collective, &plans, bytes);
+    let algorithm = args.algorithm.as_deref().unwrap_or(usual);
+    let root = root.unwrap_or(plans.broadcast().root());
+    let call = Call::new(collective, algorithm, root, bytes)?;
+    let job = Job::new(&call, &plans)?;
+    let setting = Setting {
+        warm_up: args.warm_up,
+        skew: args.skew,
+        options: Options {
+            seed: args.seed,
+            jitter: args.jitter,
+            trace: args.timeline.is_some() || args.svg.is_some(),
+            ..Options::default()
+        },
+    };
+    let replay = replay(global, args);
+    let found = predict(&place.machine, &place.cores, &job, &setting)
+        .with_context(|| format!("again with: {replay}"))?;
+    let mut on_output = false;
+    let title = format!(
+        "{collective}, {algorithm}, {size} bytes, pattern {pattern}, on {} cores of {}",
+        place.cores.len(),
+        place.machine.name
+    );
+    if let Some(path) = &args.timeline {
+        output::save(path, &found.trace.perfetto())?;
+        on_output |= path == "-";
+    }
+    if let Some(path) = &args.svg {
+        output::save(path, &found.trace.svg(&title))?;
+        on_output |= path == "-";
+    }
+    if on_output {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if global.json {
+        output::json(&Report {
+            schema: 1,
+            machine: &place.machine.name,
+            op: collective.name(),
+            algorithm,
+            pattern: pattern.to_string(),
+            root,
+            size,
+            threads: &place.threads,
+            latency: found.latency,
+            unit: &place.machine.unit,
+            t_min: None,
+            t_max: None,
+            transfers: transfers(&found),
+            invalidations: found.counts.invalidations,
+            write_backs: found.counts.write_backs,
+            ends: &found.ends,
+            servers: servers(&found),
+            replay,
+        })?;
+    } else {
+        output::print(&text(&title, &place, &found, &replay))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a rank brings, or the root of a scatter for all, with blocks of `size`.
+fn bytes(collective: Collective, size: usize, n: usize) -> Result<usize> {
+    use Collective::{Alltoall, Barrier, ReduceScatter, Scatter};
+    let blocks = match collective {
+        Barrier => 0,
+        Alltoall | ReduceScatter | Scatter => n,
+        _ => 1,
+    };
+    let most = 1 << 30;
+    let bytes = size
+        .checked_mul(blocks)
+        .filter(|bytes| bytes.checked_mul(n).is_some_and(|all| all <= most));
+    bytes.with_context(|| {
+        format!(
+            "--size {size}: the data of {n} ranks are beyond the {most} bytes that are simulated"
+        )
+    })
+}
+
+/// The algorithm of a team with these plans, unless another one is asked for.
+fn usual(collective: Collective, plans: &Plans, bytes: usize) -> &'static str {
+    match (collective, plans.barrier()) {
+        (Collective::Barrier, BarrierPlan::Rounds(_)) => "dissemination",
+        (Collective::Barrier, BarrierPlan::Groups { .. }) => "groups",
+        (Collective::Broadcast, _) if plans.broadcast_groups().is_some() && bytes <= 56 => "groups",
+        _ => collective.usual_algorithm(plans.len(), bytes),
+    }
+}
+
+fn transfers(found: &Prediction) -> BTreeMap<&'static str, u64> {
+    let mut all = BTreeMap::new();
+    for ((source, _), count) in &found.counts.transfers {
+        *all.entry(source.name()).or_default() += count;
+    }
+    all
+}
+
+/// Those that were busiest, first.
+fn servers(found: &Prediction) -> Vec<ServerRow<'_>> {
+    let mut rows: Vec<ServerRow<'_>> = found
+        .servers
+        .iter()
+        .map(|server| ServerRow {
+            name: &server.name,
+            served: server.served,
+            utilisation: server.utilisation,
+            wait_mean: server.wait_mean,
+        })
+        .collect();
+    rows.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
+    rows.truncate(16);
+    rows
+}
+
+/// The command line that gives the same again.
+fn replay(global: &Global, args: &SimArgs) -> String {
+    let mut words = vec!["corecast sim".to_owned()];
+    let mut add = |flag: &str, value: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,".contains(c);
+        words.push(match value.chars().all(plain) {
+            true => format!("{flag} {value}"),
+            false => format!("{flag} '{value}'"),
+        });
+    };
+    if let Some(machine) = &global.machine {
+        add("--machine", machine);
+    }
+    add("--op", &args.op);
+    add("--pattern", &args.pattern);
+    if let Some(algorithm) = &args.algorithm {
+        add("--algorithm", algorithm);
+    }
+    add("--root", &args.root);
+    if let Some(threads) = &args.threads {
+        add("--threads", threads);
+    }
+    add("--size", &args.size);
+    add("--seed", &args.seed.to_string());
+    add("--jitter", &args.jitter.to_string());
+    add("--skew", &args.skew.to_string());
+    add("--warm-up", &args.warm_up.to_string());
+    words.join(" ")
+}
+
+/// For people.
+fn text(title: &str, place: &Place, found: &Prediction, replay: &str) -> String {
+    let unit = &place.machine.unit;
+    let mut text = format!("{title}\n\nlatency {:.1} {unit}\n", found.latency);
+    let _ = writeln!(text, "invalidations {}", found.counts.invalidations);
+    for (name, count) in transfers(found) {
+        let _ = writeln!(text, "transfers, {} {count}", name.replace('_', " "));
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let mean = format!("mean wait, {unit}");
+    table.set_header(["server", "requests", "busy", &mean]);
+    for column in 1..4 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for server in servers(found).iter().take(8) {
+        table.add_row([
+            server.name.to_owned(),
+            server.served.to_string(),
+            format!("{:.1} %", 100.0 * server.utilisation),
+            format!("{:.1}", server.wait_mean),
+        ]);
+    }
+    let _ = write!(text, "\n{table}\n\nagain with: {replay}\n");
+    text
+}

@@ -1,0 +1,120 @@
+//! Which machine is simulated, on which of its cores, and what is known for planning there.
+
+use anyhow::{Context, Result, bail};
+use corecast_coll::Plans;
+use corecast_machine::CpuList;
+use corecast_model::CostModel;
+use corecast_plan::Pattern;
+use corecast_sim::fabric::costs;
+use corecast_sim::machine::{Machine, known, pairs};
+
+use crate::planning::Team;
+use crate::source;
+use crate::team::{self, TeamArgs};
+
+/// A machine and the cores that take part.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) machine: Machine,
+    /// By rank.
+    pub(super) cores: Vec<usize>,
+    /// Operating-system numbers by rank; of a machine of parts its cores.
+    pub(super) threads: Vec<u32>,
+    /// What messages cost there, unless that would take too long to find out.
+    costs: Option<CostModel>,
+}
+
+/// Most ranks whose pairwise costs are measured on a machine of parts: it takes a run for each pair.
+const MEASURED_RANKS_MAX: usize = 128;
+
+impl Place {
+    /// `parts:NAME`, or any machine with pairwise costs.
+    pub(super) fn open(machine: Option<&str>, threads: Option<&str>) -> Result<Self> {
+        match machine.and_then(|text| text.strip_prefix("parts:")) {
+            Some(name) => Self::of_parts(name, threads),
+            None => Self::of_costs(machine, threads),
+        }
+    }
+
+    fn of_parts(name: &str, threads: Option<&str>) -> Result<Self> {
+        let machine = known::named(name)?;
+        let count = machine.cores.len();
+        let list = threads.unwrap_or("all");
+        let threads: Vec<u32> = match threads {
+            None => (0..count as u32).collect(),
+            Some(list) => CpuList::in_order(list).with_context(|| format!("--threads {list:?}"))?,
+        };
+        let mut seen = vec![false; count];
+        for &thread in &threads {
+            let place = seen.get_mut(thread as usize);
+            if place.is_none_or(|seen| std::mem::replace(seen, true)) {
+                bail!(
+                    "--threads {list:?}: core {thread} is listed twice, or none of 0 to {}",
+                    count - 1
+                );
+            }
+        }
+        let cores: Vec<usize> = threads.iter().map(|&thread| thread as usize).collect();
+        if cores.is_empty() {
+            bail!("--threads \"\": at least one core is needed");
+        }
+        let few = cores.len() <= MEASURED_RANKS_MAX;
+        let costs = match few {
+            true => Some(costs(&machine, &cores)?),
+            false => None,
+        };
+        Ok(Self {
+            machine,
+            cores,
+            threads,
+            costs,
+        })
+    }
+
+    fn of_costs(machine: Option<&str>, threads: Option<&str>) -> Result<Self> {
+        let source = source::open(machine)?;
+        let args = TeamArgs {
+            threads: threads.map(str::to_owned),
+            subset: None,
+            placement: crate::team::Placement::Packed,
+        };
+        let team = Team::new(&source, team::members(&args, &source.file)?)?;
+        Ok(Self {
+            machine: pairs::machine(&team.machine, &team.costs),
+            cores: (0..team.threads.len()).collect(),
+            threads: team.threads,
+            costs: Some(team.costs),
+        })
+    }
+
+    /// Plans of a pattern.
+    pub(super) fn plans(&self, pattern: Pattern, root: Option<usize>) -> Result<Plans> {
+        let n = self.cores.len();
+        let packages = self.cores.iter().map(|&core| self.machine.package(core));
+        let packages: Vec<u32> = match &self.costs {
+            Some(costs) => costs.numa_nodes().to_vec(),
+            None => packages.collect(),
+        };
+        let plans = match &self.costs {
+            Some(costs) => Plans::of_pattern(&costs.without_lines(), pattern, root)?,
+            None => Plans::of_tree(&shape(pattern, n, root.unwrap_or(0))?),
+        };
+        Ok(plans.with_packages(packages)?)
+    }
+}
+
+/// The tree of a pattern that looks at no costs.
+fn shape(pattern: Pattern, n: usize, root: usize) -> Result<corecast_plan::Tree> {
+    use corecast_plan::patterns;
+    Ok(match pattern {
+        Pattern::Binary => patterns::binary(n, root),
+        Pattern::Fibonacci => patterns::fibonacci(n, root),
+        Pattern::Sequential => patterns::sequential(n, root),
+        Pattern::Chain => patterns::chain(n, root),
+        Pattern::Binomial => patterns::knomial(n, root, 2),
+        Pattern::Knomial { radix } => patterns::knomial(n, root, radix),
+        other => bail!(
+            "pattern \"{other}\" needs costs, and for {n} cores of parts they take too long to find out: take binomial, binary, fibonacci, knomial:K, chain or sequential, or at most {MEASURED_RANKS_MAX} cores"
+        ),
+    })
+}
