@@ -289,7 +289,8 @@ fn the_document_is_what_the_model_says() {
     assert_eq!(report.len(), document.len(), "write docs/choices.md anew");
     // As the document says of its last tables, whose rows have ten columns.
     let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect();
-    let rows: Vec<Vec<String>> = report
+    let tables = &report[report.find("## Notification trees").unwrap()..];
+    let rows: Vec<Vec<String>> = tables
         .lines()
         .map(cells)
         .filter(|row: &Vec<_>| row.len() == 12)
@@ -345,4 +346,32 @@ fn the_planner_predicts_t_min_of_messages_on_measured_machines() {
         let rounds = Rounds::dissemination(n, 2).latency(&costs);
         assert_eq!(t_min(Collective::Barrier, "dissemination"), rounds);
     }
+}
+
+/// The smallest first groups that no other first group beats, and what the document says of them.
+#[test]
+fn groups_of_broadcasts_are_the_best_of_their_shape() {
+    let (seats, reading) = (Seats::xeon_phi(9), Reading::default());
+    for algorithm in [choose::InGroups::Published, choose::InGroups::Collective] {
+        let all = choose::broadcasts_in_groups(algorithm, &seats, &reading);
+        let costs: Vec<f64> = all.iter().map(|one| one.bounds.t_min).collect();
+        assert!(
+            costs.windows(2).all(|pair| pair[0] <= pair[1] + 1e-9),
+            "{costs:?}"
+        );
+        assert_eq!(all[0].bounds.t_max, 0.0);
+        for (index, one) in all.iter().enumerate() {
+            assert_eq!((one.plan.len(), one.plan.root()), (index + 1, 0));
+        }
+    }
+    // One group of all, R_I + T_C(2) + three copies: less than two groups of one.
+    let all = choose::broadcasts_in_groups(choose::InGroups::Collective, &seats, &reading);
+    assert_eq!(all[2].plan, Grouped::flat(3, 0));
+    let (own, memory, contended) = (8.6, 277.7, 320.5 + 2.0 * 56.2);
+    assert!((all[2].bounds.t_min - (2.0 * own + memory + contended)).abs() < 1e-9);
+    // With notifications back: from another core's memory R_I, and R_R for each child.
+    let all = choose::broadcasts_in_groups(choose::InGroups::Published, &seats, &reading);
+    let back = memory + 2.0 * 235.8;
+    let t_min = 2.0 * own + memory + contended + back;
+    assert!((all[2].bounds.t_min - t_min).abs() < 1e-9);
 }

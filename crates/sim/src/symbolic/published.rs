@@ -4,12 +4,13 @@
 //! | --- | --- | --- |
 //! | [`many_to_one`] | Figure 4 | the same, as the way in of `barrier::groups` and `barrier::tree` |
 //! | [`one_to_many`] | Figure 8 | the same, as the way out |
-//! | [`broadcast`] | Figure 12 | `broadcast::groups`, in which nobody waits until children have copied |
+//! | [`broadcast`], [`broadcast_in_groups`] | Figure 12, §4.1.2 | `broadcast::groups`, in which nobody waits until children have copied |
 //! | [`reduction`] | Figure 16 | `reduce::tree`, in which a child's flag lies in the line with its data |
 
 use super::graph::{Graph, Kind};
 use super::hand::{Hand, LineId, trace};
 use corecast_plan::Tree;
+use corecast_plan::groups::Grouped;
 
 /// Whether ranks share one line or have one each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,6 +248,74 @@ pub fn broadcast(tree: &Tree, packages: Option<&[u32]>) -> Graph {
             hand.add(lines.sflag[parent][family.group]);
         }
     })
+}
+
+/// One line down a tree whose parents serve groups (§4.1.2): a line with data and flag for each group in
+/// turn, and one line in which all children notify back. A rank between root and leaves copies from its
+/// parent's line to its own ones first, and to its own data then.
+///
+/// # Panics
+///
+/// When the kernel has no memory for stacks.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_plan::groups::Grouped;
+/// use corecast_sim::symbolic::published;
+///
+/// let graph = published::broadcast_in_groups(&Grouped::flat(4, 0));
+/// // The root copies, writes and waits; each child waits, copies and adds.
+/// assert_eq!(graph.acts().len(), 3 + 3 * 3);
+/// ```
+#[must_use]
+pub fn broadcast_in_groups(plan: &Grouped) -> Graph {
+    let n = plan.len();
+    let mut parent = vec![None; n];
+    for (rank, groups) in plan.group_lists().iter().enumerate() {
+        for (group, members) in groups.iter().enumerate() {
+            members
+                .iter()
+                .for_each(|&child| parent[child] = Some((rank, group)));
+        }
+    }
+    graph(
+        n,
+        |lines| {
+            let of = |(rank, groups): (usize, &Vec<Vec<usize>>)| {
+                let flag = |(group, members): (usize, &Vec<usize>)| {
+                    lines.line(format!("pflag {rank}.{group}"), Kind::Notice, members[0])
+                };
+                let flags: Vec<LineId> = groups.iter().enumerate().map(flag).collect();
+                let back = lines.line(format!("sflag {rank}"), Kind::Tally, rank);
+                let data = lines.line(format!("mydata {rank}"), Kind::Data, rank);
+                (flags, back, data)
+            };
+            let lists = plan.group_lists().iter().enumerate();
+            lists.map(of).collect::<Vec<_>>()
+        },
+        |hand, lines| {
+            let (flags, back, mine) = &lines[hand.rank()];
+            let from = parent[hand.rank()].map(|(rank, group)| (rank, lines[rank].0[group]));
+            let source = from.map_or(*mine, |(_, flag)| flag);
+            if let Some((_, flag)) = from {
+                hand.wait(flag, 1);
+            }
+            for &flag in flags {
+                hand.copy(source, flag, 1);
+                hand.write(flag);
+            }
+            if let Some((_, flag)) = from {
+                hand.copy(flag, *mine, 1);
+            }
+            if !flags.is_empty() {
+                hand.wait(*back, plan.groups(hand.rank()).iter().map(Vec::len).sum());
+            }
+            if let Some((rank, _)) = from {
+                hand.add(lines[rank].1);
+            }
+        },
+    )
 }
 
 /// Figure 16: one line up a tree. Children copy to buffers in their parent's cache (*privatisation*), which

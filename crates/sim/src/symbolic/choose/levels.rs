@@ -1,5 +1,8 @@
 //! Trees level by level: the best number of children for each number of ranks below a parent.
 
+use super::trees::grouped;
+use corecast_plan::groups::Grouped;
+
 /// How the ranks that are not children are split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Split {
@@ -48,6 +51,39 @@ impl Levels {
             levels.cost.push(cost);
         }
         levels
+    }
+
+    /// For up to `most` ranks below, children and parent going on with the rest, where a whole tree costs
+    /// what its groups say.
+    pub(super) fn of_groups(most: usize, cost: impl Fn(&Grouped) -> f64) -> Self {
+        let mut levels = Self {
+            split: Split::ChildrenAndParent,
+            children: vec![0],
+            cost: vec![0.0],
+        };
+        for below in 1..=most {
+            levels.children.push(1);
+            let mut best = (f64::INFINITY, 1);
+            // Of equal ones the first: with the fewest readers of a line.
+            for children in 1..=below {
+                levels.children[below] = children;
+                let cost = cost(&levels.grouped(below + 1));
+                if cost < best.0 - 1e-9 * cost {
+                    best = (cost, children);
+                }
+            }
+            levels.children[below] = best.1;
+            levels.cost.push(best.0);
+        }
+        levels
+    }
+
+    /// The groups of `n` ranks, with root 0.
+    pub(super) fn grouped(&self, n: usize) -> Grouped {
+        let ranks: Vec<usize> = (0..n).collect();
+        let mut lists = vec![Vec::new(); n];
+        self.grow(&ranks, &mut lists);
+        grouped(lists)
     }
 
     /// How many of `below` ranks are children.

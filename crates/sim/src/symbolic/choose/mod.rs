@@ -11,7 +11,8 @@
 //! | [`several_m`] | all lists of factors, by dynamic programming | §3.3.1 |
 //! | [`notification`] | number of children of the root, the others evenly below them | §3.1, §3.2, Equation 26 |
 //! | [`broadcast`], [`reduction`] | the same | §4.1, §5.1, Equations 32 and 34 |
-//! | the same in two packages | children of the root in each package, each package's others below its own | §4.1.1 |
+//! | [`broadcasts_in_groups`] | size of the root's first group, the others evenly among all who know | §4.1.2 |
+//! | trees in two packages | children of the root in each package, each package's others below its own | §4.1.1 |
 
 mod levels;
 mod packages;
@@ -21,7 +22,10 @@ mod trees;
 
 pub use report::report;
 pub use rounds::{Rounded, dissemination, several_m};
-pub use trees::{Chosen, Notified, broadcast, notification, reduction};
+pub use trees::{
+    Chosen, ChosenGroups, InGroups, Notified, broadcast, broadcasts_in_groups, notification,
+    reduction,
+};
 
 use super::analysis::{Analysis, Bounds};
 use super::graph::Graph;

@@ -10,9 +10,10 @@ use super::levels::{Levels, Split};
 use super::packages::in_packages;
 use super::{bounds, ended};
 use corecast_coll::barrier::{self, Ways};
-use corecast_coll::groups::Groups;
+use corecast_coll::groups::{GroupRoute, Groups};
 use corecast_plan::Tree;
 use corecast_plan::groups::Grouped;
+use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
 
 /// The best notification trees for a barrier over groups.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,17 +106,7 @@ pub(super) fn grouped(lists: Vec<Vec<Vec<usize>>>) -> Grouped {
 pub fn notification(seats: &Seats, reading: &Reading) -> Notified {
     let n = seats.ranks();
     assert!(n > 1, "somebody notifies somebody");
-    let packages = seats.packages();
-    assert!(
-        packages.iter().all(|&package| package == packages[0]),
-        "trees of groups are chosen for one package"
-    );
-    let grow = |levels: &Levels| {
-        let ranks: Vec<usize> = (0..n).collect();
-        let mut lists = vec![Vec::new(); n];
-        levels.grow(&ranks, &mut lists);
-        grouped(lists)
-    };
+    in_one_package(seats);
     let inward = |k| published::many_to_one(k, Sharing::SameLine);
     let outward = |k| published::one_to_many(k, Sharing::SameLine);
     // Whatever is below, a notification costs the same.
@@ -123,7 +114,7 @@ pub fn notification(seats: &Seats, reading: &Reading) -> Notified {
     let outward = level(outward, seats, reading);
     let fan_in = Levels::new(n - 1, Split::Children, &inward, &inward);
     let fan_out = Levels::new(n - 1, Split::ChildrenAndParent, &outward, &outward);
-    let (fan_in, fan_out) = (grow(&fan_in), grow(&fan_out));
+    let (fan_in, fan_out) = (fan_in.grouped(n), fan_out.grouped(n));
     let bounds = bounds(&barrier_graph(&fan_in, &fan_out), seats, reading);
     Notified {
         fan_in,
@@ -201,4 +192,86 @@ fn tree(seats: &Seats, reading: &Reading, algorithm: fn(&Tree, Option<&[u32]>) -
     in_packages(seats, &levels, |tree, packages| {
         bounds(&algorithm(tree, packages), seats, reading)
     })
+}
+
+/// A tree of groups that was chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChosenGroups {
+    /// With rank 0 as its root.
+    pub plan: Grouped,
+    /// What the algorithm takes over it.
+    pub bounds: Bounds,
+}
+
+/// Which broadcast serves groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InGroups {
+    /// The paper's ([`published::broadcast_in_groups`]), in which children notify back.
+    Published,
+    /// The collective `broadcast::groups`, in which they do not.
+    Collective,
+}
+
+impl InGroups {
+    /// The broadcast of a line over these groups.
+    pub(super) fn graph(self, plan: &Grouped) -> Graph {
+        if self == Self::Published {
+            return published::broadcast_in_groups(plan);
+        }
+        let mut groups = Groups::new(plan.len());
+        let routes = GroupRoute::fan_out(plan, &mut groups);
+        ended(record(plan.len(), &groups, |fabric, rank| {
+            let mut line = [rank as u8; NOTICE_PAYLOAD_BYTES];
+            corecast_coll::broadcast::groups(fabric, &routes[rank], &mut line)
+        }))
+    }
+}
+
+/// The best trees of groups for a broadcast, for each number of ranks from 1 to that of `seats`, which are in one
+/// package: the root's first group, and the others split evenly among all who then know (§4.1.2).
+///
+/// # Panics
+///
+/// When ranks have seats in several packages.
+///
+/// # Cost
+///
+/// A graph for each number of ranks and of children: n³ acts.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_sim::symbolic::{Reading, Seats, choose};
+///
+/// let seats = Seats::xeon_phi(24);
+/// let all = choose::broadcasts_in_groups(choose::InGroups::Collective, &seats, &Reading::default());
+/// // Contention makes several groups worth their lines.
+/// assert!(all[23].plan.groups(0).len() > 1);
+/// ```
+#[must_use]
+pub fn broadcasts_in_groups(
+    algorithm: InGroups,
+    seats: &Seats,
+    reading: &Reading,
+) -> Vec<ChosenGroups> {
+    in_one_package(seats);
+    let of = |plan: &Grouped| {
+        let alone = one_package(seats, plan.len());
+        bounds(&algorithm.graph(plan), &alone, reading)
+    };
+    let levels = Levels::of_groups(seats.ranks() - 1, |plan| of(plan).t_min);
+    let chosen = (1..=seats.ranks()).map(|n| {
+        let plan = levels.grouped(n);
+        let bounds = of(&plan);
+        ChosenGroups { plan, bounds }
+    });
+    chosen.collect()
+}
+
+fn in_one_package(seats: &Seats) {
+    let packages = seats.packages();
+    assert!(
+        packages.iter().all(|&package| package == packages[0]),
+        "trees of groups are chosen for one package"
+    );
 }
