@@ -41,6 +41,15 @@ fn machines() -> Vec<Machine> {
     victims.sizes.inclusive = false;
     all.push(victims);
     all.push(known::tilepro64());
+    // Stores one after the other, and stores that fetch their lines early.
+    for draining in [1, 8] {
+        for base in [known::mesh(2, 2), known::packages(2, 2)] {
+            let mut machine = base;
+            machine.sizes.pipelined = false;
+            machine.sizes.draining = draining;
+            all.push(machine);
+        }
+    }
     // One line of room: everything is evicted all the time.
     for mut machine in all.clone() {
         machine.sizes.l1 = 1;

@@ -197,7 +197,13 @@ impl World {
         let request = &mut self.requests[id as usize].0;
         match self.memory.arrive(self.now, request) {
             memory::Outcome::Arrives(at) => self.push(at, Event::Arrive(id)),
-            memory::Outcome::Done(at) => self.push(at, Event::Done(id)),
+            memory::Outcome::Done(at) => {
+                self.push(at, Event::Done(id));
+                let (request, purpose) = self.requests[id as usize];
+                if let Purpose::Store(number) = purpose {
+                    self.written(request.core, number, request.what);
+                }
+            }
         }
         self.wake();
     }

@@ -1,7 +1,9 @@
 //! Store buffers: a core goes on while its stores wait for their lines.
 //!
-//! In order (TSO), only the oldest store may write; those behind it may fetch their lines meanwhile, and fetch
-//! them again if somebody takes them away before it is their turn. Out of order, each writes when its line
+//! In order (TSO), a store may write when those before it have. Two ways to be faster than one after the other:
+//! *pipelined*, the next one sets out as soon as the one before was put in order at its home, where all other
+//! copies are gone from then on; or those behind the oldest fetch their lines meanwhile, and fetch them again
+//! if somebody takes them away before it is their turn, as pollers do. Out of order, each writes when its line
 //! comes, and only a fence waits for all. What a core has stored itself it sees at once.
 
 use super::{Purpose, World};
@@ -16,6 +18,8 @@ enum Progress {
     Asked,
     /// Its line has come, or had.
     Ready,
+    /// It is written, but the answers are still on their way.
+    Written,
 }
 
 /// A store that is not done.
@@ -44,10 +48,10 @@ impl World {
         self.drain(core);
     }
 
-    /// What `core` has last stored to `line`, if that is still buffered.
+    /// What `core` has last stored to `line`, if that is not yet written.
     pub(super) fn forwarded(&self, core: u32, line: u32) -> Option<u64> {
         let stores = self.cores[core as usize].stores.iter().rev();
-        let mut same = stores.filter(|store| store.line == line);
+        let mut same = stores.filter(|s| s.line == line && s.progress != Progress::Written);
         same.next().map(|store| store.word)
     }
 
@@ -56,18 +60,19 @@ impl World {
         let sizes = &self.memory.machine.sizes;
         let (ordered, at_once) = (sizes.ordered, sizes.draining);
         let mut place = 0;
-        while place < at_once {
-            let Some(store) = self.cores[core as usize].stores.get(place).copied() else {
+        while let Some(store) = self.cores[core as usize].stores.get(place).copied() {
+            let mut before = self.cores[core as usize].stores.iter().take(place);
+            let writes = !ordered || before.all(|other| other.progress == Progress::Written);
+            if place >= at_once && !(ordered && writes) {
                 break;
-            };
-            let writes = !ordered || place == 0;
+            }
             // One line may be on its way for another store already.
             let mut before = self.cores[core as usize].stores.iter().take(place);
             let same = before.any(|other| other.line == store.line);
             let act = match store.progress {
                 Progress::Waits => writes || !same,
                 Progress::Ready => writes,
-                Progress::Asked => false,
+                Progress::Asked | Progress::Written => false,
             };
             if !act || (same && !ordered) {
                 place += 1;
@@ -101,6 +106,19 @@ impl World {
                     place += 1;
                 }
             }
+        }
+    }
+
+    /// A store was put in order at its home: on a core that pipelines them, the next one sets out.
+    pub(super) fn written(&mut self, core: u32, number: u64, what: What) {
+        let sizes = &self.memory.machine.sizes;
+        if what == What::Own || !sizes.ordered || !sizes.pipelined {
+            return;
+        }
+        let mut stores = self.cores[core as usize].stores.iter_mut();
+        if let Some(store) = stores.find(|store| store.number == number) {
+            store.progress = Progress::Written;
+            self.drain(core);
         }
     }
 

@@ -35,7 +35,8 @@ fn plain_sizes() -> Sizes {
         shared: 1 << 19,
         inclusive: true,
         stores: 42,
-        draining: 8,
+        draining: 1,
+        pipelined: true,
         ordered: true,
         misses: 10,
     }
@@ -222,6 +223,7 @@ pub fn tilepro64() -> Machine {
         inclusive: false,
         stores: 4,
         draining: 4,
+        pipelined: false,
         ordered: false,
         misses: 1,
     };

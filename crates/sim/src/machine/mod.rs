@@ -139,6 +139,9 @@ pub struct Sizes {
     pub stores: usize,
     /// Of those, how many fetch their lines at once.
     pub draining: usize,
+    /// Whether, in order, a store sets out when the one before was put in order at its home, and not only when it
+    /// is done.
+    pub pipelined: bool,
     /// Whether stores are done in the order of the program (TSO).
     pub ordered: bool,
     /// Lines that a copy fetches at once.

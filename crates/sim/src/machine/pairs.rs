@@ -5,19 +5,16 @@
 //!
 //! - *The sender's line.* A slot that is written again is still in the receiver's cache. To take it back costs a
 //!   way there and back, which a store buffer hides from whoever times `send`: on the Intel machines it is 8
-//!   cycles where the way takes hundreds. It is not hidden from the next store once the buffer drains slower than it
-//!   fills: here, stores leave in order and so many at a time as [`DRAINING`] says.
+//!   cycles where the way takes hundreds. It is not hidden from the next store: stores leave in order, one when
+//!   the one before has reached its home.
 //! - *The order of things.* A core that answers others, or whose line is being taken, serves one at a time.
 //!
 //! A line goes from cache to cache in the time that its receiver was blocked for; the way is taken to be as long
 //! in both directions, half of it each.
 
 use super::network::Inner;
-use super::{Finding, Home, Machine, Protocol, Seat, Sizes, Spot, known};
+use super::{Finding, Home, Machine, Protocol, Seat, Spot, known};
 use corecast_model::CostModel;
-
-/// How many stores of a core fetch their lines at once.
-pub const DRAINING: usize = 1;
 
 /// A machine in which lines take as long as `costs` says that receivers wait for them.
 ///
@@ -89,10 +86,6 @@ pub fn machine(name: &str, costs: &CostModel) -> Machine {
     machine.inner = Inner::Crossbar {
         stops: n as u32,
         latency: latency.collect(),
-    };
-    machine.sizes = Sizes {
-        draining: DRAINING,
-        ..machine.sizes
     };
     machine
 }
