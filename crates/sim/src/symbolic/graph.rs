@@ -158,6 +158,36 @@ impl Graph {
         readers
     }
 
+    /// How many ranks copy the same data together, by act: those who waited for writes that its owner
+    /// made one after another.
+    pub(super) fn copiers(&self) -> Vec<usize> {
+        let key = |act: &Act| {
+            let touch = act.load?;
+            let theirs = matches!(touch.found, Found::With(_));
+            let data = self.lines[touch.line].kind == Kind::Data;
+            if act.op != Op::Copy || !theirs || !data {
+                return None;
+            }
+            let wait = &self.acts[act.before?];
+            let mut first = *wait.after.first()?;
+            let before = |of: usize| {
+                let before = self.acts[of].before?;
+                (self.acts[before].op == Op::Write).then_some(before)
+            };
+            while let Some(earlier) = before(first) {
+                first = earlier;
+            }
+            Some((touch.line, first))
+        };
+        let keys: Vec<_> = self.acts.iter().map(key).collect();
+        let mut counts = std::collections::HashMap::new();
+        for key in keys.iter().flatten() {
+            *counts.entry(*key).or_insert(0) += 1;
+        }
+        let count = |key: &Option<_>| key.map_or(1, |key| counts[&key]);
+        keys.iter().map(count).collect()
+    }
+
     /// What an act does, in words.
     #[must_use]
     pub fn label(&self, act: usize) -> String {

@@ -30,6 +30,8 @@ struct Facts<'a> {
     stolen: Vec<f64>,
     /// What its first use cost, the copy into it included.
     first: Vec<f64>,
+    /// How many ranks copy what each act copies.
+    copiers: Vec<usize>,
     together: &'a Together,
 }
 
@@ -95,6 +97,7 @@ impl Priced<'_> {
             crowds: Vec::new(),
             stolen: vec![0.0; acts.len()],
             first: vec![0.0; acts.len()],
+            copiers: self.graph.copiers(),
             together,
         };
         for (index, act) in acts.iter().enumerate() {
@@ -153,7 +156,7 @@ impl Priced<'_> {
                 let load = act.load.map_or(0.0, |touch| match touch.found {
                     Found::With(other) => {
                         let line = &self.graph.lines[touch.line];
-                        let copies = facts.together.copies(index);
+                        let copies = facts.copiers[index];
                         let together = facts.together.of(index);
                         match line.kind {
                             Kind::Data => {

@@ -44,9 +44,11 @@ impl Priced<'_> {
     pub(super) fn least(&self) -> Times {
         let acts = &self.graph.acts;
         let (crowd_of, readers) = (self.graph.crowd_of(), self.graph.readers());
+        let copiers = self.graph.copiers();
         let readers_of = |act: usize| {
             let sources = acts[act].after.iter();
-            sources.map(|&of| readers[of].len()).max().unwrap_or(1)
+            let readers = sources.map(|&of| readers[of].len()).max();
+            readers.unwrap_or(copiers[act])
         };
         let mut next: Vec<Option<usize>> = vec![None; acts.len()];
         let mut missing: Vec<usize> = Vec::with_capacity(acts.len());

@@ -41,11 +41,13 @@ impl Priced<'_> {
         let costs = self.seats.costs();
         let own = costs.own * act.lines as f64;
         match touch.found {
-            // The first line of several is there already; the others are not.
-            Found::Again if act.lines > 1 => match self.graph.lines[touch.line].kind {
-                Kind::Data => 0.0,
-                _ => own,
-            },
+            // The flag's line has come; its data are in several.
+            Found::Again if act.lines > 1 && touch.line != self.stored(act) => {
+                match self.fetched(act) {
+                    Some(other) => self.many(act, self.seats.class(other, act.rank), 1, together),
+                    None => own,
+                }
+            }
             Found::Again => 0.0,
             Found::Own => own,
             Found::Untouched => self.first(act, touch),
@@ -63,6 +65,20 @@ impl Priced<'_> {
                     _ => self.seats.transfer(kind, other, act.rank),
                 }
             }
+        }
+    }
+
+    /// The line that the act writes.
+    fn stored(&self, act: &Act) -> usize {
+        act.store.map_or(usize::MAX, |store| store.line)
+    }
+
+    /// From whom the wait before fetched the line that the act copies from.
+    fn fetched(&self, act: &Act) -> Option<usize> {
+        let wait = &self.graph.acts[act.before?];
+        match wait.load?.found {
+            Found::With(other) if wait.op == Op::Wait => Some(other),
+            _ => None,
         }
     }
 

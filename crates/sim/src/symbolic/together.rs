@@ -1,12 +1,10 @@
-//! Which transfers happen at the same time: congestion of a link between packages, and copies of the same
-//! data (§2.4).
+//! Which transfers happen at the same time, and congest a link between packages (§2.4).
 //!
 //! Transfers congest a link where they have different start and end points, and where the paths before
 //! them cost about the same: here, in the best case they begin less than `R_R` apart, a transfer in a
-//! package. They are as many as there are different starts, or different ends if those are fewer. Copies
-//! of the same data coincide where one begins before the other ends.
+//! package. They are as many as there are different starts, or different ends if those are fewer.
 
-use super::graph::{Found, Kind, Op};
+use super::graph::Found;
 use super::least::Times;
 use super::price::Priced;
 use std::collections::BTreeSet;
@@ -28,8 +26,6 @@ pub(super) struct Together {
     crossings: Vec<usize>,
     /// What one line costs on a link that is congested, by the act that wrote it.
     congested: Vec<Option<f64>>,
-    /// How many copy the same data, by act.
-    copies: Vec<usize>,
 }
 
 impl Together {
@@ -42,11 +38,6 @@ impl Together {
     pub(super) fn transfer(&self, act: usize) -> Option<f64> {
         self.congested[act]
     }
-
-    /// How many ranks copy the data that this act copies while it does so, itself included.
-    pub(super) fn copies(&self, act: usize) -> usize {
-        self.copies[act].max(1)
-    }
 }
 
 impl Priced<'_> {
@@ -56,9 +47,7 @@ impl Priced<'_> {
         let mut together = Together {
             crossings: vec![0; acts.len()],
             congested: vec![None; acts.len()],
-            copies: vec![0; acts.len()],
         };
-        self.count_copies(times, &mut together);
         if !self.reading.congestion {
             return together;
         }
@@ -98,27 +87,5 @@ impl Priced<'_> {
         };
         let acts = self.graph.acts.iter().enumerate();
         acts.filter_map(crossing).collect()
-    }
-
-    fn count_copies(&self, times: &Times, together: &mut Together) {
-        let acts = &self.graph.acts;
-        let mut by_line: Vec<Vec<usize>> = vec![Vec::new(); self.graph.lines.len()];
-        for (index, act) in acts.iter().enumerate() {
-            let Some(touch) = act.load.filter(|_| act.op == Op::Copy) else {
-                continue;
-            };
-            let theirs = matches!(touch.found, Found::With(_));
-            if theirs && self.graph.lines[touch.line].kind == Kind::Data {
-                by_line[touch.line].push(index);
-            }
-        }
-        for copies in by_line {
-            for &one in &copies {
-                let same = |&&other: &&usize| {
-                    times.start[other] < times.finish[one] && times.start[one] < times.finish[other]
-                };
-                together.copies[one] = copies.iter().filter(same).count();
-            }
-        }
     }
 }

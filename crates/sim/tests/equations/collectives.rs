@@ -1,6 +1,8 @@
 //! What the equations say of Corecast's own collectives: the same code that runs on hardware.
 
-use crate::{R_I, R_L, R_R, RANKS_MAX, bounds, equal, one_package, phi};
+use crate::{
+    R_I, R_L, R_Q, R_R, RANKS_MAX, bounds, equal, one_package, phi, t_m_far, t_m_near, two_packages,
+};
 use corecast_coll::Plans;
 use corecast_plan::Tree;
 use corecast_plan::groups::Grouped;
@@ -69,4 +71,99 @@ fn a_barrier_over_a_chain_is_one_to_one_many_times() {
         equal(found.t_min, edges * (R_I + R_R), &what);
         equal(found.t_max, edges * (R_I + 2.0 * R_R), &what);
     }
+}
+
+/// §4.2: children copy from where the data lie. In the best case all at once, on Xeon Phi with contention
+/// b + c·n and the slope per line; in the worst one after another.
+#[test]
+fn a_broadcast_of_many_lines_is_driven_by_the_copy() {
+    for lines in [2, 8, 128] {
+        for n in 2..=16 {
+            let graph = graph(Collective::Broadcast, "whole", 64 * lines, &flat(n));
+            let (what, others) = (format!("{n} ranks, {lines} lines"), (n - 1) as f64);
+            let found = bounds(&graph, &one_package(n), &Reading::default());
+            // The root's offers, the last child's wait and copy and flag, the root's wait for it.
+            let flags = (others + 1.0) * R_I + 2.0 * R_R;
+            // Or, where copies are short, the root's own flags.
+            let by_flags = others * (R_I + R_R);
+            equal(found.t_min, by_flags.max(flags + t_m_near(lines)), &what);
+            let stolen = R_I + 2.0 * R_R;
+            let by_copies = (others + 1.0) * stolen + others * t_m_near(lines);
+            // Short copies are over before the root has taken its flags back.
+            let by_flags = 2.0 * others * stolen;
+            equal(found.t_max, by_copies.max(by_flags), &what);
+            let found = bounds(&graph, &Seats::xeon_phi(n), &Reading::default());
+            let copy = match n {
+                2 => 1521.0 + 76.0 * lines as f64 - 1096.0 / lines as f64,
+                _ => phi::t_c(n - 1) + 76.0 * lines as f64,
+            };
+            let flags = (others + 1.0) * phi::R_I + 2.0 * phi::R_R;
+            let by_flags = others * (phi::R_I + phi::R_R);
+            equal(found.t_min, by_flags.max(flags + copy), &what);
+        }
+    }
+}
+
+/// A message that takes several slots: one wait, and the lines that follow (Equation 4).
+#[test]
+fn a_long_message_is_one_wait_and_many_lines() {
+    for slots in [2, 9, 32] {
+        let graph = graph(Collective::Broadcast, "messages", 56 * slots, &flat(2));
+        let (what, count) = (format!("{slots} slots"), slots as f64);
+        let found = bounds(&graph, &one_package(2), &Reading::default());
+        let write = count * (R_L + R_I);
+        equal(found.t_min, write + R_R + t_m_near(slots), &what);
+        let found = bounds(&graph, &two_packages(0, 1), &Reading::default());
+        equal(found.t_min, write + R_Q + t_m_far(1, slots), &what);
+        equal(found.t_max, write + 2.0 * R_Q + t_m_far(1, slots), &what);
+    }
+}
+
+/// Two pairs that copy over the link at the same time congest it for each other: c·n·N of Equation 4, in
+/// T_max, and only where they cross.
+#[test]
+fn copies_that_cross_together_congest_the_link() {
+    let lines = 64;
+    let half = 64 * lines;
+    // Ranks 0 and 1 lend to 2 and 3.
+    let graph = |cross: bool| {
+        let recorded =
+            corecast_sim::symbolic::record(4, &corecast_coll::Groups::new(4), |fabric, rank| {
+                use corecast_wire::Fabric;
+                let mut data = vec![0; half];
+                let peer = if cross { (rank + 2) % 4 } else { rank ^ 1 };
+                let lends = if cross { rank < 2 } else { rank % 2 == 0 };
+                match lends {
+                    true => {
+                        fabric.lend(&&mut data[..], [peer], 0..half)?;
+                        fabric.settle()
+                    }
+                    false => fabric.fetch(peer, &mut data),
+                }
+            });
+        recorded.unwrap()
+    };
+    let seats = two_packages(1, 2);
+    let found = bounds(&graph(false), &seats, &Reading::default());
+    let stolen = R_I + 2.0 * R_R;
+    equal(
+        found.t_max,
+        2.0 * stolen + t_m_near(lines),
+        "within packages",
+    );
+    let found = bounds(&graph(true), &seats, &Reading::default());
+    // Flags cross together too.
+    let flag = R_I + 2.0 * t_m_far(2, 1);
+    equal(found.t_max, 2.0 * flag + t_m_far(2, lines), "across");
+    let alone = Reading {
+        congestion: false,
+        ..Reading::default()
+    };
+    let found = bounds(&graph(true), &seats, &alone);
+    let flag = R_I + 2.0 * R_Q;
+    equal(
+        found.t_max,
+        2.0 * flag + t_m_far(1, lines),
+        "without congestion",
+    );
 }
