@@ -24,7 +24,8 @@ fn the_contract_of_json() {
     assert_eq!(found["transfers"]["modified"], 7);
     assert_eq!(found["transfers"]["upgrade"], 7);
     assert_eq!(found["invalidations"], 7);
-    assert!(found["t_min"].is_null() && found["t_max"].is_null());
+    let bound = |name: &str| found[name].as_f64().unwrap();
+    assert!(0.0 < bound("t_min") && bound("t_min") <= bound("t_max"));
     assert_eq!(found["ends"].as_array().unwrap().len(), 8);
 }
 
@@ -85,6 +86,25 @@ fn the_replay_gives_the_same() {
 fn four_thousand_cores() {
     let found = sim("parts:mesh:64x64", "--pattern binomial --size 8 --json").json();
     assert_eq!(found["ends"].as_array().unwrap().len(), 4096);
+    // Nobody has measured so many pairs.
+    assert!(found["t_min"].is_null() && found["t_max"].is_null());
+}
+
+#[test]
+fn trees_are_compared_over_machines() {
+    let flags =
+        "--compare --machines parts:mesh:4x4,builtin:sandybridge-2x8 --patterns binary,sequential";
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    let found = corecast(&[&["sim", "--json"], &flags[..]].concat()).json();
+    let rows = found["machines"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let of = |name: &str| row["latency"][name].as_f64().unwrap();
+        assert!(of("binary") < of("sequential"), "{row}");
+        assert_eq!(row["winner"], "binary");
+    }
+    let text = corecast(&[&["sim"], &flags[..]].concat()).text();
+    assert!(text.contains("mesh-4x4") && text.contains("1.00"), "{text}");
 }
 
 #[test]
@@ -121,6 +141,16 @@ fn what_cannot_be_simulated_is_refused() {
         ("parts:mesh:2x2", "--jitter=-1", "-1"),
         ("parts:mesh:64x64", "--pattern mst", "\"mst\""),
         ("parts:mesh:2x2", "--svg - --timeline -", "\"-\""),
+        (
+            "parts:mesh:2x2",
+            "--compare --patterns binary,oak",
+            "\"oak\"",
+        ),
+        (
+            "parts:mesh:2x2",
+            "--compare --machines parts:ring:3",
+            "--machines",
+        ),
     ] {
         let refusal = sim(machine, flags).refusal();
         assert!(refusal.contains(part), "{machine} {flags}: {refusal}");

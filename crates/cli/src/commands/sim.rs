@@ -1,5 +1,6 @@
 //! `corecast sim`: a collective on a simulated machine, the same code that runs on hardware.
 
+mod compare;
 mod place;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use corecast_coll::{BarrierPlan, Plans};
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::engine::Options;
 use corecast_sim::fabric::{Prediction, Setting, predict};
+use corecast_sim::symbolic::Bounds;
 use serde::Serialize;
 
 use self::place::Place;
@@ -61,6 +63,24 @@ pub(crate) struct SimArgs {
     /// Calls before the one that counts
     #[arg(long, value_name = "N", default_value_t = 1)]
     warm_up: usize,
+
+    /// A table of patterns on machines, which tree wins where: --patterns, --machines
+    #[arg(long)]
+    compare: bool,
+
+    /// The patterns of --compare
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        requires = "compare",
+        default_value = "smelt,cluster,binary,fibonacci,mst,sequential"
+    )]
+    patterns: Vec<String>,
+
+    /// The machines of --compare, as for --machine [default: all that are built in]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "compare")]
+    machines: Vec<String>,
 
     /// Save who does what when as JSON for ui.perfetto.dev; - for standard output
     #[arg(long, value_name = "FILE")]
@@ -121,41 +141,19 @@ pub(crate) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     if args.timeline.as_deref() == Some("-") && args.svg.as_deref() == Some("-") {
         bail!("--timeline and --svg both to \"-\": standard output takes one of them");
     }
+    if args.compare {
+        return compare::run(global, args, collective, size);
+    }
     let place = Place::open(global.machine.as_deref(), args.threads.as_deref())?;
-    let root = match args.root.as_str() {
-        "auto" => None,
-        text => Some(
-            text.parse::<usize>()
-                .ok()
-                .filter(|&r| r < place.cores.len())
-                .with_context(|| {
-                    format!(
-                        "--root {text:?}: a rank below {} or auto is needed",
-                        place.cores.len()
-                    )
-                })?,
-        ),
-    };
+    let root = root(&args.root, &place)?;
     let plans = place.plans(pattern, root)?;
-    let bytes = bytes(collective, size, plans.len())?;
-    let usual = usual(collective, &plans, bytes);
-    let algorithm = args.algorithm.as_deref().unwrap_or(usual);
-    let root = root.unwrap_or(plans.broadcast().root());
-    let call = Call::new(collective, algorithm, root, bytes)?;
-    let job = Job::new(&call, &plans)?;
-    let setting = Setting {
-        warm_up: args.warm_up,
-        skew: args.skew,
-        options: Options {
-            seed: args.seed,
-            jitter: args.jitter,
-            trace: args.timeline.is_some() || args.svg.is_some(),
-            ..Options::default()
-        },
-    };
+    let job = job(collective, args.algorithm.as_deref(), &plans, root, size)?;
+    let (root, algorithm) = (job.call().root, job.call().algorithm.as_str());
+    let setting = setting(args);
     let replay = replay(global, args);
-    let found = predict(&place.machine, &place.cores, &job, &setting)
-        .with_context(|| format!("again with: {replay}"))?;
+    let again = || format!("again with: {replay}");
+    let found = predict(&place.machine, &place.cores, &job, &setting).with_context(again)?;
+    let bounds = place.bounds(&job);
     let mut on_output = false;
     let title = format!(
         "{collective}, {algorithm}, {size} bytes, pattern {pattern}, on {} cores of {}",
@@ -185,8 +183,8 @@ pub(crate) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
             threads: &place.threads,
             latency: found.latency,
             unit: &place.machine.unit,
-            t_min: None,
-            t_max: None,
+            t_min: bounds.map(|bounds| bounds.t_min),
+            t_max: bounds.map(|bounds| bounds.t_max),
             transfers: transfers(&found),
             invalidations: found.counts.invalidations,
             write_backs: found.counts.write_backs,
@@ -195,9 +193,48 @@ pub(crate) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
             replay,
         })?;
     } else {
-        output::print(&text(&title, &place, &found, &replay))?;
+        output::print(&text(&title, &place, &found, bounds, &replay))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A rank, or none for the plan's choice.
+fn root(text: &str, place: &Place) -> Result<Option<usize>> {
+    let n = place.cores.len();
+    if text == "auto" {
+        return Ok(None);
+    }
+    let rank = text.parse().ok().filter(|&rank: &usize| rank < n);
+    let refused = || format!("--root {text:?}: a rank below {n} or auto is needed");
+    Ok(Some(rank.with_context(refused)?))
+}
+
+/// The call of these plans, with blocks of `size` bytes.
+fn job(
+    collective: Collective,
+    algorithm: Option<&str>,
+    plans: &Plans,
+    root: Option<usize>,
+    size: usize,
+) -> Result<Job> {
+    let bytes = bytes(collective, size, plans.len())?;
+    let algorithm = algorithm.unwrap_or_else(|| usual(collective, plans, bytes));
+    let root = root.unwrap_or(plans.broadcast().root());
+    let call = Call::new(collective, algorithm, root, bytes)?;
+    Ok(Job::new(&call, plans)?)
+}
+
+fn setting(args: &SimArgs) -> Setting {
+    Setting {
+        warm_up: args.warm_up,
+        skew: args.skew,
+        options: Options {
+            seed: args.seed,
+            jitter: args.jitter,
+            trace: args.timeline.is_some() || args.svg.is_some(),
+            ..Options::default()
+        },
+    }
 }
 
 /// What a rank brings, or the root of a scatter for all, with blocks of `size`.
@@ -285,9 +322,21 @@ fn replay(global: &Global, args: &SimArgs) -> String {
 }
 
 /// For people.
-fn text(title: &str, place: &Place, found: &Prediction, replay: &str) -> String {
+fn text(
+    title: &str,
+    place: &Place,
+    found: &Prediction,
+    bounds: Option<Bounds>,
+    replay: &str,
+) -> String {
     let unit = &place.machine.unit;
     let mut text = format!("{title}\n\nlatency {:.1} {unit}\n", found.latency);
+    if let Some(Bounds { t_min, t_max }) = bounds {
+        let _ = writeln!(
+            text,
+            "by the symbolic model {t_min:.1} to {t_max:.1} {unit}"
+        );
+    }
     let _ = writeln!(text, "invalidations {}", found.counts.invalidations);
     for (name, count) in transfers(found) {
         let _ = writeln!(text, "transfers, {} {count}", name.replace('_', " "));

@@ -5,8 +5,10 @@ use corecast_coll::Plans;
 use corecast_machine::CpuList;
 use corecast_model::CostModel;
 use corecast_plan::Pattern;
+use corecast_sim::drive::Job;
 use corecast_sim::fabric::costs;
 use corecast_sim::machine::{Machine, known, pairs};
+use corecast_sim::symbolic::{Analysis, Bounds, Reading, Seats, record_job};
 
 use crate::planning::Team;
 use crate::source;
@@ -22,7 +24,12 @@ pub(super) struct Place {
     pub(super) threads: Vec<u32>,
     /// What messages cost there, unless that would take too long to find out.
     costs: Option<CostModel>,
+    /// Where ranks are.
+    places: Vec<corecast_model::Place>,
 }
+
+/// Most ranks for which there are bounds: these take time by the square of the transfers.
+const BOUNDED_RANKS_MAX: usize = 64;
 
 /// Most ranks whose pairwise costs are measured on a machine of parts: it takes a run for each pair.
 const MEASURED_RANKS_MAX: usize = 128;
@@ -63,11 +70,18 @@ impl Place {
             true => Some(costs(&machine, &cores)?),
             false => None,
         };
+        let place = |&core: &usize| corecast_model::Place {
+            package: machine.package(core),
+            numa_node: machine.package(core),
+            core: core as u32,
+        };
+        let places = cores.iter().map(place).collect();
         Ok(Self {
             machine,
             cores,
             threads,
             costs,
+            places,
         })
     }
 
@@ -79,12 +93,26 @@ impl Place {
             placement: crate::team::Placement::Packed,
         };
         let team = Team::new(&source, team::members(&args, &source.file)?)?;
+        let pus = &source.file.machine().pus;
+        let place = |thread: &u32| pus.iter().find(|pu| pu.os_index == *thread).map(Into::into);
         Ok(Self {
+            places: team.threads.iter().filter_map(place).collect(),
             machine: pairs::machine(&team.machine, &team.costs),
             cores: (0..team.threads.len()).collect(),
             threads: team.threads,
             costs: Some(team.costs),
         })
+    }
+
+    /// What the symbolic model says of a call that is repeated, where costs are known.
+    pub(super) fn bounds(&self, job: &Job) -> Option<Bounds> {
+        let costs = self.costs.as_ref()?;
+        if costs.n() > BOUNDED_RANKS_MAX || self.places.len() != costs.n() {
+            return None;
+        }
+        let seats = Seats::of_model(costs, self.places.clone());
+        let graph = record_job(job).ok()?;
+        Some(Analysis::new(&graph, &seats, &Reading::repeated()).bounds())
     }
 
     /// Plans of a pattern.

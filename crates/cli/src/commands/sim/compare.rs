@@ -1,0 +1,127 @@
+//! `corecast sim --compare`: which tree wins where, as Smelt's Figures 8 to 10 show it.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use comfy_table::{CellAlignment, Table, presets};
+use corecast_model::builtin_names;
+use corecast_plan::Pattern;
+use corecast_sim::drive::Collective;
+use corecast_sim::fabric::predict;
+use serde::Serialize;
+
+use super::place::Place;
+use super::{SimArgs, job, root, setting};
+use crate::{Global, output, planning};
+
+#[derive(Debug, Serialize)]
+struct Report {
+    schema: u32,
+    op: &'static str,
+    size: usize,
+    machines: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    machine: String,
+    unit: String,
+    ranks: usize,
+    latency: BTreeMap<String, f64>,
+    winner: String,
+}
+
+/// Runs it.
+pub(super) fn run(
+    global: &Global,
+    args: &SimArgs,
+    collective: Collective,
+    size: usize,
+) -> Result<ExitCode> {
+    if args.timeline.is_some() || args.svg.is_some() {
+        bail!("--compare: --timeline and --svg show one call, leave one of them out");
+    }
+    let patterns = args.patterns.iter().map(|name| planning::pattern(name));
+    let patterns: Vec<Pattern> = patterns.collect::<Result<_>>()?;
+    let machines: Vec<String> = match (&args.machines[..], &global.machine) {
+        ([], Some(one)) => vec![one.clone()],
+        ([], None) => builtin_names()
+            .iter()
+            .map(|name| format!("builtin:{name}"))
+            .collect(),
+        (list, None) => list.to_vec(),
+        (_, Some(_)) => bail!("--machine and --machines: give one of them"),
+    };
+    let rows = machines.iter().map(|machine| {
+        row(args, machine, &patterns, collective, size).with_context(|| format!("{machine:?}"))
+    });
+    let rows: Vec<Row> = rows.collect::<Result<_>>()?;
+    match global.json {
+        true => output::json(&Report {
+            schema: 1,
+            op: collective.name(),
+            size,
+            machines: rows,
+        })?,
+        false => output::print(&text(&patterns, &rows))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One machine, all patterns.
+fn row(
+    args: &SimArgs,
+    machine: &str,
+    patterns: &[Pattern],
+    collective: Collective,
+    size: usize,
+) -> Result<Row> {
+    let place = Place::open(Some(machine), args.threads.as_deref())?;
+    let root = root(&args.root, &place)?;
+    let mut latency = BTreeMap::new();
+    for &pattern in patterns {
+        let plans = place.plans(pattern, root)?;
+        let job = job(collective, args.algorithm.as_deref(), &plans, root, size)?;
+        let found = predict(&place.machine, &place.cores, &job, &setting(args))?;
+        latency.insert(pattern.to_string(), found.latency);
+    }
+    let least = latency.iter().min_by(|a, b| a.1.total_cmp(b.1));
+    Ok(Row {
+        machine: place.machine.name.clone(),
+        unit: place.machine.unit.clone(),
+        ranks: place.cores.len(),
+        winner: least.map_or_else(String::new, |(name, _)| name.clone()),
+        latency,
+    })
+}
+
+/// Multiples of the winner's latency.
+fn text(patterns: &[Pattern], rows: &[Row]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let names = patterns.iter().map(Pattern::to_string);
+    let head = ["machine", "ranks", "winner", "latency", ""].map(str::to_owned);
+    table.set_header(head.into_iter().chain(names));
+    for column in (3..5 + patterns.len()).chain([1]) {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for row in rows {
+        let least = row.latency[&row.winner];
+        let first = [
+            row.machine.clone(),
+            row.ranks.to_string(),
+            row.winner.clone(),
+            format!("{least:.0}"),
+            row.unit.clone(),
+        ];
+        let times = patterns.iter().map(|pattern| {
+            let found = row.latency[&pattern.to_string()];
+            format!("{:.2}", found / least.max(f64::MIN_POSITIVE))
+        });
+        table.add_row(first.into_iter().chain(times));
+    }
+    format!("{table}\n\ntimes as multiples of the winner's\n")
+}
