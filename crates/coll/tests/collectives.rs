@@ -11,8 +11,8 @@ use corecast_plan::Pattern;
 
 const RANKS_MAX: usize = 9;
 
-/// Elements around a slot (56 bytes) and a message (1,792 bytes), for every team.
-const SHORT: [usize; 7] = [0, 1, 7, 8, 223, 224, 225];
+/// Elements around a slot (56 bytes) and a message (4,144 bytes), for every team.
+const SHORT: [usize; 7] = [0, 1, 7, 8, 517, 518, 519];
 
 /// Elements around a fragment (32 KiB) and more, for some teams.
 const LONG: [usize; 4] = [4095, 4096, 4097, 20_001];

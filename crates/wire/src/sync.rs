@@ -246,6 +246,8 @@ pub mod mutant {
         OfferedAgain,
         /// A sender overwrites slots that were not given back.
         NoFlowControl,
+        /// A sender overwrites lines of the body that were not given back.
+        NoBodyFlow,
     }
 
     static SEEDED: AtomicU8 = AtomicU8::new(0);

@@ -5,7 +5,7 @@ use corecast_wire::queue::{
     self, Backend, Gone, Options, ReceiveError, Receiver, SLOT_PAYLOAD_BYTES, SendError, Sender,
     TAG_MAX, TryReceiveError, TrySendError,
 };
-use corecast_wire::{Policy, Segment};
+use corecast_wire::{LINE_BYTES, Policy, Segment};
 use std::collections::VecDeque;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -34,7 +34,10 @@ fn agrees_with_a_model_queue() {
         let slots = 1 << rng.u32(1..6);
         let (mut sender, mut receiver) = make(backend, slots, Policy::PARK);
         let max = sender.message_bytes_max();
-        assert_eq!(max, slots / 2 * SLOT_PAYLOAD_BYTES);
+        let lines = 4 * slots;
+        assert_eq!(max, SLOT_PAYLOAD_BYTES + lines / 4 * LINE_BYTES);
+        assert_eq!(max, queue::message_bytes_max(slots));
+        let body = |len: usize| len.saturating_sub(SLOT_PAYLOAD_BYTES).div_ceil(LINE_BYTES);
         let mut model: VecDeque<(u32, Vec<u8>)> = VecDeque::new();
         for step in 0..400 {
             let context = format!("seed {seed}, step {step}, {backend}, {slots} slots");
@@ -57,18 +60,17 @@ fn agrees_with_a_model_queue() {
                     }
                     Err(TrySendError::Full) => {
                         assert!(!could, "{context}");
-                        let taken: usize = model
-                            .iter()
-                            .map(|(_, m)| m.len().div_ceil(SLOT_PAYLOAD_BYTES).max(1))
-                            .sum();
-                        let wanted = len.div_ceil(SLOT_PAYLOAD_BYTES).max(1);
-                        // UMP may not know of up to half a lap that was read already.
-                        let slack = if backend == Backend::Ump {
-                            slots / 2 - 1
-                        } else {
-                            0
+                        // UMP may not know of up to half a lap that was read already, and nobody
+                        // does for the body.
+                        let slack = match backend {
+                            Backend::Ump => slots / 2 - 1,
+                            Backend::FastForward => 0,
                         };
-                        assert!(taken + wanted + slack > slots, "{context}: full at {taken}");
+                        let no_slot = model.len() + 1 + slack > slots;
+                        let taken: usize = model.iter().map(|(_, m)| body(m.len())).sum();
+                        let no_body = taken + body(len) + (lines / 2 - 1) > lines;
+                        let full = no_slot || (body(len) > 0 && no_body);
+                        assert!(full, "{context}: full at {} and {taken}", model.len());
                     }
                     Err(other) => panic!("{context}: {other}"),
                 }
@@ -151,8 +153,8 @@ fn a_message_that_does_not_fit_the_buffer_stays() {
 fn a_message_that_is_too_long_is_refused_whole() {
     for backend in Backend::ALL {
         let (mut sender, mut receiver) = make(backend, 4, Policy::BALANCED);
-        let error = sender.send(&[0; 113]).unwrap_err();
-        assert_eq!(error, SendError::TooLong { len: 113, max: 112 });
+        let error = sender.send(&[0; 313]).unwrap_err();
+        assert_eq!(error, SendError::TooLong { len: 313, max: 312 });
         assert_eq!(
             receiver.try_receive(&mut [0; 8]),
             Err(TryReceiveError::Empty)

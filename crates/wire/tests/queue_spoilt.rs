@@ -14,6 +14,9 @@ use std::time::Duration;
 const SLOTS: usize = 16;
 const SLOT_BYTES: u64 = 64;
 
+/// Where the body begins in the receiver's memory.
+const BODY_AT: u64 = SLOTS as u64 * SLOT_BYTES;
+
 /// A queue of which both memories can be written as if by another process.
 struct Queue {
     sender: Sender,
@@ -58,25 +61,22 @@ impl Watch for Lost {
     }
 }
 
-/// The header of the slot with this number, in the first lap, and a payload of sevens.
-fn slot(seq: u64, tag: u64, left: u64) -> [u8; SLOT_BYTES as usize] {
+/// The header of the first slot, in the first lap, and a payload of sevens.
+fn slot(tag: u64, len: u64) -> [u8; SLOT_BYTES as usize] {
     let mut slot = [7; SLOT_BYTES as usize];
-    slot[..8].copy_from_slice(&(seq << 48 | tag << 24 | left << 1 | 1).to_ne_bytes());
+    slot[..8].copy_from_slice(&(tag << 24 | len << 1 | 1).to_ne_bytes());
     slot
 }
 
-/// The sender's process was killed after it had written `written` of the slots of a message.
+/// The sender's process was killed after it had written `written` of the body lines of a message.
 #[test]
 fn a_sender_that_ends_amid_a_message_takes_it_along() {
     for backend in Backend::ALL {
         for written in 1..=3 {
             let put = |queue: &Queue| {
-                // The first one comes last.
-                for seq in 1..=written {
-                    let slot = slot(seq, 5, 200 - 56 * seq);
-                    let place = seq * SLOT_BYTES;
-                    queue.at_receiver.write_all_at(&slot, place).unwrap();
-                }
+                // The slot comes last.
+                let body = vec![7; written * SLOT_BYTES as usize];
+                queue.at_receiver.write_all_at(&body, BODY_AT).unwrap();
             };
             let mut buffer = [0; 200];
             let mut queue = make(backend);
@@ -92,20 +92,17 @@ fn a_sender_that_ends_amid_a_message_takes_it_along() {
             let mut queue = make(backend);
             put(&queue);
             let gone = 1u32.to_ne_bytes();
-            queue.at_sender.write_all_at(&gone, 8).unwrap();
+            queue.at_sender.write_all_at(&gone, 16).unwrap();
             let error = queue.receiver.receive(&mut buffer).unwrap_err();
             assert!(
                 matches!(error, ReceiveError::Ended(_)),
                 "{backend}: {error}"
             );
         }
-        // With the first slot it is whole.
+        // With the slot it is whole.
         let mut queue = make(backend);
-        for seq in [1, 2, 3, 0] {
-            let slot = slot(seq, 5, 200 - 56 * seq);
-            let place = seq * SLOT_BYTES;
-            queue.at_receiver.write_all_at(&slot, place).unwrap();
-        }
+        queue.at_receiver.write_all_at(&[7; 192], BODY_AT).unwrap();
+        queue.at_receiver.write_all_at(&slot(5, 200), 0).unwrap();
         let mut buffer = [0; 200];
         assert_eq!(
             queue.receiver.receive_exact(5, &mut buffer, || Lost),
@@ -135,7 +132,9 @@ fn odd_bytes_neither_hang_nor_end_an_end() {
             match rng.u32(..8) {
                 0 => {
                     let count = word(&mut rng).to_ne_bytes();
-                    queue.at_sender.write_all_at(&count, 0).unwrap();
+                    // How many slots are read, or how many lines of the body.
+                    let place = 8 * rng.u64(..2);
+                    queue.at_sender.write_all_at(&count, place).unwrap();
                 }
                 1 | 2 => {
                     let header = word(&mut rng).to_ne_bytes();

@@ -55,26 +55,17 @@ pub(crate) fn run(lane: &mut Lane, data: &mut [u8], combine: &impl Combine) -> R
 /// One message's worth.
 #[inline(always)]
 fn run_message(lane: &mut Lane, data: &mut [u8], combine: &impl Combine) -> Result<(), Failure> {
-    let (fabric, tables, sum, incoming) = lane.for_messages(data.len());
-    sum.copy_from_slice(data);
+    let (fabric, tables, _, incoming) = lane.for_messages(data.len());
     if fabric.size() == 2 {
-        exchange(fabric, sum, incoming, combine)?;
+        exchange(fabric, data, incoming, combine)
     } else if tables.keeps_order(combine) {
         let root = tables.broadcast.root();
-        reduce::ordered(fabric, &tables.ordered, root, sum, incoming, combine)?;
-        broadcast::tree(fabric, &tables.broadcast, root, sum)?;
+        reduce::ordered(fabric, &tables.ordered, root, data, incoming, combine)?;
+        broadcast::tree(fabric, &tables.broadcast, root, data)
     } else {
-        tree(
-            fabric,
-            &tables.reduce,
-            &tables.broadcast,
-            sum,
-            incoming,
-            combine,
-        )?;
+        let (fan_in, fan_out) = (&tables.reduce, &tables.broadcast);
+        tree(fabric, fan_in, fan_out, data, incoming, combine)
     }
-    data.copy_from_slice(sum);
-    Ok(())
 }
 
 #[inline(never)]

@@ -91,9 +91,6 @@ fn run_lines(lane: &mut Lane, root: usize, data: &mut [u8]) -> Option<Result<(),
     }
 }
 
-/// Longest data that go in two messages unless asked for.
-const MESSAGES_MAX: usize = 1024;
-
 #[inline(never)]
 fn run_long(lane: &mut Lane, root: usize, data: &mut [u8], grain: usize) -> Result<(), Failure> {
     if let Some(ended) = run_lines(lane, root, data) {
@@ -105,11 +102,7 @@ fn run_long(lane: &mut Lane, root: usize, data: &mut [u8], grain: usize) -> Resu
         return run_short(lane, root, data);
     }
     let fragments = match asked {
-        // Where messages are short, two are faster than a loan: 0.77 times as long at 512 bytes in
-        // queues of 16 slots, 1.6 with three.
-        None | Some(Algorithm::Messages)
-            if asked.is_some() || data.len() <= (2 * lane.message_bytes).min(MESSAGES_MAX) =>
-        {
+        Some(Algorithm::Messages) => {
             for part in lane.messages(data.len(), 1) {
                 tree(
                     &mut lane.fabric,

@@ -53,11 +53,15 @@ fn run_message(
     data: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), Failure> {
-    send_up(lane, root, data, combine)?;
-    if lane.fabric.rank() == root {
-        data.copy_from_slice(lane.for_messages(data.len()).2);
+    if lane.fabric.rank() != root {
+        return send_up(lane, root, data, combine);
     }
-    Ok(())
+    let (fabric, tables, _, incoming) = lane.for_messages(data.len());
+    if tables.keeps_order(combine) {
+        ordered(fabric, &tables.ordered, root, data, incoming, combine)
+    } else {
+        tree(fabric, &tables.reduce, root, data, incoming, combine)
+    }
 }
 
 /// [`run`] of a rank that is not the root: its data are only read.
@@ -107,7 +111,7 @@ pub(crate) fn contribute(
     })
 }
 
-/// One message's worth; the root's sum is in the first buffer of messages then.
+/// One message's worth of a rank that is not the root.
 #[inline(always)]
 fn send_up(
     lane: &mut Lane,
@@ -116,8 +120,18 @@ fn send_up(
     combine: &impl Combine,
 ) -> Result<(), Failure> {
     let (fabric, tables, sum, incoming) = lane.for_messages(data.len());
+    let keeps_order = tables.keeps_order(combine);
+    // Of a tree that hangs at rank 0 whatever the root.
+    let (route, top) = match keeps_order {
+        true => (&tables.ordered, 0),
+        false => (&tables.reduce, root),
+    };
+    // A leaf has nothing to add up.
+    if let (None, Some(parent)) = (route.inward(top).next(), route.toward(top)) {
+        return fabric.send(parent, data);
+    }
     sum.copy_from_slice(data);
-    if tables.keeps_order(combine) {
+    if keeps_order {
         ordered(fabric, &tables.ordered, root, sum, incoming, combine)
     } else {
         tree(fabric, &tables.reduce, root, sum, incoming, combine)

@@ -44,9 +44,9 @@ impl Spec {
         Team::with_options(self.plans.clone(), &self.options)
     }
 
-    /// Bytes of the longest message, roughly.
+    /// Bytes of the longest message.
     pub(crate) fn message_bytes(&self) -> usize {
-        self.options.slots / 2 * 56
+        corecast_wire::queue::message_bytes_max(self.options.slots)
     }
 }
 

@@ -49,9 +49,9 @@ unsafe impl crate::segment::Lines for Slot {}
 
 /// `seq:16 | tag:24 | len:23 | lap:1`.
 ///
-/// `lap` is the only part by which a receiver recognises a new message. `len` counts the bytes
-/// from this slot to the end of the message. `seq` is the slot's number in the queue's life, kept
-/// for assertions and for a debugger.
+/// `lap` is the only part by which a receiver recognises a new message. `len` counts the bytes of the
+/// message, in the slot and in its body. `seq` is the slot's number in the queue's life, kept for
+/// assertions and for a debugger.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header(pub(super) u64);
 
@@ -106,16 +106,6 @@ pub(super) fn slot(ring: &LineSlice<Slot>, seq: u64, mask: u64) -> &Slot {
     unsafe { ring.get_unchecked((seq & mask) as usize) }
 }
 
-/// Slots that a message of `len` bytes takes; a message without payload takes one.
-#[inline(always)]
-pub(super) const fn slots_for(len: usize) -> usize {
-    if len <= SLOT_PAYLOAD_BYTES {
-        1
-    } else {
-        len.div_ceil(SLOT_PAYLOAD_BYTES)
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -130,13 +120,6 @@ mod tests {
             let header = Header::new(seq, tag, len, lap);
             assert_eq!(header.seq(), seq as u16);
             assert_eq!((header.tag(), header.len(), header.lap()), (tag, len, lap));
-        }
-    }
-
-    #[test]
-    fn slots_cover_the_payload() {
-        for (len, slots) in [(0, 1), (1, 1), (56, 1), (57, 2), (112, 2), (113, 3)] {
-            assert_eq!(slots_for(len), slots, "{len} bytes");
         }
     }
 }

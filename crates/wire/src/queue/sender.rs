@@ -1,11 +1,8 @@
 //! The sending end.
 
-use super::header::{
-    Header, LEN_MAX, SLOT_PAYLOAD_BYTES, Slot, TAG_MAX, lap, lap_shift, slot, slots_for,
-};
-use super::{Ack, Backend, Gone, PeerGone, Tokens, leave};
-#[cfg(not(loom))]
-use crate::arch;
+use super::body::lines_for;
+use super::header::{Header, SLOT_PAYLOAD_BYTES, Slot, TAG_MAX, lap, lap_shift, slot};
+use super::{Ack, Backend, Body, Gone, Memory, PeerGone, Tokens, leave, message_bytes_max};
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
 use crate::sync::{mutated, order};
@@ -16,6 +13,7 @@ use crate::{Governor, Line};
 #[derive(Debug)]
 pub struct Sender {
     ring: LineSlice<Slot>,
+    body: Body,
     /// Slots written so far.
     next: u64,
     /// The slot number before which all slots are known to be free.
@@ -73,8 +71,7 @@ pub enum TrySendError {
 impl Sender {
     pub(super) fn new(
         backend: Backend,
-        ring: LineSlice<Slot>,
-        ack: LineRef<Ack>,
+        Memory { ring, body, ack }: Memory,
         sender: &Governor,
         receiver: &Governor,
         tokens: Tokens,
@@ -84,6 +81,7 @@ impl Sender {
             lap_shift: lap_shift(backend, ring.len()),
             next: 0,
             room_end: 0,
+            body: Body::new(body, 0),
             ring,
             backend,
             tokens,
@@ -93,9 +91,9 @@ impl Sender {
         }
     }
 
-    /// The longest message in bytes: half of the slots, because the receiver gives back by halves.
+    /// The longest message in bytes, see [`message_bytes_max`].
     pub fn message_bytes_max(&self) -> usize {
-        (self.ring.len() / 2 * SLOT_PAYLOAD_BYTES).min(LEN_MAX)
+        message_bytes_max(self.ring.len())
     }
 
     /// The back end.
@@ -105,10 +103,10 @@ impl Sender {
 
     /// Whether a message of `len` bytes could be sent without waiting.
     pub fn can_send(&mut self, len: usize) -> bool {
-        len <= self.message_bytes_max() && self.has_room(slots_for(len) as u64)
+        len <= self.message_bytes_max() && self.has_room(len)
     }
 
-    /// Sends `payload`, waiting for room. Messages longer than one slot are split.
+    /// Sends `payload`, waiting for room.
     ///
     /// # Errors
     ///
@@ -116,7 +114,7 @@ impl Sender {
     ///
     /// # Cost
     ///
-    /// One line written per 56 bytes; in UMP one line read per half lap besides.
+    /// One line written, and one per 64 bytes beyond 56; in UMP one line read per half lap besides.
     #[inline(always)]
     pub fn send(&mut self, payload: &[u8]) -> Result<(), SendError> {
         self.send_tagged(0, payload)
@@ -134,9 +132,9 @@ impl Sender {
 
     #[cold]
     #[inline(never)]
-    fn wait_while_there(&mut self, slots: u64) -> Result<(), SendError> {
+    fn wait_while_there(&mut self, len: usize) -> Result<(), SendError> {
         let ack = self.ack.clone();
-        self.wait_for_room(slots, || PeerGone(&ack.receiver_gone))
+        self.wait_for_room(len, || PeerGone(&ack.receiver_gone))
     }
 
     /// [`send_tagged`](Self::send_tagged) with a watch of the caller's over the wait for room.
@@ -155,12 +153,10 @@ impl Sender {
         payload: &[u8],
         watch: impl FnOnce() -> W,
     ) -> Result<(), SendError<W::Error>> {
-        self.send_by(tag, payload, |sender, slots| {
-            sender.wait_for_room(slots, watch)
-        })
+        self.send_by(tag, payload, |sender, len| sender.wait_for_room(len, watch))
     }
 
-    /// Sends `payload`, waiting by `wait` for as many slots as it takes.
+    /// Sends `payload`, waiting by `wait` for as much room as it takes.
     ///
     /// The payload goes to no function that is not inlined: its address would force it into
     /// memory, from where the copy would have to fetch it past half-finished stores.
@@ -169,7 +165,7 @@ impl Sender {
         &mut self,
         tag: u32,
         payload: &[u8],
-        wait: impl FnOnce(&mut Self, u64) -> Result<(), SendError<E>>,
+        wait: impl FnOnce(&mut Self, usize) -> Result<(), SendError<E>>,
     ) -> Result<(), SendError<E>> {
         assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
         let (len, max) = (payload.len(), self.message_bytes_max());
@@ -178,9 +174,8 @@ impl Sender {
             return Err(SendError::TooLong { len, max });
         }
         // All of it or nothing: a wait that is ended in the middle would leave half a message.
-        let slots = slots_for(len) as u64;
-        if !self.has_room(slots) {
-            wait(self, slots)?;
+        if !self.has_room(len) {
+            wait(self, len)?;
         }
         self.put_all(tag, payload);
         Ok(())
@@ -212,7 +207,7 @@ impl Sender {
         if len > max {
             return Err(TrySendError::TooLong { len, max });
         }
-        if !self.has_room(slots_for(len) as u64) {
+        if !self.has_room(len) {
             PeerGone(&self.ack.receiver_gone)
                 .check(std::time::Duration::ZERO)
                 .map_err(TrySendError::Gone)?;
@@ -232,21 +227,28 @@ impl Sender {
         self.send(&[])
     }
 
+    /// Whether a message of `len` bytes has room: a slot, and body lines for what the slot does not take.
     #[inline(always)]
-    fn has_room(&mut self, slots: u64) -> bool {
-        self.next + slots <= self.room_end || self.look_for_room(slots)
+    fn has_room(&mut self, len: usize) -> bool {
+        self.knows_room(len) || self.look_for_room(len)
+    }
+
+    #[inline(always)]
+    fn knows_room(&self, len: usize) -> bool {
+        let body = || self.body.next + lines_for(len) <= self.body.limit || mutated!(NoBodyFlow);
+        self.next < self.room_end && (len <= SLOT_PAYLOAD_BYTES || body())
     }
 
     /// Takes back what the receiver has given back.
     #[inline(never)]
-    fn look_for_room(&mut self, slots: u64) -> bool {
-        let len = self.ring.len() as u64;
+    fn look_for_room(&mut self, len: usize) -> bool {
+        let slots = self.ring.len() as u64;
         match self.backend {
             Backend::Ump => {
                 // Acquire: synchronises with the Release in `Receiver::give_back` (Invariant 1).
                 let read = self.ack.read.load(order::reclaim());
                 // More than was sent can only be another process's nonsense.
-                self.room_end = read.min(self.next) + len;
+                self.room_end = read.min(self.next) + slots;
             }
             Backend::FastForward => {
                 // The receiver empties in order, so an empty slot speaks for those before it: one
@@ -258,35 +260,41 @@ impl Sender {
                         .load(order::reclaim())
                         == 0
                 };
-                let enough = [len / 2, slots];
-                let found = enough
-                    .into_iter()
-                    .find(|&n| n >= slots && free(self.next + n - 1));
+                let found = [slots / 2, 1].into_iter().find(|&n| free(self.next + n - 1));
                 self.room_end = self.next + found.unwrap_or(0);
             }
         }
-        self.next + slots <= self.room_end || mutated!(NoFlowControl)
+        if len > SLOT_PAYLOAD_BYTES {
+            self.take_back_body();
+        }
+        self.knows_room(len) || mutated!(NoFlowControl)
+    }
+
+    fn take_back_body(&mut self) {
+        // Acquire: synchronises with the Release in `Receiver::give_back_body` (Invariant 1).
+        let read = self.ack.read_body.load(order::reclaim());
+        // More than was sent can only be another process's nonsense.
+        self.body.limit = read.min(self.body.next) + self.body.len();
     }
 
     #[cold]
     #[inline(never)]
     fn wait_for_room<W: Watch>(
         &mut self,
-        slots: u64,
+        len: usize,
         watch: impl FnOnce() -> W,
     ) -> Result<(), SendError<W::Error>> {
         let governor = self.governor.clone();
         let token = self.tokens.room;
         governor
-            .wait_watched(token, watch, || self.has_room(slots).then_some(()))
+            .wait_watched(token, watch, || self.has_room(len).then_some(()))
             .map_err(SendError::Ended)
     }
 
     #[inline(always)]
     fn put_all(&mut self, tag: u32, payload: &[u8]) {
         if payload.len() <= SLOT_PAYLOAD_BYTES {
-            self.put(self.next, tag, payload.len(), payload);
-            self.next += 1;
+            self.put(tag, payload.len(), payload);
         } else {
             self.put_long(tag, payload);
         }
@@ -294,39 +302,27 @@ impl Sender {
             .wake_for(self.tokens.message, self.governor.fence());
     }
 
-    /// The first slot last: then the receiver, who looks there, finds the whole message, and has not
-    /// looked at any of its other lines while they were written.
+    /// The slot last: then the receiver, who looks there, finds the whole message, and has not looked at
+    /// any of its other lines while they were written.
     #[inline(never)]
     fn put_long(&mut self, tag: u32, payload: &[u8]) {
         let (first, rest) = payload.split_at(SLOT_PAYLOAD_BYTES);
-        let mut left = rest.len();
-        let mut next = self.next + 1;
-        // The receiver has these lines from the last lap. Stores become visible in order, so each would
-        // wait for the line of the one before.
-        #[cfg(not(loom))]
-        for seq in next..self.next + slots_for(payload.len()) as u64 {
-            arch::claim(core::ptr::from_ref(slot(&self.ring, seq, self.mask)).cast());
+        // SAFETY: as many lines as the rest has are free (checked by `has_room`); the slot that
+        // publishes them comes next.
+        unsafe { self.body.write(rest) };
+        self.put(tag, payload.len(), first);
+        // In time: the next message need not wait for the acknowledgement line to come over.
+        if self.body.limit - self.body.next < self.body.len() / 2 {
+            self.take_back_body();
         }
-        // Of a known length, so that the copies become moves.
-        let (full, end) = rest.as_chunks::<SLOT_PAYLOAD_BYTES>();
-        for chunk in full {
-            self.put(next, tag, left, chunk);
-            left -= SLOT_PAYLOAD_BYTES;
-            next += 1;
-        }
-        if !end.is_empty() {
-            self.put(next, tag, left, end);
-            next += 1;
-        }
-        self.put(self.next, tag, payload.len(), first);
-        self.next = next;
     }
 
-    /// Writes slot number `seq`, which is known to be free. `left` are the bytes from here to the end of
-    /// the message.
+    /// Writes the next slot, which is known to be free, for a message of `len` bytes that begins with
+    /// `chunk`.
     #[inline(always)]
-    fn put(&self, seq: u64, tag: u32, left: usize, chunk: &[u8]) {
+    fn put(&mut self, tag: u32, len: usize, chunk: &[u8]) {
         debug_assert!(chunk.len() <= SLOT_PAYLOAD_BYTES);
+        let seq = self.next;
         let slot = slot(&self.ring, seq, self.mask);
         // SAFETY: the slot was given back (Invariant 1, checked by `has_room`) and is not
         // published yet, so nobody else touches its payload, which holds at least `chunk.len()`
@@ -334,9 +330,10 @@ impl Sender {
         slot.payload.with_mut(|payload| unsafe {
             core::ptr::copy_nonoverlapping(chunk.as_ptr(), payload.cast::<u8>(), chunk.len());
         });
-        let header = Header::new(seq, tag, left, lap(seq, self.lap_shift));
+        let header = Header::new(seq, tag, len, lap(seq, self.lap_shift));
         // Release: synchronises with the Acquire in `Receiver::look` (Invariant 2).
         slot.header.store(header.0, order::publish());
+        self.next = seq + 1;
     }
 }
 

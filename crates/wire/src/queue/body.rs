@@ -1,0 +1,159 @@
+//! The rest of messages that are longer than a slot: lines without headers, one after another, so that
+//! the whole of it is one copy.
+
+use super::header::SLOT_PAYLOAD_BYTES;
+use crate::LINE_BYTES;
+use crate::segment::{LineSlice, Lines};
+use crate::sync::UnsafeCell;
+use std::fmt;
+
+/// Body lines of a queue for each of its slots.
+const LINES_PER_SLOT: usize = 4;
+
+/// Body lines of a queue with so many slots.
+pub(super) const fn lines_of(slots: usize) -> usize {
+    LINES_PER_SLOT * slots
+}
+
+/// Most body lines of one message: a quarter, so that the sender seldom waits, or even looks, for what the
+/// receiver gives back by halves.
+pub(super) const fn lines_max(slots: usize) -> usize {
+    lines_of(slots) / 4
+}
+
+/// Body lines that a message of `len` bytes takes beside its slot.
+#[inline(always)]
+pub(super) const fn lines_for(len: usize) -> u64 {
+    len.saturating_sub(SLOT_PAYLOAD_BYTES).div_ceil(LINE_BYTES) as u64
+}
+
+/// One line of a body.
+#[repr(C, align(64))]
+pub(super) struct BodyLine(UnsafeCell<Words>);
+
+type Words = [u64; LINE_BYTES / 8];
+
+impl Default for BodyLine {
+    fn default() -> Self {
+        #[cfg(not(loom))]
+        // SAFETY: integers in a cell; all-zero bytes are valid.
+        return unsafe { std::mem::zeroed() };
+        #[cfg(loom)]
+        return Self(UnsafeCell::new([0; LINE_BYTES / 8]));
+    }
+}
+
+impl fmt::Debug for BodyLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BodyLine")
+    }
+}
+
+// SAFETY: plain integers, accessed by the sender alone from when the receiver has given the line back
+// until the slot of its message is published, then by the receiver alone (queue Invariants 1 and 2).
+unsafe impl Sync for BodyLine {}
+// SAFETY: plain integers.
+unsafe impl Send for BodyLine {}
+// SAFETY: integers: zero is their default, any bit pattern is valid, no Drop.
+unsafe impl Lines for BodyLine {}
+
+/// One end's view of the body lines of a queue, a power of two of them.
+#[derive(Debug)]
+pub(super) struct Body {
+    lines: LineSlice<BodyLine>,
+    /// Lines written, or read, so far.
+    pub(super) next: u64,
+    /// Sender: the line number before which all lines are known to be free. Receiver: how many lines are
+    /// read when they are given back next.
+    pub(super) limit: u64,
+}
+
+impl Body {
+    pub(super) fn new(lines: LineSlice<BodyLine>, limit: u64) -> Self {
+        assert!(lines.len().is_power_of_two(), "{} body lines", lines.len());
+        Self {
+            lines,
+            next: 0,
+            limit,
+        }
+    }
+
+    /// Lines in all.
+    pub(super) fn len(&self) -> u64 {
+        self.lines.len() as u64
+    }
+
+    /// The place of line number `next`.
+    fn place(&self) -> usize {
+        (self.next & (self.len() - 1)) as usize
+    }
+
+    /// Writes `bytes` to the next lines.
+    ///
+    /// # Safety
+    ///
+    /// Those lines are free (Invariant 1), and not published before this returns.
+    pub(super) unsafe fn write(&mut self, bytes: &[u8]) {
+        self.each_run(bytes.len(), |run, to| {
+            let from = &bytes[run];
+            // SAFETY: as the caller promises nobody else touches these lines; `each_run` gives room for
+            // the run; the bytes are the caller's and cannot overlap it.
+            unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
+        });
+    }
+
+    /// Reads the next lines to `buffer`.
+    ///
+    /// # Safety
+    ///
+    /// The message that has them was seen (Invariant 2) and they were not given back since.
+    pub(super) unsafe fn read(&mut self, buffer: &mut [u8]) {
+        self.each_run(buffer.len(), |run, from| {
+            let to = &mut buffer[run];
+            // SAFETY: as the caller promises nobody writes these lines, which hold initialised bytes since
+            // the segment was mapped; `each_run` gives the run's; the buffer is the caller's.
+            unsafe { core::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len()) };
+        });
+    }
+
+    /// Calls `copy` with ranges of `len` bytes, and where each is in the next lines: mostly one, two at the
+    /// end of the ring. Goes on by the lines.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    fn each_run(&mut self, len: usize, mut copy: impl FnMut(core::ops::Range<usize>, *mut u8)) {
+        let mut start = 0;
+        // More than twice only if another process wrote nonsense, which must not lead out of the ring.
+        while start < len {
+            let place = self.place();
+            let end = len.min(start + (self.lines.len() - place) * LINE_BYTES);
+            // Of the slice, not of a line, so it is good for all lines from `place` on; cells lie inside.
+            let first = self.lines[place..].as_ptr();
+            copy(start..end, first.cast::<u8>().cast_mut());
+            self.next += (end - start).div_ceil(LINE_BYTES) as u64;
+            start = end;
+        }
+    }
+
+    /// The same, line by line: a model watches each.
+    #[cfg(loom)]
+    fn each_run(&mut self, len: usize, mut copy: impl FnMut(core::ops::Range<usize>, *mut u8)) {
+        for start in (0..len).step_by(LINE_BYTES) {
+            let end = len.min(start + LINE_BYTES);
+            let line = &self.lines[self.place()];
+            line.0.with_mut(|words| copy(start..end, words.cast()));
+            self.next += 1;
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_cover_what_the_slot_does_not() {
+        for (len, lines) in [(0, 0), (56, 0), (57, 1), (120, 1), (121, 2), (4152, 64)] {
+            assert_eq!(lines_for(len), lines, "{len} bytes");
+        }
+    }
+}
