@@ -260,7 +260,9 @@ impl Sender {
                         .load(order::reclaim())
                         == 0
                 };
-                let found = [slots / 2, 1].into_iter().find(|&n| free(self.next + n - 1));
+                let found = [slots / 2, 1]
+                    .into_iter()
+                    .find(|&n| free(self.next + n - 1));
                 self.room_end = self.next + found.unwrap_or(0);
             }
         }
