@@ -171,17 +171,24 @@ impl<'y> Cpu<'y> {
                 return request.word;
             }
             world.issue(request, Purpose::Answer);
+            world.cores[self.core as usize].wait = Wait::Line(request.line);
         }
-        self.wait(Wait::Line(request.line));
-        self.world.borrow().cores[self.core as usize].answer
+        self.yielder.suspend(());
+        let world = self.world.borrow();
+        self.time = world.now;
+        world.cores[self.core as usize].answer
     }
 
     /// Reads a line.
     pub fn load(&mut self, line: LineId) -> u64 {
         self.turn();
-        let forwarded = self.world.borrow().forwarded(self.core, line.0);
-        if let Some(word) = forwarded {
-            self.time += self.world.borrow().memory.ticks.l1;
+        let forwarded = {
+            let world = self.world.borrow();
+            let word = world.forwarded(self.core, line.0);
+            word.map(|word| (word, world.memory.ticks.l1))
+        };
+        if let Some((word, took)) = forwarded {
+            self.time += took;
             return word;
         }
         let request = self.request(line, What::Load, 0);
@@ -214,31 +221,36 @@ impl<'y> Cpu<'y> {
     fn write(&mut self, line: LineId, what: What, word: u64) {
         self.turn();
         let mut request = self.request(line, what, word);
-        let (room, ordered) = {
-            let world = self.world.borrow();
+        let full = {
+            let world = &mut *self.world.borrow_mut();
             let sizes = &world.memory.machine.sizes;
-            (sizes.stores, sizes.ordered)
-        };
-        if room == 0 {
-            self.ask(request);
-            return;
-        }
-        {
-            let mut world = self.world.borrow_mut();
+            let (room, ordered) = (sizes.stores, sizes.ordered);
             let stores = &world.cores[self.core as usize].stores;
             let first = match ordered {
                 true => stores.is_empty(),
                 false => stores.iter().all(|store| store.line != line.0),
             };
-            if first && let Some(took) = world.memory.hit(&mut request) {
-                world.wake();
+            let full = stores.len() >= room;
+            if room > 0
+                && first
+                && let Some(took) = world.memory.hit(&mut request)
+            {
                 self.time += took;
                 return;
             }
+            if room > 0 && !full {
+                world.buffer(self.core, line.0, what, word);
+                self.time += world.memory.ticks.store;
+                return;
+            }
+            room > 0
+        };
+        if !full {
+            // No buffer: the core waits for its stores.
+            self.ask(request);
+            return;
         }
-        if self.world.borrow().cores[self.core as usize].stores.len() >= room {
-            self.wait(Wait::Room);
-        }
+        self.wait(Wait::Room);
         let mut world = self.world.borrow_mut();
         world.buffer(self.core, line.0, what, word);
         self.time += world.memory.ticks.store;
