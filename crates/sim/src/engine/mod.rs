@@ -22,7 +22,7 @@ use crate::Time;
 use crate::memory::{self, Memory, Request};
 use crate::trace::Trace;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use stores::Buffered;
 
 /// What happens at some time.
@@ -97,6 +97,9 @@ pub(crate) struct World {
     count: u64,
     requests: Vec<(Request, Purpose)>,
     free: Vec<u32>,
+    /// Requests that wait for a busy line, in the order of their arrival; the first one comes back when the line
+    /// should be free.
+    queued: BTreeMap<u32, VecDeque<u32>>,
     cores: Vec<Core>,
     pub(crate) trace: Trace,
     /// Cores that wait for all others.
@@ -124,6 +127,7 @@ impl World {
             count: 0,
             requests: Vec::new(),
             free: Vec::new(),
+            queued: BTreeMap::new(),
             cores,
             trace,
             meeting: Vec::new(),
@@ -195,7 +199,9 @@ impl World {
 
     fn arrive(&mut self, id: u32) {
         let request = &mut self.requests[id as usize].0;
+        let line = request.line;
         match self.memory.arrive(self.now, request) {
+            memory::Outcome::Busy(until) => return self.queue(id, line, until),
             memory::Outcome::Arrives(at) => self.push(at, Event::Arrive(id)),
             memory::Outcome::Done(at) => {
                 self.push(at, Event::Done(id));
@@ -205,7 +211,39 @@ impl World {
                 }
             }
         }
+        if !self.queued.is_empty() {
+            self.unqueue(id, line);
+        }
         self.wake();
+    }
+
+    /// A request found its line busy.
+    fn queue(&mut self, id: u32, line: u32, until: Time) {
+        let queue = self.queued.entry(line).or_default();
+        if queue.front() != Some(&id) {
+            queue.push_back(id);
+        }
+        if queue.front() == Some(&id) {
+            self.push(until, Event::Arrive(id));
+        }
+    }
+
+    /// A request got its line: if it had waited, the next one is the first now.
+    fn unqueue(&mut self, id: u32, line: u32) {
+        let Some(queue) = self.queued.get_mut(&line) else {
+            return;
+        };
+        if queue.front() != Some(&id) {
+            return;
+        }
+        queue.pop_front();
+        match queue.front() {
+            Some(&next) => {
+                let free = self.memory.line(line).busy.max(self.now);
+                self.push(free, Event::Arrive(next));
+            }
+            None => drop(self.queued.remove(&line)),
+        }
     }
 
     /// Ranks that have lost a line which they watch look again.

@@ -83,8 +83,10 @@ pub(crate) struct Request {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It comes to its agent, again, at that time.
+    /// It comes to its next agent at that time.
     Arrives(Time),
+    /// Its line is busy until then.
+    Busy(Time),
     /// The core has what it wanted, at that time.
     Done(Time),
 }
@@ -344,7 +346,7 @@ impl Memory {
         let Request { core, line, .. } = *request;
         let busy = self.line(line).busy;
         if busy > now && !self.untimed {
-            return Outcome::Arrives(busy);
+            return Outcome::Busy(busy);
         }
         if self.machine.protocol == Protocol::Home {
             return self.at_home(now, request);
@@ -546,7 +548,7 @@ impl Memory {
         let now = self.now;
         if self.hit(&mut request).is_none() {
             self.begin(now, &mut request, now);
-            while let Outcome::Arrives(_) = self.arrive(now, &mut request) {}
+            while !matches!(self.arrive(now, &mut request), Outcome::Done(_)) {}
         }
         self.untimed = untimed;
     }
