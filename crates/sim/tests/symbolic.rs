@@ -282,3 +282,24 @@ fn drawings_have_every_act_and_edge_and_the_critical_path() {
         }
     }
 }
+
+/// Rule 2, counted once for an act: loading and storing in the own cache is one R_L for each line.
+#[test]
+fn a_copy_in_the_own_cache_costs_one_access_for_each_line() {
+    for lines in [1, 3] {
+        let graph = trace(
+            1,
+            |make| {
+                let line = |name: &str| (name.to_owned(), Kind::Data, 0);
+                let mut of = |(name, kind, home)| make.line(name, kind, home);
+                [of(line("from")), of(line("to"))]
+            },
+            |hand, &[from, to]| hand.copy(from, to, lines),
+        );
+        let (graph, seats) = (graph.unwrap(), Seats::sandy_bridge(1));
+        let bounds = Analysis::new(&graph, &seats, &Reading::default()).bounds();
+        let expected = 2.3 * lines as f64;
+        assert!((bounds.t_min - expected).abs() < 1e-9, "{bounds:?}");
+        assert!((bounds.t_max - expected).abs() < 1e-9, "{bounds:?}");
+    }
+}

@@ -6,11 +6,11 @@ use super::{Critical, escaped, short};
 use std::fmt::Write as _;
 
 /// Pixels.
-const COLUMN: f64 = 150.0;
+const COLUMN: f64 = 166.0;
 const MARGIN: f64 = 20.0;
 const HEAD: f64 = 60.0;
 const ACT: f64 = 26.0;
-const WIDTH: f64 = 126.0;
+const WIDTH: f64 = 144.0;
 
 /// The graph as SVG: acts as boxes in a column for each rank, from the top in the order in which they
 /// end in the best case, with the cost of T_min; the critical path in red.
@@ -53,7 +53,9 @@ pub fn svg(analysis: &Analysis<'_>) -> String {
     let bounds = analysis.bounds();
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         font-family=\"sans-serif\" font-size=\"10\">\n"
+         font-family=\"sans-serif\" font-size=\"9.5\">\n<defs><marker id=\"to\" viewBox=\"0 0 8 8\" \
+         refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\" \
+         markerUnits=\"userSpaceOnUse\"><path d=\"M0 0L8 4L0 8z\" fill=\"#444\"/></marker></defs>\n"
     );
     // Writing to a string cannot fail.
     let _ = writeln!(
@@ -75,7 +77,7 @@ pub fn svg(analysis: &Analysis<'_>) -> String {
         );
     }
     let mut edge = |from: usize, to: usize, style: &str| {
-        let ((x1, y1), (x2, y2)) = (at(from), at(to));
+        let ((x1, y1), (x2, y2)) = between(at(from), at(to));
         let (colour, thick) = match critical.has(from, to) {
             true => ("red", 2.0),
             false => ("#444", 0.8),
@@ -88,9 +90,14 @@ pub fn svg(analysis: &Analysis<'_>) -> String {
     };
     for (index, act) in graph.acts().iter().enumerate() {
         if let Some(before) = act.before {
-            edge(before, index, " stroke-dasharray=\"2 3\"");
+            edge(
+                before,
+                index,
+                " stroke-dasharray=\"2 3\" marker-end=\"url(#to)\"",
+            );
         }
-        act.after.iter().for_each(|&of| edge(of, index, ""));
+        let arrow = " marker-end=\"url(#to)\"";
+        act.after.iter().for_each(|&of| edge(of, index, arrow));
     }
     for (order, _) in &analysis.least().order {
         for pair in order.windows(2) {
@@ -103,6 +110,15 @@ pub fn svg(analysis: &Analysis<'_>) -> String {
     boxes(&mut out, graph, analysis, &critical, at);
     out.push_str("</svg>\n");
     out
+}
+
+/// The ends of an edge: where it meets the boxes, not their centres.
+fn between(from: (f64, f64), to: (f64, f64)) -> ((f64, f64), (f64, f64)) {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let side = (WIDTH / 2.0 / dx.abs()).min(ACT / 2.0 / dy.abs());
+    let part = if side.is_finite() { side.min(0.5) } else { 0.0 };
+    let (x, y) = (part * dx, part * dy);
+    ((from.0 + x, from.1 + y), (to.0 - x, to.1 - y))
 }
 
 fn boxes(
