@@ -23,7 +23,8 @@ pub struct Options {
     pub checking: bool,
     /// Units of time after which a run is given up.
     pub limit: f64,
-    /// Bytes of a rank's stack.
+    /// Bytes of a rank's stack. Teams of up to 256 get 256 KiB at least, so that a panic can say where it
+    /// happened; pages that nobody touches take no memory.
     pub stack_bytes: usize,
 }
 
@@ -201,10 +202,12 @@ pub fn run<S: 'static, R: 'static>(
     let world = World::new(memory, trace, options.seed, ticks(options.jitter));
     let world = Rc::new(RefCell::new(world));
     let body = Rc::new(body);
+    let roomy = if cores.len() <= 256 { 256 * 1024 } else { 0 };
+    let stack_bytes = options.stack_bytes.max(roomy);
     let mut ranks = Vec::with_capacity(cores.len());
     let mut rank_of = vec![usize::MAX; count];
     for (rank, &core) in cores.iter().enumerate() {
-        let stack = DefaultStack::new(options.stack_bytes).map_err(|error| SimError::Stacks {
+        let stack = DefaultStack::new(stack_bytes).map_err(|error| SimError::Stacks {
             ranks: cores.len(),
             why: error.to_string(),
         })?;
