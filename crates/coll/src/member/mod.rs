@@ -139,7 +139,7 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// See [`broadcast::tree`]; data longer than a message goes in several, one after another.
+    /// See [`broadcast::tree`]; data longer than a message are lent, see [`broadcast::lent`].
     ///
     /// # Examples
     ///
@@ -199,12 +199,11 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// If `root` is outside of the team, or an element is longer than a message or has an alignment
-    /// above 16.
+    /// If `root` is outside of the team, or an element has an alignment above 16.
     ///
     /// # Cost
     ///
-    /// See [`reduce::tree`]; data longer than a message goes in several, one after another.
+    /// See [`reduce::tree`]; data longer than a message are lent, see [`reduce::lent`].
     ///
     /// # Examples
     ///
@@ -270,11 +269,12 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// If an element is longer than a message or has an alignment above 16.
+    /// If an element has an alignment above 16.
     ///
     /// # Cost
     ///
-    /// See [`allreduce::tree`]; two ranks use [`allreduce::exchange`].
+    /// See [`allreduce::tree`]; two ranks use [`allreduce::exchange`]; by length and number of ranks also
+    /// [`allreduce::owners`] and others.
     #[inline]
     #[track_caller]
     pub fn allreduce<T: Pod>(
