@@ -132,6 +132,20 @@ fn a_message_is_one_line_from_cache_to_cache() {
     }
 }
 
+/// The rest of 1,024 bytes takes 16 lines of the body: each is taken from its reader, and comes over once.
+#[test]
+fn a_long_message_is_its_slot_and_the_lines_of_the_rest() {
+    let counts = |bytes| {
+        let call = Call::new(Collective::Broadcast, "messages", 1, bytes).unwrap();
+        let machine = known::packages(3, 3);
+        let counts = one(&machine, 2, &call, &Setting::default()).unwrap().counts;
+        let came = counts.from(corecast_sim::memory::Source::Modified);
+        (came, counts.invalidations)
+    };
+    let (short, long) = (counts(56), counts(1024));
+    assert_eq!((short, long), ((1, 1), (17, 17)));
+}
+
 #[test]
 fn nobody_ends_before_the_root_begins_and_more_take_longer() {
     let mut last = 0.0;

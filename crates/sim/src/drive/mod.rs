@@ -25,7 +25,7 @@ use corecast_coll::groups::{GroupRoute, Groups};
 use corecast_coll::{BarrierPlan, Combine, Plans, Route};
 use corecast_plan::Rounds;
 use corecast_plan::groups::Grouped;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, queue};
 
 /// A fabric that opens windows over plain buffers.
 pub trait Open: Fabric {
@@ -34,8 +34,8 @@ pub trait Open: Fabric {
     fn open<'w>(&mut self, bytes: &'w mut [u8], written: bool) -> Self::Window<'w>;
 }
 
-/// Bytes of the longest message of a team of threads: half a queue of 64 slots of 56 bytes.
-pub const MESSAGE_BYTES: usize = 32 * 56;
+/// Bytes of the longest message of a team of threads, in whole elements of any kind.
+pub const MESSAGE_BYTES: usize = queue::message_bytes_max(queue::DEFAULT_SLOTS) / 16 * 16;
 
 /// One call, prepared for all ranks.
 #[derive(Clone, Debug)]

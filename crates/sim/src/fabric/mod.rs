@@ -23,7 +23,7 @@ use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::ops::Range;
 use std::rc::Rc;
-use wires::{Loan, NOTICES, OFFERS, SLOT_BYTES, SLOTS, Wires};
+use wires::{BODY_LINES, Loan, NOTICES, OFFERS, Part, SLOTS, Used, Wires};
 
 /// Bytes of a line.
 const LINE_BYTES: usize = 64;
@@ -142,6 +142,11 @@ impl<'c, 'y> SimFabric<'c, 'y> {
         start
     }
 
+    /// Line `number` of a ring between two ranks.
+    fn entry(&mut self, ends: (usize, usize), number: u64, part: Part) -> LineId {
+        self.team.0.borrow_mut().entry(self.cpu, ends, number, part)
+    }
+
     /// Looks whether `peer` sleeps, after something was published for it.
     fn look_for_sleeper(&mut self, peer: usize) {
         let parker = self.team.0.borrow_mut().parker(self.cpu, peer, self.rank);
@@ -174,7 +179,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
         let (line, count) = {
             let wires = &mut *self.team.0.borrow_mut();
             let count = wires.link(self.cpu, peer, self.rank).borrowed + 1;
-            let line = wires.entry(self.cpu, (peer, self.rank), count - 1, true);
+            let line = wires.entry(self.cpu, (peer, self.rank), count - 1, Part::Offer);
             wires.link(self.cpu, peer, self.rank).borrowed = count;
             (line, count)
         };
@@ -293,39 +298,41 @@ impl Fabric for SimFabric<'_, '_> {
 
     fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Infallible> {
         let start = self.enter();
-        let slots = payload.len().div_ceil(SLOT_BYTES).max(1) as u64;
-        assert!(slots <= SLOTS / 2, "members split messages to fit");
-        let (ack, sent, freed) = {
+        let ends = (self.rank, peer);
+        let (ack, before, mut freed) = {
             let wires = &mut *self.team.0.borrow_mut();
             let link = wires.link(self.cpu, self.rank, peer);
-            link.sent += slots;
             (link.ack, link.sent, link.freed)
         };
-        if freed + SLOTS < sent {
-            let freed = self.cpu.wait_until(ack, |word| word + SLOTS >= sent);
-            self.team
-                .0
-                .borrow_mut()
-                .link(self.cpu, self.rank, peer)
-                .freed = freed;
+        let sent = before.and_message(payload.len());
+        let fits = sent.lines - before.lines <= BODY_LINES / 4;
+        assert!(fits, "members split messages to fit");
+        if !sent.fits(freed) {
+            let fits = |word| sent.fits(Used::of_word(word));
+            freed = Used::of_word(self.cpu.wait_until(ack, fits));
+        }
+        {
+            let wires = &mut *self.team.0.borrow_mut();
+            let link = wires.link(self.cpu, self.rank, peer);
+            link.sent = sent;
+            link.mail.push_back(payload.to_vec());
+        }
+        // The slot last: the receiver looks there alone.
+        for number in before.lines..sent.lines {
+            let line = self.entry(ends, number, Part::Body);
+            self.cpu.store(line, number + 1);
+        }
+        let slot = self.entry(ends, before.slots, Part::Slot);
+        self.cpu.store(slot, sent.slots);
+        // In time for the next message.
+        if sent.lines > before.lines && freed.lines + BODY_LINES / 2 < sent.lines {
+            freed.lines = Used::of_word(self.cpu.load(ack)).lines;
         }
         self.team
             .0
             .borrow_mut()
             .link(self.cpu, self.rank, peer)
-            .mail
-            .push_back(payload.to_vec());
-        // The first slot last: the receiver looks there alone.
-        let first = sent - slots;
-        for number in (first + 1..sent).chain([first]) {
-            let ends = (self.rank, peer);
-            let slot = self
-                .team
-                .0
-                .borrow_mut()
-                .entry(self.cpu, ends, number, false);
-            self.cpu.store(slot, number + 1);
-        }
+            .freed = freed;
         self.look_for_sleeper(peer);
         self.cpu.note("send", peer as u32, start);
         Ok(())
@@ -334,26 +341,19 @@ impl Fabric for SimFabric<'_, '_> {
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Infallible> {
         let start = self.enter();
         let ends = (peer, self.rank);
-        let slots = payload.len().div_ceil(SLOT_BYTES).max(1) as u64;
-        let first = self
-            .team
-            .0
-            .borrow_mut()
-            .link(self.cpu, peer, self.rank)
-            .received;
-        let slot = self.team.0.borrow_mut().entry(self.cpu, ends, first, false);
-        self.cpu.wait_until(slot, |word| word > first);
-        for number in first + 1..first + slots {
-            let slot = self
-                .team
-                .0
-                .borrow_mut()
-                .entry(self.cpu, ends, number, false);
-            self.cpu.prefetch(slot);
+        let before = {
+            let wires = &mut *self.team.0.borrow_mut();
+            wires.link(self.cpu, peer, self.rank).received
+        };
+        let slot = self.entry(ends, before.slots, Part::Slot);
+        self.cpu.wait_until(slot, |word| word > before.slots);
+        let read = before.and_message(payload.len());
+        for number in before.lines..read.lines {
+            let line = self.entry(ends, number, Part::Body);
+            self.cpu.prefetch(line);
         }
         self.cpu.settle();
-        let half = SLOTS / 2;
-        let (ack, read) = {
+        let given = {
             let wires = &mut *self.team.0.borrow_mut();
             let link = wires.link(self.cpu, peer, self.rank);
             let message = link.mail.pop_front().expect("its slot has come");
@@ -363,11 +363,18 @@ impl Fabric for SimFabric<'_, '_> {
                 "rank {peer} sends another length"
             );
             payload.copy_from_slice(&message);
-            link.received += slots;
-            (link.ack, link.received)
+            link.received = read;
+            // Twice a lap of either ring; the slots with the body.
+            let old = link.given;
+            if read.lines >= old.lines + BODY_LINES / 2 {
+                link.given = read;
+            } else if read.slots >= old.slots + SLOTS / 2 {
+                link.given.slots = read.slots;
+            }
+            (link.given != old).then_some((link.ack, link.given))
         };
-        if first / half != read / half {
-            self.cpu.store(ack, read);
+        if let Some((ack, given)) = given {
+            self.cpu.store(ack, given.word());
             self.look_for_sleeper(peer);
         }
         self.cpu.note("receive", peer as u32, start);
@@ -525,7 +532,7 @@ impl Fabric for SimFabric<'_, '_> {
                     lines,
                     bytes: bytes.clone(),
                 });
-                wires.entry(self.cpu, (self.rank, peer), count - 1, true)
+                wires.entry(self.cpu, (self.rank, peer), count - 1, Part::Offer)
             };
             self.out.push(Out {
                 peer,

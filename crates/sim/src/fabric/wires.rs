@@ -4,7 +4,7 @@
 //! | line | written by | read by | in the memory of |
 //! | --- | --- | --- | --- |
 //! | flag | sender | receiver | receiver |
-//! | 64 slots of a queue | sender | receiver | receiver |
+//! | 64 slots of a queue, 256 lines of its body | sender | receiver | receiver |
 //! | acknowledgement | receiver, twice a lap | sender, when it runs out of room | sender |
 //! | 8 offers | lender | borrower | borrower |
 //! | returns | borrower | lender | lender |
@@ -20,17 +20,64 @@
 use crate::engine::Cpu;
 use crate::memory::LineId;
 use corecast_coll::Groups;
+use corecast_wire::LINE_BYTES;
+use corecast_wire::queue::{DEFAULT_SLOTS, SLOT_PAYLOAD_BYTES, message_bytes_max};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Slots of a queue, as [`corecast_wire::queue`] has them.
-pub(super) const SLOTS: u64 = 64;
+/// Slots of a queue.
+pub(super) const SLOTS: u64 = DEFAULT_SLOTS as u64;
+/// Lines of its body, as [`corecast_wire::queue`] has them: the longest message has a quarter of them.
+pub(super) const BODY_LINES: u64 =
+    4 * ((message_bytes_max(DEFAULT_SLOTS) - SLOT_PAYLOAD_BYTES) / LINE_BYTES) as u64;
 /// Offers of a link.
 pub(super) const OFFERS: u64 = 8;
 /// Lines of a notice, as [`corecast_wire::notice`] has them.
 pub(super) const NOTICES: u64 = 16;
-/// Payload of a slot.
-pub(super) const SLOT_BYTES: usize = 56;
+
+/// How much of a queue was written, read or given back since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Used {
+    pub(super) slots: u64,
+    /// Of the body.
+    pub(super) lines: u64,
+}
+
+impl Used {
+    /// A message of `len` bytes more.
+    pub(super) fn and_message(self, len: usize) -> Self {
+        let rest = len.saturating_sub(SLOT_PAYLOAD_BYTES);
+        Self {
+            slots: self.slots + 1,
+            lines: self.lines + rest.div_ceil(LINE_BYTES) as u64,
+        }
+    }
+
+    /// Whether so much can be written when so much is given back.
+    pub(super) fn fits(self, freed: Self) -> bool {
+        self.slots <= freed.slots + SLOTS && self.lines <= freed.lines + BODY_LINES
+    }
+
+    /// Both numbers as the one word that a line has here.
+    pub(super) fn word(self) -> u64 {
+        self.slots << 32 | self.lines
+    }
+
+    pub(super) fn of_word(word: u64) -> Self {
+        Self {
+            slots: word >> 32,
+            lines: word & u64::from(u32::MAX),
+        }
+    }
+}
+
+/// What a line of a link is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Slot,
+    Body,
+    Offer,
+}
 
 /// A ring of lines, made when they are first used.
 #[derive(Debug, Default)]
@@ -62,11 +109,14 @@ pub(super) struct Link {
     pub(super) notified: u64,
     pub(super) waited: u64,
     pub(super) slots: Ring,
+    pub(super) body: Ring,
     pub(super) ack: LineId,
-    pub(super) sent: u64,
-    pub(super) received: u64,
-    /// Slots that the sender knows to have been given back.
-    pub(super) freed: u64,
+    pub(super) sent: Used,
+    pub(super) received: Used,
+    /// What the receiver has given back.
+    pub(super) given: Used,
+    /// What the sender knows of that.
+    pub(super) freed: Used,
     pub(super) mail: VecDeque<Vec<u8>>,
     pub(super) offers: Ring,
     pub(super) returns: LineId,
@@ -181,10 +231,12 @@ impl Wires {
                 notified: 0,
                 waited: 0,
                 slots: Ring::default(),
+                body: Ring::default(),
                 ack: back(),
-                sent: 0,
-                received: 0,
-                freed: 0,
+                sent: Used::default(),
+                received: Used::default(),
+                given: Used::default(),
+                freed: Used::default(),
                 mail: VecDeque::new(),
                 offers: Ring::default(),
                 returns: back(),
@@ -195,21 +247,22 @@ impl Wires {
         })
     }
 
-    /// The slot, or with `offer` the offer, of that number on a link.
+    /// Line `number` of one of the rings of a link.
     pub(super) fn entry(
         &mut self,
         cpu: &Cpu<'_>,
         (from, to): (usize, usize),
         number: u64,
-        offer: bool,
+        part: Part,
     ) -> LineId {
         self.link(cpu, from, to);
         let cores = &self.cores;
         let link = self.links.get_mut(&(from, to)).expect("just made");
         let make = || Self::line(cores, cpu, to, from, &[to]);
-        match offer {
-            true => link.offers.at(number, OFFERS, make),
-            false => link.slots.at(number, SLOTS, make),
+        match part {
+            Part::Slot => link.slots.at(number, SLOTS, make),
+            Part::Body => link.body.at(number, BODY_LINES, make),
+            Part::Offer => link.offers.at(number, OFFERS, make),
         }
     }
 
