@@ -1,0 +1,117 @@
+//! Contention at one server, against queueing theory: M/D/1 (Mencagli and others, §5 and Fig. 3).
+//!
+//! Clients ask for lines of one memory at random times, however long the last answer takes. All else on the
+//! way has room, so what is waited for is the memory.
+
+use crate::report::{Part, percent, table};
+use corecast_sim::engine::{Cpu, Options, Setup, run};
+use corecast_sim::machine::{Machine, known};
+use corecast_sim::memory::LineId;
+
+/// The latency without load, of [`machine`]: 14 to know that it is a miss, 10 there and back, 150.
+pub(crate) const BASE: f64 = 14.0 + 20.0 + 150.0;
+
+/// Clients that each ask every `interval` cycles on average, of a memory that serves one for `service` cycles.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub(crate) clients: usize,
+    pub(crate) service: f64,
+    pub(crate) interval: f64,
+}
+
+impl Load {
+    /// What part of the time the memory is busy.
+    pub(crate) fn share(self) -> f64 {
+        self.clients as f64 * self.service / self.interval
+    }
+}
+
+/// From 4 to 32 clients, loads of 0.2 to 0.8.
+pub(crate) fn loads() -> impl Iterator<Item = Load> {
+    let rates = [(10.0, 200.0), (20.0, 400.0), (50.0, 2000.0)];
+    let pairs = rates
+        .into_iter()
+        .flat_map(|rate| [0.2, 0.5, 0.8].map(|share| (rate, share)));
+    pairs.map(|((service, interval), share)| Load {
+        clients: (share * interval / service) as usize,
+        service,
+        interval,
+    })
+}
+
+/// A machine on which only the memory makes anybody wait.
+fn machine(clients: usize, service: f64) -> Machine {
+    let mut machine = known::packages(1, clients);
+    machine.costs.shared = 0.0;
+    machine.costs.home = 0.0;
+    machine.costs.memory_service = service;
+    machine
+}
+
+/// The mean wait at the memory, simulated; and what part of the time it was busy.
+pub(crate) fn wait(load: Load) -> (f64, f64) {
+    let Load {
+        clients,
+        service,
+        interval,
+    } = load;
+    let requests = 120_000 / clients;
+    let setup = |setup: &mut Setup<'_>| setup.allocate(0, requests * clients);
+    let body = move |cpu: &mut Cpu<'_>, &first: &LineId| {
+        let mut draw = fastrand::Rng::with_seed(cpu.rank() as u64 + 1);
+        for request in 0..requests {
+            cpu.compute(-(1.0 - draw.f64()).ln() * interval);
+            cpu.prefetch(first.offset(cpu.rank() * requests + request));
+        }
+        cpu.settle();
+    };
+    let cores: Vec<usize> = (0..clients).collect();
+    let options = Options::default();
+    let outcome = run(&machine(clients, service), &cores, &options, setup, body).expect("an end");
+    let mut servers = outcome.servers.iter();
+    let memory = servers
+        .find(|server| server.name == "memory 0")
+        .expect("it was asked");
+    assert_eq!(memory.served as usize, requests * clients);
+    (memory.wait_mean, memory.utilisation)
+}
+
+/// The mean wait in M/D/1: ρ T / 2 (1 − ρ).
+pub(crate) fn in_theory(load: Load) -> f64 {
+    let share = load.share();
+    share * load.service / (2.0 * (1.0 - share))
+}
+
+pub(crate) fn section() -> Part {
+    let rows = loads().map(|load| {
+        let (found, theory) = (BASE + wait(load).0, BASE + in_theory(load));
+        [
+            load.clients.to_string(),
+            format!("{:.0}", load.service),
+            format!("{:.0}", load.interval),
+            format!("{:.2}", load.share()),
+            format!("{theory:.1}"),
+            format!("{found:.1}"),
+            percent(found, theory),
+        ]
+    });
+    let head = [
+        "clients",
+        "service",
+        "interval",
+        "load",
+        "M/D/1",
+        "simulated",
+        "error",
+    ];
+    format!(
+        "\
+Latency of a memory under load, cycles: clients that ask at random times, each every *interval* on average, of a
+memory that serves one request for *service* cycles. Without load it is {BASE}.
+`crates/sim/tests/queueing.rs` holds 5 %, and 8 % for the waiting alone.
+
+{}",
+        table(head, rows)
+    )
+    .into()
+}
