@@ -1,7 +1,7 @@
 //! What one operation at a time runs on: a fabric, routes, and room for partial results.
 
 use crate::algorithms::Algorithms;
-use crate::barrier::{LineSteps, Steps, Ways};
+use crate::barrier;
 use crate::broadcast::AllLines;
 use crate::combine::Combine;
 use crate::fragments::Fragments;
@@ -12,19 +12,10 @@ use corecast_wire::bulk::{self, Window};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// A rank's part of the barrier's plan.
-#[derive(Debug)]
-pub(crate) enum Barrier {
-    Tree { fan_in: Route, fan_out: Route },
-    Rounds(Steps),
-    Groups(Ways),
-    Lines(LineSteps),
-}
-
 /// A rank's part of all plans of its team.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    pub(crate) barrier: Barrier,
+    pub(crate) barrier: barrier::Part,
     pub(crate) broadcast: Route,
     /// Its groups, if it has some.
     pub(crate) fan_out: Option<GroupRoute>,

@@ -124,8 +124,8 @@ fn explained(history: &History, buffers: bool) -> bool {
     /// How far each program is, and how many of its operations have reached memory.
     type Place = ([usize; 3], [usize; 3], [u64; LINES]);
     let mut seen: HashSet<Place> = HashSet::new();
-    let mut todo: Vec<Place> = vec![([0; 3], [0; 3], [0; LINES])];
-    while let Some(place) = todo.pop() {
+    let mut open: Vec<Place> = vec![([0; 3], [0; 3], [0; LINES])];
+    while let Some(place) = open.pop() {
         if !seen.insert(place) {
             continue;
         }
@@ -142,7 +142,7 @@ fn explained(history: &History, buffers: bool) -> bool {
                     memory[line] = word;
                 }
                 flushed[rank] += 1;
-                todo.push((at, flushed, memory));
+                open.push((at, flushed, memory));
             }
             let Some(&(op, read)) = program.get(at[rank]) else {
                 continue;
@@ -163,26 +163,26 @@ fn explained(history: &History, buffers: bool) -> bool {
                         if empty {
                             flushed[rank] += 1;
                         }
-                        todo.push((next, flushed, memory));
+                        open.push((next, flushed, memory));
                     }
                 }
                 Op::Store(line, word) if !buffers => {
                     let (mut flushed, mut memory) = (flushed, memory);
                     memory[line] = word;
                     flushed[rank] += 1;
-                    todo.push((next, flushed, memory));
+                    open.push((next, flushed, memory));
                 }
-                Op::Store(..) => todo.push((next, flushed, memory)),
+                Op::Store(..) => open.push((next, flushed, memory)),
                 Op::Add(line, word) if empty && memory[line] == read => {
                     let (mut flushed, mut memory) = (flushed, memory);
                     memory[line] = memory[line].wrapping_add(word);
                     flushed[rank] += 1;
-                    todo.push((next, flushed, memory));
+                    open.push((next, flushed, memory));
                 }
                 Op::Fence if empty => {
                     let mut flushed = flushed;
                     flushed[rank] += 1;
-                    todo.push((next, flushed, memory));
+                    open.push((next, flushed, memory));
                 }
                 Op::Add(..) | Op::Fence => {}
             }

@@ -20,8 +20,8 @@
 //! that is the threshold. Vectors of 16, 32 and 64 bytes do not differ. Results of reductions are read
 //! before they are written, so there is nothing to save.
 
-use crate::sync::Decided;
 use std::fs;
+use std::sync::OnceLock;
 
 /// How many shares of the last cache a result has that is streamed, see the module.
 const SHARES: usize = 2;
@@ -39,8 +39,8 @@ const UNKNOWN_ABOVE: usize = 32 << 20;
 /// ```
 #[inline]
 pub fn above() -> usize {
-    static ABOVE: Decided = Decided::new();
-    ABOVE.get_or(|| {
+    static ABOVE: OnceLock<usize> = OnceLock::new();
+    *ABOVE.get_or_init(|| {
         let wish = std::env::var("CORECAST_STREAM").ok();
         wish.and_then(|bytes| bytes.parse().ok())
             .unwrap_or_else(|| share("").map_or(UNKNOWN_ABOVE, |share| SHARES * share))

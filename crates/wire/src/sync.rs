@@ -21,44 +21,13 @@ pub(crate) fn fresh_name() -> u64 {
     LAST.fetch_add(1, core::sync::atomic::Ordering::Relaxed) + 1
 }
 
-/// A number that is found out at its first use, and stays: a load and a comparison from then on. Threads
-/// may find it out at once; all go on with what the first of them says. A word on its own: nothing else is
-/// published with it.
-#[derive(Debug)]
-pub(crate) struct Decided(core::sync::atomic::AtomicUsize);
-
-impl Decided {
-    pub(crate) const fn new() -> Self {
-        Self(core::sync::atomic::AtomicUsize::new(usize::MAX))
-    }
-
-    /// The number, at most `usize::MAX - 1`.
-    #[inline(always)]
-    pub(crate) fn get_or(&self, decide: fn() -> usize) -> usize {
-        match self.0.load(core::sync::atomic::Ordering::Relaxed) {
-            usize::MAX => self.decide(decide),
-            decided => decided,
-        }
-    }
-
-    #[cold]
-    fn decide(&self, decide: fn() -> usize) -> usize {
-        use core::sync::atomic::Ordering::Relaxed;
-        let number = decide().min(usize::MAX - 1);
-        let first = self
-            .0
-            .compare_exchange(usize::MAX, number, Relaxed, Relaxed);
-        first.err().unwrap_or(number)
-    }
-}
-
 /// Lets other threads run.
 #[cfg(not(loom))]
 pub(crate) use std::thread::yield_now;
 
 /// `UnsafeCell` with loom's interface: access only through closures over raw pointers.
 #[cfg(not(loom))]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[repr(transparent)]
 pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
 

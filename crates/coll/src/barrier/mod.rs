@@ -7,6 +7,7 @@ mod multi_m;
 mod package_roots;
 mod packages;
 mod pair_wise;
+mod part;
 mod tree;
 
 pub use dissemination::{Steps, dissemination};
@@ -15,11 +16,12 @@ pub use m_way::{LineSteps, best_m, m_way};
 pub use multi_m::{factors, multi_m_rounds};
 pub use package_roots::package_root_rounds;
 pub use pair_wise::pair_wise_rounds;
+pub use part::Part;
 pub use tree::tree;
 
 use crate::algorithms::named;
 use crate::failure::Failure;
-use crate::lane::{Barrier, Lane};
+use crate::lane::Lane;
 
 named! {
     /// How a barrier is done. Without a wish its plan says it: trees, rounds of notifications, or trees
@@ -44,10 +46,5 @@ named! {
 
 #[inline(always)]
 pub(crate) fn run(lane: &mut Lane) -> Result<(), Failure> {
-    match &lane.tables.barrier {
-        Barrier::Tree { fan_in, fan_out } => tree(&mut lane.fabric, fan_in, fan_out),
-        Barrier::Rounds(steps) => dissemination(&mut lane.fabric, steps),
-        Barrier::Groups(ways) => groups(&mut lane.fabric, ways),
-        Barrier::Lines(steps) => m_way(&mut lane.fabric, steps),
-    }
+    lane.tables.barrier.run(&mut lane.fabric)
 }

@@ -57,10 +57,23 @@ fn run_message(
         return send_up(lane, root, data, combine);
     }
     let (fabric, tables, _, incoming) = lane.for_messages(data.len());
+    up(fabric, tables, root, data, incoming, combine)
+}
+
+/// Combines everybody's `sum` into the root's, in the order of ranks if that counts.
+#[inline(always)]
+fn up(
+    fabric: &mut Hardware,
+    tables: &Tables,
+    root: usize,
+    sum: &mut [u8],
+    incoming: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), Failure> {
     if tables.keeps_order(combine) {
-        ordered(fabric, &tables.ordered, root, data, incoming, combine)
+        ordered(fabric, &tables.ordered, root, sum, incoming, combine)
     } else {
-        tree(fabric, &tables.reduce, root, data, incoming, combine)
+        tree(fabric, &tables.reduce, root, sum, incoming, combine)
     }
 }
 
@@ -120,9 +133,8 @@ fn send_up(
     combine: &impl Combine,
 ) -> Result<(), Failure> {
     let (fabric, tables, sum, incoming) = lane.for_messages(data.len());
-    let keeps_order = tables.keeps_order(combine);
-    // Of a tree that hangs at rank 0 whatever the root.
-    let (route, top) = match keeps_order {
+    // In order, the tree hangs at rank 0 whatever the root.
+    let (route, top) = match tables.keeps_order(combine) {
         true => (&tables.ordered, 0),
         false => (&tables.reduce, root),
     };
@@ -131,11 +143,7 @@ fn send_up(
         return fabric.send(parent, data);
     }
     sum.copy_from_slice(data);
-    if keeps_order {
-        ordered(fabric, &tables.ordered, root, sum, incoming, combine)
-    } else {
-        tree(fabric, &tables.reduce, root, sum, incoming, combine)
-    }
+    up(fabric, tables, root, sum, incoming, combine)
 }
 
 /// Whether anybody passes anything on, through scratch.

@@ -19,11 +19,10 @@ pub use call::{Call, CallError, Collective};
 pub use combine::Bytes;
 pub use twin::Twin;
 
-use corecast_coll::barrier::{self, LineSteps, Steps, Ways};
+use corecast_coll::barrier;
 use corecast_coll::broadcast::AllLines;
 use corecast_coll::groups::{GroupRoute, Groups};
-use corecast_coll::{BarrierPlan, Combine, Plans, Route};
-use corecast_plan::Rounds;
+use corecast_coll::{Combine, Plans, Route};
 use corecast_plan::groups::Grouped;
 use corecast_wire::{Fabric, queue};
 
@@ -45,20 +44,11 @@ pub struct Job {
     message_bytes: usize,
     broadcast: Vec<Route>,
     reduce: Vec<Route>,
-    barrier: Vec<Gate>,
+    barrier: Vec<barrier::Part>,
     fan_out: Vec<GroupRoute>,
     all_lines: Vec<AllLines>,
     near: Vec<u32>,
     groups: Groups,
-}
-
-/// One rank's part of a barrier.
-#[derive(Clone, Debug)]
-enum Gate {
-    Tree(Route, Route),
-    Rounds(Steps),
-    Groups(Ways),
-    Lines(LineSteps),
 }
 
 impl Job {
@@ -89,7 +79,15 @@ impl Job {
             groups: Groups::default(),
         };
         match (call.collective, call.algorithm.as_str()) {
-            (Collective::Barrier, _) => job.barrier = gates(call, plans, &mut groups),
+            (Collective::Barrier, algorithm) => {
+                let unknown = |_| CallError::Algorithm {
+                    collective: Collective::Barrier,
+                    name: algorithm.to_owned(),
+                };
+                let algorithm = algorithm.parse().map_err(unknown)?;
+                let packages = plans.packages();
+                job.barrier = barrier::Part::all(plans, Some(algorithm), packages, &mut groups);
+            }
             (Collective::Broadcast, "line") => job.all_lines = AllLines::all(n, &mut groups),
             (Collective::Broadcast, "groups") => {
                 let flat = || Grouped::flat(n, call.root);
@@ -160,7 +158,7 @@ impl Job {
         assert_eq!(fabric.size(), self.n, "the job is for as many ranks");
         match self.call.collective {
             Collective::Barrier => {
-                self.pass(fabric)?;
+                self.barrier[fabric.rank()].run(fabric)?;
                 Ok(Vec::new())
             }
             Collective::Broadcast => self.broadcast(fabric),
@@ -173,53 +171,6 @@ impl Job {
             Collective::ReduceScatter => self.reduce_scatter(fabric, combine),
             Collective::Scan => self.scan(fabric, combine),
         }
-    }
-
-    fn pass<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
-        match &self.barrier[fabric.rank()] {
-            Gate::Tree(fan_in, fan_out) => barrier::tree(fabric, fan_in, fan_out),
-            Gate::Rounds(steps) => barrier::dissemination(fabric, steps),
-            Gate::Groups(ways) => barrier::groups(fabric, ways),
-            Gate::Lines(steps) => barrier::m_way(fabric, steps),
-        }
-    }
-}
-
-fn gates(call: &Call, plans: &Plans, groups: &mut Groups) -> Vec<Gate> {
-    let n = plans.len();
-    let rounds = |rounds: &Rounds| {
-        let steps = (0..n).map(|rank| Gate::Rounds(Steps::of(rounds, rank)));
-        steps.collect()
-    };
-    let mut over_lines = |rounds: &Rounds| -> Vec<Gate> {
-        let steps = LineSteps::all(rounds, groups).into_iter();
-        steps.map(Gate::Lines).collect()
-    };
-    let trees = |fan_in, fan_out| {
-        let ways = Route::all(fan_in).into_iter().zip(Route::all(fan_out));
-        ways.map(|(fan_in, fan_out)| Gate::Tree(fan_in, fan_out))
-            .collect()
-    };
-    let packages = || plans.packages().map_or_else(|| vec![0; n], <[u32]>::to_vec);
-    match (call.algorithm.as_str(), plans.barrier()) {
-        ("tree", BarrierPlan::Trees { fan_in, fan_out }) => trees(fan_in, fan_out),
-        ("tree", _) => trees(plans.reduce(), plans.broadcast()),
-        ("dissemination", BarrierPlan::Rounds(plan)) => rounds(plan),
-        ("dissemination", _) => rounds(&Rounds::dissemination(n, 2)),
-        ("groups", plan) => {
-            let flat = Grouped::flat(n, plans.broadcast().root());
-            let (fan_in, fan_out) = match plan {
-                BarrierPlan::Groups { fan_in, fan_out } => (fan_in, fan_out),
-                _ => (&flat, &flat),
-            };
-            let ways = Ways::all(fan_in, fan_out, groups).into_iter();
-            ways.map(Gate::Groups).collect()
-        }
-        ("m-way", BarrierPlan::Rounds(plan)) => over_lines(plan),
-        ("multi-m", _) => over_lines(&barrier::multi_m_rounds(n)),
-        ("pair-wise", _) => over_lines(&barrier::pair_wise_rounds(&packages())),
-        ("package-roots", _) => over_lines(&barrier::package_root_rounds(&packages())),
-        _ => over_lines(&Rounds::dissemination(n, barrier::best_m(n) + 1)),
     }
 }
 

@@ -18,15 +18,12 @@ use crate::drive::Open;
 use crate::engine::Cpu;
 use crate::memory::LineId;
 use corecast_coll::Groups;
-use corecast_wire::Fabric;
+use corecast_wire::{Fabric, LINE_BYTES};
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::ops::Range;
 use std::rc::Rc;
 use wires::{BODY_LINES, Loan, NOTICES, OFFERS, Part, SLOTS, Used, Wires};
-
-/// Bytes of a line.
-const LINE_BYTES: usize = 64;
 
 /// The lines of a team, for all of its ranks.
 #[derive(Clone, Debug)]

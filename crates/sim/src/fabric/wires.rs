@@ -20,16 +20,14 @@
 use crate::engine::Cpu;
 use crate::memory::LineId;
 use corecast_coll::Groups;
-use corecast_wire::LINE_BYTES;
-use corecast_wire::queue::{DEFAULT_SLOTS, SLOT_PAYLOAD_BYTES, message_bytes_max};
+use corecast_wire::queue::{DEFAULT_SLOTS, body_lines, body_lines_for};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 /// Slots of a queue.
 pub(super) const SLOTS: u64 = DEFAULT_SLOTS as u64;
-/// Lines of its body, as [`corecast_wire::queue`] has them: the longest message has a quarter of them.
-pub(super) const BODY_LINES: u64 =
-    4 * ((message_bytes_max(DEFAULT_SLOTS) - SLOT_PAYLOAD_BYTES) / LINE_BYTES) as u64;
+/// Lines of its body.
+pub(super) const BODY_LINES: u64 = body_lines(DEFAULT_SLOTS) as u64;
 /// Offers of a link.
 pub(super) const OFFERS: u64 = 8;
 /// Lines of a notice, as [`corecast_wire::notice`] has them.
@@ -46,10 +44,9 @@ pub(super) struct Used {
 impl Used {
     /// A message of `len` bytes more.
     pub(super) fn and_message(self, len: usize) -> Self {
-        let rest = len.saturating_sub(SLOT_PAYLOAD_BYTES);
         Self {
             slots: self.slots + 1,
-            lines: self.lines + rest.div_ceil(LINE_BYTES) as u64,
+            lines: self.lines + body_lines_for(len),
         }
     }
 

@@ -7,20 +7,9 @@ use std::sync::Arc;
 
 /// One line of an outbox. A plain cell in models too: they follow who may touch the bytes by cells of
 /// their own.
+#[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct OutboxLine(UnsafeCell<[u64; 8]>);
-
-impl std::fmt::Debug for OutboxLine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("OutboxLine")
-    }
-}
-
-impl Default for OutboxLine {
-    fn default() -> Self {
-        Self(UnsafeCell::new([0; 8]))
-    }
-}
 
 // SAFETY: plain integers, written by the outbox's owner while nobody reads, read by those that it
 // has offered them to.

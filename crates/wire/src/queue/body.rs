@@ -5,49 +5,48 @@ use super::header::SLOT_PAYLOAD_BYTES;
 use crate::LINE_BYTES;
 use crate::segment::{LineSlice, Lines};
 use crate::sync::UnsafeCell;
-use std::fmt;
 
 /// Body lines of a queue for each of its slots.
 const LINES_PER_SLOT: usize = 4;
 
 /// Body lines of a queue with so many slots.
-pub(super) const fn lines_of(slots: usize) -> usize {
+///
+/// ```
+/// use corecast_wire::queue::{DEFAULT_SLOTS, body_lines, body_lines_for, message_bytes_max};
+///
+/// // The longest message has a quarter of them.
+/// let longest = body_lines_for(message_bytes_max(DEFAULT_SLOTS));
+/// assert_eq!(longest, body_lines(DEFAULT_SLOTS) as u64 / 4);
+/// ```
+pub const fn body_lines(slots: usize) -> usize {
     LINES_PER_SLOT * slots
 }
 
 /// Most body lines of one message: a quarter, so that the sender seldom waits, or even looks, for what the
 /// receiver gives back by halves.
 pub(super) const fn lines_max(slots: usize) -> usize {
-    lines_of(slots) / 4
+    body_lines(slots) / 4
 }
 
-/// Body lines that a message of `len` bytes takes beside its slot.
+/// Body lines that a message of `len` bytes takes beside its slot, see [`body_lines`].
+///
+/// ```
+/// use corecast_wire::queue::{SLOT_PAYLOAD_BYTES, body_lines_for};
+///
+/// assert_eq!(body_lines_for(SLOT_PAYLOAD_BYTES), 0);
+/// assert_eq!(body_lines_for(SLOT_PAYLOAD_BYTES + 1), 1);
+/// ```
 #[inline(always)]
-pub(super) const fn lines_for(len: usize) -> u64 {
+pub const fn body_lines_for(len: usize) -> u64 {
     len.saturating_sub(SLOT_PAYLOAD_BYTES).div_ceil(LINE_BYTES) as u64
 }
 
 /// One line of a body.
+#[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct BodyLine(UnsafeCell<Words>);
 
 type Words = [u64; LINE_BYTES / 8];
-
-impl Default for BodyLine {
-    fn default() -> Self {
-        #[cfg(not(loom))]
-        // SAFETY: integers in a cell; all-zero bytes are valid.
-        return unsafe { std::mem::zeroed() };
-        #[cfg(loom)]
-        return Self(UnsafeCell::new([0; LINE_BYTES / 8]));
-    }
-}
-
-impl fmt::Debug for BodyLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("BodyLine")
-    }
-}
 
 // SAFETY: plain integers, accessed by the sender alone from when the receiver has given the line back
 // until the slot of its message is published, then by the receiver alone (queue Invariants 1 and 2).
@@ -153,7 +152,7 @@ mod tests {
     #[test]
     fn lines_cover_what_the_slot_does_not() {
         for (len, lines) in [(0, 0), (56, 0), (57, 1), (120, 1), (121, 2), (4152, 64)] {
-            assert_eq!(lines_for(len), lines, "{len} bytes");
+            assert_eq!(body_lines_for(len), lines, "{len} bytes");
         }
     }
 }

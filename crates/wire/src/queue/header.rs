@@ -26,14 +26,6 @@ pub(crate) struct Slot {
 pub(crate) type Payload = [u64; SLOT_PAYLOAD_BYTES / 8];
 
 #[cfg(not(loom))]
-impl Default for UnsafeCell<Payload> {
-    fn default() -> Self {
-        // SAFETY: an array of integers; all-zero bytes are its default.
-        unsafe { std::mem::zeroed() }
-    }
-}
-
-#[cfg(not(loom))]
 const _: () = assert!(size_of::<Slot>() == crate::LINE_BYTES);
 #[cfg(not(loom))]
 const _: () = assert!(align_of::<Slot>() == crate::LINE_BYTES);

@@ -46,6 +46,7 @@ mod pair;
 mod receiver;
 mod sender;
 
+pub use body::{body_lines, body_lines_for};
 pub use header::{SLOT_PAYLOAD_BYTES, TAG_MAX};
 pub use pair::{QueuePair, pair};
 pub use receiver::{ExactError, ReceiveError, Received, Receiver, TryReceiveError};
@@ -55,7 +56,7 @@ use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice, Lines, Segment, SegmentError};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::{Governor, LINE_BYTES, Line, Policy};
-use body::{Body, BodyLine, lines_max, lines_of};
+use body::{Body, BodyLine, lines_max};
 use header::LEN_MAX;
 pub(crate) use header::Slot;
 use std::fmt;
@@ -199,7 +200,7 @@ pub const FIRST_LINK: u32 = 0;
 
 /// Bytes that a queue takes in its receiver's segment.
 pub const fn receiver_bytes(slots: usize) -> usize {
-    Segment::bytes_for::<Slot>(slots) + Segment::bytes_for::<BodyLine>(lines_of(slots))
+    Segment::bytes_for::<Slot>(slots) + Segment::bytes_for::<BodyLine>(body_lines(slots))
 }
 
 /// The longest message in bytes that a queue with so many slots takes: a slot's payload and a quarter of
@@ -281,7 +282,7 @@ pub fn parts(
     Ok(Parts {
         memory: Memory {
             ring: receiver_memory.lines(slots)?,
-            body: receiver_memory.lines(lines_of(slots))?,
+            body: receiver_memory.lines(body_lines(slots))?,
             ack: sender_memory.lines(1)?.get(0),
         },
         tokens: tokens(link),

@@ -89,12 +89,13 @@ impl Receiver {
         sender: &Governor,
         tokens: Tokens,
     ) -> Self {
+        let half = body.len() as u64 / 2;
         Self {
             mask: ring.len() as u64 - 1,
             lap_shift: lap_shift(backend, ring.len()),
             next: 0,
             give_back_at: give_back_step(backend, ring.len()),
-            body: Body::new(body.clone(), body.len() as u64 / 2),
+            body: Body::new(body, half),
             ring,
             backend,
             tokens,

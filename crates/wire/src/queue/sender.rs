@@ -1,6 +1,6 @@
 //! The sending end.
 
-use super::body::lines_for;
+use super::body::body_lines_for;
 use super::header::{Header, SLOT_PAYLOAD_BYTES, Slot, TAG_MAX, lap, lap_shift, slot};
 use super::{Ack, Backend, Body, Gone, Memory, PeerGone, Tokens, leave, message_bytes_max};
 use crate::park::Parker;
@@ -235,7 +235,8 @@ impl Sender {
 
     #[inline(always)]
     fn knows_room(&self, len: usize) -> bool {
-        let body = || self.body.next + lines_for(len) <= self.body.limit || mutated!(NoBodyFlow);
+        let body =
+            || self.body.next + body_lines_for(len) <= self.body.limit || mutated!(NoBodyFlow);
         self.next < self.room_end && (len <= SLOT_PAYLOAD_BYTES || body())
     }
 
