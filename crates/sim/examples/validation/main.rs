@@ -9,6 +9,9 @@
 //! The second form writes nothing, and fails where the document differs from what would be written.
 #![forbid(unsafe_code)]
 
+mod cla;
+mod curves;
+mod plot;
 mod queueing;
 mod report;
 mod smelt;
@@ -22,6 +25,10 @@ const SECTIONS: &[Section] = &[
     Section {
         title: "Trees on measured machines",
         make: smelt::section,
+    },
+    Section {
+        title: "Cache line aware algorithms",
+        make: cla::section,
     },
     Section {
         title: "Queues",

@@ -42,7 +42,7 @@ fn plain_sizes() -> Sizes {
     }
 }
 
-fn spot(package: usize, stop: usize) -> Spot {
+pub(super) fn spot(package: usize, stop: usize) -> Spot {
     Spot {
         package: package as u32,
         stop: stop as u32,
@@ -230,7 +230,7 @@ pub fn tilepro64() -> Machine {
     machine
 }
 
-/// The machine of a name: `tilepro64`, `mesh:WxH`, `ring:N`, `bus:N` or `packages:PxN`.
+/// The machine of a name: `tilepro64`, `xeon-e5-2660`, `xeon-phi-5110p`, `mesh:WxH`, `ring:N`, `bus:N` or `packages:PxN`.
 ///
 /// # Errors
 ///
@@ -267,6 +267,8 @@ pub fn named(name: &str) -> Result<Machine, UnknownMachine> {
     };
     match family {
         "tilepro64" if size.is_empty() => Ok(tilepro64()),
+        "xeon-e5-2660" if size.is_empty() => Ok(super::cla::sandy_bridge()),
+        "xeon-phi-5110p" if size.is_empty() => Ok(super::cla::xeon_phi()),
         "mesh" => pair().map(|(width, height)| mesh(width, height)),
         "packages" => pair().map(|(count, cores)| packages(count, cores)),
         "ring" => number(size).map(ring),
@@ -281,7 +283,7 @@ const CORES_MAX: usize = 65_536;
 /// A name of no machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no machine of parts is called {name:?}: there are tilepro64, mesh:WxH, ring:N, bus:N and packages:PxN, up to 65536 cores"
+    "no machine of parts is called {name:?}: there are tilepro64, xeon-e5-2660, xeon-phi-5110p, mesh:WxH, ring:N, bus:N and packages:PxN, up to 65536 cores"
 )]
 pub struct UnknownMachine {
     /// What was asked for.

@@ -10,8 +10,10 @@
 //! ```
 //!
 //! All costs are in the machine's unit, cycles or nanoseconds. The rooms: this one, the description;
-//! [`network`], how long a message is under way; [`known`], machines by name and from the literature;
+//! [`network`], how long a message is under way; [`known`], machines by name and from the literature; [`cla`], the
+//! two that the symbolic model is from;
 //! [`pairs`], those of which only pairwise costs are known.
+pub mod cla;
 pub mod known;
 pub mod network;
 pub mod pairs;

@@ -43,6 +43,8 @@ pub(crate) struct Copy {
     pub(crate) stamps: [u32; 2],
     /// Of the content, for the check that nothing stale is read.
     pub(crate) version: u32,
+    /// When it has come: it cannot be given on earlier.
+    pub(crate) since: Time,
 }
 
 /// A shared cache's copy.
@@ -51,6 +53,8 @@ pub(crate) struct GroupCopy {
     pub(crate) group: u32,
     pub(crate) dirty: bool,
     pub(crate) stamp: u32,
+    /// When it has come.
+    pub(crate) since: Time,
 }
 
 /// A line.

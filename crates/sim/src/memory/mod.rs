@@ -11,7 +11,8 @@
 //!                       └─────► each sharer ────► core        invalidations, and their answers
 //! ```
 //!
-//! While a line changes its owner it is *busy*, and the next request for it waits at the agent.
+//! While a line changes its owner it is *busy*, and the next request for it waits at the agent. States say who will
+//! have a line; a copy that is still on its way is given on when it has come.
 //!
 //! **Invariant M1:** a copy that may be written is the only one of all cores. **M2:** one copy at most answers
 //! readers. **M3:** every copy has the content of the last store. All are checked after each change where

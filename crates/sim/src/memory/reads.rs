@@ -25,6 +25,7 @@ impl Memory {
     pub(super) fn read(&mut self, request: &mut Request, agent: At, at: Time) -> Time {
         let Request { core, line, .. } = *request;
         let supplier = self.supplier(core, line, agent);
+        let near = self.is_near(core, line);
         let (done, answered) = self.fetch(&supplier, line, core, agent, at);
         let heard = self.ask_others(&supplier, core, agent, at);
         self.change_for_reader(&supplier, core, line, answered);
@@ -35,7 +36,9 @@ impl Memory {
             _ => at,
         };
         request.word = entry.word;
-        done.max(heard)
+        let done = done.max(heard);
+        self.comes(core, line, done + self.ticks.fill, near);
+        done
     }
 
     fn supplier(&self, core: u32, line: u32, agent: At) -> Supplier {
@@ -85,7 +88,7 @@ impl Memory {
         match *supplier {
             Supplier::Core(from, state) => {
                 let at = self.reach_core(agent, from, at);
-                let at = self.serve(Which::Cache(from), at);
+                let at = self.serve(Which::Cache(from), at.max(self.since(from, line)));
                 self.count(Source::of(state), Some(from), core);
                 (self.send(self.core_spot(from), spot, Load::Data, at), at)
             }
@@ -104,6 +107,7 @@ impl Memory {
                     .iter()
                     .position(|seat| seat.group == Some(group));
                 self.count(Source::SharedCache, member.map(|core| core as u32), core);
+                let at = at.max(self.group_since(group, line));
                 (self.send(from, spot, Load::Data, at), at)
             }
             Supplier::Memory => {

@@ -26,6 +26,7 @@ impl Memory {
                     state,
                     stamps: [0; 2],
                     version: entry.version,
+                    since: 0,
                 },
             ),
         }
@@ -36,6 +37,42 @@ impl Memory {
         }
         self.touch(core, line);
         self.make_room(core, line, at);
+    }
+
+    /// A copy that was asked for comes at that time; to its group's cache too if that had none `before`.
+    pub(super) fn comes(&mut self, core: u32, line: u32, at: Time, before: bool) {
+        if self.untimed {
+            return;
+        }
+        let group = self.group_of(core);
+        let entry = &mut self.lines[line as usize];
+        if let Ok(place) = entry.place(core) {
+            entry.copies[place].since = at;
+        }
+        let mut near = entry.groups.iter_mut();
+        if let Some(copy) = near.find(|copy| Some(copy.group) == group && !before) {
+            copy.since = at.saturating_sub(self.ticks.fill);
+        }
+    }
+
+    /// Whether the shared cache of a core's group has a copy.
+    pub(super) fn is_near(&self, core: u32, line: u32) -> bool {
+        let group = self.group_of(core);
+        let mut copies = self.line(line).groups.iter();
+        copies.any(|copy| Some(copy.group) == group)
+    }
+
+    /// When a core has its copy.
+    pub(super) fn since(&self, core: u32, line: u32) -> Time {
+        self.line(line).copy(core).map_or(0, |copy| copy.since)
+    }
+
+    /// When a shared cache has its copy.
+    pub(super) fn group_since(&self, group: u32, line: u32) -> Time {
+        let mut copies = self.line(line).groups.iter();
+        copies
+            .find(|copy| copy.group == group)
+            .map_or(0, |copy| copy.since)
     }
 
     /// Notes that a core has used its copy.
@@ -154,6 +191,7 @@ impl Memory {
                 group,
                 dirty,
                 stamp: lru.touch(line, 0),
+                since: 0,
             }),
         }
         if self.group_lines[group as usize].is_cluttered() {

@@ -26,10 +26,7 @@ impl Memory {
             .filter(|copy| Some(copy.group) != own_group)
             .map(|copy| (copy.group, copy.dirty))
             .collect();
-        let near_cache = entry
-            .groups
-            .iter()
-            .any(|copy| Some(copy.group) == own_group);
+        let near_cache = self.is_near(core, line);
         // Of several sources the first of these answers: a core's copy that would, the own shared cache, another
         // one that is newer than memory or forwards.
         let from_core = answerer
@@ -49,7 +46,8 @@ impl Memory {
                 Some(_) => Which::Cache(loser),
                 None => Which::Loser(loser),
             };
-            let served = self.serve(which, reached);
+            let ready = gives.map_or(0, |_| self.since(loser, line));
+            let served = self.serve(which, reached.max(ready));
             let load = match gives {
                 Some((from, state)) => {
                     source = Some(Source::of(state));
@@ -102,6 +100,7 @@ impl Memory {
                         self.serve(Which::Shared(group), told)
                     }
                 };
+                let ready = ready.max(self.group_since(group, line));
                 done = done.max(self.send(from, to, Load::Data, ready));
             }
             (None, None) => {
@@ -128,7 +127,13 @@ impl Memory {
         if what == What::Add {
             done += self.ticks.atomic;
         }
-        self.lines[line as usize].busy = done;
+        // Its next owner can ask for it when this one has it.
+        let has = match self.untimed {
+            true => at,
+            false => done + self.ticks.fill,
+        };
+        self.comes(core, line, has, near_cache);
+        self.lines[line as usize].busy = has;
         done
     }
 

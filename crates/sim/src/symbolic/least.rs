@@ -78,7 +78,10 @@ impl Priced<'_> {
                     self.meet(act, &crowd_of, &queues, &mut times);
                     times.cost[act] = match self.last_of_crowd(act, &crowd_of, &queues) {
                         Some(fetch) => fetch,
-                        None => self.act(&acts[act], readers_of(act)),
+                        None => {
+                            let cost = self.act(&acts[act], readers_of(act));
+                            cost - self.fetched_early(&acts[act], acts[act].store, times.start[act])
+                        }
                     };
                     times.finish[act] = times.start[act] + times.cost[act];
                 }
@@ -110,7 +113,10 @@ impl Priced<'_> {
         let come = times.start[index];
         let value = act.load.map_or(0.0, |touch| self.load(act, touch, 1, 1));
         let take = match (queue.order.last(), act.store) {
-            (None, Some(touch)) => self.store(act, self.as_first(index, touch)),
+            (None, Some(touch)) => {
+                let touch = self.as_first(index, touch);
+                self.store(act, touch) - self.fetched_early(act, Some(touch), come)
+            }
             (Some(&before), Some(touch)) => {
                 let home = self.graph.lines[touch.line].home;
                 match self.reading.crossings {

@@ -112,17 +112,36 @@ impl Priced<'_> {
     /// Rule 1: a line that nobody has touched.
     fn first(&self, act: &Act, touch: Touch) -> f64 {
         let line = &self.graph.lines[touch.line];
-        let lying = match line.kind {
+        let one = match self.lying(line.kind) {
+            Lying::Memory | Lying::Fetched => self.seats.first(line.kind, act.rank, line.home),
+            Lying::Polled => self.seats.transfer(line.kind, line.home, act.rank),
+        };
+        one * act.lines as f64
+    }
+
+    fn lying(&self, kind: Kind) -> Lying {
+        match kind {
             Kind::Flag => self.reading.flags,
             Kind::Notice => self.reading.notices,
             Kind::Tally => self.reading.tallies,
             Kind::Data => Lying::Memory,
+        }
+    }
+
+    /// What an act that begins at `start` saves because whoever polls the line that it is the first to write has
+    /// fetched it meanwhile.
+    pub(super) fn fetched_early(&self, act: &Act, store: Option<Touch>, start: f64) -> f64 {
+        let Some(touch) = store.filter(|touch| touch.found == Found::Untouched) else {
+            return 0.0;
         };
-        let one = match lying {
-            Lying::Memory => self.seats.first(line.kind, act.rank, line.home),
-            Lying::Polled => self.seats.transfer(line.kind, line.home, act.rank),
-        };
-        one * act.lines as f64
+        let line = &self.graph.lines[touch.line];
+        if self.lying(line.kind) != Lying::Fetched || line.home == act.rank {
+            return 0.0;
+        }
+        let memory = self.seats.first(line.kind, act.rank, line.home);
+        let fetched = (memory - start).max(0.0);
+        let taken = fetched + self.seats.transfer(line.kind, line.home, act.rank);
+        (memory - taken).max(0.0)
     }
 
     /// What it costs to take a line from a rank that has added to it: to the next one, or to whoever

@@ -80,6 +80,9 @@ pub enum Lying {
     Memory,
     /// In the cache of whoever polls it, as when the operation is repeated.
     Polled,
+    /// In no cache, but whoever polls it has been doing so from the beginning: after the time of a line from memory
+    /// it lies with them. Of concern for T_min alone.
+    Fetched,
 }
 
 impl Default for Reading {
@@ -109,6 +112,21 @@ impl Reading {
             flags: Lying::Polled,
             notices: Lying::Polled,
             tallies: Lying::Polled,
+            ..Self::default()
+        }
+    }
+
+    /// The default but for what makes T_min more than a run can take: additions of who comes early save time (what
+    /// §5.1 calls an upper bound for T_min), additions cross between packages as seldom as §2.4 says, and flags that
+    /// are polled before they are written have come from memory by then.
+    #[must_use]
+    pub fn least() -> Self {
+        Self {
+            overlap: Overlap::Counted,
+            crossings: Crossings::Fewest,
+            flags: Lying::Fetched,
+            notices: Lying::Fetched,
+            tallies: Lying::Fetched,
             ..Self::default()
         }
     }

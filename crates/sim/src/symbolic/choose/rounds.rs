@@ -18,8 +18,18 @@ pub struct Rounded {
     pub reads: Vec<usize>,
     /// The m of which it is the dissemination; of several, the largest.
     pub m: usize,
+    /// Who hears from whom in each round.
+    pub rounds: Rounds,
     /// What it takes.
     pub bounds: Bounds,
+}
+
+impl Rounded {
+    /// The barrier over these rounds, taken down.
+    #[must_use]
+    pub fn graph(&self) -> Graph {
+        graph(&self.rounds)
+    }
 }
 
 /// The graph of the collective over these rounds.
@@ -31,12 +41,13 @@ pub(super) fn graph(rounds: &Rounds) -> Graph {
     }))
 }
 
-fn rounded(rounds: &Rounds, m: usize, seats: &Seats, reading: &Reading) -> Rounded {
+fn rounded(rounds: Rounds, m: usize, seats: &Seats, reading: &Reading) -> Rounded {
     let reads = (0..rounds.count()).map(|round| rounds.sources(round, 0).len());
     Rounded {
         reads: reads.collect(),
         m,
-        bounds: bounds(&graph(rounds), seats, reading),
+        bounds: bounds(&graph(&rounds), seats, reading),
+        rounds,
     }
 }
 
@@ -73,7 +84,7 @@ pub fn dissemination(seats: &Seats, reading: &Reading) -> Rounded {
     };
     let candidates = all
         .into_iter()
-        .map(|m| rounded(&Rounds::dissemination(n, m + 1), m, seats, reading));
+        .map(|m| rounded(Rounds::dissemination(n, m + 1), m, seats, reading));
     let best = candidates.min_by(|a, b| compare(a.bounds, b.bounds));
     best.expect("at least one round")
 }
@@ -119,7 +130,7 @@ pub fn several_m(seats: &Seats, reading: &Reading) -> Rounded {
         left = left.div_ceil(best[left].1);
     }
     let m = factors.iter().max().map_or(1, |factor| factor - 1);
-    rounded(&of_factors(n, &factors), m, seats, reading)
+    rounded(of_factors(n, &factors), m, seats, reading)
 }
 
 /// Rounds in which what each rank has heard of is multiplied by each factor in turn.

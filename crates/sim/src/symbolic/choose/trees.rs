@@ -26,6 +26,14 @@ pub struct Notified {
     pub bounds: Bounds,
 }
 
+impl Notified {
+    /// The barrier over both, taken down.
+    #[must_use]
+    pub fn graph(&self) -> Graph {
+        barrier_graph(&self.fan_in, &self.fan_out)
+    }
+}
+
 /// A tree that was chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chosen {
@@ -213,8 +221,13 @@ pub enum InGroups {
 }
 
 impl InGroups {
-    /// The broadcast of a line over these groups.
-    pub(super) fn graph(self, plan: &Grouped) -> Graph {
+    /// The broadcast of a line over these groups, taken down.
+    ///
+    /// # Panics
+    ///
+    /// When the kernel has no memory for stacks.
+    #[must_use]
+    pub fn graph(self, plan: &Grouped) -> Graph {
         if self == Self::Published {
             return published::broadcast_in_groups(plan);
         }

@@ -1,0 +1,257 @@
+//! The algorithms of Ramos and Hoefler (CLa) over thread counts: bounds of the symbolic model, and the same acts on
+//! their machines in parts.
+
+use corecast_coll::barrier::{LineSteps, m_way, package_root_rounds, pair_wise_rounds};
+use corecast_coll::groups::Groups;
+use corecast_plan::Rounds;
+use corecast_sim::engine::Options;
+use corecast_sim::machine::{Machine, cla};
+use corecast_sim::symbolic::choose::{self, InGroups};
+use corecast_sim::symbolic::published::{self, Sharing};
+use corecast_sim::symbolic::{
+    Analysis, Bounds, Contention, Costs, Graph, Reading, Seats, Stealing, record, replay,
+};
+
+/// One of the two machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    SandyBridge,
+    XeonPhi,
+}
+
+impl Which {
+    pub(crate) const ALL: [Self; 2] = [Self::SandyBridge, Self::XeonPhi];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::SandyBridge => "Sandy Bridge",
+            Self::XeonPhi => "Xeon Phi",
+        }
+    }
+
+    /// All counts of the paper's figures.
+    fn threads(self) -> std::ops::RangeInclusive<usize> {
+        match self {
+            Self::SandyBridge => 2..=16,
+            Self::XeonPhi => 2..=60,
+        }
+    }
+
+    fn machine(self) -> Machine {
+        match self {
+            Self::SandyBridge => cla::sandy_bridge(),
+            Self::XeonPhi => cla::xeon_phi(),
+        }
+    }
+
+    fn seats(self, n: usize) -> Seats {
+        match self {
+            Self::SandyBridge => Seats::sandy_bridge(n),
+            Self::XeonPhi => Seats::xeon_phi(n),
+        }
+    }
+
+    /// With the intercept that Equation 2 says, and not the one that Table 2 has: R_L + R_R − c.
+    fn least_seats(self, n: usize) -> Seats {
+        let mut costs: Costs = *self.seats(n).costs();
+        if let Some(fit) = &mut costs.contention {
+            let base = costs.own + costs.transfer[1] - fit.slope;
+            *fit = Contention { base, ..*fit };
+        }
+        Seats::of_packages(costs, &self.seats(n).packages())
+    }
+}
+
+/// Bounds and time of an algorithm for a number of threads, ns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point {
+    pub(crate) threads: usize,
+    /// As the paper counts.
+    pub(crate) published: Bounds,
+    /// What a run cannot beat.
+    pub(crate) least: f64,
+    pub(crate) simulated: f64,
+    /// As §2.4 says, with nothing refined.
+    pub(crate) most: f64,
+}
+
+/// An algorithm.
+#[derive(Clone, Debug)]
+pub(crate) struct Curve {
+    pub(crate) algorithm: &'static str,
+    pub(crate) points: Vec<Point>,
+}
+
+/// Times are whole thousandths of a ns: what a sum of them can be off.
+pub(crate) const ROUNDING: f64 = 0.05;
+
+/// How the bounds of an algorithm are counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    /// A dissemination, of which the paper refines T_max (Equation 28).
+    refined: bool,
+    /// Whether the last of several readers of one line is what ends it, so that contention is in every run.
+    contended: bool,
+}
+
+fn barrier(rounds: &Rounds) -> Graph {
+    let mut groups = Groups::new(rounds.len());
+    let steps = LineSteps::all(rounds, &mut groups);
+    let recorded = record(rounds.len(), &groups, |fabric, rank| {
+        m_way(fabric, &steps[rank])
+    });
+    recorded.expect("a barrier ends")
+}
+
+fn refined() -> Reading {
+    Reading {
+        inside: Stealing::OnePerOperation,
+        ..Reading::default()
+    }
+}
+
+fn in_one_package(seats: &Seats) -> bool {
+    seats.packages().iter().all(|&package| package == 0)
+}
+
+/// Where packages have lines of their own.
+fn packages(seats: &Seats) -> Option<Vec<u32>> {
+    (!in_one_package(seats)).then(|| seats.packages())
+}
+
+/// Each with its graphs for all thread counts that it is for; parameters and trees as the model chooses them.
+fn algorithms(which: Which) -> Vec<(&'static str, Counted, Vec<Graph>)> {
+    let all: Vec<Seats> = which.threads().map(|n| which.seats(n)).collect();
+    let near = || all.iter().filter(|seats| in_one_package(seats));
+    let far = || all.iter().filter_map(packages);
+    let others = |graph: fn(usize, Sharing) -> Graph, sharing| -> Vec<Graph> {
+        let counts = all.iter().map(|seats| seats.ranks() - 1);
+        counts.map(|others| graph(others, sharing)).collect()
+    };
+    let default = Reading::default();
+    let biggest = near().last().expect("two threads are in one package");
+    let groups = |algorithm: InGroups| -> Vec<Graph> {
+        let chosen = choose::broadcasts_in_groups(algorithm, biggest, &default);
+        chosen[1..]
+            .iter()
+            .map(|one| algorithm.graph(&one.plan))
+            .collect()
+    };
+    let broadcast = |seats: &Seats| {
+        let tree = choose::broadcast(seats, &default).tree;
+        published::broadcast(&tree, packages(seats).as_deref())
+    };
+    let reduction = |seats: &Seats| {
+        let tree = choose::reduction(seats, &default).tree;
+        published::reduction(&tree, packages(seats).as_deref())
+    };
+    let plain = Counted::default();
+    let rounds = Counted {
+        refined: true,
+        ..plain
+    };
+    let contended = Counted {
+        contended: true,
+        ..plain
+    };
+    let best = |seats: &Seats| choose::dissemination(seats, &refined()).graph();
+    let several = |seats| choose::several_m(seats, &refined()).graph();
+    let notified = |seats| choose::notification(seats, &default).graph();
+    vec![
+        (
+            "many to one, same line",
+            plain,
+            others(published::many_to_one, Sharing::SameLine),
+        ),
+        (
+            "many to one, lines of their own",
+            plain,
+            others(published::many_to_one, Sharing::DifferentLines),
+        ),
+        (
+            "one to many, same line",
+            contended,
+            others(published::one_to_many, Sharing::SameLine),
+        ),
+        (
+            "one to many, lines of their own",
+            plain,
+            others(published::one_to_many, Sharing::DifferentLines),
+        ),
+        (
+            "dissemination, best m",
+            rounds,
+            all.iter().map(best).collect(),
+        ),
+        (
+            "dissemination, several m",
+            rounds,
+            near().map(several).collect(),
+        ),
+        (
+            "dissemination, pair-wise",
+            rounds,
+            far().map(|of| barrier(&pair_wise_rounds(&of))).collect(),
+        ),
+        (
+            "dissemination, package roots",
+            rounds,
+            far().map(|of| barrier(&package_root_rounds(&of))).collect(),
+        ),
+        ("notification trees", plain, near().map(notified).collect()),
+        (
+            "broadcast of a line",
+            plain,
+            all.iter().map(broadcast).collect(),
+        ),
+        ("broadcast in groups", plain, groups(InGroups::Published)),
+        (
+            "broadcast in groups, the collective",
+            plain,
+            groups(InGroups::Collective),
+        ),
+        (
+            "reduction of a line",
+            plain,
+            all.iter().map(reduction).collect(),
+        ),
+    ]
+}
+
+fn point(machine: &Machine, which: Which, counted: Counted, graph: &Graph) -> Point {
+    let n = graph.ranks();
+    let seats = which.seats(n);
+    let bounds = |seats: &Seats, reading: &Reading| Analysis::new(graph, seats, reading).bounds();
+    let paper = match counted.refined {
+        true => refined(),
+        false => Reading::default(),
+    };
+    let least = Reading {
+        contention: counted.contended,
+        ..Reading::least()
+    };
+    let cores: Vec<usize> = (0..n).collect();
+    let outcome = replay(graph, machine, &cores, &Options::default()).expect("it ends");
+    Point {
+        threads: n,
+        published: bounds(&seats, &paper),
+        least: bounds(&which.least_seats(n), &least).t_min,
+        simulated: outcome.end(),
+        most: bounds(&seats, &Reading::default()).t_max,
+    }
+}
+
+/// All algorithms on a machine.
+pub(crate) fn curves(which: Which) -> Vec<Curve> {
+    let machine = which.machine();
+    let all = algorithms(which)
+        .into_iter()
+        .map(|(algorithm, counted, graphs)| Curve {
+            algorithm,
+            points: graphs
+                .iter()
+                .map(|graph| point(&machine, which, counted, graph))
+                .collect(),
+        });
+    all.filter(|curve| !curve.points.is_empty()).collect()
+}
