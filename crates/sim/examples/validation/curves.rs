@@ -129,7 +129,7 @@ fn algorithms(which: Which) -> Vec<(&'static str, Counted, Vec<Graph>)> {
         counts.map(|others| graph(others, sharing)).collect()
     };
     let default = Reading::default();
-    let biggest = near().last().expect("two threads are in one package");
+    let biggest = near().next_back().expect("two threads are in one package");
     let groups = |algorithm: InGroups| -> Vec<Graph> {
         let chosen = choose::broadcasts_in_groups(algorithm, biggest, &default);
         chosen[1..]
