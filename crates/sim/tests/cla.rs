@@ -23,12 +23,12 @@ fn between_the_bounds(which: Which, algorithms: usize) {
 
 #[test]
 fn times_on_sandy_bridge_are_between_the_bounds() {
-    between_the_bounds(Which::SandyBridge, 13);
+    between_the_bounds(Which::SandyBridge, 15);
 }
 
 #[test]
 fn times_on_xeon_phi_are_between_the_bounds() {
-    between_the_bounds(Which::XeonPhi, 11);
+    between_the_bounds(Which::XeonPhi, 13);
 }
 
 /// When each of some cores has loaded so many lines that `owner` has, modified; of none in memory next to `home`.
@@ -111,20 +111,40 @@ fn contention_is_that_of_table_2() {
     assert!((0.0..7.0).contains(&added), "{added}");
 }
 
-/// What each further line adds: o of Tables 3 and 4; and between packages each thread, c of Table 3. The intercepts are
-/// those of a ping-pong, which has a line more (Equation 1), so they are not those of a copy.
+/// What each further line adds, o of Tables 3 and 4; between packages for one thread with c.
 #[test]
 fn slopes_of_tables_3_and_4_come_out() {
     let slope = |machine: &Machine, owner| {
         let time = |lines| loads(machine, &[0], lines, Some(owner), 0)[0];
         (time(128) - time(64)) / 64.0
     };
-    near(slope(&machines::sandy_bridge(), 1), 11.1, 0.02, "o, near");
-    near(
-        slope(&machines::sandy_bridge(), 8),
-        7.5 + 3.0,
-        0.07,
-        "o + c, far",
-    );
+    let sandy_bridge = machines::sandy_bridge();
+    near(slope(&sandy_bridge, 1), 11.1, 0.02, "o, near");
+    near(slope(&sandy_bridge, 8), 7.5 + 3.0, 0.07, "o + c, far");
     near(slope(&machines::xeon_phi(), 1), 76.0, 0.02, "o, Xeon Phi");
+}
+
+/// Half a ping-pong, as Equation 1 has it: a copy, a store to the own cache, and the fetch of the last line by who
+/// polls it. A few lines on Xeon Phi take less than Equation 5 says, whose p/N has no part of its own.
+#[test]
+fn ping_pongs_take_what_equations_4_and_5_say() {
+    let half = |machine: &Machine, owner, own: f64, fetch: f64, lines| {
+        loads(machine, &[0], lines, Some(owner), 0)[0] + own + fetch
+    };
+    for lines in [2, 8, 32, 128] {
+        let n = lines as f64;
+        let machine = machines::sandy_bridge();
+        let found = half(&machine, 1, 2.3, 35.0, lines);
+        near(found, 63.4 + 11.1 * n, 0.03, "near");
+        let found = half(&machine, 8, 2.3, 94.0, lines);
+        near(found, 180.65 + 7.5 * n + 3.0 * n, 0.07, "far");
+        let found = half(&machines::xeon_phi(), 1, 8.6, 235.8, lines);
+        let published = 1521.0 + 76.0 * n - 1096.0 / n;
+        near(
+            found,
+            published,
+            if lines < 8 { 0.4 } else { 0.15 },
+            "Xeon Phi",
+        );
+    }
 }

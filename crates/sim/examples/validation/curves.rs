@@ -1,15 +1,18 @@
 //! The algorithms of Ramos and Hoefler (CLa) over thread counts: bounds of the symbolic model, and the same acts on
 //! their machines in parts.
 
+use corecast_coll::Plans;
 use corecast_coll::barrier::{LineSteps, m_way, package_root_rounds, pair_wise_rounds};
 use corecast_coll::groups::Groups;
-use corecast_plan::Rounds;
+use corecast_plan::{Rounds, Tree};
+use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::engine::Options;
 use corecast_sim::machine::{Machine, cla};
 use corecast_sim::symbolic::choose::{self, InGroups};
 use corecast_sim::symbolic::published::{self, Sharing};
 use corecast_sim::symbolic::{
-    Analysis, Bounds, Contention, Costs, Graph, Reading, Seats, Stealing, record, replay,
+    Analysis, Bounds, Contention, Costs, Graph, Reading, Seats, Stealing, record, record_job,
+    replay,
 };
 
 /// One of the two machines.
@@ -119,6 +122,39 @@ fn packages(seats: &Seats) -> Option<Vec<u32>> {
     (!in_one_package(seats)).then(|| seats.packages())
 }
 
+/// The collective `whole`, over this tree.
+fn whole(collective: Collective, bytes: usize, tree: &Tree) -> Graph {
+    let call = Call::new(collective, "whole", 0, bytes).expect("an algorithm");
+    let job = Job::new(&call, &Plans::of_tree(tree)).expect("a call");
+    record_job(&job).expect("it ends")
+}
+
+/// Children copy from where their parent has the data (§4.2), over the tree of one line.
+fn long_broadcast(seats: &Seats) -> Graph {
+    let tree = choose::broadcast(seats, &Reading::default()).tree;
+    whole(Collective::Broadcast, 8192, &tree)
+}
+
+/// A binomial tree for each package, and the other package's root last (§5.2).
+fn long_reduction(seats: &Seats) -> Graph {
+    let mut children = vec![Vec::new(); seats.ranks()];
+    let far = seats.packages().partition_point(|&package| package == 0);
+    for (first, beyond) in [(0, far), (far, seats.ranks())] {
+        let mut step = 1;
+        while step < beyond - first {
+            for place in (first..beyond - step).step_by(2 * step) {
+                children[place].push(place + step);
+            }
+            step *= 2;
+        }
+    }
+    if far < seats.ranks() {
+        children[0].push(far);
+    }
+    let tree = Tree::from_children(0, children).expect("a tree");
+    whole(Collective::Reduce, 4096, &tree)
+}
+
 /// Each with its graphs for all thread counts that it is for; parameters and trees as the model chooses them.
 fn algorithms(which: Which) -> Vec<(&'static str, Counted, Vec<Graph>)> {
     let all: Vec<Seats> = which.threads().map(|n| which.seats(n)).collect();
@@ -214,6 +250,16 @@ fn algorithms(which: Which) -> Vec<(&'static str, Counted, Vec<Graph>)> {
             "reduction of a line",
             plain,
             all.iter().map(reduction).collect(),
+        ),
+        (
+            "broadcast of 8 KiB",
+            plain,
+            all.iter().map(long_broadcast).collect(),
+        ),
+        (
+            "reduction of 4 KiB, binomial",
+            plain,
+            all.iter().map(long_reduction).collect(),
         ),
     ]
 }

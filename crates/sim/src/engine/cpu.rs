@@ -276,12 +276,10 @@ impl<'y> Cpu<'y> {
 
     /// Reads `count` lines, several at once.
     pub fn copy(&mut self, first: LineId, count: usize) {
-        let (at_once, own) = {
+        let (at_once, lone, own) = {
             let world = self.world.borrow();
-            (
-                world.memory.machine.sizes.misses,
-                world.memory.ticks.copy_line,
-            )
+            let sizes = &world.memory.machine.sizes;
+            (sizes.misses, sizes.lone, world.memory.ticks.copy_line)
         };
         for index in 0..count {
             self.turn();
@@ -291,7 +289,8 @@ impl<'y> Cpu<'y> {
                 self.time += took.max(own);
                 continue;
             }
-            if self.world.borrow().cores[self.core as usize].copies == at_once {
+            let room = if index < lone { 1 } else { at_once };
+            while self.world.borrow().cores[self.core as usize].copies >= room {
                 self.wait(Wait::Copies);
             }
             let mut world = self.world.borrow_mut();

@@ -39,6 +39,7 @@ fn plain_sizes() -> Sizes {
         pipelined: true,
         ordered: true,
         misses: 10,
+        lone: 1,
     }
 }
 
@@ -226,6 +227,7 @@ pub fn tilepro64() -> Machine {
         pipelined: false,
         ordered: false,
         misses: 1,
+        lone: 1,
     };
     machine
 }

@@ -148,6 +148,8 @@ pub struct Sizes {
     pub ordered: bool,
     /// Lines that a copy fetches at once.
     pub misses: usize,
+    /// Lines of a copy that come one after another before that, while a prefetcher learns where it goes.
+    pub lone: usize,
 }
 
 /// A machine.

@@ -41,7 +41,7 @@ pub use fabric::{Symbolic, record, record_job};
 pub use graph::{Act, Found, Graph, Kind, Line, Op, Touch};
 pub use hand::{Hand, LineId, Lines, trace};
 pub use least::Times;
-pub use reading::{Crossings, Lying, Overlap, Polls, Reading, Stealing};
+pub use reading::{Copies, Crossings, Lying, Overlap, Polls, Reading, Stealing};
 pub use replay::replay;
 pub use run::{Awaited, Stuck};
 pub use seats::Seats;

@@ -1,7 +1,7 @@
 //! What one act costs by rules 1 to 5 (§2.4), whatever comes before it.
 
 use super::graph::{Act, Found, Graph, Kind, Op, Touch};
-use super::reading::{Crossings, Lying, Reading};
+use super::reading::{Copies, Crossings, Lying, Reading};
 use super::seats::Seats;
 
 /// A graph with costs.
@@ -91,7 +91,13 @@ impl Priced<'_> {
             Some(contention) if readers > 1 && class > 0 => {
                 contention.time(readers) + lines.per_line * act.lines as f64
             }
-            _ => lines.time(together, act.lines),
+            _ => {
+                let polled = match self.reading.copies {
+                    Copies::Alone if class > 0 => costs.transfer[class],
+                    _ => 0.0,
+                };
+                lines.time(together, act.lines) - polled
+            }
         }
     }
 

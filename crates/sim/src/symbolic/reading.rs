@@ -21,6 +21,8 @@ pub struct Reading {
     pub inside: Stealing,
     /// The same where one of them is in another package.
     pub across: Stealing,
+    /// What several lines take that are copied.
+    pub copies: Copies,
     /// Where flags lie that one rank writes and one reads: of messages, loans and notifications.
     pub flags: Lying,
     /// Where lines lie that one rank writes and several read.
@@ -73,6 +75,15 @@ pub enum Stealing {
     OnePerOperation,
 }
 
+/// What the time of several lines has in it (Equations 4 and 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copies {
+    /// All of what was measured, half a ping-pong: the copy, and the fetch by who polls its last line (Equation 1).
+    PingPong,
+    /// The copy alone. Waits have fetches of their own.
+    Alone,
+}
+
 /// Where a line lies before its first use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lying {
@@ -95,6 +106,7 @@ impl Default for Reading {
             polls: Polls::Serial,
             inside: Stealing::EachReaderAndFetch,
             across: Stealing::EachReaderAndFetch,
+            copies: Copies::PingPong,
             flags: Lying::Memory,
             notices: Lying::Memory,
             tallies: Lying::Memory,
@@ -117,8 +129,8 @@ impl Reading {
     }
 
     /// The default but for what makes T_min more than a run can take: additions of who comes early save time (what
-    /// §5.1 calls an upper bound for T_min), additions cross between packages as seldom as §2.4 says, and flags that
-    /// are polled before they are written have come from memory by then.
+    /// §5.1 calls an upper bound for T_min), additions cross between packages as seldom as §2.4 says, flags that are
+    /// polled before they are written have come from memory by then, and a copy of many lines is not half a ping-pong.
     #[must_use]
     pub fn least() -> Self {
         Self {
@@ -127,6 +139,7 @@ impl Reading {
             flags: Lying::Fetched,
             notices: Lying::Fetched,
             tallies: Lying::Fetched,
+            copies: Copies::Alone,
             ..Self::default()
         }
     }

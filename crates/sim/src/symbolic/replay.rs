@@ -5,12 +5,12 @@
 //! | --- | --- |
 //! | write, add | an atomic addition, as the paper writes flags (§2.4); to data a load and a store |
 //! | wait | polls the line until so many writes and additions have come |
-//! | copy | loads of all its lines, several at once, and stores |
+//! | copy | loads of all its lines, several at once, and stores; of many to the own cache none |
 //!
 //! Lines lie where the paper has them when an operation begins (§2.5): data in the cache of whoever owns them,
 //! modified; flags in no cache, in the memory next to whoever polls them first.
 
-use super::graph::{Act, Graph, Kind, Op};
+use super::graph::{Act, Found, Graph, Kind, Op};
 use crate::engine::{Cpu, Options, Outcome, Setup, SimError, run};
 use crate::machine::Machine;
 use crate::memory::LineId;
@@ -117,7 +117,11 @@ impl Program {
                     1 => _ = cpu.load(self.lines[from]),
                     lines => cpu.copy(self.lines[from], lines),
                 }
-                (0..act.lines).for_each(|line| cpu.store(self.lines[to].offset(line), value));
+                // What many lines take has their stores to the own cache in it.
+                let found = act.store.map(|touch| touch.found);
+                if act.lines == 1 || found != Some(Found::Own) {
+                    (0..act.lines).for_each(|line| cpu.store(self.lines[to].offset(line), value));
+                }
             }
             (_, load, Some(to)) => {
                 if let Some(from) = load {

@@ -7,7 +7,7 @@ use corecast_plan::groups::Grouped;
 use corecast_sim::symbolic::published::Sharing::{DifferentLines, SameLine};
 use corecast_sim::symbolic::published::{many_to_one, one_to_many};
 use corecast_sim::symbolic::{
-    Crossings, Graph, Lying, Overlap, Polls, Reading, Seats, Stealing, record,
+    Copies, Crossings, Graph, Lying, Overlap, Polls, Reading, Seats, Stealing, record,
 };
 use corecast_wire::Fabric;
 
@@ -107,6 +107,7 @@ const DEFAULT: Reading = Reading {
     polls: Polls::Serial,
     inside: Stealing::EachReaderAndFetch,
     across: Stealing::EachReaderAndFetch,
+    copies: Copies::PingPong,
     flags: Lying::Memory,
     notices: Lying::Memory,
     tallies: Lying::Memory,
