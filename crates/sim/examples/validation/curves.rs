@@ -33,21 +33,21 @@ impl Which {
     }
 
     /// All counts of the paper's figures.
-    fn threads(self) -> std::ops::RangeInclusive<usize> {
+    pub(crate) fn threads(self) -> std::ops::RangeInclusive<usize> {
         match self {
             Self::SandyBridge => 2..=16,
             Self::XeonPhi => 2..=60,
         }
     }
 
-    fn machine(self) -> Machine {
+    pub(crate) fn machine(self) -> Machine {
         match self {
             Self::SandyBridge => cla::sandy_bridge(),
             Self::XeonPhi => cla::xeon_phi(),
         }
     }
 
-    fn seats(self, n: usize) -> Seats {
+    pub(crate) fn seats(self, n: usize) -> Seats {
         match self {
             Self::SandyBridge => Seats::sandy_bridge(n),
             Self::XeonPhi => Seats::xeon_phi(n),
@@ -55,7 +55,7 @@ impl Which {
     }
 
     /// With the intercept that Equation 2 says, and not the one that Table 2 has: R_L + R_R − c.
-    fn least_seats(self, n: usize) -> Seats {
+    pub(crate) fn least_seats(self, n: usize) -> Seats {
         let mut costs: Costs = *self.seats(n).costs();
         if let Some(fit) = &mut costs.contention {
             let base = costs.own + costs.transfer[1] - fit.slope;

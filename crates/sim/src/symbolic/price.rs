@@ -103,7 +103,7 @@ impl Priced<'_> {
 
     /// Takes what the act writes.
     pub(super) fn store(&self, act: &Act, touch: Touch) -> f64 {
-        let lines = act.lines as f64;
+        let lines = self.stored_lines(act);
         match touch.found {
             Found::Again => 0.0,
             Found::Own => self.seats.costs().own * lines,
@@ -122,7 +122,15 @@ impl Priced<'_> {
             Lying::Memory | Lying::Fetched => self.seats.first(line.kind, act.rank, line.home),
             Lying::Polled => self.seats.transfer(line.kind, line.home, act.rank),
         };
-        one * act.lines as f64
+        one * self.stored_lines(act)
+    }
+
+    /// How many of the lines that it copies an act waits for to store them: a store buffer hides further ones at best.
+    fn stored_lines(&self, act: &Act) -> f64 {
+        match self.reading.copies {
+            Copies::PingPong => act.lines as f64,
+            Copies::Alone => 1.0,
+        }
     }
 
     fn lying(&self, kind: Kind) -> Lying {

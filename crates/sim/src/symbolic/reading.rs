@@ -80,7 +80,8 @@ pub enum Stealing {
 pub enum Copies {
     /// All of what was measured, half a ping-pong: the copy, and the fetch by who polls its last line (Equation 1).
     PingPong,
-    /// The copy alone. Waits have fetches of their own.
+    /// The copy alone: waits have fetches of their own, and of the lines that it stores to where others poll the
+    /// first one alone takes time, the others pass through a store buffer.
     Alone,
 }
 
