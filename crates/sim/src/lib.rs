@@ -7,6 +7,7 @@
 //! - [`machine`], [`memory`] and [`engine`] are a machine in virtual time: caches that keep lines coherent,
 //!   networks and memories with queues, and a coroutine per rank.
 //! - [`fabric`] lays the wires of a team out on it, and predicts what a call costs.
+//! - [`streams`] are farms and maps of the literature, against which a machine is held.
 //! - [`symbolic`] takes down what an algorithm does to which line, and finds how long that takes at least
 //!   and at most.
 #![forbid(unsafe_code)]
@@ -17,6 +18,7 @@ pub mod fabric;
 pub mod machine;
 pub mod memory;
 pub mod server;
+pub mod streams;
 pub mod symbolic;
 pub mod trace;
 

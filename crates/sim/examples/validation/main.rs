@@ -11,6 +11,7 @@
 
 mod cla;
 mod curves;
+mod farm;
 mod plot;
 mod queueing;
 mod report;
@@ -29,6 +30,10 @@ const SECTIONS: &[Section] = &[
     Section {
         title: "Cache line aware algorithms",
         make: cla::section,
+    },
+    Section {
+        title: "Farm and map on TILEPro64",
+        make: farm::section,
     },
     Section {
         title: "Queues",

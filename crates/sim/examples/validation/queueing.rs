@@ -3,6 +3,7 @@
 //! Clients ask for lines of one memory at random times, however long the last answer takes. All else on the
 //! way has room, so what is waited for is the memory.
 
+use crate::plot::{self, Curve, Labels, Panel, Pen};
 use crate::report::{Part, percent, table};
 use corecast_sim::engine::{Cpu, Options, Setup, run};
 use corecast_sim::machine::{Machine, known};
@@ -26,10 +27,12 @@ impl Load {
     }
 }
 
+/// Service and interval of three memories.
+const RATES: [(f64, f64); 3] = [(10.0, 200.0), (20.0, 400.0), (50.0, 2000.0)];
+
 /// From 4 to 32 clients, loads of 0.2 to 0.8.
 pub(crate) fn loads() -> impl Iterator<Item = Load> {
-    let rates = [(10.0, 200.0), (20.0, 400.0), (50.0, 2000.0)];
-    let pairs = rates
+    let pairs = RATES
         .into_iter()
         .flat_map(|rate| [0.2, 0.5, 0.8].map(|share| (rate, share)));
     pairs.map(|((service, interval), share)| Load {
@@ -82,9 +85,44 @@ pub(crate) fn in_theory(load: Load) -> f64 {
     share * load.service / (2.0 * (1.0 - share))
 }
 
+const THEORY: Pen = Pen::Line("#2b6cb0");
+const FOUND: Pen = Pen::Dots("#dd6b20");
+
+/// Fig. 3: latency under load as a multiple of that without, for servers of three speeds.
+fn picture() -> String {
+    let panel = |service: f64| {
+        let load = |clients| Load {
+            clients,
+            service,
+            interval: 20.0 * service,
+        };
+        let curve = |pen, waits: fn(Load) -> f64| {
+            let loads = (2..=18).map(load);
+            let multiple = |load: Load| (load.clients as f64, 1.0 + waits(load) / BASE);
+            Curve {
+                pen,
+                points: loads.map(multiple).collect(),
+            }
+        };
+        Panel {
+            title: format!("service {service}, each every {} cycles", 20.0 * service),
+            band: None,
+            curves: vec![curve(THEORY, in_theory), curve(FOUND, |load| wait(load).0)],
+        }
+    };
+    let labels = Labels {
+        title: "Latency under load as a multiple of that without",
+        legend: &[(THEORY, "M/D/1"), (FOUND, "simulated")],
+        x: "clients",
+        y: "multiple",
+    };
+    plot::panels(&labels, 3, &[20.0, 50.0, 100.0].map(panel))
+}
+
 pub(crate) fn section() -> Part {
-    let rows = loads().map(|load| {
-        let (found, theory) = (BASE + wait(load).0, BASE + in_theory(load));
+    let found: Vec<(Load, f64)> = loads().map(|load| (load, BASE + wait(load).0)).collect();
+    let rows = found.iter().map(|&(load, found)| {
+        let theory = BASE + in_theory(load);
         [
             load.clients.to_string(),
             format!("{:.0}", load.service),
@@ -104,14 +142,20 @@ pub(crate) fn section() -> Part {
         "simulated",
         "error",
     ];
-    format!(
+    let text = format!(
         "\
 Latency of a memory under load, cycles: clients that ask at random times, each every *interval* on average, of a
 memory that serves one request for *service* cycles. Without load it is {BASE}.
 `crates/sim/tests/queueing.rs` holds 5 %, and 8 % for the waiting alone.
 
-{}",
+{}
+Fig. 3 of Mencagli and others, drawn for memories that serve a request in 20, 50 and 100 cycles:
+
+![latency under load](validation/queueing.svg)",
         table(head, rows)
-    )
-    .into()
+    );
+    Part::Made {
+        text,
+        pictures: vec![("queueing.svg", picture())],
+    }
 }

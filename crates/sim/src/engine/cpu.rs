@@ -207,13 +207,9 @@ impl<'y> Cpu<'y> {
 
     /// Writes a line into the cache of its home, and keeps no copy (home-forward semantics).
     pub fn store_home_forward(&mut self, line: LineId, word: u64) {
-        let what = {
-            let world = self.world.borrow();
-            let home = world.memory.line(line.0).home;
-            match home == world.memory.machine.cores[self.core as usize].home {
-                true => What::Store,
-                false => What::Push,
-            }
+        let what = match self.is_home(line) {
+            true => What::Store,
+            false => What::Push,
         };
         self.write(line, what, word);
     }
@@ -380,20 +376,36 @@ impl<'y> Cpu<'y> {
 
     /// Waits for a notification with this tag.
     pub fn await_signal(&mut self, tag: u32) {
+        self.await_any_signal(tag, tag);
+    }
+
+    /// Waits for a notification with any tag from `first` to `last`, and returns its tag. Of those that have
+    /// come, the one whose tag has waited longest is first.
+    pub fn await_any_signal(&mut self, first: u32, last: u32) -> u32 {
         self.turn();
         loop {
             {
                 let mut world = self.world.borrow_mut();
-                let core = &mut world.cores[self.core as usize];
-                let mut here = core.inbox.iter_mut();
-                if let Some(entry) = here.find(|entry| entry.0 == tag && entry.1 > 0) {
-                    entry.1 -= 1;
+                let inbox = &mut world.cores[self.core as usize].inbox;
+                let wanted = |entry: &(u32, u32)| (first..=last).contains(&entry.0);
+                if let Some(place) = inbox.iter().position(wanted) {
+                    let tag = inbox[place].0;
+                    inbox[place].1 -= 1;
+                    if inbox[place].1 == 0 {
+                        inbox.remove(place);
+                    }
                     self.time += world.memory.ticks.notify;
-                    return;
+                    return tag;
                 }
             }
-            self.wait(Wait::Signal(tag));
+            self.wait(Wait::Signal(first, last));
         }
+    }
+
+    /// Whether the line is at home in this core's own cache, or with its part of the machine.
+    pub fn is_home(&self, line: LineId) -> bool {
+        let world = self.world.borrow();
+        world.memory.line(line.0).home == world.memory.machine.cores[self.core as usize].home
     }
 
     /// Notes what this rank has done since `start`, for timelines.

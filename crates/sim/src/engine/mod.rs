@@ -53,8 +53,8 @@ enum Wait {
     Stores,
     /// Lines that it copies.
     Copies,
-    /// A notification.
-    Signal(u32),
+    /// A notification, with any tag from the first to the last.
+    Signal(u32, u32),
     /// All other ranks.
     Meeting,
     /// Nothing: it has ended.
@@ -188,7 +188,9 @@ impl World {
                         Some(entry) => entry.1 += 1,
                         None => core.inbox.push((tag, 1)),
                     }
-                    if core.wait == Wait::Signal(tag) {
+                    if let Wait::Signal(first, last) = core.wait
+                        && (first..=last).contains(&tag)
+                    {
                         core.wait = Wait::Turn;
                         return Some(to);
                     }

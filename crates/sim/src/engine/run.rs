@@ -133,6 +133,11 @@ impl Setup<'_> {
         self.memory.allocate(core, lines)
     }
 
+    /// How many cores there are.
+    pub fn cores(&self) -> usize {
+        self.memory.machine.cores.len()
+    }
+
     /// Lets `core` read a line.
     pub fn read(&mut self, core: usize, line: LineId) {
         self.memory.at_once(core, line, None);
@@ -271,7 +276,8 @@ fn stuck(world: &World, machine: &Machine, cores: &[usize]) -> SimError {
         let what = match world.cores[core].wait {
             Wait::Over => return None,
             Wait::Change(line) => format!("line {line} to change"),
-            Wait::Signal(tag) => format!("notification {tag}"),
+            Wait::Signal(tag, last) if tag == last => format!("notification {tag}"),
+            Wait::Signal(first, last) => format!("a notification from {first} to {last}"),
             other => format!("{other:?}"),
         };
         Some(format!("rank {rank} for {what}"))

@@ -113,6 +113,9 @@ pub struct Counts {
     pub probes: u64,
     /// Core-to-core notifications.
     pub notifications: u64,
+    /// Stores and additions that went to another core's cache, which is their line's home, beside those that were
+    /// [`Source::Pushed`].
+    pub stores_home: u64,
     /// By core.
     pub cores: Vec<CoreCounts>,
 }
@@ -136,6 +139,12 @@ impl Counts {
     pub fn between_caches(&self) -> u64 {
         let given: u64 = self.cores.iter().map(|core| core.given).sum();
         given + self.invalidations
+    }
+
+    /// All requests from one core's caches to another's: [`between_caches`](Self::between_caches), and stores that
+    /// went to their lines' homes.
+    pub fn to_other_caches(&self) -> u64 {
+        self.between_caches() + self.from(Source::Pushed) + self.stores_home
     }
 
     /// Loads, stores and additions.

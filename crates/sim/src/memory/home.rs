@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A store does not bring the line to who stores; a copy that is there is updated. What is stored into a line
-//! that the home's cache does not have makes it read the rest from memory, unless all of it is written.
+//! that the home's cache does not have makes it read the rest from memory, unless all of it is written. A line
+//! that leaves its home's cache for want of room goes to memory if it was stored to.
 
 use super::{Load, Memory, Outcome, Request, Source, State, What, Which};
 use crate::Time;
@@ -69,6 +70,8 @@ impl Memory {
         self.write(request);
         if what == What::Push {
             self.count(Source::Pushed, Some(core), home);
+        } else if core != home && !self.untimed {
+            self.counts.stores_home += 1;
         }
         if core != home {
             // What the home has in its first cache is older now.

@@ -64,6 +64,8 @@ pub(crate) struct Line {
     pub(crate) word: u64,
     pub(crate) version: u32,
     pub(crate) home: u32,
+    /// Under the protocol of homes: whether the home's cache has what memory does not.
+    pub(crate) newer: bool,
     /// Until then a request is being served that others must wait for.
     pub(crate) busy: Time,
     /// By core.
@@ -79,6 +81,7 @@ impl Line {
             word: 0,
             version: 0,
             home,
+            newer: false,
             busy: 0,
             copies: Vec::new(),
             groups: Vec::new(),

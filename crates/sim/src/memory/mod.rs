@@ -304,6 +304,7 @@ impl Memory {
             What::Store | What::Fresh | What::Push => request.word,
         };
         entry.version = entry.version.wrapping_add(1);
+        entry.newer = protocol == Protocol::Home;
         for copy in &mut entry.copies {
             copy.version = entry.version;
             if protocol != Protocol::Home {

@@ -155,6 +155,10 @@ impl Memory {
         if !self.untimed {
             self.counts.cores[copy.core as usize].evicted += 1;
         }
+        let entry = &mut self.lines[line as usize];
+        if entry.home == copy.core && std::mem::take(&mut entry.newer) {
+            self.write_back(line, at);
+        }
         match self.group_of(copy.core) {
             Some(group) if !self.machine.sizes.inclusive => {
                 self.fill_group(group, line, copy.state.dirty(), at);
