@@ -16,6 +16,14 @@
 //! `R_L`, `R_R`, `R_Q` to fetch, Table 2 for readers that come at once. They are those of the best
 //! case `T_min`, which is what the paper minimises and what the message costs above are: nobody
 //! polls a line before it is written, so `invalidate` is 0 (§2.3).
+//!
+//! Machines of which only the structure is published have the costs of [`default_costs_for`], and say so among
+//! their assumptions. The rooms: here CLa's machines and Mencagli's, `smelt` and `tuned` those of these papers,
+//! `today` present-day ones.
+
+mod smelt;
+mod today;
+mod tuned;
 
 use crate::classes::ClassCosts;
 use crate::file::MachineFile;
@@ -82,7 +90,8 @@ struct Builtin {
     name: &'static str,
     cpu: &'static str,
     levels: Levels,
-    costs: ClassCosts,
+    /// `None` where only the structure is published.
+    costs: Option<ClassCosts>,
     /// `None` where the paper does not look at lines that several threads share.
     lines: Option<LineCosts>,
     source: &'static str,
@@ -98,7 +107,7 @@ const BUILTINS: [Builtin; 3] = [
             core: 8,
             pu: 2,
         },
-        costs: CLA_SANDY_BRIDGE,
+        costs: Some(CLA_SANDY_BRIDGE),
         lines: Some(CLA_SANDY_BRIDGE_LINES),
         source: "Ramos and Hoefler, Cache Line Aware Algorithm Design for Cache-Coherent \
                  Architectures, TPDS 2016, Table 1",
@@ -112,7 +121,7 @@ const BUILTINS: [Builtin; 3] = [
             core: 60,
             pu: 4,
         },
-        costs: CLA_XEON_PHI,
+        costs: Some(CLA_XEON_PHI),
         lines: Some(CLA_XEON_PHI_LINES),
         source: "Ramos and Hoefler, Cache Line Aware Algorithm Design for Cache-Coherent \
                  Architectures, TPDS 2016, Table 1",
@@ -126,17 +135,22 @@ const BUILTINS: [Builtin; 3] = [
             core: 8,
             pu: 1,
         },
-        costs: HOME_FORWARDING_SANDY_BRIDGE,
+        costs: Some(HOME_FORWARDING_SANDY_BRIDGE),
         lines: None,
         source: "Mencagli, Vanneschi and Lametti, The Home-Forwarding Mechanism to Reduce the \
                  Cache Coherence Overhead in Next-Generation CMPs, Tables 1 and 3",
     },
 ];
 
+fn all() -> impl Iterator<Item = &'static Builtin> {
+    let others = smelt::MACHINES.iter().chain(&tuned::MACHINES);
+    BUILTINS.iter().chain(others).chain(&today::MACHINES)
+}
+
 /// The names that [`builtin`] knows.
 #[must_use]
 pub fn builtin_names() -> Vec<&'static str> {
-    BUILTINS.iter().map(|b| b.name).collect()
+    all().map(|b| b.name).collect()
 }
 
 /// A machine of the literature by name; `None` for a name that is not in [`builtin_names`].
@@ -154,16 +168,21 @@ pub fn builtin_names() -> Vec<&'static str> {
 /// ```
 #[must_use]
 pub fn builtin(name: &str) -> Option<MachineFile> {
-    let found = BUILTINS.iter().find(|b| b.name == name)?;
+    let found = all().find(|b| b.name == name)?;
     let mut machine = found.levels.machine(found.name);
     machine.cpu = Some(found.cpu.to_owned());
-    machine
-        .assumptions
-        .push(format!("Costs by class of proximity: {}.", found.source));
+    machine.assumptions.push(match found.costs {
+        Some(_) => format!("Costs by class of proximity: {}.", found.source),
+        None => format!(
+            "Structure: {}. It gives no costs: those of CLa's Sandy Bridge stand in.",
+            found.source
+        ),
+    });
     let costs = found
         .costs
+        .unwrap_or(default_class_costs())
         .model(&machine)
-        .expect("the tables above hold valid costs");
+        .expect("the tables hold valid costs");
     let file = MachineFile::of_whole(machine, costs).expect("every thread has its costs");
     Some(match found.lines {
         Some(lines) => file.with_lines(lines).expect("the tables hold valid costs"),
@@ -220,6 +239,43 @@ mod tests {
             assert_eq!(MachineFile::from_json(&file.to_json()).unwrap(), file);
         }
         assert!(builtin("cray").is_none());
+    }
+
+    #[test]
+    fn papers_have_so_many_threads() {
+        // Smelt's Table 1, one thread per core where costs are of that; HotPar's Table 1.
+        let threads = [
+            ("barcelona-8x4", 32),
+            ("bloomfield-2x4x2", 16),
+            ("istanbul-4x6", 24),
+            ("ivybridge-2x10", 20),
+            ("magnycours-4x12", 48),
+            ("nehalem-4x8", 32),
+            ("shanghai-4x4", 16),
+            ("interlagos-4x4x2", 32),
+            ("sandybridge-4x8", 64),
+            ("sandybridge-2x8", 32),
+            ("xeonphi-knc-60x4", 240),
+            ("clovertown-2x4", 8),
+            ("barcelona-2.3ghz-8x4", 32),
+            ("niagara2-4x8x8", 256),
+        ];
+        for (name, threads) in threads {
+            assert_eq!(builtin(name).unwrap().costs().n(), threads, "{name}");
+        }
+        let names: std::collections::BTreeSet<_> = builtin_names().into_iter().collect();
+        assert_eq!(names.len(), builtin_names().len());
+    }
+
+    #[test]
+    fn who_has_no_costs_says_so() {
+        let assumption = |name: &str| builtin(name).unwrap().machine().assumptions[0].clone();
+        assert!(assumption("niagara2-4x8x8").contains("It gives no costs"));
+        assert!(assumption("epyc-7r13-2x48").starts_with("Costs by class of proximity"));
+        let near = builtin("epyc-7r13-2x48").unwrap();
+        let costs = near.costs();
+        let to = |thread| costs.receive(0, thread);
+        assert_eq!((to(7), to(8), to(48)), (23.0, 107.0, 197.0));
     }
 
     #[test]
