@@ -233,7 +233,7 @@ pub fn tilepro64() -> Machine {
     machine
 }
 
-/// The machine of a name: `tilepro64`, `xeon-e5-2660`, `xeon-phi-5110p`, `mesh:WxH`, `ring:N`, `bus:N` or `packages:PxN`.
+/// The machine of a name: `tilepro64`, `xeon-e5-2650`, `xeon-e5-2660`, `xeon-phi-5110p`, `mesh:WxH`, `ring:N`, `bus:N` or `packages:PxN`.
 ///
 /// # Errors
 ///
@@ -270,6 +270,7 @@ pub fn named(name: &str) -> Result<Machine, UnknownMachine> {
     };
     match family {
         "tilepro64" if size.is_empty() => Ok(tilepro64()),
+        "xeon-e5-2650" if size.is_empty() => Ok(super::mencagli::sandy_bridge()),
         "xeon-e5-2660" if size.is_empty() => Ok(super::cla::sandy_bridge()),
         "xeon-phi-5110p" if size.is_empty() => Ok(super::cla::xeon_phi()),
         "mesh" => pair().map(|(width, height)| mesh(width, height)),
@@ -286,7 +287,7 @@ const CORES_MAX: usize = 65_536;
 /// A name of no machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no machine of parts is called {name:?}: there are tilepro64, xeon-e5-2660, xeon-phi-5110p, mesh:WxH, ring:N, bus:N and packages:PxN, up to 65536 cores"
+    "no machine of parts is called {name:?}: there are tilepro64, xeon-e5-2650, xeon-e5-2660, xeon-phi-5110p, mesh:WxH, ring:N, bus:N and packages:PxN, up to 65536 cores"
 )]
 pub struct UnknownMachine {
     /// What was asked for.

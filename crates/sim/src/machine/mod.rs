@@ -11,10 +11,11 @@
 //!
 //! All costs are in the machine's unit, cycles or nanoseconds. The rooms: this one, the description;
 //! [`network`], how long a message is under way; [`known`], machines by name and from the literature; [`cla`], the
-//! two that the symbolic model is from;
+//! two that the symbolic model is from; [`mencagli`], the Intel machine of the paper on home forwarding;
 //! [`pairs`], those of which only pairwise costs are known.
 pub mod cla;
 pub mod known;
+pub mod mencagli;
 pub mod network;
 pub mod pairs;
 
