@@ -41,6 +41,8 @@ pub struct Entry {
     pub setting: String,
     /// What a model said that one operation takes.
     pub predicted_ns: Option<f64>,
+    /// What models of the machine say beside that.
+    pub forecast: Option<Forecast>,
     /// How it fared.
     pub status: Status,
     /// Operations per batch at the end of the race; 0 for programs, which choose
@@ -50,6 +52,17 @@ pub struct Entry {
     pub misses: u32,
     /// Nanoseconds per operation in each round, `None` where there is none.
     pub samples: Vec<Option<f64>>,
+}
+
+/// What models of the machine say that one operation takes, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// At least, by the symbolic model.
+    pub t_min_ns: Option<f64>,
+    /// At most.
+    pub t_max_ns: Option<f64>,
+    /// On a simulated machine.
+    pub simulated_ns: f64,
 }
 
 /// How an entrant fared.
@@ -127,6 +140,7 @@ impl Comparison {
             batch: entry.batch,
             misses: entry.misses,
             predicted_ns: entry.predicted_ns,
+            forecast: entry.forecast,
             ns_per_op: entry.summary(),
             ratio_to_floor: floor.and_then(|floor| self.ratio(entry, floor)),
             ratio_to_best_peer: peer.and_then(|peer| self.ratio(entry, peer)),
@@ -227,6 +241,9 @@ pub struct EntryReport {
     /// What a model said that one operation takes.
     #[serde(default)]
     pub predicted_ns: Option<f64>,
+    /// What models of the machine say: `t_min_ns`, `t_max_ns`, `simulated_ns`; absent where they do not know.
+    #[serde(flatten)]
+    pub forecast: Option<Forecast>,
     /// Summary of the samples.
     pub ns_per_op: Option<Summary>,
     /// Times as long as the fastest floor.

@@ -41,6 +41,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod calls;
 pub mod comparison;
 pub mod contestant;
 mod crew;
@@ -56,7 +57,7 @@ pub mod stats;
 pub mod summary;
 pub mod table;
 
-pub use comparison::{Comparison, Entry, Status};
+pub use comparison::{Comparison, Entry, Forecast, Status};
 pub use contestant::{Collective, Contestant, Exercise};
 pub use engine::{Engine, Flaw, Member, Role};
 pub use external::External;

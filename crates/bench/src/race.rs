@@ -202,6 +202,7 @@ impl<'a> Entrant<'a> {
                 Kind::Threads(engine) => engine.predicted_ns(),
                 _ => None,
             },
+            forecast: None,
             status,
             batch: 0,
             misses: 0,

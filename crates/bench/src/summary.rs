@@ -113,6 +113,7 @@ mod tests {
             role,
             setting: setting.to_owned(),
             predicted_ns: None,
+            forecast: None,
             status: status.clone(),
             batch: 1,
             misses: 0,

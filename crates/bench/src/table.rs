@@ -39,7 +39,8 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
         });
     }
     let predicted = timed.iter().any(|(_, e)| e.predicted_ns.is_some());
-    let mut rows = vec![header(predicted, floor.is_some(), peer.is_some())];
+    let forecast = timed.iter().any(|(_, e)| e.forecast.is_some());
+    let mut rows = vec![header(predicted, forecast, floor.is_some(), peer.is_some())];
     for (_, entry) in &timed {
         let Some(summary) = entry.summary() else {
             continue;
@@ -55,6 +56,12 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
         ];
         if predicted {
             row.push(entry.predicted_ns.map_or("-".to_owned(), digits));
+        }
+        if forecast {
+            let times = entry.forecast.map_or([None; 3], |times| {
+                [times.t_min_ns, times.t_max_ns, Some(times.simulated_ns)]
+            });
+            row.extend(times.map(|time| time.map_or("-".to_owned(), digits)));
         }
         for base in [floor, peer].into_iter().flatten() {
             row.push(ratio(comparison.ratio(entry, base), extent));
@@ -101,9 +108,12 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
     text
 }
 
-fn header(predicted: bool, floor: bool, peer: bool) -> Vec<String> {
+fn header(predicted: bool, forecast: bool, floor: bool, peer: bool) -> Vec<String> {
     let mut header = vec!["name", "median", "95 % interval"];
     header.extend(predicted.then_some("predicted"));
+    if forecast {
+        header.extend(["T_min", "T_max", "simulated"]);
+    }
     header.extend(floor.then_some("/ floor"));
     header.extend(peer.then_some("/ best peer"));
     header.push("setting");
@@ -156,6 +166,7 @@ pub(crate) fn align(text: &mut String, rows: &[Vec<String>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::Forecast;
 
     fn entry(name: &str, role: Role, status: Status, ns: f64) -> Entry {
         Entry {
@@ -163,11 +174,46 @@ mod tests {
             role,
             setting: "as is".to_owned(),
             predicted_ns: (role == Role::Corecast).then_some(ns / 2.0),
+            forecast: None,
             status,
             batch: 1,
             misses: 0,
             samples: vec![Some(ns); 8],
         }
+    }
+
+    #[test]
+    fn what_models_say_stands_beside_what_was_measured() {
+        let mut own = entry("own", Role::Corecast, Status::Timed, 150.0);
+        own.predicted_ns = None;
+        own.forecast = Some(Forecast {
+            t_min_ns: Some(120.0),
+            t_max_ns: None,
+            simulated_ns: 140.0,
+        });
+        let comparison = Comparison {
+            title: "barrier".to_owned(),
+            task: None,
+            ranks: 2,
+            seats: "0,1".to_owned(),
+            oversubscribed: false,
+            rounds: 8,
+            entries: vec![own, entry("peer", Role::Peer, Status::Timed, 300.0)],
+            notes: Vec::new(),
+        };
+        let text = render(&comparison, Extent::Best);
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        assert_eq!(
+            lines,
+            [
+                "name  median  95 % interval  T_min  T_max  simulated  / best peer  setting",
+                "own      150       150..150    120      -        140         0.50  as is",
+                "peer     300       300..300      -      -          -         1.00  as is",
+            ]
+        );
+        let report = serde_json::to_value(comparison.report()).unwrap();
+        assert_eq!(report["entries"][0]["simulated_ns"], 140.0);
+        assert!(report["entries"][1].get("simulated_ns").is_none());
     }
 
     #[test]

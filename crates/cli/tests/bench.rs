@@ -136,3 +136,31 @@ fn races_that_cannot_be_run() {
         assert!(line.contains(quoted), "{args:?}: {line}");
     }
 }
+
+#[test]
+fn what_models_say_stands_beside_what_was_measured() {
+    let some = ["bench", "--quick", "--no-peers", "--probe", "--op"];
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        println!("SKIPPED: messages need two hardware threads");
+        return;
+    }
+    let json = corecast(&[&some[..], &["reduce", "--size", "64", "--json"]].concat()).json();
+    let file = corecast::model::MachineFile::from_json(&json["profile"].to_string()).unwrap();
+    let messages = file.messages().unwrap();
+    assert!(messages.call("reduce") > 0.0 && messages.one.get(0, 1) > 0.0);
+    let entries = json["entries"].as_array().unwrap();
+    let plans = entries.iter().filter(|entry| {
+        let name = entry["name"].as_str().unwrap();
+        entry["role"] == "corecast" && !name.contains("processes")
+    });
+    for entry in plans {
+        let time = |name: &str| entry[name].as_f64().unwrap();
+        assert!(time("simulated_ns") > 0.0, "{entry}");
+        assert!(time("t_min_ns") > 0.0 && time("t_min_ns") <= time("t_max_ns"));
+    }
+    let text = corecast(&[&some[..], &["barrier"]].concat()).text();
+    assert!(
+        text.contains("simulated") && text.contains("T_min"),
+        "{text}"
+    );
+}

@@ -124,3 +124,21 @@ fn a_part_of_the_machine_has_the_costs_of_the_whole() {
     assert_eq!(said["threads"], serde_json::json!([first]));
     assert_eq!(said["costs"], "measured");
 }
+
+#[test]
+fn plans_stand_beside_what_models_say() {
+    let cache = tempfile::tempdir().unwrap();
+    let some = ["explain", "-i", "builtin:sandybridge-2x8"];
+    let json = corecast_in(cache.path(), &[&some[..], &["--json"]].concat()).json();
+    for operation in json["operations"].as_array().unwrap() {
+        let chosen = &operation["chosen"];
+        let time = |name: &str| chosen[name].as_f64().unwrap();
+        assert!(time("simulated") > 0.0, "{chosen}");
+        assert!(time("t_min") <= time("t_max"), "{chosen}");
+    }
+    let text = corecast_in(cache.path(), &some).text();
+    assert!(text.contains("T_min  T_max  simulated"), "{text}");
+    // Of costs that nobody has measured here, models say nothing.
+    let json = corecast_in(cache.path(), &["explain", "--json"]).json();
+    assert!(json["operations"][0]["chosen"].get("simulated").is_none());
+}

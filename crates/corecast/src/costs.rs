@@ -100,12 +100,17 @@ pub(crate) fn whole_machine(here: &Discovery) -> Option<Machine> {
     Some(machine::discover_at(Path::new("/"), &options).machine)
 }
 
-/// The costs of the threads of `machine` in `file`; `None` where one has none.
+/// The costs of the threads of `machine` in `file`, of messages that come alone too; `None` where one has none.
 fn part_of(file: &MachineFile, machine: &Machine) -> Option<MachineFile> {
     let threads: Vec<u32> = machine.pus.iter().map(|pu| pu.os_index).collect();
     let at: Option<Vec<usize>> = threads.iter().map(|&pu| file.position(pu)).collect();
-    let costs = file.costs().subset(&at?).ok()?;
-    MachineFile::new(machine.clone(), threads, costs).ok()
+    let at = at?;
+    let costs = file.costs().subset(&at).ok()?;
+    let part = MachineFile::new(machine.clone(), threads, costs).ok()?;
+    match file.messages() {
+        Some(messages) => part.with_messages(messages.subset(&at)).ok(),
+        None => Some(part),
+    }
 }
 
 /// `machine` with the literature's costs.

@@ -19,6 +19,8 @@
 //!            "base": [2.3, 35, 35, 94], "slope": [0, 0, 0, 0] }
 //! ```
 //!
+//! And `messages`, what messages cost that come alone, and calls: see [`crate::messages`].
+//!
 //! A file without `schema` is read as the format of Smelt's public machine database, see
 //! [`database`].
 
@@ -29,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lines::{LineCosts, Place};
 use crate::machine::{Machine, MachineError};
+use crate::messages::Messages;
 use crate::pairwise::{CostError, CostModel, Matrix};
 
 /// The version of the format that [`MachineFile::to_json`] writes.
@@ -43,6 +46,7 @@ pub struct MachineFile {
     send_interval: Option<Matrix>,
     receive_interval: Option<Matrix>,
     measured: Option<Measured>,
+    messages: Option<Messages>,
 }
 
 /// How the costs of a machine file came about.
@@ -163,6 +167,7 @@ impl MachineFile {
             send_interval: None,
             receive_interval: None,
             measured: None,
+            messages: None,
         })
     }
 
@@ -210,6 +215,17 @@ impl MachineFile {
         self
     }
 
+    /// The same with costs of messages that come alone, in the unit of the pairwise costs.
+    ///
+    /// # Errors
+    ///
+    /// What [`Messages::check`] refuses.
+    pub fn with_messages(mut self, messages: Messages) -> Result<Self, FileError> {
+        messages.check(self.costs.n())?;
+        self.messages = Some(messages);
+        Ok(self)
+    }
+
     /// The hardware.
     #[must_use]
     pub fn machine(&self) -> &Machine {
@@ -244,6 +260,12 @@ impl MachineFile {
     #[must_use]
     pub fn measured(&self) -> Option<&Measured> {
         self.measured.as_ref()
+    }
+
+    /// Costs of messages that come alone, where they were measured.
+    #[must_use]
+    pub fn messages(&self) -> Option<&Messages> {
+        self.messages.as_ref()
     }
 
     /// The position of a hardware thread among those with costs.

@@ -5,6 +5,7 @@
 //! | [`machine`] | the hardware as a table of processing units |
 //! | [`pairwise`] | what one message costs each end, for every ordered pair of threads |
 //! | [`lines`] | what a line costs that several threads share |
+//! | [`messages`] | what messages cost that come alone, and calls: what a simulated machine needs |
 //! | [`classes`] | costs by proximity, for machines whose pairs were not measured |
 //! | [`mod@file`] | the machine file, and the reader of the public machine database's format |
 //! | [`mod@synthetic`] | machines made up from a line of text |
@@ -19,6 +20,7 @@ pub mod classes;
 pub mod file;
 pub mod lines;
 pub mod machine;
+pub mod messages;
 pub mod pairwise;
 pub mod profile;
 pub mod synthetic;
@@ -28,6 +30,7 @@ pub use classes::ClassCosts;
 pub use file::{FileError, MachineFile, Measured};
 pub use lines::{LineCosts, Lines, Place};
 pub use machine::{Cache, CacheKind, Machine, MachineError, Proximity, Pu};
+pub use messages::Messages;
 pub use pairwise::{CostError, CostModel, Matrix, Unit};
 pub use profile::{Profile, ProfileEntry, ProfileError, RacedCandidate};
 pub use synthetic::{SyntheticError, synthetic};

@@ -96,6 +96,14 @@ pub enum CostError {
         /// The value as it was given.
         value: String,
     },
+    /// A cost of messages or calls is no finite number from 0 to [`CostModel::COST_MAX`].
+    #[error("messages.{what} is {value}: costs are numbers from 0 to 1e15")]
+    BadMessage {
+        /// What has the cost, for example an operation.
+        what: String,
+        /// The value as it was given.
+        value: String,
+    },
     /// A list of line costs that is not one for each class.
     #[error(
         "lines.{what} has {found} entries, expected 4: same core, same NUMA node, same package, \
@@ -156,6 +164,13 @@ pub struct CostModel {
     numa: Vec<u32>,
     /// What shared lines cost, where known.
     lines: Option<Lines>,
+}
+
+impl serde::Serialize for Matrix {
+    /// As rows.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.rows())
+    }
 }
 
 impl Matrix {

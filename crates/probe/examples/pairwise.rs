@@ -54,6 +54,10 @@ fn print(m: &Measurement) {
         ("send, write buffer drained", &m.send_drained),
         ("receive, a message alone", &m.receive_alone),
         ("one way", &m.one_way),
+        ("one", &m.one),
+        ("long", &m.long),
+        ("crossed", &m.crossed),
+        ("taken", &m.taken),
         ("one way less send", &m.receive_on(Basis::OneWay)),
     ] {
         matrix(title, &m.threads, costs);

@@ -18,6 +18,9 @@
 //! | [`send_drained`](Measurement::send_drained) | one message sent, until it has left the write buffer | i |
 //! | [`receive_alone`](Measurement::receive_alone) | one message received that lies in the queue already | j |
 //! | [`one_way`](Measurement::one_way) | half of a round trip over two queues | i |
+//! | [`one`](Measurement::one), [`long`](Measurement::long) | one message after a pause, from a common start; of a line, of 4 KiB | j |
+//! | [`crossed`](Measurement::crossed) | the same, one line each way | the later one |
+//! | [`taken`](Measurement::taken) | `receive_alone` of 4 KiB | j |
 //!
 //! The two threads take turns by flags outside of the timed sections, so that each line is in the
 //! state that it has in steady use: the slots that i writes were last read by j, the lines that j

@@ -1,8 +1,11 @@
 //! What a measurement found, and its machine file.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use corecast_model::{CostModel, FileError, Machine, MachineFile, Matrix, Measured, Unit};
+use corecast_model::{
+    CostModel, FileError, Machine, MachineFile, Matrix, Measured, Messages, Unit,
+};
 use corecast_wire::queue::Backend;
 
 use crate::calendar::iso_utc;
@@ -36,6 +39,16 @@ pub struct Measurement {
     pub receive_alone: Costs,
     /// Half of a round trip that i starts with j.
     pub one_way: Costs,
+    /// One message after a pause, from a common start until j, which waits, has it.
+    pub one: Costs,
+    /// The same of a long message.
+    pub long: Costs,
+    /// The same of one message each way: the later of the two.
+    pub crossed: Costs,
+    /// `receive_alone` of a long message.
+    pub taken: Costs,
+    /// Bytes of a long message.
+    pub long_bytes: usize,
     /// Whether only some pairs of each topology class were measured and the others filled in.
     pub sampled: bool,
     /// Which ordered pairs were measured, row by row.
@@ -148,11 +161,28 @@ impl Measurement {
         let file = MachineFile::new(machine, self.threads.clone(), costs)?;
         let file =
             file.with_intervals(rows(&self.send.half_width_ns), rows(&receive.half_width_ns))?;
+        let file = file.with_messages(self.messages())?;
         Ok(file.with_measured(Measured {
             when: self.when(),
             samples: self.samples,
             tool: self.tool(basis),
         }))
+    }
+
+    /// What messages cost that come alone; what calls cost has to be measured where calls are.
+    #[must_use]
+    pub fn messages(&self) -> Messages {
+        Messages {
+            long_bytes: self.long_bytes,
+            one: self.one.ns.clone(),
+            long: self.long.ns.clone(),
+            alone: self.receive_alone.ns.clone(),
+            taken: self.taken.ns.clone(),
+            crossed: self.crossed.ns.clone(),
+            calls: BTreeMap::new(),
+            combine: 0.0,
+            copy: 0.0,
+        }
     }
 
     /// `corecast-probe 0.1.0 (ump, 64 slots, batches of 8)`, with the basis where it is not Smelt's.

@@ -19,16 +19,28 @@ pub struct PairCosts {
     pub receive_alone: Estimate,
     /// Half of a round trip that i starts.
     pub one_way: Estimate,
+    /// One message after a pause, from a common start until j has it.
+    pub one: Estimate,
+    /// The same of a long message.
+    pub long: Estimate,
+    /// The same of one message each way: the later of the two.
+    pub crossed: Estimate,
+    /// j receives a long message that is queued already.
+    pub taken: Estimate,
 }
 
 impl PairCosts {
-    pub(crate) fn all(&self) -> [&Estimate; 5] {
+    pub(crate) fn all(&self) -> [&Estimate; 9] {
         [
             &self.send,
             &self.receive,
             &self.send_drained,
             &self.receive_alone,
             &self.one_way,
+            &self.one,
+            &self.long,
+            &self.crossed,
+            &self.taken,
         ]
     }
 }

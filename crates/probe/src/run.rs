@@ -124,6 +124,11 @@ pub fn pairwise_with(
         send_drained: costs(|c| c.send_drained),
         receive_alone: costs(|c| c.receive_alone),
         one_way: costs(|c| c.one_way),
+        one: costs(|c| c.one),
+        long: costs(|c| c.long),
+        crossed: costs(|c| c.crossed),
+        taken: costs(|c| c.taken),
+        long_bytes: crate::hardware::long_bytes(config.slots),
         sampled,
         measured_pairs: (0..n * n)
             .map(|at| measured.contains_key(&(at / n, at % n)))

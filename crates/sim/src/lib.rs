@@ -8,6 +8,7 @@
 //!   networks and memories with queues, and a coroutine per rank.
 //! - [`fabric`] lays the wires of a team out on it, and predicts what a call costs.
 //! - [`streams`] are farms and maps of the literature, against which a machine is held.
+//! - [`measured`] is such a machine that takes as long for messages as was measured.
 //! - [`symbolic`] takes down what an algorithm does to which line, and finds how long that takes at least
 //!   and at most.
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@ pub mod drive;
 pub mod engine;
 pub mod fabric;
 pub mod machine;
+pub mod measured;
 pub mod memory;
 pub mod server;
 pub mod streams;

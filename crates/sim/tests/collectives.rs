@@ -62,6 +62,7 @@ fn every_algorithm_on_every_machine() {
                             jitter: 50.0,
                             ..Options::default()
                         },
+                        ..Setting::default()
                     };
                     runs += usize::from(one(&machine, n, &call, &setting).is_some());
                 }

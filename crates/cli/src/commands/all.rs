@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use corecast::choose::{Races, Wish, choose_all};
 use corecast::store::{Store, StoreError, Stored};
 use corecast_bench::peers::Selection;
-use corecast_bench::{Collective, Progress, Settings, comparison, table};
+use corecast_bench::{Collective, Progress, Settings, comparison, sized, table};
 use corecast_model::profile::machine_key;
 use corecast_model::{Machine, MachineFile, Profile, ProfileEntry, RacedCandidate};
 use corecast_plan::{Operation, Plan, Shape, Tree};
@@ -27,7 +27,7 @@ use crate::draw::palette::Screen;
 use crate::draw::{heat_text, topo_text};
 use crate::planning::{PlanReport, Team, Timed};
 use crate::source::{self, CostBasis};
-use crate::{Global, failure, limits, output, progress};
+use crate::{Global, failure, limits, measuring, output, progress};
 
 /// Time for the measurement: with the races the whole stays under a minute.
 const PROBE_LIMIT: Duration = Duration::from_secs(25);
@@ -143,9 +143,7 @@ fn measure(
     bar.finish();
     match measured {
         Ok(measurement) => {
-            let file = measurement
-                .to_machine_file_on(Basis::OneWay)
-                .context("this machine")?;
+            let file = measuring::with_calls(&measurement, Basis::OneWay, &sized::Operation::ALL)?;
             notes.extend(measurement.notes.iter().cloned());
             let saved = Store::standard().save_machine(&file);
             notes.push(kept("costs", saved));

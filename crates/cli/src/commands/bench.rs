@@ -8,6 +8,7 @@
 
 pub(super) mod contest;
 mod crowd;
+mod forecasts;
 mod processes;
 mod sized;
 
@@ -32,6 +33,7 @@ use serde::Serialize;
 use crate::team::{self, TeamArgs};
 use crate::{Global, failure, output, planning, progress, source};
 use contest::Contest;
+use forecasts::{Forecasts, Foreseen};
 
 /// Arguments of `corecast bench`.
 #[derive(Debug, Args)]
@@ -60,6 +62,11 @@ pub(crate) struct BenchArgs {
     /// Leave the threads where the operating system puts them
     #[arg(long)]
     unpinned: bool,
+
+    /// Measure messages and calls anew before each race, for what is simulated; a race during which the
+    /// machine changes is run again
+    #[arg(long, conflicts_with = "unpinned")]
+    probe: bool,
 
     /// Corecast and the floor alone
     #[arg(long)]
@@ -119,7 +126,17 @@ const RANKS_MAX: usize = 1024;
 struct Reports {
     schema: u32,
     kind: &'static str,
-    comparisons: Vec<Report>,
+    comparisons: Vec<Row>,
+}
+
+/// One of them.
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    report: Report,
+    /// The machine file that was measured for this race.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<serde_json::Value>,
 }
 
 /// Runs the command.
@@ -163,6 +180,7 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
     }
     let processes = Arc::new(processes::session(&seats)?);
 
+    let foreseen = Forecasts::new(&source, &team, ranks, args)?;
     let mut races = Vec::new();
     for task in tasks {
         let bar = progress::bar("racing");
@@ -177,21 +195,18 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
                 bar.at(done, &format!("{task}, round {round}"));
             }
         };
-        races.push(match task.operation {
+        let others = (contest.mpi.as_ref(), &processes);
+        races.push(foreseen.race(task, || match task.operation {
             Operation::Barrier => {
-                contest
-                    .race(Collective::Barrier, &settings, step)?
-                    .comparison
+                let race = contest.race(Collective::Barrier, &settings, step)?;
+                Ok((race.comparison, race.candidates))
             }
-            _ => {
-                let others = (contest.mpi.as_ref(), &processes);
-                sized::race(&contest, task, &seats, others, &settings, step)?
-            }
-        });
+            _ => sized::race(&contest, task, &seats, others, &settings, step),
+        })?);
         bar.finish();
     }
     show(global, &races)?;
-    Ok(match races.iter().any(wrong) {
+    Ok(match races.iter().any(|race| wrong(&race.comparison)) {
         false => ExitCode::SUCCESS,
         true => ExitCode::from(failure::FAILED_CHECK),
     })
@@ -240,28 +255,38 @@ fn settings(quick: bool, task: &Task) -> Settings {
     }
 }
 
-fn show(global: &Global, races: &[Comparison]) -> Result<()> {
+fn show(global: &Global, races: &[Foreseen]) -> Result<()> {
     if let (true, [race]) = (global.json, races) {
-        return output::json(&race.report());
+        return output::json(&row(race)?);
     }
     if global.json {
         return output::json(&Reports {
             schema: corecast_bench::comparison::SCHEMA,
             kind: "comparisons",
-            comparisons: races.iter().map(Comparison::report).collect(),
+            comparisons: races.iter().map(row).collect::<Result<_>>()?,
         });
     }
+    let races: Vec<&Comparison> = races.iter().map(|race| &race.comparison).collect();
     let extent = extent(global);
     let tables = races.iter().map(|race| table::render(race, extent));
     let mut tables: Vec<String> = tables.collect();
     for operation in Operation::ALL {
-        let of = |race: &&Comparison| race.task.is_some_and(|task| task.operation == operation);
-        let sizes: Vec<&Comparison> = races.iter().filter(of).collect();
+        let of = |race: &&&Comparison| race.task.is_some_and(|task| task.operation == operation);
+        let sizes: Vec<&Comparison> = races.iter().filter(of).copied().collect();
         if sizes.len() > 1 {
             tables.push(summary::render(&sizes));
         }
     }
     output::print(&tables.join("\n"))
+}
+
+fn row(race: &Foreseen) -> Result<Row> {
+    let profile = race.profile.as_ref();
+    let profile = profile.map(|file| serde_json::from_str(&file.to_json()));
+    Ok(Row {
+        report: race.comparison.report(),
+        profile: profile.transpose()?,
+    })
 }
 
 /// How much tables show.

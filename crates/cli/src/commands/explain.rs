@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use corecast::choose::{DecidedBy, Races, Wish, compare};
 use corecast::store::Store;
+use corecast_bench::Forecast;
 use corecast_plan::{Operation, RootChoice, Shape};
 use owo_colors::OwoColorize;
 use serde::Serialize;
@@ -18,6 +19,7 @@ use super::plan::table;
 use crate::circumstances::Circumstances;
 use crate::draw::grid::decimals;
 use crate::draw::palette::Screen;
+use crate::forecast::Forecaster;
 use crate::planning::{self, PlanReport, Team, Timed};
 use crate::source::{CostBasis, Source};
 use crate::team::{self, TeamArgs};
@@ -38,6 +40,9 @@ pub(crate) struct ExplainArgs {
     team: TeamArgs,
 }
 
+/// What is broadcast and reduced in what models say: a message of one line.
+const BYTES: usize = 8;
+
 /// How many plans are shown below the chosen one, unless all are asked for.
 const RUNNERS_UP: usize = 4;
 
@@ -51,9 +56,14 @@ pub(crate) fn run(global: &Global, args: &ExplainArgs) -> Result<ExitCode> {
     let source = source::open(global.machine.as_deref())?;
     let team = Team::new(&source, team::members(&args.team, &source.file)?)?;
     let races = races(&source);
+    // Of costs that are another machine's, models say nothing of this one.
+    let forecaster = match source.costs {
+        CostBasis::Assumed => None,
+        _ => Forecaster::new(&source.file, &team.threads)?,
+    };
     let choices = operations
         .into_iter()
-        .map(|op| Decision::make(&team, op, root, &races));
+        .map(|op| Decision::make(&team, op, root, &races, forecaster.as_ref()));
     let choices: Vec<Decision> = choices.collect::<Result<_>>()?;
     let circumstances = Circumstances::of(&source, &team.threads);
     if global.json {
@@ -99,22 +109,36 @@ struct Decision {
     operation: Operation,
     /// The chosen plan first, then the others by predicted latency.
     plans: Vec<Timed>,
+    /// What models say of each.
+    forecasts: Vec<Option<Forecast>>,
     decided_by: DecidedBy,
     reason: String,
 }
 
 impl Decision {
     /// What a team of these threads would run.
-    fn make(team: &Team, operation: Operation, root: RootChoice, races: &Races) -> Result<Self> {
+    fn make(
+        team: &Team,
+        operation: Operation,
+        root: RootChoice,
+        races: &Races,
+        forecaster: Option<&Forecaster>,
+    ) -> Result<Self> {
         let wish = Wish {
             root,
             ..Wish::default()
         };
         let choice = compare(&team.costs, &team.threads, operation, &wish, races)?;
         let plans = choice.candidates.iter().map(|c| timed(team, &choice, c));
+        let plans: Vec<Timed> = plans.collect::<Result<_>>()?;
+        let forecast = |timed: &Timed| match forecaster {
+            Some(forecaster) => forecaster.plan(&timed.plan, BYTES),
+            None => Ok(None),
+        };
         Ok(Self {
             operation,
-            plans: plans.collect::<Result<_>>()?,
+            forecasts: plans.iter().map(forecast).collect::<Result<_>>()?,
+            plans,
             decided_by: choice.decided_by,
             reason: choice.reason,
         })
@@ -123,12 +147,13 @@ impl Decision {
     fn report<'a>(&'a self, team: &'a Team) -> ChoiceReport<'a> {
         ChoiceReport {
             op: self.operation,
-            chosen: PlanReport::of(team, &self.plans[0]),
+            chosen: PlanReport::of(team, &self.plans[0]).with_forecast(self.forecasts[0]),
             reason: &self.reason,
             decided_by: self.decided_by,
             runners_up: self.plans[1..]
                 .iter()
-                .map(|t| PlanReport::of(team, t))
+                .zip(&self.forecasts[1..])
+                .map(|(timed, &forecast)| PlanReport::of(team, timed).with_forecast(forecast))
                 .collect(),
         }
     }
@@ -188,7 +213,11 @@ fn text(
         let _ = writeln!(out, "{}", title.style(screen.bold()));
         let _ = writeln!(out, "why: {}", choice.reason);
         let end = choice.plans.len().min(shown.saturating_add(1));
-        let _ = writeln!(out, "{}\n", table(team, &choice.plans[..end]));
+        let _ = writeln!(
+            out,
+            "{}\n",
+            table(team, &choice.plans[..end], &choice.forecasts[..end])
+        );
     }
     let notes = source.notes.join("; ");
     let costs = match source.costs {

@@ -9,7 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use corecast_bench::Forecast;
 use corecast_plan::groups::{self, Grouped};
 use corecast_plan::{Operation, Plan, RootChoice, Rounds, Tree, cost};
 use owo_colors::OwoColorize;
@@ -284,8 +285,29 @@ fn describe(rounds: &Rounds) -> String {
 }
 
 /// One line per plan.
-pub(crate) fn table(team: &Team, plans: &[Timed]) -> Table {
-    table_of(team, plans.iter())
+pub(crate) fn table(team: &Team, plans: &[Timed], forecasts: &[Option<Forecast>]) -> Table {
+    let mut table = table_of(team, plans.iter());
+    if forecasts.iter().all(Option::is_none) {
+        return table;
+    }
+    let d = decimals(plans.iter().map(|t| t.plan.latency).fold(0.0, f64::max));
+    let time = |time: Option<f64>| time.map_or("-".to_owned(), |time| format!("{time:.d$}"));
+    let header = table.header().cloned().unwrap_or_default();
+    let cells = header.cell_iter().cloned();
+    let names = ["T_min", "T_max", "simulated"].map(Cell::from);
+    table.set_header(cells.chain(names).collect::<Vec<Cell>>());
+    for (row, forecast) in table.row_iter_mut().zip(forecasts) {
+        let times = forecast.map_or([None; 3], |times| {
+            [times.t_min_ns, times.t_max_ns, Some(times.simulated_ns)]
+        });
+        for found in times {
+            row.add_cell(Cell::from(time(found)));
+        }
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
 }
 
 /// One line per plan.

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use corecast::store::Store;
+use corecast_bench::sized::Operation;
 use corecast_model::Matrix;
 use corecast_probe::{Basis, Config, Measurement, Outcome, measure_or_builtin};
 use owo_colors::OwoColorize;
@@ -17,7 +18,7 @@ use crate::draw::grid::Grid;
 use crate::draw::palette::Screen;
 use crate::draw::{heat_csv, heat_svg, heat_text};
 use crate::team::{self, TeamArgs};
-use crate::{Global, failure, output, progress, source};
+use crate::{Global, failure, measuring, output, progress, source};
 
 /// Arguments of `corecast probe`.
 #[derive(Debug, Args)]
@@ -91,8 +92,9 @@ pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
     bar.finish();
     let (file, measurement) = match outcome? {
         Outcome::Measured(measurement) => {
-            let file = measurement.to_machine_file_on(args.basis.into());
-            (file.context("this machine")?, Some(measurement))
+            let basis = args.basis.into();
+            let file = measuring::with_calls(&measurement, basis, &Operation::ALL)?;
+            (file, Some(measurement))
         }
         // The request is fine and the machine refuses: say so, and go on with what is known.
         Outcome::BuiltIn { why, file } => {

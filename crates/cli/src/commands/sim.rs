@@ -10,8 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use corecast_coll::{BarrierPlan, Plans};
-use corecast_sim::drive::{Call, Collective, Job};
+use corecast_sim::drive::Collective;
 use corecast_sim::engine::Options;
 use corecast_sim::fabric::{Prediction, Setting, predict};
 use corecast_sim::symbolic::Bounds;
@@ -19,6 +18,7 @@ use serde::Serialize;
 
 use self::place::Place;
 use super::bench::sizes;
+use crate::forecast::job;
 use crate::{Global, output, planning};
 
 /// Arguments of `corecast sim`.
@@ -149,7 +149,10 @@ pub(crate) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     let plans = place.plans(pattern, root)?;
     let job = job(collective, args.algorithm.as_deref(), &plans, root, size)?;
     let (root, algorithm) = (job.call().root, job.call().algorithm.as_str());
-    let setting = setting(args);
+    let setting = Setting {
+        entry: place.entry(&job),
+        ..setting(args)
+    };
     let replay = replay(global, args);
     let again = || format!("again with: {replay}");
     let found = predict(&place.machine, &place.cores, &job, &setting).with_context(again)?;
@@ -209,60 +212,17 @@ fn root(text: &str, place: &Place) -> Result<Option<usize>> {
     Ok(Some(rank.with_context(refused)?))
 }
 
-/// The call of these plans, with blocks of `size` bytes.
-fn job(
-    collective: Collective,
-    algorithm: Option<&str>,
-    plans: &Plans,
-    root: Option<usize>,
-    size: usize,
-) -> Result<Job> {
-    let bytes = bytes(collective, size, plans.len())?;
-    let algorithm = algorithm.unwrap_or_else(|| usual(collective, plans, bytes));
-    let root = root.unwrap_or(plans.broadcast().root());
-    let call = Call::new(collective, algorithm, root, bytes)?;
-    Ok(Job::new(&call, plans)?)
-}
-
 fn setting(args: &SimArgs) -> Setting {
     Setting {
         warm_up: args.warm_up,
         skew: args.skew,
+        entry: 0.0,
         options: Options {
             seed: args.seed,
             jitter: args.jitter,
             trace: args.timeline.is_some() || args.svg.is_some(),
             ..Options::default()
         },
-    }
-}
-
-/// What a rank brings, or the root of a scatter for all, with blocks of `size`.
-fn bytes(collective: Collective, size: usize, n: usize) -> Result<usize> {
-    use Collective::{Alltoall, Barrier, ReduceScatter, Scatter};
-    let blocks = match collective {
-        Barrier => 0,
-        Alltoall | ReduceScatter | Scatter => n,
-        _ => 1,
-    };
-    let most = 1 << 30;
-    let bytes = size
-        .checked_mul(blocks)
-        .filter(|bytes| bytes.checked_mul(n).is_some_and(|all| all <= most));
-    bytes.with_context(|| {
-        format!(
-            "--size {size}: the data of {n} ranks are beyond the {most} bytes that are simulated"
-        )
-    })
-}
-
-/// The algorithm of a team with these plans, unless another one is asked for.
-fn usual(collective: Collective, plans: &Plans, bytes: usize) -> &'static str {
-    match (collective, plans.barrier()) {
-        (Collective::Barrier, BarrierPlan::Rounds(_)) => "dissemination",
-        (Collective::Barrier, BarrierPlan::Groups { .. }) => "groups",
-        (Collective::Broadcast, _) if plans.broadcast_groups().is_some() && bytes <= 56 => "groups",
-        _ => collective.usual_algorithm(plans.len(), bytes),
     }
 }
 

@@ -1,5 +1,6 @@
 //! A plan as JSON.
 
+use corecast_bench::Forecast;
 use corecast_plan::draw::critical_chain;
 use corecast_plan::groups::Grouped;
 use corecast_plan::{Busy, BusyKind, Operation, Plan, Tree};
@@ -46,12 +47,24 @@ pub(crate) struct PlanReport<'a> {
     /// `seed`, `moves`, `ended`, `budget_ms`; absent for plans that are built without a search.
     #[serde(flatten)]
     search: Option<Search>,
+    /// `t_min`, `t_max`, `simulated`; absent where models do not know.
+    #[serde(flatten)]
+    forecast: Option<Foreseen>,
     /// For each rank what it does when.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline: Option<Vec<Vec<Doing>>>,
     /// The critical chain: rank and place in its part of `timeline`.
     #[serde(skip_serializing_if = "Option::is_none")]
     critical_chain: Option<Vec<(usize, usize)>>,
+}
+
+/// What models say beside the planner's, in the machine's unit.
+#[derive(Debug, Serialize)]
+struct Foreseen {
+    /// Bounds of the symbolic model.
+    t_min: Option<f64>,
+    t_max: Option<f64>,
+    simulated: f64,
 }
 
 /// A time in which a member sends or receives.
@@ -100,6 +113,7 @@ impl PlanReport<'_> {
             threads: &team.threads,
             avail: avail(team, plan),
             search: None,
+            forecast: None,
             timeline: None,
             critical_chain: None,
         }
@@ -108,6 +122,16 @@ impl PlanReport<'_> {
     /// The same with how the plan was found.
     pub(crate) fn with_search(mut self, found: &Found) -> Self {
         self.search = found.search;
+        self
+    }
+
+    /// The same with what models say.
+    pub(crate) fn with_forecast(mut self, forecast: Option<Forecast>) -> Self {
+        self.forecast = forecast.map(|times| Foreseen {
+            t_min: times.t_min_ns,
+            t_max: times.t_max_ns,
+            simulated: times.simulated_ns,
+        });
         self
     }
 

@@ -1,5 +1,6 @@
 //! Corecast's own format as it lies in the file, before anything is believed.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
 use serde::de::{Deserializer, Visitor};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{FileError, MachineFile, Measured, SCHEMA, numa_of};
 use crate::lines::LineCosts;
 use crate::machine::Machine;
+use crate::messages::Messages;
 use crate::pairwise::{CostError, CostModel, Matrix, Unit};
 
 /// A matrix entry as written. `null` and text are kept, so that an error can name the pair.
@@ -32,6 +34,25 @@ struct RawFile {
     lines: Option<RawLines>,
     #[serde(default)]
     measured: Option<Measured>,
+    #[serde(default)]
+    messages: Option<RawMessages>,
+}
+
+/// A field that came later is optional.
+#[derive(Deserialize)]
+struct RawMessages {
+    long_bytes: usize,
+    one: Vec<Vec<Cell>>,
+    long: Vec<Vec<Cell>>,
+    alone: Vec<Vec<Cell>>,
+    taken: Vec<Vec<Cell>>,
+    crossed: Vec<Vec<Cell>>,
+    #[serde(default)]
+    calls: BTreeMap<String, f64>,
+    #[serde(default)]
+    combine: f64,
+    #[serde(default)]
+    copy: f64,
 }
 
 #[derive(Deserialize)]
@@ -67,10 +88,29 @@ pub(super) fn read(text: &str) -> Result<MachineFile, FileError> {
     file.send_interval = interval("send_interval", raw.send_interval, file.costs.n())?;
     file.receive_interval = interval("receive_interval", raw.receive_interval, file.costs.n())?;
     file.measured = raw.measured;
+    if let Some(raw) = raw.messages {
+        let n = file.costs.n();
+        file = file.with_messages(messages(raw, n)?)?;
+    }
     match raw.lines {
         Some(raw) => file.with_lines(lines(raw)?),
         None => Ok(file),
     }
+}
+
+fn messages(raw: RawMessages, n: usize) -> Result<Messages, CostError> {
+    let matrix = |name, rows| Matrix::checked(name, numbers(name, rows)?, n);
+    Ok(Messages {
+        long_bytes: raw.long_bytes,
+        one: matrix("one", raw.one)?,
+        long: matrix("long", raw.long)?,
+        alone: matrix("alone", raw.alone)?,
+        taken: matrix("taken", raw.taken)?,
+        crossed: matrix("crossed", raw.crossed)?,
+        calls: raw.calls,
+        combine: raw.combine,
+        copy: raw.copy,
+    })
 }
 
 fn lines(raw: RawLines) -> Result<LineCosts, CostError> {
@@ -154,6 +194,9 @@ pub(super) fn write(file: &MachineFile) -> String {
     let _ = write!(out, " \"unit\": {}", json(&file.costs.unit()));
     if let Some(lines) = file.costs.lines() {
         let _ = write!(out, ",\n \"lines\": {}", json(lines.costs()));
+    }
+    if let Some(messages) = &file.messages {
+        let _ = write!(out, ",\n \"messages\": {}", json(messages));
     }
     let matrices = [
         ("send", Some(file.costs.send_matrix())),

@@ -21,8 +21,11 @@
 
 mod pair;
 mod seat;
+mod shots;
 mod stopwatch;
 mod turns;
+
+pub(crate) use shots::long_bytes;
 
 use std::time::Duration;
 

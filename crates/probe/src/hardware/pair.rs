@@ -1,4 +1,4 @@
-//! One ordered pair: three stages over one pair of fresh queues.
+//! One ordered pair: several stages over one pair of fresh queues.
 
 use std::hint::black_box;
 use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox, channel};
@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use corecast_model::Pu;
 use corecast_wire::queue::{FIRST_LINK, QueuePair, ReceiveError, SendError, join};
+use corecast_wire::{Flag, Segment};
 
 use super::joined;
 use super::seat::{Seat, TakeError, still_pinned};
+use super::shots::{Range, Shot, means};
 use super::stopwatch::{Lap, Stopwatch, Tail};
 use super::turns::{Left, Turns};
 use crate::{Config, Estimate, PairCosts, ProbeError};
@@ -33,6 +35,10 @@ enum Stage {
     Alone,
     /// Round trips.
     RoundTrip,
+    /// Messages from a common start.
+    Shot(Shot),
+    /// Long messages that lie there.
+    Taken,
 }
 
 /// A number of laps of one stage.
@@ -45,8 +51,11 @@ struct Order {
 /// The follower's samples of one order, in nanoseconds per message.
 type Report = Result<Vec<f64>, ProbeError>;
 
+/// How many stages there are.
+const STAGES: u32 = 7;
+
 /// Why a thread of the pair stopped.
-enum Stop {
+pub(super) enum Stop {
     /// For a reason of its own.
     Error(ProbeError),
     /// Because the other one is gone; that one knows why.
@@ -126,9 +135,10 @@ pub(super) fn measure(
 }
 
 /// One thread's end of everything that the two share.
-struct End {
-    queues: QueuePair,
-    turns: Turns,
+pub(super) struct End {
+    pub(super) queues: QueuePair,
+    pub(super) turns: Turns,
+    pub(super) range: Range,
 }
 
 impl End {
@@ -140,9 +150,11 @@ impl End {
         );
         let (to_there, from_here) = join(config.backend, config.slots, FIRST_LINK, a, b)?;
         let (to_here, from_there) = join(config.backend, config.slots, FIRST_LINK + 1, b, a)?;
+        let (base, start) = (Instant::now(), Segment::one::<Flag>(None)?);
         let end = |sender, receiver, mine: &Seat, theirs: &Seat| Self {
             queues: QueuePair { sender, receiver },
             turns: Turns::new(mine.flag.clone(), theirs.flag.clone()),
+            range: Range::new(base, start.clone(), config.slots),
         };
         Ok((
             end(to_there, from_there, here, there),
@@ -161,7 +173,7 @@ impl End {
     ) -> Result<PairCosts, Stop> {
         let watch = Stopwatch::new();
         let mut stage = |stage| {
-            let deadline = Instant::now() + limit / 3;
+            let deadline = Instant::now() + limit / STAGES;
             let (mut mine, mut theirs) = (Vec::new(), Vec::new());
             let mut laps = WARM_UP_LAPS;
             loop {
@@ -172,8 +184,17 @@ impl End {
                 let report = reports.recv().map_err(|_| Stop::OtherGone)??;
                 still_pinned(pu)?;
                 if laps == LAPS_PER_ORDER {
-                    mine.extend(samples);
-                    theirs.extend(report);
+                    match stage {
+                        Stage::Shot(shot) => {
+                            let samples = later(shot, &samples, &report);
+                            theirs.extend_from_slice(&samples);
+                            mine.extend(samples);
+                        }
+                        _ => {
+                            mine.extend(samples);
+                            theirs.extend(report);
+                        }
+                    }
                     if let Some(both) = finished(config, &mine, &theirs, deadline) {
                         return Ok::<_, Stop>(both);
                     }
@@ -184,12 +205,20 @@ impl End {
         let (send, receive) = stage(Stage::Batch)?;
         let (send_drained, receive_alone) = stage(Stage::Alone)?;
         let (one_way, _) = stage(Stage::RoundTrip)?;
+        let (one, _) = stage(Stage::Shot(Shot::One))?;
+        let (long, _) = stage(Stage::Shot(Shot::Long))?;
+        let (crossed, _) = stage(Stage::Shot(Shot::Crossed))?;
+        let (_, taken) = stage(Stage::Taken)?;
         Ok(PairCosts {
             send,
             receive,
             send_drained,
             receive_alone,
             one_way,
+            one,
+            long,
+            crossed,
+            taken,
         })
     }
 
@@ -220,6 +249,13 @@ impl End {
         watch: &Stopwatch,
         role: Role,
     ) -> Result<Vec<f64>, Stop> {
+        if let Stage::Shot(shot) = order.stage {
+            let mut all = Vec::new();
+            for _ in 0..order.laps {
+                all.extend(self.shots(shot, role)?);
+            }
+            return Ok(all);
+        }
         (0..order.laps)
             .map(|_| match (order.stage, role) {
                 (Stage::Batch, Role::Leader) => self.send_lap::<false>(config, config.batch, watch),
@@ -228,6 +264,8 @@ impl End {
                 (Stage::Alone, Role::Follower) => self.receive_lap(config, 1, watch),
                 (Stage::RoundTrip, Role::Leader) => self.round_trips(config, watch),
                 (Stage::RoundTrip, Role::Follower) => self.echo(config),
+                (Stage::Taken, role) => self.taken_lap(watch, role),
+                (Stage::Shot(_), _) => unreachable!("has its own laps"),
             })
             .collect()
     }
@@ -316,9 +354,21 @@ impl End {
 
 /// Which of the two threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+pub(super) enum Role {
     Leader,
     Follower,
+}
+
+/// A sample for each lap of shots: of what takes as long as its receiver waits; of two that cross, of the one
+/// that waits longer.
+fn later(shot: Shot, leader: &[f64], follower: &[f64]) -> Vec<f64> {
+    match shot {
+        Shot::One | Shot::Long => means(follower),
+        Shot::Crossed => {
+            let both = leader.iter().zip(follower);
+            means(&both.map(|(a, b)| a.max(*b)).collect::<Vec<f64>>())
+        }
+    }
 }
 
 /// Both estimates once they are good enough, or must be.

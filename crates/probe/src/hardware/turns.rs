@@ -40,6 +40,11 @@ impl Turns {
         self.theirs.raise(self.passed);
     }
 
+    /// Whether the other one has left.
+    pub(super) fn is_alone(&self) -> bool {
+        self.mine.seq() == LEFT
+    }
+
     /// Waits until the other one gives the turn once more.
     #[inline(always)]
     pub(super) fn wait(&mut self) -> Result<(), Left> {
@@ -100,8 +105,10 @@ mod tests {
     fn a_partner_that_leaves_ends_the_wait() {
         let (mut a, b) = both();
         std::thread::scope(|scope| {
+            assert!(!a.is_alone());
             scope.spawn(move || drop(b));
             assert_eq!(a.wait(), Err(Left));
+            assert!(a.is_alone());
         });
     }
 }

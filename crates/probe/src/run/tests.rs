@@ -61,6 +61,10 @@ impl Measurer for Fake {
             send_drained: exact(3.0 * ns),
             receive_alone: exact(4.0 * ns),
             one_way: exact(7.0 * ns),
+            one: exact(8.0 * ns),
+            long: exact(30.0 * ns),
+            crossed: exact(9.0 * ns),
+            taken: exact(15.0 * ns),
         })
     }
 
@@ -96,9 +100,12 @@ fn every_pair_lands_in_its_place() {
             assert_eq!(m.send_drained.ns.get(i, j), 3.0 * ns);
             assert_eq!(m.receive_alone.ns.get(i, j), 4.0 * ns);
             assert_eq!(m.one_way.half_width_ns.get(i, j), 7.0 * ns / 100.0);
+            let messages = m.messages();
+            let found = messages.matrices().map(|matrix| matrix.get(i, j));
+            assert_eq!(found, [8.0, 30.0, 4.0, 15.0, 9.0].map(|times| times * ns));
         }
     }
-    assert_eq!((m.samples, m.discarded), (100, 56 * 5));
+    assert_eq!((m.samples, m.discarded), (100, 56 * 9));
     assert_eq!(m.notes, ["made up"]);
 }
 

@@ -12,6 +12,7 @@
 mod cla;
 mod curves;
 mod farm;
+mod here;
 mod plot;
 mod queueing;
 mod report;
@@ -34,6 +35,10 @@ const SECTIONS: &[Section] = &[
     Section {
         title: "Farm and map on TILEPro64",
         make: farm::section,
+    },
+    Section {
+        title: "This machine",
+        make: here::section,
     },
     Section {
         title: "Queues",

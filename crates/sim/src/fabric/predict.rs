@@ -16,6 +16,8 @@ pub struct Setting {
     pub warm_up: usize,
     /// Each rank comes late by up to so much, in units of the machine.
     pub skew: f64,
+    /// What each rank does before its first line operation, in units of the machine.
+    pub entry: f64,
     /// Chance, traces, checks, limits.
     pub options: Options,
 }
@@ -25,6 +27,7 @@ impl Default for Setting {
         Self {
             warm_up: 1,
             skew: 0.0,
+            entry: 0.0,
             options: Options::default(),
         }
     }
@@ -37,12 +40,22 @@ pub struct Prediction {
     pub latency: f64,
     /// The same for each rank.
     pub ends: Vec<f64>,
+    /// By how much each rank began after the start.
+    pub begins: Vec<f64>,
     /// Transfers, invalidations and so on.
     pub counts: Counts,
     /// How much each server had to do.
     pub servers: Vec<ServerUse>,
     /// What each rank did when, if that was asked for.
     pub trace: Trace,
+}
+
+impl Prediction {
+    /// From when a rank began to its end, the longest of all ranks.
+    pub fn longest(&self) -> f64 {
+        let took = self.ends.iter().zip(&self.begins);
+        took.map(|(end, begin)| end - begin).fold(0.0, f64::max)
+    }
 }
 
 /// Does the call of `job` with rank r on core `cores[r]` of `machine`, and checks what it gives.
@@ -80,7 +93,8 @@ pub fn predict(
 ) -> Result<Prediction, SimError> {
     assert_eq!(job.ranks(), cores.len(), "a core for each rank");
     let (team, combine_bytes) = (Team::new(cores, job.groups()), machine.costs.combine_bytes);
-    let (n, warm_up, skew) = (cores.len(), setting.warm_up, ticks(setting.skew));
+    let (n, warm_up) = (cores.len(), setting.warm_up);
+    let (skew, entry) = (ticks(setting.skew), ticks(setting.entry));
     let shared = Rc::new(job.clone());
     let body = move |cpu: &mut crate::engine::Cpu<'_>, (): &()| {
         let mut fabric = SimFabric::new(cpu, &team, combine_bytes);
@@ -92,22 +106,24 @@ pub fn predict(
         fabric.begin_measure(n);
         let start = fabric.cpu().time();
         let late = fabric.cpu().chance(skew);
-        fabric.cpu().pass(late);
+        fabric.cpu().pass(late + entry);
         fabric.begin();
         let Ok(result) = shared.run(&mut fabric, &combine);
         fabric.catch_up();
-        (result, units(fabric.cpu().time() - start))
+        (result, units(late), units(fabric.cpu().time() - start))
     };
     let outcome = run(machine, cores, &setting.options, |_| (), body)?;
     let twin = job.twin();
-    for (rank, (result, _)) in outcome.results.iter().enumerate() {
+    for (rank, (result, ..)) in outcome.results.iter().enumerate() {
         let expected = twin.expected(rank);
         assert!(expected == &result[..], "rank {rank} of {}", job.call());
     }
-    let ends: Vec<f64> = outcome.results.iter().map(|(_, end)| *end).collect();
+    let begins = outcome.results.iter().map(|(_, begin, _)| *begin).collect();
+    let ends: Vec<f64> = outcome.results.iter().map(|(.., end)| *end).collect();
     Ok(Prediction {
         latency: ends.iter().copied().fold(0.0, f64::max),
         ends,
+        begins,
         counts: outcome.counts,
         servers: outcome.servers,
         trace: outcome.trace,

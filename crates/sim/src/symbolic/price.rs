@@ -110,7 +110,8 @@ impl Priced<'_> {
             Found::Untouched => self.first(act, touch),
             Found::With(other) => {
                 let kind = self.graph.lines[touch.line].kind;
-                self.seats.transfer(kind, other, act.rank) * lines
+                let one = self.seats.transfer(kind, other, act.rank);
+                self.seats.stored(one, lines)
             }
         }
     }
@@ -122,7 +123,11 @@ impl Priced<'_> {
             Lying::Memory | Lying::Fetched => self.seats.first(line.kind, act.rank, line.home),
             Lying::Polled => self.seats.transfer(line.kind, line.home, act.rank),
         };
-        one * self.stored_lines(act)
+        match line.kind {
+            // A rank's own buffer.
+            Kind::Data => one * self.stored_lines(act),
+            _ => self.seats.stored(one, self.stored_lines(act)),
+        }
     }
 
     /// How many of the lines that it copies an act waits for to store them: a store buffer hides further ones at best.

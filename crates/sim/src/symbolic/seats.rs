@@ -11,6 +11,8 @@ pub struct Seats {
     places: Vec<Place>,
     /// What messages cost between each pair, where that was measured.
     messages: Option<CostModel>,
+    /// What each further line of a store of several adds, where that was measured.
+    written: Option<f64>,
 }
 
 impl Seats {
@@ -21,6 +23,7 @@ impl Seats {
             costs,
             places,
             messages: None,
+            written: None,
         }
     }
 
@@ -83,6 +86,28 @@ impl Seats {
         Self {
             messages: Some(costs.clone()),
             ..Self::new(lines, places)
+        }
+    }
+
+    /// The same where several lines of a message were measured: each one adds `read` to a copy from
+    /// another rank's cache, whose flag costs what one line does, and each further one `written` to a store.
+    #[must_use]
+    pub fn with_further_lines(mut self, read: f64, written: f64) -> Self {
+        self.written = Some(written);
+        self.costs.lines = self.costs.transfer.map(|_| ManyLines {
+            base: 0.0,
+            per_line: read,
+            per_line_and_thread: 0.0,
+            saved: 0.0,
+        });
+        self
+    }
+
+    /// Lines of which the first costs `one`, to write.
+    pub(super) fn stored(&self, one: f64, lines: f64) -> f64 {
+        match self.written {
+            Some(further) if lines >= 1.0 => one + further * (lines - 1.0),
+            _ => one * lines,
         }
     }
 

@@ -69,10 +69,20 @@ pub(in crate::commands) struct Candidate {
     /// The pattern's name.
     pub(in crate::commands) pattern: String,
     pub(super) plans: Plans,
-    root: usize,
+    pub(super) root: usize,
     predicted: f64,
     /// The plan; absent for an allreduce, which runs over two.
     pub(in crate::commands) timed: Option<Timed>,
+}
+
+impl Candidate {
+    /// The name of its entrant, where the operation runs over a plan, and where all plans are the same to it.
+    pub(super) fn entrant(&self, planned: bool) -> String {
+        match planned {
+            true => entrant_name(&self.pattern),
+            false => "corecast".to_owned(),
+        }
+    }
 }
 
 /// A finished race.

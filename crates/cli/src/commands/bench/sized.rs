@@ -10,7 +10,7 @@ use corecast_bench::session::Session;
 use corecast_bench::sized::{self, Operation, Task, Threads, Trial};
 use corecast_bench::{Collective, Comparison, Entrant, Progress, Settings, floor, race};
 
-use super::contest::Contest;
+use super::contest::{Candidate, Contest};
 
 /// Contestants that keep their data in this process, at most: two floors, four or five plans, and
 /// one peer at a time.
@@ -28,8 +28,8 @@ pub(super) fn race(
     (mpi, processes): (Option<&Mpi>, &Arc<Session>),
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Comparison> {
-    let mut entrants = threads(contest, task)?;
+) -> Result<(Comparison, Vec<Candidate>)> {
+    let (mut entrants, candidates) = threads(contest, task)?;
     entrants.push(Entrant::session(Arc::clone(processes), task));
     entrants.extend(floor::lines(task, contest.crowded()));
     entrants.extend(floor::copies(task, contest.crowded()));
@@ -39,25 +39,23 @@ pub(super) fn race(
     comparison
         .notes
         .push(sized::method(contest.crowded()).to_owned());
-    Ok(comparison)
+    Ok((comparison, candidates))
 }
 
 /// Corecast's team of threads, over each plan that may be the best.
-fn threads(contest: &Contest<'_>, task: Task) -> Result<Vec<Entrant<'static>>> {
+fn threads(contest: &Contest<'_>, task: Task) -> Result<(Vec<Entrant<'static>>, Vec<Candidate>)> {
     let planned = collective(task.operation);
     let mut entrants = Vec::new();
-    let candidates = contest.candidates(planned.unwrap_or(Collective::Broadcast))?;
+    let mut candidates = contest.candidates(planned.unwrap_or(Collective::Broadcast))?;
     // What is not planned runs over the same links whatever the trees.
     let count = if planned.is_some() {
         candidates.len()
     } else {
         1
     };
-    for candidate in candidates.into_iter().take(count) {
-        let name = match planned {
-            Some(_) => format!("corecast {}", candidate.pattern),
-            None => "corecast".to_owned(),
-        };
+    candidates.truncate(count);
+    for candidate in &candidates {
+        let name = candidate.entrant(planned.is_some());
         let threads = Threads::new(name, task, &candidate.plans, contest.usable).context("team")?;
         entrants.push(Entrant::threads(Trial::new(
             threads,
@@ -65,7 +63,7 @@ fn threads(contest: &Contest<'_>, task: Task) -> Result<Vec<Entrant<'static>>> {
             contest.crowded(),
         )));
     }
-    Ok(entrants)
+    Ok((entrants, candidates))
 }
 
 /// The operation as the planner's races know it, if it is planned.

@@ -12,7 +12,8 @@ use corecast_sim::fabric::predict;
 use serde::Serialize;
 
 use super::place::Place;
-use super::{SimArgs, job, root, setting};
+use super::{SimArgs, root, setting};
+use crate::forecast::job;
 use crate::{Global, output, planning};
 
 #[derive(Debug, Serialize)]

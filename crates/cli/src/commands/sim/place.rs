@@ -8,8 +8,10 @@ use corecast_plan::Pattern;
 use corecast_sim::drive::Job;
 use corecast_sim::fabric::costs;
 use corecast_sim::machine::{Machine, known, pairs};
+use corecast_sim::measured::Measured;
 use corecast_sim::symbolic::{Analysis, Bounds, Reading, Seats, record_job};
 
+use crate::forecast::BOUNDED_RANKS_MAX;
 use crate::planning::Team;
 use crate::source;
 use crate::team::{self, TeamArgs};
@@ -24,12 +26,11 @@ pub(super) struct Place {
     pub(super) threads: Vec<u32>,
     /// What messages cost there, unless that would take too long to find out.
     costs: Option<CostModel>,
+    /// Where messages were measured that come alone.
+    measured: Option<Measured>,
     /// Where ranks are.
     places: Vec<corecast_model::Place>,
 }
-
-/// Most ranks for which there are bounds: these take time by the square of the transfers.
-const BOUNDED_RANKS_MAX: usize = 64;
 
 /// Most ranks whose pairwise costs are measured on a machine of parts: it takes a run for each pair.
 const MEASURED_RANKS_MAX: usize = 128;
@@ -81,6 +82,7 @@ impl Place {
             cores,
             threads,
             costs,
+            measured: None,
             places,
         })
     }
@@ -95,9 +97,23 @@ impl Place {
         let team = Team::new(&source, team::members(&args, &source.file)?)?;
         let pus = &source.file.machine().pus;
         let place = |thread: &u32| pus.iter().find(|pu| pu.os_index == *thread).map(Into::into);
+        let places: Vec<_> = team.threads.iter().filter_map(place).collect();
+        let at = team.threads.iter().filter_map(|&t| source.file.position(t));
+        let at: Vec<usize> = at.collect();
+        let messages = source.file.messages().filter(|_| at.len() > 1);
+        let measured = messages.map(|messages| {
+            let messages = messages.subset(&at);
+            Measured::new(&team.machine, &team.costs, &messages, places.clone())
+        });
+        let measured = measured.transpose()?;
+        let machine = match &measured {
+            Some(measured) => measured.machine().clone(),
+            None => pairs::machine(&team.machine, &team.costs),
+        };
         Ok(Self {
-            places: team.threads.iter().filter_map(place).collect(),
-            machine: pairs::machine(&team.machine, &team.costs),
+            places,
+            machine,
+            measured,
             cores: (0..team.threads.len()).collect(),
             threads: team.threads,
             costs: Some(team.costs),
@@ -110,9 +126,18 @@ impl Place {
         if costs.n() > BOUNDED_RANKS_MAX || self.places.len() != costs.n() {
             return None;
         }
+        if let Some(measured) = &self.measured {
+            return measured.bounds(job);
+        }
         let seats = Seats::of_model(costs, self.places.clone());
         let graph = record_job(job).ok()?;
         Some(Analysis::new(&graph, &seats, &Reading::repeated()).bounds())
+    }
+
+    /// What a call takes beside its lines, where that was measured.
+    pub(super) fn entry(&self, job: &Job) -> f64 {
+        let measured = self.measured.as_ref();
+        measured.map_or(0.0, |measured| measured.entry(job.call()))
     }
 
     /// Plans of a pattern.

@@ -1,0 +1,146 @@
+//! What calls cost without anybody to talk to: each operation in a team of one, and how fast a core combines and
+//! copies what is in its caches.
+//!
+//! A model of messages knows nothing of the instructions around them. They are taken as operations of several
+//! ranks are ([`crate::sized`]): after a pause, from buffers that change.
+
+use crate::race::{self, Entrant, RaceError, Settings};
+use crate::seat::{self, Seat};
+use crate::sized::{ELEMENT_BYTES, Operation, Task, Threads, Trial};
+use corecast_coll::operator::{Operator, Sum};
+use corecast_coll::{Plans, TeamError};
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What calls cost on a core.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calls {
+    /// Nanoseconds of an operation of one element in a team of one, by its name.
+    pub ns: BTreeMap<String, f64>,
+    /// Bytes of doubles added in a nanosecond.
+    pub combine: f64,
+    /// Bytes copied in a nanosecond.
+    pub copy: f64,
+}
+
+/// Why calls could not be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum CallsError {
+    /// No team of one.
+    #[error("calls were not measured: {0}")]
+    Team(#[from] TeamError),
+    /// No race of one.
+    #[error("calls were not measured: {0}")]
+    Race(#[from] RaceError),
+    /// No thread, or no seat for it.
+    #[error("calls were not measured: {0}")]
+    Seat(String),
+}
+
+/// Bytes that are combined and copied at once: as many as a long message has.
+const BYTES: usize = 4096;
+
+/// Pieces of a sample, and samples: a millisecond in all.
+const PIECES: u32 = 64;
+const SAMPLES: usize = 101;
+
+/// Measures calls of `operations` on `seats`, the mean of them. `plans` are of a team of one.
+///
+/// # Errors
+///
+/// [`CallsError`].
+///
+/// # Panics
+///
+/// If the plans are of a larger team, or there is no seat.
+///
+/// # Cost
+///
+/// About a tenth of a second for each operation and seat, on one thread.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_bench::sized::Operation;
+/// use corecast_bench::{calls, seat};
+/// use corecast_coll::Plans;
+/// use corecast_plan::Pattern;
+///
+/// let one = corecast_model::synthetic("core:1")?;
+/// let plans = Plans::of_pattern(one.costs(), Pattern::Binomial, Some(0))?;
+/// let calls = calls::measure(&plans, &seat::free(1), &[Operation::Broadcast])?;
+/// assert!(calls.ns["broadcast"] > 0.0 && calls.copy > 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn measure(
+    plans: &Plans,
+    seats: &[Seat],
+    operations: &[Operation],
+) -> Result<Calls, CallsError> {
+    assert!(!seats.is_empty(), "a seat at least");
+    let settings = Settings {
+        budget: Duration::from_millis(40),
+        ..Settings::quick()
+    };
+    let part = 1.0 / seats.len() as f64;
+    let mut all = Calls {
+        ns: BTreeMap::new(),
+        combine: 0.0,
+        copy: 0.0,
+    };
+    for &seat in seats {
+        for &operation in operations {
+            let bytes = match operation {
+                Operation::Barrier => 0,
+                _ => ELEMENT_BYTES,
+            };
+            let task = Task {
+                operation,
+                ranks: 1,
+                bytes,
+            };
+            let team = Threads::new("call", task, plans, 1)?;
+            let entrants = [Entrant::threads(Trial::new(team, task, false))];
+            let race = race::run("call", &[seat], &settings, &entrants, |_| {})?;
+            let ns = race.entries[0].summary().map_or(0.0, |found| found.median);
+            *all.ns.entry(operation.name().to_owned()).or_default() += ns * part;
+        }
+        let (combine, copy) = rates(seat)?;
+        all.combine += combine * part;
+        all.copy += copy * part;
+    }
+    Ok(all)
+}
+
+/// Bytes combined and copied in a nanosecond.
+fn rates(seat: Seat) -> Result<(f64, f64), CallsError> {
+    let work = move || {
+        seat::take(seat)?;
+        let mut into = vec![1.0; BYTES / ELEMENT_BYTES];
+        let with = vec![1.0; BYTES / ELEMENT_BYTES];
+        let combine = rate(|| Sum.combine(&mut into, black_box(&with)));
+        let copy = rate(|| into.copy_from_slice(black_box(&with)));
+        black_box(&into);
+        Ok((combine, copy))
+    };
+    let worker = thread::Builder::new().spawn(work);
+    let worker = worker.map_err(|error| CallsError::Seat(error.to_string()))?;
+    let found = worker
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    found.map_err(CallsError::Seat)
+}
+
+/// Bytes in a nanosecond, the median of the samples.
+fn rate(mut piece: impl FnMut()) -> f64 {
+    let sample = |_| {
+        let begin = Instant::now();
+        (0..PIECES).for_each(|_| piece());
+        begin.elapsed().as_nanos().max(1) as f64
+    };
+    let mut samples: Vec<f64> = (0..SAMPLES).map(sample).collect();
+    samples.sort_by(f64::total_cmp);
+    f64::from(PIECES) * BYTES as f64 / samples[SAMPLES / 2]
+}

@@ -1,0 +1,137 @@
+//! Races with what models of the machine say beside them.
+
+use anyhow::{Context, Result};
+use corecast_bench::sized::{Operation, Task};
+use corecast_bench::{Comparison, Role};
+use corecast_model::{Machine, MachineFile};
+
+use super::BenchArgs;
+use super::contest::Candidate;
+use crate::forecast::Forecaster;
+use crate::measuring;
+use crate::planning::Team;
+use crate::source::{CostBasis, Source};
+
+/// How far a message may take longer or shorter after a race than before it.
+const STEADY: f64 = 0.15;
+
+/// Times that a race is run during which the machine changes.
+const ATTEMPTS: usize = 4;
+
+/// A finished race.
+#[derive(Debug)]
+pub(super) struct Foreseen {
+    pub(super) comparison: Comparison,
+    /// What was measured for this race.
+    pub(super) profile: Option<MachineFile>,
+}
+
+/// What the models know of the team.
+#[derive(Debug)]
+pub(super) struct Forecasts {
+    /// From costs that were measured before.
+    stored: Option<Forecaster>,
+    /// Where costs are measured before each race: the machine and its threads.
+    fresh: Option<(Machine, Vec<u32>)>,
+}
+
+impl Forecasts {
+    /// Of `ranks` on `team`. Where ranks share hardware threads no model knows what a switch of context takes,
+    /// and costs that nobody has measured foretell nothing.
+    ///
+    /// # Errors
+    ///
+    /// A machine that cannot be simulated.
+    pub(super) fn new(
+        source: &Source,
+        team: &Team,
+        ranks: usize,
+        args: &BenchArgs,
+    ) -> Result<Self> {
+        let mut threads = team.threads.clone();
+        threads.sort_unstable();
+        threads.dedup();
+        let apart = threads.len() == ranks;
+        let here = source.here.as_ref().filter(|_| args.probe && apart);
+        let known = apart && source.costs == CostBasis::Measured && here.is_none();
+        let of_file = || Forecaster::new(&source.file, &team.threads);
+        Ok(Self {
+            stored: if known { of_file()? } else { None },
+            fresh: here.map(|here| (here.machine.clone(), team.threads.clone())),
+        })
+    }
+
+    /// Runs a race, and adds to each of its plans what the models say.
+    ///
+    /// # Errors
+    ///
+    /// Those of the race, of measuring, and of the models.
+    pub(super) fn race(
+        &self,
+        task: Task,
+        mut run: impl FnMut() -> Result<(Comparison, Vec<Candidate>)>,
+    ) -> Result<Foreseen> {
+        let Some((machine, threads)) = &self.fresh else {
+            let (mut comparison, candidates) = run()?;
+            if let Some(forecaster) = &self.stored {
+                add(forecaster, task, &mut comparison, &candidates)?;
+            }
+            return Ok(Foreseen {
+                comparison,
+                profile: None,
+            });
+        };
+        let measure = |operations: &[Operation]| measuring::now(machine, threads, operations);
+        for attempt in 1.. {
+            let profile = measure(&[task.operation])?;
+            let (mut comparison, candidates) = run()?;
+            let after = measure(&[])?;
+            let (before, after) = (
+                measuring::message_ns(&profile),
+                measuring::message_ns(&after),
+            );
+            let steady = (after / before - 1.0).abs() <= STEADY;
+            if !steady && attempt < ATTEMPTS {
+                continue;
+            }
+            if !steady {
+                comparison.notes.push(format!(
+                    "the machine changed: a message took {before:.0} ns before and {after:.0} ns after this race"
+                ));
+            }
+            if let Some(forecaster) = Forecaster::new(&profile, threads)? {
+                add(&forecaster, task, &mut comparison, &candidates)?;
+            }
+            return Ok(Foreseen {
+                comparison,
+                profile: Some(profile),
+            });
+        }
+        unreachable!("the last attempt returns")
+    }
+}
+
+/// Adds what the models say to the entries of `candidates`.
+fn add(
+    forecaster: &Forecaster,
+    task: Task,
+    comparison: &mut Comparison,
+    candidates: &[Candidate],
+) -> Result<()> {
+    let collective = task.operation.name().parse().context("simulator")?;
+    for candidate in candidates {
+        let planned = matches!(
+            task.operation,
+            Operation::Barrier | Operation::Broadcast | Operation::Reduce | Operation::Allreduce
+        );
+        let name = candidate.entrant(planned);
+        let mut own = comparison.entries.iter_mut();
+        let own = own.find(|entry| entry.role == Role::Corecast && entry.name == name);
+        if let Some(entry) = own {
+            let (plans, root) = (&candidate.plans, Task::ROOT);
+            let found = forecaster.call(collective, plans, root, task.bytes)?;
+            entry.forecast = Some(found);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! What models of a machine say of a call: bounds of the symbolic model, and the simulated machine.
+
+use anyhow::{Context, Result};
+use corecast_bench::Forecast;
+use corecast_coll::{BarrierPlan, Plans};
+use corecast_model::{CostModel, MachineFile, Place};
+use corecast_plan::{Operation, Plan, Shape};
+use corecast_sim::drive::{Call, Collective, Job};
+use corecast_sim::fabric::{Setting, predict};
+use corecast_sim::machine::pairs;
+use corecast_sim::measured::Measured;
+use corecast_sim::symbolic::{Analysis, Reading, Seats, record_job};
+
+/// Most ranks for which there are bounds: these take time by the square of the transfers.
+pub(crate) const BOUNDED_RANKS_MAX: usize = 64;
+
+/// A team on its machine, as the models see it.
+#[derive(Debug)]
+pub(crate) struct Forecaster {
+    /// Where messages were measured that come alone.
+    measured: Option<Measured>,
+    name: String,
+    costs: CostModel,
+    places: Vec<Place>,
+}
+
+impl Forecaster {
+    /// Of ranks on `threads`, each on its own; `None` where there are too many ranks, or a thread without costs.
+    ///
+    /// # Errors
+    ///
+    /// A machine that cannot be simulated.
+    pub(crate) fn new(file: &MachineFile, threads: &[u32]) -> Result<Option<Self>> {
+        let at: Option<Vec<usize>> = threads
+            .iter()
+            .map(|&thread| file.position(thread))
+            .collect();
+        let place = |&thread: &u32| file.machine().pu(thread).map(Place::from);
+        let places: Option<Vec<Place>> = threads.iter().map(place).collect();
+        let (Some(at), Some(places)) = (at, places) else {
+            return Ok(None);
+        };
+        if !(2..=BOUNDED_RANKS_MAX).contains(&at.len()) {
+            return Ok(None);
+        }
+        let costs = file
+            .costs()
+            .subset(&at)
+            .context("team")?
+            .without_lines()
+            .into_owned();
+        let name = file.machine().name.clone();
+        let measured = match file.messages() {
+            Some(messages) => {
+                let messages = messages.subset(&at);
+                Some(Measured::new(&name, &costs, &messages, places.clone())?)
+            }
+            None => None,
+        };
+        Ok(Some(Self {
+            measured,
+            name,
+            costs,
+            places,
+        }))
+    }
+
+    /// Of one call over `plans` with blocks of `size` bytes.
+    ///
+    /// # Errors
+    ///
+    /// A call that these ranks cannot do.
+    pub(crate) fn call(
+        &self,
+        collective: Collective,
+        plans: &Plans,
+        root: usize,
+        size: usize,
+    ) -> Result<Forecast> {
+        let job = job(collective, None, plans, Some(root), size)?;
+        let cores: Vec<usize> = (0..self.costs.n()).collect();
+        let (bounds, simulated) = match &self.measured {
+            Some(measured) => (measured.bounds(&job), measured.latency(&cores, &job)?),
+            None => {
+                let seats = Seats::of_model(&self.costs, self.places.clone());
+                let graph = record_job(&job).ok();
+                let bounds =
+                    graph.map(|graph| Analysis::new(&graph, &seats, &Reading::repeated()).bounds());
+                let machine = pairs::machine(&self.name, &self.costs);
+                let found = predict(&machine, &cores, &job, &Setting::default())?;
+                (bounds, found.latency)
+            }
+        };
+        Ok(Forecast {
+            t_min_ns: bounds.map(|bounds| bounds.t_min),
+            t_max_ns: bounds.map(|bounds| bounds.t_max),
+            simulated_ns: simulated,
+        })
+    }
+
+    /// Of a plan, with `size` bytes where it carries data; `None` where its members share lines, of which
+    /// nothing was measured.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    pub(crate) fn plan(&self, plan: &Plan, size: usize) -> Result<Option<Forecast>> {
+        let plans = match &plan.shape {
+            Shape::Tree(tree) => Plans::of_tree(tree),
+            Shape::Trees { fan_out, .. } => {
+                Plans::of_tree(fan_out).with_barrier(BarrierPlan::of_plan(plan)?)?
+            }
+            Shape::Rounds(_) => {
+                let any = corecast_plan::patterns::knomial(self.costs.n(), 0, 2);
+                Plans::of_tree(&any).with_barrier(BarrierPlan::of_plan(plan)?)?
+            }
+            _ => return Ok(None),
+        };
+        let (collective, size) = match plan.operation {
+            Operation::Broadcast => (Collective::Broadcast, size),
+            Operation::Reduce => (Collective::Reduce, size),
+            Operation::Barrier => (Collective::Barrier, 0),
+        };
+        self.call(collective, &plans, plan.root, size).map(Some)
+    }
+}
+
+/// The call of these plans, with blocks of `size` bytes.
+///
+/// # Errors
+///
+/// An algorithm that the collective does not have, or that these ranks cannot run; more data than are simulated.
+pub(crate) fn job(
+    collective: Collective,
+    algorithm: Option<&str>,
+    plans: &Plans,
+    root: Option<usize>,
+    size: usize,
+) -> Result<Job> {
+    let bytes = bytes(collective, size, plans.len())?;
+    let algorithm = algorithm.unwrap_or_else(|| usual(collective, plans, bytes));
+    let root = root.unwrap_or(plans.broadcast().root());
+    let call = Call::new(collective, algorithm, root, bytes)?;
+    Ok(Job::new(&call, plans)?)
+}
+
+/// What a rank brings, or the root of a scatter for all, with blocks of `size`.
+fn bytes(collective: Collective, size: usize, n: usize) -> Result<usize> {
+    use Collective::{Alltoall, Barrier, ReduceScatter, Scatter};
+    let blocks = match collective {
+        Barrier => 0,
+        Alltoall | ReduceScatter | Scatter => n,
+        _ => 1,
+    };
+    let most = 1 << 30;
+    let bytes = size
+        .checked_mul(blocks)
+        .filter(|bytes| bytes.checked_mul(n).is_some_and(|all| all <= most));
+    bytes.with_context(|| {
+        format!(
+            "--size {size}: the data of {n} ranks are beyond the {most} bytes that are simulated"
+        )
+    })
+}
+
+/// The algorithm of a team with these plans, unless another one is asked for.
+fn usual(collective: Collective, plans: &Plans, bytes: usize) -> &'static str {
+    match (collective, plans.barrier()) {
+        (Collective::Barrier, BarrierPlan::Rounds(_)) => "dissemination",
+        (Collective::Barrier, BarrierPlan::Groups { .. }) => "groups",
+        (Collective::Broadcast, _) if plans.broadcast_groups().is_some() && bytes <= 56 => "groups",
+        _ => collective.usual_algorithm(plans.len(), bytes),
+    }
+}

@@ -1,0 +1,58 @@
+//! What messages and calls cost on this machine, now.
+
+use anyhow::{Context, Result};
+use corecast_bench::calls;
+use corecast_bench::seat::Seat;
+use corecast_bench::sized::Operation;
+use corecast_coll::Plans;
+use corecast_model::{Machine, MachineFile};
+use corecast_plan::patterns;
+use corecast_probe::{Basis, Config, Measurement, pairwise};
+
+/// Hardware threads on which calls are measured: all are alike, but the host may be busy on one of them.
+const CALLERS: usize = 2;
+
+/// The machine file of a measurement, with what `operations` take where nobody else takes part.
+///
+/// # Errors
+///
+/// A machine that was changed since; threads that cannot be had.
+pub(crate) fn with_calls(
+    measurement: &Measurement,
+    basis: Basis,
+    operations: &[Operation],
+) -> Result<MachineFile> {
+    let file = measurement.to_machine_file_on(basis);
+    let file = file.context("this machine")?;
+    let mut messages = measurement.messages();
+    let callers = file.threads().iter().take(CALLERS);
+    let seats: Vec<Seat> = callers.map(|&pu| Seat::Pu(pu)).collect();
+    let alone = Plans::of_tree(&patterns::sequential(1, 0));
+    let calls = calls::measure(&alone, &seats, operations)?;
+    (messages.calls, messages.combine, messages.copy) = (calls.ns, calls.combine, calls.copy);
+    Ok(file.with_messages(messages)?)
+}
+
+/// Measures `threads` of this machine.
+///
+/// # Errors
+///
+/// Threads that cannot be pinned, and whatever else the probe says.
+pub(crate) fn now(
+    machine: &Machine,
+    threads: &[u32],
+    operations: &[Operation],
+) -> Result<MachineFile> {
+    let measurement = pairwise(&Config::new(threads.to_vec()), machine, |_| ())?;
+    with_calls(&measurement, Basis::OneWay, operations)
+}
+
+/// The mean time of a message of one line after a pause, in nanoseconds.
+pub(crate) fn message_ns(file: &MachineFile) -> f64 {
+    let Some(messages) = file.messages() else {
+        return 0.0;
+    };
+    let n = messages.one.n();
+    let sum: f64 = messages.one.rows().flatten().sum();
+    sum / (n * (n - 1)).max(1) as f64
+}

@@ -1,0 +1,390 @@
+//! A machine on which messages were measured: parts that give the measured times, and what calls cost there.
+//!
+//! What is measured is a message of one line after a pause, a long one, one line each way, and a long one that
+//! lies there ([`Messages`]); nothing of it is a collective. The same four are run on the simulated machine, and
+//! its parts set such that they take as long:
+//!
+//! | part | from |
+//! | --- | --- |
+//! | the way between two cores, the same both ways | a message of one line that lies there, which is two of them |
+//! | how long a core that polls takes to notice | a message of one line to a core that waits, beyond four ways |
+//! | time of a cache to give a copy up | each further line that is written |
+//! | time of a cache for a request | each further line that is read |
+//! | by how much ranks begin apart | two messages that cross, beyond one: who begins late is waited for |
+//! | what an operation takes beside its lines | a team of one |
+//!
+//! The last two are no parts: they are about how collectives are called and measured.
+
+use crate::drive::{Call, Job};
+use crate::engine::{Cpu, Options, SimError, run};
+use crate::fabric::{Prediction, Setting, SimFabric, Team, predict};
+use crate::machine::network::Inner;
+use crate::machine::{Machine, pairs};
+use crate::symbolic::{Analysis, Bounds, Reading, Seats, record_job};
+use corecast_coll::Groups;
+use corecast_model::{CostModel, Matrix, Messages, Place};
+use corecast_wire::Fabric;
+use corecast_wire::queue::SLOT_PAYLOAD_BYTES;
+use std::convert::Infallible;
+
+/// A fitted machine; core i is thread i of what was measured.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    machine: Machine,
+    messages: Messages,
+    /// Each rank begins late by up to so much.
+    skew: f64,
+    seats: Seats,
+}
+
+/// Stores and reads that are under way at once: more than caches answer in the time of one.
+const AT_ONCE: usize = 64;
+
+/// Lines of a cache: more than any call touches.
+const CACHED: usize = 1 << 26;
+
+/// Times that the parts are set anew.
+const ROUNDS: usize = 8;
+
+/// Runs of a short call, whose ranks begin apart by chance: of two ranks, and of any number. Many ranks have as
+/// many chances in one run.
+const RUNS: usize = 64;
+const RUNS_LEAST: usize = 4;
+
+/// Up to which length a call is short: beyond, who begins when does not matter.
+const SHORT_BYTES: usize = 16 << 10;
+
+/// The mean difference of two numbers below 1, left to chance, is a third.
+const SPREAD: f64 = 3.0;
+
+/// What the four small programs take.
+#[derive(Clone, Copy, Debug)]
+struct Shots {
+    one: f64,
+    long: f64,
+    alone: f64,
+    taken: f64,
+    crossed: f64,
+}
+
+impl Measured {
+    /// The machine of these costs and messages, which are of the same threads.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`].
+    ///
+    /// # Panics
+    ///
+    /// If there are less than two threads, or messages of others.
+    ///
+    /// # Cost
+    ///
+    /// Some runs of two ranks, a few milliseconds.
+    pub fn new(
+        name: &str,
+        costs: &CostModel,
+        messages: &Messages,
+        places: Vec<Place>,
+    ) -> Result<Self, SimError> {
+        let n = costs.n();
+        assert!(
+            n >= 2 && messages.one.n() == n,
+            "two threads at least, the same of both"
+        );
+        let mut machine = pairs::machine(name, costs);
+        let typical = typical(messages);
+        let unit = typical.one;
+        let own = &mut machine.costs;
+        // Small beside any way; what they are in truth is in the time of a message.
+        own.l1 = unit / 200.0;
+        own.l2 = unit / 50.0;
+        own.store = unit / 200.0;
+        own.atomic = unit / 20.0;
+        own.copy_line = own.l1;
+        if messages.combine > 0.0 {
+            own.combine_bytes = messages.combine;
+        }
+        let sizes = &mut machine.sizes;
+        (sizes.stores, sizes.draining, sizes.misses) = (AT_ONCE, AT_ONCE, AT_ONCE);
+        sizes.pipelined = false;
+        // Nothing was measured of memory: all that ranks touch stays in their caches.
+        (sizes.l1, sizes.l2) = (CACHED, CACHED);
+
+        // Of two cores first.
+        let mut pair = machine.clone();
+        pair.cores.truncate(2);
+        pair.homes.truncate(2);
+        let lines = lines_of(messages.long_bytes).max(1) as f64;
+        let fetch = fetch(typical.one, typical.alone);
+        let mut parts = Parts::default();
+        for _ in 0..ROUNDS {
+            set(&mut pair, parts, |_, _| parts.way);
+            let found = shots(&pair, messages.long_bytes)?;
+            let read = (typical.taken - found.taken) / lines;
+            let written = (typical.long - found.long) / lines - read;
+            parts = Parts {
+                way: (parts.way + (fetch - found.alone) / 2.0).max(0.0),
+                poll: (parts.poll + unit - found.one).max(0.0),
+                answer: (parts.answer + read).max(0.0),
+                give_up: (parts.give_up + written).max(0.0),
+            };
+        }
+        set(&mut pair, parts, |_, _| parts.way);
+        set(&mut machine, parts, |i, j| {
+            let both = |matrix: &Matrix| (matrix.get(i, j) + matrix.get(j, i)) / 2.0;
+            let own = self::fetch(both(&messages.one), both(&messages.alone));
+            (parts.way + (own - fetch) / 2.0).max(0.0)
+        });
+        let together = shots(&pair, messages.long_bytes)?.crossed;
+        Ok(Self {
+            machine,
+            messages: messages.clone(),
+            seats: seats(costs, messages, places),
+            skew: SPREAD * (typical.crossed - together).max(0.0),
+        })
+    }
+
+    /// Its parts.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// By how much ranks begin late at most, in the machine's unit.
+    pub fn skew(&self) -> f64 {
+        self.skew
+    }
+
+    /// What a call takes with rank r on core `cores[r]`, as programs measure it that let all ranks begin at an
+    /// instant they have agreed on: from when a rank began to its end, the longest of all ranks, the mean of
+    /// several runs.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`predict`].
+    pub fn latency(&self, cores: &[usize], job: &Job) -> Result<f64, SimError> {
+        let short = job.call().bytes <= SHORT_BYTES && self.skew > 0.0;
+        let runs = match short {
+            true => (2 * RUNS / cores.len()).clamp(RUNS_LEAST, RUNS) as u64,
+            false => 1,
+        };
+        let mut sum = 0.0;
+        for seed in 0..runs {
+            let skew = if short { self.skew } else { 0.0 };
+            sum += self.once(cores, job, skew, seed)?.longest();
+        }
+        Ok(sum / runs as f64)
+    }
+
+    /// What the symbolic model says of the call, with what it takes beside its lines; nothing of calls that
+    /// it cannot follow.
+    pub fn bounds(&self, job: &Job) -> Option<Bounds> {
+        let graph = record_job(job).ok()?;
+        let bounds = Analysis::new(&graph, &self.seats, &Reading::repeated()).bounds();
+        let entry = self.entry(job.call());
+        Some(Bounds {
+            t_min: bounds.t_min + entry,
+            t_max: bounds.t_max + entry,
+        })
+    }
+
+    fn once(
+        &self,
+        cores: &[usize],
+        job: &Job,
+        skew: f64,
+        seed: u64,
+    ) -> Result<Prediction, SimError> {
+        let setting = Setting {
+            skew,
+            entry: self.entry(job.call()),
+            options: Options {
+                seed,
+                ..Options::default()
+            },
+            ..Setting::default()
+        };
+        predict(&self.machine, cores, job, &setting)
+    }
+
+    /// What a call takes beside its lines.
+    pub fn entry(&self, call: &Call) -> f64 {
+        self.messages.call(call.collective.name())
+    }
+}
+
+/// The same for the symbolic model: a message of a line is a store that takes the line and a load that fetches
+/// it, half each.
+fn seats(costs: &CostModel, messages: &Messages, places: Vec<Place>) -> Seats {
+    let half = |i: usize, j: usize| (messages.one.get(i, j) + messages.one.get(j, i)) / 4.0;
+    let numa = costs.numa_nodes().to_vec();
+    let of_half = CostModel::from_fn(costs.unit(), numa, |_, _| 0.0, half);
+    let of_half = of_half.expect("half of what are costs");
+    let typical = typical(messages);
+    let lines = lines_of(messages.long_bytes).max(1) as f64;
+    let read = ((typical.taken - typical.one / 2.0) / lines).max(0.0);
+    let written = ((typical.long - typical.one) / lines - read).max(0.0);
+    Seats::of_model(&of_half, places).with_further_lines(read, written)
+}
+
+/// Body lines of a message.
+fn lines_of(bytes: usize) -> usize {
+    bytes
+        .saturating_sub(SLOT_PAYLOAD_BYTES)
+        .div_ceil(corecast_wire::LINE_BYTES)
+}
+
+/// The means over all pairs.
+fn typical(messages: &Messages) -> Shots {
+    let mean = |matrix: &Matrix| {
+        let n = matrix.n();
+        let sum: f64 = matrix.rows().flatten().sum();
+        sum / (n * (n - 1)) as f64
+    };
+    let [one, long, alone, taken, crossed] = messages.matrices().map(mean);
+    Shots {
+        one,
+        long,
+        alone,
+        taken,
+        crossed,
+    }
+}
+
+/// Of a message that takes `one` to come, how long its line takes from cache to cache: `alone`, but not more than
+/// half.
+fn fetch(one: f64, alone: f64) -> f64 {
+    alone.min(one / 2.0)
+}
+
+/// What is fitted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Parts {
+    way: f64,
+    poll: f64,
+    answer: f64,
+    give_up: f64,
+}
+
+/// Sets the parts of a machine.
+fn set(machine: &mut Machine, parts: Parts, way: impl Fn(usize, usize) -> f64) {
+    machine.costs.poll = parts.poll;
+    machine.costs.invalidate = parts.give_up;
+    machine.costs.snoop = parts.answer;
+    let n = machine.cores.len();
+    let latency = (0..n * n).map(|index| match (index / n, index % n) {
+        (i, j) if i == j => 0.0,
+        (i, j) => way(i, j),
+    });
+    machine.inner = Inner::Crossbar {
+        stops: n as u32,
+        latency: latency.collect(),
+    };
+}
+
+/// The small programs on the first two cores.
+fn shots(machine: &Machine, long_bytes: usize) -> Result<Shots, SimError> {
+    let after = |bytes: usize, crossed: bool, late: bool| -> Result<f64, SimError> {
+        let pair = [0, 1];
+        let team = Team::new(&pair, &Groups::new(2));
+        let body = move |cpu: &mut Cpu<'_>, (): &()| {
+            let mut fabric = SimFabric::new(cpu, &team, 1.0);
+            let (rank, peer) = (fabric.rank(), 1 - fabric.rank());
+            let mut data = vec![0; bytes];
+            let mut took = 0.0;
+            // The first one makes lines.
+            for _ in 0..2 {
+                fabric.cpu().meet(2);
+                let mut start = fabric.cpu().now();
+                let sends = rank == 0 || crossed;
+                if sends {
+                    let Ok(()) = fabric.send(peer, &data);
+                }
+                if late {
+                    fabric.cpu().meet(2);
+                    start = fabric.cpu().now();
+                }
+                if !sends || crossed {
+                    let Ok(()): Result<(), Infallible> = fabric.receive(peer, &mut data);
+                }
+                took = fabric.cpu().now() - start;
+            }
+            took
+        };
+        let ends = run(machine, &pair, &Options::default(), |_| (), body)?.results;
+        Ok(ends.into_iter().fold(0.0, f64::max))
+    };
+    Ok(Shots {
+        one: after(8, false, false)?,
+        long: after(long_bytes, false, false)?,
+        alone: after(8, false, true)?,
+        taken: after(long_bytes, false, true)?,
+        crossed: after(8, true, false)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive::Collective;
+    use corecast_model::Matrix;
+
+    fn messages([one, long, alone, taken, crossed]: [f64; 5]) -> Messages {
+        let all = |ns| Matrix::from_fn(2, |i, j| if i == j { 0.0 } else { ns });
+        Messages {
+            long_bytes: 4096,
+            one: all(one),
+            long: all(long),
+            alone: all(alone),
+            taken: all(taken),
+            crossed: all(crossed),
+            calls: [("broadcast".to_owned(), 10.0)].into(),
+            combine: 60.0,
+            copy: 50.0,
+        }
+    }
+
+    #[test]
+    fn small_programs_take_what_was_measured() {
+        let costs = corecast_model::synthetic("core:2").unwrap();
+        for [one, long, alone, taken] in [[70.0, 240.0, 24.0, 100.0], [300.0, 880.0, 100.0, 400.0]]
+        {
+            let messages = messages([one, long, alone, taken, 1.5 * one]);
+            let places = costs.machine().pus.iter().map(Place::from).collect();
+            let fitted = Measured::new("two", costs.costs(), &messages, places).unwrap();
+            let found = shots(fitted.machine(), 4096).unwrap();
+            for (found, wanted) in [
+                (found.one, one),
+                (found.long, long),
+                (found.alone, alone),
+                (found.taken, taken),
+            ] {
+                assert!((found / wanted - 1.0).abs() < 0.02, "{found} for {wanted}");
+            }
+            assert!(fitted.skew() > 0.0);
+        }
+    }
+
+    #[test]
+    fn at_least_it_takes_the_message_and_the_call() {
+        let costs = corecast_model::synthetic("core:2").unwrap();
+        let messages = messages([70.0, 240.0, 24.0, 100.0, 80.0]);
+        let places = costs.machine().pus.iter().map(Place::from).collect();
+        let fitted = Measured::new("two", costs.costs(), &messages, places).unwrap();
+        let plans = corecast_coll::Plans::of_tree(&corecast_plan::patterns::sequential(2, 0));
+        let t_min = |bytes| {
+            let call = Call::new(Collective::Broadcast, "messages", 0, bytes).unwrap();
+            let bounds = fitted.bounds(&Job::new(&call, &plans).unwrap()).unwrap();
+            assert!(bounds.t_min <= bounds.t_max);
+            bounds.t_min
+        };
+        // A line, and the call.
+        assert!((t_min(8) - 80.0).abs() < 1e-9, "{}", t_min(8));
+        // (100 − 35) / 64 is to read a line of body, (240 − 70) / 64 to write and read one. The model's lines are
+        // as long as a slot's payload.
+        let (read, both) = (65.0 / 64.0, 170.0 / 64.0);
+        let lines = 4096_usize.div_ceil(SLOT_PAYLOAD_BYTES) as f64;
+        let wanted = 80.0 + (lines - 1.0) * (both - read) + lines * read;
+        assert!((t_min(4096) - wanted).abs() < 1e-9, "{}", t_min(4096));
+    }
+}
