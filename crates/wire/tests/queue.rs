@@ -34,7 +34,7 @@ fn agrees_with_a_model_queue() {
         let slots = 1 << rng.u32(1..6);
         let (mut sender, mut receiver) = make(backend, slots, Policy::PARK);
         let max = sender.message_bytes_max();
-        let lines = 4 * slots;
+        let lines = 8 * slots;
         assert_eq!(max, SLOT_PAYLOAD_BYTES + lines / 4 * LINE_BYTES);
         assert_eq!(max, queue::message_bytes_max(slots));
         let body = |len: usize| len.saturating_sub(SLOT_PAYLOAD_BYTES).div_ceil(LINE_BYTES);
@@ -153,8 +153,8 @@ fn a_message_that_does_not_fit_the_buffer_stays() {
 fn a_message_that_is_too_long_is_refused_whole() {
     for backend in Backend::ALL {
         let (mut sender, mut receiver) = make(backend, 4, Policy::BALANCED);
-        let error = sender.send(&[0; 313]).unwrap_err();
-        assert_eq!(error, SendError::TooLong { len: 313, max: 312 });
+        let error = sender.send(&[0; 569]).unwrap_err();
+        assert_eq!(error, SendError::TooLong { len: 569, max: 568 });
         assert_eq!(
             receiver.try_receive(&mut [0; 8]),
             Err(TryReceiveError::Empty)
