@@ -209,7 +209,7 @@ pub const fn receiver_bytes(slots: usize) -> usize {
 /// # Examples
 ///
 /// ```
-/// assert_eq!(corecast_wire::queue::message_bytes_max(64), 56 + 4096);
+/// assert_eq!(corecast_wire::queue::message_bytes_max(64), 56 + 8192);
 /// ```
 pub const fn message_bytes_max(slots: usize) -> usize {
     let longest = SLOT_PAYLOAD_BYTES + lines_max(slots) * LINE_BYTES;
