@@ -1,85 +1,28 @@
 //! TILEPro64 against what Mencagli and others measured: Tables 2 and 4, to which its parts are fitted, and
 //! Table 5, to which they are not, but for what a notification costs each end.
 
+#[allow(dead_code)]
+#[path = "../examples/validation/report.rs"]
+mod report;
+#[allow(dead_code)]
+#[path = "../examples/validation/table5.rs"]
+mod table5;
+
 use corecast_sim::engine::{Cpu, Options, Setup, run};
 use corecast_sim::machine::known;
 use corecast_sim::memory::{LineId, Source};
-use corecast_sim::streams::Runtime;
-use corecast_sim::streams::port::{Place, Port};
-
-/// Cycles of one way of a ping-pong between tiles so many hops apart.
-fn ping_pong(runtime: Runtime, hops: usize) -> f64 {
-    let tile = |hops: usize| if hops < 8 { hops } else { 7 + 8 * (hops - 7) };
-    let (a, b) = (0, tile(hops));
-    let mut machine = known::tilepro64();
-    machine.hashed = runtime.spreads();
-    let setup = move |setup: &mut Setup<'_>| {
-        let mut port = |home, tag| {
-            let place = Place {
-                home,
-                ready: tag,
-                ack: tag + 1,
-            };
-            Port::new(setup, runtime, place, 1, None)
-        };
-        [port(b, 0), port(a, 2)]
-    };
-    let rounds = 200;
-    let body = move |cpu: &mut Cpu<'_>, ports: &[Port; 2]| {
-        let [there, back] = ports;
-        let (out, home, peer) = match cpu.rank() {
-            0 => (there, back, b),
-            _ => (back, there, a),
-        };
-        let send = |cpu: &mut Cpu<'_>, word| {
-            out.await_room(cpu);
-            let at = out.open(cpu);
-            out.write(cpu, at, word);
-            out.send(cpu, peer, at);
-        };
-        let receive = |cpu: &mut Cpu<'_>| {
-            home.await_message(cpu);
-            let at = home.accept(cpu);
-            let word = cpu.load(at);
-            home.release(cpu, peer, at);
-            word
-        };
-        out.prime(cpu);
-        for round in 0..rounds {
-            if cpu.rank() == 0 {
-                send(cpu, round);
-                assert_eq!(receive(cpu), round);
-            } else {
-                assert_eq!(receive(cpu), round);
-                send(cpu, round);
-            }
-        }
-        cpu.now()
-    };
-    let outcome = run(&machine, &[a, b], &Options::default(), setup, body).unwrap();
-    outcome.results[0] / (2.0 * rounds as f64)
-}
-
-/// Table 5. Its rows RA_HF and RA are taken the other way round: the text says that RA-HF is 50 to 65 % faster
-/// than RA, and that it is RA-HF that grows with the distance, which only the row called RA does.
-const MEASURED: [(Runtime, [f64; 3]); 3] = [
-    (Runtime::Signals, [42.13, 49.63, 55.64]),
-    (Runtime::Flags, [124.27, 150.31, 168.33]),
-    (Runtime::Plain, [363.55, 337.01, 331.06]),
-];
+use table5::{measured, ping_pong};
 
 #[test]
 fn ping_pong_takes_as_long_as_in_table_5() {
-    for (way, cycles) in MEASURED {
-        for (hops, measured) in [1, 8, 14].into_iter().zip(cycles) {
-            let found = ping_pong(way, hops);
-            println!("{way}, {hops} hops: {found:.1} cycles, measured {measured}");
-            let error = found / measured - 1.0;
-            assert!(
-                error.abs() < 0.15,
-                "{way}, {hops} hops: {found} against {measured}"
-            );
-        }
+    for (runtime, hops, measured) in measured() {
+        let found = ping_pong(runtime, hops);
+        println!("{runtime}, {hops} hops: {found:.1} cycles, measured {measured}");
+        let error = found / measured - 1.0;
+        assert!(
+            error.abs() < 0.15,
+            "{runtime}, {hops} hops: {found} against {measured}"
+        );
     }
 }
 

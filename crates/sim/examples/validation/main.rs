@@ -17,6 +17,7 @@ mod plot;
 mod queueing;
 mod report;
 mod smelt;
+mod table5;
 
 use report::{Page, Part, Section};
 use std::path::Path;
@@ -31,6 +32,10 @@ const SECTIONS: &[Section] = &[
     Section {
         title: "Cache line aware algorithms",
         make: cla::section,
+    },
+    Section {
+        title: "Messages on TILEPro64",
+        make: table5::section,
     },
     Section {
         title: "Farm and map on TILEPro64",
