@@ -121,7 +121,7 @@ impl Priced<'_> {
         let line = &self.graph.lines[touch.line];
         let one = match self.lying(line.kind) {
             Lying::Memory | Lying::Fetched => self.seats.first(line.kind, act.rank, line.home),
-            Lying::Polled => self.seats.transfer(line.kind, line.home, act.rank),
+            Lying::Polled => self.seats.polled(line.kind, act.rank, line.home),
         };
         match line.kind {
             // A rank's own buffer.

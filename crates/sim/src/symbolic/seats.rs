@@ -186,6 +186,14 @@ impl Seats {
         }
     }
 
+    /// The same where `home` polls it already, as it does when messages are measured.
+    pub(super) fn polled(&self, kind: Kind, rank: usize, home: usize) -> f64 {
+        match &self.messages {
+            Some(messages) if kind == Kind::Flag && rank != home => messages.send(rank, home),
+            _ => self.transfer(kind, home, rank),
+        }
+    }
+
     /// The dearest transfer that stays in a package.
     pub(super) fn near(&self) -> f64 {
         self.costs.transfer[Proximity::SamePackage as usize]
