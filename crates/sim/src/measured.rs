@@ -16,16 +16,13 @@
 //! The last two are no parts: they are about how collectives are called and measured.
 
 use crate::drive::{Call, Job};
-use crate::engine::{Cpu, Options, SimError, run};
-use crate::fabric::{Prediction, Setting, SimFabric, Team, predict};
+use crate::engine::{Options, SimError};
+use crate::fabric::{Prediction, Setting, Shots, predict, shots};
 use crate::machine::network::Inner;
 use crate::machine::{Machine, pairs};
 use crate::symbolic::{Analysis, Bounds, Reading, Seats, record_job};
-use corecast_coll::Groups;
 use corecast_model::{CostModel, Matrix, Messages, Place};
-use corecast_wire::Fabric;
-use corecast_wire::queue::SLOT_PAYLOAD_BYTES;
-use std::convert::Infallible;
+use corecast_wire::queue::body_lines_for;
 
 /// A fitted machine; core i is thread i of what was measured.
 #[derive(Clone, Debug)]
@@ -43,6 +40,9 @@ const AT_ONCE: usize = 64;
 /// Lines of a cache: more than any call touches.
 const CACHED: usize = 1 << 26;
 
+/// Where the small programs run.
+const FIRST_TWO: [usize; 2] = [0, 1];
+
 /// Times that the parts are set anew.
 const ROUNDS: usize = 8;
 
@@ -56,16 +56,6 @@ const SHORT_BYTES: usize = 16 << 10;
 
 /// The mean difference of two numbers below 1, left to chance, is a third.
 const SPREAD: f64 = 3.0;
-
-/// What the four small programs take.
-#[derive(Clone, Copy, Debug)]
-struct Shots {
-    one: f64,
-    long: f64,
-    alone: f64,
-    taken: f64,
-    crossed: f64,
-}
 
 impl Measured {
     /// The machine of these costs and messages, which are of the same threads.
@@ -115,12 +105,12 @@ impl Measured {
         let mut pair = machine.clone();
         pair.cores.truncate(2);
         pair.homes.truncate(2);
-        let lines = lines_of(messages.long_bytes).max(1) as f64;
+        let lines = body_lines_for(messages.long_bytes).max(1) as f64;
         let fetch = fetch(typical.one, typical.alone);
         let mut parts = Parts::default();
         for _ in 0..ROUNDS {
             set(&mut pair, parts, |_, _| parts.way);
-            let found = shots(&pair, messages.long_bytes)?;
+            let found = shots(&pair, FIRST_TWO, messages.long_bytes)?;
             let read = (typical.taken - found.taken) / lines;
             let written = (typical.long - found.long) / lines - read;
             parts = Parts {
@@ -136,7 +126,7 @@ impl Measured {
             let own = self::fetch(both(&messages.one), both(&messages.alone));
             (parts.way + (own - fetch) / 2.0).max(0.0)
         });
-        let together = shots(&pair, messages.long_bytes)?.crossed;
+        let together = shots(&pair, FIRST_TWO, messages.long_bytes)?.crossed;
         Ok(Self {
             machine,
             messages: messages.clone(),
@@ -218,20 +208,15 @@ impl Measured {
 fn seats(costs: &CostModel, messages: &Messages, places: Vec<Place>) -> Seats {
     let half = |i: usize, j: usize| (messages.one.get(i, j) + messages.one.get(j, i)) / 4.0;
     let numa = costs.numa_nodes().to_vec();
-    let of_half = CostModel::from_fn(costs.unit(), numa, |_, _| 0.0, half);
+    let of_half = CostModel::from_fn(costs.unit(), numa, half, half);
     let of_half = of_half.expect("half of what are costs");
     let typical = typical(messages);
-    let lines = lines_of(messages.long_bytes).max(1) as f64;
+    let lines = body_lines_for(messages.long_bytes).max(1) as f64;
     let read = ((typical.taken - typical.one / 2.0) / lines).max(0.0);
     let written = ((typical.long - typical.one) / lines - read).max(0.0);
-    Seats::of_model(&of_half, places).with_further_lines(read, written)
-}
-
-/// Body lines of a message.
-fn lines_of(bytes: usize) -> usize {
-    bytes
-        .saturating_sub(SLOT_PAYLOAD_BYTES)
-        .div_ceil(corecast_wire::LINE_BYTES)
+    Seats::of_model(&of_half, places)
+        .with_further_lines(read, written)
+        .with_lent_lines(read)
 }
 
 /// The means over all pairs.
@@ -282,52 +267,12 @@ fn set(machine: &mut Machine, parts: Parts, way: impl Fn(usize, usize) -> f64) {
     };
 }
 
-/// The small programs on the first two cores.
-fn shots(machine: &Machine, long_bytes: usize) -> Result<Shots, SimError> {
-    let after = |bytes: usize, crossed: bool, late: bool| -> Result<f64, SimError> {
-        let pair = [0, 1];
-        let team = Team::new(&pair, &Groups::new(2));
-        let body = move |cpu: &mut Cpu<'_>, (): &()| {
-            let mut fabric = SimFabric::new(cpu, &team, 1.0);
-            let (rank, peer) = (fabric.rank(), 1 - fabric.rank());
-            let mut data = vec![0; bytes];
-            let mut took = 0.0;
-            // The first one makes lines.
-            for _ in 0..2 {
-                fabric.cpu().meet(2);
-                let mut start = fabric.cpu().now();
-                let sends = rank == 0 || crossed;
-                if sends {
-                    let Ok(()) = fabric.send(peer, &data);
-                }
-                if late {
-                    fabric.cpu().meet(2);
-                    start = fabric.cpu().now();
-                }
-                if !sends || crossed {
-                    let Ok(()): Result<(), Infallible> = fabric.receive(peer, &mut data);
-                }
-                took = fabric.cpu().now() - start;
-            }
-            took
-        };
-        let ends = run(machine, &pair, &Options::default(), |_| (), body)?.results;
-        Ok(ends.into_iter().fold(0.0, f64::max))
-    };
-    Ok(Shots {
-        one: after(8, false, false)?,
-        long: after(long_bytes, false, false)?,
-        alone: after(8, false, true)?,
-        taken: after(long_bytes, false, true)?,
-        crossed: after(8, true, false)?,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::drive::Collective;
     use corecast_model::Matrix;
+    use corecast_wire::queue::SLOT_PAYLOAD_BYTES;
 
     fn messages([one, long, alone, taken, crossed]: [f64; 5]) -> Messages {
         let all = |ns| Matrix::from_fn(2, |i, j| if i == j { 0.0 } else { ns });
@@ -352,7 +297,7 @@ mod tests {
             let messages = messages([one, long, alone, taken, 1.5 * one]);
             let places = costs.machine().pus.iter().map(Place::from).collect();
             let fitted = Measured::new("two", costs.costs(), &messages, places).unwrap();
-            let found = shots(fitted.machine(), 4096).unwrap();
+            let found = shots(fitted.machine(), FIRST_TWO, 4096).unwrap();
             for (found, wanted) in [
                 (found.one, one),
                 (found.long, long),

@@ -8,10 +8,13 @@
 
 mod predict;
 mod probe;
+mod shots;
 mod wires;
 
 pub use predict::{Prediction, Setting, predict};
 pub use probe::costs;
+pub use shots::further_lines;
+pub(crate) use shots::{Shots, shots};
 
 use crate::Time;
 use crate::drive::Open;

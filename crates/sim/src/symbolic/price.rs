@@ -43,7 +43,10 @@ impl Priced<'_> {
         match touch.found {
             // The flag's line has come; its data are in several.
             Found::Again if act.lines > 1 && touch.line != self.stored(act) => {
+                let kind = self.graph.lines[touch.line].kind;
+                let lines = act.lines as f64;
                 match self.fetched(act) {
+                    Some(_) if let Some(read) = self.seats.read(kind, lines) => read,
                     Some(other) => self.many(act, self.seats.class(other, act.rank), 1, together),
                     None => own,
                 }

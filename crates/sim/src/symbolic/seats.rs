@@ -4,6 +4,13 @@ use super::costs::{Costs, ManyLines};
 use super::graph::Kind;
 use corecast_model::{CostModel, Place, Proximity};
 
+/// What each further line of a message adds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Further {
+    read: f64,
+    written: f64,
+}
+
 /// A machine as the model sees it: costs, and a place for each rank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seats {
@@ -11,8 +18,8 @@ pub struct Seats {
     places: Vec<Place>,
     /// What messages cost between each pair, where that was measured.
     messages: Option<CostModel>,
-    /// What each further line of a store of several adds, where that was measured.
-    written: Option<f64>,
+    /// What each further line of a message adds, where that was measured.
+    further: Option<Further>,
 }
 
 impl Seats {
@@ -23,7 +30,7 @@ impl Seats {
             costs,
             places,
             messages: None,
-            written: None,
+            further: None,
         }
     }
 
@@ -89,11 +96,17 @@ impl Seats {
         }
     }
 
-    /// The same where several lines of a message were measured: each one adds `read` to a copy from
-    /// another rank's cache, whose flag costs what one line does, and each further one `written` to a store.
+    /// The same where several lines of a message were measured: each one adds `read` to the copy out of it,
+    /// whose flag costs what one line does, and each further one `written` to the store.
     #[must_use]
     pub fn with_further_lines(mut self, read: f64, written: f64) -> Self {
-        self.written = Some(written);
+        self.further = Some(Further { read, written });
+        self
+    }
+
+    /// The same where each line that is lent adds `read` to the copy.
+    #[must_use]
+    pub fn with_lent_lines(mut self, read: f64) -> Self {
         self.costs.lines = self.costs.transfer.map(|_| ManyLines {
             base: 0.0,
             per_line: read,
@@ -105,10 +118,16 @@ impl Seats {
 
     /// Lines of which the first costs `one`, to write.
     pub(super) fn stored(&self, one: f64, lines: f64) -> f64 {
-        match self.written {
-            Some(further) if lines >= 1.0 => one + further * (lines - 1.0),
+        match self.further {
+            Some(further) if lines >= 1.0 => one + further.written * (lines - 1.0),
             _ => one * lines,
         }
+    }
+
+    /// To copy the lines of a message whose flag has come, where that was measured.
+    pub(super) fn read(&self, kind: Kind, lines: f64) -> Option<f64> {
+        let further = self.further.filter(|_| kind == Kind::Flag);
+        further.map(|further| further.read * lines)
     }
 
     /// The paper's Sandy Bridge with its way to fill it: eight ranks on the first package, then the second

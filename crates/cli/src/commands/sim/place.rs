@@ -6,7 +6,7 @@ use corecast_machine::CpuList;
 use corecast_model::CostModel;
 use corecast_plan::Pattern;
 use corecast_sim::drive::Job;
-use corecast_sim::fabric::costs;
+use corecast_sim::fabric::{costs, further_lines};
 use corecast_sim::machine::{Machine, known, pairs};
 use corecast_sim::measured::Measured;
 use corecast_sim::symbolic::{Analysis, Bounds, Reading, Seats, record_job};
@@ -28,6 +28,8 @@ pub(super) struct Place {
     costs: Option<CostModel>,
     /// Where messages were measured that come alone.
     measured: Option<Measured>,
+    /// What each further line of a message adds, of a machine of parts: to read and to write it.
+    further: Option<(f64, f64)>,
     /// Where ranks are.
     places: Vec<corecast_model::Place>,
 }
@@ -71,6 +73,8 @@ impl Place {
             true => Some(costs(&machine, &cores)?),
             false => None,
         };
+        let several = few && cores.len() > 1;
+        let further = several.then(|| further_lines(&machine, &cores));
         let place = |&core: &usize| corecast_model::Place {
             package: machine.package(core),
             numa_node: machine.package(core),
@@ -83,6 +87,7 @@ impl Place {
             threads,
             costs,
             measured: None,
+            further: further.transpose()?,
             places,
         })
     }
@@ -114,6 +119,7 @@ impl Place {
             places,
             machine,
             measured,
+            further: None,
             cores: (0..team.threads.len()).collect(),
             threads: team.threads,
             costs: Some(team.costs),
@@ -130,6 +136,10 @@ impl Place {
             return measured.bounds(job);
         }
         let seats = Seats::of_model(costs, self.places.clone());
+        let seats = match self.further {
+            Some((read, written)) => seats.with_further_lines(read, written),
+            None => seats,
+        };
         let graph = record_job(job).ok()?;
         Some(Analysis::new(&graph, &seats, &Reading::repeated()).bounds())
     }

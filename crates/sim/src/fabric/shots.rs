@@ -1,0 +1,121 @@
+//! Single messages on a simulated machine, as a probe measures them on hardware.
+
+use super::{SimFabric, Team};
+use crate::engine::{Cpu, Options, SimError, run};
+use crate::machine::Machine;
+use corecast_coll::Groups;
+use corecast_wire::Fabric;
+use corecast_wire::queue::body_lines_for;
+use std::convert::Infallible;
+
+/// What a few small programs take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shots {
+    /// A message of one line to a rank that waits for it.
+    pub(crate) one: f64,
+    /// A long one.
+    pub(crate) long: f64,
+    /// To receive a message of one line that lies there already.
+    pub(crate) alone: f64,
+    /// To receive a long one that lies there.
+    pub(crate) taken: f64,
+    /// One message of a line each way at the same time.
+    pub(crate) crossed: f64,
+}
+
+/// The small programs on two cores.
+///
+/// # Errors
+///
+/// Those of [`run`].
+pub(crate) fn shots(
+    machine: &Machine,
+    pair: [usize; 2],
+    long_bytes: usize,
+) -> Result<Shots, SimError> {
+    let after = |bytes: usize, crossed: bool, late: bool| -> Result<f64, SimError> {
+        let team = Team::new(&pair, &Groups::new(2));
+        let body = move |cpu: &mut Cpu<'_>, (): &()| {
+            let mut fabric = SimFabric::new(cpu, &team, 1.0);
+            let (rank, peer) = (fabric.rank(), 1 - fabric.rank());
+            let mut data = vec![0; bytes];
+            let mut took = 0.0;
+            // The first one makes lines.
+            for _ in 0..2 {
+                fabric.cpu().meet(2);
+                let mut start = fabric.cpu().now();
+                let sends = rank == 0 || crossed;
+                if sends {
+                    let Ok(()) = fabric.send(peer, &data);
+                }
+                if late {
+                    fabric.cpu().meet(2);
+                    start = fabric.cpu().now();
+                }
+                if !sends || crossed {
+                    let Ok(()): Result<(), Infallible> = fabric.receive(peer, &mut data);
+                }
+                took = fabric.cpu().now() - start;
+            }
+            took
+        };
+        let ends = run(machine, &pair, &Options::default(), |_| (), body)?.results;
+        Ok(ends.into_iter().fold(0.0, f64::max))
+    };
+    Ok(Shots {
+        one: after(8, false, false)?,
+        long: after(long_bytes, false, false)?,
+        alone: after(8, false, true)?,
+        taken: after(long_bytes, false, true)?,
+        crossed: after(8, true, false)?,
+    })
+}
+
+/// Of the long message of [`further_lines`]: 4 KiB.
+const LONG_BYTES: usize = 4096;
+
+/// What each further line of a message adds, to read it and to write it: the least of the pairs of the first of
+/// `cores` with each other one, as bounds need it.
+///
+/// # Errors
+///
+/// Those of [`run`].
+///
+/// # Panics
+///
+/// With less than two cores.
+///
+/// # Cost
+///
+/// Five runs of two ranks for each core.
+///
+/// # Examples
+///
+/// Copies have several lines under way, so they take less for each than one alone.
+///
+/// ```
+/// use corecast_sim::fabric::{costs, further_lines};
+/// use corecast_sim::machine::known;
+///
+/// let machine = known::mesh(4, 1);
+/// let (read, _) = further_lines(&machine, &[0, 1, 2, 3])?;
+/// assert!(read < costs(&machine, &[0, 1])?.receive(0, 1));
+/// # Ok::<(), corecast_sim::engine::SimError>(())
+/// ```
+pub fn further_lines(machine: &Machine, cores: &[usize]) -> Result<(f64, f64), SimError> {
+    let [first, others @ ..] = cores else {
+        panic!("two cores at least")
+    };
+    assert!(!others.is_empty(), "two cores at least");
+    let mut least = (f64::INFINITY, f64::INFINITY);
+    let lines = body_lines_for(LONG_BYTES) as f64;
+    for &other in others {
+        let found = shots(machine, [*first, other], LONG_BYTES)?;
+        let both = ((found.long - found.one) / lines).max(0.0);
+        let read = ((found.taken - found.alone) / lines).clamp(0.0, both);
+        if both < least.0 + least.1 {
+            least = (read, both - read);
+        }
+    }
+    Ok(least)
+}
