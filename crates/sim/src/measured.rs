@@ -62,7 +62,7 @@ impl Measured {
     ///
     /// # Errors
     ///
-    /// Those of [`run`].
+    /// Those of [`run`](crate::engine::run).
     ///
     /// # Panics
     ///
