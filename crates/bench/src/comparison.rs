@@ -65,6 +65,19 @@ pub struct Forecast {
     pub simulated_ns: f64,
 }
 
+impl Forecast {
+    /// What its columns are called in tables.
+    pub const COLUMNS: [&str; 3] = ["T_min", "T_max", "simulated"];
+
+    /// What stands in them.
+    #[must_use]
+    pub fn columns(forecast: Option<Self>) -> [Option<f64>; 3] {
+        forecast.map_or([None; 3], |times| {
+            [times.t_min_ns, times.t_max_ns, Some(times.simulated_ns)]
+        })
+    }
+}
+
 /// How an entrant fared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {

@@ -1,6 +1,6 @@
 //! The outcome of a race as text.
 
-use crate::comparison::{Comparison, Entry, Status};
+use crate::comparison::{Comparison, Entry, Forecast, Status};
 use crate::engine::Role;
 use crate::stats::Ratio;
 use std::fmt::Write;
@@ -58,9 +58,7 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
             row.push(entry.predicted_ns.map_or("-".to_owned(), digits));
         }
         if forecast {
-            let times = entry.forecast.map_or([None; 3], |times| {
-                [times.t_min_ns, times.t_max_ns, Some(times.simulated_ns)]
-            });
+            let times = Forecast::columns(entry.forecast);
             row.extend(times.map(|time| time.map_or("-".to_owned(), digits)));
         }
         for base in [floor, peer].into_iter().flatten() {
@@ -112,7 +110,7 @@ fn header(predicted: bool, forecast: bool, floor: bool, peer: bool) -> Vec<Strin
     let mut header = vec!["name", "median", "95 % interval"];
     header.extend(predicted.then_some("predicted"));
     if forecast {
-        header.extend(["T_min", "T_max", "simulated"]);
+        header.extend(Forecast::COLUMNS);
     }
     header.extend(floor.then_some("/ floor"));
     header.extend(peer.then_some("/ best peer"));
@@ -166,7 +164,6 @@ pub(crate) fn align(text: &mut String, rows: &[Vec<String>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::Forecast;
 
     fn entry(name: &str, role: Role, status: Status, ns: f64) -> Entry {
         Entry {

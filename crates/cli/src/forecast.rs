@@ -9,7 +9,7 @@ use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::fabric::{Setting, predict};
 use corecast_sim::machine::pairs;
 use corecast_sim::measured::Measured;
-use corecast_sim::symbolic::{Analysis, Reading, Seats, record_job};
+use corecast_sim::symbolic::{Analysis, Bounds, Reading, Seats, record_job};
 
 /// Most ranks for which there are bounds: these take time by the square of the transfers.
 pub(crate) const BOUNDED_RANKS_MAX: usize = 64;
@@ -83,9 +83,7 @@ impl Forecaster {
             Some(measured) => (measured.bounds(&job), measured.latency(&cores, &job)?),
             None => {
                 let seats = Seats::of_model(&self.costs, self.places.clone());
-                let graph = record_job(&job).ok();
-                let bounds =
-                    graph.map(|graph| Analysis::new(&graph, &seats, &Reading::repeated()).bounds());
+                let bounds = bounds(&job, &seats);
                 let machine = pairs::machine(&self.name, &self.costs);
                 let found = predict(&machine, &cores, &job, &Setting::default())?;
                 (bounds, found.latency)
@@ -123,6 +121,12 @@ impl Forecaster {
         };
         self.call(collective, &plans, plan.root, size).map(Some)
     }
+}
+
+/// Bounds of a call that is repeated; nothing of calls that the symbolic model cannot follow.
+pub(crate) fn bounds(job: &Job, seats: &Seats) -> Option<Bounds> {
+    let graph = record_job(job).ok()?;
+    Some(Analysis::new(&graph, seats, &Reading::repeated()).bounds())
 }
 
 /// The call of these plans, with blocks of `size` bytes.

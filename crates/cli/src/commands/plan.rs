@@ -294,13 +294,10 @@ pub(crate) fn table(team: &Team, plans: &[Timed], forecasts: &[Option<Forecast>]
     let time = |time: Option<f64>| time.map_or("-".to_owned(), |time| format!("{time:.d$}"));
     let header = table.header().cloned().unwrap_or_default();
     let cells = header.cell_iter().cloned();
-    let names = ["T_min", "T_max", "simulated"].map(Cell::from);
+    let names = Forecast::COLUMNS.map(Cell::from);
     table.set_header(cells.chain(names).collect::<Vec<Cell>>());
-    for (row, forecast) in table.row_iter_mut().zip(forecasts) {
-        let times = forecast.map_or([None; 3], |times| {
-            [times.t_min_ns, times.t_max_ns, Some(times.simulated_ns)]
-        });
-        for found in times {
+    for (row, &forecast) in table.row_iter_mut().zip(forecasts) {
+        for found in Forecast::columns(forecast) {
             row.add_cell(Cell::from(time(found)));
         }
     }

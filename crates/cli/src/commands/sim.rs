@@ -156,7 +156,7 @@ pub(crate) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     let replay = replay(global, args);
     let again = || format!("again with: {replay}");
     let found = predict(&place.machine, &place.cores, &job, &setting).with_context(again)?;
-    let bounds = place.bounds(&job);
+    let bounds = place.bounds(&job)?;
     let mut on_output = false;
     let title = format!(
         "{collective}, {algorithm}, {size} bytes, pattern {pattern}, on {} cores of {}",

@@ -5,8 +5,8 @@ use corecast_bench::sized::{Operation, Task};
 use corecast_bench::{Comparison, Role};
 use corecast_model::{Machine, MachineFile};
 
-use super::BenchArgs;
 use super::contest::Candidate;
+use super::{BenchArgs, sized};
 use crate::forecast::Forecaster;
 use crate::measuring;
 use crate::planning::Team;
@@ -119,11 +119,8 @@ fn add(
     candidates: &[Candidate],
 ) -> Result<()> {
     let collective = task.operation.name().parse().context("simulator")?;
+    let planned = sized::collective(task.operation).is_some();
     for candidate in candidates {
-        let planned = matches!(
-            task.operation,
-            Operation::Barrier | Operation::Broadcast | Operation::Reduce | Operation::Allreduce
-        );
         let name = candidate.entrant(planned);
         let mut own = comparison.entries.iter_mut();
         let own = own.find(|entry| entry.role == Role::Corecast && entry.name == name);

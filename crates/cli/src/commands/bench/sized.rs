@@ -67,7 +67,7 @@ fn threads(contest: &Contest<'_>, task: Task) -> Result<(Vec<Entrant<'static>>, 
 }
 
 /// The operation as the planner's races know it, if it is planned.
-fn collective(operation: Operation) -> Option<Collective> {
+pub(super) fn collective(operation: Operation) -> Option<Collective> {
     match operation {
         Operation::Barrier => Some(Collective::Barrier),
         Operation::Broadcast => Some(Collective::Broadcast),

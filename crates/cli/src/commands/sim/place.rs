@@ -9,9 +9,9 @@ use corecast_sim::drive::Job;
 use corecast_sim::fabric::{costs, further_lines};
 use corecast_sim::machine::{Machine, known, pairs};
 use corecast_sim::measured::Measured;
-use corecast_sim::symbolic::{Analysis, Bounds, Reading, Seats, record_job};
+use corecast_sim::symbolic::{Bounds, Seats};
 
-use crate::forecast::BOUNDED_RANKS_MAX;
+use crate::forecast::{self, BOUNDED_RANKS_MAX};
 use crate::planning::Team;
 use crate::source;
 use crate::team::{self, TeamArgs};
@@ -28,8 +28,8 @@ pub(super) struct Place {
     costs: Option<CostModel>,
     /// Where messages were measured that come alone.
     measured: Option<Measured>,
-    /// What each further line of a message adds, of a machine of parts: to read and to write it.
-    further: Option<(f64, f64)>,
+    /// Whether it is made of parts, on which messages can be run.
+    of_parts: bool,
     /// Where ranks are.
     places: Vec<corecast_model::Place>,
 }
@@ -73,8 +73,6 @@ impl Place {
             true => Some(costs(&machine, &cores)?),
             false => None,
         };
-        let several = few && cores.len() > 1;
-        let further = several.then(|| further_lines(&machine, &cores));
         let place = |&core: &usize| corecast_model::Place {
             package: machine.package(core),
             numa_node: machine.package(core),
@@ -87,7 +85,7 @@ impl Place {
             threads,
             costs,
             measured: None,
-            further: further.transpose()?,
+            of_parts: true,
             places,
         })
     }
@@ -119,7 +117,7 @@ impl Place {
             places,
             machine,
             measured,
-            further: None,
+            of_parts: false,
             cores: (0..team.threads.len()).collect(),
             threads: team.threads,
             costs: Some(team.costs),
@@ -127,21 +125,25 @@ impl Place {
     }
 
     /// What the symbolic model says of a call that is repeated, where costs are known.
-    pub(super) fn bounds(&self, job: &Job) -> Option<Bounds> {
-        let costs = self.costs.as_ref()?;
-        if costs.n() > BOUNDED_RANKS_MAX || self.places.len() != costs.n() {
-            return None;
-        }
-        if let Some(measured) = &self.measured {
-            return measured.bounds(job);
-        }
-        let seats = Seats::of_model(costs, self.places.clone());
-        let seats = match self.further {
-            Some((read, written)) => seats.with_further_lines(read, written),
-            None => seats,
+    ///
+    /// # Errors
+    ///
+    /// A machine of parts on which messages cannot be run.
+    pub(super) fn bounds(&self, job: &Job) -> Result<Option<Bounds>> {
+        let bounded =
+            |costs: &&CostModel| costs.n() <= BOUNDED_RANKS_MAX && self.places.len() == costs.n();
+        let Some(costs) = self.costs.as_ref().filter(bounded) else {
+            return Ok(None);
         };
-        let graph = record_job(job).ok()?;
-        Some(Analysis::new(&graph, &seats, &Reading::repeated()).bounds())
+        if let Some(measured) = &self.measured {
+            return Ok(measured.bounds(job));
+        }
+        let mut seats = Seats::of_model(costs, self.places.clone());
+        if self.of_parts && self.cores.len() > 1 {
+            let (read, written) = further_lines(&self.machine, &self.cores)?;
+            seats = seats.with_further_lines(read, written);
+        }
+        Ok(forecast::bounds(job, &seats))
     }
 
     /// What a call takes beside its lines, where that was measured.
