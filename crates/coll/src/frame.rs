@@ -83,7 +83,7 @@ struct Sizes {
     /// Whether ranks share cores.
     crowded: bool,
     /// Of lines that groups share.
-    lines: Vec<usize>,
+    lines: [Vec<usize>; 2],
     shared: bool,
     depth: usize,
 }
@@ -105,7 +105,7 @@ impl Sizes {
             degrees,
             slots: options.slots,
             crowded: false,
-            lines: hardware::shared_bytes(n, groups),
+            lines: [0, 1].map(|lane| hardware::shared_bytes(n, groups, lane)),
             shared,
             depth: options.depth,
         }
@@ -125,8 +125,9 @@ impl Sizes {
             + queue::sender_bytes()
             + Segment::bytes_for::<Flag>(1)
             + bulk::link_bytes();
-        let mut bytes =
-            Segment::bytes_for::<Diary>(1) + self.degrees[rank] * link + self.lines[rank];
+        let mut bytes = Segment::bytes_for::<Diary>(1)
+            + self.degrees[rank] * link
+            + self.lines[lane.min(1)][rank];
         if lane == 0 {
             bytes += Segment::bytes_for::<Line<Parker>>(1);
             if rank == 0 {
@@ -190,10 +191,10 @@ const IN_FLIGHT_SLOTS: usize = 16;
 const PAGE_BYTES: usize = 64 * 1024;
 
 /// Bytes that a team of processes takes in its segment, besides what is in front.
-pub(crate) fn shared_bytes(plans: &Plans, options: &Options) -> usize {
+pub(crate) fn shared_bytes(plans: &Plans, options: &Options, crowded: bool) -> usize {
     let n = plans.len();
     let edges = edges(plans, n <= MESH_RANKS_MAX);
-    let layout = Layout::new(plans, &options.algorithms, None);
+    let layout = Layout::new(plans, &options.algorithms, (None, crowded));
     Sizes::new(&edges, &layout.groups, n, options, true).all()
 }
 
@@ -205,7 +206,10 @@ impl Frame {
         options: &Options,
     ) -> Result<Arc<Self>, SegmentError> {
         let owned = vec![true; plans.len()];
-        Self::build(plans, policy, options, &owned, Where::Private, fence_kind())
+        let memory = Where::Private;
+        // Whoever does not spin waits for somebody who has to run.
+        let waits = (policy, policy.spin_ns == 0);
+        Self::build(plans, waits, options, &owned, memory, fence_kind())
     }
 
     /// This process's part of a team over `segment`, whose ranks are `owned`.
@@ -214,17 +218,17 @@ impl Frame {
         policy: Policy,
         options: &Options,
         owned: &[usize],
-        (segment, from): (Arc<Segment>, usize),
+        (segment, from, crowded): (Arc<Segment>, usize, bool),
         fence: FenceKind,
     ) -> Result<Arc<Self>, SegmentError> {
         let memory = Where::Shared(segment, from);
         let owned: Vec<bool> = (0..plans.len()).map(|rank| owned.contains(&rank)).collect();
-        Self::build(plans, policy, options, &owned, memory, fence)
+        Self::build(plans, (policy, crowded), options, &owned, memory, fence)
     }
 
     fn build(
         plans: &Plans,
-        policy: Policy,
+        (policy, crowded): (Policy, bool),
         options: &Options,
         owned: &[bool],
         memory: Where,
@@ -238,11 +242,10 @@ impl Frame {
         let shared = matches!(memory, Where::Shared(..));
         // Between processes each knows its own nodes alone.
         let nodes = options.numa_nodes.as_deref().filter(|_| !shared);
-        let layout = Layout::new(plans, &options.algorithms, nodes);
+        let layout = Layout::new(plans, &options.algorithms, (nodes, crowded));
         let groups = layout.groups.clone();
         let sizes = Sizes {
-            // Whoever does not spin waits for somebody who has to run.
-            crowded: policy.spin_ns == 0,
+            crowded,
             ..Sizes::new(&edges, &groups, n, options, shared)
         };
         let node = |rank| options.numa_nodes.as_ref().map(|nodes| nodes[rank]);

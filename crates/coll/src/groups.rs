@@ -20,6 +20,9 @@ pub struct Group {
     pub one: usize,
     /// Who reads, or adds.
     pub others: Vec<usize>,
+    /// Whether posts may be longer than a line, where the fabric has such, and stand in for messages and
+    /// loans.
+    pub long: bool,
 }
 
 /// How the ranks of a group number its line.
@@ -60,7 +63,27 @@ impl Groups {
     ///
     /// If `others` is empty, or a rank is outside of the team.
     pub fn notice(&mut self, one: usize, others: Vec<usize>) -> Numbers {
-        let group = Group { one, others };
+        self.notice_of(Group {
+            one,
+            others,
+            long: false,
+        })
+    }
+
+    /// The same for posts that may be longer than a line.
+    ///
+    /// # Panics
+    ///
+    /// As [`notice`](Self::notice).
+    pub fn long_notice(&mut self, one: usize, others: Vec<usize>) -> Numbers {
+        self.notice_of(Group {
+            one,
+            others,
+            long: true,
+        })
+    }
+
+    fn notice_of(&mut self, group: Group) -> Numbers {
         let numbers = number(&group, &mut self.posts, &mut self.reads);
         self.notices.push(group);
         numbers
@@ -72,7 +95,11 @@ impl Groups {
     ///
     /// As [`notice`](Self::notice).
     pub fn tally(&mut self, one: usize, others: Vec<usize>) -> Numbers {
-        let group = Group { one, others };
+        let group = Group {
+            one,
+            others,
+            long: false,
+        };
         let numbers = number(&group, &mut self.collects, &mut self.adds);
         self.tallies.push(group);
         numbers

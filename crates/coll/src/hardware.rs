@@ -11,6 +11,7 @@ use crate::loans::{Each, Keep};
 use crate::operation::{Mark, Operation};
 use corecast_wire::bulk::{Desk, Host, Window};
 use corecast_wire::diary::Diary;
+use corecast_wire::notice::Reader;
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{ExactError, Received, Receiver, SendError, Sender};
 use corecast_wire::wait::Watch;
@@ -108,6 +109,8 @@ struct NothingElse<'a> {
     receiver: Option<&'a Receiver>,
     /// Where a loan would be.
     desk: Option<(&'a RefCell<&'a mut Desk>, usize)>,
+    /// Where a post would be.
+    reader: Option<&'a Reader>,
     tag: u32,
     expected: usize,
 }
@@ -123,7 +126,8 @@ impl Watch for NothingElse<'_> {
             let (desk, link) = self.desk?;
             desk.borrow_mut().peek(link)
         };
-        match sent.or_else(lent) {
+        let posted = || Some(self.reader?.look()?).map(|post| (post.tag, post.len));
+        match sent.or_else(lent).or_else(posted) {
             Some((tag, len)) if tag == self.tag => Err(self.watch.length(len, self.expected)),
             _ => self.watch.check(waited),
         }
@@ -236,6 +240,7 @@ impl Fabric for Hardware {
             watch: self.here.watch(peer),
             receiver: None,
             desk: Some((&desk, index)),
+            reader: self.lines.long_posts_of(peer),
             tag,
             expected,
         };
@@ -383,13 +388,15 @@ impl Hardware {
         expected: usize,
     ) -> Result<(u32, usize), Failure> {
         let (desk, here, from) = (&mut self.desk, &self.here, &self.links[link]);
+        let lines = &self.lines;
         let token = desk_token(desk, from.loan_token);
-        // A message overtakes a loan that waits for its turn in an outbox: there is no telling then.
+        // A message or post overtakes a loan that waits for its turn in an outbox: there is no telling then.
         let in_turn = desk.borrows_addresses(link);
         let watch = || NothingElse {
             watch: here.watch(from.peer),
             receiver: in_turn.then_some(&from.receiver),
             desk: None,
+            reader: lines.long_posts_of(from.peer).filter(|_| in_turn),
             tag: self.mark.tag(),
             expected,
         };

@@ -2,13 +2,14 @@
 
 use crate::algorithms::Algorithms;
 use crate::barrier;
-use crate::broadcast::AllLines;
+use crate::broadcast::{self, AllLines};
 use crate::combine::Combine;
 use crate::fragments::Fragments;
 use crate::groups::GroupRoute;
 use crate::hardware::Hardware;
 use crate::route::Route;
 use corecast_wire::bulk::{self, Window};
+use corecast_wire::{Fabric, LINE_BYTES};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -57,6 +58,10 @@ pub(crate) struct Lane {
     scratch: Vec<u128>,
     /// Bytes that fit one message, a multiple of [`ALIGN_MAX`].
     pub(crate) message_bytes: usize,
+    /// And one post for all other ranks; 0 if there is no line for them.
+    pub(crate) post_bytes: usize,
+    /// Lengths of broadcasts that go in such posts unless another way was asked for.
+    pub(crate) posted: Range<usize>,
 }
 
 /// Largest alignment of an element.
@@ -65,6 +70,10 @@ pub(crate) const ALIGN_MAX: usize = align_of::<u128>();
 /// Bytes of scratch, enough for all but extraordinary elements. Pages that no operation has used
 /// take no memory.
 pub(crate) const SCRATCH_BYTES: usize = 256 * 1024;
+
+fn whole_lines(bytes: usize) -> usize {
+    bytes / LINE_BYTES * LINE_BYTES
+}
 
 /// `bytes` of memory that is aligned for any element. Allocates where there was never as much.
 #[inline]
@@ -84,7 +93,19 @@ impl Lane {
             .iter()
             .map(|link| link.sender.message_bytes_max());
         let message_bytes = longest.min().unwrap_or(ALIGN_MAX) / ALIGN_MAX * ALIGN_MAX;
+        let lines = tables.all_lines.as_ref();
+        let post_bytes = lines.map_or(0, |lines| fabric.post_bytes_max(lines.own()));
+        let (post_bytes, posted) = match post_bytes {
+            0..LINE_BYTES => (post_bytes, 0..0),
+            _ if tables.asked.broadcast.is_some() => (whole_lines(post_bytes), 0..0),
+            _ => (
+                whole_lines(post_bytes),
+                broadcast::posted(fabric.size(), fabric.lends_copies(), message_bytes),
+            ),
+        };
         Self {
+            post_bytes,
+            posted,
             fabric,
             tables,
             scratch: vec![0; (SCRATCH_BYTES + 2 * message_bytes) / ALIGN_MAX],

@@ -24,8 +24,12 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// `nodes` stands for packages where the plans have none.
-    pub(crate) fn new(plans: &Plans, asked: &Algorithms, nodes: Option<&[u32]>) -> Self {
+    /// `nodes` stands for packages where the plans have none; whether ranks share cores, all know alike.
+    pub(crate) fn new(
+        plans: &Plans,
+        asked: &Algorithms,
+        (nodes, crowded): (Option<&[u32]>, bool),
+    ) -> Self {
         let n = plans.len();
         let mut groups = Groups::new(n);
         let packages = plans.packages().or(nodes);
@@ -33,7 +37,10 @@ impl Layout {
         let fan_outs = plans
             .broadcast_groups()
             .map(|plan| GroupRoute::fan_out(plan, &mut groups));
-        let wanted = asked.broadcast == Some(broadcast::Algorithm::Line);
+        let wanted = match asked.broadcast {
+            None => n == 2 || crowded,
+            asked => asked == Some(broadcast::Algorithm::Line),
+        };
         let all_lines = (wanted && n <= ALL_LINES_RANKS_MAX).then(|| AllLines::all(n, &mut groups));
         Self {
             groups,

@@ -69,6 +69,14 @@ impl Options {
     }
 }
 
+impl Options {
+    /// Whether the ranks of a team of `size` share cores: whoever does not spin waits for somebody who has
+    /// to run.
+    pub(crate) fn crowded(&self, size: usize) -> bool {
+        self.policy(size).spin_ns == 0
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {

@@ -140,7 +140,11 @@ fn a_short_and_a_long_one_are_noticed() {
         let Failure::Length { sent, expected, .. } = failure else {
             panic!("{failure:?}");
         };
-        assert_eq!((sent, expected), (32 * 1024, 12));
+        // A fragment, or a post where ranks share cores.
+        assert!(
+            [32 * 1024, 16 * 1024].contains(&sent) && expected == 12,
+            "{failure:?}"
+        );
         let results = run(3, pattern, |member| {
             let mut data = vec![0u32; if member.rank() == 0 { 3 } else { 10_000 }];
             member.broadcast(0, &mut data)?;

@@ -67,7 +67,7 @@ pub trait Fabric {
     /// The fabric's own; a message of another length or of another operation is one.
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// Writes `payload`, which fits a line, to the `line`-th line that this rank posts on. Every reader
+    /// Writes `payload`, which fits a line, or a post where the line has a body, to the `line`-th line that this rank posts on. Every reader
     /// of the line [`read`](Fabric::read)s it. May wait until all have read earlier posts.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
 //! One line that all others poll: the payload is in the flag's line (CLa §4.1 over a flat tree, which
-//! is best on its Sandy Bridge, §4.1.1).
+//! is best on its Sandy Bridge, §4.1.1), and what is longer in the body lines that go with it.
 
 use crate::groups::Groups;
 use corecast_wire::Fabric;
@@ -13,6 +13,11 @@ pub struct AllLines {
 }
 
 impl AllLines {
+    /// The line that the rank posts on.
+    pub(crate) fn own(&self) -> usize {
+        self.post
+    }
+
     /// The numbers of all ranks, and a line for each.
     pub fn all(n: usize, groups: &mut Groups) -> Vec<Self> {
         let mut all = vec![
@@ -24,7 +29,7 @@ impl AllLines {
         ];
         for root in 0..if n > 1 { n } else { 0 } {
             let others: Vec<usize> = (0..n).filter(|&rank| rank != root).collect();
-            let numbers = groups.notice(root, others.clone());
+            let numbers = groups.long_notice(root, others.clone());
             all[root].post = numbers.one;
             for (rank, number) in others.into_iter().zip(numbers.others) {
                 all[rank].reads[root] = number;
@@ -34,7 +39,7 @@ impl AllLines {
     }
 }
 
-/// Gives `root`'s `payload`, which fits a line, to everybody.
+/// Gives `root`'s `payload`, which fits a post, to everybody.
 ///
 /// Nobody reports that it has read: a root that runs ahead waits when it comes to a line again that
 /// somebody has not read yet.
@@ -45,7 +50,7 @@ impl AllLines {
 ///
 /// # Cost
 ///
-/// One line written, and read by n − 1.
+/// One line written, and one per 64 bytes beyond 56; all read by n − 1.
 ///
 /// # Source
 ///

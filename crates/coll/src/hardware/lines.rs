@@ -33,6 +33,7 @@ struct Post {
 struct Read {
     reader: Reader,
     peer: usize,
+    long: bool,
     token: u32,
 }
 
@@ -55,17 +56,40 @@ struct Collect {
     sum: u64,
 }
 
+impl SharedLines {
+    /// Where a peer posts what others of its operations send or lend.
+    pub(super) fn long_posts_of(&self, peer: usize) -> Option<&Reader> {
+        let read = self
+            .reads
+            .iter()
+            .find(|read| read.long && read.peer == peer);
+        read.map(|read| &read.reader)
+    }
+}
+
 /// Bytes that each rank's segment needs for the lines that it posts on or collects.
-pub(crate) fn shared_bytes(n: usize, groups: &Groups) -> Vec<usize> {
+pub(crate) fn shared_bytes(n: usize, groups: &Groups, lane: usize) -> Vec<usize> {
     let mut bytes = vec![0; n];
     for group in groups.notices() {
-        bytes[group.one] += notice::bytes(group.others.len());
+        bytes[group.one] += notice::bytes(group.others.len(), body_lines(group, lane));
     }
     for group in groups.tallies() {
         bytes[group.one] += Segment::bytes_for::<Tally>(1);
     }
     bytes
 }
+
+/// Body lines of each slot of a notice in one lane: where operations block, of which there is one at a time.
+fn body_lines(group: &Group, lane: usize) -> usize {
+    match group.long && lane == 0 {
+        true => BODY_LINES,
+        false => 0,
+    }
+}
+
+/// Posts of 16 KiB: of all slots 256 KiB, so that a rank of some that share a core has several broadcasts of
+/// 16 to 64 KiB behind it before it waits for the others, and they fit the second cache.
+const BODY_LINES: usize = 256;
 
 /// The ends of all ranks in one lane. Lines lie with whoever posts or collects; those of ranks that are
 /// not `owned` are passed over.
@@ -79,8 +103,10 @@ pub(crate) fn ends(
     let (notices, tallies) = (groups.notices(), groups.tallies());
     let mut all: Vec<SharedLines> = homes.iter().map(|_| SharedLines::default()).collect();
     let mut number = (lane * (notices.len() + tallies.len())) as u32;
-    for Group { one, others } in notices {
-        let parts = notice::parts(number, others.len(), &homes[*one])?;
+    for group in notices {
+        let Group { one, others, .. } = group;
+        let shape = (others.len(), body_lines(group, lane));
+        let parts = notice::parts(number, shape, &homes[*one])?;
         if owned(*one) {
             let bells: Vec<_> = others.iter().map(|&rank| parkers[rank].clone()).collect();
             all[*one].posts.push(Post {
@@ -94,13 +120,14 @@ pub(crate) fn ends(
                 all[rank].reads.push(Read {
                     reader: parts.reader(index, &parkers[*one], fence),
                     peer: *one,
+                    long: group.long,
                     token: notice::token(number),
                 });
             }
         }
         number += 1;
     }
-    for Group { one, others } in tallies {
+    for Group { one, others, .. } in tallies {
         let tally: LineRef<Tally> = homes[*one].lines(1)?.get(0);
         let token = notice::token(number);
         if owned(*one) {
@@ -156,6 +183,12 @@ impl Watch for GroupWatch<'_> {
 }
 
 impl Hardware {
+    /// The longest post on a line of this rank; 0 if there is no such line.
+    pub(crate) fn post_bytes_max(&self, line: usize) -> usize {
+        let post = self.lines.posts.get(line);
+        post.map_or(0, |post| post.writer.post_bytes_max())
+    }
+
     #[inline(always)]
     pub(super) fn post_line(&mut self, line: usize, payload: &[u8]) -> Result<(), Failure> {
         if self.lines.posts[line].writer.holder().is_some() {
@@ -202,6 +235,7 @@ impl Hardware {
             watch: here.watch(peer),
             receiver: links.get(index).map(|link| &link.receiver),
             desk: links.get(index).map(|_| (&desk, index)),
+            reader: None,
             tag,
             expected,
         };

@@ -34,6 +34,7 @@ mod word {
     pub(super) const PLANS: usize = 9;
     pub(super) const PATIENCE: usize = 10;
     pub(super) const JOIN_LIMIT: usize = 11;
+    pub(super) const CROWDED: usize = 12;
     /// Written last.
     pub(super) const READY: usize = 15;
 }
@@ -172,6 +173,7 @@ impl Front {
                 options.patience.map_or(0, |time| nanos(time) + 1),
             ),
             (word::JOIN_LIMIT, nanos(options.join_limit)),
+            (word::CROWDED, u64::from(options.crowded(size))),
             (word::MAGIC, MAGIC),
             (word::READY, 1),
         ] {
@@ -203,7 +205,8 @@ impl Front {
         }
     }
 
-    /// Reads it: the front, the plans, and `options` with what the founder decides.
+    /// Reads it: the front, the plans, and `options` with what the founder decides; whether that found the
+    /// ranks to share cores is in [`Front::crowded`].
     pub(super) fn read(
         segment: &Arc<Segment>,
         expected: Option<usize>,
@@ -258,6 +261,11 @@ impl Front {
 
     pub(super) fn size(&self) -> usize {
         self.size
+    }
+
+    /// Whether ranks share cores, as the founder sees it.
+    pub(super) fn crowded(&self) -> bool {
+        self.lines[0].get(word::CROWDED) != 0
     }
 
     fn place(&self, rank: usize) -> (&Words, usize) {

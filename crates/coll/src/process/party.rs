@@ -140,7 +140,8 @@ impl Team {
     /// [`EnterError::Team`], [`EnterError::Segment`].
     pub fn found(plans: &Plans, options: &Options) -> Result<OwnedFd, EnterError> {
         options.check(plans.len())?;
-        let bytes = Front::bytes(plans) + shared_bytes(plans, options);
+        let bytes =
+            Front::bytes(plans) + shared_bytes(plans, options, options.crowded(plans.len()));
         let (segment, fd) = Segment::shared(bytes)?;
         Front::write(&segment, plans, options, shared_fence_kind())?;
         Ok(fd)
@@ -199,7 +200,7 @@ impl Part {
         let from = Front::bytes(&plans);
         let mut ranks = ranks.to_vec();
         ranks.sort_unstable();
-        let memory = (Arc::clone(&segment), from);
+        let memory = (Arc::clone(&segment), from, front.crowded());
         let frame = Frame::shared(&plans, policy, &options, &ranks, memory, fence)?;
         let (pid, word) = (std::process::id(), Word::new());
         for &rank in &ranks {

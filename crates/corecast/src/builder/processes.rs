@@ -24,7 +24,8 @@ impl Builder {
     /// # Cost
     ///
     /// As [`build`](Self::build), of which only the first process plans; then until all have come.
-    /// Each rank has 256 KiB of outbox for each operation in flight, reserved at once.
+    /// Each rank has 256 KiB of outbox for each operation in flight, and 256 KiB of posts where there are two
+    /// ranks or up to 16 that share cores, reserved at once.
     ///
     /// # Examples
     ///

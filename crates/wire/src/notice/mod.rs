@@ -1,4 +1,5 @@
-//! Lines that many read: one writer, a fixed set of readers, and a payload in the flag's line.
+//! Lines that many read: one writer, a fixed set of readers, and a payload in the flag's line, or from
+//! there on in the lines of a body.
 //!
 //! CLa's one-to-many synchronisation over the *same line* (§3.2) and its one-line broadcast (§4.1):
 //! the writer stores once, however many poll. A notice is a ring of such lines, so that each is used
@@ -17,12 +18,15 @@
 //! | free | an older number | writer | writer writes payload, then header |
 //! | full | this number | readers, who only read | each reads payload, some time gives back |
 //!
-//! **Invariant 1:** the writer touches the slot of post p only after it has seen that *every* reader
-//! has given back post p − [`NOTICE_SLOTS`]. **Invariant 2:** a reader touches the slot of post p only
-//! after it has seen the header of p. **Invariant 3:** a reader that has read everything has given back
-//! all but less than half a lap, so a writer never waits for one that waits for it.
+//! What is longer than a slot goes on in its *body*, lines without headers of which each slot of a notice has
+//! as many.
 //!
-//! Orderings: header `Release` → `Acquire` carries the payload to each reader; a reader's line
+//! **Invariant 1:** the writer touches the slot of post p, and its body, only after it has seen that *every*
+//! reader has given back post p − [`NOTICE_SLOTS`]. **Invariant 2:** a reader touches the slot of post p, and
+//! its body, only after it has seen the header of p. **Invariant 3:** a reader that has read everything has
+//! given back all but less than half a lap, so a writer never waits for one that waits for it.
+//!
+//! Orderings: header `Release` → `Acquire` carries slot and body to each reader; a reader's line
 //! `Release` → `Acquire` carries the permission to overwrite back.
 //!
 //! Nothing here waits: whoever does looks again and again by the governor, with [`token`] for the
@@ -34,10 +38,12 @@ mod writer;
 
 pub use reader::{Noticed, Reader};
 pub use slot::NOTICE_PAYLOAD_BYTES;
+use slot::Ring;
 pub use writer::Writer;
 
 use crate::park::Parker;
 use crate::queue::Slot;
+use crate::queue::body::BodyLine;
 use crate::segment::{LineRef, LineSlice, Segment, SegmentError};
 use crate::{FenceKind, Flag, Line};
 use std::sync::Arc;
@@ -49,9 +55,11 @@ pub const NOTICE_SLOTS: usize = 16;
 #[cfg(loom)]
 pub const NOTICE_SLOTS: usize = 2;
 
-/// Bytes that a notice with so many readers takes in its writer's segment.
-pub const fn bytes(readers: usize) -> usize {
-    Segment::bytes_for::<Slot>(NOTICE_SLOTS) + Segment::bytes_for::<Flag>(readers)
+/// Bytes that a notice with so many readers and body lines of each slot takes in its writer's segment.
+pub const fn bytes(readers: usize, body_lines: usize) -> usize {
+    Segment::bytes_for::<Slot>(NOTICE_SLOTS)
+        + Segment::bytes_for::<BodyLine>(NOTICE_SLOTS * body_lines)
+        + Segment::bytes_for::<Flag>(readers)
 }
 
 /// The token by which a thread waits for a post of notice number `number`, or for a
@@ -68,14 +76,15 @@ pub const fn room_token(number: u32) -> u32 {
 /// The memory of a notice, before it has ends: for processes, each of which makes its own.
 #[derive(Debug)]
 pub struct Parts {
-    ring: LineSlice<Slot>,
+    ring: Ring,
     /// How many posts each reader has given back.
     read: LineSlice<Flag>,
     number: u32,
 }
 
 /// Takes the memory of a notice in `memory`, the writer's. `number` tells it from every other notice
-/// and tally that shares a parker with it.
+/// and tally that shares a parker with it. Posts longer than
+/// [`NOTICE_PAYLOAD_BYTES`] go on in the `body_lines` that each slot has.
 ///
 /// # Errors
 ///
@@ -83,36 +92,46 @@ pub struct Parts {
 ///
 /// # Panics
 ///
-/// If `number` is above 2^28, or there are no readers.
+/// If `number` is above 2^28, there are no readers, or a post would have 64 KiB and more.
 ///
 /// # Examples
 ///
 /// ```
 /// use corecast_wire::{Parker, Line, Segment, fence_kind, notice};
 ///
-/// let memory = Segment::new(notice::bytes(2), None)?;
-/// let parts = notice::parts(0, 2, &memory)?;
+/// let memory = Segment::new(notice::bytes(2, 4), None)?;
+/// let parts = notice::parts(0, (2, 4), &memory)?;
 /// let bells = [Segment::one::<Line<Parker>>(None)?, Segment::one::<Line<Parker>>(None)?];
 /// let mut writer = parts.writer(&bells, fence_kind());
 /// let mut readers = [0, 1].map(|index| parts.reader(index, &bells[0], fence_kind()));
 ///
 /// writer.post(7, b"for all");
+/// writer.post(8, &[1; 300]);
 /// for reader in &mut readers {
 ///     let mut payload = [0; 7];
 ///     assert_eq!(reader.look().map(|noticed| noticed.tag), Some(7));
 ///     reader.take(&mut payload);
 ///     assert_eq!(&payload, b"for all");
+///     let mut long = [0; 300];
+///     reader.take(&mut long);
+///     assert_eq!(long, [1; 300]);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn parts(number: u32, readers: usize, memory: &Arc<Segment>) -> Result<Parts, SegmentError> {
+pub fn parts(
+    number: u32,
+    (readers, body_lines): (usize, usize),
+    memory: &Arc<Segment>,
+) -> Result<Parts, SegmentError> {
     assert!(number <= 1 << 28, "too many notices: {number}");
     assert!(readers > 0, "a notice has readers");
-    Ok(Parts {
-        ring: memory.lines(NOTICE_SLOTS)?,
-        read: memory.lines(readers)?,
-        number,
-    })
+    let ring = Ring::new(
+        memory.lines(NOTICE_SLOTS)?,
+        memory.lines(NOTICE_SLOTS * body_lines)?,
+    );
+    assert!(ring.post_bytes_max() < 1 << 16, "{body_lines} body lines");
+    let read = memory.lines(readers)?;
+    Ok(Parts { ring, read, number })
 }
 
 impl Parts {

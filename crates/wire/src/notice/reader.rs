@@ -1,17 +1,17 @@
 //! The reading ends.
 
 use super::NOTICE_SLOTS;
-use super::slot::{Header, NOTICE_PAYLOAD_BYTES, slot};
+use super::slot::{Header, NOTICE_PAYLOAD_BYTES, Ring};
 use crate::park::Parker;
-use crate::queue::Slot;
-use crate::segment::{LineRef, LineSlice};
+use crate::queue::body;
+use crate::segment::LineRef;
 use crate::sync::order;
 use crate::{FenceKind, Flag, Line};
 
 /// One reader's end of a notice. Not shared: one thread reads here.
 #[derive(Debug)]
 pub struct Reader {
-    ring: LineSlice<Slot>,
+    ring: Ring,
     /// How many posts this reader has given back.
     given_back: LineRef<Flag>,
     writer: LineRef<Line<Parker>>,
@@ -25,7 +25,7 @@ pub struct Reader {
 /// What a post is, besides its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Noticed {
-    /// Bytes of payload. Another process may write what it likes: up to 255.
+    /// Bytes of payload. Another process may write what it likes: up to 65,535.
     pub len: usize,
     /// The writer's tag.
     pub tag: u32,
@@ -37,7 +37,7 @@ const GIVE_BACK_STEP: u64 = NOTICE_SLOTS as u64 / 2;
 
 impl Reader {
     pub(super) fn new(
-        (ring, given_back): (LineSlice<Slot>, LineRef<Flag>),
+        (ring, given_back): (Ring, LineRef<Flag>),
         writer: LineRef<Line<Parker>>,
         room_token: u32,
         fence: FenceKind,
@@ -57,7 +57,7 @@ impl Reader {
     fn header(&self) -> Option<Header> {
         let next = self.read + 1;
         // Acquire: synchronises with the Release in `Writer::post` (Invariant 2).
-        let header = Header(slot(&self.ring, next).header.load(order::notice()));
+        let header = Header(self.ring.slot(next).header.load(order::notice()));
         header.is(next).then_some(header)
     }
 
@@ -74,17 +74,23 @@ impl Reader {
     ///
     /// # Panics
     ///
-    /// If the next post is not there, or `payload` is longer than [`NOTICE_PAYLOAD_BYTES`].
+    /// If the next post is not there, or `payload` is longer than any post.
     ///
     /// # Cost
     ///
-    /// One line read; one written per half lap.
+    /// One line read, and one per 64 bytes beyond 56; one written per half lap.
     #[inline(always)]
     pub fn take(&mut self, payload: &mut [u8]) {
-        let len = payload.len();
-        assert!(len <= NOTICE_PAYLOAD_BYTES, "{len} bytes are no line");
         assert!(self.header().is_some(), "there is no next post");
-        let slot = slot(&self.ring, self.read + 1);
+        let next = self.read + 1;
+        let (payload, rest) = payload.split_at_mut(payload.len().min(NOTICE_PAYLOAD_BYTES));
+        if !rest.is_empty() {
+            // SAFETY: the slot is full (Invariant 2, asserted), which publishes its body, and not given back
+            // by this reader, so the writer does not touch it (Invariant 1).
+            unsafe { body::read(self.ring.body(next), rest) };
+        }
+        let len = payload.len();
+        let slot = self.ring.slot(next);
         // SAFETY: the slot is full (Invariant 2, asserted) and not given back by this reader, so the
         // writer does not touch it (Invariant 1) and others only read; it holds at least `len` bytes,
         // initialised since the segment was mapped; the caller's bytes cannot overlap it.

@@ -1,19 +1,48 @@
-//! The word that says what is in a slot of a notice, which is a queue's but for this word.
+//! The word that says what is in a slot of a notice, which is a queue's but for this word, and where it lies.
 
 use super::NOTICE_SLOTS;
+use crate::LINE_BYTES;
+use crate::queue::body::BodyLine;
 use crate::queue::{SLOT_PAYLOAD_BYTES, Slot};
 use crate::segment::LineSlice;
 
-/// Payload bytes in one post: a line less its header.
+/// Payload bytes in one post without a body: a line less its header.
 pub const NOTICE_PAYLOAD_BYTES: usize = SLOT_PAYLOAD_BYTES;
 
-/// The place of post number `number`, from 1.
-#[inline(always)]
-pub(super) fn slot(ring: &LineSlice<Slot>, number: u64) -> &Slot {
-    &ring[number as usize % NOTICE_SLOTS]
+/// The ring of a notice, as both ends see it.
+#[derive(Clone, Debug)]
+pub(super) struct Ring {
+    slots: LineSlice<Slot>,
+    /// For each slot as many.
+    bodies: LineSlice<BodyLine>,
 }
 
-/// `number:32 | tag:24 | len:8`. A slot holds post `number` exactly when its header says so: what it
+impl Ring {
+    pub(super) fn new(slots: LineSlice<Slot>, bodies: LineSlice<BodyLine>) -> Self {
+        Self { slots, bodies }
+    }
+
+    /// The place of post number `number`, from 1.
+    #[inline(always)]
+    pub(super) fn slot(&self, number: u64) -> &Slot {
+        &self.slots[number as usize % NOTICE_SLOTS]
+    }
+
+    /// Where the rest of post number `number` is, beyond its slot.
+    #[inline(always)]
+    pub(super) fn body(&self, number: u64) -> &[BodyLine] {
+        let lines = self.bodies.len() / NOTICE_SLOTS;
+        &self.bodies[number as usize % NOTICE_SLOTS * lines..][..lines]
+    }
+
+    /// The longest post in bytes.
+    #[inline(always)]
+    pub(super) fn post_bytes_max(&self) -> usize {
+        NOTICE_PAYLOAD_BYTES + self.bodies.len() / NOTICE_SLOTS * LINE_BYTES
+    }
+}
+
+/// `number:24 | tag:24 | len:16`. A slot holds post `number` exactly when its header says so: what it
 /// held before differs by [`NOTICE_SLOTS`], and memory starts as zeros, which no first post is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header(pub(super) u64);
@@ -21,23 +50,23 @@ pub(super) struct Header(pub(super) u64);
 impl Header {
     #[inline(always)]
     pub(super) fn new(number: u64, tag: u32, len: usize) -> Self {
-        debug_assert!(tag < 1 << 24 && len <= NOTICE_PAYLOAD_BYTES);
-        Self(number << 32 | u64::from(tag) << 8 | len as u64)
+        debug_assert!(tag < 1 << 24 && len < 1 << 16);
+        Self(number << 40 | u64::from(tag) << 16 | len as u64)
     }
 
     #[inline(always)]
     pub(super) fn is(self, number: u64) -> bool {
-        self.0 >> 32 == number & 0xFFFF_FFFF
+        self.0 >> 40 == number & 0xFF_FFFF
     }
 
     #[inline(always)]
     pub(super) fn tag(self) -> u32 {
-        (self.0 >> 8) as u32 & 0xFF_FFFF
+        (self.0 >> 16) as u32 & 0xFF_FFFF
     }
 
-    /// Of another process's nonsense up to 255.
+    /// Of another process's nonsense up to 65,535.
     #[inline(always)]
     pub(super) fn len(self) -> usize {
-        self.0 as usize & 0xFF
+        self.0 as usize & 0xFFFF
     }
 }

@@ -1,15 +1,18 @@
 use super::*;
-use crate::{Governor, Policy, fence_kind};
+use crate::{Governor, LINE_BYTES, Policy, fence_kind};
 use std::sync::Arc;
 
 fn bell() -> LineRef<Line<Parker>> {
     Segment::one(None).unwrap()
 }
 
+/// Body lines of a slot.
+const LINES: usize = 5;
+
 /// The ends of a notice, and the governor of each reader, then of the writer.
 fn notice(readers: usize, policy: Policy) -> (Writer, Vec<(Reader, Governor)>, Governor) {
-    let memory = Segment::new(bytes(readers), None).unwrap();
-    let parts = parts(3, readers, &memory).unwrap();
+    let memory = Segment::new(bytes(readers, LINES), None).unwrap();
+    let parts = parts(3, (readers, LINES), &memory).unwrap();
     let bells: Vec<_> = (0..readers).map(|_| bell()).collect();
     let writer = Governor::new(policy, bell());
     let ends = bells.iter().enumerate().map(|(index, bell)| {
@@ -22,7 +25,7 @@ fn notice(readers: usize, policy: Policy) -> (Writer, Vec<(Reader, Governor)>, G
 
 /// What post `number` carries: of every length.
 fn payload(number: u32) -> Vec<u8> {
-    let len = number as usize % (NOTICE_PAYLOAD_BYTES + 1);
+    let len = number as usize % (NOTICE_PAYLOAD_BYTES + LINES * LINE_BYTES + 1);
     (0..len)
         .map(|index| (number as usize + index) as u8)
         .collect()
@@ -85,8 +88,8 @@ fn a_writer_has_room_for_a_lap_before_anybody_reads_and_not_for_more() {
 /// that was not posted.
 #[test]
 fn nonsense_in_the_lines_stays_nonsense() {
-    let memory = Segment::new(bytes(1), None).unwrap();
-    let parts = parts(0, 1, &memory).unwrap();
+    let memory = Segment::new(bytes(1, LINES), None).unwrap();
+    let parts = parts(0, (1, LINES), &memory).unwrap();
     let mut writer = parts.writer(&[bell()], fence_kind());
     let mut reader = parts.reader(0, &bell(), fence_kind());
     let words: Arc<Segment> = memory.clone();
@@ -95,13 +98,24 @@ fn nonsense_in_the_lines_stays_nonsense() {
     for _ in 0..1000 {
         word[0].set(8, rng.u64(..));
         if let Some(noticed) = reader.look() {
-            assert!(noticed.len <= 255);
+            assert!(noticed.len <= 65_535);
         }
     }
     // As if the next post were there, with an odd length.
-    word[0].set(8, 1 << 32 | 5 << 8 | 255);
-    assert_eq!(reader.look(), Some(Noticed { len: 255, tag: 5 }));
-    let mut all = [0; NOTICE_PAYLOAD_BYTES];
+    word[0].set(8, 1 << 40 | 5 << 16 | 65_535);
+    assert_eq!(
+        reader.look(),
+        Some(Noticed {
+            len: 65_535,
+            tag: 5
+        })
+    );
+    let longest = writer.post_bytes_max();
+    assert_eq!(longest, NOTICE_PAYLOAD_BYTES + LINES * LINE_BYTES);
+    let mut beyond = vec![0; longest + 1];
+    let taken = std::panic::AssertUnwindSafe(|| reader.take(&mut beyond));
+    assert!(std::panic::catch_unwind(taken).is_err());
+    let mut all = vec![0; longest];
     reader.take(&mut all);
     // A reader that says that it has read what was never posted frees no more than there is.
     parts.read[0].raise(u64::MAX);

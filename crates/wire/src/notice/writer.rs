@@ -1,9 +1,9 @@
 //! The writing end.
 
 use super::NOTICE_SLOTS;
-use super::slot::{Header, NOTICE_PAYLOAD_BYTES, slot};
+use super::slot::{Header, NOTICE_PAYLOAD_BYTES, Ring};
 use crate::park::Parker;
-use crate::queue::{Slot, TAG_MAX};
+use crate::queue::{TAG_MAX, body};
 use crate::segment::{LineRef, LineSlice};
 use crate::sync::{mutated, order};
 use crate::{FenceKind, Flag, Line};
@@ -11,7 +11,7 @@ use crate::{FenceKind, Flag, Line};
 /// The writing end of a notice. Not shared: one thread writes.
 #[derive(Debug)]
 pub struct Writer {
-    ring: LineSlice<Slot>,
+    ring: Ring,
     read: LineSlice<Flag>,
     bells: Box<[LineRef<Line<Parker>>]>,
     /// Posts so far.
@@ -24,7 +24,7 @@ pub struct Writer {
 
 impl Writer {
     pub(super) fn new(
-        (ring, read): (LineSlice<Slot>, LineSlice<Flag>),
+        (ring, read): (Ring, LineSlice<Flag>),
         bells: Box<[LineRef<Line<Parker>>]>,
         token: u32,
         fence: FenceKind,
@@ -43,6 +43,12 @@ impl Writer {
     /// Number of readers.
     pub fn readers(&self) -> usize {
         self.bells.len()
+    }
+
+    /// The longest post in bytes.
+    #[inline]
+    pub fn post_bytes_max(&self) -> usize {
+        self.ring.post_bytes_max()
     }
 
     /// A reader that has not given back the slot of the next post; `None` if there is room.
@@ -85,24 +91,30 @@ impl Writer {
     /// # Panics
     ///
     /// If some reader [holds](Self::holder) its slot, `payload` is longer than
-    /// [`NOTICE_PAYLOAD_BYTES`], or `tag` above [`TAG_MAX`].
+    /// [`post_bytes_max`](Self::post_bytes_max), or `tag` above [`TAG_MAX`].
     ///
     /// # Cost
     ///
-    /// One line written; one load for each reader, of a line that is shared while it runs.
+    /// One line written, and one per 64 bytes beyond 56; one load for each reader, of a line that is shared while it runs.
     #[inline(always)]
     pub fn post(&mut self, tag: u32, payload: &[u8]) {
         let len = payload.len();
-        assert!(len <= NOTICE_PAYLOAD_BYTES, "{len} bytes are no line");
         assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
         assert!(self.holder().is_none(), "a reader holds the line");
         self.posted += 1;
-        let slot = slot(&self.ring, self.posted);
+        let (first, rest) = payload.split_at(len.min(NOTICE_PAYLOAD_BYTES));
+        if !rest.is_empty() {
+            assert!(len <= self.post_bytes_max(), "{len} bytes are no post");
+            // SAFETY: every reader has given the slot back, and with it its body (Invariant 1, asserted); the
+            // header that publishes both comes last.
+            unsafe { body::write(self.ring.body(self.posted), rest) };
+        }
+        let slot = self.ring.slot(self.posted);
         // SAFETY: every reader has given the slot back (Invariant 1, asserted) and the post is not
-        // published yet, so nobody else touches the payload, which holds at least `len` bytes; the
-        // caller's bytes cannot overlap it.
+        // published yet, so nobody else touches the payload, which holds at least as many bytes;
+        // the caller's bytes cannot overlap it.
         slot.payload.with_mut(|to| unsafe {
-            core::ptr::copy_nonoverlapping(payload.as_ptr(), to.cast::<u8>(), len);
+            core::ptr::copy_nonoverlapping(first.as_ptr(), to.cast::<u8>(), first.len());
         });
         let header = Header::new(self.posted, tag, len);
         // Release: synchronises with the Acquire in `Reader::look` (Invariant 2).

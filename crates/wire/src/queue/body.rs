@@ -1,5 +1,5 @@
-//! The rest of messages that are longer than a slot: lines without headers, one after another, so that
-//! the whole of it is one copy.
+//! The rest of messages, and of posts, that are longer than a slot: lines without headers, one after
+//! another, so that the whole of it is one copy.
 
 use super::header::SLOT_PAYLOAD_BYTES;
 use crate::LINE_BYTES;
@@ -45,12 +45,13 @@ pub const fn body_lines_for(len: usize) -> u64 {
 /// One line of a body.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
-pub(super) struct BodyLine(UnsafeCell<Words>);
+pub(crate) struct BodyLine(UnsafeCell<Words>);
 
 type Words = [u64; LINE_BYTES / 8];
 
-// SAFETY: plain integers, accessed by the sender alone from when the receiver has given the line back
-// until the slot of its message is published, then by the receiver alone (queue Invariants 1 and 2).
+// SAFETY: plain integers, written by the sender alone from when all receivers have given the line back
+// until the slot of its message is published, then only read by these (Invariants 1 and 2 of queues and of
+// notices).
 unsafe impl Sync for BodyLine {}
 // SAFETY: plain integers.
 unsafe impl Send for BodyLine {}
@@ -94,11 +95,9 @@ impl Body {
     ///
     /// Those lines are free (Invariant 1), and not published before this returns.
     pub(super) unsafe fn write(&mut self, bytes: &[u8]) {
-        self.each_run(bytes.len(), |run, to| {
-            let from = &bytes[run];
-            // SAFETY: as the caller promises nobody else touches these lines; `each_run` gives room for
-            // the run; the bytes are the caller's and cannot overlap it.
-            unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
+        self.each_run(bytes.len(), |run, lines| {
+            // SAFETY: as the caller promises.
+            unsafe { write(lines, &bytes[run]) };
         });
     }
 
@@ -108,41 +107,84 @@ impl Body {
     ///
     /// The message that has them was seen (Invariant 2) and they were not given back since.
     pub(super) unsafe fn read(&mut self, buffer: &mut [u8]) {
-        self.each_run(buffer.len(), |run, from| {
-            let to = &mut buffer[run];
-            // SAFETY: as the caller promises nobody writes these lines, which hold initialised bytes since
-            // the segment was mapped; `each_run` gives the run's; the buffer is the caller's.
-            unsafe { core::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len()) };
+        self.each_run(buffer.len(), |run, lines| {
+            // SAFETY: as the caller promises.
+            unsafe { read(lines, &mut buffer[run]) };
         });
     }
 
-    /// Calls `copy` with ranges of `len` bytes, and where each is in the next lines: mostly one, two at the
+    /// Calls `copy` with ranges of `len` bytes, and the lines from where each is on: mostly once, twice at the
     /// end of the ring. Goes on by the lines.
-    #[cfg(not(loom))]
     #[inline(always)]
-    fn each_run(&mut self, len: usize, mut copy: impl FnMut(core::ops::Range<usize>, *mut u8)) {
+    fn each_run(&mut self, len: usize, mut copy: impl FnMut(core::ops::Range<usize>, &[BodyLine])) {
         let mut start = 0;
         // More than twice only if another process wrote nonsense, which must not lead out of the ring.
         while start < len {
             let place = self.place();
             let end = len.min(start + (self.lines.len() - place) * LINE_BYTES);
-            // Of the slice, not of a line, so it is good for all lines from `place` on; cells lie inside.
-            let first = self.lines[place..].as_ptr();
-            copy(start..end, first.cast::<u8>().cast_mut());
+            copy(start..end, &self.lines[place..]);
             self.next += (end - start).div_ceil(LINE_BYTES) as u64;
             start = end;
         }
     }
+}
 
-    /// The same, line by line: a model watches each.
+/// Writes `bytes` to `lines`, from the first one on.
+///
+/// # Panics
+///
+/// If there are not enough lines.
+///
+/// # Safety
+///
+/// Nobody else touches these lines meanwhile.
+#[inline(always)]
+pub(crate) unsafe fn write(lines: &[BodyLine], bytes: &[u8]) {
+    let lines = &lines[..bytes.len().div_ceil(LINE_BYTES)];
+    #[cfg(not(loom))]
+    {
+        let to = lines.as_ptr().cast::<u8>().cast_mut();
+        // SAFETY: the pointer is of the slice, so good for all of its lines, which are cells and have room for
+        // the bytes (sliced above); nobody else touches them, as the caller promises, so neither can the
+        // caller's bytes overlap them.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+    }
+    // Line by line: a model watches each.
     #[cfg(loom)]
-    fn each_run(&mut self, len: usize, mut copy: impl FnMut(core::ops::Range<usize>, *mut u8)) {
-        for start in (0..len).step_by(LINE_BYTES) {
-            let end = len.min(start + LINE_BYTES);
-            let line = &self.lines[self.place()];
-            line.0.with_mut(|words| copy(start..end, words.cast()));
-            self.next += 1;
-        }
+    for (line, bytes) in lines.iter().zip(bytes.chunks(LINE_BYTES)) {
+        // SAFETY: as above, within one line.
+        line.0.with_mut(|to| unsafe {
+            core::ptr::copy_nonoverlapping(bytes.as_ptr(), to.cast(), bytes.len());
+        });
+    }
+}
+
+/// Reads `lines` to `buffer`, from the first one on.
+///
+/// # Panics
+///
+/// If there are not enough lines.
+///
+/// # Safety
+///
+/// Nobody writes these lines meanwhile.
+#[inline(always)]
+pub(crate) unsafe fn read(lines: &[BodyLine], buffer: &mut [u8]) {
+    let lines = &lines[..buffer.len().div_ceil(LINE_BYTES)];
+    #[cfg(not(loom))]
+    {
+        let from = lines.as_ptr().cast::<u8>();
+        // SAFETY: the pointer is of the slice, so good for all of its lines, which have as many bytes (sliced
+        // above), initialised since the segment was mapped; nobody writes them, as the caller promises; the
+        // buffer is the caller's alone.
+        unsafe { core::ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), buffer.len()) };
+    }
+    #[cfg(loom)]
+    for (line, bytes) in lines.iter().zip(buffer.chunks_mut(LINE_BYTES)) {
+        // SAFETY: as above, within one line.
+        line.0.with(|from| unsafe {
+            core::ptr::copy_nonoverlapping(from.cast(), bytes.as_mut_ptr(), bytes.len());
+        });
     }
 }
 

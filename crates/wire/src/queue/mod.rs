@@ -40,7 +40,7 @@
 //! | 2,048 | 0.95 | 0.7 | 1.3 | 0.8 |
 //! | 4,096 | 1.2 | 1.1 | 1.7 | 1.1 |
 
-mod body;
+pub(crate) mod body;
 mod header;
 mod pair;
 mod receiver;

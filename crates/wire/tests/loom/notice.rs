@@ -3,7 +3,7 @@
 
 use super::{SLEEP, check};
 use corecast_wire::mutant::Mutant;
-use corecast_wire::notice::{self, Reader, Writer};
+use corecast_wire::notice::{self, NOTICE_PAYLOAD_BYTES, Reader, Writer};
 use corecast_wire::{FenceKind, Governor, Line, LineRef, Parker, Policy, Segment, Tally};
 use loom::cell::UnsafeCell;
 use loom::thread;
@@ -14,8 +14,8 @@ const KIND: FenceKind = FenceKind::Symmetric;
 type Ends = (Writer, Governor, Vec<(Reader, Governor)>);
 
 fn ends(readers: usize) -> Ends {
-    let memory = Segment::new(notice::bytes(readers), None).unwrap();
-    let parts = notice::parts(1, readers, &memory).unwrap();
+    let memory = Segment::new(notice::bytes(readers, 1), None).unwrap();
+    let parts = notice::parts(1, (readers, 1), &memory).unwrap();
     let bell = || -> LineRef<Line<Parker>> { Segment::one(None).unwrap() };
     let bells: Vec<_> = (0..readers).map(|_| bell()).collect();
     let governor = |bell: &LineRef<_>| Governor::new(Policy::PARK, LineRef::clone(bell));
@@ -31,19 +31,22 @@ fn ends(readers: usize) -> Ends {
     (parts.writer(&bells, KIND), writer, ends)
 }
 
-/// A post whose payload is its tag.
+/// Bytes of a post that has a line of body.
+const LONG: usize = NOTICE_PAYLOAD_BYTES + 8;
+
+/// A post whose payload is its tag, again and again: in its slot, and in the body.
 fn post(writer: &mut Writer, value: u32) {
-    writer.post(value, &u64::from(value).to_ne_bytes());
+    writer.post(value, &[value as u8; LONG]);
 }
 
 fn take(reader: &mut Reader, expected: u32) {
-    let mut payload = [0; 8];
+    let mut payload = [0; LONG];
     assert_eq!(
         reader.look().map(|noticed| (noticed.tag, noticed.len)),
-        Some((expected, 8))
+        Some((expected, LONG))
     );
     reader.take(&mut payload);
-    assert_eq!(u64::from_ne_bytes(payload), u64::from(expected));
+    assert_eq!(payload, [expected as u8; LONG]);
 }
 
 /// Polling ends, no parking: three posts through two slots, so that one is used again.
