@@ -9,7 +9,7 @@ use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::fabric::{Setting, predict};
 use corecast_sim::machine::pairs;
 use corecast_sim::measured::Measured;
-use corecast_sim::symbolic::{Analysis, Bounds, Reading, Seats, record_job};
+use corecast_sim::symbolic::{OnParts, record_job};
 
 /// Most ranks for which there are bounds: these take time by the square of the transfers.
 pub(crate) const BOUNDED_RANKS_MAX: usize = 64;
@@ -21,7 +21,6 @@ pub(crate) struct Forecaster {
     measured: Option<Measured>,
     name: String,
     costs: CostModel,
-    places: Vec<Place>,
 }
 
 impl Forecaster {
@@ -53,7 +52,7 @@ impl Forecaster {
         let measured = match file.messages() {
             Some(messages) => {
                 let messages = messages.subset(&at);
-                Some(Measured::new(&name, &costs, &messages, places.clone())?)
+                Some(Measured::new(&name, &costs, &messages, places)?)
             }
             None => None,
         };
@@ -61,7 +60,6 @@ impl Forecaster {
             measured,
             name,
             costs,
-            places,
         }))
     }
 
@@ -82,16 +80,20 @@ impl Forecaster {
         let (bounds, simulated) = match &self.measured {
             Some(measured) => (measured.bounds(&job), measured.latency(&cores, &job)?),
             None => {
-                let seats = Seats::of_model(&self.costs, self.places.clone());
-                let bounds = bounds(&job, &seats);
                 let machine = pairs::machine(&self.name, &self.costs);
+                let bounds = record_job(&job)
+                    .ok()
+                    .map(|graph| OnParts::new(&machine, &cores).bounds(&graph))
+                    .transpose()?;
                 let found = predict(&machine, &cores, &job, &Setting::default())?;
                 (bounds, found.latency)
             }
         };
         Ok(Forecast {
             t_min_ns: bounds.map(|bounds| bounds.t_min),
-            t_max_ns: bounds.map(|bounds| bounds.t_max),
+            t_max_ns: bounds
+                .map(|bounds| bounds.t_max)
+                .filter(|t_max| t_max.is_finite()),
             simulated_ns: simulated,
         })
     }
@@ -123,12 +125,6 @@ impl Forecaster {
     }
 }
 
-/// Bounds of a call that is repeated; nothing of calls that the symbolic model cannot follow.
-pub(crate) fn bounds(job: &Job, seats: &Seats) -> Option<Bounds> {
-    let graph = record_job(job).ok()?;
-    Some(Analysis::new(&graph, seats, &Reading::repeated()).bounds())
-}
-
 /// The call of these plans, with blocks of `size` bytes.
 ///
 /// # Errors
@@ -150,15 +146,9 @@ pub(crate) fn job(
 
 /// What a rank brings, or the root of a scatter for all, with blocks of `size`.
 fn bytes(collective: Collective, size: usize, n: usize) -> Result<usize> {
-    use Collective::{Alltoall, Barrier, ReduceScatter, Scatter};
-    let blocks = match collective {
-        Barrier => 0,
-        Alltoall | ReduceScatter | Scatter => n,
-        _ => 1,
-    };
     let most = 1 << 30;
     let bytes = size
-        .checked_mul(blocks)
+        .checked_mul(collective.blocks(n))
         .filter(|bytes| bytes.checked_mul(n).is_some_and(|all| all <= most));
     bytes.with_context(|| {
         format!(

@@ -24,6 +24,7 @@ use crate::tree::Tree;
 
 pub use chain::{Moment, critical_chain};
 use view::View;
+pub use xml::escaped;
 
 /// A tree or two with all that their pictures show.
 ///

@@ -2,68 +2,183 @@
 //!
 //! ```text
 //! cargo run --release -p corecast-sim --example figures
+//! cargo run --release -p corecast-sim --example figures -- collectives-64
 //! ```
+//!
+//! With names, only what they begin is run: `broadcast`, `micro`, `collectives-64`,
+//! `collectives-4096`.
 
 use corecast_coll::Plans;
-use corecast_sim::drive::{Call, Collective, Job};
-use corecast_sim::engine::{Cpu, Options, Setup, run};
-use corecast_sim::fabric::{Setting, predict};
+use corecast_sim::drive::{Call, CallError, Collective, Job};
+use corecast_sim::engine::{Cpu, Options, Outcome, Setup, SimError, run};
+use corecast_sim::fabric::{Setting, SimFabric, Team, predict};
 use corecast_sim::machine::known;
 use corecast_sim::memory::LineId;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Every rank works on its own lines, but for every `every`-th operation, which is on one that all use.
-    for every in [1, 4, 16, 1000] {
-        let rounds = 100_000;
-        let cores: Vec<usize> = (0..16).collect();
-        let start = on_cpu();
-        let body = move |cpu: &mut Cpu<'_>, &first: &LineId| {
-            let own = cpu.rank() * 8;
-            for round in 0..rounds {
-                let away = round % every == 0;
-                let line = first.offset(if away { 128 } else { own } + round % 8);
-                match round % 3 {
-                    0 => cpu.store(line, 1),
-                    _ => _ = cpu.load(line),
-                }
-            }
-        };
-        let setup = |setup: &mut Setup<'_>| setup.allocate(0, 136);
-        let options = Options::default();
-        let outcome = run(&known::mesh(4, 4), &cores, &options, setup, body)?;
-        let seconds = on_cpu() - start;
-        let (hits, misses) = outcome
-            .counts
-            .cores
-            .iter()
-            .fold((0, 0), |(hits, misses), core| {
-                (hits + core.hits, misses + core.misses)
-            });
-        println!(
-            "line operations: {:.2} million/s, of which {:.0} % miss",
-            (hits + misses) as f64 / seconds / 1e6,
-            100.0 * misses as f64 / (hits + misses) as f64
-        );
+type Failed = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failed> {
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = |name: &str| asked.is_empty() || asked.iter().any(|one| name.starts_with(one));
+    // First, as the most memory that a process had is what it is asked for.
+    if wanted("broadcast") {
+        [8, 16, 32, 64].into_iter().try_for_each(broadcast)?;
     }
-    for side in [8, 16, 32, 64] {
-        let n = side * side;
-        let before = resident_bytes();
-        let tree = corecast_plan::patterns::knomial(n, 0, 2);
-        let job = Job::new(
-            &Call::new(Collective::Broadcast, "messages", 0, 8)?,
-            &Plans::of_tree(&tree),
-        )?;
-        let cores: Vec<usize> = (0..n).collect();
-        let start = on_cpu();
-        let found = predict(&known::mesh(side, side), &cores, &job, &Setting::default())?;
-        println!(
-            "broadcast on {n} cores: {:.3} s, {} cycles, {:.1} KiB a rank",
-            on_cpu() - start,
-            found.latency,
-            (peak_bytes() - before) as f64 / n as f64 / 1024.0
-        );
+    if wanted("micro") {
+        [1, 4, 16, 1000].into_iter().try_for_each(micro)?;
+    }
+    for side in [8, 64] {
+        if wanted(&format!("collectives-{}", side * side)) {
+            collectives(side)?;
+        }
     }
     Ok(())
+}
+
+/// Sixteen ranks, each on its own lines, but for every `every`-th operation, which is on one that all use.
+fn micro(every: usize) -> Result<(), SimError> {
+    let rounds = 100_000;
+    let cores: Vec<usize> = (0..16).collect();
+    let body = move |cpu: &mut Cpu<'_>, &first: &LineId| {
+        let own = cpu.rank() * 8;
+        for round in 0..rounds {
+            let away = round % every == 0;
+            let line = first.offset(if away { 128 } else { own } + round % 8);
+            match round % 3 {
+                0 => cpu.store(line, 1),
+                _ => _ = cpu.load(line),
+            }
+        }
+    };
+    let setup = |setup: &mut Setup<'_>| setup.allocate(0, 136);
+    let start = on_cpu();
+    let outcome = run(&known::mesh(4, 4), &cores, &Options::default(), setup, body)?;
+    report("micro", &Tally::of(&outcome, on_cpu() - start));
+    Ok(())
+}
+
+/// Calls in a row on a square mesh, of what a team of so many would make: short data, and longer ones.
+fn collectives(side: usize) -> Result<(), Failed> {
+    use Collective::{Allgather, Allreduce, Alltoall, Barrier, Broadcast, Reduce, Scan};
+    let n = side * side;
+    let name = format!("collectives-{n}");
+    let mut all = vec![(Barrier, 0), (Broadcast, 8), (Reduce, 8), (Allreduce, 8)];
+    all.extend([(Broadcast, 1024), (Reduce, 1024), (Allreduce, 1024)]);
+    // Every rank with every other one: too much for thousands.
+    if n <= 64 {
+        all.extend([(Broadcast, 65_536), (Reduce, 65_536), (Allreduce, 65_536)]);
+        all.extend([(Allgather, 8), (Alltoall, 4096), (Scan, 8)]);
+    }
+    let tree = corecast_plan::patterns::knomial(n, 0, 2);
+    let mut sum = Tally::default();
+    for (collective, bytes) in all {
+        let job = job(
+            collective,
+            collective.usual_algorithm(n, bytes),
+            bytes,
+            &tree,
+        )?;
+        let tally = in_a_row(side, &job, calls(n, bytes))?;
+        report(&format!("{name}, {}", job.call()), &tally);
+        sum = sum.and(&tally);
+    }
+    report(&format!("{name}, all"), &sum);
+    Ok(())
+}
+
+/// So many that each takes its part of a second.
+fn calls(n: usize, bytes: usize) -> usize {
+    (1_000_000 / n / (16 + bytes / 8)).clamp(2, 200)
+}
+
+fn job(
+    collective: Collective,
+    algorithm: &str,
+    bytes: usize,
+    tree: &corecast_plan::Tree,
+) -> Result<Job, CallError> {
+    let call = Call::new(collective, algorithm, 0, bytes)?;
+    Job::new(&call, &Plans::of_tree(tree))
+}
+
+fn in_a_row(side: usize, job: &Job, calls: usize) -> Result<Tally, SimError> {
+    let machine = known::mesh(side, side);
+    let cores: Vec<usize> = (0..side * side).collect();
+    let (team, combine_bytes) = (Team::new(&cores, job.groups()), machine.costs.combine_bytes);
+    let job = std::rc::Rc::new(job.clone());
+    let start = on_cpu();
+    let body = move |cpu: &mut Cpu<'_>, (): &()| {
+        let mut fabric = SimFabric::new(cpu, &team, combine_bytes);
+        let combine = fabric.combine();
+        for _ in 0..calls {
+            fabric.begin();
+            let Ok(_) = job.run(&mut fabric, &combine);
+        }
+    };
+    let outcome = run(&machine, &cores, &Options::default(), |_| (), body)?;
+    Ok(Tally::of(&outcome, on_cpu() - start))
+}
+
+/// A lone broadcast with one call before it.
+fn broadcast(side: usize) -> Result<(), Failed> {
+    let n = side * side;
+    let before = status("VmRSS");
+    let tree = corecast_plan::patterns::knomial(n, 0, 2);
+    let job = job(Collective::Broadcast, "messages", 8, &tree)?;
+    let cores: Vec<usize> = (0..n).collect();
+    let start = on_cpu();
+    let found = predict(&known::mesh(side, side), &cores, &job, &Setting::default())?;
+    println!(
+        "broadcast on {n} cores: {:.3} s, {} cycles, {:.1} KiB a rank",
+        on_cpu() - start,
+        found.latency,
+        (status("VmHWM") - before) as f64 / n as f64 / 1024.0
+    );
+    Ok(())
+}
+
+/// Line operations, and the seconds that they took.
+#[derive(Default)]
+struct Tally {
+    hits: u64,
+    misses: u64,
+    /// Turns at caches, directories, links and memories.
+    bookings: u64,
+    seconds: f64,
+}
+
+impl Tally {
+    fn of<R>(outcome: &Outcome<R>, seconds: f64) -> Self {
+        let cores = &outcome.counts.cores;
+        Self {
+            hits: cores.iter().map(|core| core.hits).sum(),
+            misses: cores.iter().map(|core| core.misses).sum(),
+            bookings: outcome.servers.iter().map(|server| server.served).sum(),
+            seconds,
+        }
+    }
+
+    fn and(&self, other: &Self) -> Self {
+        Self {
+            hits: self.hits + other.hits,
+            misses: self.misses + other.misses,
+            bookings: self.bookings + other.bookings,
+            seconds: self.seconds + other.seconds,
+        }
+    }
+}
+
+fn report(what: &str, tally: &Tally) {
+    let all = (tally.hits + tally.misses) as f64;
+    println!(
+        "{what}: {:.2} million line operations/s, {:.0} % miss, {:.1} bookings each, \
+         {:.1} million bookings/s, {all:.0} in {:.2} s",
+        all / tally.seconds / 1e6,
+        100.0 * tally.misses as f64 / all,
+        tally.bookings as f64 / all,
+        tally.bookings as f64 / tally.seconds / 1e6,
+        tally.seconds
+    );
 }
 
 /// Seconds for which this process had a processor, so that others do not count.
@@ -85,12 +200,4 @@ fn status(name: &str) -> u64 {
         .and_then(|number| number.parse::<u64>().ok())
         .unwrap_or(0)
         * 1024
-}
-
-fn resident_bytes() -> u64 {
-    status("VmRSS")
-}
-
-fn peak_bytes() -> u64 {
-    status("VmHWM")
 }

@@ -20,8 +20,14 @@ pub(super) fn begin(width: f64, height: f64, title: &str) -> String {
     out
 }
 
-/// Text inside of an element or attribute.
-pub(super) fn escaped(text: &str) -> String {
+/// Text as it stands inside of an element or attribute of XML, or of a label in DOT.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(corecast_plan::draw::escaped("a < \"b\""), "a &lt; &quot;b&quot;");
+/// ```
+pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

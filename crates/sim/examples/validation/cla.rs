@@ -3,6 +3,7 @@
 use crate::curves::{Curve, Point, ROUNDING, Which, curves};
 use crate::plot::{self, Labels, Panel, Pen};
 use crate::report::{Part, table};
+use plotters::style::RGBColor;
 
 impl Curve {
     /// Least and greatest of a ratio over all counts.
@@ -64,9 +65,9 @@ impl Curve {
 }
 
 const PENS: [(Pen, &str); 3] = [
-    (Pen::Line("#2b6cb0"), "simulated"),
-    (Pen::Dashes("#718096"), "T_min as published"),
-    (Pen::Dots("#718096"), "T_max as published"),
+    (Pen::Line(RGBColor(43, 108, 176)), "simulated"),
+    (Pen::Thin(RGBColor(56, 161, 105)), "T_min as published"),
+    (Pen::Thin(RGBColor(221, 107, 32)), "T_max as published"),
 ];
 
 const HEADS: [&str; 7] = [

@@ -74,13 +74,9 @@ fn row(race: &Value) -> Row {
 
 /// What two ranks run: there is one tree of two.
 fn job(operation: Collective, entry: &str, block: usize) -> Job {
-    use Collective::{Alltoall, ReduceScatter, Scatter};
     let tree = patterns::sequential(2, 0);
     let mut plans = Plans::of_tree(&tree);
-    let bytes = match operation {
-        Alltoall | ReduceScatter | Scatter => 2 * block,
-        _ => block,
-    };
+    let bytes = block * operation.blocks(2);
     let algorithm = match (operation, entry) {
         (Collective::Barrier, name) if name.starts_with("corecast dissemination") => {
             let rounds = BarrierPlan::Rounds(Rounds::dissemination(2, 2));

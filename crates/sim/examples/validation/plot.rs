@@ -1,21 +1,19 @@
 //! Curves as SVG: small pictures beside each other, each with its own axes.
 
-use std::fmt::Write;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-const WIDTH: f64 = 250.0;
-const HEIGHT: f64 = 150.0;
-const LEFT: f64 = 52.0;
-const TOP: f64 = 26.0;
-const RIGHT: f64 = 14.0;
-const BOTTOM: f64 = 34.0;
-const HEAD: f64 = 44.0;
+/// Of a small picture, in pixels.
+const SIZE: (u32, u32) = (320, 220);
+/// Height of what is above all of them.
+const HEAD: u32 = 48;
 
 /// How a curve looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pen {
-    Line(&'static str),
-    Dashes(&'static str),
-    Dots(&'static str),
+    Line(RGBColor),
+    Thin(RGBColor),
+    Points(RGBColor),
 }
 
 /// A curve: points by x.
@@ -43,7 +41,7 @@ impl Panel {
     }
 }
 
-/// What is above and below all pictures.
+/// What is above and beside all pictures.
 pub(crate) struct Labels<'a> {
     pub(crate) title: &'a str,
     /// What the pens mean.
@@ -52,144 +50,102 @@ pub(crate) struct Labels<'a> {
     pub(crate) y: &'a str,
 }
 
+type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+
 /// Pictures in rows of so many.
 pub(crate) fn panels(labels: &Labels<'_>, columns: usize, panels: &[Panel]) -> String {
-    let (wide, high) = (LEFT + WIDTH + RIGHT, TOP + HEIGHT + BOTTOM);
     let rows = panels.len().div_ceil(columns);
-    let (width, height) = (wide * columns as f64, HEAD + high * rows as f64);
-    let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"sans-serif\" font-size=\"10\">\n\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
-         <text x=\"8\" y=\"18\" font-size=\"13\">{}</text>\n",
-        escaped(labels.title)
-    );
-    let mut x = 8.0;
-    for &(pen, name) in labels.legend {
-        let _ = writeln!(
-            text,
-            "<path d=\"M{x} 33h24\" {}/><text x=\"{}\" y=\"36\">{}</text>",
-            stroke(pen),
-            x + 28.0,
-            escaped(name)
-        );
-        x += 44.0 + 6.0 * name.chars().count() as f64;
+    let size = (SIZE.0 * columns as u32, HEAD + SIZE.1 * rows as u32);
+    let mut text = String::new();
+    draw_all(&mut text, size, (rows, columns), labels, panels).expect("a string takes all");
+    if !text.ends_with('\n') {
+        text.push('\n');
     }
-    for (index, panel) in panels.iter().enumerate() {
-        let (column, row) = (index % columns, index / columns);
-        let corner = (wide * column as f64 + LEFT, HEAD + high * row as f64 + TOP);
-        draw(&mut text, panel, corner, labels);
-    }
-    text.push_str("</svg>\n");
     text
 }
 
-fn draw(text: &mut String, panel: &Panel, (left, top): (f64, f64), labels: &Labels<'_>) {
-    let least = |(a, b): (f64, f64), (x, y): (f64, f64)| (a.min(x), b.max(y));
-    let (first, highest) = panel.points().fold((f64::INFINITY, 0.0), least);
+fn draw_all(
+    text: &mut String,
+    size: (u32, u32),
+    places: (usize, usize),
+    labels: &Labels<'_>,
+    panels: &[Panel],
+) -> Drawn {
+    let all = SVGBackend::with_string(text, size).into_drawing_area();
+    all.fill(&WHITE)?;
+    let (head, body) = all.split_vertically(HEAD);
+    head.draw_text(labels.title, &font(14), (8, 6))?;
+    let mut x = 8;
+    for &(pen, name) in labels.legend {
+        let way = [(x, 36), (x + 12, 36), (x + 24, 36)];
+        match pen {
+            Pen::Points(colour) => head.draw(&Circle::new(way[1], 2, colour.filled()))?,
+            Pen::Line(_) | Pen::Thin(_) => head.draw(&PathElement::new(way, stroke(pen)))?,
+        }
+        head.draw_text(name, &font(11), (x + 30, 30))?;
+        x += 48 + 6 * name.chars().count() as i32;
+    }
+    for (area, panel) in body.split_evenly(places).iter().zip(panels) {
+        draw(area, panel, labels)?;
+    }
+    all.present()?;
+    Ok(())
+}
+
+fn draw(area: &Area<'_>, panel: &Panel, labels: &Labels<'_>) -> Drawn {
+    let wider = |(a, b): (f64, f64), (x, y): (f64, f64)| (a.min(x), b.max(y));
+    let (first, highest) = panel.points().fold((f64::INFINITY, 0.0), wider);
     let last = panel.points().map(|(x, _)| x).fold(first, f64::max);
-    let (x_step, y_step) = (step(last - first, 6.0), step(highest, 4.0));
-    let scale = |(x, y): (f64, f64)| {
-        let along = (x - first) / (last - first).max(1e-9);
-        (
-            left + along * WIDTH,
-            top + HEIGHT - y / highest.max(1e-9) * HEIGHT,
-        )
-    };
-    let _ = writeln!(
-        text,
-        "<text x=\"{left}\" y=\"{}\" font-size=\"11\">{}</text>",
-        top - 8.0,
-        escaped(&panel.title)
-    );
-    let mut mark = 0.0;
-    while mark <= highest {
-        let (_, y) = scale((first, mark));
-        let _ = writeln!(
-            text,
-            "<path d=\"M{left} {y:.1}h{WIDTH}\" stroke=\"#e2e8f0\"/>\
-             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{mark}</text>",
-            left - 4.0,
-            y + 3.0
-        );
-        mark += y_step;
-    }
-    let mut mark = (first / x_step).ceil() * x_step;
-    while mark <= last {
-        let (x, _) = scale((mark, 0.0));
-        let _ = writeln!(
-            text,
-            "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{mark}</text>",
-            top + HEIGHT + 13.0
-        );
-        mark += x_step;
-    }
+    let mut chart = ChartBuilder::on(area)
+        .caption(&panel.title, font(12))
+        .margin_right(14)
+        .margin_left(4)
+        .x_label_area_size(34)
+        .y_label_area_size(52)
+        .build_cartesian_2d(first..last, 0.0..1.05 * highest)?;
+    let y_digits = usize::from(highest < 10.0);
+    chart
+        .configure_mesh()
+        .x_labels(7)
+        .y_labels(5)
+        .disable_x_mesh()
+        .max_light_lines(0)
+        .bold_line_style(RGBColor(226, 232, 240))
+        .axis_style(RGBColor(113, 128, 150))
+        .label_style(font(10))
+        .axis_desc_style(font(10))
+        .x_desc(labels.x)
+        .y_desc(labels.y)
+        .x_label_formatter(&|x| format!("{x:.0}"))
+        .y_label_formatter(&|y| format!("{y:.y_digits$}"))
+        .draw()?;
     if let Some([low, high]) = &panel.band {
-        let there = low.iter().copied().map(scale);
-        let back = high.iter().rev().copied().map(scale);
-        let way: Vec<String> = there
-            .chain(back)
-            .map(|(x, y)| format!("{x:.1},{y:.1}"))
-            .collect();
-        let _ = writeln!(
-            text,
-            "<polygon points=\"{}\" fill=\"#edf2f7\"/>",
-            way.join(" ")
-        );
+        let way: Vec<_> = low.iter().chain(high.iter().rev()).copied().collect();
+        let grey = RGBColor(237, 242, 247);
+        chart.draw_series([Polygon::new(way, grey.filled())])?;
     }
     for curve in &panel.curves {
-        let way: Vec<String> = curve
-            .points
-            .iter()
-            .map(|&point| scale(point))
-            .map(|(x, y)| format!("{x:.1},{y:.1}"))
-            .collect();
-        let _ = writeln!(
-            text,
-            "<polyline points=\"{}\" {}/>",
-            way.join(" "),
-            stroke(curve.pen)
-        );
-    }
-    let _ = writeln!(
-        text,
-        "<rect x=\"{left}\" y=\"{top}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"none\" stroke=\"#718096\"/>\
-         <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
-         <text transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-        left + WIDTH / 2.0,
-        top + HEIGHT + 26.0,
-        escaped(labels.x),
-        left - 40.0,
-        top + HEIGHT / 2.0,
-        escaped(labels.y)
-    );
-}
-
-/// A round step with which `range` has about so many marks.
-fn step(range: f64, marks: f64) -> f64 {
-    let mut step = 1.0;
-    // Ranges here are above one: whole steps are enough.
-    loop {
-        for factor in [1.0, 2.0, 5.0] {
-            if range / (step * factor) <= marks {
-                return step * factor;
+        let points = curve.points.iter().copied();
+        match curve.pen {
+            Pen::Points(colour) => {
+                chart.draw_series(points.map(|point| Circle::new(point, 2, colour.filled())))?
             }
-        }
-        step *= 10.0;
+            pen => chart.draw_series(LineSeries::new(points, stroke(pen)))?,
+        };
+    }
+    Ok(())
+}
+
+fn stroke(pen: Pen) -> ShapeStyle {
+    match pen {
+        Pen::Line(colour) => colour.stroke_width(2),
+        Pen::Thin(colour) | Pen::Points(colour) => colour.stroke_width(1),
     }
 }
 
-fn stroke(pen: Pen) -> String {
-    let (colour, more) = match pen {
-        Pen::Line(colour) => (colour, ""),
-        Pen::Dashes(colour) => (colour, " stroke-dasharray=\"5 3\""),
-        Pen::Dots(colour) => (colour, " stroke-dasharray=\"1.5 2.5\""),
-    };
-    format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.4\"{more}")
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+fn font(size: u32) -> TextStyle<'static> {
+    let colour = RGBColor(45, 55, 72);
+    let style = ("sans-serif", size).into_font().color(&colour);
+    style.pos(Pos::new(HPos::Left, VPos::Top))
 }

@@ -84,7 +84,27 @@ impl Collective {
         names
     }
 
-    /// What a team would choose for `bytes` on `n` ranks that are all linked, see [`Call::bytes`].
+    /// How many blocks of data a rank brings, or the root of a scatter for all: a block is what each rank gives or
+    /// gets, in an alltoall what it gives each other one.
+    ///
+    /// ```
+    /// use corecast_sim::drive::Collective;
+    ///
+    /// assert_eq!(Collective::Broadcast.blocks(8), 1);
+    /// assert_eq!(Collective::Alltoall.blocks(8), 8);
+    /// assert_eq!(Collective::Barrier.blocks(8), 0);
+    /// ```
+    pub const fn blocks(self, n: usize) -> usize {
+        match self {
+            Self::Barrier => 0,
+            Self::Alltoall | Self::ReduceScatter | Self::Scatter => n,
+            _ => 1,
+        }
+    }
+
+    /// What a team would choose for `bytes` on `n` ranks that are all linked and have a core each, see
+    /// [`Call::bytes`]. Long broadcasts between two ranks, which really go in posts of 16 KiB, count as a loan:
+    /// here a post has one line.
     pub fn usual_algorithm(self, n: usize, bytes: usize) -> &'static str {
         let short = bytes <= super::MESSAGE_BYTES;
         match self {

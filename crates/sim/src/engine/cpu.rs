@@ -61,11 +61,16 @@ impl<'y> Cpu<'y> {
     }
 
     /// As if cores had used a line long ago: the first wrote it, the others read it since.
-    pub(crate) fn pretend(&self, line: LineId, writer: usize, readers: &[usize]) {
+    pub(crate) fn pretend(
+        &self,
+        line: LineId,
+        writer: usize,
+        readers: impl IntoIterator<Item = usize>,
+    ) {
         let memory = &mut self.world.borrow_mut().memory;
         let word = memory.line(line.0).word;
         memory.at_once(writer, line, Some(word));
-        for &reader in readers {
+        for reader in readers {
             memory.at_once(reader, line, None);
         }
     }
@@ -141,8 +146,12 @@ impl<'y> Cpu<'y> {
         }
     }
 
+    /// Stands still until it is this rank's turn. Where nobody else goes on before, it is at once.
     fn stand_still(&mut self) {
-        self.yielder.suspend(());
+        let mine = self.world.borrow_mut().next_is(self.core);
+        if !mine {
+            self.yielder.suspend(());
+        }
         self.time = self.world.borrow().now;
     }
 
@@ -173,10 +182,8 @@ impl<'y> Cpu<'y> {
             world.issue(request, Purpose::Answer);
             world.cores[self.core as usize].wait = Wait::Line(request.line);
         }
-        self.yielder.suspend(());
-        let world = self.world.borrow();
-        self.time = world.now;
-        world.cores[self.core as usize].answer
+        self.stand_still();
+        self.world.borrow().cores[self.core as usize].answer
     }
 
     /// Reads a line.
@@ -357,7 +364,7 @@ impl<'y> Cpu<'y> {
                     // Lost, or changed by somebody who wrote where this core's copy is, since the load.
                     continue;
                 }
-                world.memory.lines[line.0 as usize].watchers.push(self.core);
+                world.memory.watch(line.0, self.core);
             }
             self.wait(Wait::Change(line.0));
         }

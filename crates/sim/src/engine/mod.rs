@@ -18,15 +18,15 @@ mod stores;
 pub use cpu::Cpu;
 pub use run::{Options, Outcome, ServerUse, Setup, SimError, run};
 
-use crate::Time;
 use crate::memory::{self, Memory, Request};
 use crate::trace::Trace;
-use std::cmp::Reverse;
+use crate::{Time, ticks};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use stores::Buffered;
 
 /// What happens at some time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 enum Event {
     /// A rank goes on.
     Run(u32),
@@ -37,6 +37,35 @@ enum Event {
     /// A notification arrives.
     Signal { to: u32, tag: u32 },
 }
+
+/// An event in the queue. Of two, the later one is less, so that the heap has the earliest at its top.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    at: Time,
+    /// Events that there ever were: of two at the same time the first comes first.
+    count: u64,
+    event: Event,
+}
+
+impl Ord for Due {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.at, other.count).cmp(&(self.at, self.count))
+    }
+}
+
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Due {
+    fn eq(&self, other: &Self) -> bool {
+        self.count == other.count
+    }
+}
+
+impl Eq for Due {}
 
 /// What a rank stands still for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +121,8 @@ struct Core {
 pub(crate) struct World {
     pub(crate) memory: Memory,
     pub(crate) now: Time,
-    events: BinaryHeap<Reverse<(Time, u64, Event)>>,
-    /// Events that there ever were: of two at the same time the first comes first.
+    events: BinaryHeap<Due>,
+    /// Events that there ever were.
     count: u64,
     requests: Vec<(Request, Purpose)>,
     free: Vec<u32>,
@@ -102,6 +131,10 @@ pub(crate) struct World {
     queued: BTreeMap<u32, VecDeque<u32>>,
     cores: Vec<Core>,
     pub(crate) trace: Trace,
+    /// Who goes on next, if that is known.
+    chosen: Option<u32>,
+    /// When the run is given up.
+    limit: Time,
     /// Cores that wait for all others.
     meeting: Vec<u32>,
     random: fastrand::Rng,
@@ -110,7 +143,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    fn new(memory: Memory, trace: Trace, seed: u64, jitter: Time) -> Self {
+    fn new(memory: Memory, trace: Trace, options: &Options) -> Self {
         let core = || Core {
             wait: Wait::Turn,
             answer: 0,
@@ -130,20 +163,23 @@ impl World {
             queued: BTreeMap::new(),
             cores,
             trace,
+            chosen: None,
+            limit: ticks(options.limit),
             meeting: Vec::new(),
-            random: fastrand::Rng::with_seed(seed),
-            jitter,
+            random: fastrand::Rng::with_seed(options.seed),
+            jitter: ticks(options.jitter),
         }
     }
 
     fn push(&mut self, at: Time, event: Event) {
         self.count += 1;
-        self.events.push(Reverse((at, self.count, event)));
+        let count = self.count;
+        self.events.push(Due { at, count, event });
     }
 
     /// The time of the next event.
     fn due(&self) -> Option<Time> {
-        self.events.peek().map(|Reverse((at, ..))| *at)
+        self.events.peek().map(|due| due.at)
     }
 
     /// Sends a request on its way.
@@ -166,10 +202,24 @@ impl World {
         self.push(at, Event::Arrive(id));
     }
 
+    /// Whether the rank on `core`, which stands still, is the next that goes on. If not, who is is kept for
+    /// [`next`](Self::next).
+    fn next_is(&mut self, core: u32) -> bool {
+        self.chosen = self.next();
+        let mine = self.chosen == Some(core) && self.now <= self.limit;
+        if mine {
+            self.chosen = None;
+        }
+        mine
+    }
+
     /// Handles events up to the next one that lets a rank go on: that rank. `None` if there are no more.
     fn next(&mut self) -> Option<u32> {
+        if let Some(core) = self.chosen.take() {
+            return Some(core);
+        }
         loop {
-            let Reverse((at, _, event)) = self.events.pop()?;
+            let Due { at, event, .. } = self.events.pop()?;
             self.now = at;
             match event {
                 Event::Run(core) => {

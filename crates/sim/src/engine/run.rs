@@ -4,7 +4,7 @@ use super::{Cpu, Event, Wait, World};
 use crate::machine::{Machine, MachineError};
 use crate::memory::{Counts, LineId, Memory};
 use crate::trace::Trace;
-use crate::{Time, ticks, units};
+use crate::{Time, units};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use std::cell::RefCell;
@@ -204,7 +204,7 @@ pub fn run<S: 'static, R: 'static>(
         memory: &mut memory,
     }));
     let trace = Trace::new(options.trace, &machine.unit);
-    let world = World::new(memory, trace, options.seed, ticks(options.jitter));
+    let world = World::new(memory, trace, options);
     let world = Rc::new(RefCell::new(world));
     let body = Rc::new(body);
     let roomy = if cores.len() <= 256 { 256 * 1024 } else { 0 };
@@ -227,11 +227,10 @@ pub fn run<S: 'static, R: 'static>(
         world.borrow_mut().push(0, Event::Run(core as u32));
     }
     let mut ended: Vec<Option<(R, Time)>> = (0..cores.len()).map(|_| None).collect();
-    let limit = ticks(options.limit);
     loop {
-        let (next, now) = {
+        let (next, now, limit) = {
             let mut world = world.borrow_mut();
-            (world.next(), world.now)
+            (world.next(), world.now, world.limit)
         };
         let Some(core) = next else { break };
         if now > limit {

@@ -60,21 +60,23 @@ impl World {
         let sizes = &self.memory.machine.sizes;
         let (ordered, at_once) = (sizes.ordered, sizes.draining);
         let mut place = 0;
+        // Whether all stores before that at `place` are written.
+        let mut first = true;
         while let Some(store) = self.cores[core as usize].stores.get(place).copied() {
-            let mut before = self.cores[core as usize].stores.iter().take(place);
-            let writes = !ordered || before.all(|other| other.progress == Progress::Written);
-            if place >= at_once && !(ordered && writes) {
+            let leads = ordered && first;
+            let writes = leads || !ordered;
+            if place >= at_once && !leads {
                 break;
             }
-            // One line may be on its way for another store already.
-            let mut before = self.cores[core as usize].stores.iter().take(place);
-            let same = before.any(|other| other.line == store.line);
             let act = match store.progress {
-                Progress::Waits => writes || !same,
+                Progress::Waits => true,
                 Progress::Ready => writes,
                 Progress::Asked | Progress::Written => false,
             };
-            if !act || (same && !ordered) {
+            // One line may be on its way for another store already.
+            let mut before = self.cores[core as usize].stores.iter().take(place);
+            if !act || (!leads && before.any(|other| other.line == store.line)) {
+                first &= store.progress == Progress::Written;
                 place += 1;
                 continue;
             }
@@ -94,16 +96,16 @@ impl World {
                 (Some(_), true) => {
                     stores.remove(place);
                     // The next one is the oldest now.
-                    place = 0;
+                    (place, first) = (0, true);
                 }
                 (Some(_), false) => {
                     stores[place].progress = Progress::Ready;
-                    place += 1;
+                    (place, first) = (place + 1, false);
                 }
                 (None, _) => {
                     stores[place].progress = Progress::Asked;
                     self.issue(request, Purpose::Store(store.number));
-                    place += 1;
+                    (place, first) = (place + 1, false);
                 }
             }
         }

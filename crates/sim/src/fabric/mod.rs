@@ -6,15 +6,17 @@
 //!
 //! What a run costs is [`predict`]ed for one [`Job`](crate::drive::Job); the same source runs on hardware.
 
+mod lone;
 mod predict;
 mod probe;
 mod shots;
 mod wires;
 
+pub(crate) use lone::{Lone, Shot, Work, lone, post};
 pub use predict::{Prediction, Setting, predict};
 pub use probe::costs;
-pub use shots::further_lines;
 pub(crate) use shots::{Shots, shots};
+pub(crate) use wires::{BODY_LINES, SLOTS, Used};
 
 use crate::Time;
 use crate::drive::Open;
@@ -26,7 +28,7 @@ use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::ops::Range;
 use std::rc::Rc;
-use wires::{BODY_LINES, Loan, NOTICES, OFFERS, Part, SLOTS, Used, Wires};
+use wires::{Loan, NOTICES, OFFERS, Part, Wires};
 
 /// The lines of a team, for all of its ranks.
 #[derive(Clone, Debug)]
@@ -89,7 +91,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
     pub fn new(cpu: &'c mut Cpu<'y>, team: &Team, combine_bytes: f64) -> Self {
         let (rank, size) = (cpu.rank(), team.0.borrow().len());
         let reading = cpu.allocate(1);
-        cpu.pretend(reading, cpu.core(), &[]);
+        cpu.pretend(reading, cpu.core(), []);
         Self {
             cpu,
             team: team.clone(),
@@ -247,7 +249,7 @@ impl Open for SimFabric<'_, '_> {
         let first = region.first;
         if written || !known {
             let core = self.cpu.core();
-            (0..lines).for_each(|line| self.cpu.pretend(first.offset(line), core, &[]));
+            (0..lines).for_each(|line| self.cpu.pretend(first.offset(line), core, []));
         }
         SimWindow {
             bytes,
@@ -364,13 +366,8 @@ impl Fabric for SimFabric<'_, '_> {
             );
             payload.copy_from_slice(&message);
             link.received = read;
-            // Twice a lap of either ring; the slots with the body.
             let old = link.given;
-            if read.lines >= old.lines + BODY_LINES / 2 {
-                link.given = read;
-            } else if read.slots >= old.slots + SLOTS / 2 {
-                link.given.slots = read.slots;
-            }
+            link.given = read.given(old);
             (link.given != old).then_some((link.ack, link.given))
         };
         if let Some((ack, given)) = given {

@@ -5,7 +5,6 @@ use crate::engine::{Cpu, Options, SimError, run};
 use crate::machine::Machine;
 use corecast_coll::Groups;
 use corecast_wire::Fabric;
-use corecast_wire::queue::body_lines_for;
 use std::convert::Infallible;
 
 /// What a few small programs take.
@@ -69,53 +68,4 @@ pub(crate) fn shots(
         taken: after(long_bytes, false, true)?,
         crossed: after(8, true, false)?,
     })
-}
-
-/// Of the long message of [`further_lines`]: 4 KiB.
-const LONG_BYTES: usize = 4096;
-
-/// What each further line of a message adds, to read it and to write it: the least of the pairs of the first of
-/// `cores` with each other one, as bounds need it.
-///
-/// # Errors
-///
-/// Those of [`run`].
-///
-/// # Panics
-///
-/// With less than two cores.
-///
-/// # Cost
-///
-/// Five runs of two ranks for each core.
-///
-/// # Examples
-///
-/// Copies have several lines under way, so they take less for each than one alone.
-///
-/// ```
-/// use corecast_sim::fabric::{costs, further_lines};
-/// use corecast_sim::machine::known;
-///
-/// let machine = known::mesh(4, 1);
-/// let (read, _) = further_lines(&machine, &[0, 1, 2, 3])?;
-/// assert!(read < costs(&machine, &[0, 1])?.receive(0, 1));
-/// # Ok::<(), corecast_sim::engine::SimError>(())
-/// ```
-pub fn further_lines(machine: &Machine, cores: &[usize]) -> Result<(f64, f64), SimError> {
-    let [first, others @ ..] = cores else {
-        panic!("two cores at least")
-    };
-    assert!(!others.is_empty(), "two cores at least");
-    let mut least = (f64::INFINITY, f64::INFINITY);
-    let lines = body_lines_for(LONG_BYTES) as f64;
-    for &other in others {
-        let found = shots(machine, [*first, other], LONG_BYTES)?;
-        let both = ((found.long - found.one) / lines).max(0.0);
-        let read = ((found.taken - found.alone) / lines).clamp(0.0, both);
-        if both < least.0 + least.1 {
-            least = (read, both - read);
-        }
-    }
-    Ok(least)
 }

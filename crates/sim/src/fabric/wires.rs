@@ -21,13 +21,13 @@ use crate::engine::Cpu;
 use crate::memory::LineId;
 use corecast_coll::Groups;
 use corecast_wire::queue::{DEFAULT_SLOTS, body_lines, body_lines_for};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Slots of a queue.
-pub(super) const SLOTS: u64 = DEFAULT_SLOTS as u64;
+pub(crate) const SLOTS: u64 = DEFAULT_SLOTS as u64;
 /// Lines of its body.
-pub(super) const BODY_LINES: u64 = body_lines(DEFAULT_SLOTS) as u64;
+pub(crate) const BODY_LINES: u64 = body_lines(DEFAULT_SLOTS) as u64;
 /// Offers of a link.
 pub(super) const OFFERS: u64 = 8;
 /// Lines of a notice, as [`corecast_wire::notice`] has them.
@@ -35,15 +35,15 @@ pub(super) const NOTICES: u64 = 16;
 
 /// How much of a queue was written, read or given back since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Used {
-    pub(super) slots: u64,
+pub(crate) struct Used {
+    pub(crate) slots: u64,
     /// Of the body.
-    pub(super) lines: u64,
+    pub(crate) lines: u64,
 }
 
 impl Used {
     /// A message of `len` bytes more.
-    pub(super) fn and_message(self, len: usize) -> Self {
+    pub(crate) fn and_message(self, len: usize) -> Self {
         Self {
             slots: self.slots + 1,
             lines: self.lines + body_lines_for(len),
@@ -51,16 +51,31 @@ impl Used {
     }
 
     /// Whether so much can be written when so much is given back.
-    pub(super) fn fits(self, freed: Self) -> bool {
+    pub(crate) fn fits(self, freed: Self) -> bool {
         self.slots <= freed.slots + SLOTS && self.lines <= freed.lines + BODY_LINES
     }
 
+    /// What a receiver gives back that has read so much, and gave so much back before: twice a lap of either ring,
+    /// the slots with the body.
+    pub(crate) fn given(self, before: Self) -> Self {
+        if self.lines >= before.lines + BODY_LINES / 2 {
+            self
+        } else if self.slots >= before.slots + SLOTS / 2 {
+            Self {
+                slots: self.slots,
+                ..before
+            }
+        } else {
+            before
+        }
+    }
+
     /// Both numbers as the one word that a line has here.
-    pub(super) fn word(self) -> u64 {
+    pub(crate) fn word(self) -> u64 {
         self.slots << 32 | self.lines
     }
 
-    pub(super) fn of_word(word: u64) -> Self {
+    pub(crate) fn of_word(word: u64) -> Self {
         Self {
             slots: word >> 32,
             lines: word & u64::from(u32::MAX),
@@ -122,6 +137,31 @@ pub(super) struct Link {
     pub(super) loans: VecDeque<Loan>,
 }
 
+impl Link {
+    fn new(cores: &[usize], cpu: &Cpu<'_>, from: usize, to: usize) -> Self {
+        let to_reader = || Wires::line(cores, cpu, to, from, &[to]);
+        let back = || Wires::line(cores, cpu, from, to, &[from]);
+        Self {
+            flag: to_reader(),
+            notified: 0,
+            waited: 0,
+            slots: Ring::default(),
+            body: Ring::default(),
+            ack: back(),
+            sent: Used::default(),
+            received: Used::default(),
+            given: Used::default(),
+            freed: Used::default(),
+            mail: VecDeque::new(),
+            offers: Ring::default(),
+            returns: back(),
+            lent: 0,
+            borrowed: 0,
+            loans: VecDeque::new(),
+        }
+    }
+}
+
 /// A line that one posts on and others read.
 #[derive(Debug)]
 pub(super) struct Notice {
@@ -159,7 +199,9 @@ pub(super) struct Tally {
 #[derive(Debug)]
 pub(super) struct Wires {
     cores: Vec<usize>,
-    links: BTreeMap<(usize, usize), Link>,
+    /// For each rank the others to which it has lines, in order, and which of `links` these are.
+    ways: Vec<Vec<(u32, u32)>>,
+    links: Vec<Link>,
     pub(super) notices: Vec<Option<Notice>>,
     pub(super) tallies: Vec<Option<Tally>>,
     groups: Groups,
@@ -188,7 +230,8 @@ impl Wires {
         let none = |count| std::iter::repeat_with(|| None).take(count).collect();
         Self {
             cores: cores.to_vec(),
-            links: BTreeMap::new(),
+            ways: vec![Vec::new(); cores.len()],
+            links: Vec::new(),
             notices: none(groups.notices().len()),
             tallies: std::iter::repeat_with(|| None)
                 .take(groups.tallies().len())
@@ -212,36 +255,28 @@ impl Wires {
         readers: &[usize],
     ) -> LineId {
         let line = cpu.allocate_at(cores[near], 1);
-        let readers: Vec<usize> = readers.iter().map(|&rank| cores[rank]).collect();
-        cpu.pretend(line, cores[writer], &readers);
+        cpu.pretend(line, cores[writer], readers.iter().map(|&rank| cores[rank]));
         line
     }
 
     /// The lines from rank `from` to rank `to`.
     pub(super) fn link(&mut self, cpu: &Cpu<'_>, from: usize, to: usize) -> &mut Link {
-        let cores = &self.cores;
-        self.links.entry((from, to)).or_insert_with(|| {
-            let to_reader = || Self::line(cores, cpu, to, from, &[to]);
-            let back = || Self::line(cores, cpu, from, to, &[from]);
-            Link {
-                flag: to_reader(),
-                notified: 0,
-                waited: 0,
-                slots: Ring::default(),
-                body: Ring::default(),
-                ack: back(),
-                sent: Used::default(),
-                received: Used::default(),
-                given: Used::default(),
-                freed: Used::default(),
-                mail: VecDeque::new(),
-                offers: Ring::default(),
-                returns: back(),
-                lent: 0,
-                borrowed: 0,
-                loans: VecDeque::new(),
+        let index = self.way(cpu, from, to);
+        &mut self.links[index]
+    }
+
+    /// Which of the links is that from rank `from` to rank `to`.
+    fn way(&mut self, cpu: &Cpu<'_>, from: usize, to: usize) -> usize {
+        let found = self.ways[from].binary_search_by_key(&(to as u32), |way| way.0);
+        match found {
+            Ok(place) => self.ways[from][place].1 as usize,
+            Err(place) => {
+                let index = self.links.len();
+                self.ways[from].insert(place, (to as u32, index as u32));
+                self.links.push(Link::new(&self.cores, cpu, from, to));
+                index
             }
-        })
+        }
     }
 
     /// Line `number` of one of the rings of a link.
@@ -252,9 +287,8 @@ impl Wires {
         number: u64,
         part: Part,
     ) -> LineId {
-        self.link(cpu, from, to);
-        let cores = &self.cores;
-        let link = self.links.get_mut(&(from, to)).expect("just made");
+        let index = self.way(cpu, from, to);
+        let (cores, link) = (&self.cores, &mut self.links[index]);
         let make = || Self::line(cores, cpu, to, from, &[to]);
         match part {
             Part::Slot => link.slots.at(number, SLOTS, make),

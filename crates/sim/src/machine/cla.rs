@@ -30,7 +30,7 @@
 //! more, since it asks that core first. On Xeon Phi lines are spread over all directories by their address, and the
 //! average latency does not depend on who is near whom (Fig. 3), so there is one latency for all.
 
-use super::known::{plain, spot};
+use super::known::{in_packages, plain, spot};
 use super::network::{Hop, Inner, Link};
 use super::{Costs, Home, Machine, Protocol, Seat, Sizes};
 
@@ -62,25 +62,8 @@ pub fn sandy_bridge() -> Machine {
         stops: stops as u32,
         latency: pairs.map(way).collect(),
     };
-    let mut machine = plain("xeon-e5-2660".to_owned(), inner);
+    let mut machine = in_packages("xeon-e5-2660".to_owned(), inner, 2, CORES, AGENT);
     machine.unit = "ns".to_owned();
-    machine.protocol = Protocol::Mesif;
-    machine.memories.clear();
-    for package in 0..2 {
-        for core in 1..=CORES {
-            machine.cores.push(Seat {
-                spot: spot(package, core),
-                group: Some(package as u32),
-                home: package as u32,
-            });
-        }
-        machine.groups.push(spot(package, 0));
-        machine.homes.push(Home {
-            spot: spot(package, AGENT),
-            memory: package as u32,
-        });
-        machine.memories.push(spot(package, AGENT));
-    }
     machine.links = vec![Link {
         a: 0,
         b: 1,

@@ -138,30 +138,49 @@ pub fn bus(cores: usize) -> Machine {
     machine
 }
 
-/// Packages whose cores share a cache, each with a memory, all linked with each other (MESIF).
-pub fn packages(packages: usize, cores: usize) -> Machine {
-    let inner = Inner::Crossbar {
-        stops: cores as u32 + 1,
-        latency: vec![10.0],
-    };
-    let mut machine = plain(format!("packages-{packages}x{cores}"), inner);
+/// Packages whose cores share a cache, each with a memory (MESIF): stop 0 is the shared cache and the way out,
+/// cores are at 1 and on, home and memory at `agent`.
+pub(super) fn in_packages(
+    name: String,
+    inner: Inner,
+    packages: usize,
+    cores: usize,
+    agent: usize,
+) -> Machine {
+    let mut machine = plain(name, inner);
     machine.protocol = Protocol::Mesif;
     machine.memories.clear();
     for package in 0..packages {
-        for core in 0..cores {
+        for core in 1..=cores {
             machine.cores.push(Seat {
-                spot: spot(package, core + 1),
+                spot: spot(package, core),
                 group: Some(package as u32),
                 home: package as u32,
             });
         }
         machine.groups.push(spot(package, 0));
         machine.homes.push(Home {
-            spot: spot(package, 0),
+            spot: spot(package, agent),
             memory: package as u32,
         });
-        machine.memories.push(spot(package, 0));
+        machine.memories.push(spot(package, agent));
     }
+    machine
+}
+
+/// Packages whose cores share a cache, each with a memory, all linked with each other (MESIF).
+pub fn packages(packages: usize, cores: usize) -> Machine {
+    let inner = Inner::Crossbar {
+        stops: cores as u32 + 1,
+        latency: vec![10.0],
+    };
+    let mut machine = in_packages(
+        format!("packages-{packages}x{cores}"),
+        inner,
+        packages,
+        cores,
+        0,
+    );
     let hop = Hop {
         latency: 60.0,
         control: 2.0,

@@ -15,9 +15,9 @@
 //! that core in both cases. So of the other chip both take 259 cycles, where loads were measured to take 304 to 312
 //! and 195 to 205.
 
-use super::known::{plain, spot};
+use super::known::in_packages;
 use super::network::{Hop, Inner, Link};
-use super::{Costs, Home, Machine, Protocol, Seat, Sizes};
+use super::{Costs, Machine, Sizes};
 
 /// Two packages of eight cores, 2.0 GHz: Intel Xeon E5-2650 (Sandy Bridge).
 ///
@@ -45,24 +45,7 @@ pub fn sandy_bridge() -> Machine {
         stops: stops as u32,
         latency: pairs.map(way).collect(),
     };
-    let mut machine = plain("xeon-e5-2650".to_owned(), inner);
-    machine.protocol = Protocol::Mesif;
-    machine.memories.clear();
-    for package in 0..2 {
-        for core in 1..=CORES {
-            machine.cores.push(Seat {
-                spot: spot(package, core),
-                group: Some(package as u32),
-                home: package as u32,
-            });
-        }
-        machine.groups.push(spot(package, 0));
-        machine.homes.push(Home {
-            spot: spot(package, AGENT),
-            memory: package as u32,
-        });
-        machine.memories.push(spot(package, AGENT));
-    }
+    let mut machine = in_packages("xeon-e5-2650".to_owned(), inner, 2, CORES, AGENT);
     // A line's time on the link: 64 bytes at 16 GB/s a direction, as for QPI at 8 GT/s.
     machine.links = vec![Link {
         a: 0,

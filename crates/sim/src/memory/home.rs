@@ -12,6 +12,7 @@
 
 use super::{Load, Memory, Outcome, Request, Source, State, What, Which};
 use crate::Time;
+use smallvec::SmallVec;
 
 impl Memory {
     pub(super) fn at_home(&mut self, now: Time, request: &mut Request) -> Outcome {
@@ -49,7 +50,7 @@ impl Memory {
             // Nobody owns a line but its home: nothing to fetch.
             return Outcome::Done(self.send(here, there, Load::Control, at) + fill);
         }
-        let losers: Vec<u32> = self
+        let losers: SmallVec<[u32; 8]> = self
             .line(line)
             .copies
             .iter()

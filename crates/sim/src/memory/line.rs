@@ -1,6 +1,8 @@
-//! One line: its content, who has a copy in which state, and who polls it.
+//! One line: its content, and who has a copy in which state.
 
+use super::lru::Place;
 use crate::Time;
+use smallvec::SmallVec;
 
 /// The state of a copy; a core without one has it invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,10 +41,8 @@ impl State {
 pub(crate) struct Copy {
     pub(crate) core: u32,
     pub(crate) state: State,
-    /// Last use in the first and second cache; 0: not in there.
-    pub(crate) stamps: [u32; 2],
-    /// Of the content, for the check that nothing stale is read.
-    pub(crate) version: u32,
+    /// Where it is in its core's caches.
+    pub(crate) place: Place,
     /// When it has come: it cannot be given on earlier.
     pub(crate) since: Time,
 }
@@ -52,40 +52,38 @@ pub(crate) struct Copy {
 pub(crate) struct GroupCopy {
     pub(crate) group: u32,
     pub(crate) dirty: bool,
-    pub(crate) stamp: u32,
+    pub(crate) place: Place,
     /// When it has come.
     pub(crate) since: Time,
 }
 
+/// Copies of a line. Most lines have a writer and a reader, so two are with the line.
+pub(crate) type Copies = SmallVec<[Copy; 2]>;
+
 /// A line.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// One word stands for all.
+    /// One word stands for all, and for all copies.
     pub(crate) word: u64,
-    pub(crate) version: u32,
     pub(crate) home: u32,
     /// Under the protocol of homes: whether the home's cache has what memory does not.
     pub(crate) newer: bool,
     /// Until then a request is being served that others must wait for.
     pub(crate) busy: Time,
     /// By core.
-    pub(crate) copies: Vec<Copy>,
+    pub(crate) copies: Copies,
     pub(crate) groups: Vec<GroupCopy>,
-    /// Cores that sleep until they lose their copies.
-    pub(crate) watchers: Vec<u32>,
 }
 
 impl Line {
     pub(crate) fn new(home: u32) -> Self {
         Self {
             word: 0,
-            version: 0,
             home,
             newer: false,
             busy: 0,
-            copies: Vec::new(),
+            copies: Copies::new(),
             groups: Vec::new(),
-            watchers: Vec::new(),
         }
     }
 
@@ -115,7 +113,6 @@ impl Line {
     pub(crate) fn coherent(&self) -> bool {
         let answering = self.copies.iter().filter(|copy| copy.state.answers());
         let alone = self.copies.iter().any(|copy| copy.state.writable());
-        let current = self.copies.iter().all(|copy| copy.version == self.version);
-        answering.count() <= 1 && (!alone || self.copies.len() == 1) && current
+        answering.count() <= 1 && (!alone || self.copies.len() == 1)
     }
 }

@@ -1,62 +1,200 @@
 //! Which lines a cache has room for: least recently used ones leave first.
 //!
-//! Uses are queued, and stamps say which of a line's entries is its last one; older entries are skipped. So
-//! a use costs a push, and nothing is moved about.
+//! The lines of a cache are a list, by use, that runs through an array of *places*. A copy knows its place, so a use
+//! moves it to the end of the list, and no other line is looked at. Where a small cache is within a large one, the
+//! lines of the small one are marked.
 
-use std::collections::VecDeque;
+/// A place in a cache; a copy that is not in it has [`NOWHERE`].
+pub(crate) type Place = u32;
+
+/// What is not in a cache. As a place it is the ring's seam: after it comes the oldest line, before it the newest.
+pub(crate) const NOWHERE: Place = 0;
+
+/// A line in a cache, between the lines used before and after it.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    line: u32,
+    older: Place,
+    newer: Place,
+    /// Whether it is in the small cache too.
+    small: bool,
+}
+
+impl Held {
+    fn of(line: u32) -> Self {
+        Self {
+            line,
+            older: NOWHERE,
+            newer: NOWHERE,
+            small: false,
+        }
+    }
+}
 
 /// The lines of one cache, by last use.
 #[derive(Clone, Debug)]
 pub(crate) struct Lru {
     room: usize,
     held: usize,
-    clock: u32,
-    uses: VecDeque<(u32, u32)>,
+    places: Vec<Held>,
+    /// Places of lines that have gone, the first of a list.
+    free: Place,
+    small_room: usize,
+    small_held: usize,
+    /// Of all that are in the small cache, the one used least recently, if there is one.
+    small_oldest: Place,
 }
 
 impl Lru {
-    pub(crate) fn new(room: usize) -> Self {
+    /// For `room` lines; the last `small_room` of them are in a small cache too.
+    pub(crate) fn new(room: usize, small_room: usize) -> Self {
         Self {
             room,
             held: 0,
-            clock: 0,
-            uses: VecDeque::new(),
+            places: vec![Held::of(0)],
+            free: NOWHERE,
+            small_room,
+            small_held: 0,
+            small_oldest: NOWHERE,
         }
     }
 
-    /// Notes a use of `line`, whose last one was `stamp`, 0 if it was not in; its new stamp.
-    pub(crate) fn touch(&mut self, line: u32, stamp: u32) -> u32 {
-        if stamp == 0 {
+    /// Notes a use of `line`, which is at `place`; its place from now on.
+    pub(crate) fn touch(&mut self, line: u32, mut place: Place) -> Place {
+        if place == NOWHERE {
             self.held += 1;
-        } else if self.uses.back() == Some(&(line, stamp)) {
-            return stamp;
+            place = self.free_place(line);
+        } else if self.places[NOWHERE as usize].older == place && self.is_small(place) {
+            return place;
+        } else {
+            self.leave_small(place);
+            self.take_out(place);
         }
-        self.clock += 1;
-        self.uses.push_back((line, self.clock));
-        self.clock
+        self.append(place);
+        self.enter_small(place);
+        place
     }
 
-    /// A line has gone.
-    pub(crate) fn remove(&mut self) {
+    /// The line at `place` has gone.
+    pub(crate) fn remove(&mut self, place: Place) {
+        self.leave_small(place);
         self.held -= 1;
+        self.take_out(place);
+        self.places[place as usize].newer = self.free;
+        self.free = place;
     }
 
     pub(crate) fn is_over(&self) -> bool {
         self.held > self.room
     }
 
-    /// Whether most uses are not the last ones of their lines.
-    pub(crate) fn is_cluttered(&self) -> bool {
-        self.uses.len() > 2 * self.held + 64
+    /// The line that was used least recently.
+    pub(crate) fn oldest(&self) -> u32 {
+        let oldest = self.places[NOWHERE as usize].newer;
+        self.places[oldest as usize].line
     }
 
-    /// Takes out the oldest use.
-    pub(crate) fn oldest(&mut self) -> Option<(u32, u32)> {
-        self.uses.pop_front()
+    /// Whether the line at `place` is in the small cache.
+    pub(crate) fn is_small(&self, place: Place) -> bool {
+        self.places[place as usize].small
     }
 
-    /// Keeps the uses that are still the last ones.
-    pub(crate) fn tidy(&mut self, is_last: impl Fn(u32, u32) -> bool) {
-        self.uses.retain(|&(line, stamp)| is_last(line, stamp));
+    /// The line at `place` is in the large cache only.
+    pub(crate) fn leave_small(&mut self, place: Place) {
+        if !std::mem::take(&mut self.places[place as usize].small) {
+            return;
+        }
+        self.small_held -= 1;
+        if self.small_oldest == place {
+            let mut next = self.places[place as usize].newer;
+            while next != NOWHERE && !self.is_small(next) {
+                next = self.places[next as usize].newer;
+            }
+            self.small_oldest = next;
+        }
+    }
+
+    /// The newest line is in the small cache too; another one leaves it if there is no room.
+    fn enter_small(&mut self, place: Place) {
+        self.places[place as usize].small = true;
+        self.small_held += 1;
+        if self.small_oldest == NOWHERE {
+            self.small_oldest = place;
+        }
+        if self.small_held > self.small_room {
+            self.leave_small(self.small_oldest);
+        }
+    }
+
+    fn free_place(&mut self, line: u32) -> Place {
+        let place = self.free;
+        if place != NOWHERE {
+            let held = &mut self.places[place as usize];
+            held.line = line;
+            self.free = held.newer;
+            return place;
+        }
+        self.places.push(Held::of(line));
+        (self.places.len() - 1) as Place
+    }
+
+    /// Puts it before the seam.
+    fn append(&mut self, place: Place) {
+        let newest = std::mem::replace(&mut self.places[NOWHERE as usize].older, place);
+        self.places[newest as usize].newer = place;
+        let held = &mut self.places[place as usize];
+        (held.older, held.newer) = (newest, NOWHERE);
+    }
+
+    fn take_out(&mut self, place: Place) {
+        let Held { older, newer, .. } = self.places[place as usize];
+        self.places[older as usize].newer = newer;
+        self.places[newer as usize].older = older;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against two lists that are searched from the front.
+    #[test]
+    fn the_line_used_least_recently_leaves_first() {
+        let mut random = fastrand::Rng::with_seed(11);
+        let mut lru = Lru::new(8, 3);
+        let (mut large, mut small, mut places) = (Vec::new(), Vec::new(), [NOWHERE; 12]);
+        for _ in 0..20_000 {
+            let line = random.u32(0..12);
+            let place = &mut places[line as usize];
+            assert_eq!(large.contains(&line), *place != NOWHERE);
+            match random.u32(0..8) {
+                0 if *place != NOWHERE => {
+                    lru.remove(std::mem::replace(place, NOWHERE));
+                    large.retain(|&other| other != line);
+                    small.retain(|&other| other != line);
+                }
+                1 if *place != NOWHERE => {
+                    lru.leave_small(*place);
+                    small.retain(|&other| other != line);
+                }
+                _ => {
+                    for (list, room) in [(&mut large, 9), (&mut small, 3)] {
+                        list.retain(|&other| other != line);
+                        list.push(line);
+                        (list.len() > room).then(|| list.remove(0));
+                    }
+                    *place = lru.touch(line, *place);
+                }
+            }
+            if lru.is_over() {
+                assert_eq!(lru.oldest(), large.remove(0));
+                let oldest = &mut places[lru.oldest() as usize];
+                lru.remove(std::mem::replace(oldest, NOWHERE));
+            }
+            assert!(large.len() <= 8);
+            for &line in &large {
+                assert_eq!(lru.is_small(places[line as usize]), small.contains(&line));
+            }
+        }
     }
 }

@@ -15,8 +15,8 @@
 //! have a line; a copy that is still on its way is given on when it has come.
 //!
 //! **Invariant M1:** a copy that may be written is the only one of all cores. **M2:** one copy at most answers
-//! readers. **M3:** every copy has the content of the last store. All are checked after each change where
-//! [`Options::checking`](crate::engine::Options::checking) is on.
+//! readers. Both are checked after each change where [`Options::checking`](crate::engine::Options::checking) is
+//! on. Copies have no content of their own, so none can be stale.
 
 mod counts;
 mod home;
@@ -124,8 +124,11 @@ pub(crate) struct Memory {
     shared: Vec<Server>,
     homes: Vec<Server>,
     memories: Vec<Server>,
-    private: Vec<[Lru; 2]>,
+    /// First and second cache of each core.
+    private: Vec<Lru>,
     group_lines: Vec<Lru>,
+    /// The line that each core polls: it sleeps until it loses its copy.
+    watched: Vec<Option<u32>>,
     /// Cores that lost a line which they watch, and when.
     pub(crate) wakes: Vec<(Time, u32)>,
     /// Nothing takes time, and nothing is counted.
@@ -158,7 +161,7 @@ impl Memory {
         let servers = |count| vec![Server::default(); count];
         let cores = machine.cores.len();
         let sizes = &machine.sizes;
-        let own = [Lru::new(sizes.l1), Lru::new(sizes.l2)];
+        let own = Lru::new(sizes.l2, sizes.l1);
         Self {
             ticks: all,
             lines: Vec::new(),
@@ -169,7 +172,8 @@ impl Memory {
             homes: servers(machine.homes.len()),
             memories: servers(machine.memories.len()),
             private: vec![own; cores],
-            group_lines: vec![Lru::new(sizes.shared); machine.groups.len()],
+            group_lines: vec![Lru::new(sizes.shared, sizes.shared); machine.groups.len()],
+            watched: vec![None; cores],
             wakes: Vec::new(),
             untimed: false,
             checking: cfg!(debug_assertions),
@@ -252,16 +256,12 @@ impl Memory {
         let entry = &self.lines[line as usize];
         let place = entry.place(core).ok()?;
         let copy = entry.copies[place];
-        assert!(
-            !self.checking || copy.version == entry.version,
-            "core {core} reads a stale copy of line {line}"
-        );
         let took = match what {
             What::Load => {
                 request.word = entry.word;
-                match copy.stamps[0] {
-                    0 => ticks.l2,
-                    _ => ticks.l1,
+                match self.private[core as usize].is_small(copy.place) {
+                    true => ticks.l1,
+                    false => ticks.l2,
                 }
             }
             What::Push => return None,
@@ -303,11 +303,9 @@ impl Memory {
             What::Add => before.wrapping_add(request.word),
             What::Store | What::Fresh | What::Push => request.word,
         };
-        entry.version = entry.version.wrapping_add(1);
         entry.newer = protocol == Protocol::Home;
-        for copy in &mut entry.copies {
-            copy.version = entry.version;
-            if protocol != Protocol::Home {
+        if protocol != Protocol::Home {
+            for copy in &mut entry.copies {
                 copy.state = State::Modified;
             }
         }
@@ -447,11 +445,16 @@ impl Memory {
         )
     }
 
+    /// Lets a core sleep until it loses its copy of a line, or that changes.
+    pub(crate) fn watch(&mut self, line: u32, core: u32) {
+        self.watched[core as usize] = Some(line);
+    }
+
     /// Wakes a watcher of a line that has lost its copy, or whose copy has changed.
     fn wake(&mut self, line: u32, core: u32, at: Time) {
-        let watchers = &mut self.lines[line as usize].watchers;
-        if let Some(place) = watchers.iter().position(|&watcher| watcher == core) {
-            watchers.swap_remove(place);
+        let watched = &mut self.watched[core as usize];
+        if *watched == Some(line) {
+            *watched = None;
             self.wakes.push((at + self.ticks.poll, core));
         }
     }

@@ -1,5 +1,6 @@
 //! Copies come and go: caches have so many lines and no more.
 
+use super::lru::NOWHERE;
 use super::{Copy, GroupCopy, Memory, State};
 use crate::Time;
 
@@ -17,15 +18,13 @@ impl Memory {
         match entry.place(core) {
             Ok(place) => {
                 entry.copies[place].state = state;
-                entry.copies[place].version = entry.version;
             }
             Err(place) => entry.copies.insert(
                 place,
                 Copy {
                     core,
                     state,
-                    stamps: [0; 2],
-                    version: entry.version,
+                    place: NOWHERE,
                     since: 0,
                 },
             ),
@@ -81,70 +80,26 @@ impl Memory {
         let Ok(place) = entry.place(core) else {
             return;
         };
-        let stamps = &mut entry.copies[place].stamps;
-        let [first, second] = &mut self.private[core as usize];
-        stamps[0] = first.touch(line, stamps[0]);
-        stamps[1] = second.touch(line, stamps[1]);
-        if first.is_over() {
-            self.shrink_first(core);
-        }
-        let cluttered = |lru: &super::Lru| lru.is_cluttered();
-        let [first, second] = &self.private[core as usize];
-        let (tidy_first, tidy_second) = (cluttered(first), cluttered(second));
-        if tidy_first || tidy_second {
-            self.tidy(core);
-        }
-    }
-
-    /// Forgets uses of a core's lines that were not their last.
-    fn tidy(&mut self, core: u32) {
-        let lines = &self.lines;
-        for level in 0..2 {
-            self.private[core as usize][level].tidy(|line, stamp| {
-                let copy = lines[line as usize].copy(core);
-                copy.is_some_and(|copy| copy.stamps[level] == stamp)
-            });
-        }
-    }
-
-    /// The line that the first cache used least recently stays in the second only.
-    fn shrink_first(&mut self, core: u32) {
-        while self.private[core as usize][0].is_over() {
-            let Some((line, stamp)) = self.private[core as usize][0].oldest() else {
-                return;
-            };
-            let entry = &mut self.lines[line as usize];
-            if let Ok(place) = entry.place(core)
-                && entry.copies[place].stamps[0] == stamp
-            {
-                entry.copies[place].stamps[0] = 0;
-                self.private[core as usize][0].remove();
-            }
-        }
+        let copy = &mut entry.copies[place];
+        copy.place = self.private[core as usize].touch(line, copy.place);
     }
 
     /// A core's copy stays in its second cache only.
     pub(super) fn leave_first(&mut self, core: u32, line: u32) {
-        let entry = &mut self.lines[line as usize];
-        if let Ok(place) = entry.place(core)
-            && entry.copies[place].stamps[0] != 0
-        {
-            entry.copies[place].stamps[0] = 0;
-            self.private[core as usize][0].remove();
+        if let Some(copy) = self.line(line).copy(core) {
+            let place = copy.place;
+            self.private[core as usize].leave_small(place);
         }
     }
 
     /// Takes lines out of the second cache until it holds no more than it can, but not `kept`.
     fn make_room(&mut self, core: u32, kept: u32, at: Time) {
-        while self.private[core as usize][1].is_over() {
-            let Some((line, stamp)) = self.private[core as usize][1].oldest() else {
-                return;
-            };
-            let current = self.line(line).copy(core).copied();
-            let Some(copy) = current.filter(|copy| copy.stamps[1] == stamp && line != kept) else {
-                continue;
-            };
-            self.evict(copy, line, at);
+        while self.private[core as usize].is_over() {
+            let line = self.private[core as usize].oldest();
+            match self.line(line).copy(core) {
+                Some(&copy) if line != kept => self.evict(copy, line, at),
+                _ => return,
+            }
         }
     }
 
@@ -175,11 +130,7 @@ impl Memory {
             return;
         };
         let copy = entry.copies.remove(place);
-        for (lru, stamp) in self.private[core as usize].iter_mut().zip(copy.stamps) {
-            if stamp != 0 {
-                lru.remove();
-            }
-        }
+        self.private[core as usize].remove(copy.place);
     }
 
     /// A shared cache gets a copy.
@@ -189,30 +140,21 @@ impl Memory {
         match entry.groups.iter_mut().find(|copy| copy.group == group) {
             Some(copy) => {
                 copy.dirty |= dirty;
-                copy.stamp = lru.touch(line, copy.stamp);
+                copy.place = lru.touch(line, copy.place);
             }
             None => entry.groups.push(GroupCopy {
                 group,
                 dirty,
-                stamp: lru.touch(line, 0),
+                place: lru.touch(line, NOWHERE),
                 since: 0,
             }),
         }
-        if self.group_lines[group as usize].is_cluttered() {
-            let lines = &self.lines;
-            self.group_lines[group as usize].tidy(|line, stamp| {
-                let mut copies = lines[line as usize].groups.iter();
-                copies.any(|copy| copy.group == group && copy.stamp == stamp)
-            });
-        }
         while self.group_lines[group as usize].is_over() {
-            let Some((old, stamp)) = self.group_lines[group as usize].oldest() else {
-                return;
-            };
+            let old = self.group_lines[group as usize].oldest();
             let mut copies = self.line(old).groups.iter();
-            let last = copies.find(|copy| copy.group == group && copy.stamp == stamp);
-            if let Some(&copy) = last.filter(|_| old != line) {
-                self.evict_from_group(copy, old, at);
+            match copies.find(|copy| copy.group == group) {
+                Some(&copy) if old != line => self.evict_from_group(copy, old, at),
+                _ => return,
             }
         }
     }
@@ -238,8 +180,8 @@ impl Memory {
     pub(super) fn drop_from_group(&mut self, group: u32, line: u32) {
         let entry = &mut self.lines[line as usize];
         if let Some(place) = entry.groups.iter().position(|copy| copy.group == group) {
-            entry.groups.swap_remove(place);
-            self.group_lines[group as usize].remove();
+            let copy = entry.groups.swap_remove(place);
+            self.group_lines[group as usize].remove(copy.place);
         }
     }
 

@@ -6,6 +6,7 @@
 use super::{At, Load, Memory, Request, Source, State, What, Which, asks_all};
 use crate::Time;
 use crate::machine::Protocol;
+use smallvec::SmallVec;
 
 impl Memory {
     /// Makes a core the only one that has the line, and writes; when that is done.
@@ -18,7 +19,7 @@ impl Memory {
         let has = entry.copy(core).is_some();
         let needs_data = !has && what != What::Fresh;
         let answerer = entry.answerer(core);
-        let losers: Vec<u32> = entry.copies.iter().map(|copy| copy.core).collect();
+        let losers: SmallVec<[u32; 8]> = entry.copies.iter().map(|copy| copy.core).collect();
         let own_group = self.group_of(core);
         let far_groups: Vec<(u32, bool)> = entry
             .groups

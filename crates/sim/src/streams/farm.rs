@@ -10,8 +10,8 @@
 //! it, so with home-forwarding tasks are written into its cache and results are fetched from there.
 
 use super::port::{Heap, Place, Port, Ports};
-use super::{END, Flow, Mark, Runtime, WORDS, seen};
-use crate::engine::{Cpu, Options, Setup, SimError, run};
+use super::{END, Flow, Marks, Runtime, WORDS, flow};
+use crate::engine::{Cpu, Setup, SimError};
 use crate::machine::Machine;
 use std::cell::Cell;
 
@@ -52,7 +52,7 @@ impl Farm {
     ///
     /// # Errors
     ///
-    /// As [`run`]: a machine that is none or too small.
+    /// As [`run`](crate::engine::run): a machine that is none or too small.
     ///
     /// # Panics
     ///
@@ -95,13 +95,7 @@ impl Farm {
                 None
             }
         };
-        let cores: Vec<usize> = (0..FIRST + self.workers).collect();
-        let options = Options {
-            limit: 1e12,
-            checking: false,
-            ..Options::default()
-        };
-        run(&machine, &cores, &options, setup, body).map(seen)
+        flow(&machine, FIRST + self.workers, setup, body)
     }
 
     fn all(&self) -> usize {
@@ -185,14 +179,10 @@ impl Farm {
 
     fn collect(&self, cpu: &mut Cpu<'_>, ways: &Ways, pause: f64) -> Flow {
         let mut workers = Ports::new(&ways.results, pause);
-        let (before, all) = (self.before, self.all());
-        let (mut first, mut last, mut sum) = (None, None, 0);
+        let (all, mut sum) = (self.all(), 0);
+        let mut marks = Marks::new(self.before, self.tasks);
         for task in 0..all {
-            if task == before {
-                first = Some(Mark::here(cpu, &ways.sent));
-            } else if task == before + self.tasks {
-                last = Some(Mark::here(cpu, &ways.sent));
-            }
+            marks.pass(task, cpu, &ways.sent);
             let worker = workers.await_message(cpu);
             let port = &ways.results[worker];
             let at = port.accept(cpu);
@@ -204,7 +194,6 @@ impl Farm {
         }
         let all = all as u64;
         assert_eq!(sum, all * all, "each task came back once");
-        let marks = first.zip(last).expect("tasks are measured");
-        marks.0.flow(&marks.1, self.tasks)
+        marks.flow()
     }
 }

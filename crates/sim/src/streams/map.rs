@@ -9,8 +9,8 @@
 //! Who gathers takes the entries of one worker after the other. How rows come to their workers, see [`Rows`].
 
 use super::port::{Heap, Place, Port};
-use super::{END, Flow, Mark, Runtime, WORDS, seen};
-use crate::engine::{Cpu, Options, Setup, SimError, run};
+use super::{END, Flow, Marks, Runtime, WORDS, flow};
+use crate::engine::{Cpu, Setup, SimError};
 use crate::machine::Machine;
 use crate::memory::LineId;
 use std::cell::Cell;
@@ -88,7 +88,7 @@ impl Map {
     ///
     /// # Errors
     ///
-    /// As [`run`]: a machine that is none or too small.
+    /// As [`run`](crate::engine::run): a machine that is none or too small.
     ///
     /// # Panics
     ///
@@ -128,13 +128,7 @@ impl Map {
                 None
             }
         };
-        let cores: Vec<usize> = (0..FIRST + self.workers).collect();
-        let options = Options {
-            limit: 1e12,
-            checking: false,
-            ..Options::default()
-        };
-        run(&machine, &cores, &options, setup, body).map(seen)
+        flow(&machine, FIRST + self.workers, setup, body)
     }
 
     fn all(&self) -> usize {
@@ -333,13 +327,9 @@ impl Map {
     }
 
     fn gather(&self, cpu: &mut Cpu<'_>, ways: &Ways) -> Flow {
-        let (mut first, mut last) = (None, None);
+        let mut marks = Marks::new(AROUND, self.tasks);
         for task in 0..self.all() {
-            if task == AROUND {
-                first = Some(Mark::here(cpu, &ways.sent));
-            } else if task == AROUND + self.tasks {
-                last = Some(Mark::here(cpu, &ways.sent));
-            }
+            marks.pass(task, cpu, &ways.sent);
             for (worker, port) in ways.entries.iter().enumerate() {
                 port.await_message(cpu);
                 let at = port.accept(cpu);
@@ -350,8 +340,7 @@ impl Map {
                 heap.free_oldest(cpu);
             }
         }
-        let marks = first.zip(last).expect("tasks are measured");
-        marks.0.flow(&marks.1, self.tasks)
+        marks.flow()
     }
 }
 

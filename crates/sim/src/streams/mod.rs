@@ -22,7 +22,8 @@ pub mod farm;
 pub mod map;
 pub mod port;
 
-use crate::engine::{Cpu, Outcome};
+use crate::engine::{Cpu, Options, Setup, SimError, run};
+use crate::machine::Machine;
 use crate::memory::Counts;
 use std::cell::Cell;
 use std::fmt;
@@ -116,8 +117,56 @@ impl Mark {
     }
 }
 
-/// The flow that the collector, rank 1, has seen.
-fn seen(outcome: Outcome<Option<Flow>>) -> Flow {
+/// Where the tasks that are measured begin and end.
+#[derive(Debug)]
+struct Marks {
+    before: usize,
+    tasks: usize,
+    first: Option<Mark>,
+    last: Option<Mark>,
+}
+
+impl Marks {
+    /// `tasks` of them, after those `before`.
+    fn new(before: usize, tasks: usize) -> Self {
+        Self {
+            before,
+            tasks,
+            first: None,
+            last: None,
+        }
+    }
+
+    /// The collector has come to this task.
+    fn pass(&mut self, task: usize, cpu: &mut Cpu<'_>, sent: &Cell<u64>) {
+        if task == self.before {
+            self.first = Some(Mark::here(cpu, sent));
+        } else if task == self.before + self.tasks {
+            self.last = Some(Mark::here(cpu, sent));
+        }
+    }
+
+    fn flow(self) -> Flow {
+        let marks = self.first.zip(self.last);
+        let (first, last) = marks.expect("tasks are measured");
+        first.flow(&last, self.tasks)
+    }
+}
+
+/// Runs a program with a thread for each of so many cores from 0 on: the flow that its collector has seen.
+fn flow<S: 'static>(
+    machine: &Machine,
+    threads: usize,
+    setup: impl FnOnce(&mut Setup<'_>) -> S,
+    body: impl Fn(&mut Cpu<'_>, &S) -> Option<Flow> + 'static,
+) -> Result<Flow, SimError> {
+    let cores: Vec<usize> = (0..threads).collect();
+    let options = Options {
+        limit: 1e12,
+        checking: false,
+        ..Options::default()
+    };
+    let outcome = run(machine, &cores, &options, setup, body)?;
     let mut found = outcome.results.into_iter().flatten();
-    found.next().expect("the collector measures")
+    Ok(found.next().expect("the collector measures"))
 }

@@ -13,25 +13,80 @@
 //!
 //! Each message, post and loan has lines of its own (*single-use lines*), as queues, notices and desks
 //! have within a lap; notifications between two ranks share one flag, tallies are one line each. A rank's
-//! buffers are one set of lines, in its own cache. Combining costs what reading costs, as the paper has it
+//! buffers are one set of lines, in its own cache; which of them have copies elsewhere, [`Steps`] knows. Combining costs what reading costs, as the paper has it
 //! (§5.2). Flow control that an operation does not wait for by itself is not taken down: that of queues,
 //! and that of notices, whose readers give lines back twice a lap.
 
 use super::graph::{Graph, Kind};
 use super::run::{Stuck, World, run};
+use super::steps::{Part, Steps, What};
 use crate::drive::{Bytes, Job, Open};
+use crate::fabric::{BODY_LINES, SLOTS, Used};
 use corecast_coll::groups::{Group, Groups};
-use corecast_wire::Fabric;
-use corecast_wire::notice::NOTICE_PAYLOAD_BYTES as LINE_BYTES;
-use std::cell::RefCell;
+use corecast_wire::queue::body_lines_for;
+use corecast_wire::{Fabric, LINE_BYTES};
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
+use std::rc::Rc;
 
-/// Bytes of a whole line: what data take that lie in a rank's own buffers.
-const DATA_LINE_BYTES: usize = 64;
+/// What is on its way between ranks.
+#[derive(Debug)]
+struct Parcel {
+    /// The line that says so.
+    line: usize,
+    bytes: Vec<u8>,
+    /// The step that gave it.
+    step: usize,
+    /// Where it lies, of a loan.
+    part: Part,
+}
 
-/// What is on its way between ranks, and its line.
-type Parcels = VecDeque<(usize, Vec<u8>)>;
+impl Parcel {
+    fn here(line: usize, bytes: &[u8], step: usize) -> Self {
+        Self {
+            line,
+            bytes: bytes.to_vec(),
+            step,
+            part: (0, 0, 0..0),
+        }
+    }
+}
+
+type Parcels = VecDeque<Parcel>;
+
+/// How much of a queue is in use.
+#[derive(Debug, Default)]
+struct Queue {
+    sent: Used,
+    read: Used,
+    given: Used,
+    /// What had been read after each step that took a message.
+    steps: Vec<(Used, usize)>,
+}
+
+impl Queue {
+    fn taken(&mut self, bytes: usize, step: usize) {
+        self.read = self.read.and_message(bytes);
+        self.given = self.read.given(self.given);
+        self.steps.push((self.read, step));
+    }
+
+    /// The step after which there is surely room for all that was sent, if somebody must have taken something: the
+    /// receiver gives back twice a lap, and where it stands in one, earlier calls decide.
+    fn room(&self) -> Option<usize> {
+        let (slots, lines) = (SLOTS / 2, BODY_LINES / 2);
+        if self.sent.slots <= slots && self.sent.lines <= lines {
+            return None;
+        }
+        let enough = |read: &Used| {
+            read.slots + slots >= self.sent.slots && read.lines + lines >= self.sent.lines
+        };
+        let mut steps = self.steps.iter();
+        let step = steps.find(|(read, _)| enough(read)).or(self.steps.last());
+        step.map(|&(_, step)| step)
+    }
+}
 
 /// What all ranks of a fabric share besides the ledger.
 #[derive(Debug, Default)]
@@ -40,6 +95,10 @@ struct Traffic {
     loans: HashMap<(usize, usize), Parcels>,
     /// By notice and reader.
     posts: HashMap<(usize, usize), Parcels>,
+    steps: Steps,
+    queues: HashMap<(usize, usize), Queue>,
+    /// The steps that gave loans back, by line.
+    returned: HashMap<usize, usize>,
     /// How many lines of each kind each pair, or notice, has used.
     used: HashMap<(&'static str, usize, usize), usize>,
     failure: Option<Stuck>,
@@ -59,8 +118,15 @@ struct Shared {
 struct Out {
     /// Its addresses, only ever compared.
     bytes: Range<usize>,
-    /// The line by which it comes back.
+    /// The line by which it comes back, and from whom.
     back: usize,
+    peer: usize,
+}
+
+impl Out {
+    fn overlaps(&self, bytes: &Range<usize>) -> bool {
+        self.bytes.start < bytes.end && bytes.start < self.bytes.end
+    }
 }
 
 /// One rank of a team whose operations are taken down; see [`record`].
@@ -73,6 +139,10 @@ pub struct Symbolic<'w> {
     groups: &'w Groups,
     shared: Shared,
     lent: Vec<Out>,
+    /// The addresses of this rank's windows.
+    windows: Vec<Range<usize>>,
+    /// Bytes that were combined and not yet taken down.
+    combined: Rc<Cell<usize>>,
     /// How often each tally was collected, and each flag waited for.
     heard: HashMap<usize, usize>,
 }
@@ -99,13 +169,60 @@ impl Symbolic<'_> {
         World::wait(self.world, self.rank, line, value);
     }
 
+    /// Takes a step down.
+    fn step(&self, what: What, after: &[usize]) -> usize {
+        self.catch_up();
+        let mut traffic = self.traffic.borrow_mut();
+        traffic.steps.push(self.rank, what, after)
+    }
+
+    /// Takes down what was combined.
+    fn catch_up(&self) {
+        let bytes = self.combined.take();
+        if bytes > 0 {
+            let mut traffic = self.traffic.borrow_mut();
+            traffic.steps.push(self.rank, What::Combine { bytes }, &[]);
+        }
+    }
+
+    /// An operator of sums of bytes that is taken down.
+    pub fn combine(&self) -> Bytes<impl Fn(usize) + use<>> {
+        let combined = self.combined.clone();
+        Bytes::new(move |bytes| combined.set(combined.get() + bytes))
+    }
+
+    /// The lines of a part of a window, if these addresses are in one.
+    fn part(&self, addresses: &Range<usize>) -> Option<Part> {
+        let inside = |of: &Range<usize>| of.start <= addresses.start && addresses.end <= of.end;
+        let window = self.windows.iter().rposition(inside)?;
+        let start = self.windows[window].start;
+        let (from, to) = (addresses.start - start, addresses.end - start);
+        let lines = from / LINE_BYTES..to.div_ceil(LINE_BYTES);
+        Some((self.rank, window, lines))
+    }
+
+    /// Takes down that this rank has written to one of its windows, if it is one.
+    fn written(&self, bytes: &[u8]) {
+        let Some(part) = self.part(&addresses(bytes)) else {
+            return;
+        };
+        let start = self.windows[part.1].start;
+        let reading = |line: usize| {
+            let line = start + line * LINE_BYTES..start + (line + 1) * LINE_BYTES;
+            let lent = self.lent.iter().filter(|out| out.overlaps(&line));
+            lent.map(|out| out.peer).collect()
+        };
+        let mut traffic = self.traffic.borrow_mut();
+        traffic.steps.written(&part, reading);
+    }
+
     /// Waits until something lies in these parcels, and takes it.
     fn take(
         &self,
         parcels: impl Fn(&mut Traffic) -> &mut Parcels,
         expected: usize,
         awaited: impl Fn() -> usize,
-    ) -> Result<(usize, Vec<u8>), Stuck> {
+    ) -> Result<Parcel, Stuck> {
         let empty = parcels(&mut self.traffic.borrow_mut()).is_empty();
         if empty {
             // Its line exists by name alone until somebody writes it.
@@ -114,10 +231,10 @@ impl Symbolic<'_> {
             });
         }
         let parcel = parcels(&mut self.traffic.borrow_mut()).pop_front();
-        let (line, bytes) = parcel.expect("a rank goes on when something has come");
-        self.await_value(line, 1);
-        self.check(line, bytes.len(), expected)?;
-        Ok((line, bytes))
+        let parcel = parcel.expect("a rank goes on when something has come");
+        self.await_value(parcel.line, 1);
+        self.check(parcel.line, parcel.bytes.len(), expected)?;
+        Ok(parcel)
     }
 
     fn check(&self, line: usize, came: usize, expected: usize) -> Result<(), Stuck> {
@@ -143,22 +260,100 @@ impl Symbolic<'_> {
         world.ledger.copy(self.rank, from, to, lines);
     }
 
-    /// Copies a payload of so many bytes into or out of lines that also hold a flag each.
+    /// Copies a payload of so many bytes into or out of a line that also holds a flag, and those of a body.
     fn carry(&self, from: usize, to: usize, bytes: usize) {
         if bytes > 0 {
-            self.copy(from, to, bytes.div_ceil(LINE_BYTES));
+            self.copy(from, to, 1 + body_lines_for(bytes) as usize);
         }
+    }
+
+    /// Waits for what was lent to come back.
+    fn regain(&self, lent: Vec<Out>) {
+        for out in &lent {
+            self.await_value(out.back, 1);
+        }
+        // Each rank has one line for all that it returns to this one.
+        let later = |place: usize, peer| lent[place + 1..].iter().any(|out| out.peer == peer);
+        let last = lent.iter().enumerate();
+        let last = last.filter(|(place, out)| !later(*place, out.peer));
+        let returned: Vec<usize> = {
+            let traffic = self.traffic.borrow();
+            last.map(|(_, out)| traffic.returned[&out.back]).collect()
+        };
+        if !returned.is_empty() {
+            self.step(What::Regain, &returned);
+        }
+    }
+
+    /// Waits for room in the queue to a rank; the step that gives it, if it needs one.
+    fn await_room(&self, peer: usize, bytes: usize) -> Option<usize> {
+        let ends = (self.rank, peer);
+        let sent = {
+            let mut traffic = self.traffic.borrow_mut();
+            let queue = traffic.queues.entry(ends).or_default();
+            queue.sent = queue.sent.and_message(bytes);
+            queue.sent
+        };
+        let fits = || sent.fits(self.traffic.borrow().queues[&ends].given);
+        if !fits() {
+            let name = format!("queue {} → {peer}", self.rank);
+            let awaited = (self.line(name, Kind::Flag, self.rank), 1);
+            World::suspend(self.world, self.rank, awaited, fits);
+        }
+        self.traffic.borrow().queues[&ends].room()
     }
 
     /// Waits for all that is lent of these addresses.
     fn get_back(&mut self, bytes: &Range<usize>) {
-        let overlaps = |out: &Out| out.bytes.start < bytes.end && bytes.start < out.bytes.end;
         let (wanted, lent) = std::mem::take(&mut self.lent)
             .into_iter()
-            .partition(overlaps);
+            .partition(|out| out.overlaps(bytes));
         self.lent = lent;
-        let wanted: Vec<Out> = wanted;
-        wanted.iter().for_each(|out| self.await_value(out.back, 1));
+        self.regain(wanted);
+    }
+
+    /// Takes a loan; gives it back when `used` has had it.
+    fn take_loan(
+        &mut self,
+        peer: usize,
+        len: usize,
+        used: impl FnOnce(&Self, &[u8]),
+    ) -> Result<(), Stuck> {
+        let pair = (peer, self.rank);
+        let parcel = self.take(
+            |traffic| traffic.loans.entry(pair).or_default(),
+            len,
+            || {
+                self.line(
+                    format!("offer {peer} → {}", self.rank),
+                    Kind::Flag,
+                    self.rank,
+                )
+            },
+        )?;
+        let all = parcel.part.2.len();
+        let fetched = self.traffic.borrow_mut().steps.read(self.rank, parcel.part);
+        let borrow = What::Borrow {
+            from: peer,
+            fetched,
+            known: all - fetched,
+        };
+        self.step(borrow, &[parcel.step]);
+        if len > 0 {
+            self.copy(
+                self.data(peer),
+                self.data(self.rank),
+                len.div_ceil(LINE_BYTES),
+            );
+        }
+        used(self, &parcel.bytes);
+        let number = self.number("return", self.rank, peer);
+        let back = format!("return {} → {peer} #{number}", self.rank);
+        let back = self.line(back, Kind::Flag, peer);
+        self.write(back);
+        let step = self.step(What::Return, &[]);
+        self.traffic.borrow_mut().returned.insert(back, step);
+        Ok(())
     }
 }
 
@@ -182,6 +377,10 @@ impl Fabric for Symbolic<'_> {
     fn notify(&mut self, peer: usize) -> Result<(), Stuck> {
         let name = format!("flag {} → {peer}", self.rank);
         self.write(self.line(name, Kind::Flag, peer));
+        let step = self.step(What::Notify { to: peer }, &[]);
+        let mut traffic = self.traffic.borrow_mut();
+        let flags = traffic.steps.flags.entry((self.rank, peer)).or_default();
+        flags.push_back(step);
         Ok(())
     }
 
@@ -192,24 +391,34 @@ impl Fabric for Symbolic<'_> {
         *heard += 1;
         let heard = *heard;
         self.await_value(line, heard);
+        let flag = {
+            let mut traffic = self.traffic.borrow_mut();
+            let flags = traffic.steps.flags.get_mut(&(peer, self.rank));
+            flags.and_then(VecDeque::pop_front)
+        };
+        let (from, again) = (peer, heard > 1);
+        self.step(What::Wait { from, again }, flag.as_slice());
         Ok(())
     }
 
     fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Stuck> {
+        let room = self.await_room(peer, payload.len());
         let number = self.number("message", self.rank, peer);
         let name = format!("slot {} → {peer} #{number}", self.rank);
         let line = self.line(name, Kind::Flag, peer);
         self.carry(self.data(self.rank), line, payload.len());
         self.write(line);
+        let bytes = payload.len();
+        let step = self.step(What::Send { to: peer, bytes }, room.as_slice());
         let mut traffic = self.traffic.borrow_mut();
         let parcels = traffic.messages.entry((self.rank, peer)).or_default();
-        parcels.push_back((line, payload.to_vec()));
+        parcels.push_back(Parcel::here(line, payload, step));
         Ok(())
     }
 
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Stuck> {
         let pair = (peer, self.rank);
-        let (line, bytes) = self.take(
+        let parcel = self.take(
             |traffic| traffic.messages.entry(pair).or_default(),
             payload.len(),
             || {
@@ -220,23 +429,30 @@ impl Fabric for Symbolic<'_> {
                 )
             },
         )?;
-        self.carry(line, self.data(self.rank), bytes.len());
-        payload.copy_from_slice(&bytes);
+        let bytes = payload.len();
+        self.carry(parcel.line, self.data(self.rank), bytes);
+        let step = self.step(What::Receive { from: peer, bytes }, &[parcel.step]);
+        let mut traffic = self.traffic.borrow_mut();
+        let queue = traffic.queues.entry((peer, self.rank)).or_default();
+        queue.taken(bytes, step);
+        payload.copy_from_slice(&parcel.bytes);
         Ok(())
     }
 
     fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Stuck> {
         let notice = self.shared.posts[line];
-        let Group { one, others } = &self.groups.notices()[notice];
+        let Group { one, others, .. } = &self.groups.notices()[notice];
         let number = self.number("post", notice, 0);
         let name = format!("notice {notice} of {one} #{number}");
         let line = self.line(name, Kind::Notice, others[0]);
         self.carry(self.data(self.rank), line, payload.len());
         self.write(line);
+        let bytes = payload.len();
+        let step = self.step(What::Post { bytes }, &[]);
         let mut traffic = self.traffic.borrow_mut();
         for &reader in others {
             let parcels = traffic.posts.entry((notice, reader)).or_default();
-            parcels.push_back((line, payload.to_vec()));
+            parcels.push_back(Parcel::here(line, payload, step));
         }
         Ok(())
     }
@@ -244,13 +460,15 @@ impl Fabric for Symbolic<'_> {
     fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Stuck> {
         let (notice, rank) = (self.shared.reads[line], self.rank);
         let one = self.groups.notices()[notice].one;
-        let (line, bytes) = self.take(
+        let parcel = self.take(
             |traffic| traffic.posts.entry((notice, rank)).or_default(),
             payload.len(),
             || self.line(format!("notice {notice} of {one}"), Kind::Notice, rank),
         )?;
-        self.carry(line, self.data(self.rank), bytes.len());
-        payload.copy_from_slice(&bytes);
+        let (from, bytes) = (one, payload.len());
+        self.carry(parcel.line, self.data(self.rank), bytes);
+        self.step(What::Read { from, bytes }, &[parcel.step]);
+        payload.copy_from_slice(&parcel.bytes);
         Ok(())
     }
 
@@ -259,17 +477,23 @@ impl Fabric for Symbolic<'_> {
         let home = self.groups.tallies()[tally].one;
         let line = self.line(format!("tally {tally} of {home}"), Kind::Tally, home);
         self.world.borrow_mut().ledger.add(self.rank, line, None);
+        let step = self.step(What::Add { to: home }, &[]);
+        let mut traffic = self.traffic.borrow_mut();
+        traffic.steps.added.entry(tally).or_default().push(step);
         Ok(())
     }
 
     fn collect(&mut self, line: usize) -> Result<(), Stuck> {
         let tally = self.shared.collects[line];
-        let Group { one, others } = &self.groups.tallies()[tally];
+        let Group { one, others, .. } = &self.groups.tallies()[tally];
         let line = self.line(format!("tally {tally} of {one}"), Kind::Tally, *one);
         let heard = self.heard.entry(line).or_insert(0);
         *heard += others.len();
         let heard = *heard;
         self.await_value(line, heard);
+        let adders = others.len();
+        let added = self.traffic.borrow().steps.added[&tally][heard - adders..heard].to_vec();
+        self.step(What::Collect, &added);
         Ok(())
     }
 
@@ -293,7 +517,9 @@ impl Fabric for Symbolic<'_> {
         peers: impl IntoIterator<Item = usize>,
         range: Range<usize>,
     ) -> Result<(), Stuck> {
-        let part = &window[range];
+        let bytes = &window[range];
+        let part = self.part(&addresses(bytes));
+        let mut again = false;
         for peer in peers {
             let number = self.number("loan", self.rank, peer);
             let offer = format!("offer {} → {peer} #{number}", self.rank);
@@ -301,13 +527,22 @@ impl Fabric for Symbolic<'_> {
             let back = format!("return {peer} → {} #{number}", self.rank);
             let back = self.line(back, Kind::Flag, self.rank);
             self.write(offer);
+            let step = self.step(What::Lend { to: peer, again }, &[]);
+            again = true;
             self.lent.push(Out {
-                bytes: addresses(part),
+                bytes: addresses(bytes),
                 back,
+                peer,
             });
             let mut traffic = self.traffic.borrow_mut();
             let parcels = traffic.loans.entry((self.rank, peer)).or_default();
-            parcels.push_back((offer, part.to_vec()));
+            parcels.push_back(Parcel {
+                part: part.clone().unwrap_or((self.rank, 0, 0..0)),
+                ..Parcel::here(offer, bytes, step)
+            });
+        }
+        if !again {
+            self.step(What::Call, &[]);
         }
         Ok(())
     }
@@ -318,39 +553,32 @@ impl Fabric for Symbolic<'_> {
         len: usize,
         mut each: impl FnMut(usize, &[u8]),
     ) -> Result<(), Stuck> {
-        let pair = (peer, self.rank);
-        let (_, bytes) = self.take(
-            |traffic| traffic.loans.entry(pair).or_default(),
-            len,
-            || {
-                self.line(
-                    format!("offer {peer} → {}", self.rank),
-                    Kind::Flag,
-                    self.rank,
-                )
-            },
-        )?;
-        if len > 0 {
-            let lines = len.div_ceil(DATA_LINE_BYTES);
-            self.copy(self.data(peer), self.data(self.rank), lines);
-        }
-        each(0, &bytes);
-        let number = self.number("return", self.rank, peer);
-        let back = format!("return {} → {peer} #{number}", self.rank);
-        self.write(self.line(back, Kind::Flag, peer));
-        Ok(())
+        self.take_loan(peer, len, |_, bytes| each(0, bytes))
+    }
+
+    fn fetch(&mut self, peer: usize, into: &mut [u8]) -> Result<(), Stuck> {
+        self.take_loan(peer, into.len(), |fabric, bytes| {
+            into.copy_from_slice(bytes);
+            let lines = into.len().div_ceil(LINE_BYTES);
+            fabric.written(into);
+            fabric.step(What::Fill { lines }, &[]);
+        })
     }
 
     fn settle(&mut self) -> Result<(), Stuck> {
-        for out in std::mem::take(&mut self.lent) {
-            self.await_value(out.back, 1);
-        }
+        self.step(What::Call, &[]);
+        let lent = std::mem::take(&mut self.lent);
+        self.regain(lent);
         Ok(())
     }
 }
 
 impl Open for Symbolic<'_> {
-    fn open<'w>(&mut self, bytes: &'w mut [u8], _written: bool) -> Self::Window<'w> {
+    fn open<'w>(&mut self, bytes: &'w mut [u8], written: bool) -> Self::Window<'w> {
+        self.windows.push(addresses(bytes));
+        if written {
+            self.written(bytes);
+        }
         bytes
     }
 }
@@ -418,14 +646,21 @@ pub fn record(
             groups,
             shared: std::mem::take(&mut shared.borrow_mut()[rank]),
             lent: Vec::new(),
+            windows: Vec::new(),
+            combined: Rc::default(),
             heard: HashMap::new(),
         };
         // A failure is in the traffic; whoever waits for this rank is told of that one.
         let _ = body(&mut fabric, rank);
+        fabric.catch_up();
     });
-    match traffic.into_inner().failure {
+    let Traffic { failure, steps, .. } = traffic.into_inner();
+    match failure {
         Some(failure) => Err(failure),
-        None => ended.map(|()| world.into_inner().ledger.into_graph()),
+        None => ended.map(|()| Graph {
+            steps: steps.list,
+            ..world.into_inner().ledger.into_graph()
+        }),
     }
 }
 
@@ -457,6 +692,7 @@ pub fn record(
 /// ```
 pub fn record_job(job: &Job) -> Result<Graph, Stuck> {
     record(job.ranks(), job.groups(), |fabric, _| {
-        job.run(fabric, &Bytes::new(|_| ())).map(|_| ())
+        let combine = fabric.combine();
+        job.run(fabric, &combine).map(|_| ())
     })
 }

@@ -10,6 +10,7 @@
 //! | E3 | writes of several ranks that one wait is for, in no order | [`Graph::crowds`] |
 //! | E4 | a wait, and a write of the same line in another stage that it can steal | [`Graph::e4`] |
 
+use super::steps::Step;
 use std::fmt;
 
 /// What a rank does to a line: CLa's primitives.
@@ -98,6 +99,7 @@ pub struct Graph {
     pub(super) lines: Vec<Line>,
     pub(super) crowds: Vec<Vec<usize>>,
     pub(super) e4: Vec<(usize, usize)>,
+    pub(super) steps: Vec<Step>,
 }
 
 impl Graph {
@@ -129,6 +131,11 @@ impl Graph {
     #[must_use]
     pub fn e4(&self) -> &[(usize, usize)] {
         &self.e4
+    }
+
+    /// What ranks did to a fabric; nothing of an algorithm in primitives.
+    pub(crate) fn steps(&self) -> &[Step] {
+        &self.steps
     }
 
     /// How many edges E1, E2, E3 and E4 there are; a crowd of k has k − 1 in a chain, as Fig. 5 draws it.

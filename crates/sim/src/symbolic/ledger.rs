@@ -189,6 +189,7 @@ impl Ledger {
             lines: self.lines,
             crowds: self.crowds,
             e4,
+            steps: Vec::new(),
         }
     }
 }

@@ -96,8 +96,8 @@ impl Seats {
         }
     }
 
-    /// The same where several lines of a message were measured: each one adds `read` to the copy out of it,
-    /// whose flag costs what one line does, and each further one `written` to the store.
+    /// The same where several lines of a message were measured: each further one adds `read` to the copy out of
+    /// it, whose flag's line costs what one line does, and `written` to the store.
     #[must_use]
     pub fn with_further_lines(mut self, read: f64, written: f64) -> Self {
         self.further = Some(Further { read, written });
@@ -127,7 +127,7 @@ impl Seats {
     /// To copy the lines of a message whose flag has come, where that was measured.
     pub(super) fn read(&self, kind: Kind, lines: f64) -> Option<f64> {
         let further = self.further.filter(|_| kind == Kind::Flag);
-        further.map(|further| further.read * lines)
+        further.map(|further| further.read * (lines - 1.0))
     }
 
     /// The paper's Sandy Bridge with its way to fill it: eight ranks on the first package, then the second

@@ -2,6 +2,7 @@
 
 use super::Trace;
 use crate::units;
+use corecast_plan::draw::escaped;
 use std::fmt::Write;
 
 const LANE: f64 = 22.0;
@@ -92,10 +93,4 @@ impl Trace {
         );
         text
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }

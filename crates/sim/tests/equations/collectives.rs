@@ -104,18 +104,19 @@ fn a_broadcast_of_many_lines_is_driven_by_the_copy() {
     }
 }
 
-/// A message that takes several slots: one wait, and the lines that follow (Equation 4).
+/// A message that takes a slot and lines of a body: one wait, and the lines that follow (Equation 4).
 #[test]
 fn a_long_message_is_one_wait_and_many_lines() {
-    for slots in [2, 9, 32] {
-        let graph = graph(Collective::Broadcast, "messages", 56 * slots, &flat(2));
-        let (what, count) = (format!("{slots} slots"), slots as f64);
+    for lines in [2, 9, 32] {
+        let bytes = 56 + 64 * (lines - 1);
+        let graph = graph(Collective::Broadcast, "messages", bytes, &flat(2));
+        let (what, count) = (format!("{lines} lines"), lines as f64);
         let found = bounds(&graph, &one_package(2), &Reading::default());
         let write = count * (R_L + R_I);
-        equal(found.t_min, write + R_R + t_m_near(slots), &what);
+        equal(found.t_min, write + R_R + t_m_near(lines), &what);
         let found = bounds(&graph, &two_packages(0, 1), &Reading::default());
-        equal(found.t_min, write + R_Q + t_m_far(1, slots), &what);
-        equal(found.t_max, write + 2.0 * R_Q + t_m_far(1, slots), &what);
+        equal(found.t_min, write + R_Q + t_m_far(1, lines), &what);
+        equal(found.t_max, write + 2.0 * R_Q + t_m_far(1, lines), &what);
     }
 }
 

@@ -6,12 +6,12 @@ use corecast_machine::CpuList;
 use corecast_model::CostModel;
 use corecast_plan::Pattern;
 use corecast_sim::drive::Job;
-use corecast_sim::fabric::{costs, further_lines};
+use corecast_sim::fabric::costs;
 use corecast_sim::machine::{Machine, known, pairs};
 use corecast_sim::measured::Measured;
-use corecast_sim::symbolic::{Bounds, Seats};
+use corecast_sim::symbolic::{Bounds, OnParts, record_job};
 
-use crate::forecast::{self, BOUNDED_RANKS_MAX};
+use crate::forecast::BOUNDED_RANKS_MAX;
 use crate::planning::Team;
 use crate::source;
 use crate::team::{self, TeamArgs};
@@ -28,10 +28,6 @@ pub(super) struct Place {
     costs: Option<CostModel>,
     /// Where messages were measured that come alone.
     measured: Option<Measured>,
-    /// Whether it is made of parts, on which messages can be run.
-    of_parts: bool,
-    /// Where ranks are.
-    places: Vec<corecast_model::Place>,
 }
 
 /// Most ranks whose pairwise costs are measured on a machine of parts: it takes a run for each pair.
@@ -73,20 +69,12 @@ impl Place {
             true => Some(costs(&machine, &cores)?),
             false => None,
         };
-        let place = |&core: &usize| corecast_model::Place {
-            package: machine.package(core),
-            numa_node: machine.package(core),
-            core: core as u32,
-        };
-        let places = cores.iter().map(place).collect();
         Ok(Self {
             machine,
             cores,
             threads,
             costs,
             measured: None,
-            of_parts: true,
-            places,
         })
     }
 
@@ -106,7 +94,7 @@ impl Place {
         let messages = source.file.messages().filter(|_| at.len() > 1);
         let measured = messages.map(|messages| {
             let messages = messages.subset(&at);
-            Measured::new(&team.machine, &team.costs, &messages, places.clone())
+            Measured::new(&team.machine, &team.costs, &messages, places)
         });
         let measured = measured.transpose()?;
         let machine = match &measured {
@@ -114,36 +102,34 @@ impl Place {
             None => pairs::machine(&team.machine, &team.costs),
         };
         Ok(Self {
-            places,
             machine,
             measured,
-            of_parts: false,
             cores: (0..team.threads.len()).collect(),
             threads: team.threads,
             costs: Some(team.costs),
         })
     }
 
-    /// What the symbolic model says of a call that is repeated, where costs are known.
+    /// Bounds of a call that is repeated, of ranks that begin at the same time; nothing of teams for which that
+    /// takes too long, of machines that spread lines over all homes, so that those of a call have other homes than
+    /// those that are measured, or of calls that the symbolic model cannot follow.
     ///
     /// # Errors
     ///
-    /// A machine of parts on which messages cannot be run.
+    /// A machine on which messages cannot be run.
     pub(super) fn bounds(&self, job: &Job) -> Result<Option<Bounds>> {
-        let bounded =
-            |costs: &&CostModel| costs.n() <= BOUNDED_RANKS_MAX && self.places.len() == costs.n();
-        let Some(costs) = self.costs.as_ref().filter(bounded) else {
+        if self.cores.len() > BOUNDED_RANKS_MAX || self.machine.hashed {
+            return Ok(None);
+        }
+        let Ok(graph) = record_job(job) else {
             return Ok(None);
         };
-        if let Some(measured) = &self.measured {
-            return Ok(measured.bounds(job));
-        }
-        let mut seats = Seats::of_model(costs, self.places.clone());
-        if self.of_parts && self.cores.len() > 1 {
-            let (read, written) = further_lines(&self.machine, &self.cores)?;
-            seats = seats.with_further_lines(read, written);
-        }
-        Ok(forecast::bounds(job, &seats))
+        let bounds = OnParts::new(&self.machine, &self.cores).bounds(&graph)?;
+        let entry = self.entry(job);
+        Ok(Some(Bounds {
+            t_min: bounds.t_min + entry,
+            t_max: bounds.t_max + entry,
+        }))
     }
 
     /// What a call takes beside its lines, where that was measured.

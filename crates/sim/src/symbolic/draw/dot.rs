@@ -1,7 +1,8 @@
 //! The graph in the language of Graphviz.
 
 use super::super::analysis::Analysis;
-use super::{Critical, escaped, short};
+use super::{Critical, short};
+use corecast_plan::draw::escaped;
 use std::fmt::Write as _;
 
 /// The graph as DOT: a box for each rank, costs of T_min on the acts, the critical path in red.

@@ -2,7 +2,8 @@
 
 use super::super::analysis::Analysis;
 use super::super::graph::Graph;
-use super::{Critical, escaped, short};
+use super::{Critical, short};
+use corecast_plan::draw::escaped;
 use std::fmt::Write as _;
 
 /// Pixels.

@@ -1,0 +1,525 @@
+//! What a message, a loan, a flag takes on a simulated machine when nothing else goes on there: at least and at
+//! most over all times at which the one who takes it can come.
+//!
+//! | time | from | to |
+//! | --- | --- | --- |
+//! | given | who gives begins | goes on |
+//! | came | who gives begins | who takes has it, who was there or came in time |
+//! | taken | who takes begins, when all lies there | has it |
+//! | behind | who gives begins | the next store sets out, at least |
+//! | drained | who gives begins | all its stores are done |
+//! | back | who took a loan goes on | its lender knows |
+//! | regained | a lender asks for what lies there | knows |
+
+use super::{SimFabric, Team};
+use crate::drive::Open;
+use crate::engine::{Cpu, Options, SimError, run};
+use crate::machine::Machine;
+use crate::ticks;
+use corecast_coll::Groups;
+use corecast_wire::{Fabric, LINE_BYTES};
+use std::collections::BTreeMap;
+
+/// What is given by the first rank and taken by the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Shot {
+    /// A flag.
+    Flag,
+    /// A message of so many bytes.
+    Message(usize),
+    /// A loan of so many lines.
+    Loan(usize),
+    /// A line that all others wait for, with so many bytes.
+    Post(usize),
+    /// An addition.
+    Addition,
+    /// So many lines of the first rank's own, which the second one has read, written anew.
+    Fill(usize),
+}
+
+/// Beyond so many lines it is not when its taker comes that says how long a shot takes.
+const SHORT_LINES: usize = 4;
+
+impl Shot {
+    /// A shorter one of the same kind, of one that is long.
+    fn short(self) -> Option<Self> {
+        match self {
+            Self::Loan(lines) if lines > SHORT_LINES => Some(Self::Loan(SHORT_LINES)),
+            Self::Message(bytes) if bytes > SHORT_LINES * LINE_BYTES => {
+                Some(Self::Message(SHORT_LINES * LINE_BYTES))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// At least and at most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Span {
+    pub(crate) least: f64,
+    pub(crate) most: f64,
+}
+
+impl Span {
+    const NONE: Self = Self {
+        least: f64::INFINITY,
+        most: 0.0,
+    };
+
+    /// Both together.
+    fn with(self, other: Self) -> Self {
+        Self {
+            least: self.least.min(other.least),
+            most: self.most.max(other.most),
+        }
+    }
+
+    fn and(&mut self, time: f64) {
+        self.least = self.least.min(time);
+        self.most = self.most.max(time);
+    }
+}
+
+/// For how long servers work, by name.
+pub(crate) type Work = BTreeMap<String, f64>;
+
+/// Times of the table above.
+#[derive(Clone, Debug)]
+pub(crate) struct Lone {
+    pub(crate) given: Span,
+    pub(crate) came: Span,
+    /// The same where who takes has long been there.
+    polled: f64,
+    pub(crate) taken: Span,
+    pub(crate) behind: f64,
+    pub(crate) drained: f64,
+    pub(crate) back: Span,
+    pub(crate) regained: Span,
+    pub(crate) work: Work,
+}
+
+impl Lone {
+    /// What it takes under either of two circumstances.
+    pub(crate) fn either(self, other: &Self) -> Self {
+        let mut work = self.work;
+        for (name, &busy) in &other.work {
+            let most = work.entry(name.clone()).or_default();
+            *most = most.max(busy);
+        }
+        Self {
+            given: self.given.with(other.given),
+            came: self.came.with(other.came),
+            polled: self.polled.max(other.polled),
+            taken: self.taken.with(other.taken),
+            behind: self.behind.min(other.behind),
+            drained: self.drained.max(other.drained),
+            back: self.back.with(other.back),
+            regained: self.regained.with(other.regained),
+            work,
+        }
+    }
+
+    /// Takes trials into account; by how much the taker of that in which it came soonest was late.
+    fn swept(&mut self, all: &[Vec<Clocks>], lates: &[Late]) -> f64 {
+        let trials = || all[0].iter().zip(&all[1]).zip(lates);
+        let mut best = 0.0;
+        for ((giver, taker), late) in trials() {
+            let (begins, ends) = (giver[0], taker[1]);
+            self.given.and(giver[1] - begins);
+            self.drained = self.drained.max(giver[2] - begins);
+            self.taken.least = self.taken.least.min(ends - taker[0]);
+            if ends - begins < self.came.least {
+                (self.came.least, best) = (ends - begins, late.taker - late.giver);
+            }
+            if late.taker <= late.giver {
+                self.came.most = self.came.most.max(ends - begins);
+            }
+        }
+        for ((giver, taker), _) in trials() {
+            if taker[1] > giver[0] + self.came.most {
+                self.taken.most = self.taken.most.max(taker[1] - taker[0]);
+            }
+        }
+        best
+    }
+
+    fn new(work: Work) -> Self {
+        Self {
+            given: Span::NONE,
+            came: Span::NONE,
+            polled: 0.0,
+            taken: Span::NONE,
+            behind: 0.0,
+            drained: 0.0,
+            back: Span::NONE,
+            regained: Span::NONE,
+            work,
+        }
+    }
+}
+
+/// How late each of two ranks begins.
+#[derive(Clone, Copy, Debug, Default)]
+struct Late {
+    giver: f64,
+    taker: f64,
+    /// The giver, to ask for what it has lent.
+    asks: f64,
+}
+
+impl Late {
+    /// The taker, or the giver if it is less than nothing.
+    fn by(shift: f64) -> Self {
+        Self {
+            giver: (-shift).max(0.0),
+            taker: shift.max(0.0),
+            asks: 0.0,
+        }
+    }
+}
+
+/// What a rank does in a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Plain,
+    /// A flag is given right behind it to another rank, which times that alone.
+    Flagged,
+    /// A third rank takes it before the second does.
+    Second,
+    /// All others take it.
+    All,
+}
+
+impl Mode {
+    /// The first rank that takes nothing.
+    fn readers(self, ranks: usize) -> usize {
+        match self {
+            Self::Second | Self::All => ranks,
+            Self::Plain | Self::Flagged => 2,
+        }
+    }
+}
+
+/// Clock readings of a rank in a trial: it begins; goes on; all its stores are done; it asks for its loan; knows.
+type Clocks = [f64; 5];
+
+/// Those of all trials, by rank, and what servers did in the last one.
+type Trials = (Vec<Vec<Clocks>>, Work);
+
+/// Times at which a taker comes in a sweep, before and after a shot would have come.
+const SWEEP: usize = 64;
+
+/// The shot from the first core to the second one; where there is a third, it may have taken it first.
+///
+/// # Errors
+///
+/// Those of [`run`].
+pub(crate) fn lone(machine: &Machine, cores: &[usize], shot: Shot) -> Result<Lone, SimError> {
+    let pair = &cores[..2];
+    let (first, work) = trials(machine, pair, shot, Mode::Plain, vec![Late::default(); 2])?;
+    let (giver, taker) = (&first[0], &first[1]);
+    if let Shot::Fill(_) = shot {
+        return Ok(filled(giver, work));
+    }
+    let typical = taker[1][1] - giver[1][0];
+    let mut found = match shot.short() {
+        Some(short) => {
+            let short = lone(machine, pair, short)?;
+            long(machine, pair, (shot, typical), &short)?
+        }
+        None => swept(machine, pair, shot, typical)?,
+    };
+    if shot != Shot::Addition {
+        found.behind = behind(machine, cores, shot, typical)?;
+    }
+    second(machine, cores, shot, &mut found)?;
+    Ok(found)
+}
+
+/// A short one, at all times at which its taker can come.
+fn swept(machine: &Machine, pair: &[usize], shot: Shot, typical: f64) -> Result<Lone, SimError> {
+    let polled = Late::by(-typical);
+    let (all, work) = trials(machine, pair, shot, Mode::Plain, vec![polled; 2])?;
+    let mut found = Lone::new(work);
+    found.polled = all[1][1][1] - all[0][1][0];
+    let coarse = sweep(typical);
+    let (all, _) = trials(machine, pair, shot, Mode::Plain, coarse.clone())?;
+    let best = found.swept(&all, &coarse);
+    // Once more around the best time.
+    let step = 2.0 * typical / SWEEP as f64;
+    let fine: Vec<Late> = (0..=SWEEP / 4)
+        .map(|place| Late::by(best + (8.0 * place as f64 / SWEEP as f64 - 1.0) * step))
+        .collect();
+    let (all, _) = trials(machine, pair, shot, Mode::Plain, fine.clone())?;
+    found.swept(&all, &fine);
+    if matches!(shot, Shot::Loan(_)) {
+        asked(machine, pair, shot, typical, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// One of many lines: what says that it has come is as with few, and that can come at a better or a worse time
+/// than to a taker who polls.
+fn long(
+    machine: &Machine,
+    pair: &[usize],
+    (shot, typical): (Shot, f64),
+    short: &Lone,
+) -> Result<Lone, SimError> {
+    let times = vec![Late::by(-typical), Late::by(0.0), Late::by(2.0 * typical)];
+    let trial = |late| trials(machine, pair, shot, Mode::Plain, vec![late; 3]);
+    let (polled, work) = trial(times[0])?;
+    let mut found = Lone {
+        back: short.back,
+        regained: short.regained,
+        ..Lone::new(work)
+    };
+    found.polled = polled[1][2][1] - polled[0][2][0];
+    for late in times {
+        let (all, _) = trial(late)?;
+        found.swept(&all, &[late; 3]);
+    }
+    found.came.least = found.came.least.min(found.polled) - (short.polled - short.came.least);
+    found.came.most = found.came.most.max(found.polled) + short.came.most - short.polled;
+    Ok(found)
+}
+
+/// A rank that writes to its own buffer.
+fn filled(trials: &[Clocks], work: Work) -> Lone {
+    let mut found = Lone::new(work);
+    for [begins, goes_on, done, ..] in trials {
+        found.given.and(goes_on - begins);
+        found.drained = found.drained.max(done - begins);
+    }
+    found
+}
+
+/// Takers that come before, in and after the time that a shot takes.
+fn sweep(typical: f64) -> Vec<Late> {
+    let step = 2.0 * typical / SWEEP as f64;
+    let shift = |place: usize| (place as f64 - SWEEP as f64 / 2.0) * step;
+    (0..=3 * SWEEP / 2)
+        .map(|place| Late::by(shift(place)))
+        .collect()
+}
+
+/// What a lender waits for when it asks for its loan, soon or late.
+fn asked(
+    machine: &Machine,
+    pair: &[usize],
+    shot: Shot,
+    typical: f64,
+    found: &mut Lone,
+) -> Result<(), SimError> {
+    let step = 2.0 * typical / SWEEP as f64;
+    let swept: Vec<Late> = (0..=2 * SWEEP)
+        .map(|place| Late {
+            asks: place as f64 * step,
+            ..Late::default()
+        })
+        .collect();
+    let (all, _) = trials(machine, pair, shot, Mode::Plain, swept)?;
+    for (giver, taker) in all[0].iter().zip(&all[1]) {
+        let [.., asks, knows] = *giver;
+        let returned = taker[1];
+        found.back.least = found.back.least.min(knows - returned);
+        found.regained.least = found.regained.least.min(knows - asks);
+        match asks < returned {
+            true => found.back.most = found.back.most.max(knows - returned),
+            false => found.regained.most = found.regained.most.max(knows - asks),
+        }
+    }
+    Ok(())
+}
+
+/// When the store behind a shot sets out: a flag that is given next, to the same rank or another one that polls it,
+/// comes by so much later than alone.
+fn behind(machine: &Machine, cores: &[usize], shot: Shot, typical: f64) -> Result<f64, SimError> {
+    let polled = Late::by(-typical);
+    let came = |cores: &[usize], mode, shot| -> Result<f64, SimError> {
+        let (all, _) = trials(machine, cores, shot, mode, vec![polled; 2])?;
+        Ok(all[cores.len() - 1][1][1] - all[0][1][0])
+    };
+    let mut found = f64::INFINITY;
+    for many in 2..=cores.len() {
+        let (cores, to) = (&cores[..many], cores[many - 1]);
+        let flag = came(&[cores[0], to], Mode::Plain, Shot::Flag)?;
+        found = found.min(came(cores, Mode::Flagged, shot)? - flag);
+    }
+    Ok(found.max(0.0))
+}
+
+/// What others have taken may lie nearer, or farther.
+fn second(
+    machine: &Machine,
+    cores: &[usize],
+    shot: Shot,
+    found: &mut Lone,
+) -> Result<(), SimError> {
+    if cores.len() < 3 || !matches!(shot, Shot::Loan(_) | Shot::Post(_)) {
+        return Ok(());
+    }
+    let late = vec![Late::default(); 2];
+    let (all, _) = trials(machine, cores, shot, Mode::Second, late)?;
+    for clocks in &all[1] {
+        let took = clocks[1] - clocks[0];
+        found.came.least -= (found.taken.least - took).max(0.0);
+        found.came.most += (took - found.taken.most).max(0.0);
+        found.taken.and(took);
+    }
+    Ok(())
+}
+
+/// A line of so many bytes from the first core to all others, who wait for it: when the last one has it; when all
+/// stores are done; what servers do.
+///
+/// # Errors
+///
+/// Those of [`run`].
+pub(crate) fn post(machine: &Machine, cores: &[usize], bytes: usize) -> Result<Lone, SimError> {
+    let typical = lone(machine, &cores[..2], Shot::Post(bytes))?;
+    let late = Late {
+        giver: 2.0 * typical.came.most,
+        ..Late::default()
+    };
+    let (mut all, work) = trials(machine, cores, Shot::Post(bytes), Mode::All, vec![late; 3])?;
+    let givers = all.remove(0);
+    let mut found = Lone::new(work);
+    for (trial, giver) in givers.iter().enumerate() {
+        found.given.and(giver[1] - giver[0]);
+        found.drained = found.drained.max(giver[2] - giver[0]);
+        for reader in &all {
+            found.came.and(reader[trial][1] - giver[0]);
+        }
+    }
+    Ok(found)
+}
+
+/// Runs a shot on the first cores, once for each of `lates`; clock readings by rank and trial.
+fn trials(
+    machine: &Machine,
+    cores: &[usize],
+    shot: Shot,
+    mode: Mode,
+    lates: Vec<Late>,
+) -> Result<Trials, SimError> {
+    let cores = match mode {
+        Mode::Plain => &cores[..2],
+        Mode::Second | Mode::Flagged | Mode::All => cores,
+    };
+    let ranks = cores.len();
+    let mut groups = Groups::new(ranks);
+    let readers = mode.readers(ranks);
+    groups.notice(0, (1..readers).collect());
+    // The second rank collects what the first one adds.
+    groups.tally(1, vec![0]);
+    let team = Team::new(cores, &groups);
+    let combine = machine.costs.combine_bytes;
+    let bytes = match shot {
+        Shot::Message(bytes) | Shot::Post(bytes) => bytes,
+        Shot::Loan(lines) | Shot::Fill(lines) => lines * LINE_BYTES,
+        Shot::Flag | Shot::Addition => 0,
+    };
+    let body = move |cpu: &mut Cpu<'_>, (): &()| {
+        let mut fabric = SimFabric::new(cpu, &team, combine);
+        let rank = fabric.rank();
+        let mut data = vec![0; bytes];
+        let mut all = Vec::with_capacity(lates.len());
+        for late in &lates {
+            fabric.begin();
+            all.push(match rank {
+                0 => give(&mut fabric, shot, mode, late, &mut data),
+                _ => {
+                    fabric.cpu().meet(ranks);
+                    let before = mode == Mode::Second && rank == 2;
+                    if mode == Mode::Second && !before {
+                        fabric.cpu().meet(ranks);
+                    }
+                    fabric.cpu().pass(ticks(late.taker));
+                    let begins = fabric.cpu().now();
+                    let flagged = mode == Mode::Flagged && rank == ranks - 1;
+                    if flagged {
+                        let Ok(()) = fabric.wait(0);
+                    } else {
+                        take(&mut fabric, shot, &mut data);
+                    }
+                    let ends = fabric.cpu().now();
+                    if flagged && rank == 1 {
+                        take(&mut fabric, shot, &mut data);
+                    }
+                    if before || matches!(shot, Shot::Fill(_)) {
+                        fabric.cpu().meet(ranks);
+                    }
+                    [begins, ends, ends, ends, ends]
+                }
+            });
+        }
+        all
+    };
+    let found = run(machine, cores, &Options::default(), |_| (), body)?;
+    let work = found.servers.into_iter();
+    let work = work.map(|server| (server.name, server.utilisation * found.span));
+    Ok((found.results, work.collect()))
+}
+
+fn give(
+    fabric: &mut SimFabric<'_, '_>,
+    shot: Shot,
+    mode: Mode,
+    late: &Late,
+    data: &mut [u8],
+) -> Clocks {
+    let ranks = fabric.size();
+    let readers = mode.readers(ranks);
+    let copy = data.to_vec();
+    let lends = matches!(shot, Shot::Loan(_) | Shot::Fill(_));
+    let mut window = lends.then(|| fabric.open(data, true));
+    fabric.cpu().meet(ranks);
+    if let (Shot::Fill(_), Some(window)) = (shot, &window) {
+        let Ok(()) = fabric.lend(window, 1..2, 0..copy.len());
+        let Ok(()) = fabric.settle();
+        fabric.cpu().meet(ranks);
+    }
+    fabric.cpu().pass(ticks(late.giver));
+    let begins = fabric.cpu().now();
+    let given = match (shot, &mut window) {
+        (Shot::Flag, _) => fabric.notify(1),
+        (Shot::Message(_), _) => fabric.send(1, &copy),
+        (Shot::Post(_), _) => fabric.post(0, &copy),
+        (Shot::Addition, _) => fabric.add(0),
+        (Shot::Loan(_), Some(window)) => fabric.lend(window, 1..readers, 0..copy.len()),
+        (Shot::Fill(_), Some(window)) => {
+            fabric.write_into(window.bytes);
+            Ok(())
+        }
+        (Shot::Loan(_) | Shot::Fill(_), None) => unreachable!("it is open"),
+    };
+    let Ok(()) = given;
+    let goes_on = fabric.cpu().now();
+    if mode == Mode::Flagged {
+        let Ok(()) = fabric.notify(ranks - 1);
+    }
+    fabric.cpu().fence();
+    let done = fabric.cpu().now();
+    if mode == Mode::Second {
+        fabric.cpu().meet(ranks);
+    }
+    fabric.cpu().pass(ticks(late.asks));
+    let asks = fabric.cpu().now();
+    if window.is_some() {
+        let Ok(()) = fabric.settle();
+    }
+    let knows = fabric.cpu().now();
+    [begins, goes_on, done, asks, knows]
+}
+
+fn take(fabric: &mut SimFabric<'_, '_>, shot: Shot, data: &mut [u8]) {
+    let taken = match shot {
+        Shot::Flag => fabric.wait(0),
+        Shot::Message(_) => fabric.receive(0, data),
+        Shot::Post(_) => fabric.read(0, data),
+        Shot::Addition => fabric.collect(0),
+        Shot::Loan(_) | Shot::Fill(_) => fabric.borrow(0, data.len(), |_, _| ()),
+    };
+    let Ok(()) = taken;
+}

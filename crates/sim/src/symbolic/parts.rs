@@ -1,0 +1,479 @@
+//! Bounds on a machine of parts: the steps of a graph at the prices of single messages, loans and flags, which are
+//! measured on that machine when nothing else goes on there.
+//!
+//! **At least.** Others on the machine only make a step wait. So no step takes less than alone, at the best time for
+//! whoever takes what it gives, with the line wherever it can lie; and a rank's stores set out one behind the other.
+//! What overlaps in reality, stores in a buffer, several reads under way, transfers in both directions, overlaps in
+//! what was measured too.
+//!
+//! **At most.** Steps take what they take alone at the worst time, and a rank's stores are done one after another. Then
+//! who is on the longest path waits for others: at the busiest server of each kind for all that it does in the call.
+//! Where lines may leave caches for want of room, nothing is said: what a line takes then is no matter of one message.
+
+use super::analysis::Bounds;
+use super::graph::Graph;
+use super::steps::{Step, What};
+use crate::engine::SimError;
+use crate::fabric::{Lone, Shot, Work, lone, post};
+use crate::machine::Machine;
+use corecast_wire::queue::body_lines_for;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+/// What was measured, between whom.
+type Prices<K> = HashMap<K, Rc<Lone>>;
+
+/// A machine of parts, and the ranks of a team on it, with all that was measured so far.
+#[derive(Debug)]
+pub struct OnParts {
+    machine: Machine,
+    cores: Vec<usize>,
+    shots: Prices<(usize, usize, Shot)>,
+    posts: Prices<(Vec<usize>, usize)>,
+}
+
+impl OnParts {
+    /// Rank r on core `cores[r]`.
+    pub fn new(machine: &Machine, cores: &[usize]) -> Self {
+        Self {
+            machine: machine.clone(),
+            cores: cores.to_vec(),
+            shots: HashMap::new(),
+            posts: HashMap::new(),
+        }
+    }
+
+    /// T_min and T_max of a collective that was [recorded](super::record_job), in the machine's unit: of a call that
+    /// is repeated, of ranks that begin at the same time. T_max is infinite where lines may leave caches for want of
+    /// room.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](crate::engine::run).
+    ///
+    /// # Panics
+    ///
+    /// When the graph is of more ranks than have cores.
+    ///
+    /// # Cost
+    ///
+    /// Some runs of two or three ranks for each pair that exchanges something, and for each size of that; then
+    /// linear in the number of steps. What was measured is kept for the next graph.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_coll::Plans;
+    /// use corecast_plan::Tree;
+    /// use corecast_sim::drive::{Call, Collective, Job};
+    /// use corecast_sim::fabric::{Setting, predict};
+    /// use corecast_sim::machine::known;
+    /// use corecast_sim::symbolic::{OnParts, record_job};
+    ///
+    /// let plans = Plans::of_tree(&Tree::from_children(0, vec![vec![1, 2], vec![], vec![]])?);
+    /// let job = Job::new(&Call::new(Collective::Broadcast, "messages", 0, 4096)?, &plans)?;
+    /// let (machine, cores) = (known::mesh(4, 2), [0, 3, 5]);
+    /// let bounds = OnParts::new(&machine, &cores).bounds(&record_job(&job)?)?;
+    /// let simulated = predict(&machine, &cores, &job, &Setting::default())?.latency;
+    /// assert!(bounds.t_min <= simulated && simulated <= bounds.t_max);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn bounds(&mut self, graph: &Graph) -> Result<Bounds, SimError> {
+        let (ranks, cores) = (graph.ranks(), self.cores.len());
+        assert!(ranks <= cores, "{ranks} ranks on {cores} cores");
+        let steps = graph.steps();
+        Ok(Bounds {
+            t_min: self.least(steps)?,
+            t_max: self.greatest(steps)?,
+        })
+    }
+
+    /// A shot from one rank to another.
+    fn alone(&mut self, from: usize, to: usize, shot: Shot) -> Result<Rc<Lone>, SimError> {
+        let key = (from, to, shot);
+        if let Some(found) = self.shots.get(&key) {
+            return Ok(found.clone());
+        }
+        let machine = &self.machine;
+        let pair = [self.cores[from], self.cores[to]];
+        // Somebody who may have taken it before: next to the taker if possible.
+        let group = machine.cores[pair[1]].group;
+        let others = self.cores.iter().filter(|core| !pair.contains(core));
+        let near = |core: &&usize| group.is_some() && machine.cores[**core].group == group;
+        let third = others.max_by_key(near);
+        let cores: Vec<usize> = pair.into_iter().chain(third.copied()).collect();
+        let found = Rc::new(lone(machine, &cores, shot)?);
+        self.shots.insert(key, found.clone());
+        Ok(found)
+    }
+
+    /// A line from the first of some ranks to all others.
+    fn post(&mut self, ranks: Vec<usize>, bytes: usize) -> Result<Rc<Lone>, SimError> {
+        let key = (ranks, bytes);
+        if let Some(found) = self.posts.get(&key) {
+            return Ok(found.clone());
+        }
+        let machine = &self.machine;
+        let ranks = &key.0;
+        let cores: Vec<usize> = ranks.iter().map(|&rank| self.cores[rank]).collect();
+        let found = Rc::new(post(machine, &cores, bytes)?);
+        self.posts.insert(key, found.clone());
+        Ok(found)
+    }
+
+    /// T_min.
+    fn least(&mut self, steps: &[Step]) -> Result<f64, SimError> {
+        let costs = self.machine.costs.clone();
+        let (hit, lone_lines) = (costs.l1.min(costs.l2), self.machine.sizes.lone);
+        let readers = readers(steps);
+        let mut ends = vec![0.0_f64; steps.len()];
+        // When each step's store sets out, and when the next one of a rank can.
+        let mut sets_out = vec![0.0_f64; steps.len()];
+        let mut free = vec![0.0_f64; self.cores.len()];
+        for (index, step) in steps.iter().enumerate() {
+            let rank = step.rank;
+            let start = step.before.map_or(0.0, |before| ends[before]);
+            let mut shot = |from, to, shot| self.alone(from, to, shot);
+            let mut give = |alone: &Lone, call: f64| {
+                sets_out[index] = start.max(free[rank]) - call;
+                free[rank] = sets_out[index] + alone.behind;
+                start + alone.given.least - call
+            };
+            ends[index] = match step.what {
+                What::Notify { to } => give(&*shot(rank, to, Shot::Flag)?, 0.0),
+                What::Send { to, bytes } => give(&*shot(rank, to, Shot::Message(bytes))?, 0.0),
+                What::Post { bytes } => {
+                    let to = readers[index].first().copied().unwrap_or(rank);
+                    give(&*shot(rank, to, Shot::Post(bytes))?, 0.0)
+                }
+                What::Add { to } => give(&*shot(rank, to, Shot::Addition)?, 0.0),
+                What::Lend { to, again } => {
+                    let call = if again { costs.call } else { 0.0 };
+                    give(&*shot(rank, to, Shot::Loan(1))?, call)
+                }
+                What::Wait { from, again } => {
+                    let alone = shot(from, rank, Shot::Flag)?;
+                    // Two flags may have come at once.
+                    let taken = match again {
+                        true => costs.call + hit,
+                        false => alone.taken.least,
+                    };
+                    let came = step.after.iter().map(|&of| sets_out[of] + alone.came.least);
+                    came.fold(start + taken, f64::max)
+                }
+                What::Receive { from, bytes } => soonest(
+                    step,
+                    start,
+                    &sets_out,
+                    &*shot(from, rank, Shot::Message(bytes))?,
+                ),
+                What::Read { from, bytes } => soonest(
+                    step,
+                    start,
+                    &sets_out,
+                    &*shot(from, rank, Shot::Post(bytes))?,
+                ),
+                What::Borrow {
+                    from,
+                    fetched,
+                    known,
+                } => {
+                    let end = soonest(
+                        step,
+                        start,
+                        &sets_out,
+                        &*shot(from, rank, Shot::Loan(fetched))?,
+                    );
+                    // Lines that come one after another until a prefetcher helps may be those that are known.
+                    let alone = known.min(fetched).min(lone_lines);
+                    let spared = match alone {
+                        0 => 0.0,
+                        _ => {
+                            let one = shot(from, rank, Shot::Loan(1))?.taken.least;
+                            let none = shot(from, rank, Shot::Loan(0))?.taken.least;
+                            alone as f64 * (one - none).max(0.0)
+                        }
+                    };
+                    end - spared + known as f64 * hit.max(costs.copy_line)
+                }
+                What::Return => start,
+                What::Regain => {
+                    let (mut all, mut last) = (start, start);
+                    for &of in &step.after {
+                        let alone = shot(rank, steps[of].rank, Shot::Loan(1))?;
+                        all += alone.regained.least - costs.call;
+                        last = last.max(ends[of] + alone.back.least);
+                    }
+                    all.max(last)
+                }
+                What::Collect => {
+                    let mut end = start + costs.call + hit;
+                    for &of in &step.after {
+                        let alone = shot(steps[of].rank, rank, Shot::Addition)?;
+                        end = end.max(sets_out[of] + alone.came.least);
+                    }
+                    end
+                }
+                What::Call => start + costs.call,
+                What::Combine { bytes } => start + bytes as f64 / costs.combine_bytes,
+                What::Fill { lines } => start + lines as f64 * costs.store,
+            };
+        }
+        Ok(ends.into_iter().fold(0.0, f64::max))
+    }
+
+    /// T_max.
+    fn greatest(&mut self, steps: &[Step]) -> Result<f64, SimError> {
+        let mut worst = Worst::new(self, steps);
+        if worst.crowded {
+            return Ok(f64::INFINITY);
+        }
+        for (index, step) in steps.iter().enumerate() {
+            worst.ends[index] = worst.step(index, step)?;
+        }
+        let path = worst.ends.iter().copied().fold(0.0, f64::max);
+        Ok(path + worst.waits())
+    }
+}
+
+/// When a rank has what comes from steps before, or lies there, at the soonest.
+fn soonest(step: &Step, start: f64, sets_out: &[f64], alone: &Lone) -> f64 {
+    let came = step.after.iter();
+    let came = came.map(|&of| sets_out[of] + alone.came.least);
+    came.fold(start + alone.taken.least, f64::max)
+}
+
+/// The ranks that read each step's post.
+fn readers(steps: &[Step]) -> Vec<Vec<usize>> {
+    let mut readers = vec![Vec::new(); steps.len()];
+    for step in steps {
+        if let What::Read { .. } = step.what {
+            step.after
+                .iter()
+                .for_each(|&of| readers[of].push(step.rank));
+        }
+    }
+    readers
+}
+
+/// A path that takes as long as possible.
+struct Worst<'a> {
+    on: &'a mut OnParts,
+    steps: &'a [Step],
+    readers: Vec<Vec<usize>>,
+    /// Ranks whose stores may be more than their buffer has room for.
+    full: Vec<bool>,
+    /// Whether lines may leave caches.
+    crowded: bool,
+    ends: Vec<f64>,
+    sets_out: Vec<f64>,
+    /// When all stores of each rank are done.
+    done: Vec<f64>,
+    /// What servers do in all.
+    work: Work,
+}
+
+impl<'a> Worst<'a> {
+    fn new(on: &'a mut OnParts, steps: &'a [Step]) -> Self {
+        let n = on.cores.len();
+        let (mut stores, mut touched) = (vec![0; n], vec![0; n]);
+        let mut lent = HashMap::new();
+        for step in steps {
+            let (stored, read) = match step.what {
+                What::Send { bytes, .. } => (1 + body_lines_for(bytes) as usize, 0),
+                What::Receive { bytes, .. } => (1, 1 + body_lines_for(bytes) as usize),
+                What::Borrow {
+                    from,
+                    fetched,
+                    known,
+                } => {
+                    *lent.entry((from, step.rank)).or_insert(0) += fetched + known;
+                    (2, fetched + known)
+                }
+                What::Fill { lines } => (lines, 0),
+                _ => (1, 0),
+            };
+            stores[step.rank] += stored;
+            touched[step.rank] += stored + read;
+        }
+        for (rank, touched) in touched.iter_mut().enumerate() {
+            let lent = lent.iter().filter(|((from, _), _)| *from == rank);
+            *touched += lent.map(|(_, lines)| *lines).max().unwrap_or(0);
+        }
+        let sizes = &on.machine.sizes;
+        Self {
+            readers: readers(steps),
+            full: stores.iter().map(|&stores| stores > sizes.stores).collect(),
+            // Lines of the call before are there too.
+            crowded: touched.iter().any(|&lines| 2 * lines > sizes.l2),
+            ends: vec![0.0; steps.len()],
+            sets_out: vec![0.0; steps.len()],
+            done: vec![0.0; n],
+            work: Work::new(),
+            on,
+            steps,
+        }
+    }
+
+    fn alone(&mut self, from: usize, to: usize, shot: Shot) -> Result<Rc<Lone>, SimError> {
+        self.on.alone(from, to, shot)
+    }
+
+    fn posted(&mut self, post: usize, bytes: usize) -> Result<Rc<Lone>, SimError> {
+        let mut ranks = vec![self.steps[post].rank];
+        ranks.extend(&self.readers[post]);
+        self.on.post(ranks, bytes)
+    }
+
+    fn works(&mut self, alone: &Lone) {
+        for (name, busy) in &alone.work {
+            *self.work.entry(name.clone()).or_default() += busy;
+        }
+    }
+
+    /// A store that sets out when all those before are done; when the rank goes on.
+    fn give(&mut self, index: usize, start: f64, alone: &Lone) -> f64 {
+        let rank = self.steps[index].rank;
+        self.sets_out[index] = start.max(self.done[rank]);
+        self.done[rank] = self.sets_out[index] + alone.drained;
+        let begins = match self.full[rank] {
+            true => self.sets_out[index],
+            false => start,
+        };
+        begins + alone.given.most
+    }
+
+    /// What comes from steps before, or lies there.
+    fn take(&self, step: &Step, start: f64, alone: &Lone) -> f64 {
+        let came = step
+            .after
+            .iter()
+            .map(|&of| self.sets_out[of] + alone.came.most);
+        came.fold(start + alone.taken.most, f64::max)
+    }
+
+    /// When a step ends.
+    fn step(&mut self, index: usize, step: &Step) -> Result<f64, SimError> {
+        let rank = step.rank;
+        let start = step.before.map_or(0.0, |before| self.ends[before]);
+        Ok(match step.what {
+            What::Notify { to } => {
+                let alone = self.alone(rank, to, Shot::Flag)?;
+                self.works(&alone);
+                self.give(index, start, &alone)
+            }
+            What::Send { to, bytes } => {
+                let alone = self.alone(rank, to, Shot::Message(bytes))?;
+                self.works(&alone);
+                let mut start = start;
+                for &of in &step.after {
+                    let room = self.alone(to, rank, Shot::Flag)?;
+                    start = start.max(self.ends[of] + room.came.most);
+                }
+                self.give(index, start, &alone)
+            }
+            What::Post { bytes } => {
+                let alone = self.posted(index, bytes)?;
+                self.works(&alone);
+                self.give(index, start, &alone)
+            }
+            What::Lend { to, .. } => {
+                let alone = self.alone(rank, to, Shot::Loan(1))?;
+                self.give(index, start, &alone)
+            }
+            What::Add { to } => {
+                let alone = self.alone(rank, to, Shot::Addition)?;
+                self.works(&alone);
+                let start = start.max(self.done[rank]);
+                let steps = self.steps;
+                let collects = |step: &&Step| {
+                    matches!(step.what, What::Collect) && step.after.contains(&index)
+                };
+                let crowd = match steps[index..].iter().find(collects) {
+                    Some(collect) => self.crowd(collect)?,
+                    None => 0.0,
+                };
+                self.give(index, start, &alone).max(start + crowd)
+            }
+            What::Wait { from, .. } => {
+                let alone = self.alone(from, rank, Shot::Flag)?;
+                self.take(step, start, &alone)
+            }
+            What::Receive { from, bytes } => {
+                let alone = self.alone(from, rank, Shot::Message(bytes))?;
+                self.take(step, start, &alone)
+            }
+            What::Read { from, bytes } => {
+                let one = self.alone(from, rank, Shot::Post(bytes))?;
+                let mut all = one;
+                for &of in &step.after {
+                    let posted = self.posted(of, bytes)?;
+                    all = Rc::new(Lone::clone(&all).either(&posted));
+                }
+                self.take(step, start, &all)
+            }
+            What::Borrow {
+                from,
+                fetched,
+                known,
+            } => {
+                let alone = self.alone(from, rank, Shot::Loan(fetched + known))?;
+                self.works(&alone);
+                self.done[rank] = self.done[rank].max(start) + alone.drained;
+                self.take(step, start, &alone)
+            }
+            What::Return => start.max(self.done[rank]),
+            What::Regain => {
+                // In any order: all others may be asked for when the last one has come.
+                let (mut all, mut least, mut last) = (0.0, f64::INFINITY, start);
+                for &of in &step.after {
+                    let alone = self.alone(rank, self.steps[of].rank, Shot::Loan(1))?;
+                    all += alone.regained.most;
+                    least = alone.regained.most.min(least);
+                    last = last.max(self.ends[of] + alone.back.most);
+                }
+                last.max(start + least) + all - least
+            }
+            What::Collect => {
+                let come = step.after.iter().map(|&of| self.sets_out[of]);
+                come.fold(start, f64::max) + self.crowd(step)?
+            }
+            What::Call => start + self.on.machine.costs.call,
+            What::Combine { bytes } => start + bytes as f64 / self.on.machine.costs.combine_bytes,
+            What::Fill { lines } => {
+                let other = (rank + 1) % self.done.len();
+                let alone = self.alone(rank, other, Shot::Fill(lines))?;
+                self.works(&alone);
+                self.give(index, start, &alone)
+            }
+        })
+    }
+
+    /// An addition that takes the line from whomever of `others` it may be with, until that one can see it.
+    fn added(&mut self, adder: usize, others: &[usize]) -> Result<f64, SimError> {
+        let mut most = 0.0_f64;
+        for &other in others.iter().filter(|&&other| other != adder) {
+            most = most.max(self.alone(adder, other, Shot::Addition)?.came.most);
+        }
+        Ok(most)
+    }
+
+    /// What all who add to a line take until its collector has it.
+    fn crowd(&mut self, collect: &Step) -> Result<f64, SimError> {
+        let adders = collect.after.iter().map(|&of| self.steps[of].rank);
+        let all: Vec<usize> = adders.chain([collect.rank]).collect();
+        let adders = &all[..all.len() - 1];
+        adders.iter().map(|&adder| self.added(adder, &all)).sum()
+    }
+
+    /// How long a path waits for others: at the busiest server of each kind.
+    fn waits(&self) -> f64 {
+        let mut kinds = BTreeMap::new();
+        for (name, &busy) in &self.work {
+            let kind = name.split(|c: char| c.is_ascii_digit()).next();
+            let most = kinds.entry(kind).or_insert(0.0_f64);
+            *most = most.max(busy);
+        }
+        kinds.into_values().sum()
+    }
+}
