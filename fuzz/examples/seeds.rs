@@ -33,6 +33,19 @@ const LINES_DAMAGE: [(&str, &str); 5] = [
     ("\"invalidate\": [0.0,", "\"invalidate\": [1e16,"),
 ];
 
+/// A measurement in depth, as a section of a machine file.
+const DEEP: &str = include_str!("../../crates/model/src/deep/example.json");
+
+/// What makes it none.
+const DEEP_DAMAGE: [(&str, &str); 6] = [
+    ("\"schema\":1", "\"schema\":2"),
+    ("\"L2\"", "\"L0\""),
+    ("\"same L3 cache\"", "\"near\""),
+    ("\"x\":8", "\"x\":1"),
+    ("61.1", "-61.1"),
+    ("\"steady\":true,", ""),
+];
+
 const SPECS: [&str; 5] = [
     "core:2",
     "package:2 core:2 send=10,40 receive=30,90 unit=cycles",
@@ -91,6 +104,10 @@ fn machines() -> Vec<String> {
         ("\"threads\": [0", "\"threads\": [7"),
     ];
     let text = all[1].clone();
+    let with_deep =
+        |deep: &str| text.replacen("\"unit\"", &format!("\"deep\": {deep},\n \"unit\""), 1);
+    all.push(with_deep(DEEP));
+    all.extend(DEEP_DAMAGE.map(|(from, to)| with_deep(&DEEP.replacen(from, to, 1))));
     all.extend(damage.map(|(from, to)| text.replacen(from, to, 1)));
     all
 }

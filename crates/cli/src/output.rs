@@ -39,3 +39,14 @@ pub(crate) fn save(path: &str, text: &str) -> Result<()> {
     }
     std::fs::write(path, text).with_context(|| format!("cannot write {path:?}"))
 }
+
+/// Writes `text` to the file at `path` by way of one beside it: readers see the old text or the new one.
+///
+/// # Errors
+///
+/// As [`save`].
+pub(crate) fn replace(path: &str, text: &str) -> Result<()> {
+    let part = format!("{path}.part");
+    save(&part, text)?;
+    std::fs::rename(&part, path).with_context(|| format!("cannot write {path:?}"))
+}

@@ -123,10 +123,21 @@ impl Store {
 
     /// Keeps the costs of `file`'s machine; readers see the old file or the new one, never a part.
     ///
+    /// A measurement in depth that is there already is kept as well, unless `file` has one: it takes long, and
+    /// says more than the costs do.
+    ///
     /// # Errors
     ///
     /// [`StoreError`].
     pub fn save_machine(&self, file: &MachineFile) -> Result<PathBuf, StoreError> {
+        let earlier = match (file.deep(), self.measured(file.machine())) {
+            (None, Stored::Found(_, earlier)) if earlier.threads() == file.threads() => {
+                earlier.deep().cloned()
+            }
+            _ => file.deep().cloned(),
+        };
+        let file = file.clone().with_deep(earlier);
+        let file = file.expect("both sections were checked when they were read or made");
         keep(self.machine_path(file.machine()), &file.to_json())
     }
 
@@ -198,6 +209,24 @@ mod tests {
         assert_eq!(store.measured(file.machine()), Stored::Absent);
         let path = store.save_machine(&file).unwrap();
         assert_eq!(store.measured(file.machine()), Stored::Found(path, file));
+    }
+
+    #[test]
+    fn a_measurement_in_depth_outlives_new_costs() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path());
+        let plain = machine();
+        let section = include_str!("../../model/src/deep/example.json");
+        let text = plain.to_json();
+        let text = text.replacen("\"unit\"", &format!("\"deep\": {section}, \"unit\""), 1);
+        let full = MachineFile::from_json(&text).unwrap();
+        assert!(full.deep().is_some());
+        store.save_machine(&full).unwrap();
+        let path = store.save_machine(&plain).unwrap();
+        assert_eq!(
+            store.measured(plain.machine()),
+            Stored::Found(path, full.clone())
+        );
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod files;
 mod numa;
 mod processor;
 mod quota;
+mod steal;
 mod topology;
 
 pub use affinity::{
@@ -44,3 +45,4 @@ pub use discover::{Discovery, Options, Scope, discover, discover_at};
 pub use numa::NumaNode;
 pub use processor::CoreKind;
 pub use quota::Quota;
+pub use steal::{CpuTime, cpu_time};

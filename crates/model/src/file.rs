@@ -19,7 +19,8 @@
 //!            "base": [2.3, 35, 35, 94], "slope": [0, 0, 0, 0] }
 //! ```
 //!
-//! And `messages`, what messages cost that come alone, and calls: see [`crate::messages`].
+//! And `messages`, what messages cost that come alone, and calls: see [`crate::messages`]; and `deep`, what a
+//! measurement in depth found: see [`crate::deep`].
 //!
 //! A file without `schema` is read as the format of Smelt's public machine database, see
 //! [`database`].
@@ -29,6 +30,7 @@ mod raw;
 
 use serde::{Deserialize, Serialize};
 
+use crate::deep::Deep;
 use crate::lines::{LineCosts, Place};
 use crate::machine::{Machine, MachineError};
 use crate::messages::Messages;
@@ -47,6 +49,7 @@ pub struct MachineFile {
     receive_interval: Option<Matrix>,
     measured: Option<Measured>,
     messages: Option<Messages>,
+    deep: Option<Deep>,
 }
 
 /// How the costs of a machine file came about.
@@ -126,6 +129,18 @@ pub enum FileError {
         /// The last thread with costs.
         last: usize,
     },
+    /// A version of the section `deep` that this program does not know.
+    #[error("schema {found} of \"deep\" is unknown: this version of Corecast reads schema 1")]
+    DeepSchema {
+        /// The value found.
+        found: String,
+    },
+    /// A section `deep` that cannot be used.
+    #[error("\"deep\" cannot be used: {reason}")]
+    Deep {
+        /// What is wrong, with the value found.
+        reason: String,
+    },
     /// The hardware table was refused.
     #[error(transparent)]
     Machine(#[from] MachineError),
@@ -168,6 +183,7 @@ impl MachineFile {
             receive_interval: None,
             measured: None,
             messages: None,
+            deep: None,
         })
     }
 
@@ -226,6 +242,17 @@ impl MachineFile {
         Ok(self)
     }
 
+    /// The same with what a measurement in depth found, or without it.
+    ///
+    /// # Errors
+    ///
+    /// What [`Deep::check`] refuses.
+    pub fn with_deep(mut self, deep: impl Into<Option<Deep>>) -> Result<Self, FileError> {
+        self.deep = deep.into();
+        self.deep.as_ref().map_or(Ok(()), Deep::check)?;
+        Ok(self)
+    }
+
     /// The hardware.
     #[must_use]
     pub fn machine(&self) -> &Machine {
@@ -268,6 +295,12 @@ impl MachineFile {
         self.messages.as_ref()
     }
 
+    /// What a measurement in depth found, where one was made.
+    #[must_use]
+    pub fn deep(&self) -> Option<&Deep> {
+        self.deep.as_ref()
+    }
+
     /// The position of a hardware thread among those with costs.
     #[must_use]
     pub fn position(&self, os_index: u32) -> Option<usize> {
@@ -286,8 +319,22 @@ impl MachineFile {
         #[serde(expecting = "a machine as a JSON object")]
         struct Version {
             schema: Option<serde_json::Value>,
+            // Looked at first: in another version all the rest may be different.
+            deep: Option<DeepVersion>,
+        }
+        #[derive(Deserialize)]
+        #[serde(expecting = "a measurement in depth as a JSON object")]
+        struct DeepVersion {
+            schema: serde_json::Value,
         }
         let version: Version = serde_json::from_str(text)?;
+        if let Some(DeepVersion { schema }) = version.deep
+            && schema.as_u64() != Some(crate::deep::SCHEMA)
+        {
+            return Err(FileError::DeepSchema {
+                found: schema.to_string(),
+            });
+        }
         match version.schema {
             None => database::read(text),
             Some(schema) if schema.as_u64() == Some(SCHEMA) => raw::read(text),

@@ -6,6 +6,7 @@
 //! | [`pairwise`] | what one message costs each end, for every ordered pair of threads |
 //! | [`lines`] | what a line costs that several threads share |
 //! | [`messages`] | what messages cost that come alone, and calls: what a simulated machine needs |
+//! | [`deep`] | what a measurement in depth found: latencies by state and level, CLa's parameters |
 //! | [`classes`] | costs by proximity, for machines whose pairs were not measured |
 //! | [`mod@file`] | the machine file, and the reader of the public machine database's format |
 //! | [`mod@synthetic`] | machines made up from a line of text |
@@ -17,6 +18,7 @@
 
 pub mod builtin;
 pub mod classes;
+pub mod deep;
 pub mod file;
 pub mod lines;
 pub mod machine;
@@ -27,6 +29,7 @@ pub mod synthetic;
 
 pub use builtin::{builtin, builtin_names, default_costs_for};
 pub use classes::ClassCosts;
+pub use deep::Deep;
 pub use file::{FileError, MachineFile, Measured};
 pub use lines::{LineCosts, Lines, Place};
 pub use machine::{Cache, CacheKind, Machine, MachineError, Proximity, Pu};

@@ -1,6 +1,6 @@
 //! Damaged files of every kind: an error on one line, or a valid value that survives a round trip.
 
-use corecast_model::{MachineFile, Profile, synthetic};
+use corecast_model::{Deep, MachineFile, Profile, synthetic};
 use serde_json::{Value, json};
 
 /// A machine file in Corecast's own format, with all optional parts.
@@ -8,6 +8,8 @@ fn own() -> Value {
     let file = synthetic("package:2 numa:1 core:2 send=60,200 receive=220,750").unwrap();
     let rows = || vec![vec![1.5; 4]; 4];
     let file = file.with_intervals(rows(), rows()).unwrap();
+    let deep: Deep = serde_json::from_str(include_str!("../src/deep/example.json")).unwrap();
+    let file = file.with_deep(deep).unwrap();
     serde_json::from_str(&file.to_json()).unwrap()
 }
 
@@ -176,7 +178,7 @@ fn any_value_in_any_place_is_answered() {
 
 #[test]
 fn any_key_may_be_missing_or_there_twice() {
-    let own_optional: &[&str] = &["send_interval", "receive_interval"];
+    let own_optional: &[&str] = &["send_interval", "receive_interval", "deep"];
     let database_optional: &[&str] = &["cpu", "sockets", "threads_per_core", "unit"];
     for (value, read, optional) in [
         (own(), machine as fn(&str) -> bool, own_optional),

@@ -118,9 +118,21 @@ pub enum ProbeError {
         /// The receiver.
         to: u32,
     },
+    /// Lines to measure could not be had.
+    #[error("no lines to measure: {source}")]
+    Lines {
+        /// Why.
+        source: SegmentError,
+    },
+    /// One of the threads of a measurement ended before the others were done.
+    #[error("the measurement broke off: one of its threads ended early")]
+    CrewBroken,
     /// A measured value that no cost may have.
     #[error("the measured costs cannot be used: {0}")]
     Costs(#[from] CostError),
+    /// A result in depth that a machine file refuses.
+    #[error(transparent)]
+    File(#[from] corecast_model::FileError),
 }
 
 impl ProbeError {
@@ -137,6 +149,8 @@ impl ProbeError {
                 | Self::Memory { .. }
                 | Self::Spawn(_)
                 | Self::Broken { .. }
+                | Self::Lines { .. }
+                | Self::CrewBroken
         )
     }
 }

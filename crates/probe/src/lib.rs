@@ -9,6 +9,8 @@
 //!            (pure)       one pair at a time               (pure)
 //! ```
 //!
+//! [`deep`](mod@deep) measures what lies below messages: single lines by state and place, waits, copies.
+//!
 //! # What is measured
 //!
 //! | matrix | what is timed | on |
@@ -59,14 +61,15 @@
 //! # Invariants
 //!
 //! **Architecture invariant:** pairs are measured one after another, never two at once. The
-//! estimator, the schedule and the filling are pure; only `hardware` and the run's own clock look
-//! at the machine. Nothing panics when pinning is refused: see [`ProbeError`] and
+//! estimator, the schedule and the filling are pure; only `hardware`, what `deep` runs on its crews, and the
+//! runs' own clocks look at the machine. Nothing panics when pinning is refused: see [`ProbeError`] and
 //! [`measure_or_builtin`].
 #![forbid(unsafe_code)]
 
 mod calendar;
 mod class;
 mod config;
+pub mod deep;
 mod error;
 mod estimate;
 mod fill;

@@ -8,7 +8,7 @@ use crate::estimate::median;
 use crate::fill::{self, Measured};
 use crate::{Config, Hardware, Measurement, Measurer, ProbeError, Schedule};
 
-/// How far a measurement has come. Counts are of ordered pairs.
+/// How far a measurement has come. Counts are of ordered pairs, in depth of parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Pairs measured.
@@ -23,7 +23,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    fn new(done: usize, total: usize, elapsed: Duration, pair_time: Duration) -> Self {
+    pub(crate) fn new(done: usize, total: usize, elapsed: Duration, pair_time: Duration) -> Self {
         let left = (total - done) as f64;
         let each = match done {
             0 => pair_time.as_secs_f64(),

@@ -24,6 +24,8 @@ mod flag;
 #[cfg(not(loom))]
 pub mod fork;
 mod futex;
+#[cfg(not(loom))]
+pub mod gauge;
 mod line;
 pub mod notice;
 pub mod park;

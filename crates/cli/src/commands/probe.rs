@@ -1,6 +1,8 @@
 //! `corecast probe`: measures what messages cost between this machine's hardware threads, and
 //! keeps it for the other commands.
 
+mod depth;
+
 use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -27,9 +29,17 @@ pub(crate) struct ProbeArgs {
     #[arg(long, value_enum, default_value_t = BasisArg::OneWay)]
     basis: BasisArg,
 
-    /// Longest time to take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    time_limit: u64,
+    /// Measure in depth: latencies by cache state, contention, transfers of several lines, what waiting costs
+    #[arg(long, conflicts_with_all = ["csv", "svg", "basis"])]
+    deep: bool,
+
+    /// Measure reads and synchronous writes by state, cache and place of a line
+    #[arg(long, conflicts_with_all = ["csv", "svg", "basis"])]
+    coherence: bool,
+
+    /// Longest time to take, in seconds [default: 60; 120 with --deep or --coherence]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    time_limit: Option<u64>,
 
     /// Save the machine file here, and not among the measurements of this machine
     #[arg(short, long, value_name = "FILE")]
@@ -73,6 +83,9 @@ impl From<BasisArg> for Basis {
 
 /// Runs the command.
 pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
+    if args.deep || args.coherence {
+        return depth::run(global, args);
+    }
     if let Some(machine) = &global.machine {
         bail!("probe measures this machine, not {machine:?}: leave -i out");
     }
@@ -81,7 +94,9 @@ pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
     let threads = team::members(&args.team, &known)?;
     let whole = threads == known.threads();
     let mut config = Config::new(threads);
-    config.time_limit = Duration::from_secs(args.time_limit);
+    if let Some(seconds) = args.time_limit {
+        config.time_limit = Duration::from_secs(seconds);
+    }
     let bar = progress::bar("measuring");
     let outcome = measure_or_builtin(&config, &machine, |p| {
         bar.at(

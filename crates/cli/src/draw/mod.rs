@@ -4,6 +4,7 @@
 //! turns data into a string. What the terminal can show arrives as a [`palette::Screen`].
 
 pub(crate) mod boxes;
+pub(crate) mod depth_text;
 pub(crate) mod grid;
 pub(crate) mod heat_csv;
 pub(crate) mod heat_svg;

@@ -7,6 +7,7 @@ use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::{FileError, MachineFile, Measured, SCHEMA, numa_of};
+use crate::deep::Deep;
 use crate::lines::LineCosts;
 use crate::machine::Machine;
 use crate::messages::Messages;
@@ -36,6 +37,8 @@ struct RawFile {
     measured: Option<Measured>,
     #[serde(default)]
     messages: Option<RawMessages>,
+    #[serde(default)]
+    deep: Option<Deep>,
 }
 
 /// A field that came later is optional.
@@ -92,6 +95,7 @@ pub(super) fn read(text: &str) -> Result<MachineFile, FileError> {
         let n = file.costs.n();
         file = file.with_messages(messages(raw, n)?)?;
     }
+    file = file.with_deep(raw.deep)?;
     match raw.lines {
         Some(raw) => file.with_lines(lines(raw)?),
         None => Ok(file),
@@ -197,6 +201,9 @@ pub(super) fn write(file: &MachineFile) -> String {
     }
     if let Some(messages) = &file.messages {
         let _ = write!(out, ",\n \"messages\": {}", json(messages));
+    }
+    if let Some(deep) = &file.deep {
+        let _ = write!(out, ",\n \"deep\": {}", json(deep));
     }
     let matrices = [
         ("send", Some(file.costs.send_matrix())),

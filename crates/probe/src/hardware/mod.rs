@@ -25,7 +25,10 @@ mod shots;
 mod stopwatch;
 mod turns;
 
+pub(crate) use pair::Stop;
+pub(crate) use seat::still_pinned;
 pub(crate) use shots::long_bytes;
+pub(crate) use stopwatch::chain;
 
 use std::time::Duration;
 
@@ -124,7 +127,7 @@ impl Measurer for Hardware {
 }
 
 /// What a thread returned. Its panic is ours.
-fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+pub(crate) fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     thread
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))

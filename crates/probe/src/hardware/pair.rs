@@ -54,11 +54,12 @@ type Report = Result<Vec<f64>, ProbeError>;
 /// How many stages there are.
 const STAGES: u32 = 7;
 
-/// Why a thread of the pair stopped.
-pub(super) enum Stop {
+/// Why a thread of a pair or a crew stopped.
+#[derive(Debug)]
+pub(crate) enum Stop {
     /// For a reason of its own.
     Error(ProbeError),
-    /// Because the other one is gone; that one knows why.
+    /// Because another one is gone; that one knows why.
     OtherGone,
 }
 

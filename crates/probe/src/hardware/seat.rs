@@ -64,7 +64,7 @@ impl From<SegmentError> for TakeError {
 }
 
 /// Whether the calling thread still runs where it was pinned, as far as the system tells.
-pub(super) fn still_pinned(pu: &Pu) -> Result<(), ProbeError> {
+pub(crate) fn still_pinned(pu: &Pu) -> Result<(), ProbeError> {
     let os_index = pu.os_index;
     match pin_state(os_index) {
         PinState::Held | PinState::Unknown => Ok(()),

@@ -136,14 +136,17 @@ fn settle() {
 /// Ticks of a chain of multiplications, each of which needs the one before.
 #[inline(never)]
 fn timed_chain(links: u32) -> u64 {
-    let (ticks, ()) = ticks(|| {
-        let mut link: u64 = black_box(3);
-        for _ in 0..links {
-            link = link.wrapping_mul(link).wrapping_add(1);
-        }
-        black_box(link);
-    });
-    ticks
+    ticks(|| chain(links)).0
+}
+
+/// Multiplications, each of which needs the one before.
+#[inline(always)]
+pub(crate) fn chain(links: u32) {
+    let mut link: u64 = black_box(3);
+    for _ in 0..links {
+        link = link.wrapping_mul(link).wrapping_add(1);
+    }
+    black_box(link);
 }
 
 fn median(mut ticks: Vec<u64>) -> f64 {

@@ -1,0 +1,165 @@
+//! `corecast probe --deep` and `--coherence`: measures in depth, keeps each part as soon as it is done, and
+//! shows the tables.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use corecast::store::{Store, Stored};
+use corecast_bench::sized::Operation;
+use corecast_model::{Deep, Machine, MachineFile};
+use corecast_probe::deep::{DeepConfig, Scope, deep};
+
+use super::ProbeArgs;
+use crate::draw::depth_text;
+use crate::draw::palette::Screen;
+use crate::{Global, failure, measuring, output, progress, team};
+
+/// Where the parts are kept.
+enum Place<'a> {
+    /// Among the measurements of this machine.
+    Store(Store),
+    /// In a file that the user named.
+    File(&'a str),
+    /// Nowhere, for this reason.
+    Nowhere(&'static str),
+}
+
+impl Place<'_> {
+    /// What is there already about these hardware threads of this machine.
+    fn earlier(&self, machine: &Machine, threads: &[u32]) -> Option<MachineFile> {
+        let found = match self {
+            Self::Store(store) => match store.measured(machine) {
+                Stored::Found(_, file) => Some(file),
+                Stored::Absent => None,
+                Stored::Unusable(why) => {
+                    failure::warn(&why);
+                    None
+                }
+            },
+            Self::File(path) if Path::new(path).exists() => {
+                let text = std::fs::read_to_string(path).ok()?;
+                MachineFile::from_json(&text).ok()
+            }
+            Self::File(_) | Self::Nowhere(_) => None,
+        };
+        found.filter(|file| {
+            file.threads() == threads && file.machine().fingerprint() == machine.fingerprint()
+        })
+    }
+
+    fn keep(&self, file: &MachineFile) -> Result<()> {
+        match self {
+            Self::Store(store) => store.save_machine(file).map(drop).context("probe"),
+            Self::File("-") | Self::Nowhere(_) => Ok(()),
+            Self::File(path) => output::replace(path, &file.to_json()),
+        }
+    }
+
+    /// Where it is, in a sentence.
+    fn said(&self, machine: &Machine) -> String {
+        match self {
+            Self::Store(store) => match store.machine_path(machine) {
+                Some(path) => format!("saved in {}", path.display()),
+                None => "not saved".to_owned(),
+            },
+            Self::File(path) => format!("saved in {path}"),
+            Self::Nowhere(why) => format!("not saved: {why}"),
+        }
+    }
+}
+
+/// Runs the command with `--deep` or `--coherence`.
+pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
+    if let Some(source) = &global.machine {
+        return show_kept(global, args, source);
+    }
+    let machine = corecast_machine::discover().machine;
+    let known = corecast::costs::built_in(&machine);
+    let threads = team::members(&args.team, &known)?;
+    let place = match &args.output {
+        Some(path) => Place::File(path),
+        None if threads != known.threads() => {
+            Place::Nowhere("only a measurement of all threads is kept, name a file with --output")
+        }
+        None => Place::Store(Store::standard()),
+    };
+    let bar = progress::bar("measuring");
+    let earlier = place.earlier(&machine, &threads);
+    let (file, before) = match earlier {
+        Some(file) => {
+            let before = file.deep().cloned();
+            (file, before)
+        }
+        None => {
+            bar.say("messages");
+            let file = measuring::now(&machine, &threads, &Operation::ALL)?;
+            place.keep(&file)?;
+            (file, None)
+        }
+    };
+    let mut config = DeepConfig::new(threads);
+    config.scope = scope(args);
+    if let Some(seconds) = args.time_limit {
+        config.time_limit = Duration::from_secs(seconds);
+    }
+    bar.start();
+    let (mut kept, mut file) = (Ok(()), file);
+    let found = deep(&config, &machine, before, |progress, found| {
+        let done = progress.done as f64 / progress.total.max(1) as f64;
+        bar.at(
+            done,
+            &format!("{} of {} parts", progress.done, progress.total),
+        );
+        if progress.done > 0 && kept.is_ok() {
+            kept = with(&file, found).and_then(|file| place.keep(&file));
+        }
+    });
+    bar.finish();
+    let found = found?;
+    kept?;
+    file = with(&file, &found)?;
+    place.keep(&file)?;
+    show(global, args, &file, &found, &place.said(&machine))
+}
+
+fn with(file: &MachineFile, found: &Deep) -> Result<MachineFile> {
+    Ok(file.clone().with_deep(found.clone())?)
+}
+
+fn scope(args: &ProbeArgs) -> Scope {
+    match args.deep {
+        true => Scope::All,
+        false => Scope::Coherence,
+    }
+}
+
+/// Shows what a file has, and measures nothing.
+fn show_kept(global: &Global, args: &ProbeArgs, source: &str) -> Result<ExitCode> {
+    let file = crate::source::open(Some(source))?.file;
+    let Some(found) = file.deep().cloned() else {
+        bail!(
+            "{source:?} has no measurement in depth: corecast probe --deep --output FILE makes one here"
+        );
+    };
+    show(global, args, &file, &found, &format!("from {source}"))
+}
+
+fn show(
+    global: &Global,
+    args: &ProbeArgs,
+    file: &MachineFile,
+    found: &Deep,
+    saved: &str,
+) -> Result<ExitCode> {
+    if global.json || args.output.as_deref() == Some("-") {
+        output::print(&file.to_json())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let screen = Screen::of_stdout();
+    let name = &file.machine().name;
+    let text = depth_text::draw(name, found, args.deep, screen);
+    output::print(&format!("{text}{saved}\n"))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,218 @@
+//! What a deep measurement of a machine found: latencies by state, level and place, the parameters of CLa's
+//! model, and what waiting costs. An optional section of the machine file with a version of its own.
+//!
+//! ```json
+//! "deep": { "schema": 1, "when": "…", "tool": "…",
+//!   "clock": { "counter": "rdtsc", "steady": true, "ticks_per_ns": 2.6, … },
+//!   "latencies": [ { "access": "read", "state": "modified", "level": "L1", "near": "same L3 cache",
+//!                    "by": 0, "of": 1, "value": 61.2, "half_width": 0.4, "samples": 64 } ],
+//!   "parameters": { "R_L": { … } }, "curves": [ … ], "readers": [ … ], "quantities": [ … ],
+//!   "left": [], "notes": [] }
+//! ```
+//!
+//! Times are nanoseconds whatever the unit of the file's costs; half widths are those of 95 % intervals.
+//! What was asked for and is not yet measured is in `left`, so an interrupted measurement can go on.
+
+mod check;
+mod words;
+
+pub use words::{Access, CurveKind, Level, Near, State};
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the section that is written.
+pub const SCHEMA: u64 = 1;
+
+/// A number with its uncertainty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// The median, or the fitted value.
+    pub value: f64,
+    /// Half width of its 95 % interval.
+    pub half_width: f64,
+    /// Samples behind it.
+    pub samples: u64,
+}
+
+/// How long one thread takes to read or to write, until all see it, a line in a known state.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// What was timed.
+    pub access: Access,
+    /// The state that the line was in.
+    pub state: State,
+    /// The cache of `of` that the line was driven to, or memory.
+    pub level: Level,
+    /// How near `of` is to `by`.
+    pub near: Near,
+    /// Operating-system number of the hardware thread that was timed.
+    pub by: u32,
+    /// That of the hardware thread in whose caches the line was, or on whose NUMA node.
+    pub of: u32,
+    /// Nanoseconds a line.
+    #[serde(flatten)]
+    pub ns: Figure,
+}
+
+/// One measured point of a [`Curve`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Readers, pairs, or lines.
+    pub x: u32,
+    /// Nanoseconds.
+    #[serde(flatten)]
+    pub ns: Figure,
+}
+
+/// `base + slope·x − inverse/x` through the points of a curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fit {
+    /// CLa's b or q, in nanoseconds.
+    pub base: Figure,
+    /// CLa's c or o, in nanoseconds for each reader, pair or line.
+    pub slope: Figure,
+    /// CLa's a or p, where the points ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inverse: Option<Figure>,
+    /// The largest distance of a point from the curve, as a part of the point.
+    pub misfit: f64,
+}
+
+impl Fit {
+    /// The fitted time at `x`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_model::deep::{Figure, Fit};
+    ///
+    /// let of = |value| Figure { value, ..Figure::default() };
+    /// let fit = Fit { base: of(10.0), slope: of(2.0), inverse: Some(of(6.0)), misfit: 0.0 };
+    /// assert_eq!(fit.at(3.0), 14.0);
+    /// ```
+    #[must_use]
+    pub fn at(&self, x: f64) -> f64 {
+        let inverse = self.inverse.map_or(0.0, |inverse| inverse.value);
+        self.base.value + self.slope.value * x - inverse / x
+    }
+}
+
+/// Times over a number of readers, pairs or lines, and the model of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Curve {
+    /// What grows.
+    pub kind: CurveKind,
+    /// The state that the lines were in.
+    pub state: State,
+    /// The farthest owner of the lines.
+    pub near: Near,
+    /// Measured points, by increasing `x`.
+    pub points: Vec<Point>,
+    /// The model, where there are points enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
+}
+
+/// How soon one of several threads that poll a line sees a change of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reader {
+    /// Operating-system number of the reader.
+    pub by: u32,
+    /// That of the writer.
+    pub of: u32,
+    /// How near it is to the writer.
+    pub near: Near,
+    /// In which part of the rounds it was the first.
+    pub first: f64,
+    /// Its mean place among the readers, from 1.
+    pub place: f64,
+    /// Nanoseconds from before the store until it has seen the value.
+    pub ns: Figure,
+}
+
+/// A single figure with a name and a unit of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quantity {
+    /// Such as `"pause"`.
+    pub name: String,
+    /// `"ns"`, `"GB/s"`, `"stores"`.
+    pub unit: String,
+    /// The figure.
+    pub figure: Figure,
+}
+
+/// What time was told by, and how still the machine kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clock {
+    /// What was read: `"rdtsc"`, `"cntvct_el0"` or `"clock"`.
+    pub counter: String,
+    /// Whether it ticks at one rate whatever the cores' frequency.
+    pub steady: bool,
+    /// Ticks in a nanosecond, measured against the system's clock.
+    pub ticks_per_ns: f64,
+    /// Spread of a core's own speed over the measurement: (slowest − fastest) / fastest of a fixed chain of
+    /// instructions.
+    pub drift: f64,
+    /// Part of the time that the host took away from the measured processors.
+    pub steal: f64,
+    /// Whether lines lay in huge pages.
+    pub huge_pages: bool,
+}
+
+/// All that a deep measurement found; see the module.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deep {
+    /// The version, [`SCHEMA`].
+    pub schema: u64,
+    /// Date and time of the last part.
+    pub when: String,
+    /// Name and version of the measuring program.
+    pub tool: String,
+    /// Seconds that it took, all parts together.
+    pub seconds: f64,
+    /// Clock and circumstances.
+    pub clock: Clock,
+    /// Latencies of single lines.
+    #[serde(default)]
+    pub latencies: Vec<Latency>,
+    /// CLa's parameters of single lines by name, in nanoseconds: `R_L`, `R_R`, `R_Q`, `R_I`, `R_QI`.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Figure>,
+    /// Contention, congestion, transfers of several lines.
+    #[serde(default)]
+    pub curves: Vec<Curve>,
+    /// Who sees a change first.
+    #[serde(default)]
+    pub readers: Vec<Reader>,
+    /// What instructions and calls take, what passes in a second.
+    #[serde(default)]
+    pub quantities: Vec<Quantity>,
+    /// Names of what was asked for and is not yet measured.
+    #[serde(default)]
+    pub left: Vec<String>,
+    /// What people should know about it, one sentence each.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+impl Deep {
+    /// The quantity of this name.
+    #[must_use]
+    pub fn quantity(&self, name: &str) -> Option<&Quantity> {
+        self.quantities
+            .iter()
+            .find(|quantity| quantity.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests;

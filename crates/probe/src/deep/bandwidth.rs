@@ -1,0 +1,105 @@
+//! How many bytes a second a thread copies, with plain stores and past the caches.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use corecast_model::deep::Figure;
+use corecast_wire::{gauge, stream};
+
+use super::crew::{Mate, Stop};
+use super::settle::Settle;
+
+/// Sizes of a copy, in KiB: within the first cache, the second, the last, and none.
+const SIZES: [usize; 4] = [16, 256, 4 << 10, 64 << 10];
+
+/// What each of several threads copies at once, in KiB: beyond their shares of most caches.
+const SHARE: usize = 16 << 10;
+
+/// Bytes that a sample moves at least.
+const BYTES: usize = 1 << 20;
+
+/// How bytes are moved.
+#[derive(Clone, Copy, Debug)]
+enum Move {
+    Copy,
+    CopyPastCaches,
+    ClearPastCaches,
+}
+
+/// Figures in GB/s (10⁹ bytes that were written), by name.
+pub(super) type Named = Vec<(String, Figure)>;
+
+/// One thread alone.
+pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<Named, Stop> {
+    let mut all = Named::new();
+    for kibibytes in SIZES {
+        let rate = rate(mate, Move::Copy, kibibytes, limit)?;
+        all.extend(rate.map(|figure| (format!("copy, {kibibytes} KiB"), figure)));
+    }
+    let largest = SIZES[SIZES.len() - 1];
+    for (way, name) in [
+        (Move::CopyPastCaches, "copy past the caches"),
+        (Move::ClearPastCaches, "stores past the caches"),
+    ] {
+        let rate = rate(mate, way, largest, limit)?;
+        all.extend(rate.map(|figure| (format!("{name}, {largest} KiB"), figure)));
+    }
+    Ok(all)
+}
+
+/// All threads of the crew at once, together.
+pub(super) fn together(mate: &mut Mate<'_>, limit: Duration) -> Result<Named, Stop> {
+    let threads = mate.crew();
+    let mut all = Named::new();
+    for (way, name) in [
+        (Move::Copy, "copy"),
+        (Move::CopyPastCaches, "copy past the caches"),
+    ] {
+        let rate = rate(mate, way, SHARE, limit)?;
+        all.extend(rate.map(|figure| {
+            (
+                format!("{name}, {threads} threads, {SHARE} KiB each"),
+                figure,
+            )
+        }));
+    }
+    Ok(all)
+}
+
+/// Bytes a nanosecond of all threads of the crew.
+fn rate(
+    mate: &mut Mate<'_>,
+    way: Move,
+    kibibytes: usize,
+    limit: Duration,
+) -> Result<Option<Figure>, Stop> {
+    let bytes = kibibytes << 10;
+    let (from, mut into) = (vec![1_u8; bytes], vec![2_u8; bytes]);
+    let times = (BYTES / bytes).max(1);
+    let mut settle = Settle::new(1, Instant::now() + limit);
+    loop {
+        mate.start_together()?;
+        let start = mate.timer.now();
+        for _ in 0..times {
+            let from = black_box(&from[..]);
+            match way {
+                Move::Copy => into.copy_from_slice(from),
+                Move::CopyPastCaches => stream::copy(&mut into, from, usize::MAX),
+                Move::ClearPastCaches => gauge::clear_past_caches(&mut into),
+            }
+            black_box(&mut into);
+        }
+        let end = mate.timer.now();
+        mate.leave(mate.timer.ns(start, end));
+        mate.meet()?;
+        if mate.rank == 0 {
+            let slowest = (0..mate.crew())
+                .map(|rank| mate.left(rank))
+                .fold(1.0, f64::max);
+            settle.take((mate.crew() * times * bytes) as f64 / slowest);
+        }
+        if !mate.agree(!settle.is_settled())? {
+            return Ok(settle.figure());
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Several pairs of threads move lines of their own at once: CLa's congestion (§2.2.2).
+
+use std::time::{Duration, Instant};
+
+use corecast_model::deep::{Figure, State};
+
+use super::crew::{Mate, Stop};
+use super::latency::{own, read};
+use super::order::{Picker, SEED};
+use super::settle::{CHAINS, Settle};
+
+/// Lines of a batch.
+const LINES: usize = 64;
+
+/// How long the slowest of the first `active` readers takes for a line of its owner, when all read at
+/// once. `pairs` are ranks: who reads, and whose lines. Rank 0 has the figure.
+pub(super) fn measure(
+    mate: &mut Mate<'_>,
+    pairs: &[(usize, usize)],
+    active: usize,
+    limit: Duration,
+) -> Result<Option<Figure>, Stop> {
+    let active = &pairs[..active];
+    let mut picker = Picker::new(SEED);
+    let mut settle = Settle::new(CHAINS, Instant::now() + limit);
+    loop {
+        let lines = picker.lines(LINES);
+        if active.iter().any(|&(_, owner)| owner == mate.rank) {
+            own(mate, mate.rank, State::Modified, &lines);
+        }
+        let mine = active.iter().find(|&&(reader, _)| reader == mate.rank);
+        mate.meet()?;
+        if let Some(&(_, owner)) = mine {
+            mate.touch(owner, picker.pages());
+        }
+        mate.start_together()?;
+        if let Some(&(_, owner)) = mine {
+            mate.dither();
+            mate.leave(read(mate, owner, &lines, 1));
+        }
+        mate.meet()?;
+        if mate.rank == 0 {
+            let times = active.iter().map(|&(reader, _)| mate.left(reader));
+            settle.take(times.fold(0.0, f64::max));
+        }
+        if !mate.agree(!settle.is_settled())? {
+            return Ok(settle.figure());
+        }
+    }
+}

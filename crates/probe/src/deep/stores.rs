@@ -1,0 +1,72 @@
+//! How many stores a core holds back before it stalls: the depth of its write buffer.
+//!
+//! One store goes to a line that is in no cache, so it waits, and with it all later stores, as they leave
+//! the buffer in order. How long k stores to lines at hand take behind it jumps where the buffer is full.
+//!
+//! Nothing else may store meanwhile, not even a call its return address. A program written apart from this one, in C,
+//! finds the jump between 112 and 116 stores where this finds 115 (2-core KVM guest, AMD EPYC, Zen 5,
+//! 2026-11-22).
+
+use std::time::{Duration, Instant};
+
+use corecast_model::deep::Figure;
+use corecast_wire::{drain_stores, gauge};
+
+use super::crew::{Mate, Stop};
+use super::order::{Picker, SEED};
+use super::settle::{figure, mean};
+use super::step;
+
+/// Most stores that are tried: more than any buffer of today holds.
+const STORES: usize = 192;
+
+/// Different lines that the stores go to, in turns, so that none can be merged with its neighbour.
+const LINES: usize = 64;
+
+/// Samples of each number of stores in a round.
+const SAMPLES: usize = 15;
+
+/// Rounds, each of which finds a depth.
+const ROUNDS: usize = 7;
+
+/// The depth, where a jump was seen.
+pub(super) fn measure(mate: &mut Mate<'_>, limit: Duration) -> Result<Option<Figure>, Stop> {
+    let deadline = Instant::now() + limit;
+    let mut picker = Picker::new(SEED);
+    let mut depths = Vec::new();
+    for _ in 0..ROUNDS {
+        let mut all = vec![Vec::new(); STORES];
+        for _ in 0..SAMPLES {
+            let lines = picker.lines(LINES + 1);
+            for (stores, times) in all.iter_mut().enumerate() {
+                times.push(burst(mate, &lines, stores));
+            }
+        }
+        let times: Vec<f64> = all.iter().map(|times| mean(times)).collect();
+        // The waiting store is in the buffer as well.
+        depths.extend(step::jump(&times).map(|step| step.before as f64));
+        if Instant::now() >= deadline {
+            break;
+        }
+    }
+    Ok(figure(&depths))
+}
+
+/// Nanoseconds of so many stores behind one that waits.
+fn burst(mate: &mut Mate<'_>, lines: &[usize], stores: usize) -> f64 {
+    let field = mate.field(mate.rank);
+    let (&cold, hot) = lines.split_first().expect("a line that waits");
+    hot.iter().for_each(|&line| field.store(line, 0));
+    field.flush(cold);
+    gauge::finish_flushes();
+    drain_stores();
+    mate.dither();
+    let field = mate.field(mate.rank);
+    let start = mate.timer.now();
+    field.store(cold, 1);
+    for at in 0..stores {
+        field.store(hot[at % LINES], 1);
+    }
+    let end = mate.timer.now();
+    mate.timer.ns(start, end)
+}

@@ -1,0 +1,167 @@
+//! What waiting is made of: `pause`, the processor's own sleep, yielding, fences, futexes.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use corecast_model::deep::Figure;
+use corecast_wire::gauge::{self, Doorbell};
+use corecast_wire::{arch, drain_stores};
+
+use super::crew::{Mate, Stop};
+use super::settle::Settle;
+
+/// A word of a field that is watched.
+const LINE: usize = 0;
+
+/// How long a nap is asked for, in nanoseconds.
+const NAP_NS: f64 = 1000.0;
+
+/// How long a sleeper is given to fall asleep, in nanoseconds.
+const ASLEEP_NS: f64 = 30_000.0;
+
+/// Longest sleep for which nobody came.
+const SLEEP_LIMIT: Duration = Duration::from_millis(20);
+
+/// Figures in nanoseconds, by name.
+pub(super) type Named = Vec<(&'static str, Figure)>;
+
+/// What one thread can measure alone. Others of the crew are at hand and do nothing.
+pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<Named, Stop> {
+    let mut all = Named::new();
+    let timer = mate.timer;
+    let bell = Doorbell::default();
+    each(&mut all, mate, limit, "pause", 1000, arch::relax)?;
+    each(&mut all, mate, limit, "full fence", 1000, || {
+        drain_stores();
+        // Else a compiler makes one fence of many.
+        black_box(());
+    })?;
+    each(
+        &mut all,
+        mate,
+        limit,
+        "sched_yield",
+        100,
+        std::thread::yield_now,
+    )?;
+    each(&mut all, mate, limit, "membarrier", 20, gauge::heavy_fence)?;
+    each(
+        &mut all,
+        mate,
+        limit,
+        "futex wake, nobody sleeps",
+        100,
+        || bell.ring(),
+    )?;
+    each(&mut all, mate, limit, "reading the counter", 1000, || {
+        black_box(timer.now());
+    })?;
+    each(
+        &mut all,
+        mate,
+        limit,
+        "reading the system's clock",
+        1000,
+        || {
+            black_box(Instant::now());
+        },
+    )?;
+    if gauge::naps() {
+        let nap = || gauge::nap_until(gauge::stamp() + timer.ticks(NAP_NS));
+        each(&mut all, mate, limit, "tpause of 1000 ns", 10, nap)?;
+    }
+    Ok(all)
+}
+
+/// Times `count` calls of `call` on rank 0.
+fn each(
+    all: &mut Named,
+    mate: &mut Mate<'_>,
+    limit: Duration,
+    name: &'static str,
+    count: usize,
+    call: impl Fn(),
+) -> Result<(), Stop> {
+    let mut settle = Settle::new(1, Instant::now() + limit);
+    while mate.rank == 0 && !settle.is_settled() {
+        let start = mate.timer.now();
+        (0..count).for_each(|_| call());
+        let end = mate.timer.now();
+        settle.take(mate.timer.ns(start, end) / count as f64);
+    }
+    mate.meet()?;
+    all.extend(settle.figure().map(|figure| (name, figure)));
+    Ok(())
+}
+
+/// What it takes to wake a sleeper: rank 0 wakes, rank 1 sleeps.
+pub(super) fn wakes(mate: &mut Mate<'_>, bell: &Doorbell, limit: Duration) -> Result<Named, Stop> {
+    let mut all = Named::new();
+    let sleep = |_: &Mate<'_>, seen: u64| {
+        while u64::from(bell.rung()) == seen {
+            let before = Instant::now();
+            bell.sleep(seen as u32, SLEEP_LIMIT);
+            if before.elapsed() >= SLEEP_LIMIT {
+                break;
+            }
+        }
+    };
+    let [call, until] = wake(mate, limit, |_, _| bell.ring(), sleep)?;
+    all.extend(call.map(|figure| ("futex wake, the waker's part", figure)));
+    all.extend(until.map(|figure| ("futex wake, until the sleeper runs", figure)));
+    if gauge::naps() {
+        let [_, until] = wake(
+            mate,
+            limit,
+            |mate, round| mate.field(1).store(LINE, round + 1),
+            |mate, seen| {
+                let field = mate.field(1);
+                let deadline = gauge::stamp() + mate.timer.ticks(1e6);
+                while field.load(LINE) == seen && gauge::stamp() < deadline {
+                    field.watch(LINE, seen, deadline);
+                }
+            },
+        )?;
+        all.extend(until.map(|figure| ("umwait, until the sleeper runs", figure)));
+    }
+    Ok(all)
+}
+
+/// Nanoseconds of rank 0's call, and from before it until rank 1 runs where their counters are one.
+fn wake(
+    mate: &mut Mate<'_>,
+    limit: Duration,
+    wake: impl Fn(&Mate<'_>, u64),
+    sleep: impl Fn(&Mate<'_>, u64),
+) -> Result<[Option<Figure>; 2], Stop> {
+    let deadline = Instant::now() + limit;
+    let (mut calls, mut delays) = (Settle::new(1, deadline), Settle::new(1, deadline));
+    for round in 0.. {
+        mate.meet()?;
+        let mut called = 0.0;
+        if mate.rank == 0 {
+            let begin = mate.timer.now();
+            let wait = mate.timer.ticks(ASLEEP_NS);
+            while mate.timer.now().wrapping_sub(begin) < wait {
+                arch::relax();
+            }
+            let start = mate.timer.now();
+            wake(mate, round);
+            let end = mate.timer.now();
+            calls.take(mate.timer.ns(start, end));
+            called = mate.timer.at_ns(start);
+        } else if mate.rank == 1 {
+            sleep(mate, round);
+            mate.leave(mate.timer.at_ns(mate.timer.now()));
+        }
+        mate.meet()?;
+        if mate.rank == 0 {
+            delays.take(mate.left(1) - called);
+        }
+        if !mate.agree(!(calls.is_settled() && delays.is_settled()))? {
+            break;
+        }
+    }
+    let delay = delays.figure().filter(|_| mate.timer.is_common());
+    Ok([calls.figure(), delay])
+}

@@ -1,0 +1,20 @@
+//! What differs between processors, as in [`crate::arch`]: each family is a file with the same items.
+
+#[cfg(all(target_arch = "aarch64", not(corecast_generic_arch)))]
+#[path = "aarch64.rs"]
+mod imp;
+#[cfg(any(
+    corecast_generic_arch,
+    not(any(target_arch = "x86_64", target_arch = "aarch64"))
+))]
+#[path = "generic.rs"]
+mod imp;
+#[cfg(all(target_arch = "x86_64", not(corecast_generic_arch)))]
+#[path = "x86_64.rs"]
+mod imp;
+
+pub use imp::{FLUSHES, NAP_NAME, counter_is_steady, finish_flushes, nap_until, naps, stamp};
+#[cfg(any(corecast_generic_arch, not(target_arch = "x86_64")))]
+mod plain;
+
+pub(super) use imp::{clear_lines, flush, watch};
