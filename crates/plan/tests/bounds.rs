@@ -269,7 +269,7 @@ proptest! {
                 prop_assert_eq!(plan.latency, cost::latency(&costs, tree, operation));
                 prop_assert!(plan.lower_bound <= plan.latency && plan.lower_bound >= 0.0);
                 prop_assert!((0.0..=1.0).contains(&plan.gap));
-                prop_assert!(!plan.proved_optimal || plan.gap <= 1e-9);
+                prop_assert!(!plan.proved_optimal || plan.gap <= 1e-7, "as Plan::proved_optimal says");
             }
         }
     }
