@@ -1,18 +1,21 @@
 //! What people use today, at its best settings.
 
+mod mcs;
 mod mpi;
 mod native;
 mod pthread;
 mod std_barrier;
 mod workshop;
 
+pub use mcs::{DisseminationBarrier, TreeBarrier};
 pub use mpi::Mpi;
 pub use native::barriers as native_barriers;
 pub use pthread::PthreadBarrier;
 pub use std_barrier::StdBarrier;
 
+use crate::engine::Engine;
 use crate::race::Entrant;
-use crate::seat::Seat;
+use crate::seat::{self, Seat};
 
 /// Which settings of the peers take part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,16 +36,26 @@ pub enum Selection {
 ///
 /// Up to three compilations, about a second each.
 pub fn barriers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
-    let ranks = seats.len();
     let mut entrants = Vec::new();
     if seats.iter().any(|seat| *seat != Seat::Free) {
-        entrants.push(Entrant::threads(StdBarrier::new(ranks)));
-        entrants.push(Entrant::threads(PthreadBarrier::new(ranks)));
+        entrants.extend(thread_barriers(seats).into_iter().map(Entrant::boxed));
     }
-    entrants.push(Entrant::threads(StdBarrier::new(ranks)).unpinned());
-    entrants.push(Entrant::threads(PthreadBarrier::new(ranks)).unpinned());
+    let unpinned = thread_barriers(&seat::free(seats.len()));
+    let unpinned = unpinned.into_iter().map(Entrant::boxed);
+    entrants.extend(unpinned.map(Entrant::unpinned));
     if selection != Selection::Threads {
         entrants.extend(native_barriers(seats, selection));
     }
     entrants
+}
+
+/// The barriers that run on threads of this process, for ranks on `seats`.
+pub fn thread_barriers(seats: &[Seat]) -> Vec<Box<dyn Engine>> {
+    let (ranks, crowded) = (seats.len(), seat::oversubscribed(seats));
+    vec![
+        Box::new(StdBarrier::new(ranks)),
+        Box::new(PthreadBarrier::new(ranks)),
+        Box::new(TreeBarrier::new(ranks, crowded)),
+        Box::new(DisseminationBarrier::new(ranks, crowded)),
+    ]
 }

@@ -1,0 +1,111 @@
+//! The barriers of Mellor-Crummey and Scott, against which Smelt raced its own.
+//!
+//! | engine | way in | way out | stores for n ranks |
+//! | --- | --- | --- | --- |
+//! | [`TreeBarrier`] | tree of four children | binary tree | 2 (n − 1) |
+//! | [`DisseminationBarrier`] | ⌈log₂ n⌉ rounds of all ranks | none | n ⌈log₂ n⌉ |
+//!
+//! Both only load and store, each flag has one writer, and each rank waits on lines of its own.
+//!
+//! Source: Mellor-Crummey and Scott, *Algorithms for Scalable Synchronization on Shared-Memory
+//! Multiprocessors*, ACM TOCS 9(1), 1991, §3.3 and §3.5. Smelt §5.4 races against both.
+
+mod dissemination;
+mod tree;
+
+pub use dissemination::DisseminationBarrier;
+pub use tree::TreeBarrier;
+
+use std::hint;
+use std::thread;
+
+/// Pauses before a rank that has a PU of its own gives it away after all: unpinned ranks may come to
+/// share one. About as long as a wake-up takes.
+const SPINS: u32 = 4000;
+
+/// How a rank waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    spins: u32,
+}
+
+impl Waiting {
+    fn new(crowded: bool) -> Waiting {
+        Waiting {
+            spins: if crowded { 0 } else { SPINS },
+        }
+    }
+
+    fn setting(self) -> String {
+        match self.spins {
+            0 => "yields".to_owned(),
+            spins => format!("yields after {spins} pauses"),
+        }
+    }
+
+    fn until(self, ready: impl Fn() -> bool) {
+        let mut spins = 0;
+        while !ready() {
+            if spins < self.spins {
+                spins += 1;
+                hint::spin_loop();
+            } else {
+                thread::yield_now();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Engine;
+    use crate::{Entrant, Settings, Status, race, seat};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    /// Whether anybody leaves a new barrier while `late` has not come. Each rank passes it once, so
+    /// that a broken barrier does not leave anybody behind.
+    pub(super) fn left_early(barrier: &impl Engine, late: usize) -> bool {
+        let left = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for rank in (0..barrier.ranks()).filter(|&rank| rank != late) {
+                let left = &left;
+                scope.spawn(move || {
+                    barrier.member(rank).run(1);
+                    left.fetch_add(1, Ordering::Relaxed);
+                });
+            }
+            thread::sleep(Duration::from_millis(20));
+            let early = left.load(Ordering::Relaxed) > 0;
+            barrier.member(late).run(1);
+            early
+        })
+    }
+
+    #[test]
+    fn nobody_leaves_before_the_last_has_come() {
+        for ranks in 2..=9 {
+            for late in 0..ranks {
+                assert!(!left_early(&TreeBarrier::new(ranks, true), late));
+                assert!(!left_early(&DisseminationBarrier::new(ranks, true), late));
+            }
+        }
+    }
+
+    #[test]
+    fn many_barriers_one_after_the_other_keep_ranks_together() {
+        for ranks in [1, 2, 3, 5, 6, 9] {
+            let seats = seat::free(ranks);
+            let crowded = seat::oversubscribed(&seats);
+            let entrants = [
+                Entrant::threads(TreeBarrier::new(ranks, crowded)),
+                Entrant::threads(DisseminationBarrier::new(ranks, crowded)),
+            ];
+            let race = race::run("", &seats, &Settings::quick(), &entrants, |_| {}).unwrap();
+            for entry in &race.entries {
+                assert_eq!(entry.status, Status::Timed, "{ranks} ranks, {}", entry.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The tree barrier.
+//!
+//! ```text
+//! way in, four children each          way out, two children each
+//!             0                                   0
+//!     ┌───┬───┴───┬───┐                      ┌────┴────┐
+//!     1   2       3   4                      1         2
+//!     │                                     ┌┴┐       ┌┴┐
+//!     5 6 7 8                               3 4       5 6
+//! ```
+//!
+//! A parent has a byte for each child, all in one line; a child clears its own. When all are clear
+//! the parent sets them again, clears its own byte at its parent, and waits for the way out.
+//!
+//! Invariant 1: a byte is written by its child while set, and by its parent while clear.
+//!
+//! Invariant 2: nobody enters the next barrier before it was woken, and whoever wakes it was woken
+//! by the root, which has seen every byte cleared. So all bytes are set again before any child
+//! clears one for the next barrier.
+
+use super::Waiting;
+use crate::engine::{Engine, Member};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Children on the way in.
+const FAN_IN: usize = 4;
+
+/// Children on the way out.
+const FAN_OUT: usize = 2;
+
+/// A line of its own, two apart, since prefetchers fetch lines in pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Line<T>(T);
+
+/// A rank's place in both trees.
+#[derive(Debug)]
+struct Place {
+    /// Whether each child on the way in is still missing.
+    missing: Line<[AtomicBool; FAN_IN]>,
+    /// The sense that wakes this rank.
+    sense: Line<AtomicBool>,
+    /// How many children there are on the way in.
+    children: usize,
+}
+
+/// The tree barrier of Mellor-Crummey and Scott: arrivals up a tree of four children, wake-ups
+/// down a binary one.
+///
+/// # Cost
+///
+/// `2 (n − 1)` stores that others read, on a way of `⌈log₄ n⌉ + ⌈log₂ n⌉` lines.
+#[derive(Debug)]
+pub struct TreeBarrier {
+    places: Box<[Place]>,
+    waiting: Waiting,
+}
+
+impl TreeBarrier {
+    /// A barrier of `ranks` ranks; `crowded` if they share PUs.
+    pub fn new(ranks: usize, crowded: bool) -> TreeBarrier {
+        let place = |rank: usize| {
+            let children = ranks.saturating_sub(FAN_IN * rank + 1).min(FAN_IN);
+            Place {
+                missing: Line(std::array::from_fn(|at| AtomicBool::new(at < children))),
+                sense: Line::default(),
+                children,
+            }
+        };
+        TreeBarrier {
+            places: (0..ranks).map(place).collect(),
+            waiting: Waiting::new(crowded),
+        }
+    }
+
+    fn pass(&self, rank: usize, sense: bool) {
+        let place = &self.places[rank];
+        for missing in &place.missing.0[..place.children] {
+            // Acquire pairs with the child's Release below; Relaxed suffices to set the byte again,
+            // since the Releases that follow carry it to the child (Invariant 2).
+            self.waiting.until(|| !missing.load(Ordering::Acquire));
+            missing.store(true, Ordering::Relaxed);
+        }
+        if rank > 0 {
+            let (parent, at) = ((rank - 1) / FAN_IN, (rank - 1) % FAN_IN);
+            self.places[parent].missing.0[at].store(false, Ordering::Release);
+            // Pairs with the Release of whoever wakes this rank.
+            let own = &place.sense.0;
+            self.waiting.until(|| own.load(Ordering::Acquire) == sense);
+        }
+        let woken = self.places.iter().skip(FAN_OUT * rank + 1).take(FAN_OUT);
+        for child in woken {
+            child.sense.0.store(sense, Ordering::Release);
+        }
+    }
+}
+
+impl Engine for TreeBarrier {
+    fn name(&self) -> &str {
+        "MCS tree"
+    }
+
+    fn setting(&self) -> String {
+        self.waiting.setting()
+    }
+
+    fn ranks(&self) -> usize {
+        self.places.len()
+    }
+
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+        let mut sense = true;
+        Box::new(move |operations| {
+            for _ in 0..operations {
+                self.pass(rank, sense);
+                sense = !sense;
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peers::mcs::tests::left_early;
+
+    #[test]
+    fn both_trees_reach_every_rank_once() {
+        for ranks in 1..=64 {
+            let barrier = TreeBarrier::new(ranks, true);
+            let children: usize = barrier.places.iter().map(|place| place.children).sum();
+            assert_eq!(children, ranks - 1);
+            let woken: Vec<usize> = (0..ranks)
+                .flat_map(|rank| (0..ranks).skip(FAN_OUT * rank + 1).take(FAN_OUT))
+                .collect();
+            assert_eq!(woken, (1..ranks).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_parent_that_forgets_a_child_is_caught() {
+        for forgetful in [0, 1] {
+            let barrier = || {
+                let mut barrier = TreeBarrier::new(9, true);
+                barrier.places[forgetful].children -= 1;
+                barrier
+            };
+            assert!((0..9).any(|late| left_early(&barrier(), late)));
+        }
+    }
+}
