@@ -161,6 +161,7 @@ impl Contestant {
         let policy = Policy::for_team(ranks, exercise.usable);
         let options = Options {
             policy: Some(policy),
+            parallelism: Some(exercise.usable),
             ..Options::default()
         };
         let copies = (RANKS_TOGETHER / ranks).clamp(1, TEAMS_MAX);

@@ -1,5 +1,6 @@
 //! Whether a team can run here as planned: pinning, memory, waits, CPU quota.
 
+use anyhow::Result;
 use corecast_machine::{Discovery, pin_current};
 use serde::Serialize;
 
@@ -38,24 +39,30 @@ struct Pinning {
 
 impl Circumstances {
     /// Those of `threads` on the machine of `source`.
-    pub(crate) fn of(source: &Source, threads: &[u32]) -> Circumstances {
+    ///
+    /// # Errors
+    ///
+    /// An environment that names no way to wait.
+    pub(crate) fn of(source: &Source, threads: &[u32]) -> Result<Circumstances> {
         let Some(here) = &source.here else {
-            return Circumstances {
+            return Ok(Circumstances {
                 team: threads.len(),
                 ..Circumstances::default()
-            };
+            });
         };
         let pinning = try_pinning(threads);
         let pinned = pinning.refused.is_empty();
-        Circumstances {
+        let costs = corecast::costs::of_waits(&source.file);
+        let waits = corecast::Waits::of_team(threads.len(), here, costs);
+        Ok(Circumstances {
             pinning: Some(pinning),
             lines: Some(corecast::Homes::of(here, threads, pinned)),
             quota_cpus: here.quota.as_ref().map(|q| q.cpus),
             quota_too_small: too_small(here, threads.len()),
-            waits: Some(corecast::Waits::of_team(threads.len(), here)),
+            waits: Some(waits.by_environment()?),
             fence: Some(corecast::fence()),
             team: threads.len(),
-        }
+        })
     }
 
     /// The same for people.

@@ -1,12 +1,14 @@
 //! What messages and calls cost on this machine, now.
 
 use anyhow::{Context, Result};
+use corecast::store::{Store, Stored};
 use corecast_bench::calls;
 use corecast_bench::seat::Seat;
 use corecast_bench::sized::Operation;
 use corecast_coll::Plans;
 use corecast_model::{Machine, MachineFile};
 use corecast_plan::patterns;
+use corecast_probe::deep::{DeepConfig, Scope, deep};
 use corecast_probe::{Basis, Config, Measurement, pairwise};
 
 /// Hardware threads on which calls are measured: all are alike, but the host may be busy on one of them.
@@ -31,6 +33,28 @@ pub(crate) fn with_calls(
     let calls = calls::measure(&alone, &seats, operations)?;
     (messages.calls, messages.combine, messages.copy) = (calls.ns, calls.combine, calls.copy);
     Ok(file.with_messages(messages)?)
+}
+
+/// The same file with what waiting costs, which governs how teams wait. The rest of what an earlier
+/// measurement in depth of these threads found, and `store` has, is kept.
+///
+/// # Errors
+///
+/// Threads that cannot be had.
+pub(crate) fn with_waits(file: MachineFile, store: Option<&Store>) -> Result<MachineFile> {
+    if file.threads().len() < 2 {
+        return Ok(file);
+    }
+    let before = match store.map(|store| store.measured(file.machine())) {
+        Some(Stored::Found(_, before)) if before.threads() == file.threads() => {
+            before.deep().cloned()
+        }
+        _ => None,
+    };
+    let mut config = DeepConfig::new(file.threads().to_vec());
+    config.scope = Scope::Waits;
+    let found = deep(&config, file.machine(), before, |_, _| ())?;
+    Ok(file.with_deep(found)?)
 }
 
 /// Measures `threads` of this machine.

@@ -207,8 +207,7 @@ impl Frame {
     ) -> Result<Arc<Self>, SegmentError> {
         let owned = vec![true; plans.len()];
         let memory = Where::Private;
-        // Whoever does not spin waits for somebody who has to run.
-        let waits = (policy, policy.spin_ns == 0);
+        let waits = (policy, options.is_crowded(plans.len()));
         Self::build(plans, waits, options, &owned, memory, fence_kind())
     }
 

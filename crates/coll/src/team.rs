@@ -20,6 +20,9 @@ pub struct Options {
     /// How members wait. `None`: by the number of ranks and of hardware threads that this process
     /// may use.
     pub policy: Option<Policy>,
+    /// Hardware threads that the ranks have between them: with fewer than ranks these take turns, and the
+    /// team's lines are laid out for that. `None`: as many as this process may use.
+    pub parallelism: Option<usize>,
     /// The queues' protocol.
     pub backend: Backend,
     /// Slots of each queue, a power of two, at least 2. Queues for operations in flight have 16 at most.
@@ -62,18 +65,18 @@ impl Options {
 
     /// How the members of a team of `size` ranks wait.
     pub(crate) fn policy(&self, size: usize) -> Policy {
-        self.policy.unwrap_or_else(|| {
-            let usable = std::thread::available_parallelism().map_or(1, usize::from);
-            Policy::for_team(size, usable)
-        })
+        let usable = || Policy::for_team(size, self.usable());
+        self.policy.unwrap_or_else(usable)
     }
-}
 
-impl Options {
-    /// Whether the ranks of a team of `size` share cores: whoever does not spin waits for somebody who has
-    /// to run.
-    pub(crate) fn crowded(&self, size: usize) -> bool {
-        self.policy(size).spin_ns == 0
+    /// Whether the ranks of a team of `size` share hardware threads.
+    pub(crate) fn is_crowded(&self, size: usize) -> bool {
+        size > self.usable()
+    }
+
+    fn usable(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.parallelism.unwrap_or_else(all)
     }
 }
 
@@ -81,6 +84,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             policy: None,
+            parallelism: None,
             backend: Backend::Ump,
             slots: 64,
             numa_nodes: None,

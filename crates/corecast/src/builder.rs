@@ -23,6 +23,7 @@ use crate::pins::{Pinning, Pins};
 use crate::seats;
 use crate::store::Store;
 use crate::team::Team;
+use crate::waiting::Waiting;
 use crate::waits::{Waits, count, fence};
 
 /// Which threads a team has.
@@ -39,7 +40,7 @@ enum Ranks {
 /// | threads | [`threads`](Self::threads) or [`cores`](Self::cores), the later call; a rank for each usable PU |
 /// | costs | [`machine`](Self::machine); what `corecast probe` has stored; the literature, by class of proximity |
 /// | plans | [`pattern`](Self::pattern); the winner of a stored race with exactly these threads; the least predicted latency |
-/// | waits | [`policy`](Self::policy); by ranks, usable PUs and CPU quota |
+/// | waits | [`wait`](Self::wait) or [`policy`](Self::policy), the later call; `CORECAST_WAIT`; by ranks, usable PUs, CPU quota and what the probe found that waiting costs |
 ///
 /// # Examples
 ///
@@ -63,6 +64,7 @@ pub struct Builder {
     wish: Wish,
     pin: Option<bool>,
     cache_folder: Option<PathBuf>,
+    waiting: Option<Waiting>,
     options: Options,
 }
 
@@ -121,9 +123,25 @@ impl Builder {
     }
 
     /// How members wait.
-    pub fn policy(mut self, policy: Policy) -> Self {
-        self.options.policy = Some(policy);
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast::{Builder, Waiting};
+    ///
+    /// let team = Builder::new().threads(2).wait(Waiting::Budget(20_000)).build()?;
+    /// team.run(|member| member.barrier().unwrap());
+    /// assert_eq!(team.explain().waits.policy, "budget");
+    /// # Ok::<(), corecast::Error>(())
+    /// ```
+    pub fn wait(mut self, waiting: Waiting) -> Self {
+        self.waiting = Some(waiting);
         self
+    }
+
+    /// How members wait, to the nanosecond.
+    pub fn policy(self, policy: Policy) -> Self {
+        self.wait(Waiting::Exactly(policy))
     }
 
     /// The queues' protocol.
@@ -251,12 +269,14 @@ impl Builder {
             None => Races::here(&store, &here),
         };
         let pin = self.pin.unwrap_or(seats.len() <= here.usable.len());
-        let waits = match self.options.policy {
-            Some(policy) => Waits::asked(policy),
-            None => Waits::of_team(seats.len(), &here),
+        let waits = Waits::of_team(seats.len(), &here, costs.waits);
+        let waits = match self.waiting {
+            Some(waiting) => waits.wished(waiting, false),
+            None => waits.by_environment()?,
         };
         let mut options = self.options;
         options.policy = Some(waits.as_policy());
+        options.parallelism = Some(here.unthrottled_parallelism());
         let homes = Homes::of(&here, &seats, pin);
         options.numa_nodes = homes.nodes.clone();
         Ok(Draft {

@@ -5,8 +5,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use corecast_machine::{self as machine, Discovery};
-use corecast_model::{CostModel, Machine, MachineFile, Unit, default_costs_for};
+use corecast_model::{CostModel, Machine, MachineFile, Unit, deep, default_costs_for};
 use corecast_plan::{Operation, bound};
+use corecast_wire::WaitCosts;
 use serde::Serialize;
 
 use crate::choose::Candidate;
@@ -107,6 +108,7 @@ fn part_of(file: &MachineFile, machine: &Machine) -> Option<MachineFile> {
     let at = at?;
     let costs = file.costs().subset(&at).ok()?;
     let part = MachineFile::new(machine.clone(), threads, costs).ok()?;
+    let part = part.with_deep(file.deep().cloned()).ok()?;
     match file.messages() {
         Some(messages) => part.with_messages(messages.subset(&at)).ok(),
         None => Some(part),
@@ -123,10 +125,29 @@ pub fn built_in(machine: &Machine) -> MachineFile {
         .expect("every thread has its costs")
 }
 
+/// What waiting costs on the machine of `file`; `None` where that was not measured.
+///
+/// # Examples
+///
+/// ```
+/// let machine = corecast::machine::discover().machine;
+/// assert_eq!(corecast::costs::of_waits(&corecast::costs::built_in(&machine)), None);
+/// ```
+#[must_use]
+pub fn of_waits(file: &MachineFile) -> Option<WaitCosts> {
+    let of = |name| Some(file.deep()?.quantity(name)?.figure.value);
+    Some(WaitCosts {
+        yield_ns: of(deep::YIELD)?,
+        wake_ns: of(deep::WAKE)?,
+    })
+}
+
 /// The costs of a team.
 #[derive(Debug)]
 pub(crate) struct TeamCosts {
     model: CostModel,
+    /// Of waiting here, where they were measured.
+    pub(crate) waits: Option<WaitCosts>,
     /// Of messages towards the root, where they differ.
     fan_in: Option<CostModel>,
     pub(crate) source: CostSource,
@@ -146,12 +167,14 @@ impl TeamCosts {
             return Self::given(file, seats);
         }
         let (mut file, mut source) = self::here(store, here);
+        let waits = of_waits(&file);
         let missing = seats.iter().find(|&&pu| file.position(pu).is_none());
         if let Some(pu) = missing {
             let why = format!("the measured costs leave out PU {pu}");
             (file, source) = (built_in(&here.machine), CostSource::BuiltIn { why });
         }
-        Self::by_number(&file, seats, source)
+        let costs = Self::by_number(&file, seats, source)?;
+        Ok(Self { waits, ..costs })
     }
 
     /// Of messages towards the root, and from it.
@@ -210,6 +233,7 @@ impl TeamCosts {
                 );
                 Ok(Self {
                     model: file.costs().subset(&ranks)?,
+                    waits: None,
                     fan_in: None,
                     source,
                     assumptions: vec![sentence],
@@ -233,6 +257,7 @@ impl TeamCosts {
         if shared < 2 {
             return Ok(Self {
                 model: costs.subset(&at)?,
+                waits: None,
                 fan_in: None,
                 source,
                 assumptions: Vec::new(),
@@ -260,6 +285,7 @@ impl TeamCosts {
         );
         Ok(Self {
             model: model(0.0, turn)?,
+            waits: None,
             fan_in: Some(model(turn, 0.0)?),
             source,
             assumptions: vec![sentence],

@@ -6,6 +6,8 @@ use corecast_machine::{CpuList, CpuListError};
 use corecast_model::CostError;
 use corecast_plan::PlanError;
 
+use crate::waiting::WaitingError;
+
 /// Why a team cannot be built. Every message is one line that quotes the input.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -82,6 +84,9 @@ pub enum Error {
         /// Ranks of the team.
         size: usize,
     },
+    /// `CORECAST_WAIT` names no way to wait.
+    #[error("CORECAST_WAIT: {0}")]
+    Wait(#[from] WaitingError),
     /// The processes did not become a team.
     #[error(transparent)]
     Enter(#[from] EnterError),

@@ -43,6 +43,7 @@ mod pins;
 mod seats;
 pub mod store;
 mod team;
+mod waiting;
 mod waits;
 
 pub use builder::Builder;
@@ -51,6 +52,7 @@ pub use explanation::{Chosen, Explanation, RankPlace, RunnerUp};
 pub use homes::Homes;
 pub use pins::Pinning;
 pub use team::Team;
+pub use waiting::{WAIT, Waiting, WaitingError};
 pub use waits::{Waits, fence};
 
 pub use bytemuck;
@@ -65,7 +67,7 @@ pub use corecast_model::MachineFile;
 pub use corecast_plan as plan;
 pub use corecast_plan::Pattern;
 pub use corecast_wire::queue::{self, Backend};
-pub use corecast_wire::{Placement, Policy};
+pub use corecast_wire::{Placement, Policy, WaitCosts};
 
 /// Where processes of a team find each other, what a launcher hands on, and what can go wrong.
 pub mod process {

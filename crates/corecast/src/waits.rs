@@ -3,13 +3,15 @@
 use std::fmt;
 
 use corecast_machine::Discovery;
-use corecast_wire::{FenceKind, Policy, fence_kind};
+use corecast_wire::{FenceKind, Policy, WaitCosts, fence_kind};
 use serde::Serialize;
+
+use crate::waiting::{self, WAIT, Waiting, WaitingError};
 
 /// How members wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waits {
-    /// `balanced`, `crowded`, `spin`, `park` or `own`.
+    /// `balanced`, `crowded`, `spin`, `park`, `budget` or `own`.
     pub policy: &'static str,
     /// Nanoseconds of polling.
     pub spin_ns: u32,
@@ -22,18 +24,18 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// The waits of a team on the machine at hand, unless it asks for a policy: by its size, the
-    /// usable PUs and the CPU quota.
+    /// The waits of a team on the machine at hand, unless it asks for others: by its size, the usable
+    /// PUs, the CPU quota, and what waiting costs there, see [`costs::of_waits`](crate::costs::of_waits).
     ///
     /// # Examples
     ///
     /// ```
     /// let here = corecast::machine::discover();
-    /// let crowd = corecast::Waits::of_team(1_000_000, &here);
+    /// let crowd = corecast::Waits::of_team(1_000_000, &here, None);
     /// assert_eq!(crowd.policy, "crowded");
     /// println!("{crowd}");
     /// ```
-    pub fn of_team(ranks: usize, here: &Discovery) -> Self {
+    pub fn of_team(ranks: usize, here: &Discovery, costs: Option<WaitCosts>) -> Self {
         let usable = here.unthrottled_parallelism();
         let quota = match &here.quota {
             Some(quota) if usable < here.usable.len() => {
@@ -41,16 +43,56 @@ impl Waits {
             }
             _ => String::new(),
         };
-        let relation = if ranks <= usable {
-            "a PU for each rank"
+        let (name, relation) = if ranks <= usable {
+            ("balanced", "a PU for each rank")
         } else {
-            "ranks have to take turns"
+            ("crowded", "ranks have to take turns")
+        };
+        let (policy, basis) = match costs {
+            Some(costs) => (
+                Policy::of_costs(ranks, usable, costs),
+                format!(
+                    "here a yield was measured to take {:.1} µs, a wake-up {:.1} µs",
+                    costs.yield_ns / 1e3,
+                    costs.wake_ns / 1e3
+                ),
+            ),
+            None => (
+                Policy::for_team(ranks, usable),
+                "what waiting costs here was not measured".to_owned(),
+            ),
         };
         let pus = count(here.usable.len(), "usable PU");
-        Self::new(
-            Policy::for_team(ranks, usable),
-            format!("{} on {pus}{quota}, {relation}", count(ranks, "rank")),
-        )
+        let reason = format!(
+            "{} on {pus}{quota}, {relation}; {basis}",
+            count(ranks, "rank")
+        );
+        Self::new(name, policy, reason)
+    }
+
+    /// The same team as `CORECAST_WAIT` wants it, where that is set.
+    ///
+    /// # Errors
+    ///
+    /// A word that is no way to wait.
+    pub fn by_environment(self) -> Result<Self, WaitingError> {
+        Ok(match waiting::of_environment()? {
+            Some(waiting) => self.wished(waiting, true),
+            None => self,
+        })
+    }
+
+    /// The same team as `waiting` wants it.
+    pub(crate) fn wished(self, waiting: Waiting, by_environment: bool) -> Self {
+        let (policy, name) = waiting.applied(self.as_policy());
+        let who = match by_environment {
+            true => format!("{WAIT}={waiting}"),
+            false => "asked for".to_owned(),
+        };
+        match waiting {
+            Waiting::Balanced => self,
+            _ => Self::new(name, policy, who),
+        }
     }
 
     /// As teams take them.
@@ -62,24 +104,20 @@ impl Waits {
         }
     }
 
-    /// Those that were asked for.
-    pub(crate) fn asked(policy: Policy) -> Self {
-        Self::new(policy, "asked for".to_owned())
-    }
-
-    fn new(policy: Policy, reason: String) -> Self {
-        let names = [
-            (Policy::BALANCED, "balanced"),
-            (Policy::CROWDED, "crowded"),
-            (Policy::SPIN, "spin"),
-            (Policy::PARK, "park"),
-        ];
-        let known = names.iter().find(|(known, _)| *known == policy);
+    fn new(
+        policy: &'static str,
+        Policy {
+            spin_ns,
+            yield_ns,
+            park,
+        }: Policy,
+        reason: String,
+    ) -> Self {
         Self {
-            policy: known.map_or("own", |&(_, name)| name),
-            spin_ns: policy.spin_ns,
-            yield_ns: policy.yield_ns,
-            park: policy.park,
+            policy,
+            spin_ns,
+            yield_ns,
+            park,
             reason,
         }
     }

@@ -126,6 +126,36 @@ fn an_interrupted_measurement_goes_on() {
 }
 
 #[test]
+fn waits_are_measured_alone_and_the_rest_is_kept() {
+    let machine = corecast_machine::discover().machine;
+    let Some(mut config) = config(&machine) else {
+        return println!("SKIPPED: one core");
+    };
+    config.scope = Scope::Waits;
+    let Some(mut first) = found(&config, &machine, None) else {
+        return;
+    };
+    let ns = |found: &Deep, name| found.quantity(name).unwrap().figure.value;
+    assert!(ns(&first, corecast_model::deep::YIELD) > 0.0);
+    assert!(!first.left.contains(&"waits".to_owned()));
+    assert!(first.left.contains(&"readers".to_owned()) && first.latencies.is_empty());
+    // Measured again they are new, each of them there once, and what else was found stays.
+    let count = first.quantities.len();
+    let mut kept = first.quantities[0].clone();
+    kept.name = "store buffer".to_owned();
+    first.quantities[0].figure.samples = 0;
+    first.quantities.push(kept.clone());
+    let left = first.left.clone();
+    let Some(second) = found(&config, &machine, Some(first)) else {
+        return;
+    };
+    assert_eq!(second.quantities.len(), count + 1);
+    assert!(second.quantities[0].figure.samples > 0);
+    assert_eq!(second.quantity("store buffer"), Some(&kept));
+    assert_eq!(second.left, left);
+}
+
+#[test]
 fn threads_that_cannot_be_measured_are_refused() {
     let machine = corecast_machine::discover().machine;
     let one = machine.pus[0].os_index;

@@ -45,7 +45,7 @@ pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use park::Parker;
 pub use segment::{LineRef, LineSlice, Lines, Placement, Segment, SegmentError};
 pub use tally::Tally;
-pub use wait::{Governor, Policy};
+pub use wait::{Governor, Policy, WaitCosts};
 pub use words::{WORDS, Words};
 
 #[cfg(loom)]

@@ -26,6 +26,20 @@ use crate::segment::LineRef;
 use std::cell::Cell;
 use std::time::Duration;
 
+/// What offering the CPU and sleeping cost on a machine, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WaitCosts {
+    /// A yield while nobody else wants the CPU.
+    pub yield_ns: f64,
+    /// From the waker's call until the sleeper runs.
+    pub wake_ns: f64,
+}
+
+/// How much longer a wait must have lasted than what the next phase adds to it: whoever goes on to that phase
+/// hears of the end of its wait an eighth later at most. Waits that long pay it for whoever else
+/// wants the CPU.
+const PATIENCE: f64 = 8.0;
+
 /// How long a wait may spend in each phase before it parks.
 ///
 /// # Examples
@@ -83,12 +97,46 @@ impl Policy {
         park: true,
     };
 
-    /// The policy for `ranks` threads on `usable` hardware threads (after cpuset and quota).
+    /// The policy for `ranks` threads on `usable` hardware threads (after cpuset and quota), where nothing was
+    /// measured.
     pub const fn for_team(ranks: usize, usable: usize) -> Self {
         if ranks <= usable {
             Self::BALANCED
         } else {
             Self::CROWDED
+        }
+    }
+
+    /// The same by what waiting was measured to cost: no phase begins before it adds less than an eighth to
+    /// a wait. Ranks that share a hardware thread do not spin, and as each of them may have to be woken in
+    /// turn they yield the longer, the more they are.
+    ///
+    /// Spinning lasts 3 to 20 µs, as waits of 3 µs are no sign that anybody is late, and yielding 20 µs to 2 ms,
+    /// whatever was measured.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_wire::{Policy, WaitCosts};
+    ///
+    /// let costs = WaitCosts { yield_ns: 400.0, wake_ns: 10_000.0 };
+    /// let own = Policy::of_costs(2, 2, costs);
+    /// assert_eq!((own.spin_ns, own.yield_ns, own.park), (3_200, 80_000, true));
+    /// let shared = Policy::of_costs(8, 2, costs);
+    /// assert_eq!((shared.spin_ns, shared.yield_ns), (0, 320_000));
+    /// ```
+    #[must_use]
+    pub fn of_costs(ranks: usize, usable: usize, costs: WaitCosts) -> Self {
+        let turns = ranks.div_ceil(usable.max(1)).max(1);
+        // A float cast saturates, and turns NaN into 0.
+        let within = |ns: f64, least: u32, most: u32| (ns as u32).clamp(least, most);
+        Self {
+            spin_ns: match turns {
+                1 => within(PATIENCE * costs.yield_ns, 3_000, 20_000),
+                _ => 0,
+            },
+            yield_ns: within(PATIENCE * costs.wake_ns * turns as f64, 20_000, 2_000_000),
+            park: true,
         }
     }
 }

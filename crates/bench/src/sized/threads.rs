@@ -42,6 +42,7 @@ impl Threads {
         assert_eq!(plans.len(), task.ranks, "plans for another team");
         let options = Options {
             policy: Some(Policy::for_team(task.ranks, usable)),
+            parallelism: Some(usable),
             ..Options::default()
         };
         let teams = (RANKS_TOGETHER / task.ranks).clamp(1, TEAMS_MAX);

@@ -144,8 +144,10 @@ fn measure(
     match measured {
         Ok(measurement) => {
             let file = measuring::with_calls(&measurement, Basis::OneWay, &sized::Operation::ALL)?;
+            let store = Store::standard();
+            let file = measuring::with_waits(file, Some(&store))?;
             notes.extend(measurement.notes.iter().cloned());
-            let saved = Store::standard().save_machine(&file);
+            let saved = store.save_machine(&file);
             notes.push(kept("costs", saved));
             Ok((file, CostBasis::Measured, Some(measurement)))
         }

@@ -65,7 +65,7 @@ pub(crate) fn run(global: &Global, args: &ExplainArgs) -> Result<ExitCode> {
         .into_iter()
         .map(|op| Decision::make(&team, op, root, &races, forecaster.as_ref()));
     let choices: Vec<Decision> = choices.collect::<Result<_>>()?;
-    let circumstances = Circumstances::of(&source, &team.threads);
+    let circumstances = Circumstances::of(&source, &team.threads)?;
     if global.json {
         output::json(&Report {
             schema: 1,

@@ -109,7 +109,9 @@ pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
         Outcome::Measured(measurement) => {
             let basis = args.basis.into();
             let file = measuring::with_calls(&measurement, basis, &Operation::ALL)?;
-            (file, Some(measurement))
+            let store = Store::standard();
+            let kept = (args.output.is_none() && whole).then_some(&store);
+            (measuring::with_waits(file, kept)?, Some(measurement))
         }
         // The request is fine and the machine refuses: say so, and go on with what is known.
         Outcome::BuiltIn { why, file } => {

@@ -173,7 +173,7 @@ impl Front {
                 options.patience.map_or(0, |time| nanos(time) + 1),
             ),
             (word::JOIN_LIMIT, nanos(options.join_limit)),
-            (word::CROWDED, u64::from(options.crowded(size))),
+            (word::CROWDED, u64::from(options.is_crowded(size))),
             (word::MAGIC, MAGIC),
             (word::READY, 1),
         ] {

@@ -141,7 +141,7 @@ impl Team {
     pub fn found(plans: &Plans, options: &Options) -> Result<OwnedFd, EnterError> {
         options.check(plans.len())?;
         let bytes =
-            Front::bytes(plans) + shared_bytes(plans, options, options.crowded(plans.len()));
+            Front::bytes(plans) + shared_bytes(plans, options, options.is_crowded(plans.len()));
         let (segment, fd) = Segment::shared(bytes)?;
         Front::write(&segment, plans, options, shared_fence_kind())?;
         Ok(fd)

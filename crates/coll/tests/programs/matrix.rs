@@ -9,7 +9,6 @@ use corecast_coll::{
     reduce, reduce_scatter, scan, scatter,
 };
 use corecast_plan::Pattern;
-use corecast_wire::Policy;
 
 /// Bytes around a line, and odd ones that take some.
 const SHORT: [usize; 6] = [0, 1, 63, 65, 447, 449];
@@ -31,7 +30,7 @@ fn matrix(whats: &[What], choices: impl Iterator<Item = Algorithms>) {
                 algorithms,
                 deterministic: (index + n).is_multiple_of(2),
                 // Ranks that share cores have ways of their own: three do on every machine.
-                policy: (n == 3).then_some(Policy::CROWDED),
+                parallelism: (n == 3).then_some(1),
                 ..Options::default()
             };
             let team = Team::with_options(plans, &options).unwrap();

@@ -23,6 +23,7 @@ impl Spec {
         let policies = [Policy::BALANCED, Policy::CROWDED, Policy::PARK];
         let options = Options {
             policy: (rng.u32(..4) == 0).then(|| policies[rng.usize(..3)]),
+            parallelism: (rng.u32(..4) == 0).then(|| rng.usize(1..=n)),
             backend: Backend::ALL[rng.usize(..2)],
             slots: [2, 4, 16, 16, 16, 64][rng.usize(..6)],
             patience: Some(Duration::from_secs(30)),

@@ -25,6 +25,12 @@ use serde::{Deserialize, Serialize};
 /// The version of the section that is written.
 pub const SCHEMA: u64 = 1;
 
+/// The quantity of a yield while nobody else wants the CPU.
+pub const YIELD: &str = "sched_yield";
+
+/// The quantity of waking a sleeper, from the waker's call until the sleeper runs.
+pub const WAKE: &str = "futex wake, until the sleeper runs";
+
 /// A number with its uncertainty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

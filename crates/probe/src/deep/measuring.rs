@@ -287,10 +287,15 @@ impl Measuring<'_> {
     }
 
     fn quantity(&mut self, name: &str, unit: &str, figure: Figure) {
-        self.found.quantities.push(Quantity {
+        let found = Quantity {
             name: name.to_owned(),
             unit: unit.to_owned(),
             figure,
-        });
+        };
+        let mut known = self.found.quantities.iter_mut();
+        match known.find(|known| known.name == name) {
+            Some(known) => *known = found,
+            None => self.found.quantities.push(found),
+        }
     }
 }

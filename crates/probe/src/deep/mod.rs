@@ -146,8 +146,10 @@ pub fn deep(
     let mut found = match before {
         Some(deep) if tasks.iter().any(|task| deep.left.contains(&name(task))) => deep,
         // Complete: the rest of it is no reason to keep old latencies, nor are they one to lose the rest.
-        Some(mut deep) if config.scope == Scope::Coherence => {
-            deep.latencies.clear();
+        Some(mut deep) if config.scope != Scope::All => {
+            if config.scope == Scope::Coherence {
+                deep.latencies.clear();
+            }
             deep.left.splice(0..0, tasks.iter().map(name));
             deep
         }

@@ -27,6 +27,8 @@ pub enum Scope {
     All,
     /// Latencies by state, level and place alone.
     Coherence,
+    /// What waiting is made of alone.
+    Waits,
 }
 
 /// A part of the measurement. Numbers are positions in the list of hardware threads.
@@ -76,6 +78,9 @@ impl fmt::Display for Named<'_> {
 
 /// The parts of a scope.
 pub(super) fn all(site: &Site<'_>, scope: Scope, sample_above: usize) -> Vec<Task> {
+    if scope == Scope::Waits {
+        return vec![Task::Waits];
+    }
     let n = site.pus.len();
     let pairs = Schedule::by_class(
         site.machine,

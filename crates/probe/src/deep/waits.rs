@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use corecast_model::deep::Figure;
+use corecast_model::deep::{Figure, WAKE, YIELD};
 use corecast_wire::gauge::{self, Doorbell};
 use corecast_wire::{arch, drain_stores};
 
@@ -36,14 +36,7 @@ pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<Named, Stop>
         // Else a compiler makes one fence of many.
         black_box(());
     })?;
-    each(
-        &mut all,
-        mate,
-        limit,
-        "sched_yield",
-        100,
-        std::thread::yield_now,
-    )?;
+    each(&mut all, mate, limit, YIELD, 100, std::thread::yield_now)?;
     each(&mut all, mate, limit, "membarrier", 20, gauge::heavy_fence)?;
     each(
         &mut all,
@@ -108,7 +101,7 @@ pub(super) fn wakes(mate: &mut Mate<'_>, bell: &Doorbell, limit: Duration) -> Re
     };
     let [call, until] = wake(mate, limit, |_, _| bell.ring(), sleep)?;
     all.extend(call.map(|figure| ("futex wake, the waker's part", figure)));
-    all.extend(until.map(|figure| ("futex wake, until the sleeper runs", figure)));
+    all.extend(until.map(|figure| (WAKE, figure)));
     if gauge::naps() {
         let [_, until] = wake(
             mate,

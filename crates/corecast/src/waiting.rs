@@ -1,0 +1,175 @@
+//! What a user may say about waiting.
+
+use std::fmt;
+use std::str::FromStr;
+
+use corecast_wire::Policy;
+
+/// Names this, for all teams of a program whose [`Builder`](crate::Builder) says nothing itself.
+pub const WAIT: &str = "CORECAST_WAIT";
+
+/// How the members of a team are to wait: what [`Builder::wait`](crate::Builder::wait) takes, and
+/// `CORECAST_WAIT`.
+///
+/// # Examples
+///
+/// ```
+/// use corecast::Waiting;
+///
+/// assert_eq!("park".parse(), Ok(Waiting::Park));
+/// assert_eq!("50us".parse(), Ok(Waiting::Budget(50_000)));
+/// let error = "50 apples".parse::<Waiting>().unwrap_err();
+/// assert!(error.to_string().contains("\"50 apples\""));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Waiting {
+    /// Never gives the CPU away: the least latency where each rank owns its hardware thread, and
+    /// the worst choice where two share one.
+    Spin,
+    /// Spins, offers the CPU, and sleeps, each for as long as fits the machine and the number of ranks.
+    Balanced,
+    /// Sleeps at once: no CPU time for waits, a wake-up for each.
+    Park,
+    /// As balanced, but a wait sleeps after it has used a CPU for this long, in nanoseconds.
+    Budget(u32),
+    /// Exactly these phases.
+    Exactly(Policy),
+}
+
+impl Waiting {
+    /// What a team does whose own choice were `balanced`, and what that is called.
+    pub(crate) fn applied(self, balanced: Policy) -> (Policy, &'static str) {
+        match self {
+            Self::Spin => (Policy::SPIN, "spin"),
+            Self::Balanced => (balanced, "balanced"),
+            Self::Park => (Policy::PARK, "park"),
+            Self::Budget(ns) => {
+                let spin_ns = balanced.spin_ns.min(ns);
+                let policy = Policy {
+                    spin_ns,
+                    yield_ns: ns - spin_ns,
+                    park: true,
+                };
+                (policy, "budget")
+            }
+            Self::Exactly(policy) => (policy, "own"),
+        }
+    }
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Spin => f.pad("spin"),
+            Self::Balanced => f.pad("balanced"),
+            Self::Park => f.pad("park"),
+            Self::Budget(ns) => write!(f, "{ns}ns"),
+            Self::Exactly(policy) => write!(
+                f,
+                "spin {}ns, yield {}ns, then {}",
+                policy.spin_ns,
+                policy.yield_ns,
+                if policy.park { "sleep" } else { "begin again" }
+            ),
+        }
+    }
+}
+
+/// No way to wait.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no way to wait is called {text:?}: take spin, balanced, park, or the time that a wait may use a CPU before it sleeps, such as 20us, up to 4s"
+)]
+pub struct WaitingError {
+    /// What was said.
+    pub text: String,
+}
+
+impl FromStr for Waiting {
+    type Err = WaitingError;
+
+    fn from_str(text: &str) -> Result<Self, WaitingError> {
+        let error = || WaitingError {
+            text: text.to_owned(),
+        };
+        let word = text.trim().to_ascii_lowercase();
+        match word.as_str() {
+            "spin" => return Ok(Self::Spin),
+            "balanced" => return Ok(Self::Balanced),
+            "park" => return Ok(Self::Park),
+            _ => {}
+        }
+        let unit = word
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(word.len());
+        let (number, unit) = word.split_at(unit);
+        let ns: u32 = match unit {
+            "" | "ns" => 1,
+            "us" | "µs" => 1_000,
+            "ms" => 1_000_000,
+            "s" => 1_000_000_000,
+            _ => return Err(error()),
+        };
+        let number: u32 = number.parse().map_err(|_| error())?;
+        number.checked_mul(ns).map(Self::Budget).ok_or_else(error)
+    }
+}
+
+/// What the environment says; `None` where it says nothing.
+///
+/// # Errors
+///
+/// A word that is no way to wait.
+pub(crate) fn of_environment() -> Result<Option<Waiting>, WaitingError> {
+    match std::env::var_os(WAIT) {
+        None => Ok(None),
+        Some(text) if text.is_empty() => Ok(None),
+        Some(text) => text.to_string_lossy().parse().map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_times_are_read_back() {
+        for waiting in [
+            Waiting::Spin,
+            Waiting::Balanced,
+            Waiting::Park,
+            Waiting::Budget(0),
+            Waiting::Budget(4_000_000_000),
+        ] {
+            assert_eq!(waiting.to_string().parse(), Ok(waiting));
+        }
+        assert_eq!(" SPIN ".parse(), Ok(Waiting::Spin));
+        assert_eq!("4s".parse(), Ok(Waiting::Budget(4_000_000_000)));
+        assert_eq!("3ms".parse(), Ok(Waiting::Budget(3_000_000)));
+        for wrong in [
+            "",
+            "5s",
+            "-1",
+            "1.5us",
+            "us",
+            "20 us",
+            "for ever",
+            "99999999999",
+        ] {
+            assert!(wrong.parse::<Waiting>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_budget_is_all_that_a_wait_uses() {
+        let balanced = Policy::BALANCED;
+        for ns in [0, 1, balanced.spin_ns, 50_000] {
+            let (policy, _) = Waiting::Budget(ns).applied(balanced);
+            assert_eq!(policy.spin_ns + policy.yield_ns, ns);
+            assert!(policy.park && policy.spin_ns <= balanced.spin_ns);
+        }
+        let (crowded, _) = Waiting::Budget(50_000).applied(Policy::CROWDED);
+        assert_eq!((crowded.spin_ns, crowded.yield_ns), (0, 50_000));
+    }
+}
