@@ -141,6 +141,15 @@ struct Row {
 
 /// Runs the command.
 pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
+    let races = races(global, args)?;
+    show(global, &races)?;
+    Ok(match races.iter().any(|race| wrong(&race.comparison)) {
+        false => ExitCode::SUCCESS,
+        true => ExitCode::from(failure::FAILED_CHECK),
+    })
+}
+
+fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
     if let Some(machine) = &global.machine {
         bail!("bench measures this machine, not {machine:?}: leave -i out");
     }
@@ -182,16 +191,18 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
 
     let foreseen = Forecasts::new(&source, &team, ranks, args)?;
     let mut races = Vec::new();
-    for task in tasks {
-        let bar = progress::bar("racing");
+    let bar = progress::bar("racing");
+    let count = tasks.len() as f64;
+    for (before, task) in tasks.into_iter().enumerate() {
         bar.say(&format!("{task}: preparing"));
         let settings = settings(args.quick, &task);
         let step = &mut |step: Progress<'_>| match step {
             Progress::Preparing { name, .. } => bar.say(&format!("{task}: checking {name}")),
             Progress::Round { round, done } => {
-                if round == 0 {
+                if before == 0 && round == 0 {
                     bar.start();
                 }
+                let done = (before as f64 + done) / count;
                 bar.at(done, &format!("{task}, round {round}"));
             }
         };
@@ -203,13 +214,9 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
             }
             _ => sized::race(&contest, task, &seats, others, &settings, step),
         })?);
-        bar.finish();
     }
-    show(global, &races)?;
-    Ok(match races.iter().any(|race| wrong(&race.comparison)) {
-        false => ExitCode::SUCCESS,
-        true => ExitCode::from(failure::FAILED_CHECK),
-    })
+    bar.finish();
+    Ok(races)
 }
 
 /// Every size of every operation; a barrier has one.
