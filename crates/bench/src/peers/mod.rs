@@ -1,5 +1,6 @@
 //! What people use today, at its best settings.
 
+pub mod crates;
 mod mcs;
 mod mpi;
 mod native;
@@ -43,6 +44,7 @@ pub fn barriers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
     let unpinned = thread_barriers(&seat::free(seats.len()));
     let unpinned = unpinned.into_iter().map(Entrant::boxed);
     entrants.extend(unpinned.map(Entrant::unpinned));
+    entrants.extend(crates::barriers(seats, selection));
     if selection != Selection::Threads {
         entrants.extend(native_barriers(seats, selection));
     }
