@@ -1,7 +1,7 @@
 //! The outcome of a race, and its JSON form.
 
 use crate::engine::Role;
-use crate::sized::Task;
+use crate::sized::{Conditions, RankTimes, Task};
 use crate::stats::{self, Ratio, Summary};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,10 @@ pub struct Comparison {
     pub title: String,
     /// The operation and its size, where the race was about one of [`crate::sized`].
     pub task: Option<Task>,
+    /// How its operations were started and what was in the caches.
+    pub conditions: Option<Conditions>,
+    /// Half-width of the interval of a median, as a part of it, at which an entrant was done.
+    pub precision: f64,
     /// Number of ranks.
     pub ranks: usize,
     /// Where they ran, as [`crate::seat::describe`] puts it.
@@ -50,6 +54,10 @@ pub struct Entry {
     pub batch: u64,
     /// Rounds without a sample because a launch failed.
     pub misses: u32,
+    /// Operations in all counted rounds.
+    pub operations: u64,
+    /// What each rank saw, in the rounds in which that is known.
+    pub rank_times: Vec<RankTimes>,
     /// Nanoseconds per operation in each round, `None` where there is none.
     pub samples: Vec<Option<f64>>,
 }
@@ -95,6 +103,26 @@ impl Entry {
     /// The samples that exist.
     pub fn timed(&self) -> Vec<f64> {
         self.samples.iter().flatten().copied().collect()
+    }
+
+    /// How far apart ranks began, in the rounds in which that is known: nanoseconds.
+    pub fn start_spreads(&self) -> Vec<f64> {
+        let times = self.rank_times.iter();
+        times.filter_map(|times| times.start_spread).collect()
+    }
+
+    /// What each rank saw, the medians of the rounds, if the entrant was timed.
+    pub fn rank_summary(&self) -> Option<RankTimes> {
+        let median = |of: fn(&RankTimes) -> f64| {
+            stats::median(&self.rank_times.iter().map(of).collect::<Vec<_>>())
+        };
+        (self.status == Status::Timed).then_some(())?;
+        Some(RankTimes {
+            average: median(|times| times.average)?,
+            min: median(|times| times.min)?,
+            max: median(|times| times.max)?,
+            start_spread: stats::median(&self.start_spreads()),
+        })
     }
 
     /// Summary of the samples, if the entrant was timed.
@@ -152,6 +180,16 @@ impl Comparison {
             },
             batch: entry.batch,
             misses: entry.misses,
+            operations: entry.operations,
+            settled: entry
+                .summary()
+                .is_some_and(|found| found.settled(self.precision)),
+            rank_ns: entry.rank_summary().map(|times| RankReport {
+                average: times.average,
+                min: times.min,
+                max: times.max,
+            }),
+            start_spread_ns: entry.rank_summary().and_then(|times| times.start_spread),
             predicted_ns: entry.predicted_ns,
             forecast: entry.forecast,
             ns_per_op: entry.summary(),
@@ -164,6 +202,9 @@ impl Comparison {
             title: self.title.clone(),
             operation: self.task.map(|task| task.operation.name().to_owned()),
             bytes: self.task.map(|task| task.bytes),
+            start: self.conditions.map(|under| under.start.to_string()),
+            cold_bytes: self.conditions.map(|under| under.cold_bytes),
+            precision: self.precision,
             unit: "ns".to_owned(),
             ranks: self.ranks,
             seats: self.seats.clone(),
@@ -195,6 +236,17 @@ pub struct Report {
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
+    /// `window` or `barrier`: how operations of one size were started.
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// Bytes of other memory that each rank went through before each of them; 0: caches were warm.
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cold_bytes: Option<usize>,
+    /// Half-width of the interval of a median, as a part of it, at which an entrant is `settled`.
+    #[serde(default)]
+    pub precision: f64,
     /// Always `ns`.
     pub unit: String,
     /// Number of ranks.
@@ -251,6 +303,18 @@ pub struct EntryReport {
     pub batch: u64,
     /// Rounds without a sample because a launch failed.
     pub misses: u32,
+    /// Operations in all counted rounds.
+    #[serde(default)]
+    pub operations: u64,
+    /// Whether the interval of the median came down to the race's precision.
+    #[serde(default)]
+    pub settled: bool,
+    /// What each rank saw of an operation.
+    #[serde(default)]
+    pub rank_ns: Option<RankReport>,
+    /// How long after the first rank the last one began, where operations have a start each.
+    #[serde(default)]
+    pub start_spread_ns: Option<f64>,
     /// What a model said that one operation takes.
     #[serde(default)]
     pub predicted_ns: Option<f64>,
@@ -263,4 +327,16 @@ pub struct EntryReport {
     pub ratio_to_floor: Option<Ratio>,
     /// Times as long as the fastest peer.
     pub ratio_to_best_peer: Option<Ratio>,
+}
+
+/// Of the mean time of an operation on each rank, in nanoseconds: what the micro-benchmarks of Ohio
+/// State University print. Medians of the rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RankReport {
+    /// Mean over the ranks.
+    pub average: f64,
+    /// The least.
+    pub min: f64,
+    /// The most.
+    pub max: f64,
 }

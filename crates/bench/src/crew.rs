@@ -13,6 +13,7 @@
 
 use crate::engine::{Engine, Flaw, Ledger, Member};
 use crate::seat::{self, Seat};
+use crate::sized::RankTimes;
 use std::any::Any;
 use std::hint;
 use std::panic::{self, AssertUnwindSafe};
@@ -231,8 +232,14 @@ impl Mustered<'_> {
         Ok(())
     }
 
-    /// Runs one batch: the time from the first start to the last end, or what the members say.
-    pub(crate) fn batch(&self, engine: usize, operations: u64) -> Result<Duration, String> {
+    /// Runs one batch: the time from the first start to the last end, or what the members say; and
+    /// what each rank saw.
+    pub(crate) fn batch(
+        &self,
+        engine: usize,
+        operations: u64,
+    ) -> Result<(Duration, Option<RankTimes>), String> {
+        let mut means = Vec::new();
         let mut first: Option<Instant> = None;
         let mut last: Option<Instant> = None;
         let mut longest: Option<Duration> = None;
@@ -240,6 +247,7 @@ impl Mustered<'_> {
             match outcome {
                 Outcome::Ran { start, end, own } => {
                     longest = longest.max(own);
+                    means.push((end - start).as_nanos() as f64 / operations.max(1) as f64);
                     first = Some(first.map_or(start, |first| first.min(start)));
                     last = Some(last.map_or(end, |last| last.max(end)));
                 }
@@ -248,7 +256,11 @@ impl Mustered<'_> {
             }
         }
         let whole = first.zip(last).map(|(first, last)| last - first);
-        Ok(longest.or(whole).unwrap_or_default())
+        let times = match longest {
+            Some(_) => self.crew.engines[engine].rank_times(),
+            None => RankTimes::of_means(&means),
+        };
+        Ok((longest.or(whole).unwrap_or_default(), times))
     }
 }
 

@@ -4,6 +4,7 @@
 //! holds a [`Member`] of it. No engine is timed before all its members have
 //! passed [`Member::verify`] together: a barrier that does not wait is fast.
 
+use crate::sized::RankTimes;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -51,6 +52,12 @@ pub trait Engine: Sync {
     /// Why the engine has stopped working, if it has: times since then mean
     /// nothing. Looked at after each batch.
     fn failure(&self) -> Option<String> {
+        None
+    }
+
+    /// What each rank saw of the last batch, for engines whose members measure themselves; for
+    /// others it is from each rank's start to its end.
+    fn rank_times(&self) -> Option<RankTimes> {
         None
     }
 

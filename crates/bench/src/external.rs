@@ -6,11 +6,20 @@
 //! ns_per_op 378.25
 //! ```
 //!
-//! on standard output; everything else it prints is ignored. It is launched
+//! on standard output, and if it can how many operations that were, and the mean of all ranks, the
+//! least and the most of what each rank saw:
+//!
+//! ```text
+//! operations 5288
+//! rank_ns 371.5 370.25 372.75
+//! ```
+//!
+//! Everything else it prints is ignored. It is launched
 //! once per round, while all threads of the race sleep. It fails by a non-zero
 //! exit, by printing no such line, or by taking longer than its limit, upon
 //! which its whole process group is killed.
 
+use crate::sized::RankTimes;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -47,7 +56,30 @@ pub struct External {
     pub environment_removed: Vec<String>,
     /// Time that one launch may take.
     pub limit: Duration,
+    /// What it prints.
+    pub print: Print,
     home: Option<Arc<TempDir>>,
+}
+
+/// What a program prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Print {
+    /// Keys and values, as above.
+    Keys,
+    /// A table of nanoseconds with commas between them, of which the mean counts; so many operations
+    /// stand behind each.
+    Matrix(u64),
+}
+
+/// What one launch found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// Nanoseconds per operation, the slowest rank's.
+    pub ns: f64,
+    /// How many operations that were, 0 if the program does not say.
+    pub operations: u64,
+    /// What each rank saw, if the program says.
+    pub rank_times: Option<RankTimes>,
 }
 
 /// Why a launch gave no number.
@@ -92,6 +124,7 @@ impl External {
             environment: Vec::new(),
             environment_removed: Vec::new(),
             limit: LIMIT,
+            print: Print::Keys,
             home: None,
         }
     }
@@ -107,6 +140,15 @@ impl External {
     ///
     /// [`ExternalError`]; no process of the group is left behind.
     pub fn launch(&self) -> Result<f64, ExternalError> {
+        self.measure().map(|found| found.ns)
+    }
+
+    /// Runs the program once.
+    ///
+    /// # Errors
+    ///
+    /// [`ExternalError`]; no process of the group is left behind.
+    pub fn measure(&self) -> Result<Measured, ExternalError> {
         let deadline = Instant::now() + self.limit;
         let mut command = Command::new(&self.program);
         for key in &self.environment_removed {
@@ -143,21 +185,54 @@ impl External {
                 stderr: last_line(&stderr),
             });
         }
-        parse(&stdout).ok_or_else(|| ExternalError::NoResult(last_line(&stdout)))
+        let found = match self.print {
+            Print::Keys => parse(&stdout),
+            Print::Matrix(of_one) => matrix(&stdout, of_one),
+        };
+        found.ok_or_else(|| ExternalError::NoResult(last_line(&stdout)))
     }
 }
 
-/// The number on the last well-formed result line.
-fn parse(stdout: &str) -> Option<f64> {
-    let mut numbers = stdout.lines().filter_map(|line| {
-        let mut words = line.split_ascii_whitespace();
-        let number: f64 = (words.next()? == KEY)
-            .then(|| words.next())??
-            .parse()
-            .ok()?;
-        (number.is_finite() && number > 0.0 && words.next().is_none()).then_some(number)
+/// What the last well-formed line of each key says.
+fn parse(stdout: &str) -> Option<Measured> {
+    let rank_times = numbers(stdout, "rank_ns").map(|[average, min, max]| RankTimes {
+        average,
+        min,
+        max,
+        start_spread: None,
     });
-    numbers.next_back()
+    let [ns] = numbers(stdout, KEY)?;
+    Some(Measured {
+        ns,
+        operations: numbers(stdout, "operations").map_or(0, |[many]| many as u64),
+        rank_times,
+    })
+}
+
+/// The positive numbers on the last line with this key that has just so many.
+fn numbers<const N: usize>(stdout: &str, key: &str) -> Option<[f64; N]> {
+    let lines = stdout.lines().filter_map(|line| {
+        let (first, rest) = line.trim().split_once(char::is_whitespace)?;
+        let numbers = rest.split_ascii_whitespace().map(number);
+        let numbers = (first == key).then(|| numbers.collect::<Option<Vec<f64>>>())??;
+        numbers.try_into().ok()
+    });
+    lines.last()
+}
+
+fn number(word: &str) -> Option<f64> {
+    let number: f64 = word.parse().ok()?;
+    (number.is_finite() && number > 0.0).then_some(number)
+}
+
+/// The mean of all positive numbers of a table.
+fn matrix(stdout: &str, of_one: u64) -> Option<Measured> {
+    let numbers: Vec<f64> = stdout.split([',', '\n']).filter_map(|word| number(word.trim())).collect();
+    (!numbers.is_empty()).then(|| Measured {
+        ns: numbers.iter().sum::<f64>() / numbers.len() as f64,
+        operations: of_one * numbers.len() as u64,
+        rank_times: None,
+    })
 }
 
 fn last_line(text: &str) -> String {
@@ -211,8 +286,9 @@ mod tests {
 
     #[test]
     fn results_are_found_among_other_lines() {
-        assert_eq!(parse("hello\n ns_per_op 12.5\n"), Some(12.5));
-        assert_eq!(parse("ns_per_op 1\nns_per_op 2e3"), Some(2000.0));
+        let ns = |text| parse(text).map(|found| found.ns);
+        assert_eq!(ns("hello\n ns_per_op 12.5\n"), Some(12.5));
+        assert_eq!(ns("ns_per_op 1\nns_per_op 2e3"), Some(2000.0));
         for bad in [
             "",
             "ns_per_op",
@@ -227,6 +303,22 @@ mod tests {
         ] {
             assert_eq!(parse(bad), None, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn what_each_rank_saw_is_read_too() {
+        let found = parse("operations 40\nrank_ns 3 2 4\nns_per_op 5\n").unwrap();
+        assert_eq!(found.operations, 40);
+        let times = found.rank_times.unwrap();
+        assert_eq!((times.average, times.min, times.max), (3.0, 2.0, 4.0));
+        assert_eq!(parse("ns_per_op 5\nrank_ns 3 2\n").unwrap().rank_times, None);
+    }
+
+    #[test]
+    fn tables_count_by_their_mean() {
+        let found = matrix(",,\n50.5,,\n60.5,x,\n", 10).unwrap();
+        assert_eq!((found.ns, found.operations), (55.5, 20));
+        assert_eq!(matrix("NaN,\n,0\n", 10), None);
     }
 
     #[test]

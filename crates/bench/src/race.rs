@@ -16,7 +16,7 @@ use crate::engine::{Engine, Role};
 use crate::external::External;
 use crate::seat::{self, Seat};
 use crate::session::Session;
-use crate::sized::Task;
+use crate::sized::{RankTimes, Task};
 use crate::stats::Summary;
 use std::fmt;
 use std::sync::Arc;
@@ -206,6 +206,8 @@ impl<'a> Entrant<'a> {
             status,
             batch: 0,
             misses: 0,
+            operations: 0,
+            rank_times: Vec::new(),
             samples: Vec::new(),
         }
     }
@@ -279,6 +281,8 @@ pub fn run(
     let mut comparison = Comparison {
         title: title.to_owned(),
         task: None,
+        conditions: None,
+        precision: settings.precision,
         ranks: seats.len(),
         seats: seat::describe(seats),
         oversubscribed: seat::oversubscribed(seats),
@@ -334,6 +338,14 @@ enum Runner<'a> {
     Absent,
 }
 
+/// One batch of one entrant.
+struct Sample {
+    /// Nanoseconds per operation, the slowest rank's.
+    ns: f64,
+    operations: u64,
+    times: Option<RankTimes>,
+}
+
 struct Race<'r, 's> {
     crews: &'r [Mustered<'s>; 2],
     runners: &'r [Runner<'r>],
@@ -358,7 +370,7 @@ impl Race<'_, '_> {
                     .verify(number, self.settings.verify_rounds)
                     .and_then(|()| {
                         self.calibrate(|operations| {
-                            let took = self.crews[crew].batch(number, operations)?;
+                            let (took, _) = self.crews[crew].batch(number, operations)?;
                             Ok((took, operations))
                         })
                     }),
@@ -370,7 +382,10 @@ impl Race<'_, '_> {
                     }
                     .and_then(|()| {
                         self.calibrate(|operations| {
-                            session.time(task, operations).map_err(|e| e.to_string())
+                            let timed = session.time(task, operations);
+                            timed
+                                .map(|timed| (timed.took, timed.operations))
+                                .map_err(|e| e.to_string())
                         })
                     })
                 }
@@ -422,12 +437,15 @@ impl Race<'_, '_> {
                 .max(round as f64 / self.settings.rounds_max.max(1) as f64)
                 .min(1.0);
             progress(Progress::Round { round, done });
-            let mut samples = vec![None; self.runners.len()];
+            let mut samples: Vec<Option<Sample>> = self.runners.iter().map(|_| None).collect();
             for index in order(round, self.runners.len()) {
                 samples[index] = self.sample(index);
             }
             for (entry, sample) in self.comparison.entries.iter_mut().zip(samples) {
-                entry.samples.push(sample);
+                entry.operations += sample.as_ref().map_or(0, |sample| sample.operations);
+                let times = sample.as_ref().and_then(|sample| sample.times);
+                entry.rank_times.extend(times);
+                entry.samples.push(sample.map(|sample| sample.ns));
             }
             self.comparison.rounds += 1;
         }
@@ -450,9 +468,8 @@ impl Race<'_, '_> {
         settled || spent >= settings.budget
     }
 
-    /// One batch of one entrant, in nanoseconds per operation; `None` if the
-    /// entrant is out of the race.
-    fn sample(&mut self, index: usize) -> Option<f64> {
+    /// One batch of one entrant; `None` if the entrant is out of the race.
+    fn sample(&mut self, index: usize) -> Option<Sample> {
         let entry = &mut self.comparison.entries[index];
         if !entry.is_racing() {
             return None;
@@ -465,29 +482,46 @@ impl Race<'_, '_> {
                 engine,
             } => self.crews[crew]
                 .batch(number, entry.batch)
-                .and_then(|took| match engine.failure() {
+                .and_then(|(took, times)| match engine.failure() {
                     Some(reason) => Err(reason),
                     None => {
-                        let parts = f64::from(engine.parts());
-                        let ns = took.as_nanos() as f64 / entry.batch as f64 / parts;
-                        entry.batch = refit(entry.batch, took, self.settings.batch);
-                        Ok(ns)
+                        let (operations, parts) = (entry.batch, engine.parts());
+                        let ns = took.as_nanos() as f64 / operations as f64 / f64::from(parts);
+                        entry.batch = refit(operations, took, self.settings.batch);
+                        Ok(Sample {
+                            ns,
+                            operations: operations * u64::from(parts),
+                            // Of a round trip each rank sees both ways.
+                            times: times.filter(|_| parts == 1),
+                        })
                     }
                 }),
-            Runner::Process(external) => external.launch().map_err(|e| e.to_string()),
+            Runner::Process(external) => external
+                .measure()
+                .map(|found| Sample {
+                    ns: found.ns,
+                    operations: found.operations,
+                    times: found.rank_times,
+                })
+                .map_err(|e| e.to_string()),
             Runner::Session(session, task) => session
                 .time(task, entry.batch)
-                .map(|(took, done)| {
-                    entry.batch = refit(done, took, self.settings.batch);
-                    took.as_nanos() as f64 / done as f64
+                .map(|timed| {
+                    let (took, operations) = (timed.took, timed.operations);
+                    entry.batch = refit(operations, took, self.settings.batch);
+                    Sample {
+                        ns: took.as_nanos() as f64 / operations as f64,
+                        operations,
+                        times: timed.rank_times,
+                    }
                 })
                 .map_err(|e| e.to_string()),
             Runner::Absent => return None,
         };
         match outcome {
-            Ok(ns) => {
+            Ok(sample) => {
                 entry.status = Status::Timed;
-                Some(ns)
+                Some(sample)
             }
             Err(reason) => {
                 self.lost += begin.elapsed();

@@ -13,10 +13,11 @@
 //! | order | answer of each rank |
 //! | --- | --- |
 //! | `check OPERATION COUNT ROUNDS SECONDS` | `ok`, or `wrong TEXT` |
-//! | `time OPERATION COUNT PLACES WARM OPERATIONS LEAD SECONDS` | `times K` and K native 64-bit numbers: nanoseconds of each operation, or for barriers their sum |
+//! | `time OPERATION COUNT PLACES WARM OPERATIONS LEAD COLD SECONDS` | `times K` and K pairs of native 64-bit numbers: when each operation began on the system's monotonic clock and how long it took, in nanoseconds; of barriers one pair, for all |
 //!
-//! Operations and buffers are those of [`crate::sized`]; COUNT is in doubles, and LEAD how many nanoseconds before
-//! it a common start is agreed on, 0 for none. A rank that takes
+//! Operations and buffers are those of [`crate::sized`]; COUNT is in doubles, LEAD how many nanoseconds before
+//! it a common start is agreed on, 0 for none, and COLD how many bytes of other memory each rank goes through
+//! before. A rank that takes
 //! longer than the session's limit is killed with everything that the starter has started; the next
 //! order launches anew, and after [`KILLS_MAX`] of these nobody tries any more.
 
@@ -28,7 +29,7 @@ mod running;
 pub use rank::serve;
 
 use crate::engine::Role;
-use crate::sized::{LEAD_NS, Task, sum_of_maxima};
+use crate::sized::{Conditions, Operation, RankTimes, Stamp, Task, sum_of_maxima};
 use answer::Answer;
 use running::Running;
 use std::ffi::OsString;
@@ -74,6 +75,7 @@ pub struct Session {
     setting: String,
     launch: Launch,
     limit: Duration,
+    conditions: Conditions,
     role: Role,
     /// Keeps the program until the session has ended.
     _home: Option<Arc<TempDir>>,
@@ -84,6 +86,17 @@ pub struct Session {
 struct State {
     running: Option<Running>,
     kills: u32,
+}
+
+/// A batch of operations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timed {
+    /// The sum of their latencies, each the slowest rank's.
+    pub took: Duration,
+    /// How many they were.
+    pub operations: u64,
+    /// What each rank saw.
+    pub rank_times: Option<RankTimes>,
 }
 
 /// Why an order was not carried out.
@@ -122,6 +135,7 @@ impl Session {
         Session {
             name: name.into(),
             setting: setting.into(),
+            conditions: launch.crowded.into(),
             launch,
             limit: LIMIT,
             role: Role::Peer,
@@ -134,6 +148,13 @@ impl Session {
     #[must_use]
     pub fn limited(mut self, limit: Duration) -> Session {
         self.limit = limit.max(Duration::from_secs(1));
+        self
+    }
+
+    /// The same under other conditions than the usual ones.
+    #[must_use]
+    pub fn under(mut self, conditions: Conditions) -> Session {
+        self.conditions = conditions;
         self
     }
 
@@ -194,32 +215,38 @@ impl Session {
         Ok(())
     }
 
-    /// Has `operations` operations timed, after a sixteenth of these to warm up: the sum of their
-    /// latencies, and how many they were, since one order holds no more than 131,072.
+    /// Has `operations` operations timed, or 131,072 if these are fewer, after a sixteenth of them to
+    /// warm up.
     ///
     /// # Errors
     ///
     /// [`SessionError`].
-    pub fn time(&self, task: &Task, operations: u64) -> Result<(Duration, u64), SessionError> {
+    pub fn time(&self, task: &Task, operations: u64) -> Result<Timed, SessionError> {
         let operations = operations.clamp(1, OPERATIONS_MAX);
         let order = format!(
-            "time {} {} {} {} {operations} {} {}\n",
+            "time {} {} {} {} {operations} {} {} {}\n",
             task.operation,
             task.count(),
             task.places(),
             operations / 16,
-            if self.launch.crowded { 0 } else { LEAD_NS },
+            self.conditions.lead_ns(),
+            self.conditions.cold_bytes,
             self.seconds()
         );
-        let mut logs: Vec<Vec<u64>> = Vec::new();
+        let mut logs: Vec<Vec<Stamp>> = Vec::new();
         for answer in self.order(&order)? {
             match answer {
                 Answer::Times(times) => logs.push(times),
                 Answer::Right => return Err(self.confused(&order)),
             }
         }
-        let slices: Vec<&[u64]> = logs.iter().map(|log| &log[..]).collect();
-        Ok((Duration::from_nanos(sum_of_maxima(&slices)), operations))
+        let slices: Vec<&[Stamp]> = logs.iter().map(|log| &log[..]).collect();
+        let back_to_back = task.operation == Operation::Barrier;
+        Ok(Timed {
+            took: Duration::from_nanos(sum_of_maxima(&slices)),
+            operations,
+            rank_times: RankTimes::of(&slices, operations, back_to_back),
+        })
     }
 
     /// Limit of an order as the ranks know it: later than here, where more can be said.

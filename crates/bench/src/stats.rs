@@ -53,6 +53,10 @@ pub struct Summary {
     pub p90: f64,
     /// Largest sample.
     pub max: f64,
+    /// Samples further above the upper quartile than one and a half times the distance of the
+    /// quartiles (Tukey, *Exploratory Data Analysis*, 1977). They count like all others.
+    #[serde(default)]
+    pub outliers: usize,
 }
 
 impl Summary {
@@ -67,6 +71,7 @@ impl Summary {
             p10: quantile_sorted(&sorted, 0.1),
             p90: quantile_sorted(&sorted, 0.9),
             max: sorted[sorted.len() - 1],
+            outliers: outliers(&sorted),
         })
     }
 
@@ -159,6 +164,13 @@ fn quantile_sorted(sorted: &[f64], q: f64) -> f64 {
     let below = place.floor() as usize;
     let above = place.ceil() as usize;
     sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
+}
+
+/// Samples beyond the upper fence.
+fn outliers(sorted: &[f64]) -> usize {
+    let (low, high) = (quantile_sorted(sorted, 0.25), quantile_sorted(sorted, 0.75));
+    let fence = high + 1.5 * (high - low);
+    sorted.iter().filter(|&&sample| sample > fence).count()
 }
 
 fn interval_sorted(sorted: &[f64]) -> Interval {

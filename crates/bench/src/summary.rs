@@ -117,6 +117,8 @@ mod tests {
             status: status.clone(),
             batch: 1,
             misses: 0,
+            operations: 8,
+            rank_times: Vec::new(),
             samples: vec![Some(ns); 8],
         };
         Comparison {
@@ -126,6 +128,8 @@ mod tests {
                 ranks: 2,
                 bytes,
             }),
+            conditions: None,
+            precision: 0.02,
             ranks: 2,
             seats: "0,1".to_owned(),
             oversubscribed: false,

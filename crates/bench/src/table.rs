@@ -175,6 +175,8 @@ mod tests {
             status,
             batch: 1,
             misses: 0,
+            operations: 8,
+            rank_times: Vec::new(),
             samples: vec![Some(ns); 8],
         }
     }
@@ -191,6 +193,8 @@ mod tests {
         let comparison = Comparison {
             title: "barrier".to_owned(),
             task: None,
+            conditions: None,
+            precision: 0.02,
             ranks: 2,
             seats: "0,1".to_owned(),
             oversubscribed: false,
@@ -218,6 +222,8 @@ mod tests {
         let comparison = Comparison {
             title: "barrier".to_owned(),
             task: None,
+            conditions: None,
+            precision: 0.02,
             ranks: 2,
             seats: "0,1".to_owned(),
             oversubscribed: false,

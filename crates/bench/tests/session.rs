@@ -33,10 +33,10 @@ fn session(play: &str) -> Session {
     Session::new("perl", "as is", launch).limited(Duration::from_secs(1))
 }
 
-/// Answers as it should: rank 0 takes 5 ns, rank 1 takes 3 ns and 7 ns in turn.
+/// Answers as it should: rank 0 takes 5 ns, rank 1 takes 3 ns and 7 ns in turn and begins 4 ns later.
 const GOOD: &str = r#"if (/^check/) { print $s "ok\n" }
     elsif (/^time \S+ \d+ \d+ \d+ (\d+)/) { print $s "times $1\n";
-        print $s pack("Q", $rank == 0 ? 5 : $_ % 2 ? 7 : 3) for 0 .. $1 - 1 }"#;
+        print $s pack("QQ", 100 * $_ + 4 * $rank, $rank == 0 ? 5 : $_ % 2 ? 7 : 3) for 0 .. $1 - 1 }"#;
 
 #[test]
 fn the_slowest_rank_of_each_operation_counts() {
@@ -44,8 +44,12 @@ fn the_slowest_rank_of_each_operation_counts() {
     assert!(session.pids().is_empty());
     session.check(&TASK, 3).unwrap();
     assert_eq!(session.pids().len(), 2);
-    let (took, done) = session.time(&TASK, 10).unwrap();
-    assert_eq!((took, done), (Duration::from_nanos(5 * 5 + 5 * 7), 10));
+    let timed = session.time(&TASK, 10).unwrap();
+    assert_eq!(timed.took, Duration::from_nanos(5 * 5 + 5 * 7));
+    assert_eq!(timed.operations, 10);
+    let times = timed.rank_times.unwrap();
+    assert_eq!((times.average, times.min, times.max), (5.0, 5.0, 5.0));
+    assert_eq!(times.start_spread, Some(4.0));
 }
 
 #[test]

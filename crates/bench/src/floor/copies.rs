@@ -15,7 +15,7 @@
 
 use crate::engine::Role;
 use crate::race::Entrant;
-use crate::sized::{Library, Operation, Player, Task, Trial};
+use crate::sized::{Conditions, Library, Operation, Player, Task, Trial};
 use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -28,16 +28,18 @@ const WORDS_MAX: usize = 16 << 10;
 const MEMORY_MIN: usize = 512;
 
 /// The floors of `task`, a barrier's among them none.
-pub fn copies<'a>(task: Task, crowded: bool) -> Vec<Entrant<'a>> {
+pub fn copies<'a>(task: Task, conditions: impl Into<Conditions>) -> Vec<Entrant<'a>> {
+    let conditions = conditions.into();
+    let crowded = conditions.crowded;
     let mut floors = Vec::new();
     if task.operation == Operation::Barrier {
         return floors;
     }
-    let trial = |parts| Trial::new(Copies::<Words>::new(task, crowded, parts), task, crowded);
+    let trial = |parts| Trial::new(Copies::<Words>::new(task, crowded, parts), task, conditions);
     if task.bytes <= WORDS_MAX {
         floors.push(Entrant::threads(trial(false)));
     }
-    let trial = |parts| Trial::new(Copies::<Memory>::new(task, crowded, parts), task, crowded);
+    let trial = |parts| Trial::new(Copies::<Memory>::new(task, crowded, parts), task, conditions);
     if task.bytes >= MEMORY_MIN {
         floors.push(Entrant::threads(trial(false)));
         if task.operation == Operation::Allreduce {

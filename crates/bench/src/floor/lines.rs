@@ -5,7 +5,7 @@
 
 use crate::engine::Role;
 use crate::race::Entrant;
-use crate::sized::{ELEMENT_BYTES, Library, Operation, Player, Task, Trial};
+use crate::sized::{Conditions, ELEMENT_BYTES, Library, Operation, Player, Task, Trial};
 use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -14,7 +14,8 @@ use std::thread;
 const WORDS: usize = 7;
 
 /// The floor of `task`, if a line holds its data and nobody gets more than one block from each.
-pub fn lines<'a>(task: Task, crowded: bool) -> Option<Entrant<'a>> {
+pub fn lines<'a>(task: Task, conditions: impl Into<Conditions>) -> Option<Entrant<'a>> {
+    let conditions = conditions.into();
     let fits = task.bytes <= WORDS * ELEMENT_BYTES;
     let simple = matches!(
         task.operation,
@@ -25,7 +26,7 @@ pub fn lines<'a>(task: Task, crowded: bool) -> Option<Entrant<'a>> {
             | Operation::Allgather
             | Operation::Scan
     );
-    (fits && simple).then(|| Entrant::threads(Trial::new(Lines::new(task, crowded), task, crowded)))
+    (fits && simple).then(|| Entrant::threads(Trial::new(Lines::new(task, conditions.crowded), task, conditions)))
 }
 
 /// A line with data, and as much again, since x86 prefetchers fetch lines in pairs.

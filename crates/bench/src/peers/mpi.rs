@@ -8,7 +8,7 @@ use crate::peers::workshop::{Recipe, Source, Workshop};
 use crate::race::Entrant;
 use crate::seat::{self, Seat};
 use crate::session::{FOLDER, Launch, Session};
-use crate::sized::Task;
+use crate::sized::{Conditions, Task};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
@@ -74,8 +74,23 @@ impl Mpi {
         Mpi::with(seats, &[], None)
     }
 
+    /// The same under other conditions than the usual ones.
+    pub fn under(seats: &[Seat], conditions: Conditions) -> Mpi {
+        Mpi::build(seats, &[], None, conditions)
+    }
+
     /// The same with further variables in the processes' environment, and a limit for each order.
     pub fn with(seats: &[Seat], variables: &[(&str, &str)], limit: Option<Duration>) -> Mpi {
+        let conditions = seat::oversubscribed(seats).into();
+        Mpi::build(seats, variables, limit, conditions)
+    }
+
+    fn build(
+        seats: &[Seat],
+        variables: &[(&str, &str)],
+        limit: Option<Duration>,
+        conditions: Conditions,
+    ) -> Mpi {
         let mut mpi = Mpi {
             sessions: Vec::new(),
             absent: Vec::new(),
@@ -104,7 +119,7 @@ impl Mpi {
                 let more = more.map(|&(key, value)| (key.to_owned(), value.to_owned()));
                 launch.environment.extend(more);
                 let shown = shown(setting, seats);
-                let mut session = Session::new(flavour.name, shown, launch);
+                let mut session = Session::new(flavour.name, shown, launch).under(conditions);
                 if let Some(limit) = limit {
                     session = session.limited(limit);
                 }

@@ -1,6 +1,7 @@
 //! What a rank answers.
 
 use super::SessionError;
+use crate::sized::Stamp;
 use std::io::{self, BufRead, Read};
 
 /// The answer of one rank to one order.
@@ -8,14 +9,14 @@ use std::io::{self, BufRead, Read};
 pub(super) enum Answer {
     /// `ok`.
     Right,
-    /// `times K`, and the numbers.
-    Times(Vec<u64>),
+    /// `times K`, and the pairs of numbers.
+    Times(Vec<Stamp>),
 }
 
 /// Longest line that is taken for an answer.
 const LINE_MAX: u64 = 4096;
 
-/// Most numbers that an answer may announce: memory is taken for them.
+/// Most pairs that an answer may announce: memory is taken for them.
 const TIMES_MAX: usize = 1 << 20;
 
 /// Why there is no answer.
@@ -52,12 +53,15 @@ pub(super) fn read(mut from: impl BufRead) -> Result<Answer, Trouble> {
             said: line.chars().take(200).collect(),
         }));
     };
-    let mut bytes = vec![0; many * size_of::<u64>()];
+    let mut bytes = vec![0; many * 2 * size_of::<u64>()];
     from.read_exact(&mut bytes)?;
     let (numbers, _) = bytes.as_chunks();
-    Ok(Answer::Times(
-        numbers.iter().map(|n| u64::from_ne_bytes(*n)).collect(),
-    ))
+    let (pairs, _) = numbers.as_chunks();
+    let stamp = |&[begin, took]: &[[u8; 8]; 2]| Stamp {
+        begin: u64::from_ne_bytes(begin),
+        took: u64::from_ne_bytes(took),
+    };
+    Ok(Answer::Times(pairs.iter().map(stamp).collect()))
 }
 
 #[cfg(test)]
@@ -76,9 +80,11 @@ mod tests {
     fn answers_are_read_and_others_quoted() {
         assert!(matches!(read(&b"ok\n"[..]), Ok(Answer::Right)));
         let mut text = b"times 2\n".to_vec();
-        text.extend(7_u64.to_ne_bytes());
-        text.extend(9_u64.to_ne_bytes());
-        assert!(matches!(read(&text[..]), Ok(Answer::Times(t)) if t == [7, 9]));
+        for number in [100_u64, 7, 200, 9] {
+            text.extend(number.to_ne_bytes());
+        }
+        let stamps = [(100, 7), (200, 9)].map(|(begin, took)| Stamp { begin, took });
+        assert!(matches!(read(&text[..]), Ok(Answer::Times(t)) if t == stamps));
         assert!(trouble(&text[..20]).contains("fill whole buffer"));
         assert!(trouble(b"").contains("end of file"));
         assert!(trouble(b"wrong rank 1 gave 3\n").starts_with("rank 1 gave 3"));

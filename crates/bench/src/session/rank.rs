@@ -1,11 +1,11 @@
 //! A rank of a session that Corecast plays itself: a member of a team of processes.
 
-use crate::sized::{Seated, Task, check, clock_ns, touch};
+use crate::sized::{Conditions, Seated, Stamp, Task, check, touch};
 use corecast_coll::Member;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Obeys the orders that come over the socket in `folder`, as the rank that `member` is, until the
 /// session ends.
@@ -27,14 +27,19 @@ pub fn serve(folder: &Path, member: Member) -> io::Result<()> {
                 Ok(()) => b"ok\n".to_vec(),
                 Err(flaw) => format!("wrong {flaw}\n").into_bytes(),
             },
-            Some(Order::Time(task, warm, operations, lead_ns)) => {
+            Some(Order::Time(task, warm, operations, line)) => {
                 seated.begin(task, rank);
-                let timed = series(&mut seated, task, rank, warm, 0)
-                    .and_then(|_| series(&mut seated, task, rank, operations, lead_ns));
+                let unready = Line {
+                    lead_ns: 0,
+                    conditions: Conditions::from(true),
+                };
+                let timed = series(&mut seated, task, rank, warm, &unready)
+                    .and_then(|_| series(&mut seated, task, rank, operations, &line));
                 match timed {
                     Ok(times) => {
                         let mut answer = format!("times {}\n", times.len()).into_bytes();
-                        answer.extend(times.iter().flat_map(|time| time.to_ne_bytes()));
+                        let numbers = times.iter().flat_map(|stamp| [stamp.begin, stamp.took]);
+                        answer.extend(numbers.flat_map(u64::to_ne_bytes));
                         answer
                     }
                     Err(failure) => format!("wrong {failure}\n").into_bytes(),
@@ -52,8 +57,16 @@ pub fn serve(folder: &Path, member: Member) -> io::Result<()> {
 enum Order {
     /// So many operations checked.
     Check(Task, u64),
-    /// Operations to warm up, operations, and nanoseconds before a common start.
-    Time(Task, u64, u64, u64),
+    /// Operations to warm up, operations, and how these start.
+    Time(Task, u64, u64, Line),
+}
+
+/// How operations start.
+struct Line {
+    /// Nanoseconds before it at which a common start is named; 0 without.
+    lead_ns: u64,
+    /// What caches are like.
+    conditions: Conditions,
 }
 
 fn parse(order: &str, ranks: usize) -> Option<Order> {
@@ -68,26 +81,35 @@ fn parse(order: &str, ranks: usize) -> Option<Order> {
     };
     Some(match *words.first()? {
         "check" => Order::Check(task()?, number(3)?),
-        "time" => Order::Time(task()?, number(4)?, number(5)?, number(6)?),
+        "time" => {
+            let line = Line {
+                lead_ns: number(6)?,
+                conditions: Conditions::from(true).cold(usize::try_from(number(7)?).ok()?),
+            };
+            Order::Time(task()?, number(4)?, number(5)?, line)
+        }
         _ => return None,
     })
 }
 
-/// Nanoseconds of each operation; of barriers, their sum.
+/// When each operation began and what it took; of barriers, all together.
 fn series(
     seated: &mut Seated,
     task: Task,
     rank: usize,
     operations: u64,
-    lead_ns: u64,
-) -> Result<Vec<u64>, String> {
+    line: &Line,
+) -> Result<Vec<Stamp>, String> {
     use crate::sized::{Operation, Player};
-    let clock = clock_ns();
+    // What two looks at the clock take.
+    let pair = |_| now().abs_diff(now());
+    let clock = (0..1000).map(pair).min().unwrap_or(0);
     seated.barrier()?;
     if task.operation == Operation::Barrier {
-        let begin = Instant::now();
+        let begin = now();
         (0..operations).try_for_each(|_| seated.barrier())?;
-        return Ok(vec![begin.elapsed().as_nanos() as u64]);
+        let took = now() - begin;
+        return Ok(vec![Stamp { begin, took }]);
     }
     let mut times = Vec::with_capacity(operations as usize);
     for number in 1..=operations {
@@ -95,31 +117,42 @@ fn series(
         if task.gives(rank) > 0 {
             seated.prepare(place, &mut |data| touch(data, number));
         }
-        seated.barrier()?;
-        if lead_ns > 0 {
-            line_up(seated.member(), lead_ns)?;
-        }
-        let begin = Instant::now();
+        line.meet(seated)?;
+        let begin = now();
         seated.perform(place)?;
-        let took = begin.elapsed().as_nanos() as u64;
-        times.push(took.saturating_sub(clock).max(1));
+        let took = (now() - begin).saturating_sub(clock).max(1);
+        times.push(Stamp { begin, took });
     }
     seated.barrier()?;
     Ok(times)
 }
 
-/// Returns at an instant that the root names: processes share the system's clock.
-fn line_up(member: &mut Member, lead_ns: u64) -> Result<(), String> {
-    let now = || {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-    };
-    let start = member.broadcast_value(Task::ROOT, now() + lead_ns);
-    let start = start.map_err(|failure| failure.to_string())?;
-    // A start in the far future is a clock that is not shared.
-    if start > now() + Duration::from_secs(1).as_nanos() as u64 {
-        return Err("the processes do not share a clock".to_owned());
+/// Nanoseconds of the clock that all processes share.
+fn now() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+impl Line {
+    /// Returns when the operation is to start, its caches as asked for: at an instant that the root
+    /// names, or after a barrier.
+    fn meet(&self, seated: &mut Seated) -> Result<(), String> {
+        use crate::sized::Player;
+        if self.lead_ns == 0 {
+            self.conditions.walk();
+            return seated.barrier();
+        }
+        seated.barrier()?;
+        let member = seated.member();
+        let start = member.broadcast_value(Task::ROOT, now() + self.lead_ns);
+        let start = start.map_err(|failure| failure.to_string())?;
+        // A start in the far future is a clock that is not shared.
+        let far = self.lead_ns + Duration::from_secs(1).as_nanos() as u64;
+        if start > now() + far {
+            return Err("the processes do not share a clock".to_owned());
+        }
+        self.conditions.walk();
+        while now() < start {}
+        Ok(())
     }
-    while now() < start {}
-    Ok(())
 }

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The common start is an instant that the root names after the barrier and for which all wait,
-//! since ranks leave a barrier one after the other; where ranks share hardware threads the barrier
-//! alone must do. Barriers themselves run back to back.
+//! since ranks leave a barrier one after the other; where ranks share hardware threads, or on
+//! request, the barrier alone must do ([`Start`]). Barriers themselves run back to back.
 //!
 //! Each library uses a barrier of its own. Inputs and results move on through [`Task::places`]
 //! buffers, and one number of every cache line of an input changes before each operation. What two
@@ -21,23 +21,33 @@
 //! | `values.rs` | what is put in, and the naive twin that says what must come out |
 //! | `library.rs` | what a library must do to take part: [`Library`], [`Player`] |
 //! | `trial.rs` | the loop above, and the check before it |
+//! | `conditions.rs` | how operations are started, and whether caches are warm: [`Conditions`] |
+//! | `latencies.rs` | what logs of all ranks say: [`RankTimes`] |
+//! | `starts.rs` | which start has ranks begin closer together here |
 //! | `threads.rs` | Corecast's team of threads |
 //!
 //! A further contestant is one more file with a [`Library`]; a further operation one more arm where
 //! it is played.
 
+mod conditions;
+mod latencies;
 mod library;
 mod operation;
+mod starts;
 mod threads;
 mod trial;
 mod values;
 
+pub use conditions::{Conditions, Start};
+pub use latencies::RankTimes;
+pub(crate) use latencies::{Stamp, sum_of_maxima};
 pub use library::{Library, Player};
 pub use operation::{Operation, OperationError, Task};
 pub(crate) use threads::Seated;
 pub use threads::Threads;
-pub(crate) use trial::{LEAD_NS, check, clock_ns, sum_of_maxima, touch};
-pub use trial::{Trial, method};
+pub use starts::{Choice, choose};
+pub use trial::Trial;
+pub(crate) use trial::{check, touch};
 
 /// Bytes of an element: data are doubles.
 pub const ELEMENT_BYTES: usize = size_of::<f64>();

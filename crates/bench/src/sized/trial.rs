@@ -1,6 +1,8 @@
 //! The timed loop, and the check before it.
 
 use super::ELEMENT_BYTES;
+use super::conditions::{Conditions, Start};
+use super::latencies::{RankTimes, Stamp, sum_of_maxima};
 use super::library::{Library, Player};
 use super::operation::{Operation, Task};
 use super::threads::Seated;
@@ -11,25 +13,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// How latencies are taken, for the reader of a table.
-pub fn method(crowded: bool) -> &'static str {
-    match crowded {
-        false => {
-            "latency: from an instant agreed on after a barrier until the last rank has returned; \
-             inputs are fresh in their owner's cache, buffers change, the clock's own time is taken off"
-        }
-        true => {
-            "latency: after a barrier, the most of all ranks' times in the call; \
-             inputs are fresh in their owner's cache, buffers change, the clock's own time is taken off"
-        }
-    }
-}
-
-/// How long before it the start of an operation is agreed on, in nanoseconds. Ranks leave a barrier
-/// one after the other: without a common start, data would have come before the receiver looks at
-/// the clock, and a broadcast would seem faster than one line can travel.
-pub(crate) const LEAD_NS: u64 = 4000;
 
 /// After which a rank stops waiting for a start that the root has not given.
 const START_LIMIT: Duration = Duration::from_secs(10);
@@ -45,68 +28,96 @@ const CHECKED_BYTES: usize = 32 << 20;
 pub struct Trial<L> {
     library: L,
     task: Task,
-    /// Nanoseconds of each operation of the last batch, by rank.
-    logs: Box<[Mutex<Vec<u64>>]>,
+    /// Each operation of the last batch, by rank.
+    logs: Box<[Mutex<Vec<Stamp>>]>,
+    /// What these say.
+    times: Mutex<Option<RankTimes>>,
     failure: Mutex<Option<String>>,
-    start: Start,
+    start: Line,
 }
 
-/// The common start of an operation.
+/// Where ranks start together.
 #[derive(Debug)]
-struct Start {
-    /// Where ranks share hardware threads there is none: they would spin in each other's way.
-    crowded: bool,
+struct Line {
+    conditions: Conditions,
     base: Instant,
     /// Nanoseconds after `base`, from the root.
-    at: Line,
+    at: Padded,
 }
 
 /// Two cache lines apart, since x86 prefetchers fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Line(AtomicU64);
+struct Padded(AtomicU64);
 
-impl Start {
+impl Line {
     fn now(&self) -> u64 {
         self.base.elapsed().as_nanos() as u64
     }
 
+    /// Returns when the operation is to start, its caches as asked for. `last` is the instant before,
+    /// and `barrier` the library's.
+    fn meet(
+        &self,
+        rank: usize,
+        last: &mut u64,
+        barrier: impl FnOnce() -> Result<(), String>,
+    ) -> Result<(), String> {
+        match self.conditions.start {
+            Start::Barrier => {
+                self.conditions.walk();
+                barrier()
+            }
+            Start::Window => {
+                barrier()?;
+                self.line_up(rank, last)
+            }
+        }
+    }
+
     /// Returns at an instant after `last` that is the same for all ranks.
     fn line_up(&self, rank: usize, last: &mut u64) -> Result<(), String> {
-        if self.crowded {
-            return Ok(());
-        }
+        let wait = || match self.conditions.crowded {
+            true => thread::yield_now(),
+            false => {}
+        };
         let begin = self.now();
         if rank == Task::ROOT {
             // Release pairs with the Acquire below; times only grow.
-            self.at.0.store(begin + LEAD_NS, Ordering::Release);
+            let at = begin + self.conditions.lead_ns();
+            self.at.0.store(at, Ordering::Release);
         }
         let mut at = self.at.0.load(Ordering::Acquire);
         while at == *last {
             if self.now() - begin > START_LIMIT.as_nanos() as u64 {
                 return Err(format!("rank {} did not start", Task::ROOT));
             }
+            wait();
             at = self.at.0.load(Ordering::Acquire);
         }
         *last = at;
-        while self.now() < at {}
+        self.conditions.walk();
+        while self.now() < at {
+            wait();
+        }
         Ok(())
     }
 }
 
 impl<L: Library> Trial<L> {
-    /// `library` at `task`, which it must have been made for. `crowded` if ranks share hardware
-    /// threads.
-    pub fn new(library: L, task: Task, crowded: bool) -> Trial<L> {
+    /// `library` at `task`, which it must have been made for. Conditions may be whether ranks share
+    /// hardware threads.
+    pub fn new(library: L, task: Task, conditions: impl Into<Conditions>) -> Trial<L> {
         Trial {
             library,
             task,
-            start: Start {
-                crowded,
+            start: Line {
+                conditions: conditions.into(),
                 base: Instant::now(),
-                at: Line::default(),
+                at: Padded::default(),
             },
             logs: (0..task.ranks).map(|_| Mutex::default()).collect(),
+            times: Mutex::default(),
             failure: Mutex::default(),
         }
     }
@@ -138,11 +149,16 @@ impl<L: Library> Engine for Trial<L> {
         lock(&self.failure).clone()
     }
 
+    fn rank_times(&self) -> Option<RankTimes> {
+        *lock(&self.times)
+    }
+
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
         Box::new(Own {
             player: self.library.player(rank),
             task: self.task,
             logs: &self.logs,
+            times: &self.times,
             failure: &self.failure,
             start: &self.start,
             last: 0,
@@ -156,9 +172,10 @@ impl<L: Library> Engine for Trial<L> {
 struct Own<'a> {
     player: Box<dyn Player + 'a>,
     task: Task,
-    logs: &'a [Mutex<Vec<u64>>],
+    logs: &'a [Mutex<Vec<Stamp>>],
+    times: &'a Mutex<Option<RankTimes>>,
     failure: &'a Mutex<Option<String>>,
-    start: &'a Start,
+    start: &'a Line,
     /// The last start that this rank has seen.
     last: u64,
     rank: usize,
@@ -175,11 +192,12 @@ impl Own<'_> {
         log.reserve(operations as usize);
         self.player.barrier()?;
         if self.task.operation == Operation::Barrier {
-            let begin = Instant::now();
+            let begin = self.start.now();
             for _ in 0..operations {
                 self.player.barrier()?;
             }
-            log.push(begin.elapsed().as_nanos() as u64);
+            let took = self.start.now() - begin;
+            log.push(Stamp { begin, took });
         } else {
             for _ in 0..operations {
                 let place = self.next_place();
@@ -187,26 +205,28 @@ impl Own<'_> {
                 if self.task.gives(self.rank) > 0 {
                     self.player.prepare(place, &mut |data| touch(data, number));
                 }
-                self.player.barrier()?;
-                self.start.line_up(self.rank, &mut self.last)?;
-                let begin = Instant::now();
+                let (player, last) = (&mut self.player, &mut self.last);
+                self.start.meet(self.rank, last, || player.barrier())?;
+                let begin = self.start.now();
                 self.player.perform(place)?;
-                let took = begin.elapsed().as_nanos() as u64;
-                log.push(took.saturating_sub(clock).max(1));
+                let took = (self.start.now() - begin).saturating_sub(clock).max(1);
+                log.push(Stamp { begin, took });
             }
         }
         *lock(&self.logs[self.rank]) = log;
         self.player.barrier()?;
         Ok(match self.rank {
-            0 => Duration::from_nanos(self.latencies()),
+            0 => Duration::from_nanos(self.latencies(operations)),
             _ => Duration::ZERO,
         })
     }
 
-    /// The sum over all operations of the most that a rank took.
-    fn latencies(&self) -> u64 {
+    /// The sum over all operations of the most that a rank took; keeps what each rank saw.
+    fn latencies(&self, operations: u64) -> u64 {
         let logs: Vec<_> = self.logs.iter().map(lock).collect();
-        let slices: Vec<&[u64]> = logs.iter().map(|log| &log[..]).collect();
+        let slices: Vec<&[Stamp]> = logs.iter().map(|log| &log[..]).collect();
+        let back_to_back = self.task.operation == Operation::Barrier;
+        *lock(self.times) = RankTimes::of(&slices, operations, back_to_back);
         sum_of_maxima(&slices)
     }
 
@@ -293,20 +313,6 @@ fn compare(task: &Task, rank: usize, number: u64, data: &[f64]) -> Result<(), Fl
     }
 }
 
-/// Over all operations, the sum of the most that a rank took. Ranks that logged fewer operations
-/// count where they did.
-pub(crate) fn sum_of_maxima(logs: &[&[u64]]) -> u64 {
-    let longest = logs.iter().map(|log| log.len()).max().unwrap_or(0);
-    (0..longest)
-        .map(|at| {
-            logs.iter()
-                .filter_map(|log| log.get(at))
-                .max()
-                .unwrap_or(&0)
-        })
-        .sum()
-}
-
 /// Fresh data, or caches would do the work.
 pub(crate) fn touch(data: &mut [f64], number: u64) {
     for element in data.iter_mut().step_by(STRIDE) {
@@ -316,7 +322,7 @@ pub(crate) fn touch(data: &mut [f64], number: u64) {
 }
 
 /// The least that two looks at the clock take, in nanoseconds.
-pub(crate) fn clock_ns() -> u64 {
+fn clock_ns() -> u64 {
     static CLOCK: OnceLock<u64> = OnceLock::new();
     *CLOCK.get_or_init(|| {
         let pair = |_| Instant::now().elapsed().as_nanos() as u64;
@@ -364,13 +370,6 @@ impl Member for Own<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_slowest_rank_of_each_operation_counts() {
-        assert_eq!(sum_of_maxima(&[&[1, 9, 3], &[4, 2, 3]]), 4 + 9 + 3);
-        assert_eq!(sum_of_maxima(&[&[5], &[]]), 5);
-        assert_eq!(sum_of_maxima(&[]), 0);
-    }
 
     #[test]
     fn a_single_wrong_element_is_found_wherever_it_lies() {

@@ -6,12 +6,13 @@
  *
  *   rank R N PID                                       <- hello
  *   check OPERATION COUNT ROUNDS SECONDS               -> ok | wrong TEXT
- *   time OPERATION COUNT PLACES WARM OPERATIONS LEAD SECONDS
- *                                                      -> times K, and K numbers of 8 bytes
+ *   time OPERATION COUNT PLACES WARM OPERATIONS LEAD COLD SECONDS
+ *                                                      -> times K, and K pairs of 8-byte numbers
  *
  * COUNT is in doubles; LEAD is how many nanoseconds before it a common start is agreed on, 0 for
- * none, since ranks leave a barrier one after the other. The numbers are what each operation took on this rank in nanoseconds; a
- * barrier's come as one, their sum. End of file ends the program, and so does an alarm, should an
+ * none, since ranks leave a barrier one after the other; COLD is how many bytes of other memory
+ * each rank goes through before an operation. A pair is when an operation began on this rank and
+ * how long it took, in nanoseconds; a barrier's come as one pair, for all. End of file ends the program, and so does an alarm, should an
  * order take longer than SECONDS: nobody is left behind. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -108,6 +109,19 @@ static double value(int of, int64_t number, size_t at) {
 }
 
 static size_t blocks(int number) { return number < 0 ? 0 : number == 0 ? (size_t)ranks : 1; }
+
+/* Reads and writes one word of each line of other memory, to drive all else out of caches. */
+static void walk(int64_t bytes) {
+  static volatile uint64_t *words;
+  static int64_t there;
+  if (there < bytes) {
+    free((void *)words);
+    words = calloc((size_t)bytes / 8 + 1, 8);
+    if (!words) die("memory to walk through");
+    there = bytes;
+  }
+  for (int64_t at = 0; at < bytes / 8; at += LINE) words[at]++;
+}
 
 /* Whether this rank has something to give. */
 static int gives(enum operation operation) {
@@ -262,41 +276,46 @@ static void touch(double *data, size_t count, int64_t number) {
 }
 
 static void measure(enum operation operation, size_t count, int places, int64_t warm,
-                    int64_t times, int64_t lead) {
+                    int64_t times, int64_t lead, int64_t cold) {
   static int64_t number;
   prepare_buffers(operation, count, places);
   int64_t entries = operation == BARRIER ? 1 : times;
-  int64_t *took = malloc((size_t)(entries + 1) * sizeof *took), clock = clock_ns();
-  if (!took) die("times");
+  struct { int64_t begin, took; } *log = malloc((size_t)(entries + 1) * sizeof *log);
+  int64_t clock = clock_ns();
+  if (!log) die("times");
   if (operation == BARRIER) {
     for (int64_t i = 0; i < warm; i++) MPI_Barrier(MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
-    int64_t begin = now_ns();
+    log[0].begin = now_ns();
     for (int64_t i = 0; i < times; i++) MPI_Barrier(MPI_COMM_WORLD);
-    took[0] = now_ns() - begin;
+    log[0].took = now_ns() - log[0].begin;
   }
   for (int64_t i = -warm; operation != BARRIER && i < times; i++, number++) {
     size_t place = (size_t)(number % places);
     double *in = kept.in + place * kept.in_count, *out = kept.out + place * kept.out_count;
     touch(in, kept.in_count, number);
+    if (lead == 0) walk(cold);
     MPI_Barrier(MPI_COMM_WORLD);
     if (lead > 0) {
       int64_t start = now_ns() + lead;
       MPI_Bcast(&start, 1, MPI_INT64_T, ROOT, MPI_COMM_WORLD);
+      walk(cold);
       while (now_ns() < start) {}
     }
     int64_t begin = now_ns();
     perform(operation, in, out, (int)count);
     int64_t end = now_ns() - begin - clock;
-    if (i >= 0) took[i] = end > 1 ? end : 1;
+    if (i < 0) continue;
+    log[i].begin = begin;
+    log[i].took = end > 1 ? end : 1;
   }
   MPI_Barrier(MPI_COMM_WORLD);
   tidy_up();
   char line[64];
   snprintf(line, sizeof line, "times %lld\n", (long long)entries);
   say_line(line);
-  say(took, (size_t)entries * sizeof *took);
-  free(took);
+  say(log, (size_t)entries * sizeof *log);
+  free(log);
 }
 
 static enum operation named(const char *name) {
@@ -307,21 +326,21 @@ static enum operation named(const char *name) {
 
 static void obey(const char *line) {
   char verb[16] = "", name[32] = "";
-  long long n[6] = {0};
-  sscanf(line, "%15s %31s %lld %lld %lld %lld %lld %lld", verb, name, &n[0], &n[1], &n[2],
-         &n[3], &n[4], &n[5]);
+  long long n[7] = {0};
+  sscanf(line, "%15s %31s %lld %lld %lld %lld %lld %lld %lld", verb, name, &n[0], &n[1], &n[2],
+         &n[3], &n[4], &n[5], &n[6]);
   enum operation operation = named(name);
   int checks = !strcmp(verb, "check") && n[1] > 0 && n[2] > 0;
-  int times = !strcmp(verb, "time") && n[1] > 0 && n[2] >= 0 && n[3] > 0 && n[5] > 0;
+  int times = !strcmp(verb, "time") && n[1] > 0 && n[2] >= 0 && n[3] > 0 && n[4] >= 0 && n[5] >= 0 && n[6] > 0;
   if (operation == OPERATIONS || n[0] < 0 || n[0] > INT32_MAX || !(checks || times)) {
     say_line("wrong order not understood\n");
     return;
   }
-  alarm((unsigned)(checks ? n[2] : n[5]));
+  alarm((unsigned)(checks ? n[2] : n[6]));
   if (checks)
     check(operation, (size_t)n[0], n[1]);
   else
-    measure(operation, (size_t)n[0], (int)n[1], n[2], n[3], n[4]);
+    measure(operation, (size_t)n[0], (int)n[1], n[2], n[3], n[4], n[5]);
   alarm(0);
 }
 

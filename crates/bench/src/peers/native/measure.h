@@ -14,7 +14,7 @@
 static inline void pass(void);
 
 struct line {
-  int64_t entered, start, end;
+  int64_t entered, start, end, took;
 } __attribute__((aligned(128)));
 
 static struct line lines[THREADS_MAX];
@@ -73,6 +73,7 @@ static int64_t run(int rank, int64_t *count) {
   *count = passes(rank, *count);
   lines[rank].end = now_ns();
   pass();
+  lines[rank].took = lines[rank].end - lines[rank].start;
   int64_t first = lines[0].start, last = lines[0].end;
   for (int other = 1; other < threads; other++) {
     if (lines[other].start < first) first = lines[other].start;
@@ -80,6 +81,20 @@ static int64_t run(int rank, int64_t *count) {
   }
   pass();
   return last - first;
+}
+
+/* The batch as the slowest saw it, and what the threads saw: mean, least, most. */
+static void report(int64_t took, int64_t count) {
+  double sum = 0, least = (double)lines[0].took, most = least;
+  for (int other = 0; other < threads; other++) {
+    double own = (double)lines[other].took;
+    sum += own;
+    if (own < least) least = own;
+    if (own > most) most = own;
+  }
+  double many = (double)count;
+  printf("ns_per_op %.4f\noperations %lld\nrank_ns %.4f %.4f %.4f\n", (double)took / many,
+         (long long)count, sum / threads / many, least / many, most / many);
 }
 
 /* Called by every thread. All of them compute the same `took`, so they leave
@@ -95,7 +110,7 @@ static void measure(int rank) {
   count = fitting < 1 ? 1 : (int64_t)fitting;
   took = run(rank, &count);
   if (rank == 0)
-    printf("ns_per_op %.4f\n", (double)took / (double)count);
+    report(took, count);
 }
 
 static void read_arguments(int argc, char **argv) {
