@@ -211,13 +211,13 @@ fn parse(stdout: &str) -> Option<Measured> {
 
 /// The positive numbers on the last line with this key that has just so many.
 fn numbers<const N: usize>(stdout: &str, key: &str) -> Option<[f64; N]> {
-    let lines = stdout.lines().filter_map(|line| {
+    let mut lines = stdout.lines().filter_map(|line| {
         let (first, rest) = line.trim().split_once(char::is_whitespace)?;
         let numbers = rest.split_ascii_whitespace().map(number);
         let numbers = (first == key).then(|| numbers.collect::<Option<Vec<f64>>>())??;
         numbers.try_into().ok()
     });
-    lines.last()
+    lines.next_back()
 }
 
 fn number(word: &str) -> Option<f64> {
@@ -227,7 +227,10 @@ fn number(word: &str) -> Option<f64> {
 
 /// The mean of all positive numbers of a table.
 fn matrix(stdout: &str, of_one: u64) -> Option<Measured> {
-    let numbers: Vec<f64> = stdout.split([',', '\n']).filter_map(|word| number(word.trim())).collect();
+    let numbers: Vec<f64> = stdout
+        .split([',', '\n'])
+        .filter_map(|word| number(word.trim()))
+        .collect();
     (!numbers.is_empty()).then(|| Measured {
         ns: numbers.iter().sum::<f64>() / numbers.len() as f64,
         operations: of_one * numbers.len() as u64,
@@ -311,7 +314,10 @@ mod tests {
         assert_eq!(found.operations, 40);
         let times = found.rank_times.unwrap();
         assert_eq!((times.average, times.min, times.max), (3.0, 2.0, 4.0));
-        assert_eq!(parse("ns_per_op 5\nrank_ns 3 2\n").unwrap().rank_times, None);
+        assert_eq!(
+            parse("ns_per_op 5\nrank_ns 3 2\n").unwrap().rank_times,
+            None
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! | [`stats`] | medians, their intervals, paired ratios |
 //! | [`comparison`] | the outcome, and its versioned JSON form |
 //! | [`table`] | the outcome as text |
+//! | [`osu`] | the outcome as the micro-benchmarks of Ohio State University print theirs |
 //! | [`summary`] | races of one operation at several sizes as text |
 //! | [`contestant`] | Corecast's operations over a plan |
 //! | [`floor`] | hand-written loops that no library can beat by much |
@@ -48,6 +49,7 @@ mod crew;
 pub mod engine;
 pub mod external;
 pub mod floor;
+pub mod osu;
 pub mod peers;
 pub mod race;
 pub mod seat;

@@ -37,6 +37,8 @@ const SESSION_CHECKS: u64 = 8;
 pub struct Settings {
     /// Time that one batch should take.
     pub batch: Duration,
+    /// Operations of one batch at most: where much goes on between them that is not timed.
+    pub operations_max: u64,
     /// Operations that the check before timing looks at.
     pub verify_rounds: u64,
     /// Rounds that are run and not counted.
@@ -56,6 +58,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             batch: Duration::from_millis(1),
+            operations_max: 1 << 40,
             verify_rounds: 128,
             warm_up_rounds: 3,
             rounds_min: 20,
@@ -71,6 +74,7 @@ impl Settings {
     pub fn quick() -> Settings {
         Settings {
             batch: Duration::from_micros(300),
+            operations_max: 1 << 40,
             verify_rounds: 32,
             warm_up_rounds: 1,
             rounds_min: 6,
@@ -408,13 +412,14 @@ impl Race<'_, '_> {
         loop {
             let (took, done) = batch(operations)?;
             let took = took.as_secs_f64();
-            if took >= target / 2.0 || operations >= 1 << 40 || done < operations {
+            let most = self.settings.operations_max.max(1);
+            if took >= target / 2.0 || operations >= most || done < operations {
                 let fitting = done as f64 * target / took.max(1e-9);
-                return Ok((fitting as u64).max(1));
+                return Ok((fitting as u64).clamp(1, most));
             }
             // Early batches are mostly start-up: grow stepwise.
             let factor = (target / took.max(1e-9)).clamp(2.0, 16.0);
-            operations = (operations as f64 * factor) as u64;
+            operations = ((operations as f64 * factor) as u64).min(most);
         }
     }
 
@@ -487,7 +492,7 @@ impl Race<'_, '_> {
                     None => {
                         let (operations, parts) = (entry.batch, engine.parts());
                         let ns = took.as_nanos() as f64 / operations as f64 / f64::from(parts);
-                        entry.batch = refit(operations, took, self.settings.batch);
+                        entry.batch = refit(operations, took, self.settings);
                         Ok(Sample {
                             ns,
                             operations: operations * u64::from(parts),
@@ -508,7 +513,7 @@ impl Race<'_, '_> {
                 .time(task, entry.batch)
                 .map(|timed| {
                     let (took, operations) = (timed.took, timed.operations);
-                    entry.batch = refit(operations, took, self.settings.batch);
+                    entry.batch = refit(operations, took, self.settings);
                     Sample {
                         ns: took.as_nanos() as f64 / operations as f64,
                         operations,
@@ -545,11 +550,11 @@ impl Race<'_, '_> {
 /// The next batch size. Calibration may have seen a better or worse moment than
 /// the rounds do: spinning ranks that come to share a PU take a scheduler's
 /// slice per operation, and would hold up the race for minutes.
-fn refit(batch: u64, took: Duration, target: Duration) -> u64 {
-    let factor = target.as_secs_f64() / took.as_secs_f64().max(1e-9);
+fn refit(batch: u64, took: Duration, settings: &Settings) -> u64 {
+    let factor = settings.batch.as_secs_f64() / took.as_secs_f64().max(1e-9);
     match (0.25..=4.0).contains(&factor) {
         true => batch,
-        false => ((batch as f64 * factor.min(4.0)) as u64).max(1),
+        false => ((batch as f64 * factor.min(4.0)) as u64).clamp(1, settings.operations_max.max(1)),
     }
 }
 
@@ -589,10 +594,19 @@ mod tests {
     #[test]
     fn batches_are_refitted_when_they_are_far_off() {
         let ms = Duration::from_millis;
-        assert_eq!(refit(1000, ms(2), ms(1)), 1000);
-        assert_eq!(refit(1000, ms(1000), ms(1)), 1);
-        assert_eq!(refit(1000, ms(10), ms(1)), 100);
-        assert_eq!(refit(1000, ms(1), ms(100)), 4000);
-        assert_eq!(refit(1, Duration::ZERO, ms(1)), 4);
+        let of = |batch| Settings {
+            batch: ms(batch),
+            ..Settings::default()
+        };
+        assert_eq!(refit(1000, ms(2), &of(1)), 1000);
+        assert_eq!(refit(1000, ms(1000), &of(1)), 1);
+        assert_eq!(refit(1000, ms(10), &of(1)), 100);
+        assert_eq!(refit(1000, ms(1), &of(100)), 4000);
+        assert_eq!(refit(1, Duration::ZERO, &of(1)), 4);
+        let few = Settings {
+            operations_max: 8,
+            ..of(100)
+        };
+        assert_eq!(refit(8, ms(1), &few), 8);
     }
 }

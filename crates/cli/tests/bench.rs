@@ -131,6 +131,12 @@ fn races_that_cannot_be_run() {
             "\"dissemination:2\"",
         ),
         (&["--threads", "65000"], "65000"),
+        (
+            &["--op", "reduce", "--ranks", "2", "--cache", "hot"],
+            "\"hot\"",
+        ),
+        (&["--ranks", "2", "--precision", "0"], "--precision 0"),
+        (&["--ranks", "2", "--seconds", "0"], "--seconds 0"),
     ] {
         let line = corecast(&[&["bench", "--quick"], args].concat()).refusal();
         assert!(line.contains(quoted), "{args:?}: {line}");
@@ -163,4 +169,77 @@ fn what_models_say_stands_beside_what_was_measured() {
         text.contains("simulated") && text.contains("T_min"),
         "{text}"
     );
+}
+
+#[test]
+fn starts_caches_and_pinning_are_told() {
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        println!("SKIPPED: a window needs two hardware threads");
+        return;
+    }
+    let some = [
+        "bench",
+        "--quick",
+        "--no-peers",
+        "--ranks",
+        "2",
+        "--op",
+        "reduce",
+    ];
+    let ways = [
+        (
+            &["--start", "window", "--cache", "1M"][..],
+            "window",
+            1 << 20,
+        ),
+        (&["--start", "barrier", "--pinning", "both"], "barrier", 0),
+    ];
+    for (more, start, cold) in ways {
+        let json = corecast(&[&some[..], more, &["--json"]].concat()).json();
+        assert_eq!(json["start"], start);
+        assert_eq!(json["cold_bytes"], cold);
+        let entries = json["entries"].as_array().unwrap();
+        for entry in entries {
+            assert_eq!(entry["status"], "timed", "{entry}");
+            let time = |name: &str| entry["rank_ns"][name].as_f64().unwrap();
+            assert!(
+                0.0 < time("min") && time("min") <= time("average"),
+                "{entry}"
+            );
+            assert!(time("average") <= time("max"), "{entry}");
+            assert!(entry["start_spread_ns"].as_f64().unwrap() >= 0.0);
+            assert!(entry["operations"].as_u64().unwrap() > 0);
+            assert!(entry["ns_per_op"]["outliers"].is_u64());
+        }
+        let own = |of: &str| {
+            let own = entries.iter().filter(|e| e["role"] == "corecast");
+            own.filter(|e| e["setting"].as_str().unwrap().contains(of))
+                .count()
+        };
+        let (pinned, all) = (own(" pinned"), own("pinned"));
+        assert_eq!(2 * pinned, if cold > 0 { 2 * all } else { all }, "{json}");
+    }
+    let text = corecast(&[&some[..], &["--cache", "cold"]].concat()).text();
+    assert!(text.contains("of other memory"), "{text}");
+    assert!(text.contains("start: "), "{text}");
+}
+
+#[test]
+fn tables_as_osus_have_a_block_for_each_entrant() {
+    let some = ["bench", "--quick", "--no-peers", "--ranks", "2", "--osu"];
+    let text = corecast(&[&some[..], &["--op", "gather", "--size", "8,64"]].concat()).text();
+    let blocks: Vec<&str> = text.split("\n\n").collect();
+    assert!(blocks.len() >= 2, "{text}");
+    for block in blocks {
+        let lines: Vec<&str> = block.lines().collect();
+        assert!(lines[0].starts_with("# ") && lines[0].contains(": gather of 2 ranks"));
+        assert!(lines[1].starts_with("# Size") && lines[1].contains("Avg Latency(us)"));
+        for (line, size) in lines[2..].iter().zip(["8", "64"]) {
+            let words: Vec<&str> = line.split_ascii_whitespace().collect();
+            assert_eq!((words[0], words.len()), (size, 5), "{text}");
+            assert!(words[1..4].iter().all(|word| word.parse::<f64>().is_ok()));
+        }
+    }
+    let text = corecast(&[&some[..], &["--op", "barrier"]].concat()).text();
+    assert!(text.contains("# Avg Latency(us)"), "{text}");
 }

@@ -39,7 +39,13 @@ pub fn copies<'a>(task: Task, conditions: impl Into<Conditions>) -> Vec<Entrant<
     if task.bytes <= WORDS_MAX {
         floors.push(Entrant::threads(trial(false)));
     }
-    let trial = |parts| Trial::new(Copies::<Memory>::new(task, crowded, parts), task, conditions);
+    let trial = |parts| {
+        Trial::new(
+            Copies::<Memory>::new(task, crowded, parts),
+            task,
+            conditions,
+        )
+    };
     if task.bytes >= MEMORY_MIN {
         floors.push(Entrant::threads(trial(false)));
         if task.operation == Operation::Allreduce {

@@ -26,7 +26,13 @@ pub fn lines<'a>(task: Task, conditions: impl Into<Conditions>) -> Option<Entran
             | Operation::Allgather
             | Operation::Scan
     );
-    (fits && simple).then(|| Entrant::threads(Trial::new(Lines::new(task, conditions.crowded), task, conditions)))
+    (fits && simple).then(|| {
+        Entrant::threads(Trial::new(
+            Lines::new(task, conditions.crowded),
+            task,
+            conditions,
+        ))
+    })
 }
 
 /// A line with data, and as much again, since x86 prefetchers fetch lines in pairs.

@@ -99,6 +99,15 @@ impl Conditions {
         self.lead_ns
     }
 
+    /// Operations of one batch at most, so that it does not take long beside what is timed of it.
+    pub fn operations_max(&self) -> u64 {
+        const BATCH_NS: u64 = 20_000_000;
+        match self.cold_bytes {
+            0 => 1 << 40,
+            _ => (BATCH_NS / self.walk_ns().max(1)).max(4),
+        }
+    }
+
     /// Twice what a walk takes, since ranks that walk at the same time share memory's bandwidth.
     fn walk_ns(&self) -> u64 {
         if self.cold_bytes == 0 {
@@ -150,9 +159,7 @@ impl Conditions {
                 bytes >> 10
             ),
         };
-        format!(
-            "latency: {begin}; {caches}, buffers change, the clock's own time is taken off"
-        )
+        format!("latency: {begin}; {caches}, buffers change, the clock's own time is taken off")
     }
 }
 

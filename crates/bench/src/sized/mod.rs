@@ -43,9 +43,9 @@ pub use latencies::RankTimes;
 pub(crate) use latencies::{Stamp, sum_of_maxima};
 pub use library::{Library, Player};
 pub use operation::{Operation, OperationError, Task};
+pub use starts::{Choice, choose};
 pub(crate) use threads::Seated;
 pub use threads::Threads;
-pub use starts::{Choice, choose};
 pub use trial::Trial;
 pub(crate) use trial::{check, touch};
 

@@ -1,10 +1,10 @@
 //! Which start has ranks begin closer together here.
 
+use super::ELEMENT_BYTES;
 use super::conditions::{Conditions, Start};
 use super::operation::{Operation, Task};
 use super::threads::Threads;
 use super::trial::Trial;
-use super::ELEMENT_BYTES;
 use crate::comparison::Comparison;
 use crate::race::{self, Entrant, RaceError, Settings};
 use crate::seat::{self, Seat};

@@ -77,9 +77,10 @@ impl Line {
 
     /// Returns at an instant after `last` that is the same for all ranks.
     fn line_up(&self, rank: usize, last: &mut u64) -> Result<(), String> {
-        let wait = || match self.conditions.crowded {
-            true => thread::yield_now(),
-            false => {}
+        let wait = || {
+            if self.conditions.crowded {
+                thread::yield_now();
+            }
         };
         let begin = self.now();
         if rank == Task::ROOT {

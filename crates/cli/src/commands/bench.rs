@@ -6,6 +6,7 @@
 //! Barriers race back to back, over several plans; operations with data race at each size, timed as
 //! [`corecast_bench::sized`] says.
 
+mod conditions;
 pub(super) mod contest;
 mod crowd;
 mod forecasts;
@@ -23,15 +24,17 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use corecast_bench::comparison::Report;
 use corecast_bench::peers::{Mpi, Selection};
-use corecast_bench::seat::allowed_pus;
-use corecast_bench::sized::{ELEMENT_BYTES, Operation, Task};
+use corecast_bench::seat::{Seat, allowed_pus, free};
+use corecast_bench::sized::{Conditions, ELEMENT_BYTES, Operation, Task};
 use corecast_bench::table::{self, Extent};
-use corecast_bench::{Collective, Comparison, Progress, Role, Settings, Status, summary};
+use corecast_bench::{Collective, Comparison, Progress, Role, Settings, Status, osu, summary};
 use corecast_plan::Pattern;
 use serde::Serialize;
 
+use self::sized::Others;
 use crate::team::{self, TeamArgs};
 use crate::{Global, failure, output, planning, progress, source};
+use conditions::StartArg;
 use contest::Contest;
 use forecasts::{Forecasts, Foreseen};
 
@@ -59,9 +62,34 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     quick: bool,
 
-    /// Leave the threads where the operating system puts them
-    #[arg(long)]
+    /// Whether each rank stays on its thread, goes where the operating system puts it, or both in one race
+    #[arg(long, value_enum, default_value_t = Pinning::Pinned)]
+    pinning: Pinning,
+
+    /// The same as --pinning unpinned
+    #[arg(long, conflicts_with = "pinning")]
     unpinned: bool,
+
+    /// How the ranks start an operation with data together
+    #[arg(long, value_enum, default_value_t = StartArg::Auto)]
+    start: StartArg,
+
+    /// warm; cold: each rank goes through twice its core's caches before each operation with data; or
+    /// through that many bytes, such as 64M
+    #[arg(long, value_name = "STATE", default_value = "warm")]
+    cache: String,
+
+    /// Percent of the median that its interval may reach to either side when an entrant is done
+    #[arg(long, value_name = "PERCENT")]
+    precision: Option<f64>,
+
+    /// Time for each race, entrants that are precise enough or not
+    #[arg(long, value_name = "SECONDS")]
+    seconds: Option<f64>,
+
+    /// Tables as OSU's micro-benchmarks print them: a block for each entrant
+    #[arg(long, conflicts_with = "json")]
+    osu: bool,
 
     /// Measure messages and calls anew before each race, for what is simulated; a race during which the
     /// machine changes is run again
@@ -74,6 +102,14 @@ pub(crate) struct BenchArgs {
 
     #[command(flatten)]
     team: TeamArgs,
+}
+
+/// What `--pinning` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Pinning {
+    Pinned,
+    Unpinned,
+    Both,
 }
 
 /// What `--op` takes.
@@ -142,7 +178,10 @@ struct Row {
 /// Runs the command.
 pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
     let races = races(global, args)?;
-    show(global, &races)?;
+    match args.osu {
+        true => show_osu(&races)?,
+        false => show(global, &races)?,
+    }
     Ok(match races.iter().any(|race| wrong(&race.comparison)) {
         false => ExitCode::SUCCESS,
         true => ExitCode::from(failure::FAILED_CHECK),
@@ -177,17 +216,34 @@ fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
     contest.named = named;
     contest.root = Some(Task::ROOT);
     contest.usable = pus;
-    contest.pinned = !args.unpinned;
-    if args.unpinned {
+    let pinning = match args.unpinned {
+        true => Pinning::Unpinned,
+        false => args.pinning,
+    };
+    contest.pinned = pinning != Pinning::Unpinned;
+    contest.also_free = pinning == Pinning::Both;
+    if pinning == Pinning::Unpinned {
         contest.usable = allowed_pus().len().max(1);
     }
     contest.peers = (!args.no_peers).then_some(Selection::All);
+    let limits = limits(args)?;
     let tasks = tasks(args.op, ranks, &sizes)?;
     let seats = contest.seats()?;
-    if !args.no_peers {
-        contest.mpi = Some(Mpi::open(&seats));
-    }
-    let processes = Arc::new(processes::session(&seats)?);
+    let start = match tasks
+        .iter()
+        .all(|task| task.operation == Operation::Barrier)
+    {
+        true => StartArg::Barrier,
+        false => args.start,
+    };
+    let (conditions, chosen) = conditions::find(
+        (start, &args.cache),
+        contest.crowded(),
+        &seats,
+        source.file.machine(),
+        || contest.any_plans(),
+    )?;
+    contest.others = Some(others(args, &contest, &seats, conditions)?);
 
     let foreseen = Forecasts::new(&source, &team, ranks, args)?;
     let mut races = Vec::new();
@@ -195,7 +251,10 @@ fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
     let count = tasks.len() as f64;
     for (before, task) in tasks.into_iter().enumerate() {
         bar.say(&format!("{task}: preparing"));
-        let settings = settings(args.quick, &task);
+        let settings = Settings {
+            operations_max: conditions.operations_max(),
+            ..limits.apply(settings(args.quick, &task))
+        };
         let step = &mut |step: Progress<'_>| match step {
             Progress::Preparing { name, .. } => bar.say(&format!("{task}: checking {name}")),
             Progress::Round { round, done } => {
@@ -206,17 +265,83 @@ fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
                 bar.at(done, &format!("{task}, round {round}"));
             }
         };
-        let others = (contest.mpi.as_ref(), &processes);
-        races.push(foreseen.race(task, || match task.operation {
-            Operation::Barrier => {
+        let mut race = foreseen.race(task, || match (task.operation, &contest.others) {
+            (Operation::Barrier, _) | (_, None) => {
                 let race = contest.race(Collective::Barrier, &settings, step)?;
                 Ok((race.comparison, race.candidates))
             }
-            _ => sized::race(&contest, task, &seats, others, &settings, step),
-        })?);
+            (_, Some(others)) => {
+                sized::race(&contest, task, &seats, &conditions, others, &settings, step)
+            }
+        })?;
+        if task.operation != Operation::Barrier {
+            race.comparison.notes.extend(chosen.clone());
+        }
+        races.push(race);
     }
     bar.finish();
     Ok(races)
+}
+
+/// Whoever races as processes: on `seats`, and wherever they like if that is asked for as well.
+fn others(
+    args: &BenchArgs,
+    contest: &Contest<'_>,
+    seats: &[Seat],
+    conditions: Conditions,
+) -> Result<Others> {
+    let anywhere = free(seats.len());
+    let mut all = vec![seats];
+    if contest.also_free {
+        all.push(&anywhere);
+    }
+    let sessions = all.iter().map(|seats| {
+        let session = processes::session(seats)?.under(conditions);
+        Ok(Arc::new(session))
+    });
+    let mpi = |seats: &&[Seat]| Mpi::under(seats, conditions);
+    Ok(Others {
+        processes: sessions.collect::<Result<_>>()?,
+        mpi: match args.no_peers {
+            true => Vec::new(),
+            false => all.iter().map(mpi).collect(),
+        },
+    })
+}
+
+/// When a race ends, where the user says so.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    precision: Option<f64>,
+    budget: Option<Duration>,
+}
+
+impl Limits {
+    fn apply(self, settings: Settings) -> Settings {
+        Settings {
+            precision: self.precision.unwrap_or(settings.precision),
+            budget: self.budget.unwrap_or(settings.budget),
+            // Time is the limit where somebody sets one.
+            rounds_max: match self.budget {
+                Some(_) => usize::MAX,
+                None => settings.rounds_max,
+            },
+            ..settings
+        }
+    }
+}
+
+fn limits(args: &BenchArgs) -> Result<Limits> {
+    if let Some(percent) = args.precision.filter(|p| !(0.01..=100.0).contains(p)) {
+        bail!("--precision {percent}: percent from 0.01 to 100 are needed");
+    }
+    if let Some(seconds) = args.seconds.filter(|s| !(0.1..=86_400.0).contains(s)) {
+        bail!("--seconds {seconds}: from 0.1 to 86400 are needed");
+    }
+    Ok(Limits {
+        precision: args.precision.map(|percent| percent / 100.0),
+        budget: args.seconds.map(Duration::from_secs_f64),
+    })
 }
 
 /// Every size of every operation; a barrier has one.
@@ -285,6 +410,22 @@ fn show(global: &Global, races: &[Foreseen]) -> Result<()> {
         }
     }
     output::print(&tables.join("\n"))
+}
+
+fn show_osu(races: &[Foreseen]) -> Result<()> {
+    let mut blocks = Vec::new();
+    for operation in Operation::ALL {
+        let of = |race: &&Comparison| {
+            let task = race.task.map_or(Operation::Barrier, |task| task.operation);
+            task == operation
+        };
+        let races = races.iter().map(|race| &race.comparison).filter(of);
+        let races: Vec<&Comparison> = races.collect();
+        if !races.is_empty() {
+            blocks.push(osu::render(&races));
+        }
+    }
+    output::print(&blocks.join("\n"))
 }
 
 fn row(race: &Foreseen) -> Result<Row> {

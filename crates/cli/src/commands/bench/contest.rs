@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use corecast::choose::{ONE_TREE, Races, Wish, compare};
-use corecast_bench::peers::{Mpi, Selection};
+use corecast_bench::peers::Selection;
 use corecast_bench::seat::{Seat, allowed_pus, free};
 use corecast_bench::sized::{self, Task};
 use corecast_bench::{
@@ -18,6 +18,7 @@ use corecast_plan::search::{Effort, improve};
 use corecast_plan::{Operation, Pattern, Plan, RootChoice, Shape, Tree};
 
 use super::super::decided::timed;
+use super::sized::Others;
 use crate::planning::{self, Timed};
 use crate::source::CostBasis;
 
@@ -56,12 +57,14 @@ pub(in crate::commands) struct Contest<'a> {
     pub(in crate::commands) usable: usize,
     /// Whether each rank stays on its hardware thread.
     pub(in crate::commands) pinned: bool,
+    /// Whether each of Corecast's own races a second time, pinned nowhere.
+    pub(super) also_free: bool,
     /// Which peers take part.
     pub(in crate::commands) peers: Option<Selection>,
     /// The rank that data come from and go to, if that is not left to the plans.
     pub(super) root: Option<usize>,
-    /// Peers of every operation that run as processes.
-    pub(super) mpi: Option<Mpi>,
+    /// Whoever races as processes, of every operation.
+    pub(super) others: Option<Others>,
 }
 
 /// A plan that may race.
@@ -132,9 +135,10 @@ impl<'a> Contest<'a> {
             bytes: corecast_bench::contestant::ELEMENT_BYTES,
             usable: team.threads.len(),
             pinned: true,
+            also_free: false,
             peers: None,
             root: None,
-            mpi: None,
+            others: None,
         }
     }
 
@@ -165,6 +169,17 @@ impl<'a> Contest<'a> {
 
     pub(super) fn crowded(&self) -> bool {
         self.ranks() > self.usable
+    }
+
+    /// Plans of the team, whichever come first.
+    ///
+    /// # Errors
+    ///
+    /// As [`race`](Self::race).
+    pub(super) fn any_plans(&self) -> Result<Plans> {
+        let candidates = self.candidates(Collective::Broadcast)?;
+        let first = candidates.into_iter().next().context("no plan")?;
+        Ok(first.plans)
     }
 
     /// Whether a message is one line, as the floors' and those that were measured.
@@ -202,8 +217,11 @@ impl<'a> Contest<'a> {
         let seats = self.seats()?;
         let mut entrants: Vec<Entrant<'_>> = Vec::new();
         for candidate in &candidates {
-            let contestant = self.contestant(collective, candidate)?;
-            entrants.push(Entrant::threads(contestant));
+            entrants.push(Entrant::threads(self.contestant(collective, candidate)?));
+            if self.also_free {
+                let contestant = self.contestant(collective, candidate)?;
+                entrants.push(Entrant::threads(contestant).unpinned());
+            }
         }
         if self.ranks() == 2 && !self.crowded() && self.fits_line(collective) {
             entrants.extend(match collective {
@@ -214,12 +232,13 @@ impl<'a> Contest<'a> {
         if let (Collective::Barrier, Some(selection)) = (collective, self.peers) {
             entrants.extend(peers::barriers(&seats, selection));
         }
-        if let (Collective::Barrier, Some(mpi)) = (collective, &self.mpi) {
-            entrants.extend(mpi.entrants(Task {
+        if let (Collective::Barrier, Some(others)) = (collective, &self.others) {
+            let task = Task {
                 operation: sized::Operation::Barrier,
                 ranks: self.ranks(),
                 bytes: 0,
-            }));
+            };
+            entrants.extend(others.mpi.iter().flat_map(|mpi| mpi.entrants(task)));
         }
         let title = match collective {
             Collective::Barrier => collective.to_string(),

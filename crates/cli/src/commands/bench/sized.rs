@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use corecast_bench::peers::Mpi;
 use corecast_bench::seat::Seat;
 use corecast_bench::session::Session;
-use corecast_bench::sized::{self, Operation, Task, Threads, Trial};
+use corecast_bench::sized::{Conditions, Operation, Task, Threads, Trial};
 use corecast_bench::{Collective, Comparison, Entrant, Progress, Settings, floor, race};
 
 use super::contest::{Candidate, Contest};
@@ -15,6 +15,12 @@ use super::contest::{Candidate, Contest};
 /// Contestants that keep their data in this process, at most: two floors, four or five plans, and
 /// one peer at a time.
 const HOLDERS: usize = 8;
+
+/// Whoever races as processes: one for each way to be pinned.
+pub(super) struct Others {
+    pub(super) mpi: Vec<Mpi>,
+    pub(super) processes: Vec<Arc<Session>>,
+}
 
 /// Races `task` on `seats`, with MPI where peers take part, and with a team of processes.
 ///
@@ -25,25 +31,30 @@ pub(super) fn race(
     contest: &Contest<'_>,
     task: Task,
     seats: &[Seat],
-    (mpi, processes): (Option<&Mpi>, &Arc<Session>),
+    conditions: &Conditions,
+    others: &Others,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(Comparison, Vec<Candidate>)> {
-    let (mut entrants, candidates) = threads(contest, task)?;
-    entrants.push(Entrant::session(Arc::clone(processes), task));
-    entrants.extend(floor::lines(task, contest.crowded()));
-    entrants.extend(floor::copies(task, contest.crowded()));
-    entrants.extend(mpi.into_iter().flat_map(|mpi| mpi.entrants(task)));
+    let (mut entrants, candidates) = threads(contest, task, conditions)?;
+    let processes = others.processes.iter();
+    entrants.extend(processes.map(|session| Entrant::session(Arc::clone(session), task)));
+    entrants.extend(floor::lines(task, *conditions));
+    entrants.extend(floor::copies(task, *conditions));
+    entrants.extend(others.mpi.iter().flat_map(|mpi| mpi.entrants(task)));
     let mut comparison = race::run(&task.to_string(), seats, settings, &entrants, progress)?;
     comparison.task = Some(task);
-    comparison
-        .notes
-        .push(sized::method(contest.crowded()).to_owned());
+    comparison.conditions = Some(*conditions);
+    comparison.notes.push(conditions.method());
     Ok((comparison, candidates))
 }
 
 /// Corecast's team of threads, over each plan that may be the best.
-fn threads(contest: &Contest<'_>, task: Task) -> Result<(Vec<Entrant<'static>>, Vec<Candidate>)> {
+fn threads(
+    contest: &Contest<'_>,
+    task: Task,
+    conditions: &Conditions,
+) -> Result<(Vec<Entrant<'static>>, Vec<Candidate>)> {
     let planned = collective(task.operation);
     let mut entrants = Vec::new();
     let mut candidates = contest.candidates(planned.unwrap_or(Collective::Broadcast))?;
@@ -56,12 +67,15 @@ fn threads(contest: &Contest<'_>, task: Task) -> Result<(Vec<Entrant<'static>>, 
     candidates.truncate(count);
     for candidate in &candidates {
         let name = candidate.entrant(planned.is_some());
-        let threads = Threads::new(name, task, &candidate.plans, contest.usable).context("team")?;
-        entrants.push(Entrant::threads(Trial::new(
-            threads,
-            task,
-            contest.crowded(),
-        )));
+        let trial = || {
+            let (name, plans) = (name.clone(), &candidate.plans);
+            let threads = Threads::new(name, task, plans, contest.usable).context("team")?;
+            anyhow::Ok(Entrant::threads(Trial::new(threads, task, *conditions)))
+        };
+        entrants.push(trial()?);
+        if contest.also_free {
+            entrants.push(trial()?.unpinned());
+        }
     }
     Ok((entrants, candidates))
 }

@@ -1,0 +1,169 @@
+//! Comparisons as the micro-benchmarks of Ohio State University print theirs.
+//!
+//! One block for each entrant, so that scripts which read theirs read these:
+//!
+//! ```text
+//! # corecast best, threads, in place, pinned: allreduce of 2 ranks on PU 0,1
+//! # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+//! 8                       0.31              0.30              0.32       41216
+//! ```
+//!
+//! As there, a rank's latency is the mean of its own times in the call, and the columns are mean,
+//! least and most of the ranks'; here the medians of the rounds. It is no more, and with loose
+//! operations much less, than what races compare: the slowest rank of each operation.
+
+use crate::comparison::Comparison;
+use crate::sized::Operation;
+use std::fmt::Write;
+
+/// Renders comparisons of one operation at several sizes, or of barriers.
+///
+/// Entrants that know nothing of their ranks are named and left out.
+pub fn render(comparisons: &[&Comparison]) -> String {
+    let Some(first) = comparisons.first() else {
+        return String::new();
+    };
+    let operation = first.task.map_or(Operation::Barrier, |task| task.operation);
+    let sized = operation != Operation::Barrier;
+    let mut text = String::new();
+    for (name, setting) in labels(comparisons) {
+        let mut rows = String::new();
+        for comparison in comparisons {
+            let mut entries = comparison.entries.iter();
+            let entry = entries.find(|e| e.name == name && e.setting == setting);
+            let Some((entry, times)) = entry.and_then(|e| Some((e, e.rank_summary()?))) else {
+                continue;
+            };
+            if let (true, Some(task)) = (sized, comparison.task) {
+                let _ = write!(rows, "{:<10} ", task.bytes);
+            }
+            let [average, min, max] = [times.average, times.min, times.max].map(|ns| ns / 1000.0);
+            let _ = writeln!(
+                rows,
+                "{average:>17.2} {min:>17.2} {max:>17.2} {:>11}",
+                entry.operations
+            );
+        }
+        let places = match first.seats.as_str() {
+            "any" => "any PU".to_owned(),
+            seats => format!("PU {seats}"),
+        };
+        let ranks = first.ranks;
+        let _ = writeln!(
+            text,
+            "# {name}, {setting}: {operation} of {ranks} ranks on {places}"
+        );
+        if rows.is_empty() {
+            text.push_str("# what each rank saw is not known\n\n");
+            continue;
+        }
+        let size = if sized { "# Size    " } else { "#" };
+        let _ = writeln!(
+            text,
+            "{size} {:>width$} {:>17} {:>17} {:>11}",
+            "Avg Latency(us)",
+            "Min Latency(us)",
+            "Max Latency(us)",
+            "Iterations",
+            width = if sized { 17 } else { 15 },
+        );
+        text.push_str(&rows);
+        text.push('\n');
+    }
+    text.pop();
+    text
+}
+
+/// Name and setting of all entrants that were timed, in the order in which they first appear.
+fn labels<'a>(comparisons: &[&'a Comparison]) -> Vec<(&'a str, &'a str)> {
+    let mut labels = Vec::new();
+    for entry in comparisons.iter().flat_map(|c| &c.entries) {
+        let label = (entry.name.as_str(), entry.setting.as_str());
+        if entry.summary().is_some() && !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    labels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::{Entry, Status};
+    use crate::engine::Role;
+    use crate::sized::{RankTimes, Task};
+
+    fn comparison(operation: Operation, bytes: usize, times: &[RankTimes]) -> Comparison {
+        let entry = |name: &str, rank_times: &[RankTimes]| Entry {
+            name: name.to_owned(),
+            role: Role::Peer,
+            setting: "pinned".to_owned(),
+            predicted_ns: None,
+            forecast: None,
+            status: Status::Timed,
+            batch: 1,
+            misses: 0,
+            operations: 300,
+            rank_times: rank_times.to_vec(),
+            samples: vec![Some(2500.0); 3],
+        };
+        Comparison {
+            title: String::new(),
+            task: Some(Task {
+                operation,
+                ranks: 2,
+                bytes,
+            }),
+            conditions: None,
+            precision: 0.02,
+            ranks: 2,
+            seats: "0,1".to_owned(),
+            oversubscribed: false,
+            rounds: 3,
+            entries: vec![entry("known", times), entry("silent", &[])],
+            notes: Vec::new(),
+        }
+    }
+
+    fn times(average: f64) -> RankTimes {
+        RankTimes {
+            average,
+            min: average - 500.0,
+            max: average + 500.0,
+            start_spread: None,
+        }
+    }
+
+    #[test]
+    fn sizes_are_rows_and_rounds_give_medians() {
+        let three = [times(1500.0), times(9000.0), times(2000.0)];
+        let (short, long) = (
+            comparison(Operation::Reduce, 8, &three),
+            comparison(Operation::Reduce, 4096, &three[..1]),
+        );
+        let text = render(&[&short, &long]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "# known, pinned: reduce of 2 ranks on PU 0,1",
+                "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations",
+                "8                       2.00              1.50              2.50         300",
+                "4096                    1.50              1.00              2.00         300",
+                "",
+                "# silent, pinned: reduce of 2 ranks on PU 0,1",
+                "# what each rank saw is not known",
+            ]
+        );
+    }
+
+    #[test]
+    fn barriers_have_no_size() {
+        let text = render(&[&comparison(Operation::Barrier, 0, &[times(1000.0)])]);
+        assert!(text.contains("\n# Avg Latency(us)"), "{text}");
+        assert!(
+            text.contains("\n             1.00              0.50              1.50         300\n")
+        );
+        assert_eq!(render(&[]), "");
+    }
+}
