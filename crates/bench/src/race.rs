@@ -274,7 +274,35 @@ pub fn run(
     seats: &[Seat],
     settings: &Settings,
     entrants: &[Entrant<'_>],
+    progress: impl FnMut(Progress<'_>),
+) -> Result<Comparison, RaceError> {
+    run_judged(title, seats, settings, entrants, progress, |_| {
+        Ruling::default()
+    })
+}
+
+/// What is decided after a round.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ruling {
+    /// Entrants that take part no longer, by their place; what they have sampled stays.
+    pub out: Vec<usize>,
+    /// No further round.
+    pub over: bool,
+}
+
+/// Like [`run`], with a `judge` who sees the samples of each round, an entry for each entrant, and decides who
+/// goes on.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_judged(
+    title: &str,
+    seats: &[Seat],
+    settings: &Settings,
+    entrants: &[Entrant<'_>],
     mut progress: impl FnMut(Progress<'_>),
+    mut judge: impl FnMut(&[Option<f64>]) -> Ruling,
 ) -> Result<Comparison, RaceError> {
     if seats.is_empty() {
         return Err(RaceError::NoSeats);
@@ -323,9 +351,10 @@ pub fn run(
             settings,
             comparison: &mut comparison,
             lost: Duration::ZERO,
+            out: vec![false; entrants.len()],
         };
         race.prepare(&mut progress);
-        race.rounds(&mut progress);
+        race.rounds(&mut progress, &mut judge);
     });
     Ok(comparison)
 }
@@ -357,6 +386,8 @@ struct Race<'r, 's> {
     comparison: &'r mut Comparison,
     /// Time spent on entrants that failed, which the others are not charged.
     lost: Duration,
+    /// Whom the judge has sent home.
+    out: Vec<bool>,
 }
 
 impl Race<'_, '_> {
@@ -423,7 +454,11 @@ impl Race<'_, '_> {
         }
     }
 
-    fn rounds(&mut self, progress: &mut impl FnMut(Progress<'_>)) {
+    fn rounds(
+        &mut self,
+        progress: &mut impl FnMut(Progress<'_>),
+        judge: &mut impl FnMut(&[Option<f64>]) -> Ruling,
+    ) {
         for round in 0..self.settings.warm_up_rounds {
             for index in order(round, self.runners.len()) {
                 self.sample(index);
@@ -446,6 +481,7 @@ impl Race<'_, '_> {
             for index in order(round, self.runners.len()) {
                 samples[index] = self.sample(index);
             }
+            let ruling = judge(&samples);
             for (entry, sample) in self.comparison.entries.iter_mut().zip(samples) {
                 entry.operations += sample.as_ref().map_or(0, |sample| sample.operations);
                 let times = sample.as_ref().and_then(|sample| sample.times);
@@ -453,6 +489,10 @@ impl Race<'_, '_> {
                 entry.samples.push(sample.map(|sample| sample.ns));
             }
             self.comparison.rounds += 1;
+            ruling.out.iter().for_each(|&index| self.out[index] = true);
+            if ruling.over {
+                return;
+            }
         }
     }
 
@@ -476,7 +516,7 @@ impl Race<'_, '_> {
     /// One batch of one entrant; `None` if the entrant is out of the race.
     fn sample(&mut self, index: usize) -> Option<Sample> {
         let entry = &mut self.comparison.entries[index];
-        if !entry.is_racing() {
+        if self.out[index] || !entry.is_racing() {
             return None;
         }
         let begin = Instant::now();

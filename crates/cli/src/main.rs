@@ -76,6 +76,8 @@ enum Command {
     Sim(commands::sim::SimArgs),
     /// Race Corecast's barriers against others on this machine
     Bench(commands::bench::BenchArgs),
+    /// Race algorithms, plans and waits for each operation and size, and keep the winners
+    Tune(commands::tune::TuneArgs),
     /// Start a program several times as one team of processes
     Run(commands::run::RunArgs),
     /// One process of a team that `bench` races
@@ -99,6 +101,7 @@ fn main() -> ExitCode {
         Some(Command::Explain(args)) => commands::explain::run(&cli.global, args),
         Some(Command::Sim(args)) => commands::sim::run(&cli.global, args),
         Some(Command::Bench(args)) => commands::bench::run(&cli.global, args),
+        Some(Command::Tune(args)) => commands::tune::run(&cli.global, args),
         Some(Command::Run(args)) => commands::run::run(&cli.global, args),
         Some(Command::SessionRank(args)) => commands::bench::rank(&cli.global, args),
     };

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow};
 use corecast_model::{CostModel, MachineFile};
 use corecast_plan::{Operation, Pattern, Plan, RootChoice, plan};
 
-pub(crate) use self::effort::{Found, Limits, compare, find};
+pub(crate) use self::effort::{Found, Limits, compare, find, interrupted, listen_for_interrupt};
 pub(crate) use self::report::PlanReport;
 use crate::source::{Source, numa_of, unit_name};
 

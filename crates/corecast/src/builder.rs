@@ -1,6 +1,9 @@
 //! From wishes to a team.
 
+mod planned;
 mod processes;
+
+pub use planned::Planned;
 
 use std::path::PathBuf;
 use std::sync::Once;

@@ -46,7 +46,7 @@ mod team;
 mod waiting;
 mod waits;
 
-pub use builder::Builder;
+pub use builder::{Builder, Planned};
 pub use error::Error;
 pub use explanation::{Chosen, Explanation, RankPlace, RunnerUp};
 pub use homes::Homes;

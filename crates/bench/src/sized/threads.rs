@@ -39,14 +39,32 @@ impl Threads {
         plans: &Plans,
         usable: usize,
     ) -> Result<Threads, TeamError> {
-        assert_eq!(plans.len(), task.ranks, "plans for another team");
         let options = Options {
             policy: Some(Policy::for_team(task.ranks, usable)),
             parallelism: Some(usable),
             ..Options::default()
         };
+        Self::with_options(name, task, plans, &options)
+    }
+
+    /// Teams that run `plans`, made with these options.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`].
+    ///
+    /// # Panics
+    ///
+    /// If the plans are for another number of ranks.
+    pub fn with_options(
+        name: impl Into<String>,
+        task: Task,
+        plans: &Plans,
+        options: &Options,
+    ) -> Result<Threads, TeamError> {
+        assert_eq!(plans.len(), task.ranks, "plans for another team");
         let teams = (RANKS_TOGETHER / task.ranks).clamp(1, TEAMS_MAX);
-        let teams = (0..teams).map(|_| Team::with_options(plans.clone(), &options));
+        let teams = (0..teams).map(|_| Team::with_options(plans.clone(), options));
         Ok(Threads {
             name: name.into(),
             task,

@@ -9,3 +9,4 @@ pub(crate) mod probe;
 pub(crate) mod run;
 pub(crate) mod sim;
 pub(crate) mod topo;
+pub(crate) mod tune;

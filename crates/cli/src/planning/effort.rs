@@ -283,8 +283,8 @@ impl Watcher {
 /// Set when the user has pressed Ctrl-C.
 static INTERRUPTED: OnceLock<()> = OnceLock::new();
 
-/// From now on the first Ctrl-C ends searches with what they have, the second one the process.
-fn listen_for_interrupt() {
+/// From now on the first Ctrl-C ends searches and races with what they have, the second one the process.
+pub(crate) fn listen_for_interrupt() {
     // Where there is a handler already, that one stays.
     let _ = ctrlc::set_handler(|| {
         if INTERRUPTED.set(()).is_err() {
@@ -294,6 +294,6 @@ fn listen_for_interrupt() {
 }
 
 /// Whether that has happened.
-fn interrupted() -> bool {
+pub(crate) fn interrupted() -> bool {
     INTERRUPTED.get().is_some()
 }

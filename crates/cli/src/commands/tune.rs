@@ -1,0 +1,314 @@
+//! `corecast tune`: races algorithms, plans and waits for each operation and size, and keeps the winners.
+//!
+//! How it works is in `corecast_tune` and in docs/tuning.md; here is what the user asks for and gets to see.
+
+mod dry;
+mod menu;
+mod report;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use corecast::{Builder, Planned};
+use corecast_bench::seat::{Seat, allowed_pus, free};
+use corecast_bench::sized::{ELEMENT_BYTES, Operation};
+use corecast_coll::Algorithms;
+use corecast_tune::check::{self, Checked};
+use corecast_tune::hardware::Hardware;
+use corecast_tune::menu::Menu;
+use corecast_tune::outcome::Outcome;
+use corecast_tune::predict::{Predict, Simulated, Unknown};
+use corecast_tune::racer::Synchrony;
+use corecast_tune::tuner::{self, BUDGET, Wish};
+
+use super::bench::sizes;
+use crate::planning::{interrupted, listen_for_interrupt};
+use crate::progress;
+use crate::source::{self, CostBasis, Source};
+use crate::{Global, failure};
+
+/// Arguments of `corecast tune`.
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    /// Operations, separated by commas [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    op: Vec<String>,
+
+    /// Bytes of a block of data, multiples of 8 such as 8,512,4K,1M or 8..4M [default: eight sizes from 8 to 4M]
+    #[arg(long, value_name = "LIST")]
+    size: Option<String>,
+
+    /// Team sizes, separated by commas; more ranks than threads share these [default: one rank for each thread]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    ranks: Vec<usize>,
+
+    /// Hardware threads by operating-system number; rank r is the r-th of them [default: all]
+    #[arg(
+        long,
+        visible_alias = "cores",
+        value_name = "LIST",
+        conflicts_with = "ranks"
+    )]
+    threads: Option<String>,
+
+    /// Leave the threads where the operating system puts them, as teams do that share hardware threads
+    #[arg(long)]
+    unpinned: bool,
+
+    /// Pin the threads also where ranks share hardware threads
+    #[arg(long, conflicts_with = "unpinned")]
+    pinned: bool,
+
+    /// How operations are kept apart: strict, from a common start until the last rank is done; or loose, one after
+    /// the other, where what counts is how many are done in a time
+    #[arg(long, value_enum, default_value_t = Sync::Strict)]
+    sync: Sync,
+
+    /// Time in seconds for all teams together
+    #[arg(long, value_name = "SECONDS", default_value_t = BUDGET.as_secs_f64())]
+    budget: f64,
+
+    /// Contenders of a race at most, where the model tells them apart
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    most: usize,
+
+    /// Race nothing: show who would, with predictions
+    #[arg(long, conflicts_with = "check")]
+    dry_run: bool,
+
+    /// Afterwards race each tuned choice against every algorithm; exit code 1 if one is more than 3 % slower than
+    /// another, beyond the interval. Takes as long again
+    #[arg(long)]
+    check: bool,
+
+    /// Keep nothing
+    #[arg(long)]
+    no_save: bool,
+}
+
+/// What `--sync` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Sync {
+    Strict,
+    Loose,
+}
+
+/// Most ranks: a thread for each is started.
+const RANKS_MAX: usize = 256;
+
+/// Largest block.
+const SIZE_MAX: usize = 1 << 28;
+
+/// A team that was tuned.
+struct Tuning {
+    planned: Planned,
+    pinned: bool,
+    outcome: Outcome,
+    checked: Option<Vec<Checked>>,
+    took: Duration,
+    /// Where it was saved, or why not.
+    saved: Option<String>,
+}
+
+/// A team that is to be tuned.
+struct Course {
+    planned: Planned,
+    seats: Vec<Seat>,
+    pinned: bool,
+    usable: usize,
+    menu: Menu,
+    model: Box<dyn Predict>,
+    /// Why there is no model.
+    note: Option<String>,
+}
+
+/// Runs the command.
+pub(crate) fn run(global: &Global, args: &TuneArgs) -> Result<ExitCode> {
+    if let Some(machine) = &global.machine {
+        bail!("tune measures this machine, not {machine:?}: leave -i out");
+    }
+    let wish = wish(args)?;
+    let source = source::open(None)?;
+    let teams = match &args.ranks[..] {
+        [] => vec![None],
+        ranks => ranks.iter().copied().map(Some).collect(),
+    };
+    let courses = teams.iter().map(|&ranks| course(&source, args, ranks));
+    let courses: Vec<Course> = courses.collect::<Result<_>>()?;
+    if args.dry_run {
+        dry::show(global, &courses, &wish)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    listen_for_interrupt();
+    let mut tunings = Vec::new();
+    let count = courses.len() as u32;
+    let wish = Wish {
+        budget: wish.budget / count,
+        ..wish
+    };
+    for course in courses {
+        if interrupted() {
+            break;
+        }
+        tunings.push(tuned(course, &wish, args)?);
+    }
+    report::show(global, &source, &wish, &tunings)?;
+    let slower = tunings.iter().flat_map(|t| t.checked.iter().flatten());
+    Ok(match slower.filter(|checked| checked.is_slower()).count() {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(failure::FAILED_CHECK),
+    })
+}
+
+fn wish(args: &TuneArgs) -> Result<Wish> {
+    let mut wish = Wish {
+        synchrony: match args.sync {
+            Sync::Strict => Synchrony::Strict,
+            Sync::Loose => Synchrony::Loose,
+        },
+        most: args.most.max(1),
+        ..Wish::default()
+    };
+    if !(0.01..=86_400.0).contains(&args.budget) {
+        bail!("--budget {}: seconds from 0.01 to 86400", args.budget);
+    }
+    wish.budget = Duration::from_secs_f64(args.budget);
+    if !args.op.is_empty() && args.op != ["all"] {
+        let operations = args.op.iter().map(|name| name.parse::<Operation>());
+        let mut operations: Vec<Operation> = operations.collect::<Result<_, _>>()?;
+        let order = |o: &Operation| Operation::ALL.iter().position(|one| one == o);
+        operations.sort_by_key(order);
+        operations.dedup();
+        wish.operations = operations;
+    }
+    if let Some(list) = &args.size {
+        wish.sizes = sizes::parse(list)?;
+        wish.sizes.sort_unstable();
+        let unfit =
+            |size: &&usize| !size.is_multiple_of(ELEMENT_BYTES) || **size > SIZE_MAX || **size == 0;
+        if let Some(size) = wish.sizes.iter().find(unfit) {
+            bail!("--size {size}: multiples of {ELEMENT_BYTES} from 8 to {SIZE_MAX} are needed");
+        }
+    }
+    Ok(wish)
+}
+
+fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> Result<Course> {
+    let mut builder = Builder::new()
+        .machine(source.file.clone())
+        .algorithms(Algorithms::default());
+    if let Some(list) = &args.threads {
+        builder = builder.cores(list);
+    }
+    if let Some(ranks) = ranks {
+        if !(2..=RANKS_MAX).contains(&ranks) {
+            bail!("--ranks {ranks}: teams of 2 to {RANKS_MAX} can be tuned");
+        }
+        builder = builder.threads(ranks);
+    }
+    if args.unpinned || args.pinned {
+        builder = builder.pin(args.pinned);
+    }
+    let planned = builder.planned()?;
+    let n = planned.seats.len();
+    if n < 2 {
+        bail!(
+            "a team of one has nothing to tune, and this process may use PU {} alone: --ranks 2 lets two share it",
+            planned.seats[0]
+        );
+    }
+    let usable = match allowed_pus().len() {
+        0 => source.file.threads().len(),
+        allowed => allowed,
+    };
+    let crowded = n > usable;
+    let pinned = planned.pinned;
+    let seats = match pinned {
+        true => planned.seats.iter().map(|&pu| Seat::Pu(pu)).collect(),
+        false => free(n),
+    };
+    let known = source.costs == CostBasis::Measured;
+    let simulated = match (crowded, pinned, known) {
+        (true, ..) => Err("ranks share hardware threads, of which no model knows".to_owned()),
+        (_, false, _) => Err("threads that are not pinned have no place in a model".to_owned()),
+        (.., false) => Err("nothing was measured here yet, see corecast probe".to_owned()),
+        _ => Simulated::new(&source.file, &planned.seats),
+    };
+    let (model, note): (Box<dyn Predict>, _) = match simulated {
+        Ok(model) => (Box::new(model), None),
+        Err(why) => {
+            let note = format!("no predictions, so all algorithms race: {why}");
+            (Box::new(Unknown), Some(note))
+        }
+    };
+    Ok(Course {
+        menu: menu::menu(&planned, crowded, known),
+        planned,
+        seats,
+        pinned,
+        usable,
+        model,
+        note,
+    })
+}
+
+fn tuned(course: Course, wish: &Wish, args: &TuneArgs) -> Result<Tuning> {
+    let begin = Instant::now();
+    let bar = progress::bar("tuning");
+    let racer = |synchrony| {
+        let options = course.planned.options.clone();
+        let seats = course.seats.clone();
+        Hardware::new(seats, course.usable, synchrony, options, &interrupted)
+    };
+    let mut hardware = racer(wish.synchrony);
+    let mut started = false;
+    let mut outcome = tuner::tune(
+        &mut hardware,
+        &course.menu,
+        course.model.as_ref(),
+        wish,
+        &mut |step| {
+            if !started {
+                bar.start();
+                started = true;
+            }
+            bar.at(step.done, &step.what);
+        },
+    )?;
+    outcome.notes.extend(course.note);
+    bar.finish();
+    let checked = match args.check && !interrupted() {
+        false => None,
+        true => {
+            let bar = progress::bar("checking");
+            let found = check::check(
+                &mut racer(wish.synchrony),
+                &outcome,
+                course.menu.algorithms,
+                &wish.sizes,
+                wish.budget,
+                &mut |done, what| bar.at(done, &what),
+            );
+            bar.finish();
+            Some(found?)
+        }
+    };
+    let mut tuning = Tuning {
+        planned: course.planned,
+        pinned: course.pinned,
+        outcome,
+        checked,
+        took: begin.elapsed(),
+        saved: None,
+    };
+    if !args.no_save {
+        tuning.saved = Some(save(&tuning).context("profile")?);
+    }
+    Ok(tuning)
+}
+
+fn save(_: &Tuning) -> Result<String> {
+    Ok(String::new())
+}

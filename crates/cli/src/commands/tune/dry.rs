@@ -1,0 +1,133 @@
+//! `--dry-run`: who would race, and what the model says of them.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use corecast_bench::sized::Operation;
+use corecast_tune::field::{Field, field, name};
+use corecast_tune::tuner::Wish;
+use serde::Serialize;
+
+use super::Course;
+use crate::draw::topo_text::ranges;
+use crate::{Global, output};
+
+/// As `--json` prints it.
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: u32,
+    kind: &'static str,
+    teams: Vec<Team<'a>>,
+}
+
+#[derive(Serialize)]
+struct Team<'a> {
+    threads: &'a [u32],
+    pinned: bool,
+    /// Patterns that race for barrier, broadcast and reduce, the team's own first.
+    plans: [Vec<&'a str>; 3],
+    /// Ways to wait, the team's own first.
+    waits: Vec<&'a str>,
+    races: Vec<Race>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Race {
+    operation: &'static str,
+    bytes: usize,
+    #[serde(flatten)]
+    field: Field,
+}
+
+/// Shows it.
+pub(super) fn show(global: &Global, courses: &[Course], wish: &Wish) -> Result<()> {
+    let teams: Vec<Team<'_>> = courses.iter().map(|course| team(course, wish)).collect();
+    if global.json {
+        return output::json(&Report {
+            schema: 1,
+            kind: "tune dry run",
+            teams,
+        });
+    }
+    let mut text = String::new();
+    for team in &teams {
+        let _ = writeln!(
+            text,
+            "{} ranks on PU {}: who would race, by prediction in ns",
+            team.threads.len(),
+            ranges(team.threads.to_vec())
+        );
+        if let Some(note) = team.note {
+            let _ = writeln!(text, "{note}");
+        }
+        for (what, names) in ["barrier", "broadcast", "reduce"].iter().zip(&team.plans) {
+            if names.len() > 1 {
+                let _ = writeln!(text, "{what} plans: {}", names.join(", "));
+            }
+        }
+        let _ = writeln!(text, "waits: {}", team.waits.join(", "));
+        for race in &team.races {
+            let one = |name: &str, ns: Option<f64>| match ns {
+                Some(ns) => format!("{name} {ns:.0}"),
+                None => name.to_owned(),
+            };
+            let racing = race.field.racing.iter();
+            let racing: Vec<String> = racing
+                .map(|p| one(name(p.algorithm), p.predicted_ns))
+                .collect();
+            let out = race.field.left_out.iter();
+            let out: Vec<String> = out
+                .map(|l| format!("{}: {}", one(l.algorithm, l.predicted_ns), l.why))
+                .collect();
+            let size = match race.bytes {
+                0 => String::new(),
+                bytes => format!(" of {bytes} bytes"),
+            };
+            let _ = writeln!(text, "{}{size}: {}", race.operation, racing.join(", "));
+            if global.verbose > 0 && !out.is_empty() {
+                let _ = writeln!(text, "    left out: {}", out.join("; "));
+            }
+        }
+    }
+    output::print(&text)
+}
+
+fn team<'a>(course: &'a Course, wish: &Wish) -> Team<'a> {
+    use corecast_tune::menu::Part;
+    let menu = &course.menu;
+    let own = [&menu.barrier, &menu.tree[0].0, &menu.tree[1].0];
+    let parts = [Part::Barrier, Part::Broadcast, Part::Reduce];
+    let plans = [0, 1, 2].map(|at| {
+        let rivals = menu.rivals_of(parts[at]).map(|rival| &rival.name[..]);
+        [&own[at][..]].into_iter().chain(rivals).collect()
+    });
+    let others = menu.policies.iter().map(|(name, _)| &name[..]);
+    let mut races = Vec::new();
+    for &operation in &wish.operations {
+        let sizes: &[usize] = match operation {
+            Operation::Barrier => &[0],
+            _ => &wish.sizes,
+        };
+        races.extend(sizes.iter().map(|&bytes| Race {
+            operation: operation.name(),
+            bytes,
+            field: field(
+                operation,
+                bytes,
+                &menu.plans,
+                course.model.as_ref(),
+                wish.most,
+            ),
+        }));
+    }
+    Team {
+        threads: &course.planned.seats,
+        pinned: course.pinned,
+        plans,
+        waits: [&menu.waits[..]].into_iter().chain(others).collect(),
+        races,
+        note: course.note.as_deref(),
+    }
+}

@@ -1,0 +1,259 @@
+//! What was tuned, for people and for programs.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use corecast_bench::sized::Operation;
+use corecast_tune::check::{Checked, Static, statics};
+use corecast_tune::field::name;
+use corecast_tune::guidelines::Finding;
+use corecast_tune::outcome::{Point, Raced, TeamRace, Tuned};
+use corecast_tune::tuner::Wish;
+use owo_colors::OwoColorize;
+use serde::Serialize;
+
+use super::Tuning;
+use crate::draw::topo_text::ranges;
+use crate::source::Source;
+use crate::{Global, output};
+
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: u32,
+    kind: &'static str,
+    machine: &'a str,
+    synchrony: &'static str,
+    budget_s: f64,
+    teams: Vec<Team<'a>>,
+}
+
+#[derive(Serialize)]
+struct Team<'a> {
+    threads: &'a [u32],
+    pinned: bool,
+    mode: &'static str,
+    took_s: f64,
+    interrupted: bool,
+    races: &'a [TeamRace],
+    operations: &'a [Tuned],
+    guidelines: &'a [Finding],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checked: Option<Check<'a>>,
+    notes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    saved: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Check<'a> {
+    slower: usize,
+    by_size: &'a [Checked],
+    best_static: Vec<Static>,
+}
+
+/// Shows all teams.
+pub(super) fn show(
+    global: &Global,
+    source: &Source,
+    wish: &Wish,
+    tunings: &[Tuning],
+) -> Result<()> {
+    if global.json {
+        return output::json(&Report {
+            schema: 1,
+            kind: "tune",
+            machine: &source.file.machine().name,
+            synchrony: wish.synchrony.name(),
+            budget_s: wish.budget.as_secs_f64(),
+            teams: tunings.iter().map(team).collect(),
+        });
+    }
+    let texts: Vec<String> = tunings
+        .iter()
+        .map(|tuning| text(tuning, wish, global.verbose > 0))
+        .collect();
+    output::print(&texts.join("\n"))
+}
+
+fn team(tuning: &Tuning) -> Team<'_> {
+    Team {
+        threads: &tuning.planned.seats,
+        pinned: tuning.pinned,
+        mode: "threads",
+        took_s: tuning.took.as_secs_f64(),
+        interrupted: tuning.outcome.interrupted,
+        races: &tuning.outcome.team,
+        operations: &tuning.outcome.operations,
+        guidelines: &tuning.outcome.findings,
+        checked: tuning.checked.as_ref().map(|checked| Check {
+            slower: checked.iter().filter(|one| one.is_slower()).count(),
+            by_size: checked,
+            best_static: statics(checked),
+        }),
+        notes: &tuning.outcome.notes,
+        saved: tuning.saved.as_deref(),
+    }
+}
+
+/// A size as people write it.
+pub(super) fn size(bytes: usize) -> String {
+    for (shift, unit) in [(20, "MiB"), (10, "KiB")] {
+        if bytes >= 1 << shift && bytes.is_multiple_of(1 << shift) {
+            return format!("{} {unit}", bytes >> shift);
+        }
+    }
+    format!("{bytes} B")
+}
+
+fn text(tuning: &Tuning, wish: &Wish, verbose: bool) -> String {
+    let outcome = &tuning.outcome;
+    let mut text = String::new();
+    let places = if tuning.pinned { "pinned" } else { "unpinned" };
+    let _ = writeln!(
+        text,
+        "{}",
+        format!(
+            "{} ranks on PU {}, {places}, threads, {}: tuned in {:.1} s{}",
+            tuning.planned.seats.len(),
+            ranges(tuning.planned.seats.clone()),
+            wish.synchrony.name(),
+            tuning.took.as_secs_f64(),
+            if outcome.interrupted {
+                ", interrupted"
+            } else {
+                ""
+            },
+        )
+        .bold()
+    );
+    for race in &outcome.team {
+        let all = race.candidates.iter().map(|one| contender(one, true));
+        let winner = &race.candidates[race.winner];
+        let _ = writeln!(text, "{}: {}", race.what, winner.name.bold());
+        let all: Vec<String> = all.collect();
+        let _ = writeln!(text, "    {}: {}", race.subject, all.join(", "));
+    }
+    for tuned in &outcome.operations {
+        if tuned.operation != Operation::Barrier {
+            operation(&mut text, tuned, verbose);
+        }
+    }
+    for finding in &outcome.findings {
+        let of = match finding.bytes {
+            0 => String::new(),
+            bytes => format!(" of {}", size(bytes)),
+        };
+        let _ = writeln!(
+            text,
+            "guideline: {}{of} took {:.0} ns, {} {:.0} ns; {}",
+            finding.operation, finding.measured_ns, finding.bound, finding.bound_ns, finding.said
+        );
+    }
+    if let Some(checked) = &tuning.checked {
+        check(&mut text, checked);
+    }
+    for note in &outcome.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    if let Some(saved) = &tuning.saved {
+        let _ = writeln!(text, "{saved}");
+    }
+    text
+}
+
+/// The ranges of an operation with what they gain, and all contenders where asked for.
+fn operation(text: &mut String, tuned: &Tuned, verbose: bool) {
+    let range = |at: usize| {
+        let range = &tuned.ranges[at];
+        let algorithm = name(range.algorithm);
+        match (range.up_to_bytes, at) {
+            (None, 0) => format!("{algorithm} at all sizes"),
+            (Some(most), _) => format!("{algorithm} up to {most} B"),
+            (None, _) => format!("{algorithm} beyond"),
+        }
+    };
+    let all: Vec<String> = (0..tuned.ranges.len()).map(range).collect();
+    let _ = writeln!(text, "{}: {}", tuned.operation, all.join(", ").bold());
+    for point in &tuned.points {
+        if !verbose && point.algorithm().is_none() {
+            continue;
+        }
+        let _ = writeln!(
+            text,
+            "    {:>8}  {}{}",
+            size(point.bytes),
+            contenders(point),
+            match &point.mended {
+                Some(why) => format!(" ({why})"),
+                None => String::new(),
+            }
+        );
+    }
+}
+
+fn contenders(point: &Point) -> String {
+    let order = |raced: &&Raced| raced.measured_ns.unwrap_or(f64::INFINITY);
+    let mut all: Vec<&Raced> = point.candidates.iter().collect();
+    all.sort_by(|a, b| order(a).total_cmp(&order(b)));
+    let all: Vec<String> = all
+        .into_iter()
+        .map(|raced| contender(raced, false))
+        .collect();
+    all.join(", ")
+}
+
+fn contender(raced: &Raced, predicted: bool) -> String {
+    let Some(ns) = raced.measured_ns else {
+        let why = raced.left.as_deref().unwrap_or("not raced");
+        return format!("{} {why}", raced.name);
+    };
+    let mut text = format!("{} {ns:.0} ns", raced.name);
+    if let (true, Some(predicted)) = (predicted, raced.predicted_ns) {
+        let _ = write!(text, " (predicted {predicted:.0})");
+    }
+    if let Some(ratio) = raced.ratio.filter(|ratio| (ratio - 1.0).abs() > 1e-9) {
+        let _ = write!(text, " × {ratio:.2}");
+    }
+    text
+}
+
+fn check(text: &mut String, checked: &[Checked]) {
+    let slower: Vec<&Checked> = checked.iter().filter(|one| one.is_slower()).collect();
+    let faster = checked.iter().filter(|one| one.beats_built_in()).count();
+    let _ = writeln!(
+        text,
+        "checked: of {} choices {} slower than another by more than 3 % beyond the interval, {faster} faster than the built-in one",
+        checked.len(),
+        match slower.len() {
+            0 => "none is".to_owned(),
+            1 => "one is".to_owned(),
+            n => format!("{n} are"),
+        }
+    );
+    for one in slower {
+        let Some(rival) = one.worst() else { continue };
+        let _ = writeln!(
+            text,
+            "    {} of {}: {} takes {:.2} ({:.2}..{:.2}) times as long as {}",
+            one.operation,
+            size(one.bytes),
+            one.tuned,
+            rival.ratio,
+            rival.interval.0,
+            rival.interval.1,
+            rival.name
+        );
+    }
+    for best in statics(checked) {
+        let faster: Vec<String> = best.faster_at().into_iter().map(size).collect();
+        if !faster.is_empty() && best.operation != "barrier" {
+            let _ = writeln!(
+                text,
+                "    {}: faster than {} at all sizes, the best single choice, at {}",
+                best.operation,
+                best.best,
+                faster.join(", ")
+            );
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a team would be made of, for those who race its parts.
+
+use super::{Builder, barrier_plan, tree_plan};
+use crate::choose::{Choice, Chooser};
+use crate::error::Error;
+use corecast_coll::{Options, Plans};
+use corecast_plan::Operation;
+
+/// A team that was not made.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The PU of each rank.
+    pub seats: Vec<u32>,
+    /// Whether ranks would be pinned to these.
+    pub pinned: bool,
+    /// How its members would wait, in a word.
+    pub waits: &'static str,
+    /// Over what they would run.
+    pub plans: Plans,
+    /// How it would be made besides.
+    pub options: Options,
+    /// The decisions about broadcast, reduce and barrier: the chosen schedule first, then all others.
+    pub choices: [Choice; 3],
+}
+
+impl Builder {
+    /// Discovers and chooses as [`build`](Self::build), and returns what the team would be made of.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    ///
+    /// # Cost
+    ///
+    /// Plans all patterns for all operations, also where a race was won.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let planned = corecast::Builder::new().threads(4).planned()?;
+    /// assert_eq!(planned.plans.len(), 4);
+    /// assert!(!planned.choices[0].runners_up().is_empty());
+    /// # Ok::<(), corecast::Error>(())
+    /// ```
+    pub fn planned(self) -> Result<Planned, Error> {
+        let draft = self.draft(None)?;
+        let costs = draft.costs.both_ways();
+        let chooser = Chooser::new(costs, &draft.seats, &draft.wish, &draft.races)?.guarded();
+        let [broadcast, reduce, barrier] = [
+            chooser.compare(Operation::Broadcast)?,
+            chooser.compare(Operation::Reduce)?,
+            chooser.compare(Operation::Barrier)?,
+        ];
+        let plans = Plans::new(
+            barrier_plan(&barrier)?,
+            tree_plan(&broadcast)?,
+            tree_plan(&reduce)?,
+        )?;
+        let plans = match draft.packages() {
+            Some(packages) => plans.with_packages(packages)?,
+            None => plans,
+        };
+        Ok(Planned {
+            plans,
+            choices: [broadcast, reduce, barrier],
+            pinned: draft.pin,
+            waits: draft.waits.policy,
+            options: draft.options.clone(),
+            seats: draft.seats,
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! Who races: of all algorithms those that the team can run, and of these the handful that the model likes best.
+
+use crate::predict::Predict;
+use corecast_bench::sized::Operation;
+use corecast_coll::{
+    Algorithms, Plans, allgather, allreduce, alltoall, barrier, broadcast, gather, reduce,
+    reduce_scatter, scan, scatter,
+};
+use serde::Serialize;
+
+/// An algorithm that may race; `None`: what a team would run unasked.
+pub type Asked = Option<&'static str>;
+
+/// The name of what a team would run unasked.
+pub const BUILT_IN: &str = "built-in";
+
+/// How an algorithm is called in tables.
+pub fn name(algorithm: Asked) -> &'static str {
+    algorithm.unwrap_or(BUILT_IN)
+}
+
+/// One who races.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Proposal {
+    /// By which algorithm.
+    pub algorithm: Asked,
+    /// What the simulated machine says, in nanoseconds.
+    pub predicted_ns: Option<f64>,
+}
+
+/// One who does not race, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// What the simulated machine says, in nanoseconds.
+    pub predicted_ns: Option<f64>,
+    /// Why it does not race.
+    pub why: String,
+}
+
+/// Those who race for an operation at a size, and those who do not.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Field {
+    /// The built-in choice first, then by prediction, those without one last.
+    pub racing: Vec<Proposal>,
+    /// All others.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A predicted time beyond this multiple of the best one is not worth a race. The simulated machine was at most 1.5
+/// times off where it was held against measurements, see docs/validation.md, and both can be.
+const HOPELESS: f64 = 4.0;
+
+/// Predictions nearer than this are of algorithms that do the same here.
+const SAME: f64 = 1e-6;
+
+/// Largest team in which all pairs of ranks have links, and in which each can have a line for all others.
+const MESH_RANKS_MAX: usize = 64;
+const LINE_RANKS_MAX: usize = 16;
+
+/// The names of an operation's algorithms.
+pub fn algorithms(operation: Operation) -> Vec<&'static str> {
+    macro_rules! names {
+        ($($variant:ident => $module:ident),* $(,)?) => {
+            match operation {
+                $(Operation::$variant => {
+                    $module::Algorithm::ALL.iter().map(|one| one.name()).collect()
+                })*
+            }
+        };
+    }
+    names!(
+        Barrier => barrier, Broadcast => broadcast, Reduce => reduce, Allreduce => allreduce,
+        Scatter => scatter, Gather => gather, Allgather => allgather, Alltoall => alltoall,
+        ReduceScatter => reduce_scatter, Scan => scan,
+    )
+}
+
+/// Adds a wish: this algorithm for this operation, whatever the length.
+///
+/// # Panics
+///
+/// If the operation has no such algorithm.
+pub fn ask(algorithms: &mut Algorithms, operation: Operation, algorithm: Asked) {
+    macro_rules! set {
+        ($($variant:ident => $field:ident),* $(,)?) => {
+            match operation {
+                $(Operation::$variant => {
+                    algorithms.$field = algorithm.map(|name| name.parse().expect("an algorithm's name"));
+                })*
+            }
+        };
+    }
+    set!(
+        Barrier => barrier, Broadcast => broadcast, Reduce => reduce, Allreduce => allreduce,
+        Scatter => scatter, Gather => gather, Allgather => allgather, Alltoall => alltoall,
+        ReduceScatter => reduce_scatter, Scan => scan,
+    );
+}
+
+/// Why a team over these plans cannot run an algorithm, or runs another one in its place.
+///
+/// The needs are those of docs/algorithms.md.
+pub fn unable(operation: Operation, algorithm: &str, plans: &Plans) -> Option<String> {
+    let n = plans.len();
+    let mesh = n <= MESH_RANKS_MAX;
+    let packages = plans.packages().map_or(1, |packages| {
+        let mut packages = packages.to_vec();
+        packages.sort_unstable();
+        packages.dedup();
+        packages.len()
+    });
+    let needs = |what: &str| Some(format!("it needs {what}, and this team has {n} ranks"));
+    match (operation, algorithm) {
+        (_, "rabenseifner" | "halving") if !n.is_power_of_two() => needs("a power of two of ranks"),
+        (Operation::Allreduce, "doubling") if !mesh && !n.is_power_of_two() => {
+            needs("a power of two of ranks")
+        }
+        (Operation::Broadcast, "line") if n > LINE_RANKS_MAX => needs("at most 16 ranks"),
+        (Operation::Broadcast, "groups") if plans.broadcast_groups().is_none() => {
+            Some("its plan has no groups".to_owned())
+        }
+        (Operation::Barrier, "pair-wise" | "package-roots") if packages < 2 => {
+            Some("all ranks are on one package".to_owned())
+        }
+        (_, "owners" | "direct" | "push" | "pull" | "token") if !mesh => {
+            needs("links between all ranks, which teams of up to 64 have")
+        }
+        _ => None,
+    }
+}
+
+/// Who races for `operation` with blocks of `bytes` over `plans`: the built-in choice, the `most` − 1 others that
+/// `model` likes best, and those of which it can tell nothing.
+pub fn field(
+    operation: Operation,
+    bytes: usize,
+    plans: &Plans,
+    model: &dyn Predict,
+    most: usize,
+) -> Field {
+    let usual = model.usual(operation, plans, bytes);
+    let built_in = Proposal {
+        algorithm: None,
+        predicted_ns: usual.and_then(|name| model.predict(operation, name, plans, bytes)),
+    };
+    let mut left_out = Vec::new();
+    let mut rivals: Vec<(&'static str, Option<f64>)> = Vec::new();
+    for algorithm in algorithms(operation) {
+        let mut leave = |predicted_ns, why: String| {
+            left_out.push(LeftOut {
+                algorithm,
+                predicted_ns,
+                why,
+            });
+        };
+        if let Some(why) = unable(operation, algorithm, plans) {
+            leave(None, why);
+        } else if usual == Some(algorithm) {
+            leave(
+                built_in.predicted_ns,
+                "it is the built-in choice here".to_owned(),
+            );
+        } else {
+            let predicted = model.predict(operation, algorithm, plans, bytes);
+            let same = |&&(_, other): &&(_, Option<f64>)| match (predicted, other) {
+                (Some(one), Some(other)) => (one / other - 1.0).abs() < SAME,
+                _ => false,
+            };
+            match rivals.iter().find(same) {
+                Some((other, _)) => leave(predicted, format!("it does the same as {other} here")),
+                None => rivals.push((algorithm, predicted)),
+            }
+        }
+    }
+    let times = rivals.iter().filter_map(|(_, time)| *time);
+    let best = times.chain(built_in.predicted_ns).reduce(f64::min);
+    rivals.sort_by(|a, b| {
+        let key = |time: Option<f64>| time.unwrap_or(f64::INFINITY);
+        key(a.1).total_cmp(&key(b.1))
+    });
+    let mut racing = vec![built_in];
+    for (algorithm, predicted_ns) in rivals {
+        let times = predicted_ns.zip(best).map(|(time, best)| time / best);
+        let full = predicted_ns.is_some() && racing.len() >= most;
+        match times {
+            Some(times) if full || times > HOPELESS => left_out.push(LeftOut {
+                algorithm,
+                predicted_ns,
+                why: format!("predicted to take {times:.2} times as long as the best"),
+            }),
+            _ => racing.push(Proposal {
+                algorithm: Some(algorithm),
+                predicted_ns,
+            }),
+        }
+    }
+    Field { racing, left_out }
+}

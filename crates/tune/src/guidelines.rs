@@ -1,0 +1,334 @@
+//! What must hold between operations, whatever the machine: no operation may be slower than others that do its work.
+//!
+//! Source: Träff, Gropp and Thakur 2010, *Self-consistent MPI performance guidelines*; Hunold and Carpen-Amarie
+//! 2018 on tuning by them.
+//!
+//! Times of different races come from different moments, so what looks like a violation is suspected only: a race
+//! of what is blamed against the remedy decides.
+
+use crate::field::Asked;
+use corecast_bench::sized::Operation;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A measured time with its interval, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Time {
+    /// Median.
+    pub ns: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// What the tuned operations take, by operation and bytes of a block.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Number of ranks.
+    pub ranks: usize,
+    /// By name of the operation and size: what runs there, and its time.
+    times: BTreeMap<(&'static str, usize), (Asked, Time)>,
+}
+
+/// Slack of a comparison beyond both intervals.
+pub const SLACK: f64 = 0.05;
+
+/// A guideline that seems not to hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suspect {
+    /// The slow operation.
+    pub operation: Operation,
+    /// Its size.
+    pub bytes: usize,
+    /// What it takes, in nanoseconds.
+    pub ns: f64,
+    /// What it should not take longer than.
+    pub bound_ns: f64,
+    /// What that is.
+    pub bound: String,
+    /// Algorithms to race in its place.
+    pub remedies: Vec<Asked>,
+}
+
+/// What became of a suspicion.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// The operation.
+    pub operation: &'static str,
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// What it took, in nanoseconds.
+    pub measured_ns: f64,
+    /// What it should not have taken longer than.
+    pub bound_ns: f64,
+    /// What that is.
+    pub bound: String,
+    /// The algorithm that took its place, where one did.
+    pub mended_by: Option<String>,
+    /// What was done about it, and what came of it.
+    pub said: String,
+}
+
+impl Table {
+    /// An empty one.
+    pub fn new(ranks: usize) -> Self {
+        Self {
+            ranks,
+            times: BTreeMap::new(),
+        }
+    }
+
+    /// Enters what an operation takes.
+    pub fn set(&mut self, operation: Operation, bytes: usize, asked: Asked, time: Time) {
+        self.times.insert((operation.name(), bytes), (asked, time));
+    }
+
+    fn get(&self, operation: Operation, bytes: usize) -> Option<Time> {
+        self.times
+            .get(&(operation.name(), bytes))
+            .map(|(_, time)| *time)
+    }
+
+    /// The least known size of at least `bytes`: what is not slower than that is not slower than less.
+    fn at_least(&self, operation: Operation, bytes: usize) -> Option<Time> {
+        let name = operation.name();
+        let mut above = self.times.range((name, bytes)..=(name, usize::MAX));
+        above.next().map(|(_, (_, time))| *time)
+    }
+
+    fn sizes(&self, operation: Operation) -> Vec<(usize, Asked, Time)> {
+        let name = operation.name();
+        let all = self.times.range((name, 0)..=(name, usize::MAX));
+        all.map(|((_, bytes), (asked, time))| (*bytes, *asked, *time))
+            .collect()
+    }
+
+    /// All that seems to violate a guideline.
+    pub fn suspects(&self) -> Vec<Suspect> {
+        let mut found = Vec::new();
+        self.barrier(&mut found);
+        for operation in Operation::ALL {
+            for (bytes, _, time) in self.sizes(operation) {
+                found.extend(self.in_parts(operation, bytes, time));
+            }
+            self.monotone(operation, &mut found);
+        }
+        found
+    }
+
+    /// A barrier is not slower than an allreduce of one word.
+    fn barrier(&self, found: &mut Vec<Suspect>) {
+        let (Some(barrier), Some(allreduce)) = (
+            self.get(Operation::Barrier, 0),
+            self.get(Operation::Allreduce, 8),
+        ) else {
+            return;
+        };
+        let remedies = ["dissemination", "tree", "m-way", "groups"].map(Some);
+        let bound = "an allreduce of 8 bytes".to_owned();
+        found.extend(suspect(
+            (Operation::Barrier, 0, barrier),
+            allreduce,
+            bound,
+            remedies.into(),
+        ));
+    }
+
+    /// An operation is not slower than two others that together do the same.
+    fn in_parts(&self, operation: Operation, bytes: usize, time: Time) -> Option<Suspect> {
+        let n = self.ranks;
+        let (parts, remedy): (Vec<(Operation, usize)>, &'static str) = match operation {
+            Operation::Allreduce => (
+                vec![(Operation::Reduce, bytes), (Operation::Broadcast, bytes)],
+                "trees",
+            ),
+            Operation::Allgather => (
+                vec![
+                    (Operation::Gather, bytes),
+                    (Operation::Broadcast, bytes * n),
+                ],
+                "trees",
+            ),
+            Operation::ReduceScatter => (vec![(Operation::Reduce, bytes); n], "trees"),
+            Operation::Broadcast => {
+                let part = bytes.div_ceil(n);
+                (
+                    vec![(Operation::Scatter, part), (Operation::Allgather, part)],
+                    "scattered",
+                )
+            }
+            _ => return None,
+        };
+        let mut bound = Time {
+            ns: 0.0,
+            low: 0.0,
+            high: 0.0,
+        };
+        for &(part, bytes) in &parts {
+            let time = self.at_least(part, bytes)?;
+            bound.ns += time.ns;
+            bound.low += time.low;
+            bound.high += time.high;
+        }
+        let said = match operation {
+            Operation::ReduceScatter => format!("a reduce to each of {n} ranks"),
+            _ => format!("{} and {}", parts[0].0, parts[1].0),
+        };
+        suspect((operation, bytes, time), bound, said, vec![Some(remedy)])
+    }
+
+    /// More bytes are not faster than less.
+    fn monotone(&self, operation: Operation, found: &mut Vec<Suspect>) {
+        let sizes = self.sizes(operation);
+        for (at, &(bytes, asked, time)) in sizes.iter().enumerate() {
+            let larger = sizes[at + 1..].iter();
+            let Some(&(more, other, bound)) = larger.min_by(|a, b| a.2.high.total_cmp(&b.2.high))
+            else {
+                continue;
+            };
+            let remedies = match other == asked {
+                true => Vec::new(),
+                false => vec![other],
+            };
+            let said = format!("{operation} of {more} bytes");
+            found.extend(suspect((operation, bytes, time), bound, said, remedies));
+        }
+    }
+}
+
+/// A suspicion, if the intervals and some slack do not explain it.
+fn suspect(
+    (operation, bytes, time): (Operation, usize, Time),
+    bound: Time,
+    said: String,
+    remedies: Vec<Asked>,
+) -> Option<Suspect> {
+    (time.low > bound.high * (1.0 + SLACK)).then_some(Suspect {
+        operation,
+        bytes,
+        ns: time.ns,
+        bound_ns: bound.ns,
+        bound: said,
+        remedies,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(times: &[(Operation, usize, Asked, f64)]) -> Table {
+        let mut table = Table::new(2);
+        for &(operation, bytes, asked, ns) in times {
+            let time = Time {
+                ns,
+                low: ns * 0.98,
+                high: ns * 1.02,
+            };
+            table.set(operation, bytes, asked, time);
+        }
+        table
+    }
+
+    use Operation::{
+        Allgather, Allreduce, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter,
+    };
+
+    #[test]
+    fn sound_tables_raise_no_suspicion() {
+        let sound = table(&[
+            (Barrier, 0, None, 100.0),
+            (Allreduce, 8, None, 150.0),
+            (Reduce, 8, None, 100.0),
+            (Broadcast, 8, None, 100.0),
+            (Broadcast, 16, None, 110.0),
+            (Scatter, 8, None, 90.0),
+            (Allgather, 8, None, 120.0),
+            (Gather, 8, None, 90.0),
+        ]);
+        assert_eq!(sound.suspects(), []);
+        assert_eq!(Table::default().suspects(), []);
+    }
+
+    #[test]
+    fn each_guideline_blames_the_slow_one_and_knows_a_remedy() {
+        let cases = [
+            (
+                vec![(Barrier, 0, None, 200.0), (Allreduce, 8, None, 150.0)],
+                Barrier,
+                "an allreduce of 8 bytes",
+            ),
+            (
+                vec![
+                    (Allreduce, 64, None, 300.0),
+                    (Reduce, 64, None, 100.0),
+                    (Broadcast, 64, None, 100.0),
+                ],
+                Allreduce,
+                "reduce and broadcast",
+            ),
+            (
+                vec![
+                    (Allgather, 64, None, 300.0),
+                    (Gather, 64, None, 100.0),
+                    (Broadcast, 256, None, 100.0),
+                ],
+                Allgather,
+                "gather and broadcast",
+            ),
+            (
+                vec![(ReduceScatter, 64, None, 300.0), (Reduce, 64, None, 100.0)],
+                ReduceScatter,
+                "a reduce to each of 2 ranks",
+            ),
+            (
+                vec![
+                    (Broadcast, 128, None, 300.0),
+                    (Scatter, 64, None, 100.0),
+                    (Allgather, 64, None, 100.0),
+                ],
+                Broadcast,
+                "scatter and allgather",
+            ),
+        ];
+        for (times, blamed, bound) in cases {
+            let found = table(&times).suspects();
+            assert_eq!(found.len(), 1, "{blamed}: {found:?}");
+            assert_eq!((found[0].operation, &found[0].bound[..]), (blamed, bound));
+            let known = crate::field::algorithms(blamed);
+            assert!(!found[0].remedies.is_empty());
+            for remedy in found[0].remedies.iter().flatten() {
+                assert!(known.contains(remedy), "{blamed} {remedy}");
+            }
+        }
+    }
+
+    #[test]
+    fn bigger_is_not_faster_and_lends_its_algorithm() {
+        let found = table(&[
+            (Reduce, 8, None, 100.0),
+            (Reduce, 64, None, 400.0),
+            (Reduce, 512, Some("fixed"), 200.0),
+        ])
+        .suspects();
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].bytes, &found[0].remedies[..]),
+            (64, &[Some("fixed")][..])
+        );
+        // The same algorithm is no remedy for itself.
+        let found = table(&[(Reduce, 8, None, 400.0), (Reduce, 64, None, 200.0)]).suspects();
+        assert_eq!(found[0].remedies, []);
+    }
+
+    #[test]
+    fn intervals_and_slack_explain_small_differences() {
+        let near = [
+            (Allreduce, 8, None, 215.0),
+            (Reduce, 8, None, 100.0),
+            (Broadcast, 8, None, 100.0),
+        ];
+        assert_eq!(table(&near).suspects(), []);
+    }
+}

@@ -1,0 +1,276 @@
+//! Who goes on in a race, and when it is over: a sequential test.
+//!
+//! Samples of one round saw the same machine, so contenders are compared round by round and drift that hits all
+//! alike cancels. Only signs count, so it does not matter how long the tails are. Two kinds of bets run between
+//! each two contenders, see [`wealth`](crate::wealth):
+//!
+//! | bet | what it refutes | what comes of it |
+//! | --- | --- | --- |
+//! | a takes more than 1 + `worse` times as long as b | a is as good as b, but for `worse` | a is out |
+//! | a takes less than 1 + `alike` times as long as b | b is better by more than `alike` | if so for all b that are left, the race is over |
+//!
+//! With K contenders a bet has won when its unit has become (K − 1) / `error`. A contender whose median ratio to
+//! each other one is at most 1 + `worse` is therefore sent home with a probability of at most `error`, however
+//! often one looks; and one that ends a race loses more than `alike` with at most `error` more.
+
+use crate::wealth::wealth;
+use corecast_bench::stats::{self, Interval};
+
+/// How sure a judge must be, and how patient he is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// Probability of a wrong decision of each kind in a race.
+    pub error: f64,
+    /// How much slower is bearable: 0.005 for half a percent.
+    pub worse: f64,
+    /// Within which times count as alike.
+    pub alike: f64,
+    /// Rounds at most.
+    pub rounds_max: u32,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            error: 0.05,
+            worse: 0.005,
+            alike: 0.02,
+            rounds_max: 60,
+        }
+    }
+}
+
+/// Rounds at least, also of one contender alone: its interval then leaves two samples out at each end.
+const ROUNDS_LEAST: u32 = 12;
+
+/// Why a contender is not in the race any more.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Left {
+    /// It was clearly slower than another one.
+    Slower {
+        /// Rounds that this took.
+        round: u32,
+        /// Than whom.
+        than: usize,
+    },
+    /// It did not work.
+    Failed(String),
+}
+
+/// How a race went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// One is left, or as good as any that is left.
+    Decided,
+    /// Nobody is clearly better, and there were rounds enough.
+    Undecided,
+}
+
+/// Bets between two contenders.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bets {
+    rounds: u32,
+    worse: u32,
+    alike: u32,
+}
+
+/// A judge of one race.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_tune::judge::{Judge, Rules};
+///
+/// let mut judge = Judge::new(2, Rules::default());
+/// while !judge.over() {
+///     judge.round(&[Some(100.0), Some(130.0)]);
+/// }
+/// assert_eq!(judge.winner(&[]), Some(0));
+/// assert!(judge.left(1).is_some() && judge.rounds() < 20);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Judge {
+    rules: Rules,
+    samples: Vec<Vec<Option<f64>>>,
+    left: Vec<Option<Left>>,
+    bets: Vec<Bets>,
+    rounds: u32,
+    decided: bool,
+}
+
+impl Judge {
+    /// Of so many contenders.
+    pub fn new(contenders: usize, rules: Rules) -> Self {
+        Self {
+            rules,
+            samples: vec![Vec::new(); contenders],
+            left: vec![None; contenders],
+            bets: vec![Bets::default(); contenders * contenders],
+            rounds: 0,
+            decided: contenders <= 1,
+        }
+    }
+
+    /// Looks at the samples of a round, an entry for each contender. Returns who is out from now on.
+    ///
+    /// # Panics
+    ///
+    /// If there is another number of entries.
+    ///
+    /// # Cost
+    ///
+    /// Square in the contenders.
+    pub fn round(&mut self, samples: &[Option<f64>]) -> Vec<usize> {
+        let n = self.samples.len();
+        assert_eq!(samples.len(), n, "an entry for each contender");
+        self.rounds += 1;
+        for (all, sample) in self.samples.iter_mut().zip(samples) {
+            all.push(*sample);
+        }
+        for a in 0..n {
+            for b in (0..n).filter(|&b| b != a) {
+                if let (Some(one), Some(other)) = (samples[a], samples[b]) {
+                    let bets = &mut self.bets[a * n + b];
+                    bets.rounds += 1;
+                    bets.worse += u32::from(one > (1.0 + self.rules.worse) * other);
+                    bets.alike += u32::from(one < (1.0 + self.rules.alike) * other);
+                }
+            }
+        }
+        let racing = self.racing();
+        let beaten = racing.iter().filter_map(|&a| Some((a, self.beaten_by(a)?)));
+        let mut out: Vec<(usize, usize)> = beaten.collect();
+        // Medians can go round in a circle; somebody stays.
+        if out.len() == racing.len() {
+            out.clear();
+        }
+        for &(a, than) in &out {
+            let round = self.rounds;
+            self.left[a] = Some(Left::Slower { round, than });
+        }
+        self.decide();
+        out.into_iter().map(|(a, _)| a).collect()
+    }
+
+    /// Takes a contender out that does not work.
+    pub fn fail(&mut self, contender: usize, reason: String) {
+        self.left[contender] = Some(Left::Failed(reason));
+        self.samples[contender].fill(None);
+        self.decide();
+    }
+
+    fn decide(&mut self) {
+        let racing = self.racing();
+        self.decided = racing.len() <= 1
+            || racing.iter().any(|&a| {
+                let mut others = racing.iter().filter(|&&b| b != a);
+                others.all(|&b| self.won(a, b, |bets| bets.alike))
+            });
+    }
+
+    /// What a bet must come to.
+    fn won(&self, a: usize, b: usize, heads: impl Fn(&Bets) -> u32) -> bool {
+        let n = self.samples.len();
+        let bets = &self.bets[a * n + b];
+        wealth(heads(bets), bets.rounds) >= (n - 1) as f64 / self.rules.error
+    }
+
+    /// Who is clearly faster than `a`: among several, the one that is the most.
+    fn beaten_by(&self, a: usize) -> Option<usize> {
+        let n = self.samples.len();
+        let faster = (0..n).filter(|&b| b != a && self.works(b));
+        let faster = faster.filter(|&b| self.won(a, b, |bets| bets.worse));
+        let ratio = |b: usize| self.ratio(a, b).unwrap_or(0.0);
+        faster.max_by(|&x, &y| ratio(x).total_cmp(&ratio(y)))
+    }
+
+    fn works(&self, contender: usize) -> bool {
+        !matches!(self.left[contender], Some(Left::Failed(_)))
+    }
+
+    /// Who is still in the race.
+    pub fn racing(&self) -> Vec<usize> {
+        let all = 0..self.samples.len();
+        all.filter(|&at| self.left[at].is_none()).collect()
+    }
+
+    /// Why a contender has left.
+    pub fn left(&self, contender: usize) -> Option<&Left> {
+        self.left[contender].as_ref()
+    }
+
+    /// Rounds so far.
+    pub fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    /// Whether no further round is needed, or allowed.
+    pub fn over(&self) -> bool {
+        let known = self.decided && self.rounds >= ROUNDS_LEAST;
+        known || self.rounds >= self.rules.rounds_max || self.racing().is_empty()
+    }
+
+    /// How it ended.
+    pub fn ended(&self) -> Ended {
+        match self.decided {
+            true => Ended::Decided,
+            false => Ended::Undecided,
+        }
+    }
+
+    /// All samples of a contender that there are.
+    pub fn samples(&self, contender: usize) -> Vec<f64> {
+        self.samples[contender].iter().flatten().copied().collect()
+    }
+
+    /// A contender's samples, an entry for each round.
+    pub(crate) fn all(&self, contender: usize) -> &[Option<f64>] {
+        &self.samples[contender]
+    }
+
+    /// Median of a contender's samples, and its interval.
+    pub fn summary(&self, contender: usize) -> Option<(f64, Interval)> {
+        let samples = self.samples(contender);
+        Some((stats::median(&samples)?, stats::median_interval(&samples)?))
+    }
+
+    /// Median over the rounds of how many times as long `a` takes as `b`.
+    pub fn ratio(&self, a: usize, b: usize) -> Option<f64> {
+        stats::paired_ratio(&self.samples[a], &self.samples[b]).map(|ratio| ratio.median)
+    }
+
+    /// The fastest of those that are left: in the median over the rounds, each round by what it took them together.
+    pub fn leader(&self) -> Option<usize> {
+        let racing = self.racing();
+        let rounds = self.rounds as usize;
+        let mean = |round: usize| -> Option<f64> {
+            let logs = racing.iter().map(|&at| self.samples[at].get(round));
+            let logs = logs.map(|sample| Some(sample.copied()??.ln()));
+            let logs: Vec<f64> = logs.collect::<Option<_>>()?;
+            Some(logs.iter().sum::<f64>() / logs.len() as f64)
+        };
+        let means: Vec<Option<f64>> = (0..rounds).map(mean).collect();
+        let standing = |at: usize| {
+            let pairs = self.samples[at].iter().zip(&means);
+            let beyond: Vec<f64> = pairs
+                .filter_map(|(sample, mean)| Some(sample.as_ref()?.ln() - (*mean)?))
+                .collect();
+            stats::median(&beyond)
+        };
+        let standings = racing.iter().filter_map(|&at| Some((at, standing(at)?)));
+        let best = standings.min_by(|a, b| a.1.total_cmp(&b.1));
+        best.map(|(at, _)| at)
+    }
+
+    /// Who is taken: of those that are left and not slower than the leader by more than what counts as alike, the
+    /// first of `favoured`; else the leader.
+    pub fn winner(&self, favoured: &[usize]) -> Option<usize> {
+        let leader = self.leader()?;
+        let good = |&at: &usize| {
+            let near = |ratio| ratio <= 1.0 + self.rules.alike;
+            let is_near = || self.ratio(at, leader).is_some_and(near);
+            self.left[at].is_none() && (at == leader || is_near())
+        };
+        Some(favoured.iter().copied().find(good).unwrap_or(leader))
+    }
+}

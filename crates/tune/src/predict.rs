@@ -1,0 +1,178 @@
+//! What the simulated machine says of an algorithm, before anything is raced.
+
+use corecast_bench::sized::Operation;
+use corecast_coll::Plans;
+use corecast_model::{MachineFile, Place};
+use corecast_sim::drive::{Call, Collective, Job, MESSAGE_BYTES};
+use corecast_sim::measured::Measured;
+
+/// Tells what an algorithm would take.
+pub trait Predict {
+    /// Nanoseconds of `operation` over `plans` by `algorithm`, with blocks of `bytes`, from or to rank 0; `None`
+    /// where that cannot be told.
+    fn predict(
+        &self,
+        operation: Operation,
+        algorithm: &str,
+        plans: &Plans,
+        bytes: usize,
+    ) -> Option<f64>;
+
+    /// The algorithm that a team runs unless another one is asked for, where that is known.
+    fn usual(&self, operation: Operation, plans: &Plans, bytes: usize) -> Option<&'static str>;
+}
+
+/// Nobody knows.
+#[derive(Clone, Copy, Debug)]
+pub struct Unknown;
+
+impl Predict for Unknown {
+    fn predict(&self, _: Operation, _: &str, _: &Plans, _: usize) -> Option<f64> {
+        None
+    }
+
+    fn usual(&self, _: Operation, _: &Plans, _: usize) -> Option<&'static str> {
+        None
+    }
+}
+
+/// A simulated machine on which messages take as long as they were measured to, with a core for each rank.
+#[derive(Debug)]
+pub struct Simulated {
+    machine: Measured,
+    ranks: usize,
+}
+
+/// Most ranks: simulations take time by the square of them.
+pub const RANKS_MAX: usize = 64;
+
+/// Where teams change from one way to another unless asked.
+const TWO_MESSAGES: usize = 2 * MESSAGE_BYTES;
+const POSTED_MAX: usize = 4 << 20;
+const TREES_MAX: usize = 16 << 10;
+
+/// What a post has on the simulated machine; on the real one it has a body too.
+const POST_BYTES: usize = 56;
+
+/// From which length (bytes of a block) on two shorter ones are simulated instead: everything is cut into fragments
+/// then, and each further one takes as long as the one before. Simulations take time by the line.
+const LONG_BYTES: usize = 128 << 10;
+
+impl Simulated {
+    /// Of ranks on `threads`, each on its own.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing can be said of these, in a few words.
+    ///
+    /// # Cost
+    ///
+    /// Some milliseconds.
+    pub fn new(file: &MachineFile, threads: &[u32]) -> Result<Self, String> {
+        let ranks = threads.len();
+        if !(2..=RANKS_MAX).contains(&ranks) {
+            return Err(format!("{ranks} ranks are not simulated"));
+        }
+        let messages = file
+            .messages()
+            .ok_or("no messages were measured on this machine: `corecast probe` measures them")?;
+        let at = threads.iter().map(|&thread| file.position(thread));
+        let place = |&thread: &u32| file.machine().pu(thread).map(Place::from);
+        let (Some(at), Some(places)) = (
+            at.collect::<Option<Vec<_>>>(),
+            threads.iter().map(place).collect::<Option<Vec<_>>>(),
+        ) else {
+            return Err("a thread was not measured".to_owned());
+        };
+        let costs = file.costs().subset(&at).map_err(|e| e.to_string())?;
+        let costs = costs.without_lines().into_owned();
+        let messages = messages.subset(&at);
+        let machine = Measured::new(&file.machine().name, &costs, &messages, places);
+        Ok(Self {
+            machine: machine.map_err(|error| error.to_string())?,
+            ranks,
+        })
+    }
+
+    fn simulate(
+        &self,
+        operation: Operation,
+        algorithm: &str,
+        plans: &Plans,
+        bytes: usize,
+    ) -> Option<f64> {
+        if bytes > LONG_BYTES {
+            let at = |bytes| self.simulate(operation, algorithm, plans, bytes);
+            let (half, whole) = (at(LONG_BYTES / 2)?, at(LONG_BYTES)?);
+            let per_byte = (whole - half).max(0.0) / (LONG_BYTES / 2) as f64;
+            return Some(whole + per_byte * (bytes - LONG_BYTES) as f64);
+        }
+        let collective: Collective = operation.name().parse().ok()?;
+        let blocks = collective.blocks(self.ranks);
+        let call = Call::new(collective, algorithm, 0, bytes * blocks).ok()?;
+        let job = Job::new(&call, plans).ok()?;
+        let cores: Vec<usize> = (0..self.ranks).collect();
+        self.machine.latency(&cores, &job).ok()
+    }
+
+    /// Of algorithms that are two collectives one after the other, by their own choice.
+    fn in_turn(&self, operation: Operation, plans: &Plans, bytes: usize) -> Option<f64> {
+        let usual = |operation, bytes| {
+            let algorithm = match self.usual(operation, plans, bytes)? {
+                // A post with a body is not simulated; a loan takes about as long.
+                "line" => "whole",
+                other => other,
+            };
+            self.simulate(operation, algorithm, plans, bytes)
+        };
+        let n = self.ranks;
+        Some(match operation {
+            Operation::Allreduce => {
+                usual(Operation::Reduce, bytes)? + usual(Operation::Broadcast, bytes)?
+            }
+            Operation::Allgather => {
+                usual(Operation::Gather, bytes)? + usual(Operation::Broadcast, bytes * n)?
+            }
+            Operation::ReduceScatter => n as f64 * usual(Operation::Reduce, bytes)?,
+            _ => return None,
+        })
+    }
+}
+
+impl Predict for Simulated {
+    fn predict(
+        &self,
+        operation: Operation,
+        algorithm: &str,
+        plans: &Plans,
+        bytes: usize,
+    ) -> Option<f64> {
+        match algorithm {
+            "trees" => self.in_turn(operation, plans, bytes),
+            "line" if bytes > POST_BYTES => None,
+            _ => self.simulate(operation, algorithm, plans, bytes),
+        }
+    }
+
+    fn usual(&self, operation: Operation, plans: &Plans, bytes: usize) -> Option<&'static str> {
+        use corecast_coll::BarrierPlan;
+        let collective: Collective = operation.name().parse().ok()?;
+        let n = self.ranks;
+        Some(match (operation, plans.barrier()) {
+            (Operation::Barrier, BarrierPlan::Rounds(_)) => "dissemination",
+            (Operation::Barrier, BarrierPlan::Groups { .. }) => "groups",
+            // As `coll/src/broadcast/mod.rs`, `reduce/mod.rs` and `allreduce/mod.rs` say.
+            (Operation::Broadcast, _) if n == 2 => match bytes {
+                0..=TWO_MESSAGES => "messages",
+                bytes if bytes <= POSTED_MAX => "line",
+                _ => "whole",
+            },
+            (Operation::Reduce, _) if n == 2 && bytes > MESSAGE_BYTES => "whole",
+            (Operation::Allreduce, _) if n == 2 && bytes <= TWO_MESSAGES => "messages",
+            (Operation::Allreduce, _) if n > 2 && bytes > MESSAGE_BYTES && bytes <= TREES_MAX => {
+                "trees"
+            }
+            _ => collective.usual_algorithm(n, bytes),
+        })
+    }
+}

@@ -1,0 +1,485 @@
+//! The whole tuner on synthetic machines, whose best choices are known and whose clock is virtual.
+
+use corecast_bench::sized::Operation;
+use corecast_coll::{Algorithms, BarrierPlan, Plans};
+use corecast_plan::patterns;
+use corecast_tune::field::Asked;
+use corecast_tune::judge::Judge;
+use corecast_tune::menu::{Menu, Other, Rival};
+use corecast_tune::outcome::Outcome;
+use corecast_tune::predict::{Predict, Unknown};
+use corecast_tune::racer::{Contender, RaceFailed, Racer, Subject};
+use corecast_tune::tuner::{Wish, tune};
+use corecast_wire::Policy;
+use fastrand::Rng;
+use std::time::Duration;
+
+/// What a contender takes at a size in nanoseconds; `None`: it is found wrong.
+type Law = fn(Operation, usize, &str) -> Option<f64>;
+
+/// A machine by its law.
+struct Synthetic {
+    law: Law,
+    rng: Rng,
+    now: Duration,
+    /// Time of a round of one contender.
+    batch: Duration,
+    /// Races after which somebody interrupts.
+    patience: usize,
+    /// What was raced, and in how many rounds.
+    log: Vec<(Operation, usize, Vec<String>, u32)>,
+}
+
+impl Synthetic {
+    fn new(law: Law) -> Self {
+        Self {
+            law,
+            rng: Rng::with_seed(7),
+            now: Duration::ZERO,
+            batch: Duration::from_millis(2),
+            patience: usize::MAX,
+            log: Vec::new(),
+        }
+    }
+}
+
+impl Racer for Synthetic {
+    fn race(
+        &mut self,
+        subject: Subject,
+        contenders: &[Contender],
+        judge: &mut Judge,
+        limit: Duration,
+    ) -> Result<(), RaceFailed> {
+        let (operation, bytes) = (subject.operation(), subject.bytes());
+        let begin = self.now;
+        // Checks and calibration.
+        self.now += self.batch * contenders.len() as u32;
+        while !judge.over() && (self.now - begin < limit || judge.rounds() < 3) {
+            let drift = 1.0 + 0.5 * self.rng.f64();
+            let racing = judge.racing();
+            let mut samples = vec![None; contenders.len()];
+            for at in racing {
+                self.now += self.batch;
+                let tail = if self.rng.u8(..20) == 0 { 5.0 } else { 1.0 };
+                let noise = 1.0 + 0.02 * (self.rng.f64() - 0.5);
+                let time = (self.law)(operation, bytes, &contenders[at].name);
+                samples[at] = time.map(|time| time * drift * noise * tail);
+            }
+            judge.round(&samples);
+        }
+        for (at, contender) in contenders.iter().enumerate() {
+            if (self.law)(operation, bytes, &contender.name).is_none() {
+                judge.fail(at, "wrong result".to_owned());
+            }
+        }
+        let names = contenders.iter().map(|c| c.name.clone()).collect();
+        self.log.push((operation, bytes, names, judge.rounds()));
+        Ok(())
+    }
+
+    fn now(&self) -> Duration {
+        self.now
+    }
+
+    fn interrupted(&self) -> bool {
+        self.log.len() >= self.patience
+    }
+}
+
+fn menu(ranks: usize) -> Menu {
+    let tree = patterns::knomial(ranks, 0, 2);
+    let rounds = corecast_plan::Rounds::dissemination(ranks, 2);
+    Menu {
+        plans: Plans::of_tree(&tree),
+        algorithms: Algorithms::default(),
+        crowded: false,
+        barrier: "binomial".to_owned(),
+        barrier_ns: None,
+        tree: [("binomial".to_owned(), None), ("binomial".to_owned(), None)],
+        rivals: vec![
+            Rival {
+                name: "dissemination:2".to_owned(),
+                predicted_ns: Some(100.0),
+                plan: Other::Barrier(BarrierPlan::Rounds(rounds)),
+            },
+            Rival {
+                name: "sequential".to_owned(),
+                predicted_ns: None,
+                plan: Other::Broadcast(patterns::sequential(ranks, 0)),
+            },
+        ],
+        waits: "balanced".to_owned(),
+        policies: Menu::policies(Policy::BALANCED),
+    }
+}
+
+/// The built-in choice takes its time; `ring` is better for allreduces from 4 KiB on and `trees` worse
+/// everywhere; a barrier by rounds is better, and longer spins too.
+fn plain(operation: Operation, bytes: usize, name: &str) -> Option<f64> {
+    let base = 100.0 + bytes as f64;
+    let times = match (operation, name) {
+        (Operation::Barrier, "dissemination:2") => 0.7,
+        (Operation::Barrier, "spin 50 µs") => 0.5,
+        (Operation::Barrier, "crowded" | "yield 2 ms") => 9.0,
+        (Operation::Allreduce, "ring") if bytes >= 4096 => 0.8,
+        (Operation::Allreduce, "ring") => 1.2,
+        (Operation::Broadcast, "sequential") => 0.6,
+        (Operation::Broadcast, "whole") => return None,
+        (Operation::Allreduce, "built-in") => 1.0,
+        (_, "built-in" | "balanced" | "binomial") => 1.0,
+        // As good as the built-in choice: a tie.
+        (_, "fixed" | "pull") => 1.001,
+        _ => 1.5,
+    };
+    let sum = if operation == Operation::Allreduce {
+        1.9
+    } else {
+        1.0
+    };
+    Some(base * times * sum)
+}
+
+fn run(racer: &mut Synthetic, wish: &Wish, model: &dyn Predict) -> Outcome {
+    let mut last = 0.0;
+    let mut steps = 0;
+    let mut progress = |step: corecast_tune::tuner::Step| {
+        assert!((0.0..=1.0).contains(&step.done), "{step:?}");
+        last = step.done;
+        steps += 1;
+    };
+    let outcome = tune(racer, &menu(8), model, wish, &mut progress).unwrap();
+    assert_eq!(last, 1.0);
+    assert!(steps > 1);
+    outcome
+}
+
+fn tuned(outcome: &Outcome, operation: Operation) -> &corecast_tune::outcome::Tuned {
+    let mut all = outcome.operations.iter();
+    all.find(|t| t.operation == operation)
+        .expect("it was tuned")
+}
+
+fn ranges(outcome: &Outcome, operation: Operation) -> Vec<(Option<usize>, Asked)> {
+    let all = tuned(outcome, operation).ranges.iter();
+    all.map(|r| (r.up_to_bytes, r.algorithm)).collect()
+}
+
+#[test]
+fn what_is_best_is_found_and_ties_stay_built_in() {
+    let mut racer = Synthetic::new(plain);
+    let outcome = run(&mut racer, &Wish::default(), &Unknown);
+    assert!(!outcome.interrupted);
+    // The barrier's plan, the broadcast's tree, and how to wait.
+    let winners: Vec<(&str, &str)> = outcome
+        .team
+        .iter()
+        .map(|race| (&race.what[..], &race.candidates[race.winner].name[..]))
+        .collect();
+    assert_eq!(
+        winners,
+        [
+            ("barrier", "dissemination:2"),
+            ("broadcast tree", "sequential"),
+            ("waits", "spin 50 µs"),
+        ]
+    );
+    assert!(matches!(outcome.plans.barrier(), BarrierPlan::Rounds(_)));
+    assert_eq!(outcome.plans.broadcast(), &patterns::sequential(8, 0));
+    assert_eq!(outcome.policy.map(|policy| policy.spin_ns), Some(50_000));
+    // One change for allreduces, between 512 and 4096 bytes; no table for anybody else.
+    let allreduce = ranges(&outcome, Operation::Allreduce);
+    assert_eq!(allreduce.len(), 2, "{allreduce:?}");
+    let (Some(limit), None) = allreduce[0] else {
+        panic!("{allreduce:?}");
+    };
+    assert_eq!(allreduce[1], (None, Some("ring")));
+    // Refined: the race at 2048 put the limit between that and 4096.
+    assert!((2048..4096).contains(&limit), "{limit}");
+    for operation in Operation::ALL {
+        if operation != Operation::Allreduce {
+            assert_eq!(ranges(&outcome, operation), [(None, None)], "{operation}");
+        }
+    }
+}
+
+#[test]
+fn who_is_wrong_does_not_win_and_says_why() {
+    let mut racer = Synthetic::new(plain);
+    let outcome = run(&mut racer, &Wish::default(), &Unknown);
+    let point = &tuned(&outcome, Operation::Broadcast).points[0];
+    let whole = point.candidates.iter().find(|c| c.name == "whole").unwrap();
+    assert_eq!(whole.left.as_deref(), Some("failed: wrong result"));
+    assert_eq!(whole.measured_ns, None);
+    let scattered = point
+        .candidates
+        .iter()
+        .find(|c| c.name == "scattered")
+        .unwrap();
+    let left = scattered.left.as_deref().unwrap();
+    assert!(
+        left.starts_with("out after round") && left.contains("times as long as"),
+        "{left}"
+    );
+}
+
+#[test]
+fn the_same_machine_gives_the_same_tuning() {
+    let once = run(&mut Synthetic::new(plain), &Wish::default(), &Unknown);
+    let again = run(&mut Synthetic::new(plain), &Wish::default(), &Unknown);
+    assert_eq!(once, again);
+}
+
+#[test]
+fn the_budget_holds_and_is_shared() {
+    for seconds in [2, 10, 60] {
+        let mut racer = Synthetic::new(plain);
+        let wish = Wish {
+            budget: Duration::from_secs(seconds),
+            ..Wish::default()
+        };
+        let outcome = run(&mut racer, &wish, &Unknown);
+        // The last race may begin just before the end.
+        assert!(
+            racer.now < wish.budget + Duration::from_secs(2),
+            "{:?}",
+            racer.now
+        );
+        if seconds > 2 {
+            assert_eq!(outcome.operations.len(), Operation::ALL.len());
+        }
+    }
+}
+
+#[test]
+fn what_was_whole_before_an_interruption_is_kept() {
+    let mut racer = Synthetic::new(plain);
+    // Barrier, tree, waits, a whole broadcast, and some reductions.
+    racer.patience = 3 + 8 + 4;
+    let outcome = run(&mut racer, &Wish::default(), &Unknown);
+    assert!(outcome.interrupted);
+    let whole: Vec<Operation> = outcome.operations.iter().map(|t| t.operation).collect();
+    assert_eq!(whole, [Operation::Barrier, Operation::Broadcast]);
+    assert_eq!(tuned(&outcome, Operation::Broadcast).points.len(), 8);
+}
+
+#[test]
+fn sizes_that_fit_no_memory_are_left_out_with_a_word() {
+    struct Small(Synthetic);
+    impl Racer for Small {
+        fn race(
+            &mut self,
+            s: Subject,
+            c: &[Contender],
+            j: &mut Judge,
+            l: Duration,
+        ) -> Result<(), RaceFailed> {
+            self.0.race(s, c, j, l)
+        }
+        fn now(&self) -> Duration {
+            self.0.now()
+        }
+        fn bytes_max(&self, operation: Operation) -> usize {
+            if operation == Operation::Alltoall {
+                512
+            } else {
+                usize::MAX
+            }
+        }
+    }
+    let mut racer = Small(Synthetic::new(plain));
+    let outcome = tune(
+        &mut racer,
+        &menu(8),
+        &Unknown,
+        &Wish::default(),
+        &mut |_| {},
+    )
+    .unwrap();
+    assert_eq!(tuned(&outcome, Operation::Alltoall).points.len(), 3);
+    assert!(
+        outcome
+            .notes
+            .iter()
+            .any(|n| n.contains("alltoall") && n.contains("512 bytes"))
+    );
+}
+
+/// Allreduces by `owners` are fast at 4 KiB, which nobody would expect of the model below.
+struct Model;
+
+impl Predict for Model {
+    fn predict(&self, operation: Operation, algorithm: &str, _: &Plans, _: usize) -> Option<f64> {
+        match (operation, algorithm) {
+            (Operation::Allreduce, "messages") => Some(100.0),
+            (Operation::Allreduce, "trees") => Some(110.0),
+            (Operation::Allreduce, "doubling") => Some(120.0),
+            (Operation::Allreduce, "rabenseifner") => Some(120.0),
+            (Operation::Allreduce, "owners") => Some(130.0),
+            (Operation::Allreduce, "ring") => Some(1000.0),
+            _ => None,
+        }
+    }
+
+    fn usual(&self, operation: Operation, _: &Plans, _: usize) -> Option<&'static str> {
+        (operation == Operation::Allreduce).then_some("messages")
+    }
+}
+
+#[test]
+fn the_model_prunes_and_says_why() {
+    let mut racer = Synthetic::new(plain);
+    let wish = Wish {
+        operations: vec![Operation::Allreduce],
+        sizes: vec![8],
+        most: 3,
+        ..Wish::default()
+    };
+    let outcome = run(&mut racer, &wish, &Model);
+    let point = &tuned(&outcome, Operation::Allreduce).points[0];
+    let raced: Vec<&str> = point.candidates.iter().map(|c| &c.name[..]).collect();
+    assert_eq!(raced, ["built-in", "trees", "doubling"]);
+    assert_eq!(point.candidates[0].predicted_ns, Some(100.0));
+    let why = |name: &str| {
+        let mut all = point.left_out.iter();
+        &all.find(|one| one.algorithm == name).unwrap().why[..]
+    };
+    assert_eq!(why("messages"), "it is the built-in choice here");
+    assert_eq!(why("rabenseifner"), "it does the same as doubling here");
+    assert_eq!(
+        why("owners"),
+        "predicted to take 1.30 times as long as the best"
+    );
+    assert_eq!(
+        why("ring"),
+        "predicted to take 10.00 times as long as the best"
+    );
+}
+
+/// An allreduce that is slower than its parts, where only `trees` are not; a reduction that is slower at 512 bytes
+/// than at 4 KiB; a barrier that is slower than an allreduce.
+fn unsound(operation: Operation, bytes: usize, name: &str) -> Option<f64> {
+    Some(match (operation, name) {
+        (Operation::Barrier, "dissemination:2" | "balanced") => 4000.0,
+        (Operation::Barrier, "dissemination") => 150.0,
+        (Operation::Barrier, _) => 4100.0,
+        (Operation::Allreduce, "trees") => 250.0 + bytes as f64,
+        (Operation::Allreduce, _) => 1000.0 + bytes as f64,
+        (Operation::Reduce, "whole") => 100.0 + bytes as f64 / 100.0,
+        (Operation::Reduce, "built-in") if bytes == 512 => 4000.0,
+        (Operation::Reduce, _) => 100.0 + bytes as f64 / 100.0,
+        _ => 100.0 + bytes as f64 / 100.0,
+    })
+}
+
+#[test]
+fn violated_guidelines_are_mended_and_reported() {
+    let wish = Wish {
+        operations: vec![
+            Operation::Barrier,
+            Operation::Broadcast,
+            Operation::Reduce,
+            Operation::Allreduce,
+        ],
+        sizes: vec![8, 64],
+        most: 1,
+        ..Wish::default()
+    };
+    // A model that leaves out what would be better.
+    struct Wrong;
+    impl Predict for Wrong {
+        fn predict(&self, _: Operation, algorithm: &str, _: &Plans, _: usize) -> Option<f64> {
+            Some(if algorithm == "messages" { 1.0 } else { 100.0 })
+        }
+        fn usual(&self, operation: Operation, _: &Plans, _: usize) -> Option<&'static str> {
+            (operation != Operation::Barrier).then_some("messages")
+        }
+    }
+    let mut racer = Synthetic::new(unsound);
+    let outcome = run(&mut racer, &wish, &Wrong);
+    let mut mended: Vec<(&str, usize, Option<&str>)> = outcome
+        .findings
+        .iter()
+        .map(|f| (f.operation, f.bytes, f.mended_by.as_deref()))
+        .collect();
+    // That the barrier is slow shows when the allreduce is mended.
+    mended.sort_unstable();
+    assert_eq!(
+        mended,
+        [
+            ("allreduce", 8, Some("trees")),
+            ("allreduce", 64, Some("trees")),
+            ("barrier", 0, Some("dissemination")),
+        ],
+        "{:#?}",
+        outcome.findings
+    );
+    assert_eq!(
+        ranges(&outcome, Operation::Allreduce),
+        [(None, Some("trees"))]
+    );
+    assert_eq!(
+        ranges(&outcome, Operation::Barrier),
+        [(None, Some("dissemination"))]
+    );
+    let point = &tuned(&outcome, Operation::Allreduce).points[0];
+    let mended = point.mended.as_deref().unwrap();
+    assert!(
+        mended.contains("built-in was slower than reduce and broadcast"),
+        "{mended}"
+    );
+    assert_eq!(point.winner().name, "trees");
+}
+
+#[test]
+fn guidelines_that_cannot_be_mended_are_reported() {
+    fn slow(operation: Operation, bytes: usize, _: &str) -> Option<f64> {
+        let base = 100.0 + bytes as f64 / 100.0;
+        Some(if operation == Operation::Reduce && bytes == 512 {
+            4000.0
+        } else {
+            base
+        })
+    }
+    let wish = Wish {
+        operations: vec![Operation::Reduce],
+        ..Wish::default()
+    };
+    let outcome = run(&mut Synthetic::new(slow), &wish, &Unknown);
+    assert_eq!(outcome.findings.len(), 1);
+    let finding = &outcome.findings[0];
+    assert_eq!(
+        (finding.operation, finding.bytes, &finding.mended_by),
+        ("reduce", 512, &None)
+    );
+    assert_eq!(finding.bound, "reduce of 4096 bytes");
+    assert!(
+        finding.said.contains("no other algorithm"),
+        "{}",
+        finding.said
+    );
+}
+
+#[test]
+fn races_with_clear_losers_are_short() {
+    fn clear(_: Operation, bytes: usize, name: &str) -> Option<f64> {
+        let base = 100.0 + bytes as f64;
+        Some(if name == "built-in" { base } else { base * 3.0 })
+    }
+    let wish = Wish {
+        operations: vec![Operation::Allgather, Operation::Scatter],
+        ..Wish::default()
+    };
+    let mut racer = Synthetic::new(clear);
+    run(&mut racer, &wish, &Unknown);
+    let sized = racer
+        .log
+        .iter()
+        .filter(|(o, ..)| wish.operations.contains(o));
+    for (operation, bytes, names, rounds) in sized {
+        assert!(
+            *rounds <= 30,
+            "{operation} {bytes} {names:?}: {rounds} rounds"
+        );
+    }
+}
