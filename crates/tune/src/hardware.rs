@@ -63,8 +63,9 @@ impl<'a> Hardware<'a> {
 
     fn options(&self, contender: &Contender) -> Options {
         let usual = Policy::for_team(self.seats.len(), self.usable);
+        let own = contender.form.policy.or(self.options.policy);
         Options {
-            policy: Some(contender.form.policy.unwrap_or(usual)),
+            policy: Some(own.unwrap_or(usual)),
             algorithms: contender.form.algorithms,
             ..self.options.clone()
         }

@@ -3,6 +3,7 @@
 //! How it works is in `corecast_tune` and in docs/tuning.md; here is what the user asks for and gets to see.
 
 mod dry;
+mod keep;
 mod menu;
 mod report;
 
@@ -304,11 +305,7 @@ fn tuned(course: Course, wish: &Wish, args: &TuneArgs) -> Result<Tuning> {
         saved: None,
     };
     if !args.no_save {
-        tuning.saved = Some(save(&tuning).context("profile")?);
+        tuning.saved = Some(keep::keep(&tuning).context("profile")?);
     }
     Ok(tuning)
-}
-
-fn save(_: &Tuning) -> Result<String> {
-    Ok(String::new())
 }
