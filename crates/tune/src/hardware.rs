@@ -118,6 +118,7 @@ impl<'a> Hardware<'a> {
             // The judge says when it is enough.
             precision: 0.0,
             budget: limit,
+            ..Settings::default()
         }
     }
 }
