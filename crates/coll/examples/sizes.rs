@@ -33,7 +33,7 @@ macro_rules! choices {
             .iter()
             .map(|&one| {
                 let mut algorithms = Algorithms::default();
-                algorithms.$collective = Some(one);
+                algorithms.$collective = Some(one).into();
                 (one.name(), algorithms)
             })
             .collect()

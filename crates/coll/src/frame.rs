@@ -589,6 +589,7 @@ fn tables(
             broadcast,
             fan_out: lines.0,
             all_lines: lines.1,
+            posts: layout.posts,
             reduce,
             ordered,
             mesh,

@@ -22,6 +22,8 @@ pub(crate) struct Tables {
     pub(crate) fan_out: Option<GroupRoute>,
     /// A line of each rank for all others, if there are such.
     pub(crate) all_lines: Option<AllLines>,
+    /// Whether broadcasts go there by Corecast's own choice.
+    pub(crate) posts: bool,
     pub(crate) reduce: Route,
     /// Keeps the order of ranks, and sets the brackets in the same way for every plan.
     pub(crate) ordered: Route,
@@ -49,6 +51,18 @@ impl Tables {
     }
 }
 
+/// What the choice of an algorithm depends on beside lengths.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Traits {
+    pub(crate) ranks: usize,
+    /// Whether all pairs of ranks have links.
+    pub(crate) mesh: bool,
+    /// Bytes that fit one message.
+    pub(crate) message_bytes: usize,
+    /// Whether the order of ranks counts.
+    pub(crate) keeps_order: bool,
+}
+
 /// One operation at a time.
 #[derive(Debug)]
 pub(crate) struct Lane {
@@ -60,8 +74,20 @@ pub(crate) struct Lane {
     pub(crate) message_bytes: usize,
     /// And one post for all other ranks; 0 if there is no line for them.
     pub(crate) post_bytes: usize,
-    /// Lengths of broadcasts that go in such posts unless another way was asked for.
+    /// Lengths of broadcasts that go in such posts without a look at what was asked for.
     pub(crate) posted: Range<usize>,
+    /// And those that do where nothing was.
+    pub(crate) unasked_posted: Range<usize>,
+    pub(crate) short: Short,
+}
+
+/// Lengths from which on, in bytes, an operation has to look which way it takes: shorter data are one
+/// message, and nothing was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Short {
+    pub(crate) broadcast: usize,
+    pub(crate) reduce: usize,
+    pub(crate) allreduce: usize,
 }
 
 /// Largest alignment of an element.
@@ -95,21 +121,44 @@ impl Lane {
         let message_bytes = longest.min().unwrap_or(ALIGN_MAX) / ALIGN_MAX * ALIGN_MAX;
         let lines = tables.all_lines.as_ref();
         let post_bytes = lines.map_or(0, |lines| fabric.post_bytes_max(lines.own()));
-        let (post_bytes, posted) = match post_bytes {
+        let asked = &tables.asked;
+        let (post_bytes, unasked_posted) = match post_bytes {
             0..LINE_BYTES => (post_bytes, 0..0),
-            _ if tables.asked.broadcast.is_some() => (whole_lines(post_bytes), 0..0),
             _ => (
                 whole_lines(post_bytes),
-                broadcast::posted(fabric.size(), fabric.lends_copies(), message_bytes),
+                match tables.posts {
+                    true => broadcast::posted(fabric.size(), fabric.lends_copies(), message_bytes),
+                    false => 0..0,
+                },
             ),
+        };
+        let posted = unasked_posted.start..unasked_posted.end.min(asked.broadcast.free());
+        let short = |free: usize| free.min(message_bytes + 1);
+        let short = Short {
+            broadcast: short(asked.broadcast.free()),
+            reduce: short(asked.reduce.free()),
+            allreduce: short(asked.allreduce.free()),
         };
         Self {
             post_bytes,
             posted,
+            unasked_posted,
+            short,
             fabric,
             tables,
             scratch: vec![0; (SCRATCH_BYTES + 2 * message_bytes) / ALIGN_MAX],
             message_bytes,
+        }
+    }
+
+    /// What the choice of an algorithm depends on.
+    #[inline(always)]
+    pub(crate) fn traits(&self, keeps_order: bool) -> Traits {
+        Traits {
+            ranks: self.fabric.size(),
+            mesh: self.tables.mesh,
+            message_bytes: self.message_bytes,
+            keeps_order,
         }
     }
 

@@ -21,6 +21,18 @@ pub(crate) struct Layout {
     pub(crate) fan_outs: Option<Vec<GroupRoute>>,
     /// A line of each rank for all others.
     pub(crate) all_lines: Option<Vec<AllLines>>,
+    /// Whether broadcasts go there by Corecast's own choice.
+    pub(crate) posts: bool,
+}
+
+/// Whether each of `n` ranks can have a line for all others.
+pub(crate) fn may_have_lines(n: usize) -> bool {
+    n <= ALL_LINES_RANKS_MAX
+}
+
+/// Whether broadcasts of such ranks go there by Corecast's own choice, at some lengths.
+pub(crate) fn has_posts(n: usize, crowded: bool) -> bool {
+    n == 2 || crowded
 }
 
 impl Layout {
@@ -37,16 +49,18 @@ impl Layout {
         let fan_outs = plans
             .broadcast_groups()
             .map(|plan| GroupRoute::fan_out(plan, &mut groups));
-        let wanted = match asked.broadcast {
-            None => n == 2 || crowded,
-            asked => asked == Some(broadcast::Algorithm::Line),
-        };
-        let all_lines = (wanted && n <= ALL_LINES_RANKS_MAX).then(|| AllLines::all(n, &mut groups));
+        let posts = has_posts(n, crowded);
+        let wanted = asked.broadcast.ranges().any(|(_, choice)| match choice {
+            None => posts,
+            choice => choice == Some(broadcast::Algorithm::Line),
+        });
+        let all_lines = (wanted && may_have_lines(n)).then(|| AllLines::all(n, &mut groups));
         Self {
             groups,
             barriers,
             fan_outs,
             all_lines,
+            posts,
         }
     }
 }

@@ -63,7 +63,7 @@ pub mod scatter;
 mod team;
 pub mod transfer;
 
-pub use algorithms::Algorithms;
+pub use algorithms::{Algorithms, ByLength, ByLengthError, RANGES_MAX};
 pub use bytemuck::Pod;
 pub use combine::Combine;
 pub use failure::{Did, Failure, Loss, Site};

@@ -46,7 +46,7 @@ macro_rules! choices {
             .chain($collective::Algorithm::ALL.iter().copied().map(Some))
             .map(|choice| {
                 let mut algorithms = Algorithms::default();
-                algorithms.$collective = choice;
+                algorithms.$collective = choice.into();
                 algorithms
             })
     };

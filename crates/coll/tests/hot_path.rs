@@ -82,7 +82,7 @@ fn shared_lines_do_not_allocate() {
     for &choice in barrier::Algorithm::ALL {
         let mut algorithms = Algorithms::default();
         algorithms.barrier = Some(choice);
-        algorithms.broadcast = Some(broadcast::Algorithm::Line);
+        algorithms.broadcast = broadcast::Algorithm::Line.into();
         assert_eq!(counted(4, "smelt", algorithms), [0; 4], "{choice}");
     }
 }

@@ -114,7 +114,7 @@ fn random_groups_make_barriers_and_broadcasts() {
             let plans = grouped_plans(n, &mut rng);
             let mut options = Options::default();
             if round % 2 == 1 {
-                options.algorithms.broadcast = Some(broadcast::Algorithm::Groups);
+                options.algorithms.broadcast = broadcast::Algorithm::Groups.into();
             }
             let team = Team::with_options(plans.clone(), &options).unwrap();
             check_barriers(&team, 40, round % 3 == 0);
@@ -148,7 +148,7 @@ fn lines_work_behind_a_segment() {
         let counts: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
         let mut options = Options::default();
         if round >= 3 {
-            options.algorithms.broadcast = Some(broadcast::Algorithm::Groups);
+            options.algorithms.broadcast = broadcast::Algorithm::Groups.into();
         }
         std::thread::scope(|scope| {
             for rank in 0..n {
@@ -174,7 +174,7 @@ fn lines_work_behind_a_segment() {
 #[test]
 fn a_root_that_runs_ahead_is_held_back_not_lost() {
     let mut options = Options::default();
-    options.algorithms.broadcast = Some(broadcast::Algorithm::Line);
+    options.algorithms.broadcast = broadcast::Algorithm::Line.into();
     let team = Team::with_options(plans(4, "smelt"), &options).unwrap();
     team.run(|member| {
         for round in 0..2000u64 {
@@ -195,7 +195,7 @@ fn operations_in_flight_have_lines_of_their_own() {
     let mut rng = fastrand::Rng::with_seed(3);
     for choice in [None, Some(broadcast::Algorithm::Line)] {
         let mut options = Options::default();
-        options.algorithms.broadcast = choice;
+        options.algorithms.broadcast = choice.into();
         let team = Team::with_options(grouped_plans(5, &mut rng), &options).unwrap();
         team.run(|member| {
             for round in 0..60u64 {
@@ -258,7 +258,7 @@ fn teams() -> impl Iterator<Item = (String, Plans, Options)> {
         .map(|choice| {
             let plans = plans(4, "smelt").with_packages(packages(4, 2)).unwrap();
             let mut options = asking(choice);
-            options.algorithms.broadcast = Some(broadcast::Algorithm::Line);
+            options.algorithms.broadcast = broadcast::Algorithm::Line.into();
             (choice.to_string(), plans, options)
         })
         .into_iter()

@@ -61,7 +61,7 @@ fn part() {
     let (choice, name) = part.split_once(' ').unwrap();
     let mut options = Options::default();
     options.algorithms.barrier = Some(choice.parse().unwrap());
-    options.algorithms.broadcast = Some(broadcast::Algorithm::Line);
+    options.algorithms.broadcast = broadcast::Algorithm::Line.into();
     let plans = || {
         let machine = corecast_model::synthetic(&format!("core:{RANKS}")).unwrap();
         Plans::of_pattern(machine.costs(), Pattern::Binomial, None)?.with_packages(vec![0, 0, 1, 1])

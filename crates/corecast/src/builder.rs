@@ -12,6 +12,7 @@ use std::time::Duration;
 use corecast_coll::{Algorithms, BarrierPlan, Options, Plans};
 use corecast_machine::{CpuList, Discovery};
 use corecast_model::MachineFile;
+use corecast_model::profile::{Mode, Start};
 use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Tree};
 use corecast_wire::Policy;
 use corecast_wire::queue::Backend;
@@ -23,6 +24,7 @@ use crate::error::Error;
 use crate::explanation::{Chosen, Explanation, RankPlace};
 use crate::homes::Homes;
 use crate::pins::{Pinning, Pins};
+use crate::rules::{self, Fit, Rules};
 use crate::seats;
 use crate::store::Store;
 use crate::team::Team;
@@ -43,7 +45,8 @@ enum Ranks {
 /// | threads | [`threads`](Self::threads) or [`cores`](Self::cores), the later call; a rank for each usable PU |
 /// | costs | [`machine`](Self::machine); what `corecast probe` has stored; the literature, by class of proximity |
 /// | plans | [`pattern`](Self::pattern); the winner of a stored race with exactly these threads; the least predicted latency |
-/// | waits | [`wait`](Self::wait) or [`policy`](Self::policy), the later call; `CORECAST_WAIT`; by ranks, usable PUs, CPU quota and what the probe found that waiting costs |
+/// | waits | [`wait`](Self::wait) or [`policy`](Self::policy), the later call; `CORECAST_WAIT`; a tuning of this team; by ranks, usable PUs, CPU quota and what the probe found that waiting costs |
+/// | algorithms, by length | [`algorithms`](Self::algorithms); `CORECAST_ALGO`; a tuning of this team; built-in choices |
 ///
 /// # Examples
 ///
@@ -68,6 +71,7 @@ pub struct Builder {
     pin: Option<bool>,
     cache_folder: Option<PathBuf>,
     waiting: Option<Waiting>,
+    start: Start,
     options: Options,
 }
 
@@ -196,14 +200,14 @@ impl Builder {
         self
     }
 
-    /// Uses these algorithms instead of those that length and links would choose. One that cannot do
-    /// what it is asked for is not used.
+    /// Uses these algorithms, by the bytes of a block, instead of those that length and links would choose.
+    /// One that cannot do what it is asked for is not used.
     ///
     /// # Examples
     ///
     /// ```
     /// let mut algorithms = corecast::Algorithms::default();
-    /// algorithms.allreduce = Some("ring".parse()?);
+    /// algorithms.ask("allreduce", &[(4096, None), (usize::MAX, Some("ring"))])?;
     /// let team = corecast::Builder::new().threads(3).algorithms(algorithms).build()?;
     /// let sums = team.run(|member| member.allreduce_value(1, |a, b| a + b));
     /// assert_eq!(sums, [Ok(3), Ok(3), Ok(3)]);
@@ -211,6 +215,13 @@ impl Builder {
     /// ```
     pub fn algorithms(mut self, algorithms: Algorithms) -> Self {
         self.options.algorithms = algorithms;
+        self
+    }
+
+    /// Takes a tuning that was raced with operations that begin so; by default all ranks at one instant. Where
+    /// only the other one is there that one is taken.
+    pub fn start(mut self, start: Start) -> Self {
+        self.start = start;
         self
     }
 
@@ -272,7 +283,19 @@ impl Builder {
             None => Races::here(&store, &here),
         };
         let pin = self.pin.unwrap_or(seats.len() <= here.usable.len());
-        let waits = Waits::of_team(seats.len(), &here, costs.waits);
+        let fit = Fit {
+            threads: &seats,
+            pinned: pin,
+            mode: match size {
+                Some(_) => Mode::Processes,
+                None => Mode::Threads,
+            },
+            start: self.start,
+        };
+        let rules = Rules::new(self.options.algorithms, rules::environment()?)?;
+        let rules = rules.with_tuning(&races, &fit, &rules::circumstances(&here));
+        let tuned = rules.tuning().and_then(|tuning| tuning.waits);
+        let waits = Waits::of_team(seats.len(), &here, costs.waits).tuned(tuned);
         let waits = match self.waiting {
             Some(waiting) => waits.wished(waiting, false),
             None => waits.by_environment()?,
@@ -280,6 +303,7 @@ impl Builder {
         let mut options = self.options;
         options.policy = Some(waits.as_policy());
         options.parallelism = Some(here.unthrottled_parallelism());
+        options.algorithms = *rules.algorithms();
         let homes = Homes::of(&here, &seats, pin);
         options.numa_nodes = homes.nodes.clone();
         Ok(Draft {
@@ -289,6 +313,7 @@ impl Builder {
             seats,
             costs,
             races,
+            rules,
             pin,
             waits,
             options,
@@ -303,6 +328,7 @@ struct Draft {
     seats: Vec<u32>,
     costs: TeamCosts,
     races: Races,
+    rules: Rules,
     wish: Wish,
     pin: bool,
     why_pinned: String,
@@ -353,8 +379,8 @@ impl Draft {
         let mut assumptions = [&self.costs.assumptions[..], &here.machine.assumptions].concat();
         if choices.is_empty() {
             assumptions.push(
-                "the process that came first, or a launcher, has chosen the plans: only it can \
-                 explain them"
+                "the process that came first, or a launcher, has chosen the plans and the algorithms: \
+                 only it can explain them"
                     .to_owned(),
             );
         }
@@ -367,6 +393,11 @@ impl Draft {
             operations: choices.iter().map(chosen).collect(),
             costs: self.costs.source.clone(),
             races: self.races.source().to_owned(),
+            tuning: self.rules.source().to_owned(),
+            algorithms: match choices.is_empty() {
+                true => Vec::new(),
+                false => self.rules.sentences(),
+            },
             memory: self.homes.reason,
             pinning: self.why_pinned,
             assumptions,

@@ -17,11 +17,13 @@ use std::fmt;
 use std::time::Duration;
 
 use corecast_machine::Discovery;
+use corecast_model::profile::{Circumstances, Tuning};
 use corecast_model::{CostModel, Profile, ProfileEntry, Unit};
 use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Shape, Tree, plan};
 use serde::Serialize;
 
 use crate::costs;
+use crate::rules::{self, Fit};
 use crate::store::{Store, Stored};
 use drafts::Drafts;
 
@@ -88,6 +90,20 @@ impl Races {
     /// Where they come from, or why there are none.
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// The tuning of a team that fits it now, or why there is none.
+    pub(crate) fn tuning(&self, fit: &Fit<'_>, now: &Circumstances) -> Result<&Tuning, String> {
+        match &self.profile {
+            Some(profile) => rules::fitting(&profile.tunings, fit, now),
+            None => Err(self.source.trim_start_matches("none: ").to_owned()),
+        }
+    }
+
+    /// The file that they were read from, without what it says about itself.
+    pub(crate) fn file(&self) -> &str {
+        let end = self.source.rfind(", raced ");
+        end.map_or(&self.source, |end| &self.source[..end])
     }
 
     fn find(&self, operation: Operation, threads: &[u32]) -> Option<&ProfileEntry> {

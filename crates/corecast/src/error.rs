@@ -1,7 +1,8 @@
 //! Why a team cannot be built.
 
+use corecast_coll::algorithms::TextError;
 use corecast_coll::process::EnterError;
-use corecast_coll::{PlansError, TeamError};
+use corecast_coll::{ByLengthError, PlansError, TeamError};
 use corecast_machine::{CpuList, CpuListError};
 use corecast_model::CostError;
 use corecast_plan::PlanError;
@@ -61,6 +62,24 @@ pub enum Error {
         ranks: usize,
         /// A PU without costs.
         pu: u32,
+    },
+    /// A variable of the environment that cannot be read.
+    #[error("{variable}={value:?}: {reason}")]
+    Environment {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+        /// What is wrong, and what there is.
+        reason: TextError,
+    },
+    /// Program and environment together ask for too much.
+    #[error("CORECAST_ALGO and the program together ask for too much of {operation}: {error}")]
+    Ranges {
+        /// The operation.
+        operation: &'static str,
+        /// What is wrong.
+        error: ByLengthError,
     },
     /// The planner refused the pattern or the root.
     #[error(transparent)]

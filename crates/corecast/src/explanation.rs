@@ -32,6 +32,11 @@ pub struct Explanation {
     pub costs: CostSource,
     /// Where the races come from, or why there are none.
     pub races: String,
+    /// Where algorithms by length come from, or why nothing was tuned.
+    pub tuning: String,
+    /// What is asked for by length and who asks, a sentence each; none where another process has chosen, or
+    /// where all choices are built in.
+    pub algorithms: Vec<String>,
     /// Why lines are placed as they are.
     pub memory: String,
     /// Why the team pins, or does not.
@@ -162,8 +167,13 @@ impl Explanation {
             CostSource::Measured { .. } => "measured",
             CostSource::BuiltIn { .. } => "built in",
         };
+        let algorithms: String = self
+            .algorithms
+            .iter()
+            .map(|one| format!("{one}; "))
+            .collect();
         format!(
-            "{}; {operations}; costs {costs}; waits {}; {}",
+            "{}; {operations}; {algorithms}costs {costs}; waits {}; {}",
             self.team(),
             self.waits.policy,
             self.pinning
@@ -218,6 +228,10 @@ impl Explanation {
         }
         writeln!(f, "costs:    {}", self.costs)?;
         writeln!(f, "races:    {}", self.races)?;
+        writeln!(f, "tuning:   {}", self.tuning)?;
+        for sentence in &self.algorithms {
+            writeln!(f, "          {sentence}")?;
+        }
         writeln!(f, "waits:    {}", self.waits)?;
         writeln!(f, "fence:    {}", self.fence)?;
         writeln!(f, "pinning:  {}", self.pinning)?;

@@ -24,9 +24,10 @@
 //! | be a team of processes | [`Builder::enter`]; under a launcher [`Builder::inherited`] |
 //! | have the same bits every time | [`Builder::deterministic`] |
 //! | bring own threads | [`Team::join`], [`Team::pin_here`] |
+//! | ask for algorithms by length | [`Builder::algorithms`], `CORECAST_ALGO` |
 //! | see the decision | [`Team::explain`], `CORECAST_DEBUG=INFO`, `corecast explain` |
 //! | two threads, no team | [`queue`] |
-//! | share the decision | [`choose`], [`costs`], [`store`] |
+//! | share the decision | [`choose`], [`rules`], [`costs`], [`store`] |
 //!
 //! **Architecture invariant:** teams and the `corecast` command choose by the one function
 //! [`choose::choose`], so what `corecast explain` says is what runs.
@@ -40,6 +41,7 @@ mod error;
 mod explanation;
 mod homes;
 mod pins;
+pub mod rules;
 mod seats;
 pub mod store;
 mod team;
@@ -56,10 +58,11 @@ pub use waiting::{WAIT, Waiting, WaitingError};
 pub use waits::{Waits, fence};
 
 pub use bytemuck;
+pub use corecast_coll::algorithms;
 pub use corecast_coll::operator::{self, Operator, Ordered};
 pub use corecast_coll::{
-    Algorithms, Await, Did, Failure, JoinError, Loss, Member, Overlap, OverlapError, Parts, Plans,
-    Pod, Request, Site, Synchrony,
+    Algorithms, Await, ByLength, ByLengthError, Did, Failure, JoinError, Loss, Member, Overlap,
+    OverlapError, Parts, Plans, Pod, Request, Site, Synchrony,
 };
 pub use corecast_machine as machine;
 pub use corecast_model as model;

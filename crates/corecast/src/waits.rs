@@ -3,6 +3,7 @@
 use std::fmt;
 
 use corecast_machine::Discovery;
+use corecast_model::profile::TunedWaits;
 use corecast_wire::{FenceKind, Policy, WaitCosts, fence_kind};
 use serde::Serialize;
 
@@ -11,7 +12,7 @@ use crate::waiting::{self, WAIT, Waiting, WaitingError};
 /// How members wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waits {
-    /// `balanced`, `crowded`, `spin`, `park`, `budget` or `own`.
+    /// `balanced`, `crowded`, `spin`, `park`, `budget`, `tuned` or `own`.
     pub policy: &'static str,
     /// Nanoseconds of polling.
     pub spin_ns: u32,
@@ -102,6 +103,19 @@ impl Waits {
             yield_ns: self.yield_ns,
             park: self.park,
         }
+    }
+
+    /// The same team as it was tuned, if it was.
+    pub(crate) fn tuned(self, tuned: Option<TunedWaits>) -> Self {
+        let Some(tuned) = tuned else {
+            return self;
+        };
+        let policy = Policy {
+            spin_ns: tuned.spin_ns,
+            yield_ns: tuned.yield_ns,
+            park: tuned.park,
+        };
+        Self::new("tuned", policy, "tuned for this team".to_owned())
     }
 
     fn new(

@@ -72,6 +72,9 @@ pub struct Discovery {
     pub core_kinds: Vec<CoreKind>,
     /// The hypervisor's name, `"unknown"` where only its presence shows.
     pub hypervisor: Option<String>,
+    /// The revision of the processors' microcode, as the kernel writes it; of several all. `None` where it
+    /// does not tell.
+    pub microcode: Option<String>,
 }
 
 impl Discovery {
@@ -239,6 +242,7 @@ pub fn discover_at(root: &Path, options: &Options) -> Discovery {
         clusters: topology.clusters,
         core_kinds,
         hypervisor,
+        microcode: processor::microcode(files),
     }
 }
 

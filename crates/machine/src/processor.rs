@@ -110,6 +110,18 @@ pub(crate) fn listed(files: &Files) -> CpuList {
     fields(&text).filter_map(number).collect()
 }
 
+/// The revision of the microcode from `/proc/cpuinfo`, each one once, joined by ` + `.
+pub(crate) fn microcode(files: &Files) -> Option<String> {
+    let text = files.text("/proc/cpuinfo")?;
+    let mut revisions: Vec<String> = Vec::new();
+    for (key, value) in fields(&text) {
+        if key == "microcode" && !value.is_empty() {
+            push_new(&mut revisions, value.to_owned());
+        }
+    }
+    (!revisions.is_empty()).then(|| revisions.join(" + "))
+}
+
 /// The hypervisor's name, `"unknown"` where only its presence shows, `None` where nothing shows.
 pub(crate) fn hypervisor(files: &Files) -> Option<String> {
     let by_file = files.text("/sys/hypervisor/type");

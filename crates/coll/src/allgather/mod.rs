@@ -10,7 +10,7 @@ pub use ring::ring;
 
 use crate::algorithms::named;
 use crate::failure::Failure;
-use crate::lane::Lane;
+use crate::lane::{Lane, Traits};
 use crate::parts::equal;
 use crate::transfer::Way;
 use crate::{broadcast, gather};
@@ -41,7 +41,7 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let len = send.len();
     let part = equal(len);
-    match choose(lane, len) {
+    match choose(lane.tables.asked.allgather.at(len), lane.traits(false), len) {
         Algorithm::Trees => {
             let root = lane.tables.broadcast.root();
             gather::run(lane, root, send, recv, grain)?;
@@ -61,16 +61,15 @@ pub(crate) fn run(
 
 /// Where all ranks are linked, [`direct`]; else [`bruck`] where all fits a message, and [`ring`].
 #[inline]
-fn choose(lane: &Lane, len: usize) -> Algorithm {
-    let tables = &lane.tables;
-    match tables.asked.allgather {
-        Some(Algorithm::Direct) if !tables.mesh => {}
+pub(crate) fn choose(asked: Option<Algorithm>, traits: Traits, len: usize) -> Algorithm {
+    match asked {
+        Some(Algorithm::Direct) if !traits.mesh => {}
         Some(asked) => return asked,
         None => {}
     }
-    match tables.mesh {
+    match traits.mesh {
         true => Algorithm::Direct,
-        false if len <= lane.message_bytes => Algorithm::Bruck,
+        false if len <= traits.message_bytes => Algorithm::Bruck,
         false => Algorithm::Ring,
     }
 }
@@ -83,7 +82,7 @@ pub(crate) fn run_parts(
     part: impl Fn(usize) -> Range<usize> + Copy,
     grain: usize,
 ) -> Result<(), Failure> {
-    match lane.tables.asked.allgather {
+    match lane.tables.asked.allgather.everywhere() {
         Some(Algorithm::Ring) => {}
         _ if lane.tables.mesh => return run_direct(lane, send, recv, part, grain),
         _ => {}

@@ -19,7 +19,7 @@ use crate::brackets::Brackets;
 use crate::combine::Combine;
 use crate::failure::Failure;
 use crate::fragments::Fragments;
-use crate::lane::Lane;
+use crate::lane::{Lane, Traits};
 use crate::reduce_scatter::PIECE_BYTES;
 use crate::transfer::Way;
 use crate::{broadcast, reduce};
@@ -46,7 +46,7 @@ named! {
 
 #[inline(always)]
 pub(crate) fn run(lane: &mut Lane, data: &mut [u8], combine: &impl Combine) -> Result<(), Failure> {
-    if data.len() <= lane.message_bytes && lane.tables.asked.allreduce.is_none() {
+    if data.len() < lane.short.allreduce {
         return run_message(lane, data, combine);
     }
     run_long(lane, data, combine)
@@ -71,7 +71,9 @@ fn run_message(lane: &mut Lane, data: &mut [u8], combine: &impl Combine) -> Resu
 #[inline(never)]
 fn run_long(lane: &mut Lane, data: &mut [u8], combine: &impl Combine) -> Result<(), Failure> {
     let (len, grain) = (data.len(), combine.grain());
-    match choose(lane, len, combine) {
+    let asked = lane.tables.asked.allreduce.at(len);
+    let traits = lane.traits(lane.tables.keeps_order(combine));
+    match choose(asked, traits, len, grain) {
         Algorithm::Messages => {
             for part in lane.messages(len, grain) {
                 run_message(lane, &mut data[part], combine)?;
@@ -98,20 +100,23 @@ const SWAP_BYTES_MAX: usize = 2 * 1024;
 const TREES_BYTES_MAX: usize = 16 * 1024;
 
 /// What was asked for, where it can do this, else by length.
-fn choose(lane: &Lane, len: usize, combine: &impl Combine) -> Algorithm {
-    let tables = &lane.tables;
-    let n = lane.fabric.size();
-    let keeps_order = tables.keeps_order(combine);
-    let (mesh, even) = (tables.mesh, n.is_power_of_two());
-    match tables.asked.allreduce {
-        Some(Algorithm::Messages) if combine.grain() <= lane.message_bytes => Algorithm::Messages,
+pub(crate) fn choose(
+    asked: Option<Algorithm>,
+    traits: Traits,
+    len: usize,
+    grain: usize,
+) -> Algorithm {
+    let (n, mesh, even) = (traits.ranks, traits.mesh, traits.ranks.is_power_of_two());
+    match asked {
+        Some(Algorithm::Messages) if grain <= traits.message_bytes => Algorithm::Messages,
         Some(Algorithm::Trees) => Algorithm::Trees,
         Some(Algorithm::Doubling) if mesh || even => Algorithm::Doubling,
         Some(Algorithm::Rabenseifner) if even => Algorithm::Rabenseifner,
-        Some(Algorithm::Ring) if !keeps_order => Algorithm::Ring,
+        Some(Algorithm::Ring) if !traits.keeps_order => Algorithm::Ring,
         Some(Algorithm::Owners) if mesh => Algorithm::Owners,
+        _ if len <= traits.message_bytes => Algorithm::Messages,
         // Two messages are faster than a loan: 0.8 times as long at 512 bytes, 1.25 with three.
-        _ if n == 2 && len <= 2 * lane.message_bytes && combine.grain() <= lane.message_bytes => {
+        _ if n == 2 && len <= 2 * traits.message_bytes && grain <= traits.message_bytes => {
             Algorithm::Messages
         }
         _ if n == 2 && len <= SWAP_BYTES_MAX => Algorithm::Doubling,

@@ -36,7 +36,7 @@ pub(crate) fn run(
     grain: usize,
 ) -> Result<(), Failure> {
     let part = equal(len);
-    if lane.tables.mesh && lane.tables.asked.alltoall != Some(Algorithm::Bruck) {
+    if lane.tables.mesh && lane.tables.asked.alltoall.at(len) != Some(Algorithm::Bruck) {
         return run_direct(lane, send, part, recv, part, grain);
     }
     run_bruck(lane, send, part, recv, part, len)

@@ -61,7 +61,7 @@ pub(crate) fn run(
         return run_posts(lane, root, data);
     }
     // Looked at first, because short ones are in a hurry.
-    if data.len() <= lane.message_bytes && lane.tables.asked.broadcast.is_none() {
+    if data.len() < lane.short.broadcast {
         return run_short(lane, root, data);
     }
     run_long(lane, root, data, grain)
@@ -119,10 +119,17 @@ fn run_messages(lane: &mut Lane, root: usize, data: &mut [u8]) -> Result<(), Fai
 }
 
 /// By lines that groups share, if that was asked for and there are such.
-fn run_lines(lane: &mut Lane, root: usize, data: &mut [u8]) -> Option<Result<(), Failure>> {
-    match lane.tables.asked.broadcast? {
-        Algorithm::Line if lane.post_bytes > 0 => Some(run_posts(lane, root, data)),
-        Algorithm::Groups if root == lane.tables.broadcast.root() => {
+fn run_lines(
+    lane: &mut Lane,
+    root: usize,
+    data: &mut [u8],
+    asked: Option<Algorithm>,
+) -> Option<Result<(), Failure>> {
+    match asked {
+        // That of Corecast, behind a range for which another way was asked.
+        None if lane.unasked_posted.contains(&data.len()) => Some(run_posts(lane, root, data)),
+        Some(Algorithm::Line) if lane.post_bytes > 0 => Some(run_posts(lane, root, data)),
+        Some(Algorithm::Groups) if root == lane.tables.broadcast.root() => {
             let (fabric, way) = (&mut lane.fabric, lane.tables.fan_out.as_ref()?);
             let mut parts = Fragments::Fixed(NOTICE_PAYLOAD_BYTES).of(data.len(), 1);
             Some(parts.try_for_each(|part| groups(fabric, way, &mut data[part])))
@@ -133,10 +140,10 @@ fn run_lines(lane: &mut Lane, root: usize, data: &mut [u8]) -> Option<Result<(),
 
 #[inline(never)]
 fn run_long(lane: &mut Lane, root: usize, data: &mut [u8], grain: usize) -> Result<(), Failure> {
-    if let Some(ended) = run_lines(lane, root, data) {
+    let asked = lane.tables.asked.broadcast.at(data.len());
+    if let Some(ended) = run_lines(lane, root, data, asked) {
         return ended;
     }
-    let asked = lane.tables.asked.broadcast;
     let asked = asked.filter(|asked| !matches!(asked, Algorithm::Line | Algorithm::Groups));
     if asked.is_none() && data.len() <= lane.message_bytes {
         return run_short(lane, root, data);

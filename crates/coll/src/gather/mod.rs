@@ -42,7 +42,7 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let len = send.len();
     let part = equal(len);
-    match lane.tables.asked.gather {
+    match lane.tables.asked.gather.at(len) {
         Some(Algorithm::Binomial) => {}
         asked if lane.tables.mesh => return run_direct(lane, root, send, recv, part, grain, asked),
         _ => {}
@@ -62,7 +62,7 @@ pub(crate) fn run_parts(
     grain: usize,
 ) -> Result<(), Failure> {
     if lane.tables.mesh {
-        let asked = lane.tables.asked.gather;
+        let asked = lane.tables.asked.gather.everywhere();
         return run_direct(lane, root, send, recv, part, grain, asked);
     }
     let lens = announce(lane, root, part, send.len())?;

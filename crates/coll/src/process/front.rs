@@ -1,19 +1,19 @@
-//! The front of a team's segment: what it is, who has come, and its plans.
+//! The front of a team's segment: what it is, who has come, its algorithms and its plans.
 //!
 //! ```text
-//! line 0          magic, version, size, options, bytes of the plans
+//! line 0          magic, version, size, options, how many words the plans take
 //! lines 1 …       for each rank eight words: who it is
-//! lines …         the plans, in words
+//! lines …         the algorithms that were asked for and the plans, in words
 //! ```
 
 use super::VERSION;
+use crate::algorithms::Algorithms;
 use crate::plans::{BarrierPlan, Plans};
 use crate::team::Options;
 use corecast_plan::groups::Grouped;
 use corecast_plan::{Rounds, Tree};
 use corecast_wire::queue::Backend;
 use corecast_wire::{FenceKind, LineSlice, Segment, SegmentError, WORDS, Words};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,11 +30,11 @@ mod word {
     pub(super) const BACKEND: usize = 5;
     pub(super) const FENCE: usize = 6;
     pub(super) const DETERMINISTIC: usize = 7;
-    pub(super) const ALGORITHMS: usize = 8;
-    pub(super) const PLANS: usize = 9;
-    pub(super) const PATIENCE: usize = 10;
-    pub(super) const JOIN_LIMIT: usize = 11;
-    pub(super) const CROWDED: usize = 12;
+    /// How many words algorithms and plans take.
+    pub(super) const PLANS: usize = 8;
+    pub(super) const PATIENCE: usize = 9;
+    pub(super) const JOIN_LIMIT: usize = 10;
+    pub(super) const CROWDED: usize = 11;
     /// Written last.
     pub(super) const READY: usize = 15;
 }
@@ -90,15 +90,12 @@ pub enum FrontError {
         /// This process's.
         ours: u64,
     },
-    /// Algorithms were asked for that the founder has not asked for.
-    #[error("this process asks for other algorithms than the team's founder: ask for the same")]
-    Algorithms,
     /// The founder fences in a way that is refused here.
     #[error(
         "the team's founder orders sleep by membarrier, which is refused to this process: set CORECAST_FENCE=symmetric for all of them"
     )]
     Fence,
-    /// The plans make no sense.
+    /// The plans or the algorithms make no sense.
     #[error("the team's memory is spoilt: its plans cannot be read")]
     Spoilt,
     /// Lines.
@@ -111,13 +108,6 @@ pub enum FrontError {
 pub(super) struct Front {
     lines: LineSlice<Words>,
     size: usize,
-}
-
-fn digest(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    // 0 stands for nothing.
-    hasher.finish() | 1
 }
 
 fn nanos(time: Duration) -> u64 {
@@ -134,8 +124,8 @@ pub(super) const SIZE_MAX: usize = 1 << 20;
 
 impl Front {
     /// Bytes that come before the lines of the ranks.
-    pub(super) fn bytes(plans: &Plans) -> usize {
-        let lines = lines(plans.len(), encode(plans).len());
+    pub(super) fn bytes(plans: &Plans, algorithms: &Algorithms) -> usize {
+        let lines = lines(plans.len(), encode(plans, algorithms).len());
         (lines * size_of::<Words>()).next_multiple_of(64 * 1024)
     }
 
@@ -146,7 +136,7 @@ impl Front {
         options: &Options,
         fence: FenceKind,
     ) -> Result<(), SegmentError> {
-        let (size, plan_words) = (plans.len(), encode(plans));
+        let (size, plan_words) = (plans.len(), encode(plans, &options.algorithms));
         let lines = segment.at::<Words>(0, lines(size, plan_words.len()))?;
         let first = 1 + (fact::COUNT * size).div_ceil(WORDS);
         for (index, &value) in plan_words.iter().enumerate() {
@@ -163,10 +153,6 @@ impl Front {
             ),
             (word::FENCE, u64::from(fence == FenceKind::SharedAsymmetric)),
             (word::DETERMINISTIC, u64::from(options.deterministic)),
-            (
-                word::ALGORITHMS,
-                digest(&format!("{:?}", options.algorithms)),
-            ),
             (word::PLANS, plan_words.len() as u64),
             (
                 word::PATIENCE,
@@ -216,9 +202,6 @@ impl Front {
         let head = segment.at::<Words>(0, 1)?;
         let word = |index| head[0].get(index);
         let theirs = Self::size_in(&head[0], expected)?;
-        if word(word::ALGORITHMS) != digest(&format!("{:?}", options.algorithms)) {
-            return Err(FrontError::Algorithms);
-        }
         let fence = match word(word::FENCE) {
             1 if ours != FenceKind::SharedAsymmetric => return Err(FrontError::Fence),
             1 => FenceKind::SharedAsymmetric,
@@ -237,7 +220,7 @@ impl Front {
         let plans: Vec<u64> = (0..plan_words)
             .map(|index| all[first + index / WORDS].get(index % WORDS))
             .collect();
-        let plans = decode(&plans, size).ok_or(FrontError::Spoilt)?;
+        let (plans, algorithms) = decode(&plans, size).ok_or(FrontError::Spoilt)?;
         let slots = word(word::SLOTS) as usize;
         if !slots.is_power_of_two() || slots < 2 || slots > segment.bytes() {
             return Err(FrontError::Spoilt);
@@ -254,6 +237,7 @@ impl Front {
                 .checked_sub(1)
                 .map(Duration::from_nanos),
             join_limit: Duration::from_nanos(word(word::JOIN_LIMIT)),
+            algorithms,
             ..options.clone()
         };
         Ok((Self { lines: all, size }, plans, options, fence))
@@ -320,12 +304,12 @@ impl Front {
     }
 }
 
-/// Plans as words: for each tree its root, and for each rank its number of children and these; a
+/// Algorithms as words, see [`Algorithms::to_words`], and then the plans: for each tree its root, and for each rank its number of children and these; a
 /// barrier of rounds begins with their number. Trees with groups have the number of groups, and for
 /// each of them what a tree has of children. At the end come the groups of broadcasts and the packages,
 /// if there are such.
-fn encode(plans: &Plans) -> Vec<u64> {
-    let mut words = Vec::new();
+fn encode(plans: &Plans, algorithms: &Algorithms) -> Vec<u64> {
+    let mut words = algorithms.to_words();
     let tree = |words: &mut Vec<u64>, tree: &Tree| {
         words.push(tree.root() as u64);
         for children in tree.child_lists() {
@@ -389,10 +373,12 @@ fn groups_word(n: usize) -> usize {
     n + 2
 }
 
-/// The plans for `n` ranks behind words that another process wrote; `None` if they are none.
-fn decode(words: &[u64], n: usize) -> Option<Plans> {
+/// The plans for `n` ranks and the algorithms behind words that another process wrote; `None` if they are
+/// none.
+fn decode(words: &[u64], n: usize) -> Option<(Plans, Algorithms)> {
     let mut rest = words.iter().map(|&word| usize::try_from(word).ok());
     let mut next = || rest.next().flatten();
+    let algorithms = Algorithms::from_words(&mut next)?;
     fn lists(next: &mut impl FnMut() -> Option<usize>, n: usize) -> Option<Vec<Vec<usize>>> {
         let list = |_| {
             let count = next().filter(|&count| count <= n)?;
@@ -443,7 +429,7 @@ fn decode(words: &[u64], n: usize) -> Option<Plans> {
         let packages = (0..n).map(|_| u32::try_from(next()?).ok());
         plans = plans.with_packages(packages.collect::<Option<_>>()?).ok()?;
     }
-    Some(plans).filter(|plans| plans.len() == n)
+    (plans.len() == n).then_some((plans, algorithms))
 }
 
 #[cfg(test)]
@@ -455,6 +441,36 @@ mod tests {
         let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
         let pattern: Pattern = pattern.parse().unwrap();
         Plans::of_pattern(machine.costs(), pattern, None).unwrap()
+    }
+
+    /// Some algorithms for some lengths.
+    fn asked(rng: &mut fastrand::Rng) -> Algorithms {
+        use crate::{ByLength, allreduce, barrier, scan};
+        let mut asked = Algorithms {
+            barrier: rng.choice(barrier::Algorithm::ALL).copied(),
+            scan: rng.choice(scan::Algorithm::ALL).copied().into(),
+            ..Algorithms::default()
+        };
+        let ranges = (1..=rng.usize(0..8)).map(|limit| {
+            let choice = rng.choice(allreduce::Algorithm::ALL).copied();
+            (limit * 1000, choice.filter(|_| rng.bool()))
+        });
+        asked.allreduce = ByLength::new(&ranges.collect::<Vec<_>>(), None).unwrap();
+        asked
+    }
+
+    #[test]
+    fn algorithms_that_there_are_not_are_refused() {
+        let mut options = Options::default();
+        options.algorithms = asked(&mut fastrand::Rng::with_seed(3));
+        let plans = plans(2, "chain");
+        let words = encode(&plans, &options.algorithms);
+        // The barrier's place in its list, the number of ranges of broadcasts, the last limit, its choice.
+        for (at, value) in [(0, 8), (1, 0), (1, 9), (2, 7), (3, 10), (3, u64::MAX)] {
+            let mut spoilt = words.clone();
+            spoilt[at] = value;
+            assert_eq!(decode(&spoilt, 2), None, "word {at} is {value}");
+        }
     }
 
     #[test]
@@ -474,15 +490,17 @@ mod tests {
                     }
                     pattern => plans(n, pattern),
                 };
-                let words = encode(&plans);
-                assert_eq!(decode(&words, n), Some(plans), "{n} {pattern}");
                 let mut rng = fastrand::Rng::with_seed(n as u64);
+                let algorithms = asked(&mut rng);
+                let words = encode(&plans, &algorithms);
+                let found = decode(&words, n);
+                assert_eq!(found, Some((plans, algorithms)), "{n} {pattern}");
                 for _ in 0..300 {
                     let mut spoilt = words.clone();
                     let at = rng.usize(0..spoilt.len());
                     spoilt[at] = [rng.u64(..), rng.u64(0..10), u64::MAX][rng.usize(0..3)];
                     // Any answer but a panic; a team of another size is none.
-                    assert!(decode(&spoilt, n).is_none_or(|plans| plans.len() == n));
+                    assert!(decode(&spoilt, n).is_none_or(|(plans, _)| plans.len() == n));
                     assert_eq!(decode(&words[..at], n), None);
                 }
             }
@@ -493,7 +511,7 @@ mod tests {
     fn a_front_says_what_does_not_fit() {
         let plans = plans(3, "binomial");
         let options = Options::default();
-        let segment = Segment::new(Front::bytes(&plans), None).unwrap();
+        let segment = Segment::new(Front::bytes(&plans, &options.algorithms), None).unwrap();
         let fence = FenceKind::SharedSymmetric;
         let read = |size, options: &Options, fence| {
             Front::read(&segment, size, options, fence).map(|(front, plans, ..)| (front, plans))
@@ -514,13 +532,10 @@ mod tests {
             "the team has 3 ranks, this process expects 4: give all the same size"
         );
         let mut other = options.clone();
-        other.algorithms.broadcast = Some(crate::broadcast::Algorithm::Whole);
-        assert!(matches!(
-            read(None, &other, fence),
-            Err(FrontError::Algorithms)
-        ));
-        let (front, found) = read(Some(3), &options, fence).unwrap();
+        other.algorithms.broadcast = crate::broadcast::Algorithm::Whole.into();
+        let (front, found, theirs, _) = Front::read(&segment, Some(3), &other, fence).unwrap();
         assert_eq!(found, plans);
+        assert_eq!(theirs.algorithms, options.algorithms);
         assert!(front.owner(2).is_none());
         let facts = |pid, born, node| Facts {
             pid,

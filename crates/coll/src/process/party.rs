@@ -81,7 +81,7 @@ impl Team {
     /// have come, at the latest after `options.join_limit`.
     ///
     /// Whoever comes first makes the memory, and `plans` for all; the team has its slots, depth, back
-    /// end, limits and brackets, too. Algorithms must be asked for by all or by none.
+    /// end, limits, brackets and algorithms, too.
     ///
     /// # Errors
     ///
@@ -140,8 +140,8 @@ impl Team {
     /// [`EnterError::Team`], [`EnterError::Segment`].
     pub fn found(plans: &Plans, options: &Options) -> Result<OwnedFd, EnterError> {
         options.check(plans.len())?;
-        let bytes =
-            Front::bytes(plans) + shared_bytes(plans, options, options.is_crowded(plans.len()));
+        let bytes = Front::bytes(plans, &options.algorithms)
+            + shared_bytes(plans, options, options.is_crowded(plans.len()));
         let (segment, fd) = Segment::shared(bytes)?;
         Front::write(&segment, plans, options, shared_fence_kind())?;
         Ok(fd)
@@ -197,7 +197,7 @@ impl Part {
         let (front, plans, options, fence) = Front::read(&segment, size, options, ours)?;
         options.check(plans.len())?;
         let policy = options.policy(plans.len());
-        let from = Front::bytes(&plans);
+        let from = Front::bytes(&plans, &options.algorithms);
         let mut ranks = ranks.to_vec();
         ranks.sort_unstable();
         let memory = (Arc::clone(&segment), from, front.crowded());

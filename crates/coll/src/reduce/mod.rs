@@ -39,7 +39,7 @@ pub(crate) fn run(
     data: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), Failure> {
-    if data.len() <= lane.message_bytes && lane.tables.asked.reduce.is_none() {
+    if data.len() < lane.short.reduce {
         return run_message(lane, root, data, combine);
     }
     run_long(lane, root, data, combine)
@@ -90,13 +90,8 @@ pub(crate) fn contribute(
         "the root gets what all make together"
     );
     let grain = combine.grain();
-    let asked = lane.tables.asked.reduce;
-    let short = match asked {
-        Some(Algorithm::Messages) => grain <= lane.message_bytes,
-        Some(_) => false,
-        None => data.len() <= lane.message_bytes,
-    };
-    if short {
+    let asked = lane.tables.asked.reduce.at(data.len());
+    if in_messages(asked, lane, data.len(), grain) {
         for part in lane.messages(data.len(), grain) {
             send_up(lane, root, &data[part], combine)?;
         }
@@ -146,6 +141,15 @@ fn send_up(
     up(fabric, tables, root, sum, incoming, combine)
 }
 
+/// Whether data go in messages, as many as it takes.
+fn in_messages(asked: Option<Algorithm>, lane: &Lane, len: usize, grain: usize) -> bool {
+    match asked {
+        Some(Algorithm::Messages) => grain <= lane.message_bytes,
+        Some(_) => false,
+        None => len <= lane.message_bytes,
+    }
+}
+
 /// Whether anybody passes anything on, through scratch.
 fn flows(lane: &Lane, combine: &impl Combine) -> bool {
     lane.tables.reduce.len() > 2 || lane.tables.keeps_order(combine)
@@ -186,8 +190,8 @@ fn run_long(
     combine: &impl Combine,
 ) -> Result<(), Failure> {
     let grain = combine.grain();
-    let asked = lane.tables.asked.reduce;
-    if asked == Some(Algorithm::Messages) && grain <= lane.message_bytes {
+    let asked = lane.tables.asked.reduce.at(data.len());
+    if in_messages(asked, lane, data.len(), grain) {
         for part in lane.messages(data.len(), grain) {
             run_message(lane, root, &mut data[part], combine)?;
         }

@@ -12,7 +12,7 @@ use crate::algorithms::named;
 use crate::brackets::Brackets;
 use crate::combine::Combine;
 use crate::failure::Failure;
-use crate::lane::{Lane, SCRATCH_BYTES};
+use crate::lane::{Lane, SCRATCH_BYTES, Traits};
 use crate::reduce;
 use crate::transfer::Way;
 use corecast_wire::{Fabric, bulk};
@@ -43,7 +43,12 @@ pub(crate) fn run(
     combine: &impl Combine,
 ) -> Result<(), Failure> {
     let keeps_order = lane.tables.keeps_order(combine);
-    match choose(lane, keeps_order) {
+    let asked = &lane.tables.asked.reduce_scatter;
+    let asked = match asked.is_uniform() {
+        true => asked.everywhere(),
+        false => asked.at(send.len().div_ceil(lane.fabric.size())),
+    };
+    match choose(asked, lane.traits(keeps_order)) {
         Algorithm::Owners if keeps_order => run_ordered(lane, send, block, recv, combine),
         Algorithm::Owners => run_owners(lane, send, block, recv, combine),
         Algorithm::Ring => run_ring(lane, send, block, recv, combine),
@@ -54,14 +59,13 @@ pub(crate) fn run(
 
 /// Where all ranks are linked, [`owners`]; else [`ring`], unless the order of ranks must be kept.
 #[inline]
-fn choose(lane: &Lane, keeps_order: bool) -> Algorithm {
-    let tables = &lane.tables;
-    let n = lane.fabric.size();
-    match tables.asked.reduce_scatter {
+pub(crate) fn choose(asked: Option<Algorithm>, traits: Traits) -> Algorithm {
+    let (keeps_order, even) = (traits.keeps_order, traits.ranks.is_power_of_two());
+    match asked {
         Some(Algorithm::Ring) if !keeps_order => Algorithm::Ring,
-        Some(Algorithm::Halving) if !keeps_order && n.is_power_of_two() => Algorithm::Halving,
+        Some(Algorithm::Halving) if !keeps_order && even => Algorithm::Halving,
         Some(Algorithm::Trees) => Algorithm::Trees,
-        _ if tables.mesh => Algorithm::Owners,
+        _ if traits.mesh => Algorithm::Owners,
         _ if keeps_order => Algorithm::Trees,
         _ => Algorithm::Ring,
     }

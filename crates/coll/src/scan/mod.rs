@@ -10,9 +10,9 @@ use crate::algorithms::named;
 use crate::combine::Combine;
 use crate::failure::Failure;
 use crate::fragments::Fragments;
-use crate::lane::Lane;
+use crate::lane::{Lane, Traits};
 use crate::transfer::Way;
-use corecast_wire::{Fabric, bulk};
+use corecast_wire::bulk;
 
 named! {
     /// How a scan is done, inclusive or exclusive. Both keep the order of ranks; deterministic teams take
@@ -34,6 +34,17 @@ pub enum Upto {
     Before,
 }
 
+/// What was asked for, else by length; `keeps_order` says that brackets must be those of a loop.
+#[inline]
+pub(crate) fn choose(asked: Option<Algorithm>, traits: Traits, len: usize) -> Algorithm {
+    match asked {
+        _ if traits.keeps_order => Algorithm::Chain,
+        Some(asked) => asked,
+        None if len <= traits.message_bytes && traits.ranks > 2 => Algorithm::Doubling,
+        None => Algorithm::Chain,
+    }
+}
+
 #[inline]
 pub(crate) fn run(
     lane: &mut Lane,
@@ -43,12 +54,8 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let (len, grain) = (data.len(), combine.grain());
     let way = Way::fitting(lane.message_bytes, grain);
-    let algorithm = match lane.tables.asked.scan {
-        _ if lane.tables.deterministic => Algorithm::Chain,
-        Some(asked) => asked,
-        None if len <= lane.message_bytes && lane.fabric.size() > 2 => Algorithm::Doubling,
-        None => Algorithm::Chain,
-    };
+    let asked = lane.tables.asked.scan.at(len);
+    let algorithm = choose(asked, lane.traits(lane.tables.deterministic), len);
     let fragments = Fragments::FIXED;
     let room = fragments.bytes(len, grain).min(len);
     let (fabric, _, incoming, scratch) = lane.rooms(2 * room);

@@ -44,7 +44,7 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let len = recv.len();
     let part = equal(len);
-    match lane.tables.asked.scatter {
+    match lane.tables.asked.scatter.at(len) {
         Some(Algorithm::Binomial) => {}
         asked if lane.tables.mesh => return run_direct(lane, root, send, part, recv, grain, asked),
         _ => {}
@@ -64,7 +64,7 @@ pub(crate) fn run_parts(
     grain: usize,
 ) -> Result<(), Failure> {
     if lane.tables.mesh {
-        let asked = lane.tables.asked.scatter;
+        let asked = lane.tables.asked.scatter.everywhere();
         return run_direct(lane, root, send, part, recv, grain, asked);
     }
     let lens = announce(lane, root, part, recv.len())?;

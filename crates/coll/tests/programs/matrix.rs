@@ -84,7 +84,7 @@ macro_rules! matrices {
                 .chain($collective::Algorithm::ALL.iter().copied().map(Some));
             let choices = asked.map(|choice| {
                 let mut algorithms = Algorithms::default();
-                algorithms.$collective = choice;
+                algorithms.$collective = choice.into();
                 algorithms
             });
             matrix(&[$(What::$what),*], choices);

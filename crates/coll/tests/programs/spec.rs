@@ -1,8 +1,8 @@
 //! Random teams.
 
 use corecast_coll::{
-    Algorithms, BarrierPlan, Options, Plans, Team, TeamError, allgather, allreduce, alltoall,
-    broadcast, gather, reduce, reduce_scatter, scan, scatter,
+    Algorithms, BarrierPlan, ByLength, Options, Plans, Team, TeamError, allgather, allreduce,
+    alltoall, broadcast, gather, reduce, reduce_scatter, scan, scatter,
 };
 use corecast_plan::{Pattern, Tree};
 use corecast_wire::Policy;
@@ -51,13 +51,32 @@ impl Spec {
     }
 }
 
-/// One in two is asked for.
+/// A limit between two ranges of lengths, as likely short as long.
+fn limit(rng: &mut fastrand::Rng) -> usize {
+    let bits = rng.u32(1..21);
+    rng.usize(..1 << bits)
+}
+
+/// One in three for all lengths, one in three by length, in up to as many ranges as there may be.
 fn algorithms(rng: &mut fastrand::Rng) -> Algorithms {
     let mut asked = Algorithms::default();
     macro_rules! draw {
         ($($collective:ident),*) => {$(
             let all = $collective::Algorithm::ALL;
-            asked.$collective = rng.bool().then(|| all[rng.usize(..all.len())]);
+            let mut ranges: Vec<usize> = match rng.u32(..3) {
+                0 => Vec::new(),
+                1 => vec![usize::MAX],
+                _ => (0..rng.usize(1..8)).map(|_| limit(rng)).collect(),
+            };
+            ranges.sort_unstable();
+            ranges.dedup();
+            let mut choice = || rng.u32(..4).gt(&0).then(|| all[rng.usize(..all.len())]);
+            let ranges: Vec<_> = ranges.into_iter().map(|limit| (limit, choice())).collect();
+            let rest = match ranges.is_empty() {
+                true => None,
+                false => choice(),
+            };
+            asked.$collective = ByLength::new(&ranges, rest).unwrap();
         )*};
     }
     draw!(

@@ -12,8 +12,7 @@ impl Builder {
     /// the latest after [`join_limit`](Self::join_limit).
     ///
     /// The process that comes first plans for all, as [`build`](Self::build) does; slots, depth,
-    /// back end, limits and determinism are its too. Algorithms must be asked for by all or by
-    /// none. Rank r has the r-th seat of the whole team, whoever brings it; so all processes should
+    /// back end, limits, determinism and algorithms are its too. Rank r has the r-th seat of the whole team, whoever brings it; so all processes should
     /// be allowed the same PUs.
     ///
     /// # Errors

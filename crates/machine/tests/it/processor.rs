@@ -72,6 +72,21 @@ fn kinds_of_cores() {
 }
 
 #[test]
+fn microcode_by_its_revisions() {
+    let fixture = Fixture::grid(1, 1, 2, 1);
+    assert_eq!(fixture.discover().microcode, None);
+    let cpu = |revision: &str| format!("processor\t: 0\nmicrocode\t: {revision}\n\n");
+    for (revisions, expected) in [
+        (["0x2b000643", "0x2b000643"], Some("0x2b000643")),
+        (["0x1", "0x2"], Some("0x1 + 0x2")),
+        (["", ""], None),
+    ] {
+        fixture.write("/proc/cpuinfo", &revisions.map(cpu).concat());
+        assert_eq!(fixture.discover().microcode.as_deref(), expected);
+    }
+}
+
+#[test]
 fn hypervisors_by_their_traces() {
     let check = |files: &[(&str, &str)], expected: Option<&str>| {
         let fixture = Fixture::grid(1, 1, 2, 1);

@@ -1,11 +1,20 @@
 //! What was raced on a machine: for each operation and team the winner, and the losers with their
 //! predicted and measured latencies.
 //!
+//! A *tuning* says for one team which algorithm each operation runs at which length: [`Tuning`].
+//!
 //! The losers are kept because they show how far the model can be trusted, and because a later race
 //! can start from them.
 //!
 //! A field that came later is optional, and what a program does that does not know it can still run:
 //! the version stays. It changes when an old program would take a file for something else.
+
+mod tuning;
+
+pub use tuning::{
+    Circumstances, Mode, ModeError, RANGES_MAX, SizeRace, Start, StartError, TunedCandidate,
+    TunedOperation, TunedRange, TunedWaits, Tuning,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +34,9 @@ pub struct Profile {
     pub created: String,
     /// One entry for each operation and team.
     pub entries: Vec<ProfileEntry>,
+    /// One for each team that was tuned; absent in older files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tunings: Vec<Tuning>,
 }
 
 /// One race: an operation on a team.
@@ -86,6 +98,14 @@ pub enum ProfileError {
         /// The name.
         winner: String,
     },
+    /// A tuning that cannot be.
+    #[error("profile tuning {tuning}: {reason}")]
+    Tuning {
+        /// Which one.
+        tuning: usize,
+        /// What is wrong.
+        reason: String,
+    },
     /// A tree of a candidate is not over the entry's team.
     #[error(
         "profile entry {entry}: {pattern:?} has {found} lists of children, expected {expected}"
@@ -126,6 +146,7 @@ impl Profile {
             machine_key,
             created,
             entries: Vec::new(),
+            tunings: Vec::new(),
         }
     }
 
@@ -147,12 +168,21 @@ impl Profile {
         }
     }
 
+    /// Adds a tuning, in place of an earlier one for the same team.
+    pub fn record_tuning(&mut self, tuning: Tuning) {
+        let same = |one: &&mut Tuning| one.same_team(&tuning);
+        match self.tunings.iter_mut().find(same) {
+            Some(old) => *old = tuning,
+            None => self.tunings.push(tuning),
+        }
+    }
+
     /// Reads a profile.
     ///
     /// # Errors
     ///
     /// Text that is no profile, an unknown schema, a winner that did not run, a tree whose number
-    /// of members is not the team's.
+    /// of members is not the team's, ranges of lengths that do not follow each other, times that are none.
     pub fn from_json(text: &str) -> Result<Self, ProfileError> {
         #[derive(Deserialize)]
         #[serde(expecting = "a profile as a JSON object")]
@@ -162,15 +192,26 @@ impl Profile {
         let json = |error: serde_json::Error| ProfileError::Json {
             reason: error.to_string(),
         };
-        let version: Version = serde_json::from_str(text).map_err(json)?;
-        if version.schema != SCHEMA {
-            return Err(ProfileError::Schema {
-                found: version.schema,
-            });
+        let read: Result<Self, _> = serde_json::from_str(text);
+        // A good file is read once; of others the version says more than what they lack.
+        let schema = match &read {
+            Ok(profile) => profile.schema,
+            Err(_) => serde_json::from_str::<Version>(text).map_err(json)?.schema,
+        };
+        if schema != SCHEMA {
+            return Err(ProfileError::Schema { found: schema });
         }
-        let profile: Self = serde_json::from_str(text).map_err(json)?;
+        let profile = read.map_err(json)?;
         for (at, entry) in profile.entries.iter().enumerate() {
             entry.check(at)?;
+        }
+        for (at, tuning) in profile.tunings.iter().enumerate() {
+            tuning.check(at)?;
+            let mut others = profile.tunings[..at].iter();
+            if let Some(other) = others.position(|other| other.same_team(tuning)) {
+                let reason = format!("tuning {other} is of the same team");
+                return Err(ProfileError::Tuning { tuning: at, reason });
+            }
         }
         Ok(profile)
     }

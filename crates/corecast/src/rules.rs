@@ -1,0 +1,432 @@
+//! Which algorithm runs at which length, and who asked for it.
+//!
+//! ```text
+//! asked for by the program ──► by CORECAST_ALGO ──► tuned for this team ──► built-in choice
+//! ```
+//!
+//! Each operation and each range of lengths by itself: what one of them leaves open the next one decides.
+
+use std::fmt;
+
+use corecast_coll::algorithms::UnknownOperation;
+use corecast_coll::{Algorithms, algorithms};
+use corecast_machine::{CpuList, Discovery};
+use corecast_model::profile::{Circumstances, Mode, Start, TunedRange, Tuning};
+use serde::Serialize;
+
+use crate::choose::Races;
+use crate::error::Error;
+
+/// The variable that asks for algorithms.
+pub const CORECAST_ALGO: &str = "CORECAST_ALGO";
+
+/// A team, as a tuning has to fit it.
+#[derive(Clone, Copy, Debug)]
+pub struct Fit<'a> {
+    /// The PU of each rank.
+    pub threads: &'a [u32],
+    /// Whether ranks are pinned there.
+    pub pinned: bool,
+    /// What ranks are.
+    pub mode: Mode,
+    /// How operations begin; where only the other one was tuned, that one is taken.
+    pub start: Start,
+}
+
+/// Who asked for an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AskedBy {
+    /// The program, by [`Builder::algorithms`](crate::Builder::algorithms).
+    Program,
+    /// Whoever set [`CORECAST_ALGO`].
+    Environment,
+    /// A tuning of this very team.
+    Profile,
+    /// Nobody: Corecast chooses by length and links.
+    BuiltIn,
+}
+
+/// What is asked for at one length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule<'a> {
+    /// The algorithm's name; `None` for the built-in choice.
+    pub algorithm: Option<&'static str>,
+    /// Who asked.
+    pub by: AskedBy,
+    /// The range of the tuning, where one fits the team, whoever has asked.
+    pub tuned: Option<&'a TunedRange>,
+}
+
+/// The algorithms of a team by length, and where they come from.
+///
+/// # Examples
+///
+/// ```
+/// use corecast::rules::{AskedBy, Rules};
+///
+/// let mut asked = corecast::Algorithms::default();
+/// asked.ask("allreduce", &[(4096, Some("doubling"))])?;
+/// let rules = Rules::new(asked, "allreduce=ring;scan=chain".parse()?)?;
+/// let rule = rules.at("allreduce", 4096)?;
+/// assert_eq!((rule.algorithm, rule.by), (Some("doubling"), AskedBy::Program));
+/// let rule = rules.at("allreduce", 4097)?;
+/// assert_eq!((rule.algorithm, rule.by), (Some("ring"), AskedBy::Environment));
+/// assert_eq!(rules.at("gather", 8)?.by, AskedBy::BuiltIn);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rules {
+    program: Algorithms,
+    environment: Algorithms,
+    profile: Algorithms,
+    tuning: Option<Tuning>,
+    source: String,
+    all: Algorithms,
+}
+
+/// What [`CORECAST_ALGO`] asks for; nothing where it is not set.
+///
+/// # Errors
+///
+/// [`Error::Environment`], which quotes the part that cannot be.
+pub fn environment() -> Result<Algorithms, Error> {
+    let Some(value) = std::env::var_os(CORECAST_ALGO) else {
+        return Ok(Algorithms::default());
+    };
+    let value = value.to_string_lossy();
+    value.parse().map_err(|reason| Error::Environment {
+        variable: CORECAST_ALGO,
+        value: value.clone().into_owned(),
+        reason,
+    })
+}
+
+/// What this process's tunings depend on beside their team: microcode, cpuset, and the edition of the
+/// algorithms.
+pub fn circumstances(here: &Discovery) -> Circumstances {
+    Circumstances {
+        microcode: here.microcode.clone(),
+        cpuset: here.usable.to_string(),
+        edition: algorithms::edition(),
+    }
+}
+
+impl Rules {
+    /// What the program and the environment ask for, without a tuning.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ranges`], where both together have too many.
+    pub fn new(program: Algorithms, environment: Algorithms) -> Result<Self, Error> {
+        let both = program.or(&environment);
+        let all = both.map_err(|(operation, error)| Error::Ranges { operation, error })?;
+        Ok(Self {
+            program,
+            environment,
+            profile: Algorithms::default(),
+            tuning: None,
+            source: "none: nothing was looked for".to_owned(),
+            all,
+        })
+    }
+
+    /// The same with the tuning that `races` have of a team, if one fits it.
+    #[must_use]
+    pub fn with_tuning(mut self, races: &Races, fit: &Fit<'_>, now: &Circumstances) -> Self {
+        match races.tuning(fit, now) {
+            Ok(tuning) => {
+                let started = match tuning.synchronisation == fit.start {
+                    true => String::new(),
+                    false => format!(", {} as nothing else was tuned", tuning.synchronisation),
+                };
+                self.source = format!("{}, tuned {}{started}", races.file(), tuning.created);
+                match named(tuning) {
+                    Ok(profile) => self.apply(profile, tuning.clone()),
+                    Err(reason) => {
+                        self.source = format!("none: {} cannot be used: {reason}", races.file());
+                    }
+                }
+            }
+            Err(reason) => self.source = format!("none: {reason}"),
+        }
+        self
+    }
+
+    fn apply(&mut self, mut profile: Algorithms, tuning: Tuning) {
+        loop {
+            match self.all.or(&profile) {
+                Ok(all) => {
+                    self.all = all;
+                    break;
+                }
+                Err((operation, _)) => {
+                    self.source += &format!(
+                        "; not for {operation}, of which too many ranges are asked for already"
+                    );
+                    let asked = profile.ask(operation, &[]);
+                    asked.expect("an operation of this table");
+                }
+            }
+        }
+        self.profile = profile;
+        self.tuning = Some(tuning);
+    }
+
+    /// All of them together, as a team takes them.
+    pub fn algorithms(&self) -> &Algorithms {
+        &self.all
+    }
+
+    /// The tuning that fits the team.
+    pub fn tuning(&self) -> Option<&Tuning> {
+        self.tuning.as_ref()
+    }
+
+    /// Where the tuning comes from, or why there is none.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// What is asked for in an operation, where a block has `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownOperation`].
+    pub fn at(&self, operation: &str, bytes: usize) -> Result<Rule<'_>, UnknownOperation> {
+        let tuned = self.tuning.as_ref().and_then(|t| t.operation(operation));
+        let tuned = tuned.map(|tuned| tuned.at(bytes as u64));
+        let by = |asked: &Algorithms, by| Ok(asked.asked(operation, bytes)?.map(|name| (name, by)));
+        let found = by(&self.program, AskedBy::Program)?
+            .or(by(&self.environment, AskedBy::Environment)?)
+            .or(by(&self.profile, AskedBy::Profile)?);
+        let nobody = match tuned {
+            // It was raced, and nothing was faster.
+            Some(range) if range.algorithm.is_none() => AskedBy::Profile,
+            _ => AskedBy::BuiltIn,
+        };
+        Ok(Rule {
+            algorithm: found.map(|found| found.0),
+            by: found.map_or(nobody, |found| found.1),
+            tuned,
+        })
+    }
+
+    /// What each of them asks for, in words; nothing where none does.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let asked = [
+            ("the program", &self.program),
+            (CORECAST_ALGO, &self.environment),
+            ("the tuning", &self.profile),
+        ];
+        let asked = asked.into_iter().filter(|(_, asked)| !asked.is_empty());
+        asked
+            .map(|(by, asked)| format!("{asked} (asked for by {by})"))
+            .collect()
+    }
+}
+
+/// The algorithms of a tuning, whose names may be any.
+fn named(tuning: &Tuning) -> Result<Algorithms, algorithms::WishError> {
+    let mut asked = Algorithms::default();
+    for operation in &tuning.operations {
+        let limit = |range: &TunedRange| {
+            let end = range
+                .up_to_bytes
+                .map(|end| usize::try_from(end).unwrap_or(usize::MAX));
+            (end.unwrap_or(usize::MAX), range.algorithm.as_deref())
+        };
+        let ranges: Vec<_> = operation.ranges.iter().map(limit).collect();
+        asked.ask(&operation.operation, &ranges)?;
+    }
+    Ok(asked)
+}
+
+/// The tuning for a team among those of a profile, or why there is none.
+pub(crate) fn fitting<'a>(
+    tunings: &'a [Tuning],
+    fit: &Fit<'_>,
+    now: &Circumstances,
+) -> Result<&'a Tuning, String> {
+    let of_team = |tuning: &&Tuning| {
+        (&tuning.threads[..], tuning.pinned, tuning.mode) == (fit.threads, fit.pinned, fit.mode)
+    };
+    let (mut found, mut stale) = (None, None);
+    for tuning in tunings.iter().filter(of_team) {
+        match tuning.under.stale(now) {
+            Some(reason) => stale = Some(reason),
+            None if tuning.synchronisation == fit.start => return Ok(tuning),
+            None => found = Some(tuning),
+        }
+    }
+    found.ok_or_else(|| match stale {
+        Some(reason) => {
+            format!("the tuning of {fit} is refused: {reason}; run corecast tune again")
+        }
+        None => format!("{fit} was not tuned yet, see corecast tune"),
+    })
+}
+
+impl fmt::Display for Fit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pus: CpuList = self.threads.iter().copied().collect();
+        let pinned = if self.pinned { "pinned" } else { "not pinned" };
+        let ranks = self.threads.len();
+        write!(f, "a team of {ranks} {} on PU {pus}, {pinned},", self.mode)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_model::Profile;
+    use corecast_model::profile::TunedOperation;
+
+    const FIT: Fit<'_> = Fit {
+        threads: &[0, 1],
+        pinned: true,
+        mode: Mode::Threads,
+        start: Start::Together,
+    };
+
+    fn now() -> Circumstances {
+        Circumstances {
+            microcode: Some("0x1".into()),
+            cpuset: "0-1".into(),
+            edition: algorithms::edition(),
+        }
+    }
+
+    fn tuning(start: Start, ranges: &[(Option<u64>, Option<&str>)]) -> Tuning {
+        let mut tuning = Tuning::new(vec![0, 1], true, Mode::Threads, start);
+        tuning.under = now();
+        tuning.created = "today".into();
+        let range = |&(end, name): &(Option<u64>, Option<&str>)| {
+            TunedRange::new(end, name.map(str::to_owned))
+        };
+        tuning.operations = vec![TunedOperation {
+            operation: "allreduce".into(),
+            ranges: ranges.iter().map(range).collect(),
+        }];
+        tuning
+    }
+
+    fn races(tunings: Vec<Tuning>) -> Races {
+        let mut profile = Profile::new("key".into(), "today".into());
+        profile.tunings = tunings;
+        Races::of(profile, "a file")
+    }
+
+    const RANGES: [(Option<u64>, Option<&str>); 3] = [
+        (Some(100), Some("messages")),
+        (Some(200), None),
+        (None, Some("ring")),
+    ];
+
+    #[test]
+    fn the_first_that_asks_decides_in_each_range() {
+        let (program, environment) = ("allreduce=trees@..50", "allreduce=owners@40..60");
+        let rules = Rules::new(program.parse().unwrap(), environment.parse().unwrap()).unwrap();
+        let races = races(vec![tuning(Start::Together, &RANGES)]);
+        let rules = rules.with_tuning(&races, &FIT, &now());
+        for (bytes, algorithm, by) in [
+            (50, Some("trees"), AskedBy::Program),
+            (51, Some("owners"), AskedBy::Environment),
+            (61, Some("messages"), AskedBy::Profile),
+            (101, None, AskedBy::Profile),
+            (201, Some("ring"), AskedBy::Profile),
+        ] {
+            let rule = rules.at("allreduce", bytes).unwrap();
+            assert_eq!((rule.algorithm, rule.by), (algorithm, by), "{bytes}");
+            let all = rules.algorithms().asked("allreduce", bytes).unwrap();
+            assert_eq!(all, algorithm, "{bytes}");
+        }
+        assert_eq!(rules.at("scan", 8).unwrap().by, AskedBy::BuiltIn);
+        assert_eq!(rules.source(), "a file, tuned today");
+        assert_eq!(rules.sentences().len(), 3);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_a_reason() {
+        let none = Rules::new(Algorithms::default(), Algorithms::default()).unwrap();
+        let check = |races: &Races, fit: &Fit<'_>, part: &str| {
+            let rules = none.clone().with_tuning(races, fit, &now());
+            assert!(rules.algorithms().is_empty() && rules.tuning().is_none());
+            assert!(rules.source().contains(part), "{}", rules.source());
+        };
+        let good = races(vec![tuning(Start::Together, &RANGES)]);
+        for fit in [
+            Fit {
+                threads: &[1, 0],
+                ..FIT
+            },
+            Fit {
+                pinned: false,
+                ..FIT
+            },
+            Fit {
+                mode: Mode::Processes,
+                ..FIT
+            },
+        ] {
+            check(&good, &fit, "was not tuned yet, see corecast tune");
+        }
+        let mut stale = tuning(Start::Together, &RANGES);
+        stale.under.microcode = Some("0x2".into());
+        check(
+            &races(vec![stale]),
+            &FIT,
+            "microcode 0x2, now it is 0x1; run corecast tune",
+        );
+        let foreign = tuning(Start::Together, &[(None, Some("pigeons"))]);
+        check(
+            &races(vec![foreign]),
+            &FIT,
+            "no algorithm of allreduce is called 'pigeons'",
+        );
+        check(&Races::none("no file"), &FIT, "none: no file");
+    }
+
+    #[test]
+    fn the_other_start_is_better_than_none() {
+        let none = Rules::new(Algorithms::default(), Algorithms::default()).unwrap();
+        let loose = tuning(Start::BackToBack, &[(None, Some("ring"))]);
+        let rules = none
+            .clone()
+            .with_tuning(&races(vec![loose.clone()]), &FIT, &now());
+        assert_eq!(rules.at("allreduce", 8).unwrap().algorithm, Some("ring"));
+        assert!(rules.source().ends_with("loose as nothing else was tuned"));
+        let both = races(vec![
+            loose,
+            tuning(Start::Together, &[(None, Some("owners"))]),
+        ]);
+        let rules = none.with_tuning(&both, &FIT, &now());
+        assert_eq!(rules.at("allreduce", 8).unwrap().algorithm, Some("owners"));
+    }
+
+    #[test]
+    fn too_many_ranges_leave_the_tuning_out() {
+        let ends: Vec<String> = (0..4)
+            .map(|i| format!("ring@{}..{}", 10 * i, 10 * i + 5))
+            .collect();
+        let program = format!("allreduce={}", ends.join(",")).replacen("ring@0..5", "ring@..5", 1);
+        let rules = Rules::new(program.parse().unwrap(), Algorithms::default()).unwrap();
+        let rules = rules.with_tuning(&races(vec![tuning(Start::Together, &RANGES)]), &FIT, &now());
+        assert!(
+            rules.source().contains("not for allreduce"),
+            "{}",
+            rules.source()
+        );
+        assert_eq!(rules.at("allreduce", 7).unwrap().algorithm, None);
+        let other = "allreduce=owners@5..7,owners@15..17,owners@25..27"
+            .parse()
+            .unwrap();
+        let error = Rules::new(program.parse().unwrap(), other)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("allreduce") && error.contains("ranges of lengths"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,612 @@
+//! What was tuned for a team: which algorithm runs at which length, and the races that say so.
+//!
+//! Names of operations and algorithms are not known here; whoever applies a tuning checks them.
+
+use super::ProfileError;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Most ranges of lengths of an operation.
+pub const RANGES_MAX: usize = 8;
+
+/// The tuning of one team: what it fits, then what was found.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_model::profile::{Mode, Start, TunedOperation, TunedRange, Tuning};
+///
+/// let mut tuning = Tuning::new(vec![0, 1], true, Mode::Threads, Start::Together);
+/// tuning.operations.push(TunedOperation {
+///     operation: "broadcast".into(),
+///     ranges: vec![
+///         TunedRange::new(Some(4096), None),
+///         TunedRange::new(None, Some("chain".into())),
+///     ],
+/// });
+/// let range = tuning.operation("broadcast").unwrap().at(4097);
+/// assert_eq!(range.algorithm.as_deref(), Some("chain"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tuning {
+    /// Operating-system numbers of the members, by rank.
+    pub threads: Vec<u32>,
+    /// Whether the members were pinned there.
+    pub pinned: bool,
+    /// What the members were.
+    pub mode: Mode,
+    /// How the operations that were raced began.
+    pub synchronisation: Start,
+    /// What the races were run under.
+    pub under: Circumstances,
+    /// Date and time, as the tuning program wrote it.
+    pub created: String,
+    /// How members wait; absent for what Corecast chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<TunedWaits>,
+    /// Each operation at most once.
+    pub operations: Vec<TunedOperation>,
+}
+
+/// What members of a team are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Threads of one process.
+    Threads,
+    /// Processes.
+    Processes,
+}
+
+/// How operations begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Start {
+    /// All ranks at one instant, behind a barrier: `strict`.
+    #[default]
+    #[serde(rename = "strict")]
+    Together,
+    /// One operation after the other, each rank as soon as it can: `loose`.
+    #[serde(rename = "loose")]
+    BackToBack,
+}
+
+/// What a tuning is worth nothing without: another value makes it stale.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Circumstances {
+    /// The revision of the processors' microcode, where the kernel tells.
+    #[serde(default)]
+    pub microcode: Option<String>,
+    /// The PUs that the process may use, as `taskset` lists them.
+    pub cpuset: String,
+    /// Which algorithms and built-in choices there are, as Corecast's `edition` says.
+    pub edition: String,
+}
+
+/// How members wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TunedWaits {
+    /// Polling with the CPU's own wait instruction in between, in nanoseconds.
+    pub spin_ns: u32,
+    /// Polling with the CPU offered to others in between, in nanoseconds.
+    pub yield_ns: u32,
+    /// Whether to sleep after that.
+    pub park: bool,
+}
+
+/// One operation, in ranges of lengths.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TunedOperation {
+    /// Its name.
+    pub operation: String,
+    /// In increasing order, up to [`RANGES_MAX`]; the last one has no end.
+    pub ranges: Vec<TunedRange>,
+}
+
+/// What runs in one range of lengths.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TunedRange {
+    /// The longest block of the range, in bytes; `None` for the last one.
+    pub up_to_bytes: Option<u64>,
+    /// The algorithm's name; `None` for the built-in choice.
+    pub algorithm: Option<String>,
+    /// A sentence where it runs in place of the winner, because a guideline was violated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mended: Option<String>,
+    /// The races of the range, by size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub races: Vec<SizeRace>,
+}
+
+/// The race of one operation at one size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SizeRace {
+    /// Bytes of a block; 0 for a barrier.
+    pub bytes: u64,
+    /// All that were looked at, the one that runs among them.
+    pub candidates: Vec<TunedCandidate>,
+}
+
+/// One contestant, or one that was left out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TunedCandidate {
+    /// The algorithm's name; `None` for the built-in choice.
+    pub algorithm: Option<String>,
+    /// What the model says, in nanoseconds, where it says something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted_ns: Option<f64>,
+    /// Median of the measured latencies, in nanoseconds, if it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_ns: Option<f64>,
+    /// Confidence interval of that median, low and high end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_ns: Option<(f64, f64)>,
+    /// How often it was measured.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub samples: u64,
+    /// When and why it was dropped, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+macro_rules! words {
+    ($type:ident, $what:literal, $error:ident: $($variant:ident = $name:literal),+) => {
+        impl $type {
+            /// Every one.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// Its name in files and on the command line.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name),+
+                }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        #[doc = concat!("A word that is no ", $what, ".")]
+        #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+        #[error("{0:?} is no {what}: take one of {names}", what = $what, names = [$($name),+].join(", "))]
+        pub struct $error(pub String);
+
+        impl FromStr for $type {
+            type Err = $error;
+
+            fn from_str(name: &str) -> Result<Self, $error> {
+                let found = Self::ALL.iter().copied().find(|one| one.name() == name);
+                found.ok_or_else(|| $error(name.to_owned()))
+            }
+        }
+    };
+}
+
+words!(Mode, "mode of a team", ModeError: Threads = "threads", Processes = "processes");
+words!(Start, "synchronisation", StartError: Together = "strict", BackToBack = "loose");
+
+impl Circumstances {
+    /// Why something that was found under these does not hold under `now`; `None` where it does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_model::profile::Circumstances;
+    ///
+    /// let then = Circumstances { cpuset: "0-3".into(), ..Circumstances::default() };
+    /// let now = Circumstances { cpuset: "0-1".into(), ..Circumstances::default() };
+    /// assert_eq!(then.stale(&then), None);
+    /// assert_eq!(then.stale(&now).unwrap(), "it was tuned with PU 0-3, this process may use PU 0-1");
+    /// ```
+    #[must_use]
+    pub fn stale(&self, now: &Self) -> Option<String> {
+        if self.edition != now.edition {
+            return Some(format!(
+                "it was tuned by edition {:?} of Corecast's algorithms, this is {:?}",
+                self.edition, now.edition
+            ));
+        }
+        if self.microcode != now.microcode {
+            let name = |one: &Option<String>| one.clone().unwrap_or_else(|| "unknown".to_owned());
+            return Some(format!(
+                "it was tuned under microcode {}, now it is {}",
+                name(&self.microcode),
+                name(&now.microcode)
+            ));
+        }
+        (self.cpuset != now.cpuset).then(|| {
+            format!(
+                "it was tuned with PU {}, this process may use PU {}",
+                self.cpuset, now.cpuset
+            )
+        })
+    }
+}
+
+impl Tuning {
+    /// One of a team for which nothing was found yet.
+    #[must_use]
+    pub fn new(threads: Vec<u32>, pinned: bool, mode: Mode, synchronisation: Start) -> Self {
+        Self {
+            threads,
+            pinned,
+            mode,
+            synchronisation,
+            under: Circumstances::default(),
+            created: String::new(),
+            waits: None,
+            operations: Vec::new(),
+        }
+    }
+
+    /// What was found for an operation.
+    #[must_use]
+    pub fn operation(&self, name: &str) -> Option<&TunedOperation> {
+        self.operations.iter().find(|one| one.operation == name)
+    }
+
+    /// Whether it is about the same team, synchronisation included.
+    pub(super) fn same_team(&self, other: &Self) -> bool {
+        self.threads == other.threads
+            && self.pinned == other.pinned
+            && self.mode == other.mode
+            && self.synchronisation == other.synchronisation
+    }
+
+    pub(super) fn check(&self, at: usize) -> Result<(), ProfileError> {
+        let wrong = |reason: String| Err(ProfileError::Tuning { tuning: at, reason });
+        if self.threads.is_empty() {
+            return wrong("it is of no threads".to_owned());
+        }
+        for (index, operation) in self.operations.iter().enumerate() {
+            let name = &operation.operation;
+            let others = &self.operations[..index];
+            if others.iter().any(|other| other.operation == *name) {
+                return wrong(format!("{name:?} is there twice"));
+            }
+            if let Err(reason) = operation.check() {
+                return wrong(format!("{name:?}: {reason}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TunedOperation {
+    /// The range of a block of `bytes`.
+    ///
+    /// # Panics
+    ///
+    /// In one without ranges, which no profile that was read holds.
+    #[must_use]
+    pub fn at(&self, bytes: u64) -> &TunedRange {
+        let ends_before = |range: &TunedRange| range.up_to_bytes.is_some_and(|end| end < bytes);
+        let index = self.ranges.partition_point(ends_before);
+        &self.ranges[index.min(self.ranges.len() - 1)]
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let count = self.ranges.len();
+        if !(1..=RANGES_MAX).contains(&count) {
+            return Err(format!("{count} ranges, expected 1 to {RANGES_MAX}"));
+        }
+        let mut before = None;
+        for (index, range) in self.ranges.iter().enumerate() {
+            match (range.up_to_bytes, index + 1 == count) {
+                (Some(end), true) => {
+                    return Err(format!(
+                        "the last range ends at {end} bytes, expected no end"
+                    ));
+                }
+                (None, false) => {
+                    return Err(format!("range {index} has no end, and is not the last"));
+                }
+                (Some(end), false) if before.is_some_and(|before| before >= end) => {
+                    return Err(format!(
+                        "range {index} ends at {end} bytes, before it begins"
+                    ));
+                }
+                (end, _) => before = end,
+            }
+            range
+                .check()
+                .map_err(|reason| format!("range {index}: {reason}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl TunedRange {
+    /// One that was not raced.
+    #[must_use]
+    pub fn new(up_to_bytes: Option<u64>, algorithm: Option<String>) -> Self {
+        Self {
+            up_to_bytes,
+            algorithm,
+            mended: None,
+            races: Vec::new(),
+        }
+    }
+
+    /// The race whose size is nearest to `bytes`, by ratio; of two the smaller.
+    #[must_use]
+    pub fn race_near(&self, bytes: u64) -> Option<&SizeRace> {
+        let away = |race: &&SizeRace| {
+            let (a, b) = (race.bytes.max(1) as f64, bytes.max(1) as f64);
+            (a / b).ln().abs()
+        };
+        self.races.iter().min_by(|a, b| away(a).total_cmp(&away(b)))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        for race in &self.races {
+            for candidate in &race.candidates {
+                candidate.check().map_err(|what| {
+                    let name = candidate
+                        .algorithm
+                        .as_deref()
+                        .unwrap_or("the built-in choice");
+                    format!("{name} at {} bytes: {what}", race.bytes)
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl SizeRace {
+    /// The record of an algorithm; of the built-in choice for `None`.
+    #[must_use]
+    pub fn candidate(&self, algorithm: Option<&str>) -> Option<&TunedCandidate> {
+        let named = |one: &&TunedCandidate| one.algorithm.as_deref() == algorithm;
+        self.candidates.iter().find(named)
+    }
+}
+
+impl TunedCandidate {
+    /// One of which nothing is known yet.
+    #[must_use]
+    pub fn new(algorithm: Option<String>) -> Self {
+        Self {
+            algorithm,
+            predicted_ns: None,
+            measured_ns: None,
+            interval_ns: None,
+            samples: 0,
+            dropped: None,
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let ends = self
+            .interval_ns
+            .map_or([None; 2], |(low, high)| [Some(low), Some(high)]);
+        let [low, high] = ends;
+        for time in [self.predicted_ns, self.measured_ns, low, high]
+            .into_iter()
+            .flatten()
+        {
+            if !time.is_finite() || time < 0.0 {
+                return Err(format!("{time} ns is no time"));
+            }
+        }
+        if low > high {
+            return Err("an interval that ends before it begins".to_owned());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Profile;
+    use super::*;
+
+    /// A profile with one tuning that has everything.
+    fn profile() -> Profile {
+        let mut tuning = Tuning::new(vec![0, 1], true, Mode::Threads, Start::Together);
+        tuning.under = Circumstances {
+            microcode: Some("0x2b".into()),
+            cpuset: "0-1".into(),
+            edition: "1".into(),
+        };
+        tuning.waits = Some(TunedWaits {
+            spin_ns: 3000,
+            yield_ns: 100,
+            park: true,
+        });
+        let ran = TunedCandidate {
+            predicted_ns: Some(900.5),
+            measured_ns: Some(1000.0),
+            interval_ns: Some((990.0, 1010.0)),
+            samples: 40,
+            ..TunedCandidate::new(Some("ring".into()))
+        };
+        let dropped = TunedCandidate {
+            dropped: Some("after 3 rounds: 1.4 times the leader".into()),
+            ..TunedCandidate::new(None)
+        };
+        let race = |bytes| SizeRace {
+            bytes,
+            candidates: vec![ran.clone(), dropped.clone()],
+        };
+        tuning.operations = vec![TunedOperation {
+            operation: "allreduce".into(),
+            ranges: vec![
+                TunedRange {
+                    races: vec![race(8), race(512)],
+                    mended: Some("a sentence".into()),
+                    ..TunedRange::new(Some(4096), Some("ring".into()))
+                },
+                TunedRange::new(None, None),
+            ],
+        }];
+        let mut profile = Profile::new("cpu 1p1n2c2t-0".into(), "2026-11-23".into());
+        profile.record_tuning(tuning);
+        profile
+    }
+
+    #[test]
+    fn a_round_trip_keeps_all() {
+        let profile = profile();
+        assert_eq!(Profile::from_json(&profile.to_json()), Ok(profile.clone()));
+        let operation = profile.tunings[0].operation("allreduce").unwrap();
+        let range = operation.at(4096);
+        assert_eq!(range.algorithm.as_deref(), Some("ring"));
+        assert_eq!(range.race_near(60).unwrap().bytes, 8);
+        assert_eq!(range.race_near(70).unwrap().bytes, 512);
+        let race = range.race_near(0).unwrap();
+        assert_eq!(race.candidate(Some("ring")).unwrap().samples, 40);
+        assert!(race.candidate(None).unwrap().dropped.is_some());
+        assert_eq!(operation.at(4097).algorithm, None);
+        assert_eq!(operation.at(u64::MAX).algorithm, None);
+    }
+
+    #[test]
+    fn older_profiles_have_none() {
+        let mut profile = profile();
+        profile.tunings.clear();
+        let text = profile.to_json();
+        assert!(!text.contains("tunings"));
+        assert_eq!(Profile::from_json(&text), Ok(profile));
+    }
+
+    #[test]
+    fn a_team_has_one_tuning() {
+        let mut profile = profile();
+        let mut other = profile.tunings[0].clone();
+        other.operations.clear();
+        profile.record_tuning(other.clone());
+        assert_eq!(profile.tunings, [other.clone()]);
+        other.mode = Mode::Processes;
+        profile.record_tuning(other.clone());
+        assert_eq!(profile.tunings.len(), 2);
+        profile.tunings[0] = other;
+        let error = Profile::from_json(&profile.to_json())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("profile tuning 1: tuning 0 is of the same team"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn bad_tunings_are_refused() {
+        let text = profile().to_json();
+        let end = "\"up_to_bytes\": 4096";
+        for (from, to, part) in [
+            ("\"threads\": [", "\"thread\": [", "missing field `threads`"),
+            (
+                "\"mode\": \"threads\"",
+                "\"mode\": \"fibres\"",
+                "unknown variant `fibres`",
+            ),
+            ("\"strict\"", "\"tight\"", "unknown variant `tight`"),
+            (
+                end,
+                "\"up_to_bytes\": null",
+                "\"allreduce\": range 0 has no end",
+            ),
+            (end, "\"up_to_bytes\": -1", "not a profile"),
+            (
+                "\"up_to_bytes\": null",
+                "\"up_to_bytes\": 9",
+                "the last range ends at 9 bytes",
+            ),
+            (
+                "990.0",
+                "-990.0",
+                "range 0: ring at 8 bytes: -990 ns is no time",
+            ),
+            ("990.0", "1990.0", "an interval that ends before it begins"),
+            ("\"cpuset\"", "\"set\"", "missing field `cpuset`"),
+        ] {
+            assert!(text.contains(from), "{from}");
+            let error = Profile::from_json(&text.replace(from, to))
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(part) && !error.contains('\n'), "{error}");
+        }
+        type Damage = fn(&mut Tuning);
+        let damages: [(Damage, &str); 5] = [
+            (
+                |t| t.threads.clear(),
+                "profile tuning 0: it is of no threads",
+            ),
+            (
+                |t| t.operations[0].ranges.clear(),
+                "0 ranges, expected 1 to 8",
+            ),
+            (
+                |t| t.operations[0].ranges = vec![TunedRange::new(None, None); 9],
+                "9 ranges",
+            ),
+            (
+                |t| t.operations.push(t.operations[0].clone()),
+                "\"allreduce\" is there twice",
+            ),
+            (
+                |t| {
+                    t.operations[0]
+                        .ranges
+                        .insert(1, TunedRange::new(Some(4096), None))
+                },
+                "range 1 ends at 4096 bytes, before it begins",
+            ),
+        ];
+        for (damage, part) in damages {
+            let mut profile = profile();
+            damage(&mut profile.tunings[0]);
+            let error = Profile::from_json(&profile.to_json())
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn circumstances_say_what_changed() {
+        let then = profile().tunings[0].under.clone();
+        assert_eq!(then.stale(&then), None);
+        for (now, part) in [
+            (
+                Circumstances {
+                    edition: "2".into(),
+                    ..then.clone()
+                },
+                "edition \"1\" of Corecast's",
+            ),
+            (
+                Circumstances {
+                    microcode: None,
+                    ..then.clone()
+                },
+                "microcode 0x2b, now it is unknown",
+            ),
+            (
+                Circumstances {
+                    cpuset: "0".into(),
+                    ..then.clone()
+                },
+                "may use PU 0",
+            ),
+        ] {
+            assert!(then.stale(&now).unwrap().contains(part));
+        }
+        assert_eq!("loose".parse(), Ok(Start::BackToBack));
+        let error = "fibres".parse::<Mode>().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "\"fibres\" is no mode of a team: take one of threads, processes"
+        );
+    }
+}
