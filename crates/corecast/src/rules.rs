@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use corecast_coll::algorithms::UnknownOperation;
+use corecast_coll::algorithms::{NamedRange, UnknownOperation};
 use corecast_coll::{Algorithms, algorithms};
 use corecast_machine::{CpuList, Discovery};
 use corecast_model::profile::{Circumstances, Mode, Start, TunedRange, Tuning};
@@ -226,17 +226,16 @@ impl Rules {
     }
 }
 
+fn named_range(range: &TunedRange) -> NamedRange<'_> {
+    let end = range.up_to_bytes.and_then(|end| usize::try_from(end).ok());
+    (end.unwrap_or(usize::MAX), range.algorithm.as_deref())
+}
+
 /// The algorithms of a tuning, whose names may be any.
 fn named(tuning: &Tuning) -> Result<Algorithms, algorithms::WishError> {
     let mut asked = Algorithms::default();
     for operation in &tuning.operations {
-        let limit = |range: &TunedRange| {
-            let end = range
-                .up_to_bytes
-                .map(|end| usize::try_from(end).unwrap_or(usize::MAX));
-            (end.unwrap_or(usize::MAX), range.algorithm.as_deref())
-        };
-        let ranges: Vec<_> = operation.ranges.iter().map(limit).collect();
+        let ranges: Vec<_> = operation.ranges.iter().map(named_range).collect();
         asked.ask(&operation.operation, &ranges)?;
     }
     Ok(asked)

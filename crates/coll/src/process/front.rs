@@ -461,10 +461,8 @@ mod tests {
 
     #[test]
     fn algorithms_that_there_are_not_are_refused() {
-        let mut options = Options::default();
-        options.algorithms = asked(&mut fastrand::Rng::with_seed(3));
-        let plans = plans(2, "chain");
-        let words = encode(&plans, &options.algorithms);
+        let algorithms = asked(&mut fastrand::Rng::with_seed(3));
+        let words = encode(&plans(2, "chain"), &algorithms);
         // The barrier's place in its list, the number of ranges of broadcasts, the last limit, its choice.
         for (at, value) in [(0, 8), (1, 0), (1, 9), (2, 7), (3, 10), (3, u64::MAX)] {
             let mut spoilt = words.clone();
