@@ -83,20 +83,8 @@ pub fn algorithms(operation: Operation) -> Vec<&'static str> {
 ///
 /// If the operation has no such algorithm.
 pub fn ask(algorithms: &mut Algorithms, operation: Operation, algorithm: Asked) {
-    macro_rules! set {
-        ($($variant:ident => $field:ident),* $(,)?) => {
-            match operation {
-                $(Operation::$variant => {
-                    algorithms.$field = algorithm.map(|name| name.parse().expect("an algorithm's name"));
-                })*
-            }
-        };
-    }
-    set!(
-        Barrier => barrier, Broadcast => broadcast, Reduce => reduce, Allreduce => allreduce,
-        Scatter => scatter, Gather => gather, Allgather => allgather, Alltoall => alltoall,
-        ReduceScatter => reduce_scatter, Scan => scan,
-    );
+    let asked = algorithms.ask(operation.name(), &[(usize::MAX, algorithm)]);
+    asked.expect("an algorithm's name");
 }
 
 /// Why a team over these plans cannot run an algorithm, or runs another one in its place.
