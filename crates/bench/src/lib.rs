@@ -18,6 +18,8 @@
 //! | [`osu`] | the outcome as the micro-benchmarks of Ohio State University print theirs |
 //! | [`summary`] | races of one operation at several sizes as text |
 //! | [`contestant`] | Corecast's operations over a plan |
+//! | [`forks`] | fork and join: one rank has all of them work |
+//! | [`message`] | one message between two ranks, and who else measures that |
 //! | [`floor`] | hand-written loops that no library can beat by much |
 //! | [`peers`] | barriers that people use today |
 //! | [`seat`] | where the ranks run |
@@ -49,6 +51,8 @@ mod crew;
 pub mod engine;
 pub mod external;
 pub mod floor;
+pub mod forks;
+pub mod message;
 pub mod osu;
 pub mod peers;
 pub mod race;

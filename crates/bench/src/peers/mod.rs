@@ -10,7 +10,7 @@ mod workshop;
 
 pub use mcs::{DisseminationBarrier, TreeBarrier};
 pub use mpi::Mpi;
-pub use native::barriers as native_barriers;
+pub use native::{barriers as native_barriers, forks as native_forks};
 pub use pthread::PthreadBarrier;
 pub use std_barrier::StdBarrier;
 

@@ -20,6 +20,7 @@ use std::path::Path;
 
 const MEASURE: Source = ("measure.h", include_str!("native/measure.h"));
 const OMP: Source = ("omp_barrier.c", include_str!("native/omp_barrier.c"));
+const PARALLEL: Source = ("omp_parallel.c", include_str!("native/omp_parallel.c"));
 const STD: Source = ("std_barrier.cpp", include_str!("native/std_barrier.cpp"));
 
 /// Length of the batch that a program times: longer than a batch on threads,
@@ -71,12 +72,42 @@ pub fn barriers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
         Err(reason) => entrants.push(Entrant::absent("gomp", "", reason)),
     }
     match workshop.build("libomp", OMP, LIBOMP_RECIPES, "install clang and libomp") {
-        Ok(program) => entrants.extend(libomp(&workshop, &program, &team, selection)),
+        Ok(program) => entrants.extend(libomp(&workshop, &program, &team, selection, "PLAIN")),
         Err(reason) => entrants.push(Entrant::absent("libomp", "", reason)),
     }
     match workshop.build("std", STD, STD_RECIPES, "install g++ 11 or later") {
         Ok(program) => entrants.extend(std_barrier(&workshop, &program, &team)),
         Err(reason) => entrants.push(Entrant::absent("C++ std::barrier", "", reason)),
+    }
+    entrants
+}
+
+/// Parallel regions of OpenMP libraries for a race of forks and joins on `seats`, at the settings of
+/// their barriers.
+///
+/// # Cost
+///
+/// Up to two compilations, about a second each.
+pub fn forks(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
+    let team = Team::of(seats);
+    let mut entrants = Vec::new();
+    let workshop = match Workshop::open(&[MEASURE, PARALLEL]) {
+        Ok(workshop) => workshop,
+        Err(reason) => {
+            let names = ["gomp", "libomp"];
+            return names
+                .map(|name| Entrant::absent(name, "", reason.clone()))
+                .into();
+        }
+    };
+    match workshop.build("gomp", PARALLEL, GOMP_RECIPES, "install gcc") {
+        Ok(program) => entrants.extend(gomp(&workshop, &program, &team, selection)),
+        Err(reason) => entrants.push(Entrant::absent("gomp", "", reason)),
+    }
+    let remedy = "install clang and libomp";
+    match workshop.build("libomp", PARALLEL, LIBOMP_RECIPES, remedy) {
+        Ok(program) => entrants.extend(libomp(&workshop, &program, &team, selection, "FORKJOIN")),
+        Err(reason) => entrants.push(Entrant::absent("libomp", "", reason)),
     }
     entrants
 }
@@ -105,11 +136,13 @@ fn gomp(
     entrants
 }
 
+/// `kind` is the barrier that is raced: `PLAIN` or `FORKJOIN`.
 fn libomp(
     workshop: &Workshop,
     program: &Path,
     team: &Team,
     selection: Selection,
+    kind: &str,
 ) -> Vec<Entrant<'static>> {
     let (bindings, patterns): (usize, &[&str]) = match selection {
         Selection::All => (2, &["linear", "tree", "hyper", "hierarchical", "dist"]),
@@ -128,11 +161,12 @@ fn libomp(
         let mut variables = team.omp_binding(team.is_pinned());
         variables.push(variable("KMP_BLOCKTIME", "infinite"));
         let both_phases = format!("{pattern},{pattern}");
-        variables.push(variable("KMP_PLAIN_BARRIER_PATTERN", &both_phases));
-        if pattern == "dist" {
-            // libomp takes this one for all kinds of barrier or for none.
-            variables.push(variable("KMP_FORKJOIN_BARRIER_PATTERN", &both_phases));
-            variables.push(variable("KMP_REDUCTION_BARRIER_PATTERN", &both_phases));
+        for of in ["PLAIN", "FORKJOIN", "REDUCTION"] {
+            // libomp takes the last pattern for all kinds of barrier or for none.
+            if of == kind || pattern == "dist" {
+                let key = format!("KMP_{of}_BARRIER_PATTERN");
+                variables.push(variable(&key, &both_phases));
+            }
         }
         entrants.push(team.omp(workshop, "libomp", program, variables));
     }

@@ -1,0 +1,135 @@
+//! Fork and join: one rank has all of them do a piece of work, and goes on when it is done.
+//!
+//! ```text
+//! rank 0   fork ──► piece ──► join ──► fork …
+//! rank 1    └─────► piece ─────┘
+//! ```
+//!
+//! What a parallel loop costs beside its work. The piece is one store to a line of the rank's own.
+//! Checked before it is timed: at each join all pieces of this fork have been done, and none of the
+//! next one.
+//!
+//! | entrant | how |
+//! | --- | --- |
+//! | floor | a line to each rank and a line back |
+//! | [`Team`] | Corecast: two barriers, or a broadcast and a reduce over the same tree |
+//! | [`Rayon`] | `rayon::broadcast`, from one of the pool's threads and from outside |
+//! | [`Scope`] | `std::thread::scope`, a new thread for each rank |
+//! | OpenMP | a parallel region of `gomp` and `libomp`, see [`crate::peers`] |
+
+mod others;
+mod own;
+
+pub use others::{Rayon, Scope};
+pub use own::{Lines, Method, Team};
+
+use crate::engine::{Flaw, Ledger, Member};
+use crate::peers::{Selection, native_forks};
+use crate::race::Entrant;
+use crate::seat::{self, Seat};
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What each rank has done: how many pieces, on a line of its own.
+///
+/// Relaxed everywhere: whoever forks and joins must order what the pieces do.
+#[derive(Debug)]
+pub struct Pieces(Box<[Line]>);
+
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Line(AtomicU64);
+
+impl Pieces {
+    fn new(ranks: usize) -> Pieces {
+        Pieces((0..ranks).map(|_| Line::default()).collect())
+    }
+
+    /// The work of `rank` in one fork.
+    #[inline(always)]
+    fn work(&self, rank: usize) {
+        let own = &self.0[rank].0;
+        own.store(own.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// Whether every rank has done as many pieces as `expected`.
+    fn check(&self, expected: u64) -> Result<(), Flaw> {
+        for (rank, line) in self.0.iter().enumerate() {
+            let found = line.0.load(Ordering::Relaxed);
+            if found != expected {
+                return Err(Flaw::WrongResult(format!(
+                    "after join {expected} rank {rank} had done {found} pieces"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A rank whose operations are forks; those of rank 0 end with the join.
+struct Forking<'a, F> {
+    rank: usize,
+    pieces: &'a Pieces,
+    /// Forks so far.
+    forks: u64,
+    /// Runs so many.
+    run: F,
+}
+
+impl<'a, F: FnMut(u64)> Forking<'a, F> {
+    fn new(rank: usize, pieces: &'a Pieces, run: F) -> Self {
+        Forking {
+            rank,
+            pieces,
+            forks: 0,
+            run,
+        }
+    }
+}
+
+impl<F: FnMut(u64)> Member for Forking<'_, F> {
+    fn run(&mut self, operations: u64) {
+        self.forks += operations;
+        (self.run)(operations);
+        black_box(&self.pieces);
+    }
+
+    fn verify(&mut self, _rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
+        let mut flaw = Ok(());
+        for number in 1..=ledger.rounds() {
+            // Of varying length, since loops over many forks are what is timed.
+            for _ in 0..2 {
+                self.run(if number % 2 == 0 { number % 5 } else { 1 });
+                if self.rank == 0 && flaw.is_ok() {
+                    flaw = self.pieces.check(self.forks);
+                }
+            }
+        }
+        flaw
+    }
+}
+
+/// Other people's forks and joins for a race on `seats`; what is missing on this machine is among
+/// them as an absent entrant.
+///
+/// # Cost
+///
+/// Up to two compilations, about a second each.
+pub fn peers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
+    let of = |seats: &[Seat]| {
+        vec![
+            Entrant::threads(Rayon::inside(seats)),
+            Entrant::threads(Rayon::outside(seats)),
+            Entrant::threads(Scope::new(seats)),
+        ]
+    };
+    let mut entrants = of(seats);
+    if seats.iter().any(|seat| *seat != Seat::Free) && selection == Selection::All {
+        let free = of(&seat::free(seats.len()));
+        entrants.extend(free.into_iter().map(Entrant::unpinned));
+    }
+    if selection != Selection::Threads {
+        entrants.extend(native_forks(seats, selection));
+    }
+    entrants
+}

@@ -1,0 +1,186 @@
+//! Corecast's forks and joins, and lines by hand.
+
+use super::{Forking, Pieces};
+use crate::engine::{Engine, Member, Role};
+use corecast_coll::{Failure, Options, Plans, TeamError};
+use corecast_wire::Policy;
+use std::hint;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+/// How a team forks and joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// A barrier before the work and one after it.
+    Barriers,
+    /// A broadcast before the work and a reduce after it: half as many messages.
+    Trees,
+}
+
+/// A team of Corecast's. Serves one race.
+#[derive(Debug)]
+pub struct Team {
+    name: String,
+    method: Method,
+    team: corecast_coll::Team,
+    pieces: Pieces,
+}
+
+impl Team {
+    /// A team over `plans`, its ranks on `usable` hardware threads.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`].
+    pub fn new(
+        name: impl Into<String>,
+        method: Method,
+        plans: &Plans,
+        usable: usize,
+    ) -> Result<Team, TeamError> {
+        let options = Options {
+            policy: Some(Policy::for_team(plans.len(), usable)),
+            ..Options::default()
+        };
+        Ok(Team {
+            name: name.into(),
+            method,
+            team: corecast_coll::Team::with_options(plans.clone(), &options)?,
+            pieces: Pieces::new(plans.len()),
+        })
+    }
+}
+
+impl Engine for Team {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn setting(&self) -> String {
+        match self.method {
+            Method::Barriers => "two barriers".to_owned(),
+            Method::Trees => "a broadcast and a reduce".to_owned(),
+        }
+    }
+
+    fn role(&self) -> Role {
+        Role::Corecast
+    }
+
+    fn ranks(&self) -> usize {
+        self.team.size()
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.team.failure().map(|failure| failure.to_string())
+    }
+
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+        let joined = self.team.join(rank);
+        let mut member = joined.expect("a team serves one race");
+        let (pieces, method) = (&self.pieces, self.method);
+        let mut fork = move || -> Result<(), Failure> {
+            match method {
+                Method::Barriers => {
+                    member.barrier()?;
+                    pieces.work(rank);
+                    member.barrier()
+                }
+                Method::Trees => {
+                    let mut word = [0_u64];
+                    member.broadcast(0, &mut word)?;
+                    pieces.work(rank);
+                    member.reduce(0, &mut word, |a, b| a | b)
+                }
+            }
+        };
+        Box::new(Forking::new(rank, pieces, move |operations| {
+            // A team keeps its failure for the race to find.
+            let _ = (0..operations).try_for_each(|_| fork());
+        }))
+    }
+}
+
+/// A line from rank 0 to each other rank and one back, by hand.
+#[derive(Debug)]
+pub struct Lines {
+    crowded: bool,
+    pieces: Pieces,
+    /// Of each rank: the fork that it may start, and the one that it has done.
+    go: Box<[Line]>,
+    done: Box<[Line]>,
+}
+
+/// Two cache lines apart, since x86 prefetchers fetch lines in pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Line(AtomicU64);
+
+impl Lines {
+    /// Lines for `ranks` ranks; `crowded` if they share hardware threads.
+    pub fn new(ranks: usize, crowded: bool) -> Lines {
+        let lines = || (0..ranks).map(|_| Line::default()).collect();
+        Lines {
+            crowded,
+            pieces: Pieces::new(ranks),
+            go: lines(),
+            done: lines(),
+        }
+    }
+
+    #[inline(always)]
+    fn wait(&self, line: &Line, number: u64) {
+        // Acquire pairs with the Release stores below.
+        while line.0.load(Ordering::Acquire) < number {
+            match self.crowded {
+                true => thread::yield_now(),
+                false => hint::spin_loop(),
+            }
+        }
+    }
+
+    fn lead(&self, number: u64) {
+        let (go, done) = (&self.go[1..], &self.done[1..]);
+        go.iter()
+            .for_each(|line| line.0.store(number, Ordering::Release));
+        self.pieces.work(0);
+        done.iter().for_each(|line| self.wait(line, number));
+    }
+
+    fn follow(&self, rank: usize, number: u64) {
+        self.wait(&self.go[rank], number);
+        self.pieces.work(rank);
+        self.done[rank].0.store(number, Ordering::Release);
+    }
+}
+
+impl Engine for Lines {
+    fn name(&self) -> &str {
+        "floor: a line each way"
+    }
+
+    fn setting(&self) -> String {
+        String::new()
+    }
+
+    fn role(&self) -> Role {
+        Role::Floor
+    }
+
+    fn ranks(&self) -> usize {
+        self.go.len()
+    }
+
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+        let mut number = 0;
+        Box::new(Forking::new(rank, &self.pieces, move |operations| {
+            for _ in 0..operations {
+                number += 1;
+                match rank {
+                    0 => self.lead(number),
+                    _ => self.follow(rank, number),
+                }
+            }
+        }))
+    }
+}

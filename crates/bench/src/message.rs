@@ -1,0 +1,241 @@
+//! One message between two ranks: half of a round trip.
+//!
+//! The figure that the probe takes and that models of machines are made of. Beside Corecast's queue
+//! stand the hand-written lines, and `core-to-core-latency` (Viennot), the crate that people measure
+//! their machines with, where it is installed: `cargo install core-to-core-latency`.
+
+use crate::engine::{Engine, Flaw, Ledger, Member, Role};
+use crate::external::{External, Print};
+use crate::floor;
+use crate::race::Entrant;
+use crate::seat::Seat;
+use corecast_wire::queue::{self, Backend, Options, Receiver, Sender};
+use corecast_wire::{Policy, SegmentError};
+use std::env;
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// The program, and how to get it.
+const PROGRAM: &str = "core-to-core-latency";
+const REMEDY: &str = "cargo install core-to-core-latency";
+
+/// Its round trips per sample, and samples: a few milliseconds in all.
+const ROUND_TRIPS: u64 = 1000;
+const SAMPLES: u64 = 20;
+
+/// Slots of the queues, of which one is ever in use.
+const SLOTS: usize = 64;
+
+/// Bytes of a message: what a line holds beside its header.
+const BYTES: usize = queue::SLOT_PAYLOAD_BYTES;
+
+/// Who can be raced on two seats.
+///
+/// # Errors
+///
+/// [`SegmentError`] when memory is short.
+///
+/// # Panics
+///
+/// If there are not two seats.
+pub fn entrants(seats: &[Seat]) -> Result<Vec<Entrant<'static>>, SegmentError> {
+    assert_eq!(seats.len(), 2, "a message goes from one rank to another");
+    let mut entrants: Vec<Entrant<'static>> = floor::round_trips().into();
+    for backend in Backend::ALL {
+        entrants.push(Entrant::threads(Queue::new(backend)?));
+    }
+    entrants.extend(core_to_core(seats));
+    Ok(entrants)
+}
+
+/// Both of its ways to pass a message that stand for a round trip.
+fn core_to_core(seats: &[Seat]) -> Vec<Entrant<'static>> {
+    let ways = [
+        ("1", "compare-and-swap on one line"),
+        ("2", "a line each way"),
+    ];
+    let (Seat::Pu(a), Seat::Pu(b)) = (seats[0], seats[1]) else {
+        return vec![Entrant::absent(PROGRAM, "", "it pins its threads")];
+    };
+    let Some(program) = find(PROGRAM, env::var_os("PATH").as_deref(), env::home_dir()) else {
+        return vec![Entrant::absent(PROGRAM, "", format!("not found ({REMEDY})"))];
+    };
+    let entrant = |(number, words): (&str, &str)| {
+        let setting = format!("{words}: {ROUND_TRIPS} {SAMPLES} -b {number} -c {a},{b}");
+        let mut external = External::new(PROGRAM, setting, &program);
+        let cores = format!("{a},{b}");
+        let (trips, samples) = (ROUND_TRIPS.to_string(), SAMPLES.to_string());
+        let words = [&trips, &samples, "--csv", "-b", number, "-c", &cores];
+        external.arguments = words.map(Into::into).into();
+        // Each round trip is two messages.
+        external.print = Print::Matrix(2 * ROUND_TRIPS * SAMPLES);
+        Entrant::process(external)
+    };
+    ways.map(entrant).into()
+}
+
+/// A program on the path, or where cargo installs.
+fn find(name: &str, path: Option<&OsStr>, home: Option<PathBuf>) -> Option<PathBuf> {
+    let folders = path.map(|path| env::split_paths(path).collect::<Vec<_>>());
+    let cargo = home.map(|home| home.join(".cargo/bin"));
+    let mut folders = folders.unwrap_or_default().into_iter().chain(cargo);
+    folders.find_map(|folder| {
+        let program = folder.join(name);
+        program.is_file().then_some(program)
+    })
+}
+
+/// Corecast's queue, one each way.
+pub struct Queue {
+    backend: Backend,
+    ends: [Mutex<Option<(Sender, Receiver)>>; 2],
+}
+
+impl Queue {
+    /// A pair of queues that spin.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError`] when memory is short.
+    pub fn new(backend: Backend) -> Result<Queue, SegmentError> {
+        let options = Options {
+            backend,
+            slots: SLOTS,
+            policy: Policy::SPIN,
+            ..Options::default()
+        };
+        let (there, come) = queue::queue(&options)?;
+        let (back, go) = queue::queue(&options)?;
+        Ok(Queue {
+            backend,
+            ends: [(there, go), (back, come)].map(|ends| Mutex::new(Some(ends))),
+        })
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Queue({:?})", self.backend)
+    }
+}
+
+impl Engine for Queue {
+    fn name(&self) -> &str {
+        match self.backend {
+            Backend::Ump => "corecast ump",
+            Backend::FastForward => "corecast fastforward",
+        }
+    }
+
+    fn setting(&self) -> String {
+        format!("a queue each way, {BYTES} bytes, spins")
+    }
+
+    fn role(&self) -> Role {
+        Role::Corecast
+    }
+
+    fn ranks(&self) -> usize {
+        2
+    }
+
+    fn parts(&self) -> u32 {
+        2
+    }
+
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+        let mut ends = self.ends[rank].lock().unwrap_or_else(PoisonError::into_inner);
+        let (sender, receiver) = ends.take().expect("queues serve one race");
+        Box::new(Own {
+            rank,
+            sender,
+            receiver,
+            number: 0,
+        })
+    }
+}
+
+struct Own {
+    rank: usize,
+    sender: Sender,
+    receiver: Receiver,
+    number: u64,
+}
+
+const GONE: &str = "both ends last as long as the race";
+
+impl Own {
+    fn send(&mut self, message: &[u8; BYTES]) {
+        self.sender.send(message).expect(GONE);
+    }
+
+    fn receive(&mut self) -> [u8; BYTES] {
+        let mut message = [0; BYTES];
+        self.receiver.receive(&mut message).expect(GONE);
+        message
+    }
+
+    /// To the other rank and back, or back alone: what came.
+    fn trip(&mut self) -> [u8; BYTES] {
+        if self.rank > 0 {
+            let message = self.receive();
+            self.send(&message);
+            return message;
+        }
+        self.number += 1;
+        self.send(&[self.number as u8; BYTES]);
+        self.receive()
+    }
+}
+
+impl Member for Own {
+    fn run(&mut self, operations: u64) {
+        for _ in 0..operations {
+            std::hint::black_box(self.trip());
+        }
+    }
+
+    fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
+        let mut flaw = Ok(());
+        for number in 1..=ledger.rounds() {
+            let (message, expected) = (self.trip(), [number as u8; BYTES]);
+            if message != expected && flaw.is_ok() {
+                flaw = Err(Flaw::WrongResult(format!(
+                    "message {number} reached rank {rank} as {message:?}"
+                )));
+            }
+        }
+        flaw
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn programs_are_found_on_the_path_and_where_cargo_installs() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(".cargo/bin");
+        fs::create_dir_all(&folder).unwrap();
+        let of = |path: Option<&OsStr>| find("x", path, Some(home.path().to_owned()));
+        assert_eq!(of(None), None);
+        fs::write(folder.join("x"), "").unwrap();
+        assert_eq!(of(None), Some(folder.join("x")));
+        let other = home.path().join("other");
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("x"), "").unwrap();
+        let path = env::join_paths([home.path(), &other]).unwrap();
+        assert_eq!(of(Some(&path)), Some(other.join("x")));
+    }
+
+    #[test]
+    fn unpinned_races_say_who_is_missing() {
+        let missing = core_to_core(&[Seat::Free, Seat::Free]);
+        assert_eq!(missing.len(), 1);
+        assert!(missing[0].reason_absent().is_some());
+    }
+}
