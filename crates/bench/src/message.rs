@@ -31,7 +31,7 @@ const SLOTS: usize = 64;
 /// Bytes of a message: what a line holds beside its header.
 const BYTES: usize = queue::SLOT_PAYLOAD_BYTES;
 
-/// Who can be raced on two seats.
+/// Who can be raced on two seats; with others' program where `peers` take part.
 ///
 /// # Errors
 ///
@@ -40,13 +40,15 @@ const BYTES: usize = queue::SLOT_PAYLOAD_BYTES;
 /// # Panics
 ///
 /// If there are not two seats.
-pub fn entrants(seats: &[Seat]) -> Result<Vec<Entrant<'static>>, SegmentError> {
+pub fn entrants(seats: &[Seat], peers: bool) -> Result<Vec<Entrant<'static>>, SegmentError> {
     assert_eq!(seats.len(), 2, "a message goes from one rank to another");
     let mut entrants: Vec<Entrant<'static>> = floor::round_trips().into();
     for backend in Backend::ALL {
         entrants.push(Entrant::threads(Queue::new(backend)?));
     }
-    entrants.extend(core_to_core(seats));
+    if peers {
+        entrants.extend(core_to_core(seats));
+    }
     Ok(entrants)
 }
 
@@ -60,7 +62,11 @@ fn core_to_core(seats: &[Seat]) -> Vec<Entrant<'static>> {
         return vec![Entrant::absent(PROGRAM, "", "it pins its threads")];
     };
     let Some(program) = find(PROGRAM, env::var_os("PATH").as_deref(), env::home_dir()) else {
-        return vec![Entrant::absent(PROGRAM, "", format!("not found ({REMEDY})"))];
+        return vec![Entrant::absent(
+            PROGRAM,
+            "",
+            format!("not found ({REMEDY})"),
+        )];
     };
     let entrant = |(number, words): (&str, &str)| {
         let setting = format!("{words}: {ROUND_TRIPS} {SAMPLES} -b {number} -c {a},{b}");
@@ -146,7 +152,9 @@ impl Engine for Queue {
     }
 
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
-        let mut ends = self.ends[rank].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ends = self.ends[rank]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let (sender, receiver) = ends.take().expect("queues serve one race");
         Box::new(Own {
             rank,

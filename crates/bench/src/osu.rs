@@ -23,8 +23,12 @@ pub fn render(comparisons: &[&Comparison]) -> String {
     let Some(first) = comparisons.first() else {
         return String::new();
     };
-    let operation = first.task.map_or(Operation::Barrier, |task| task.operation);
-    let sized = operation != Operation::Barrier;
+    let operation = first
+        .task
+        .map_or(&*first.title, |task| task.operation.name());
+    let sized = first
+        .task
+        .is_some_and(|task| task.operation != Operation::Barrier);
     let mut text = String::new();
     for (name, setting) in labels(comparisons) {
         let mut rows = String::new();

@@ -10,6 +10,7 @@ mod conditions;
 pub(super) mod contest;
 mod crowd;
 mod forecasts;
+mod others;
 mod processes;
 mod sized;
 
@@ -28,6 +29,7 @@ use corecast_bench::seat::{Seat, allowed_pus, free};
 use corecast_bench::sized::{Conditions, ELEMENT_BYTES, Operation, Task};
 use corecast_bench::table::{self, Extent};
 use corecast_bench::{Collective, Comparison, Progress, Role, Settings, Status, osu, summary};
+use corecast_model::Machine;
 use corecast_plan::Pattern;
 use serde::Serialize;
 
@@ -126,8 +128,13 @@ enum OpArg {
     ReduceScatter,
     Alltoall,
     Scan,
-    /// Those that Corecast has, one table for each and for each size
+    /// All of the above, one table for each and for each size
     All,
+    /// One rank has all of them work and waits for them: parallel loops, without the work
+    #[value(name = "fork_join")]
+    ForkJoin,
+    /// A message between the first two ranks, beside the probe and core-to-core-latency
+    Message,
 }
 
 impl OpArg {
@@ -144,6 +151,7 @@ impl OpArg {
             OpArg::Alltoall => Operation::Alltoall,
             OpArg::Scan => Operation::Scan,
             OpArg::All => return Operation::ALL.into(),
+            OpArg::ForkJoin | OpArg::Message => return Vec::new(),
         }]
     }
 }
@@ -229,6 +237,14 @@ fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
     let limits = limits(args)?;
     let tasks = tasks(args.op, ranks, &sizes)?;
     let seats = contest.seats()?;
+    if tasks.is_empty() {
+        let machine = source.here.as_ref().map(|here| &here.machine);
+        let comparison = no_collective(args, &contest, &seats, machine, limits)?;
+        return Ok(vec![Foreseen {
+            comparison,
+            profile: None,
+        }]);
+    }
     let start = match tasks
         .iter()
         .all(|task| task.operation == Operation::Barrier)
@@ -281,6 +297,36 @@ fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
     }
     bar.finish();
     Ok(races)
+}
+
+/// The one race of an operation that is no collective.
+fn no_collective(
+    args: &BenchArgs,
+    contest: &Contest<'_>,
+    seats: &[Seat],
+    machine: Option<&Machine>,
+    limits: Limits,
+) -> Result<Comparison> {
+    let settings = limits.apply(match args.quick {
+        true => Settings::quick(),
+        false => Settings::default(),
+    });
+    let bar = progress::bar("racing");
+    let step = &mut |step: Progress<'_>| match step {
+        Progress::Preparing { name, .. } => bar.say(&format!("checking {name}")),
+        Progress::Round { round, done } => {
+            if round == 0 {
+                bar.start();
+            }
+            bar.at(done, &format!("round {round}"));
+        }
+    };
+    let race = match args.op {
+        OpArg::Message => others::message(machine, seats, contest.peers, &settings, step),
+        _ => others::fork_join(contest, seats, &settings, step),
+    };
+    bar.finish();
+    race
 }
 
 /// Whoever races as processes: on `seats`, and wherever they like if that is asked for as well.
@@ -415,15 +461,18 @@ fn show(global: &Global, races: &[Foreseen]) -> Result<()> {
 fn show_osu(races: &[Foreseen]) -> Result<()> {
     let mut blocks = Vec::new();
     for operation in Operation::ALL {
-        let of = |race: &&Comparison| {
-            let task = race.task.map_or(Operation::Barrier, |task| task.operation);
-            task == operation
+        let of = |race: &&Comparison| match race.task {
+            Some(task) => task.operation == operation,
+            None => race.title == operation.name(),
         };
         let races = races.iter().map(|race| &race.comparison).filter(of);
         let races: Vec<&Comparison> = races.collect();
         if !races.is_empty() {
             blocks.push(osu::render(&races));
         }
+    }
+    if blocks.is_empty() {
+        blocks.extend(races.iter().map(|race| osu::render(&[&race.comparison])));
     }
     output::print(&blocks.join("\n"))
 }

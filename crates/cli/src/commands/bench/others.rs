@@ -1,0 +1,92 @@
+//! Races that are no collective: fork and join, and a message between two ranks.
+
+use anyhow::{Context, Result, bail};
+use corecast_bench::forks::{self, Lines, Method, Team};
+use corecast_bench::peers::Selection;
+use corecast_bench::seat::Seat;
+use corecast_bench::{Collective, Comparison, Entrant, Progress, Settings, message, race};
+use corecast_model::Machine;
+
+use super::contest::Contest;
+use crate::measuring;
+
+/// Races forks and joins: barriers over each plan, a tree both ways, and what people use today.
+///
+/// # Errors
+///
+/// A pattern that cannot do a barrier; a team that cannot be made.
+pub(super) fn fork_join(
+    contest: &Contest<'_>,
+    seats: &[Seat],
+    settings: &Settings,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Comparison> {
+    let crowded = contest.crowded();
+    let mut entrants: Vec<Entrant<'_>> = Vec::new();
+    let mut add = |collective, method| -> Result<()> {
+        for candidate in contest.candidates(collective)? {
+            let name = candidate.entrant(true);
+            let team = || Team::new(name.clone(), method, &candidate.plans, contest.usable);
+            entrants.push(Entrant::threads(team().context("team")?));
+            if contest.also_free {
+                entrants.push(Entrant::threads(team().context("team")?).unpinned());
+            }
+        }
+        Ok(())
+    };
+    add(Collective::Barrier, Method::Barriers)?;
+    // Rounds of notifications carry no data.
+    let trees = add(Collective::Broadcast, Method::Trees);
+    if contest.named.is_empty() {
+        trees?;
+    }
+    entrants.push(Entrant::threads(Lines::new(seats.len(), crowded)));
+    if let Some(selection) = contest.peers {
+        entrants.extend(forks::peers(seats, selection));
+    }
+    let mut comparison = race::run("fork_join", seats, settings, &entrants, progress)?;
+    let method = "from the fork until rank 0 knows that every rank has done its piece of work, one store; back to back";
+    comparison.notes.push(method.to_owned());
+    Ok(comparison)
+}
+
+/// Races a message between the first two ranks, and has the probe measure it before and after.
+///
+/// # Errors
+///
+/// Memory; what the probe says.
+pub(super) fn message(
+    machine: Option<&Machine>,
+    seats: &[Seat],
+    peers: Option<Selection>,
+    settings: &Settings,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Comparison> {
+    let Some(&[Seat::Pu(a), Seat::Pu(b)]) = seats.get(..2) else {
+        bail!("--op message: both ranks are pinned: leave --pinning out");
+    };
+    if a == b {
+        bail!(
+            "--op message: two ranks on PU {a} take turns there and send no lines: choose --threads"
+        );
+    }
+    let probed = || -> Result<Option<f64>> {
+        let measured = machine.map(|machine| measuring::now(machine, &[a, b], &[]));
+        Ok(measured
+            .transpose()?
+            .map(|file| measuring::message_ns(&file)))
+    };
+    let before = probed()?;
+    let pair = &seats[..2];
+    let entrants = message::entrants(pair, peers.is_some())?;
+    let mut comparison = race::run("message", pair, settings, &entrants, progress)?;
+    comparison
+        .notes
+        .push("one way: half of a round trip".to_owned());
+    if let (Some(before), Some(after)) = (before, probed()?) {
+        comparison.notes.push(format!(
+            "the probe, of one message at a time: {before:.0} ns before this race, {after:.0} ns after it"
+        ));
+    }
+    Ok(comparison)
+}
