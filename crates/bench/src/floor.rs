@@ -15,17 +15,20 @@
 //! barrier of two ranks cannot be faster than a [`MutualExchange`]. The spin
 //! loops come with and without the CPU's pause hint, because which is faster
 //! depends on the machine: race both, and [`Comparison::fastest`] of
-//! [`Role::Floor`] is the floor.
+//! [`Role::Floor`] is the floor. A [`Swap`] can be faster than both where two ranks share one line,
+//! and stands in races of single messages only.
 //!
 //! [`Comparison::fastest`]: crate::Comparison::fastest
 
 mod copies;
 mod lines;
 mod stream;
+mod swap;
 
 pub use copies::copies;
 pub use lines::lines;
 pub use stream::LineStream;
+pub use swap::Swap;
 
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};
 use crate::race::Entrant;

@@ -43,6 +43,7 @@ const BYTES: usize = queue::SLOT_PAYLOAD_BYTES;
 pub fn entrants(seats: &[Seat], peers: bool) -> Result<Vec<Entrant<'static>>, SegmentError> {
     assert_eq!(seats.len(), 2, "a message goes from one rank to another");
     let mut entrants: Vec<Entrant<'static>> = floor::round_trips().into();
+    entrants.push(Entrant::threads(floor::Swap::new()));
     for backend in Backend::ALL {
         entrants.push(Entrant::threads(Queue::new(backend)?));
     }

@@ -18,7 +18,8 @@ pub enum Extent {
 /// a line for each that was skipped or failed, then the notes.
 ///
 /// Times are nanoseconds per operation: median and its 95 % interval. Ratios
-/// are medians of the ratios of each round with their intervals.
+/// are medians of the ratios of each round with their intervals. [`Extent::All`] adds what the ranks
+/// saw in the mean, how far apart they began, and outliers.
 pub fn render(comparison: &Comparison, extent: Extent) -> String {
     let floor = comparison.fastest(Role::Floor);
     let peer = comparison.fastest(Role::Peer);
@@ -40,7 +41,16 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
     }
     let predicted = timed.iter().any(|(_, e)| e.predicted_ns.is_some());
     let forecast = timed.iter().any(|(_, e)| e.forecast.is_some());
-    let mut rows = vec![header(predicted, forecast, floor.is_some(), peer.is_some())];
+    let columns = Columns {
+        ranks: extent == Extent::All && timed.iter().any(|(_, e)| e.rank_summary().is_some()),
+        starts: extent == Extent::All && timed.iter().any(|(_, e)| !e.start_spreads().is_empty()),
+        outliers: extent == Extent::All,
+        predicted,
+        forecast,
+        floor: floor.is_some(),
+        peer: peer.is_some(),
+    };
+    let mut rows = vec![columns.header()];
     for (_, entry) in &timed {
         let Some(summary) = entry.summary() else {
             continue;
@@ -54,6 +64,17 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
                 digits(summary.interval.high)
             ),
         ];
+        let known = |time: Option<f64>| time.map_or("-".to_owned(), digits);
+        let seen = entry.rank_summary();
+        if columns.ranks {
+            row.push(known(seen.map(|times| times.average)));
+        }
+        if columns.starts {
+            row.push(known(seen.and_then(|times| times.start_spread)));
+        }
+        if columns.outliers {
+            row.push(format!("{} of {}", summary.outliers, summary.samples));
+        }
         if predicted {
             row.push(entry.predicted_ns.map_or("-".to_owned(), digits));
         }
@@ -106,16 +127,32 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
     text
 }
 
-fn header(predicted: bool, forecast: bool, floor: bool, peer: bool) -> Vec<String> {
-    let mut header = vec!["name", "median", "95 % interval"];
-    header.extend(predicted.then_some("predicted"));
-    if forecast {
-        header.extend(Forecast::COLUMNS);
+/// Which columns a table has.
+struct Columns {
+    ranks: bool,
+    starts: bool,
+    outliers: bool,
+    predicted: bool,
+    forecast: bool,
+    floor: bool,
+    peer: bool,
+}
+
+impl Columns {
+    fn header(&self) -> Vec<String> {
+        let mut header = vec!["name", "median", "95 % interval"];
+        header.extend(self.ranks.then_some("ranks' mean"));
+        header.extend(self.starts.then_some("begin apart"));
+        header.extend(self.outliers.then_some("outliers"));
+        header.extend(self.predicted.then_some("predicted"));
+        if self.forecast {
+            header.extend(Forecast::COLUMNS);
+        }
+        header.extend(self.floor.then_some("/ floor"));
+        header.extend(self.peer.then_some("/ best peer"));
+        header.push("setting");
+        header.into_iter().map(str::to_owned).collect()
     }
-    header.extend(floor.then_some("/ floor"));
-    header.extend(peer.then_some("/ best peer"));
-    header.push("setting");
-    header.into_iter().map(str::to_owned).collect()
 }
 
 fn ratio(ratio: Option<Ratio>, extent: Extent) -> String {
@@ -262,5 +299,7 @@ mod tests {
         let text = render(&comparison, Extent::All);
         assert!(text.contains("0.33 (0.33..0.33)"), "{text}");
         assert!(text.contains("9.00 (9.00..9.00)"), "{text}");
+        assert!(text.contains("0 of 8"), "{text}");
+        assert!(!text.contains("begin apart"), "{text}");
     }
 }

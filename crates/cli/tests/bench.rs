@@ -243,3 +243,66 @@ fn tables_as_osus_have_a_block_for_each_entrant() {
     let text = corecast(&[&some[..], &["--op", "barrier"]].concat()).text();
     assert!(text.contains("# Avg Latency(us)"), "{text}");
 }
+
+#[test]
+fn forks_and_messages_race_too() {
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        println!("SKIPPED: a message needs two hardware threads");
+        return;
+    }
+    let some = [
+        "bench",
+        "--quick",
+        "--no-peers",
+        "--ranks",
+        "2",
+        "--json",
+        "--op",
+    ];
+    for (op, own) in [("fork_join", "corecast"), ("message", "corecast ump")] {
+        let json = corecast(&[&some[..], &[op]].concat()).json();
+        assert_eq!(json["title"], op);
+        let entries = json["entries"].as_array().unwrap();
+        assert!(
+            entries.iter().all(|entry| entry["status"] == "timed"),
+            "{json}"
+        );
+        let names = |entry: &serde_json::Value| entry["name"].as_str().unwrap().contains(own);
+        assert!(entries.iter().any(names), "{json}");
+    }
+    let line = corecast(&["bench", "--op", "message", "--ranks", "2", "--unpinned"]).refusal();
+    assert!(line.contains("--pinning"), "{line}");
+}
+
+/// All keys below `value`, but those of a machine file.
+fn keys(value: &serde_json::Value, found: &mut std::collections::BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(map) => {
+            for (key, value) in map {
+                found.insert(key.clone());
+                if key != "profile" {
+                    keys(value, found);
+                }
+            }
+        }
+        serde_json::Value::Array(list) => list.iter().for_each(|value| keys(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_is_documented() {
+    let some = ["bench", "--quick", "--no-peers", "--ranks", "2", "--json"];
+    let json = corecast(&[&some[..], &["--op", "reduce", "--size", "8,64"]].concat()).json();
+    let mut found = std::collections::BTreeSet::new();
+    keys(&json, &mut found);
+    assert!(found.len() > 20, "{found:?}");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/bench.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    for key in found {
+        assert!(
+            text.contains(&format!("`{key}`")),
+            "{key} is not in docs/bench.md"
+        );
+    }
+}

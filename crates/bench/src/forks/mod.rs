@@ -133,3 +133,52 @@ pub fn peers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
     }
     entrants
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Engine;
+    use crate::{Settings, Status, race};
+
+    /// Forgets the piece of rank 1 in one fork of many.
+    struct Forgetful(Pieces);
+
+    impl Engine for Forgetful {
+        fn name(&self) -> &str {
+            "forgetful"
+        }
+
+        fn setting(&self) -> String {
+            String::new()
+        }
+
+        fn ranks(&self) -> usize {
+            2
+        }
+
+        fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+            let mut forks = 0;
+            Box::new(Forking::new(rank, &self.0, move |operations| {
+                for _ in 0..if rank == 0 { operations } else { 0 } {
+                    forks += 1;
+                    self.0.work(0);
+                    if forks != 17 {
+                        self.0.work(1);
+                    }
+                }
+            }))
+        }
+    }
+
+    #[test]
+    fn a_join_before_all_work_is_done_is_found() {
+        let entrants = [Entrant::threads(Forgetful(Pieces::new(2)))];
+        let seats = seat::free(2);
+        let race = race::run("test", &seats, &Settings::quick(), &entrants, |_| {}).unwrap();
+        let status = &race.entries[0].status;
+        assert!(
+            matches!(status, Status::Failed(why) if why.contains("rank 1 had done")),
+            "{status:?}"
+        );
+    }
+}

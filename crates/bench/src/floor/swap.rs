@@ -1,0 +1,112 @@
+//! A message by compare-and-swap on one line.
+
+use super::{Line, PLACES};
+use crate::engine::{Engine, Flaw, Ledger, Member, Role};
+use std::sync::atomic::Ordering;
+
+/// A number on one line that two ranks count up in turn, each by compare-and-swaps that fail until
+/// the other has; reported one way, as half of a round trip.
+///
+/// Whoever waits by loads has a shared copy, which the other must take away before it writes, and
+/// then reads the line once more. Whoever waits by swaps takes the line for writing at once: one
+/// transfer for a message instead of two. It pays for two ranks alone, as all who wait take the line
+/// from each other.
+///
+/// # Cost
+///
+/// Two line transfers per round trip.
+#[derive(Debug)]
+pub struct Swap {
+    places: Box<[Line]>,
+}
+
+impl Swap {
+    /// Lines at rest.
+    pub fn new() -> Swap {
+        Swap::default()
+    }
+}
+
+impl Default for Swap {
+    fn default() -> Swap {
+        Swap {
+            places: (0..PLACES).map(|_| Line::default()).collect(),
+        }
+    }
+}
+
+impl Engine for Swap {
+    fn name(&self) -> &str {
+        "floor: one line, swapped"
+    }
+
+    fn setting(&self) -> String {
+        "compare-and-swap".to_owned()
+    }
+
+    fn role(&self) -> Role {
+        Role::Floor
+    }
+
+    fn ranks(&self) -> usize {
+        2
+    }
+
+    fn parts(&self) -> u32 {
+        2
+    }
+
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+        Box::new(Own {
+            places: &self.places,
+            rank: rank as u64,
+            numbers: [0; PLACES],
+            place: 0,
+        })
+    }
+}
+
+struct Own<'a> {
+    places: &'a [Line],
+    rank: u64,
+    /// Round trips of each place.
+    numbers: [u64; PLACES],
+    place: usize,
+}
+
+impl Member for Own<'_> {
+    fn run(&mut self, operations: u64) {
+        let (line, number) = (&self.places[self.place].0, &mut self.numbers[self.place]);
+        for trip in *number..*number + operations {
+            let due = 2 * trip + self.rank;
+            // AcqRel pairs with the other rank's: the number carries whatever was written before it.
+            // Acquire on failure would order nothing, as what failed is not looked at.
+            while line
+                .compare_exchange(due, due + 1, Ordering::AcqRel, Ordering::Relaxed)
+                .is_err()
+            {}
+        }
+        *number += operations;
+    }
+
+    fn turn(&mut self) {
+        self.place = (self.place + 1) % PLACES;
+    }
+
+    fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
+        let rounds = ledger.rounds();
+        let mut flaw = Ok(());
+        for _ in 0..rounds {
+            self.run(1);
+            let due = 2 * self.numbers[self.place];
+            let found = self.places[self.place].0.load(Ordering::Acquire);
+            // The first rank may look before the second has answered.
+            if found + 1 < due && flaw.is_ok() {
+                flaw = Err(Flaw::WrongResult(format!(
+                    "rank {rank} found {found} after {due} messages"
+                )));
+            }
+        }
+        flaw
+    }
+}
