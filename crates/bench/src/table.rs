@@ -169,7 +169,7 @@ fn ratio(ratio: Option<Ratio>, extent: Extent) -> String {
 }
 
 /// Three significant digits or all digits before the point.
-pub(crate) fn digits(x: f64) -> String {
+pub fn digits(x: f64) -> String {
     match x {
         x if x >= 100.0 => format!("{x:.0}"),
         x if x >= 10.0 => format!("{x:.1}"),

@@ -78,6 +78,8 @@ enum Command {
     Bench(commands::bench::BenchArgs),
     /// Race algorithms, plans and waits for each operation and size, and keep the winners
     Tune(commands::tune::TuneArgs),
+    /// Bring the whole comparison on this machine, with its pictures, as a static page
+    Report(commands::report::ReportArgs),
     /// Start a program several times as one team of processes
     Run(commands::run::RunArgs),
     /// One process of a team that `bench` races
@@ -102,6 +104,7 @@ fn main() -> ExitCode {
         Some(Command::Sim(args)) => commands::sim::run(&cli.global, args),
         Some(Command::Bench(args)) => commands::bench::run(&cli.global, args),
         Some(Command::Tune(args)) => commands::tune::run(&cli.global, args),
+        Some(Command::Report(args)) => commands::report::run(&cli.global, args),
         Some(Command::Run(args)) => commands::run::run(&cli.global, args),
         Some(Command::SessionRank(args)) => commands::bench::rank(&cli.global, args),
     };

@@ -24,7 +24,7 @@ pub(crate) struct Source {
 }
 
 /// How far the costs can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CostBasis {
     /// Measured here.

@@ -1,5 +1,21 @@
 //! Dates as people and sorting programs read them.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Date and time now, in UTC.
+///
+/// # Examples
+///
+/// ```
+/// let now = corecast_probe::now_utc();
+/// assert_eq!((now.len(), now.ends_with('Z')), (20, true), "{now}");
+/// ```
+#[must_use]
+pub fn now_utc() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    iso_utc(since.map_or(0, |since| since.as_secs()))
+}
+
 /// `2026-11-21T22:17:29Z` for seconds since 1970 in UTC.
 ///
 /// Days to a date as in Howard Hinnant's *chrono-Compatible Low-Level Date Algorithms*

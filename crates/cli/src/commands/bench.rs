@@ -196,6 +196,16 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
     })
 }
 
+/// What the command found with these arguments, for whoever shows it otherwise.
+///
+/// # Errors
+///
+/// Those of the command.
+pub(crate) fn reports(global: &Global, args: &BenchArgs) -> Result<Vec<Report>> {
+    let races = races(global, args)?;
+    Ok(races.iter().map(|race| race.comparison.report()).collect())
+}
+
 fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
     if let Some(machine) = &global.machine {
         bail!("bench measures this machine, not {machine:?}: leave -i out");

@@ -6,6 +6,7 @@ mod decided;
 pub(crate) mod explain;
 pub(crate) mod plan;
 pub(crate) mod probe;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sim;
 pub(crate) mod topo;

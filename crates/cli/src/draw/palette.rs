@@ -30,6 +30,12 @@ pub(crate) struct Screen {
 const COLUMNS_OF_A_PIPE: usize = 200;
 
 impl Screen {
+    /// No colours, as on pages.
+    pub(crate) const PLAIN: Self = Self {
+        columns: COLUMNS_OF_A_PIPE,
+        depth: Depth::None,
+    };
+
     /// Looks at standard output and at `NO_COLOR`, `CLICOLOR_FORCE` and `COLORTERM`.
     pub(crate) fn of_stdout() -> Screen {
         let coloured =

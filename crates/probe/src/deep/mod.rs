@@ -43,13 +43,13 @@ mod waits;
 pub use parameters::together;
 pub use task::Scope;
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use corecast_model::Machine;
 use corecast_model::deep::{Clock, Deep, SCHEMA};
 use corecast_wire::gauge;
 
-use crate::calendar::iso_utc;
+use crate::calendar::now_utc;
 use crate::run::Progress;
 use crate::{Config, ProbeError};
 use circumstances::Circumstances;
@@ -193,7 +193,7 @@ pub fn deep(
         found.left.retain(|left| *left != name);
         let elapsed = start.elapsed();
         found.seconds = seconds + elapsed.as_secs_f64();
-        found.when = now();
+        found.when = now_utc();
         found.clock = Clock {
             ticks_per_ns: ticks.rate(start_ticks, elapsed),
             drift: seen.drift().max(earlier.drift),
@@ -214,11 +214,6 @@ pub fn deep(
     Ok(found)
 }
 
-fn now() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    iso_utc(since.map_or(0, |since| since.as_secs()))
-}
-
 /// A section in which nothing is measured yet.
 fn blank(left: Vec<String>) -> Deep {
     let steady = gauge::counter_is_steady();
@@ -237,7 +232,7 @@ fn blank(left: Vec<String>) -> Deep {
     }
     Deep {
         schema: SCHEMA,
-        when: now(),
+        when: now_utc(),
         tool: concat!("corecast-probe ", env!("CARGO_PKG_VERSION")).to_owned(),
         seconds: 0.0,
         clock: Clock {

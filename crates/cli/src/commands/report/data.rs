@@ -1,0 +1,167 @@
+//! What a report is made from, as JSON.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use corecast_bench::comparison::Report;
+use corecast_model::MachineFile;
+use corecast_probe::now_utc;
+use serde::{Deserialize, Serialize};
+
+use crate::source::{CostBasis, Source};
+
+/// Version of [`Data`].
+pub(super) const SCHEMA: u32 = 1;
+
+/// A machine and what was raced on it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Data {
+    /// [`SCHEMA`].
+    pub(super) schema: u32,
+    /// Always `report`.
+    pub(super) kind: String,
+    /// Date and time, UTC.
+    pub(super) when: String,
+    /// Name and version of the program that wrote this.
+    pub(super) tool: String,
+    /// What repeats it.
+    pub(super) command: String,
+    /// Whose costs the machine has.
+    pub(super) costs: CostBasis,
+    /// What a reader should know about machine and costs.
+    pub(super) notes: Vec<String>,
+    /// The races; none of machines that are only looked at.
+    pub(super) comparisons: Vec<Report>,
+    /// The machine file.
+    machine: serde_json::Value,
+}
+
+impl Data {
+    /// Of `source`, now.
+    pub(super) fn of_machine(source: &Source, comparisons: Vec<Report>) -> Self {
+        let arguments = std::env::args().skip(1);
+        let command = std::iter::once("corecast".to_owned()).chain(arguments);
+        Self {
+            schema: SCHEMA,
+            kind: "report".to_owned(),
+            when: now_utc(),
+            tool: concat!("corecast ", env!("CARGO_PKG_VERSION")).to_owned(),
+            command: command.collect::<Vec<_>>().join(" "),
+            costs: source.costs,
+            notes: source.notes.clone(),
+            comparisons,
+            machine: serde_json::from_str(&source.file.to_json()).expect("a machine file is JSON"),
+        }
+    }
+
+    /// Reads a file that an earlier report has written.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be read, or is no data of a report; the message quotes the path.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("cannot read {path:?}"))?;
+        Self::of_json(&text).with_context(|| format!("{path:?} is no data of a report"))
+    }
+
+    fn of_json(text: &str) -> Result<Self> {
+        /// What every version has.
+        #[derive(Deserialize)]
+        struct Version {
+            schema: u32,
+            kind: String,
+        }
+        let version: Version = serde_json::from_str(text)?;
+        if version.kind != "report" {
+            bail!("it is of kind {:?}", version.kind);
+        }
+        if version.schema != SCHEMA {
+            bail!(
+                "schema {} is unknown, this program reads {SCHEMA}",
+                version.schema
+            );
+        }
+        let data: Self = serde_json::from_str(text)?;
+        data.machine_file()?;
+        Ok(data)
+    }
+
+    pub(super) fn to_json(&self) -> String {
+        let mut text = serde_json::to_string(self).expect("plain data with text keys");
+        text.push('\n');
+        text
+    }
+
+    /// The machine and its costs.
+    ///
+    /// # Errors
+    ///
+    /// Data that somebody has changed.
+    pub(super) fn machine_file(&self) -> Result<MachineFile> {
+        Ok(MachineFile::from_json(&self.machine.to_string())?)
+    }
+
+    /// What the machine's files are called: its name and fingerprint, in characters that every file system
+    /// takes.
+    pub(super) fn stem(&self) -> String {
+        let machine = self.machine_file().ok();
+        let name = machine.map_or_else(String::new, |file| {
+            let machine = file.machine();
+            format!("{}-{}", machine.name, machine.fingerprint())
+        });
+        let mut stem: String = name
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() {
+                    c.to_ascii_lowercase()
+                } else {
+                    '-'
+                }
+            })
+            .collect();
+        while stem.contains("--") {
+            stem = stem.replace("--", "-");
+        }
+        stem.trim_matches('-').to_owned()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_data_is_refused_with_a_reason() {
+        let source = crate::source::open(Some("builtin:tilepro64")).unwrap();
+        let data = Data::of_machine(&source, Vec::new());
+        let text = data.to_json();
+        let again = Data::of_json(&text).unwrap();
+        assert_eq!(again.machine_file().unwrap(), source.file);
+        assert!(again.stem().starts_with("tilepro64") || !again.stem().is_empty());
+        assert!(
+            again
+                .stem()
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '-')
+        );
+        for (from, to, part) in [
+            ("\"schema\":1,\"kind\"", "\"schema\":7,\"kind\"", "schema 7"),
+            ("\"report\"", "\"comparison\"", "\"comparison\""),
+            (
+                "\"comparisons\":[]",
+                "\"comparisons\":0",
+                "expected a sequence",
+            ),
+            ("\"machine\":{", "\"machine\":{\"schema\":99,", "99"),
+        ] {
+            let wrong = text.replacen(from, to, 1);
+            assert_ne!(wrong, text, "{from}");
+            let error = format!("{:#}", Data::of_json(&wrong).unwrap_err());
+            assert!(
+                error.contains(part) || error.contains("duplicate"),
+                "{from}: {error}"
+            );
+        }
+    }
+}
