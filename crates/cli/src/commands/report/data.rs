@@ -133,18 +133,13 @@ pub(super) mod tests {
 
     #[test]
     fn what_is_no_data_is_refused_with_a_reason() {
-        let source = crate::source::open(Some("builtin:tilepro64")).unwrap();
+        let source = crate::source::open(Some("builtin:ryzen-5950x-16")).unwrap();
         let data = Data::of_machine(&source, Vec::new());
         let text = data.to_json();
         let again = Data::of_json(&text).unwrap();
         assert_eq!(again.machine_file().unwrap(), source.file);
-        assert!(again.stem().starts_with("tilepro64") || !again.stem().is_empty());
-        assert!(
-            again
-                .stem()
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || c == '-')
-        );
+        let takes = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        assert!(!again.stem().is_empty() && again.stem().chars().all(takes));
         for (from, to, part) in [
             ("\"schema\":1,\"kind\"", "\"schema\":7,\"kind\"", "schema 7"),
             ("\"report\"", "\"comparison\"", "\"comparison\""),
@@ -153,15 +148,12 @@ pub(super) mod tests {
                 "\"comparisons\":0",
                 "expected a sequence",
             ),
-            ("\"machine\":{", "\"machine\":{\"schema\":99,", "99"),
+            ("\"machine\":{", "\"machine\":5,\"else\":{", "machine file"),
         ] {
             let wrong = text.replacen(from, to, 1);
             assert_ne!(wrong, text, "{from}");
             let error = format!("{:#}", Data::of_json(&wrong).unwrap_err());
-            assert!(
-                error.contains(part) || error.contains("duplicate"),
-                "{from}: {error}"
-            );
+            assert!(error.contains(part), "{from}: {error}");
         }
     }
 }

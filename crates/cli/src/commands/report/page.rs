@@ -69,10 +69,17 @@ fn figures(facts: &Facts<'_>, part: Part) -> Option<Markup> {
 fn figure(figure: &Figure) -> Markup {
     html! {
         figure id={ "figure-" (figure.name) } {
-            div.picture { (PreEscaped(&figure.svg)) }
+            div.picture { (PreEscaped(inlined(figure))) }
             figcaption { (figure.caption) }
         }
     }
+}
+
+/// The picture with names of its own: in a page those of all pictures are one set.
+fn inlined(figure: &Figure) -> String {
+    let own = |before: &str| format!("{before}{}-", figure.name);
+    let named = figure.svg.replace(" id=\"", &own(" id=\""));
+    named.replace("url(#", &own("url(#"))
 }
 
 fn peers(facts: &Facts<'_>) -> Option<Markup> {

@@ -20,6 +20,9 @@ const CROWD: usize = 4;
 
 #[derive(Debug, Parser)]
 struct Line {
+    /// Some of its options exclude some of the command's.
+    #[command(flatten)]
+    _global: Global,
     #[command(flatten)]
     args: BenchArgs,
 }
@@ -43,7 +46,7 @@ pub(super) fn run(global: &Global, quick: bool, no_peers: bool) -> Result<Vec<Re
         let words = ["bench"].into_iter().chain(line.iter().map(String::as_str));
         let words = words.chain(quick.then_some("--quick"));
         let words = words.chain(no_peers.then_some("--no-peers"));
-        let Line { args } = Line::try_parse_from(words)?;
+        let Line { args, .. } = Line::try_parse_from(words)?;
         reports.extend(bench::reports(global, &args)?);
     }
     Ok(reports)
