@@ -4,6 +4,9 @@
 
 use std::path::Path;
 
+use corecast_model::profile::{
+    Mode, SizeRace, Start, TunedCandidate, TunedOperation, TunedRange, TunedWaits, Tuning,
+};
 use corecast_model::{
     LineCosts, Measured, Profile, ProfileEntry, RacedCandidate, builtin, synthetic,
 };
@@ -123,6 +126,46 @@ fn words() -> Vec<String> {
     all
 }
 
+/// What makes a tuning none.
+const TUNING_DAMAGE: [(&str, &str); 4] = [
+    ("\"up_to_bytes\": 4096", "\"up_to_bytes\": null"),
+    ("\"strict\"", "\"tight\""),
+    ("\"measured_ns\": 900.0", "\"measured_ns\": -900.0"),
+    ("\"cpuset\"", "\"set\""),
+];
+
+/// One with all that there is.
+fn tuning() -> Tuning {
+    let mut tuning = Tuning::new(vec![0, 5, 17], true, Mode::Processes, Start::Together);
+    tuning.waits = Some(TunedWaits {
+        spin_ns: 3000,
+        yield_ns: 100_000,
+        park: true,
+    });
+    let candidate = |name: Option<&str>| TunedCandidate {
+        predicted_ns: Some(1000.5),
+        measured_ns: Some(900.0),
+        interval_ns: Some((890.0, 910.0)),
+        samples: 40,
+        dropped: name.map(|_| "out after round 9".to_owned()),
+        ..TunedCandidate::new(name.map(str::to_owned))
+    };
+    let race = SizeRace {
+        bytes: 64,
+        candidates: vec![candidate(None), candidate(Some("ring"))],
+    };
+    let range = TunedRange {
+        mended: Some("a reduce and a broadcast were faster".to_owned()),
+        races: vec![race],
+        ..TunedRange::new(Some(4096), Some("trees".to_owned()))
+    };
+    tuning.operations = vec![TunedOperation {
+        operation: "allreduce".to_owned(),
+        ranges: vec![range, TunedRange::new(None, None)],
+    }];
+    tuning
+}
+
 fn profiles() -> Vec<String> {
     let machine = builtin("sandybridge-2x8").expect("a built-in machine");
     let costs = machine.costs().subset(&[0, 5, 17]).expect("a team");
@@ -150,6 +193,12 @@ fn profiles() -> Vec<String> {
         });
         all.push(profile.to_json());
     }
+    profile.record_tuning(tuning());
+    let tuned = profile.to_json();
+    for (from, to) in TUNING_DAMAGE {
+        all.push(tuned.replacen(from, to, 1));
+    }
+    all.push(tuned);
     all.push(all[1].replace("\"winner\": \"smelt\"", "\"winner\": \"x\""));
     all.push(all[1].replacen("\"children\"", "\"child\"", 1));
     all

@@ -9,7 +9,7 @@ use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::fabric::{Setting, predict};
 use corecast_sim::machine::pairs;
 use corecast_sim::measured::Measured;
-use corecast_sim::symbolic::{OnParts, record_job};
+use corecast_sim::symbolic::{Bounds, OnParts, record_job};
 
 /// Most ranks for which there are bounds: these take time by the square of the transfers.
 pub(crate) const BOUNDED_RANKS_MAX: usize = 64;
@@ -77,16 +77,12 @@ impl Forecaster {
     ) -> Result<Forecast> {
         let job = job(collective, None, plans, Some(root), size)?;
         let cores: Vec<usize> = (0..self.costs.n()).collect();
-        let (bounds, simulated) = match &self.measured {
-            Some(measured) => (measured.bounds(&job), measured.latency(&cores, &job)?),
+        let bounds = self.bounds_of(&job)?;
+        let simulated = match &self.measured {
+            Some(measured) => measured.latency(&cores, &job)?,
             None => {
                 let machine = pairs::machine(&self.name, &self.costs);
-                let bounds = record_job(&job)
-                    .ok()
-                    .map(|graph| OnParts::new(&machine, &cores).bounds(&graph))
-                    .transpose()?;
-                let found = predict(&machine, &cores, &job, &Setting::default())?;
-                (bounds, found.latency)
+                predict(&machine, &cores, &job, &Setting::default())?.latency
             }
         };
         Ok(Forecast {
@@ -96,6 +92,30 @@ impl Forecaster {
                 .filter(|t_max| t_max.is_finite()),
             simulated_ns: simulated,
         })
+    }
+
+    fn bounds_of(&self, job: &Job) -> Result<Option<Bounds>> {
+        if let Some(measured) = &self.measured {
+            return Ok(measured.bounds(job));
+        }
+        let machine = pairs::machine(&self.name, &self.costs);
+        let cores: Vec<usize> = (0..self.costs.n()).collect();
+        let graph = record_job(job).ok();
+        let bounds = graph.map(|graph| OnParts::new(&machine, &cores).bounds(&graph));
+        Ok(bounds.transpose()?)
+    }
+
+    /// Bounds of one algorithm in nanoseconds, the upper one where there is one; `None` where there are none.
+    pub(crate) fn bounds(
+        &self,
+        collective: Collective,
+        algorithm: &str,
+        plans: &Plans,
+        size: usize,
+    ) -> Option<(f64, Option<f64>)> {
+        let job = job(collective, Some(algorithm), plans, Some(0), size).ok()?;
+        let bounds = self.bounds_of(&job).ok()??;
+        Some((bounds.t_min, Some(bounds.t_max).filter(|t| t.is_finite())))
     }
 
     /// Of a plan, with `size` bytes where it carries data; `None` where its members share lines, of which

@@ -2,6 +2,8 @@
 //!
 //! The decision is the library's own, [`compare`]: what is said here is what a team runs.
 
+mod at_size;
+
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -28,9 +30,34 @@ use crate::{Global, output, source};
 /// Arguments of `corecast explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// broadcast, reduce or barrier [default: each]
+    /// broadcast, reduce or barrier [default: each]; with --size any operation
     #[arg(long, value_name = "OPERATION")]
     op: Option<String>,
+
+    /// Bytes of a block, such as 512, 4K or 1M: say which algorithm runs there, who decided, and what else there is
+    #[arg(long, value_name = "BYTES", requires = "op")]
+    size: Option<String>,
+
+    /// With --size: this many ranks, which may be more than there are threads
+    #[arg(long, value_name = "N", requires = "size", conflicts_with_all = ["threads", "subset"])]
+    ranks: Option<usize>,
+
+    /// With --size: the ranks are processes
+    #[arg(long, requires = "size")]
+    processes: bool,
+
+    /// With --size: the ranks are not pinned
+    #[arg(long, requires = "size")]
+    unpinned: bool,
+
+    /// With --size: by races whose operations began at one instant, strict, or one after the other, loose
+    #[arg(
+        long,
+        value_name = "START",
+        default_value = "strict",
+        requires = "size"
+    )]
+    sync: String,
 
     /// Where the operation starts or ends: auto, or a rank
     #[arg(long, value_name = "RANK", default_value = "auto")]
@@ -48,6 +75,14 @@ const RUNNERS_UP: usize = 4;
 
 /// Runs the command.
 pub(crate) fn run(global: &Global, args: &ExplainArgs) -> Result<ExitCode> {
+    if let Some(size) = &args.size {
+        return at_size::run(
+            global,
+            args,
+            &source::open(global.machine.as_deref())?,
+            size,
+        );
+    }
     let operations = match &args.op {
         Some(name) => vec![name.parse()?],
         None => Operation::ALL.to_vec(),

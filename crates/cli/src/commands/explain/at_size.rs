@@ -1,0 +1,434 @@
+//! `corecast explain --op --size`: which algorithm runs at one size, who decided, and what else there is.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use corecast::algorithms::{Runs, Setting};
+use corecast::choose::Races;
+use corecast::model::profile::{Mode, SizeRace, Start, TunedCandidate};
+use corecast::rules::{self, AskedBy, CORECAST_ALGO, Fit, Rule, Rules};
+use corecast::store::Store;
+use corecast::{Algorithms, Builder, Planned};
+use corecast_bench::Forecast;
+use corecast_bench::sized::Operation;
+use corecast_machine::CpuList;
+use corecast_tune::predict::{Predict, Simulated};
+use owo_colors::OwoColorize;
+use serde::Serialize;
+
+use super::super::bench::sizes;
+use super::ExplainArgs;
+use crate::draw::grid::decimals;
+use crate::draw::palette::Screen;
+use crate::forecast::Forecaster;
+use crate::source::{CostBasis, Source};
+use crate::{Global, output, team};
+
+/// Longest block (bytes) of which bounds are made: they take time by the square of the transfers.
+const BOUNDED_BYTES_MAX: usize = 64 << 10;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: u32,
+    machine: &'a str,
+    threads: &'a [u32],
+    pinned: bool,
+    mode: Mode,
+    synchronisation: Start,
+    op: &'static str,
+    bytes: usize,
+    algorithm: &'static str,
+    /// Lengths for which the same is asked: above the first, up to and including the second.
+    above_bytes: Option<usize>,
+    up_to_bytes: Option<usize>,
+    asked: Option<&'static str>,
+    decided_by: AskedBy,
+    reason: String,
+    mended: Option<&'a str>,
+    tuning: &'a str,
+    /// The size that was raced nearest to this one.
+    raced_bytes: Option<u64>,
+    candidates: Vec<Candidate>,
+    notes: Vec<String>,
+}
+
+/// One algorithm.
+#[derive(Serialize)]
+struct Candidate {
+    algorithm: &'static str,
+    runs: bool,
+    built_in: bool,
+    predicted_ns: Option<f64>,
+    t_min_ns: Option<f64>,
+    t_max_ns: Option<f64>,
+    measured_ns: Option<f64>,
+    interval_ns: Option<(f64, f64)>,
+    samples: Option<u64>,
+    dropped: Option<String>,
+}
+
+/// Runs the command.
+pub(super) fn run(
+    global: &Global,
+    args: &ExplainArgs,
+    source: &Source,
+    size: &str,
+) -> Result<ExitCode> {
+    let Some(here) = &source.here else {
+        bail!("explain --size is about teams of this machine: leave -i out");
+    };
+    let Some(op) = &args.op else {
+        bail!("--size {size:?}: name an operation with --op, such as allreduce");
+    };
+    let operation: Operation = op.parse()?;
+    let sizes = sizes::parse(size)?;
+    let &[bytes] = &sizes[..] else {
+        bail!("--size {size:?}: one size at a time");
+    };
+    let bytes = match operation {
+        Operation::Barrier => 0,
+        _ => bytes,
+    };
+    let planned = planned(args, source)?;
+    let fit = Fit {
+        threads: &planned.seats,
+        pinned: planned.pinned,
+        mode: match args.processes {
+            true => Mode::Processes,
+            false => Mode::Threads,
+        },
+        start: args.sync.parse()?,
+    };
+    let races = Races::here(&Store::standard(), here);
+    let rules = Rules::new(Algorithms::default(), rules::environment()?)?;
+    let rules = rules.with_tuning(&races, &fit, &rules::circumstances(here));
+    let crowded = planned.seats.len() > here.unthrottled_parallelism();
+    let setting = Setting {
+        slots: planned.options.slots,
+        crowded,
+        processes: args.processes,
+        ..Setting::new(&planned.plans)
+    };
+    let name = operation.name();
+    let rule = rules.at(name, bytes)?;
+    let runs = setting.runs(rules.algorithms(), name, bytes)?;
+    let race = rule.tuned.and_then(|range| range.race_near(bytes as u64));
+    let built_in = |bytes| setting.runs(&Algorithms::default(), name, bytes);
+    let (above_bytes, up_to_bytes) = range(rules.algorithms(), name, bytes)?;
+    let models = Models::new(source, &planned, &fit, crowded);
+    let usual = match race {
+        Some(race) => built_in(usize::try_from(race.bytes)?)?.algorithm,
+        None => built_in(bytes)?.algorithm,
+    };
+    let mut candidates = Vec::new();
+    for algorithm in Algorithms::names(name)? {
+        let said = models.of(operation, algorithm, &planned, bytes);
+        let own = race.and_then(|race| race.candidate(Some(algorithm)));
+        // The built-in choice raced without a name.
+        let record = own.or_else(|| race?.candidate(None).filter(|_| algorithm == usual));
+        candidates.push(Candidate {
+            algorithm,
+            runs: algorithm == runs.algorithm,
+            built_in: algorithm == usual,
+            predicted_ns: said
+                .map(|said| said.simulated_ns)
+                .or(record.and_then(|r| r.predicted_ns)),
+            t_min_ns: said.and_then(|said| said.t_min_ns),
+            t_max_ns: said.and_then(|said| said.t_max_ns),
+            measured_ns: record.and_then(|record| record.measured_ns),
+            interval_ns: record.and_then(|record| record.interval_ns),
+            samples: record.map(|record| record.samples),
+            dropped: record.and_then(|record| record.dropped.clone()),
+        });
+    }
+    candidates.sort_by(|a, b| {
+        let of = |c: &Candidate| (!c.runs, c.measured_ns.is_none());
+        let time = |c: &Candidate| c.measured_ns.or(c.predicted_ns).unwrap_or(f64::MAX);
+        of(a).cmp(&of(b)).then(time(a).total_cmp(&time(b)))
+    });
+    let report = Report {
+        schema: 1,
+        machine: &here.machine.name,
+        threads: &planned.seats,
+        pinned: planned.pinned,
+        mode: fit.mode,
+        synchronisation: fit.start,
+        op: name,
+        bytes,
+        algorithm: runs.algorithm,
+        above_bytes,
+        up_to_bytes,
+        asked: rule.algorithm,
+        decided_by: match runs.as_asked || rule.algorithm.is_none() {
+            true => rule.by,
+            false => AskedBy::BuiltIn,
+        },
+        reason: reason(&rule, &runs, race),
+        mended: rule.tuned.and_then(|range| range.mended.as_deref()),
+        tuning: rules.source(),
+        raced_bytes: race.map(|race| race.bytes),
+        candidates,
+        notes: models.note.into_iter().collect(),
+    };
+    match global.json {
+        true => output::json(&report)?,
+        false => output::print(&text(&report))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The team, as one of this machine that starts.
+fn planned(args: &ExplainArgs, source: &Source) -> Result<Planned> {
+    let mut builder = Builder::new();
+    if let Some(ranks) = args.ranks {
+        builder = builder.threads(ranks);
+    } else if args.team.threads.is_some() || args.team.subset.is_some() {
+        let members = team::members(&args.team, &source.file)?;
+        let list: Vec<String> = members.iter().map(u32::to_string).collect();
+        builder = builder.cores(list.join(","));
+    }
+    if args.unpinned {
+        builder = builder.pin(false);
+    }
+    builder.planned().context("team")
+}
+
+/// The lengths around `bytes` for which the same is asked.
+fn range(
+    asked: &Algorithms,
+    operation: &str,
+    bytes: usize,
+) -> Result<(Option<usize>, Option<usize>)> {
+    let mut above = None;
+    for (end, _) in asked.asked_ranges(operation)? {
+        if bytes <= end {
+            return Ok((above, Some(end).filter(|&end| end < usize::MAX)));
+        }
+        above = Some(end);
+    }
+    Ok((above, None))
+}
+
+/// What models say, where they say something.
+struct Models {
+    simulated: Option<Simulated>,
+    bounds: Option<Forecaster>,
+    /// Why they say nothing.
+    note: Option<String>,
+}
+
+impl Models {
+    fn new(source: &Source, planned: &Planned, fit: &Fit<'_>, crowded: bool) -> Self {
+        let simulated = match (crowded, fit.pinned, source.costs) {
+            (true, ..) => Err("ranks share hardware threads, of which no model knows".to_owned()),
+            (_, false, _) => Err("threads that are not pinned have no place in a model".to_owned()),
+            (.., CostBasis::Measured) => Simulated::new(&source.file, &planned.seats),
+            _ => Err("nothing was measured here yet, see corecast probe".to_owned()),
+        };
+        match simulated {
+            Ok(simulated) => Self {
+                simulated: Some(simulated),
+                bounds: Forecaster::new(&source.file, &planned.seats).ok().flatten(),
+                note: None,
+            },
+            Err(why) => Self {
+                simulated: None,
+                bounds: None,
+                note: Some(format!("no predictions: {why}")),
+            },
+        }
+    }
+
+    fn of(
+        &self,
+        operation: Operation,
+        algorithm: &str,
+        planned: &Planned,
+        bytes: usize,
+    ) -> Option<Forecast> {
+        let simulated = self.simulated.as_ref()?;
+        let simulated_ns = simulated.predict(operation, algorithm, &planned.plans, bytes)?;
+        let bounds = self.bounds.as_ref().filter(|_| bytes <= BOUNDED_BYTES_MAX);
+        let bounds = bounds.and_then(|bounds| {
+            let collective = operation.name().parse().ok()?;
+            bounds.bounds(collective, algorithm, &planned.plans, bytes)
+        });
+        Some(Forecast {
+            t_min_ns: bounds.map(|bounds| bounds.0),
+            t_max_ns: bounds.and_then(|bounds| bounds.1),
+            simulated_ns,
+        })
+    }
+}
+
+/// Why this runs, in a sentence.
+fn reason(rule: &Rule<'_>, runs: &Runs, race: Option<&SizeRace>) -> String {
+    let who = match rule.by {
+        AskedBy::Program => "the program asks for it",
+        AskedBy::Environment => CORECAST_ALGO,
+        AskedBy::Profile => "the tuning",
+        AskedBy::BuiltIn => {
+            return "nothing else is asked for: Corecast's choice at this length".to_owned();
+        }
+    };
+    if let (Some(asked), false) = (rule.algorithm, runs.as_asked) {
+        return format!(
+            "{who} asks for {asked}, which this team cannot run: Corecast's choice instead"
+        );
+    }
+    let tuned = match (rule.by, race) {
+        (AskedBy::Profile, Some(race)) => race,
+        (AskedBy::Profile, None) => return "it was tuned for this length".to_owned(),
+        _ => return format!("{who} asks for it"),
+    };
+    raced(rule, tuned)
+}
+
+/// What a race says of the chosen one.
+fn raced(rule: &Rule<'_>, race: &SizeRace) -> String {
+    let label = |one: &TunedCandidate| match &one.algorithm {
+        Some(name) => name.clone(),
+        None => "Corecast's choice".to_owned(),
+    };
+    let chosen = race.candidate(rule.algorithm);
+    let times = |one: &TunedCandidate| {
+        let measured = one.measured_ns?;
+        let interval = one
+            .interval_ns
+            .map(|(low, high)| format!(" ({low:.0} to {high:.0})"));
+        let predicted = one.predicted_ns.map(|ns| format!(", predicted {ns:.0} ns"));
+        let (interval, predicted) = (interval.unwrap_or_default(), predicted.unwrap_or_default());
+        Some(format!("a median of {measured:.0} ns{interval}{predicted}"))
+    };
+    let others = race
+        .candidates
+        .iter()
+        .filter(|one| one.algorithm.as_deref() != rule.algorithm);
+    let next = others
+        .filter_map(|one| Some((one, one.measured_ns?)))
+        .min_by(|a, b| a.1.total_cmp(&b.1));
+    let next = next.map(|(one, ns)| format!("; the next was {} with {ns:.0} ns", label(one)));
+    let bytes = match race.bytes {
+        0 => String::new(),
+        bytes => format!(" of {bytes} bytes"),
+    };
+    let name = match rule.algorithm {
+        Some(_) => "it",
+        None => "Corecast's choice",
+    };
+    let verb = match rule.tuned.is_some_and(|range| range.mended.is_some()) {
+        true => "took part in",
+        false => "won",
+    };
+    format!(
+        "{name} {verb} the race{bytes} of {} candidates{}{}",
+        race.candidates.len(),
+        chosen
+            .and_then(times)
+            .map_or(String::new(), |times| format!(" with {times}")),
+        next.unwrap_or_default()
+    )
+}
+
+/// The explanation for people.
+fn text(report: &Report<'_>) -> String {
+    let screen = Screen::of_stdout();
+    let mut out = String::new();
+    let pus: CpuList = report.threads.iter().copied().collect();
+    let size = match report.bytes {
+        0 => String::new(),
+        bytes => format!(" of {bytes} bytes"),
+    };
+    let pinned = if report.pinned {
+        "pinned"
+    } else {
+        "not pinned"
+    };
+    let title = format!(
+        "{}{size} between {} {} on PU {pus}, {pinned}: {}",
+        report.op,
+        report.threads.len(),
+        report.mode,
+        report.algorithm
+    );
+    let _ = writeln!(out, "{}", title.style(screen.bold()));
+    let _ = writeln!(out, "why: {}", report.reason);
+    if let Some(mended) = report.mended {
+        let _ = writeln!(out, "mended: {mended}");
+    }
+    let range = match (report.above_bytes, report.up_to_bytes) {
+        (None, None) => None,
+        (Some(above), None) => Some(format!("above {above} bytes")),
+        (None, Some(end)) => Some(format!("up to {end} bytes")),
+        (Some(above), Some(end)) => Some(format!("above {above} and up to {end} bytes")),
+    };
+    if let Some(range) = range {
+        let _ = writeln!(out, "the same holds {range}");
+    }
+    let _ = writeln!(out, "{}", table(report));
+    if let Some(bytes) = report
+        .raced_bytes
+        .filter(|&raced| raced != report.bytes as u64)
+    {
+        let _ = writeln!(
+            out,
+            "measured: at {bytes} bytes, the nearest size that was raced"
+        );
+    }
+    let _ = writeln!(out, "tuning: {}", report.tuning);
+    for note in &report.notes {
+        let _ = writeln!(out, "{note}");
+    }
+    out
+}
+
+fn table(report: &Report<'_>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let columns = [
+        "algorithm",
+        "T_min",
+        "T_max",
+        "predicted ns",
+        "measured ns",
+        "interval",
+        "",
+    ];
+    table.set_header(columns);
+    for column in 1..columns.len() - 1 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let time = |time: Option<f64>| match time {
+        Some(ns) => Cell::new(format!("{ns:.d$}", d = decimals(ns))),
+        None => Cell::new("–"),
+    };
+    for one in &report.candidates {
+        let interval = one.interval_ns.map(|(low, high)| {
+            let d = decimals(low);
+            format!("{low:.d$} to {high:.d$}")
+        });
+        let mut words = Vec::new();
+        if one.runs {
+            words.push("runs".to_owned());
+        }
+        if one.built_in {
+            words.push("built in".to_owned());
+        }
+        words.extend(one.dropped.clone());
+        table.add_row([
+            Cell::new(one.algorithm),
+            time(one.t_min_ns),
+            time(one.t_max_ns),
+            time(one.predicted_ns),
+            time(one.measured_ns),
+            Cell::new(interval.unwrap_or_else(|| "–".to_owned())),
+            Cell::new(words.join("; ")),
+        ]);
+    }
+    table
+}
