@@ -43,7 +43,7 @@ pub use latencies::RankTimes;
 pub(crate) use latencies::{Stamp, sum_of_maxima};
 pub use library::{Library, Player};
 pub use operation::{Operation, OperationError, Task};
-pub use starts::{Choice, choose};
+pub use starts::{Choice, ChoiceError, choose};
 pub(crate) use threads::Seated;
 pub use threads::Threads;
 pub use trial::Trial;
