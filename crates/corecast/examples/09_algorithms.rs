@@ -87,7 +87,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Eight ranges, lengths from all of them in turn.
     let names = Algorithms::names("allreduce")?;
-    let ranges = (0..8).map(|at| (64 << (2 * at), Some(names[at % 6])));
+    let ends = [
+        64,
+        256,
+        1 << 10,
+        4 << 10,
+        16 << 10,
+        64 << 10,
+        256 << 10,
+        usize::MAX,
+    ];
+    let ranges = (0..).zip(ends).map(|(at, end)| (end, Some(names[at % 6])));
     asked.ask("allreduce", &ranges.collect::<Vec<_>>())?;
     let table = asked.allreduce;
     let lengths: Vec<usize> = (0..1000).map(|at| 8 << (at * 7 % 20)).collect();
