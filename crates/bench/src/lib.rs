@@ -22,6 +22,8 @@
 //! | [`message`] | one message between two ranks, and who else measures that |
 //! | [`floor`] | hand-written loops that no library can beat by much |
 //! | [`peers`] | barriers that people use today |
+//! | [`apps`] | applications that synchronise often, over whatever lets ranks meet |
+//! | [`overheads`] | what constructs of parallel programs cost beyond the work in them |
 //! | [`seat`] | where the ranks run |
 //!
 //! # Examples
@@ -44,6 +46,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod apps;
 pub mod calls;
 pub mod comparison;
 pub mod contestant;
@@ -54,6 +57,7 @@ pub mod floor;
 pub mod forks;
 pub mod message;
 pub mod osu;
+pub mod overheads;
 pub mod peers;
 pub mod race;
 pub mod seat;

@@ -105,6 +105,86 @@ fn operations_that_a_team_does_not_have_yet_say_so() {
 }
 
 #[test]
+fn an_application_runs_over_every_barrier() {
+    let some = ["bench", "--quick", "--app", "streamcluster", "--ranks", "3"];
+    let some = [
+        &some[..],
+        &["--points", "300", "--chunk", "150", "--dim", "4"],
+    ]
+    .concat();
+    let json = corecast(&[&some[..], &["--json"]].concat()).json();
+    assert_eq!(
+        (&json["schema"], &json["kind"]),
+        (&1.into(), &"application".into())
+    );
+    assert_eq!(json["problem"]["dimensions"], 4);
+    assert_eq!(json["problem"]["centres_min"], 10);
+    let entries = json["entries"].as_array().unwrap();
+    let names: Vec<_> = entries.iter().filter_map(|e| e["name"].as_str()).collect();
+    for name in [
+        "one rank alone",
+        "corecast collectives",
+        "MCS tree",
+        "std::sync::Barrier",
+    ] {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
+    for entry in entries {
+        assert_eq!(entry["status"], "timed", "{entry}");
+        assert!(entry["ratio_to_one_rank"]["median"].as_f64().unwrap() > 0.0);
+        let synchronised = entry["synchronisations"].as_u64().unwrap();
+        assert_eq!(synchronised > 100, entry["name"] != "one rank alone");
+    }
+    let text = corecast(&[&some[..], &["--no-peers", "--centres", "6"]].concat()).text();
+    assert!(
+        text.contains("streamcluster: 300 points of 4 dimensions"),
+        "{text}"
+    );
+    assert!(!text.contains("pthread"), "{text}");
+}
+
+#[test]
+fn overheads_have_a_column_for_each_construct() {
+    let some = [
+        "bench",
+        "--quick",
+        "--overheads",
+        "--no-peers",
+        "--ranks",
+        "3",
+    ];
+    let json = corecast(&[&some[..], &["--json"]].concat()).json();
+    assert_eq!(
+        (&json["schema"], &json["kind"]),
+        (&1.into(), &"overheads".into())
+    );
+    let constructs = json["constructs"].as_array().unwrap();
+    let names: Vec<_> = constructs
+        .iter()
+        .filter_map(|c| c["construct"].as_str())
+        .collect();
+    let expected = [
+        "parallel",
+        "for",
+        "parallel_for",
+        "barrier",
+        "single",
+        "reduction",
+    ];
+    assert_eq!(names, expected);
+    for construct in constructs {
+        assert!(construct["reference_ns"]["median"].as_f64().unwrap() > 0.0);
+        for entry in construct["entries"].as_array().unwrap() {
+            assert_eq!(entry["status"], "timed", "{entry}");
+            assert!(entry["mean_ns"].is_number() && entry["sd_ns"].is_number());
+        }
+    }
+    let text = corecast(&some).text();
+    assert!(text.contains("corecast collectives"), "{text}");
+    assert!(text.contains("parallel_for"), "{text}");
+}
+
+#[test]
 fn races_that_cannot_be_run() {
     for (args, quoted) in [
         (&["-i", "core:4"][..], "\"core:4\""),
@@ -137,6 +217,13 @@ fn races_that_cannot_be_run() {
         ),
         (&["--ranks", "2", "--precision", "0"], "--precision 0"),
         (&["--ranks", "2", "--seconds", "0"], "--seconds 0"),
+        (
+            &["--app", "streamcluster", "--dim", "129"],
+            "129 dimensions",
+        ),
+        (&["--app", "streamcluster", "--points", "0"], "0 points"),
+        (&["--app", "streamcluster", "--chunk", "20"], "chunks of 20"),
+        (&["--overheads", "--pinning", "both"], "--pinning both"),
     ] {
         let line = corecast(&[&["bench", "--quick"], args].concat()).refusal();
         assert!(line.contains(quoted), "{args:?}: {line}");

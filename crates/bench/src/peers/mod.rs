@@ -10,7 +10,7 @@ mod workshop;
 
 pub use mcs::{DisseminationBarrier, TreeBarrier};
 pub use mpi::Mpi;
-pub use native::{barriers as native_barriers, forks as native_forks};
+pub use native::{NativeConstructs, barriers as native_barriers, forks as native_forks};
 pub use pthread::PthreadBarrier;
 pub use std_barrier::StdBarrier;
 
@@ -60,4 +60,15 @@ pub fn thread_barriers(seats: &[Seat]) -> Vec<Box<dyn Engine>> {
         Box::new(TreeBarrier::new(ranks, crowded)),
         Box::new(DisseminationBarrier::new(ranks, crowded)),
     ]
+}
+
+/// Those for an application, where each solution counts: [`thread_barriers`] and those of crates that
+/// are not far behind.
+pub fn application_barriers(seats: &[Seat]) -> Vec<Box<dyn Engine>> {
+    let mut engines = thread_barriers(seats);
+    engines.push(Box::new(crates::Hurdles::new(seats.len())));
+    engines.push(Box::new(crates::SpinBarrier::<spin::Yield>::new(
+        seats.len(),
+    )));
+    engines
 }

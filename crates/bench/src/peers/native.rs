@@ -11,11 +11,16 @@
 //! | `libomp` | `KMP_BLOCKTIME` infinite, default; bound and not; each `KMP_PLAIN_BARRIER_PATTERN` |
 //! | `C++ std::barrier` | bound and not |
 
+mod constructs;
+
+pub use constructs::NativeConstructs;
+
 use crate::external::External;
 use crate::peers::Selection;
 use crate::peers::workshop::{Recipe, Source, Workshop};
 use crate::race::Entrant;
 use crate::seat::Seat;
+use std::ffi::OsString;
 use std::path::Path;
 
 const MEASURE: Source = ("measure.h", include_str!("native/measure.h"));
@@ -192,6 +197,8 @@ fn std_barrier(workshop: &Workshop, program: &Path, team: &Team) -> Vec<Entrant<
 struct Team {
     ranks: usize,
     pus: Vec<u32>,
+    /// What programs are told beside ranks and time.
+    more: Vec<OsString>,
 }
 
 impl Team {
@@ -207,6 +214,7 @@ impl Team {
         Team {
             ranks: seats.len(),
             pus,
+            more: Vec::new(),
         }
     }
 
@@ -262,6 +270,7 @@ impl Team {
     ) -> External {
         let mut external = External::new(name, setting, program);
         external.arguments = vec![self.ranks.to_string().into(), BATCH_US.to_string().into()];
+        external.arguments.extend(self.more.iter().cloned());
         external.environment_removed = std::env::vars_os()
             .filter_map(|(key, _)| key.into_string().ok())
             .filter(|key| ["OMP_", "GOMP_", "KMP_"].iter().any(|p| key.starts_with(p)))

@@ -6,11 +6,13 @@
 //! Barriers race back to back, over several plans; operations with data race at each size, timed as
 //! [`corecast_bench::sized`] says.
 
+mod app;
 mod conditions;
 pub(super) mod contest;
 mod crowd;
 mod forecasts;
 mod others;
+mod overheads;
 mod processes;
 mod sized;
 
@@ -23,17 +25,21 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use corecast::costs::of_waits;
+use corecast_bench::apps;
 use corecast_bench::comparison::Report;
+use corecast_bench::overheads as bench_overheads;
 use corecast_bench::peers::{Mpi, Selection};
 use corecast_bench::seat::{Seat, allowed_pus, free};
 use corecast_bench::sized::{Conditions, ELEMENT_BYTES, Operation, Task};
 use corecast_bench::table::{self, Extent};
 use corecast_bench::{Collective, Comparison, Progress, Role, Settings, Status, osu, summary};
-use corecast_model::Machine;
+use corecast_model::{Machine, MachineFile};
 use corecast_plan::Pattern;
 use serde::Serialize;
 
 use self::sized::Others;
+use crate::source::CostBasis;
 use crate::team::{self, TeamArgs};
 use crate::{Global, failure, output, planning, progress, source};
 use conditions::StartArg;
@@ -101,6 +107,14 @@ pub(crate) struct BenchArgs {
     /// Corecast and the floor alone
     #[arg(long)]
     no_peers: bool,
+
+    /// What constructs of parallel programs cost beyond the work in them, in the manner of EPCC: fork and
+    /// join, loop, barrier, single, critical, reduction; against OpenMP too
+    #[arg(long, conflicts_with_all = ["op", "size", "probe", "start", "cache", "osu", "app"])]
+    overheads: bool,
+
+    #[command(flatten)]
+    app: app::AppArgs,
 
     #[command(flatten)]
     team: TeamArgs,
@@ -185,6 +199,9 @@ struct Row {
 
 /// Runs the command.
 pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
+    if args.app.app.is_some() || args.overheads {
+        return programs(global, args);
+    }
     let races = races(global, args)?;
     match args.osu {
         true => show_osu(&races)?,
@@ -215,35 +232,10 @@ fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
     if let Some(size) = sizes.iter().find(unfit) {
         bail!("--size {size}: multiples of {ELEMENT_BYTES} up to {SIZE_MAX} are needed");
     }
-    let named = args.patterns.iter().map(|name| planning::pattern(name));
-    let named: Vec<Pattern> = named.collect::<Result<_>>()?;
     let source = source::open(None)?;
-    let threads = team::members(&args.team, &source.file)?;
-    let ranks = args.ranks.unwrap_or(threads.len());
-    if ranks > RANKS_MAX {
-        bail!("--ranks {ranks}: at most {RANKS_MAX} can be raced");
-    }
-    if ranks < 2 {
-        bail!(
-            "a race needs a team of two at least, this one has {ranks} on PU {}: --ranks 2 lets two share it",
-            threads[0]
-        );
-    }
-    let (team, pus) = crowd::lay(&source.file, &threads, ranks)?;
-    let mut contest = Contest::new(&team, source.costs);
-    contest.named = named;
-    contest.root = Some(Task::ROOT);
-    contest.usable = pus;
-    let pinning = match args.unpinned {
-        true => Pinning::Unpinned,
-        false => args.pinning,
-    };
-    contest.pinned = pinning != Pinning::Unpinned;
-    contest.also_free = pinning == Pinning::Both;
-    if pinning == Pinning::Unpinned {
-        contest.usable = allowed_pus().len().max(1);
-    }
-    contest.peers = (!args.no_peers).then_some(Selection::All);
+    let (team, pus) = laid(args, &source.file)?;
+    let ranks = team.threads.len();
+    let mut contest = contest(args, &team, source.costs, pus)?;
     let limits = limits(args)?;
     let tasks = tasks(args.op, ranks, &sizes)?;
     let seats = contest.seats()?;
@@ -398,6 +390,76 @@ fn limits(args: &BenchArgs) -> Result<Limits> {
         precision: args.precision.map(|percent| percent / 100.0),
         budget: args.seconds.map(Duration::from_secs_f64),
     })
+}
+
+/// The team that is asked for, and how many hardware threads it uses.
+fn laid(args: &BenchArgs, file: &MachineFile) -> Result<(planning::Team, usize)> {
+    let threads = team::members(&args.team, file)?;
+    let ranks = args.ranks.unwrap_or(threads.len());
+    if ranks > RANKS_MAX {
+        bail!("--ranks {ranks}: at most {RANKS_MAX} can be raced");
+    }
+    if ranks < 2 {
+        bail!(
+            "a race needs a team of two at least, this one has {ranks} on PU {}: --ranks 2 lets two share it",
+            threads[0]
+        );
+    }
+    crowd::lay(file, &threads, ranks)
+}
+
+/// Races of `team`, without peers that run as processes.
+fn contest<'a>(
+    args: &BenchArgs,
+    team: &'a planning::Team,
+    costs: CostBasis,
+    pus: usize,
+) -> Result<Contest<'a>> {
+    let named = args.patterns.iter().map(|name| planning::pattern(name));
+    let named: Vec<Pattern> = named.collect::<Result<_>>()?;
+    let mut contest = Contest::new(team, costs);
+    contest.named = named;
+    contest.root = Some(Task::ROOT);
+    contest.usable = pus;
+    let pinning = match args.unpinned {
+        true => Pinning::Unpinned,
+        false => args.pinning,
+    };
+    contest.pinned = pinning != Pinning::Unpinned;
+    contest.also_free = pinning == Pinning::Both;
+    if pinning == Pinning::Unpinned {
+        contest.usable = allowed_pus().len().max(1);
+    }
+    contest.peers = (!args.no_peers).then_some(Selection::All);
+    Ok(contest)
+}
+
+/// Programs that synchronise, in place of operations.
+fn programs(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
+    if let Some(machine) = &global.machine {
+        bail!("bench measures this machine, not {machine:?}: leave -i out");
+    }
+    if args.pinning == Pinning::Both {
+        bail!(
+            "--pinning both: --app and --overheads race on one placement at a time, pinned or unpinned"
+        );
+    }
+    let source = source::open(None)?;
+    let (team, pus) = laid(args, &source.file)?;
+    let contest = contest(args, &team, source.costs, pus)?;
+    let seats = contest.seats()?;
+    let (waits, limits) = (of_waits(&source.file), limits(args)?);
+    match args.overheads {
+        true => {
+            let settings = limits.apply(bench_overheads::settings(args.quick));
+            overheads::run(global, &settings, &contest, waits, &seats)
+        }
+        false => {
+            let problem = args.app.problem(args.quick)?;
+            let settings = limits.apply(apps::settings(args.quick));
+            app::run(global, problem, &settings, &contest, waits, &seats)
+        }
+    }
 }
 
 /// Every size of every operation; a barrier has one.

@@ -202,6 +202,29 @@ impl<'a> Contest<'a> {
         self.race_among(collective, self.candidates(collective)?, settings, progress)
     }
 
+    /// Races barriers of `candidates` and nobody else.
+    ///
+    /// # Errors
+    ///
+    /// As [`race`](Self::race).
+    pub(super) fn race_alone(
+        &self,
+        candidates: Vec<Candidate>,
+        settings: &Settings,
+    ) -> Result<Race> {
+        let contestant = |candidate| self.contestant(Collective::Barrier, candidate);
+        let entrants = candidates.iter().map(contestant);
+        let entrants = entrants.map(|contestant| contestant.map(Entrant::threads));
+        let entrants: Vec<Entrant<'_>> = entrants.collect::<Result<_>>()?;
+        let comparison = race::run("barrier", &self.seats()?, settings, &entrants, |_| {})?;
+        drop(entrants);
+        Ok(Race {
+            collective: Collective::Barrier,
+            comparison,
+            candidates,
+        })
+    }
+
     /// Races `candidates`, as [`race`](Self::race) does.
     ///
     /// # Errors

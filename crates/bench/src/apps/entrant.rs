@@ -1,0 +1,205 @@
+//! An application as an entrant of a race: one operation is one solution.
+
+use super::streamcluster::{self, Alone, Problem, Solution, Stream};
+use super::{Lost, Meeting, Provider};
+use crate::engine::{Engine, Flaw, Ledger, Member, Role, verify_barrier};
+use std::hint::black_box;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What all entrants of a race solve.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) problem: Problem,
+    pub(super) stream: Stream,
+    /// As one rank alone solves it.
+    pub(super) expected: Solution,
+}
+
+impl Task {
+    pub(super) fn new(problem: Problem) -> Task {
+        let stream = Stream::random(&problem);
+        Task {
+            problem,
+            expected: streamcluster::alone(&problem, &stream),
+            stream,
+        }
+    }
+}
+
+/// Solves a task by whatever lets its ranks meet.
+pub(super) struct Solver<'t> {
+    task: &'t Task,
+    provider: Box<dyn Provider + 't>,
+    synchronisations: &'t AtomicU64,
+    lost: OnceLock<String>,
+}
+
+impl<'t> Solver<'t> {
+    /// `synchronisations` becomes how many of them a solution takes.
+    pub(super) fn new(
+        task: &'t Task,
+        provider: Box<dyn Provider + 't>,
+        synchronisations: &'t AtomicU64,
+    ) -> Self {
+        Solver {
+            task,
+            provider,
+            synchronisations,
+            lost: OnceLock::new(),
+        }
+    }
+}
+
+impl Engine for Solver<'_> {
+    fn name(&self) -> &str {
+        self.provider.name()
+    }
+
+    fn setting(&self) -> String {
+        self.provider.setting()
+    }
+
+    fn role(&self) -> Role {
+        self.provider.role()
+    }
+
+    fn ranks(&self) -> usize {
+        self.provider.ranks()
+    }
+
+    fn failure(&self) -> Option<String> {
+        let lost = self.lost.get().cloned();
+        lost.or_else(|| self.provider.failure())
+    }
+
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+        Box::new(Solving {
+            solver: self,
+            rank,
+            meeting: self.provider.meeting(rank),
+        })
+    }
+}
+
+/// One rank.
+struct Solving<'a> {
+    solver: &'a Solver<'a>,
+    rank: usize,
+    meeting: Box<dyn Meeting + 'a>,
+}
+
+impl Solving<'_> {
+    fn solve(&mut self) -> Result<Solution, Lost> {
+        let (solver, task) = (self.solver, self.solver.task);
+        let before = self.meeting.synchronisations();
+        let place = (self.rank, solver.provider.ranks());
+        let meeting = self.meeting.as_mut();
+        let solution = streamcluster::solve(&task.problem, &task.stream, place, meeting)?;
+        if self.rank == 0 {
+            let count = self.meeting.synchronisations() - before;
+            solver.synchronisations.store(count, Ordering::Relaxed);
+        }
+        Ok(solution)
+    }
+
+    /// Keeps why ranks cannot meet any more; the others hear it from their own meetings.
+    fn note<T>(&self, outcome: Result<T, Lost>) -> Option<T> {
+        outcome
+            .map_err(|lost| self.solver.lost.get_or_init(|| lost.0).len())
+            .ok()
+    }
+}
+
+impl Member for Solving<'_> {
+    fn run(&mut self, operations: u64) {
+        for _ in 0..operations {
+            let outcome = self.solve();
+            if self.note(black_box(outcome)).is_none() {
+                return;
+            }
+        }
+    }
+
+    fn turn(&mut self) {
+        self.meeting.turn();
+    }
+
+    fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
+        let mut lost = Ok(());
+        let barrier = verify_barrier(rank, ledger, &mut |operations| {
+            for _ in 0..operations {
+                lost = lost.clone().and_then(|()| self.meeting.barrier());
+            }
+        });
+        let solved = lost.and_then(|()| self.solve());
+        barrier?;
+        match solved {
+            Ok(solution) if solution == self.solver.task.expected => Ok(()),
+            Ok(_) => Err(Flaw::WrongResult(
+                "other centres than one rank finds".to_owned(),
+            )),
+            Err(lost) => Err(Flaw::WrongResult(lost.0)),
+        }
+    }
+}
+
+/// Rank 0 solves the task, the others have nothing to do.
+pub(super) struct OneRank<'t> {
+    pub(super) task: &'t Task,
+    pub(super) ranks: usize,
+}
+
+impl Engine for OneRank<'_> {
+    fn name(&self) -> &str {
+        "one rank alone"
+    }
+
+    fn setting(&self) -> String {
+        String::new()
+    }
+
+    fn role(&self) -> Role {
+        Role::Floor
+    }
+
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+        Box::new(Single {
+            task: self.task,
+            idle: rank > 0,
+        })
+    }
+}
+
+struct Single<'t> {
+    task: &'t Task,
+    idle: bool,
+}
+
+impl Single<'_> {
+    fn solve(&self) -> Result<Solution, Lost> {
+        let task = self.task;
+        streamcluster::solve(&task.problem, &task.stream, (0, 1), &mut Alone)
+    }
+}
+
+impl Member for Single<'_> {
+    fn run(&mut self, operations: u64) {
+        for _ in 0..operations {
+            if !self.idle {
+                let _ = black_box(self.solve());
+            }
+        }
+    }
+
+    fn verify(&mut self, _rank: usize, _ledger: &Ledger) -> Result<(), Flaw> {
+        match self.idle || self.solve().as_ref() == Ok(&self.task.expected) {
+            true => Ok(()),
+            false => Err(Flaw::WrongResult("other centres than before".to_owned())),
+        }
+    }
+}

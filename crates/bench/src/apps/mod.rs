@@ -1,0 +1,136 @@
+//! Applications that synchronise often, run by the very same code over whoever lets ranks meet.
+//!
+//! ```text
+//! application ──► Meeting ──┬── table + barrier of any Engine          std, pthread, MCS, …
+//!  (one rank)               ├── table + Corecast's barrier
+//!                           └── Corecast's reductions
+//! ```
+//!
+//! A [`Provider`] gives each rank a [`Meeting`]. Programs that have nothing but a barrier combine
+//! values in a [table](Table) that all ranks see; what they combine are whole numbers, so neither
+//! the provider nor the number of ranks changes a result.
+//!
+//! | application | source |
+//! | --- | --- |
+//! | [`streamcluster`] | Smelt §5.5, Table 4 |
+
+mod barrier;
+mod entrant;
+mod report;
+pub mod streamcluster;
+mod table;
+mod teams;
+
+pub use barrier::OverBarrier;
+pub use report::{Outcome, Report, Run, SCHEMA, settings};
+pub use table::Table;
+pub use teams::{Means, Teams};
+
+use crate::engine::Role;
+
+/// Why ranks cannot meet any more, in a line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Lost(pub String);
+
+/// Lets the ranks of an application meet.
+pub trait Provider: Sync {
+    /// Short name, unique within a race together with the setting.
+    fn name(&self) -> &str;
+
+    /// How it was set up, as a line that lets others repeat it.
+    fn setting(&self) -> String;
+
+    /// What it is in a comparison.
+    fn role(&self) -> Role {
+        Role::Peer
+    }
+
+    /// Number of ranks.
+    fn ranks(&self) -> usize;
+
+    /// Why it has stopped working, if it has.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
+    /// What `rank` meets the others by. Called once per rank, on the thread that will use it.
+    fn meeting<'a>(&'a self, rank: usize) -> Box<dyn Meeting + 'a>;
+}
+
+/// A rank's means to meet the others. All ranks call the same in the same order.
+pub trait Meeting {
+    /// Nobody leaves before everybody has entered.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`], here and below: the application ends.
+    fn barrier(&mut self) -> Result<(), Lost>;
+
+    /// Puts the sum over all ranks in place of each element. All bring as many.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`].
+    fn sum(&mut self, data: &mut [i64]) -> Result<(), Lost>;
+
+    /// The least value of any rank.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`].
+    fn min(&mut self, value: i64) -> Result<i64, Lost>;
+
+    /// Nobody leaves before rank 0 has entered.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`].
+    fn fork(&mut self) -> Result<(), Lost> {
+        self.barrier()
+    }
+
+    /// Rank 0 leaves when everybody has entered.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`].
+    fn join(&mut self) -> Result<(), Lost> {
+        self.barrier()
+    }
+
+    /// As [`join`](Self::join); rank 0 gets the sum, the others get something else.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`].
+    fn join_sum(&mut self, value: i64) -> Result<i64, Lost>;
+
+    /// How many barriers or reductions this rank has gone through.
+    fn synchronisations(&self) -> u64;
+
+    /// Moves to another place in memory, for providers that have several.
+    fn turn(&mut self) {}
+}
+
+/// Part of `n` things that belongs to `rank` of `ranks`: blocks that differ by one at most.
+pub fn share(n: usize, rank: usize, ranks: usize) -> std::ops::Range<usize> {
+    n * rank / ranks..n * (rank + 1) / ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_cover_everything_once() {
+        for ranks in 1..9 {
+            for n in 0..30 {
+                let all: Vec<usize> = (0..ranks).flat_map(|rank| share(n, rank, ranks)).collect();
+                assert_eq!(all, (0..n).collect::<Vec<_>>());
+                let sizes = (0..ranks).map(|rank| share(n, rank, ranks).len());
+                assert!(sizes.clone().max().unwrap() - sizes.min().unwrap() <= 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! A race of an application, as text and as JSON.
+
+use super::Provider;
+use super::entrant::{OneRank, Solver, Task};
+use super::streamcluster::Problem;
+use crate::comparison::{Comparison, Entry, Status};
+use crate::engine::Role;
+use crate::race::{self, Entrant, Progress, RaceError, Settings};
+use crate::seat::Seat;
+use crate::stats::{Ratio, Summary};
+use crate::table::{align, digits};
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Version of [`Report`]. It rises when a field changes meaning or goes away.
+pub const SCHEMA: u32 = 1;
+
+/// How a whole application is raced: a batch is one solution.
+pub fn settings(quick: bool) -> Settings {
+    let normal = Settings::default();
+    Settings {
+        batch: Duration::from_micros(1),
+        warm_up_rounds: 1,
+        rounds_min: if quick { 3 } else { 10 },
+        rounds_max: if quick { 3 } else { 100 },
+        budget: Duration::from_secs(if quick { 1 } else { 30 }),
+        ..normal
+    }
+}
+
+/// A race of Streamcluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// What was clustered.
+    pub problem: Problem,
+    /// Centres of the solution.
+    pub centres: usize,
+    /// Candidates that were looked at.
+    pub looks: u64,
+    /// Times to solution; [`Role::Floor`] is one rank alone.
+    pub comparison: Comparison,
+    /// How often the ranks of each entrant synchronised in one solution.
+    pub synchronisations: Vec<u64>,
+}
+
+impl Run {
+    /// Races `providers` on `seats`, and one rank alone beside them.
+    ///
+    /// # Errors
+    ///
+    /// [`RaceError`].
+    ///
+    /// # Panics
+    ///
+    /// If the problem does not [check out](Problem::check).
+    pub fn race(
+        problem: Problem,
+        seats: &[Seat],
+        settings: &Settings,
+        providers: Vec<Box<dyn Provider + '_>>,
+        progress: impl FnMut(Progress<'_>),
+    ) -> Result<Run, RaceError> {
+        let task = Task::new(problem);
+        let counts: Vec<AtomicU64> = (0..=providers.len()).map(|_| AtomicU64::new(0)).collect();
+        let alone = OneRank {
+            task: &task,
+            ranks: seats.len(),
+        };
+        let mut entrants = vec![Entrant::threads(alone)];
+        for (provider, count) in providers.into_iter().zip(&counts[1..]) {
+            entrants.push(Entrant::threads(Solver::new(&task, provider, count)));
+        }
+        let comparison = race::run("streamcluster", seats, settings, &entrants, progress)?;
+        drop(entrants);
+        Ok(Run {
+            problem,
+            centres: task.expected.weights.len(),
+            looks: task.expected.looks,
+            comparison,
+            synchronisations: counts.iter().map(|c| c.load(Ordering::Relaxed)).collect(),
+        })
+    }
+
+    /// The JSON form.
+    pub fn report(&self) -> Report {
+        let race = &self.comparison;
+        let (alone, peer) = (race.fastest(Role::Floor), race.fastest(Role::Peer));
+        let outcome = |(entry, &synchronisations): (&Entry, &u64)| {
+            let summary = entry.summary();
+            let per_second = |s: Summary| synchronisations as f64 / s.median * 1e9;
+            Outcome {
+                name: entry.name.clone(),
+                role: (entry.role != Role::Floor).then_some(entry.role),
+                setting: entry.setting.clone(),
+                status: match &entry.status {
+                    Status::Timed => "timed",
+                    Status::Skipped(_) => "skipped",
+                    Status::Failed(_) | Status::Pending => "failed",
+                }
+                .to_owned(),
+                reason: match &entry.status {
+                    Status::Skipped(reason) | Status::Failed(reason) => Some(reason.clone()),
+                    Status::Timed | Status::Pending => None,
+                },
+                ns_to_solution: summary,
+                synchronisations,
+                synchronisations_per_second: summary.map(per_second),
+                ratio_to_best_peer: peer.and_then(|peer| race.ratio(entry, peer)),
+                ratio_to_one_rank: alone.and_then(|alone| race.ratio(entry, alone)),
+            }
+        };
+        Report {
+            schema: SCHEMA,
+            kind: "application".to_owned(),
+            application: race.title.clone(),
+            problem: self.problem,
+            centres: self.centres,
+            looks: self.looks,
+            ranks: race.ranks,
+            seats: race.seats.clone(),
+            oversubscribed: race.oversubscribed,
+            rounds: race.rounds,
+            best_peer: peer.map(|peer| peer.name.clone()),
+            entries: race
+                .entries
+                .iter()
+                .zip(&self.synchronisations)
+                .map(outcome)
+                .collect(),
+            notes: race.notes.clone(),
+        }
+    }
+}
+
+/// JSON form of a [`Run`]. Times are nanoseconds; a ratio of 2 means twice as long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Always `application`.
+    pub kind: String,
+    /// Which one.
+    pub application: String,
+    /// What was solved.
+    pub problem: Problem,
+    /// Centres of the solution, the same for all.
+    pub centres: usize,
+    /// Candidates that were looked at, the same for all.
+    pub looks: u64,
+    /// Number of ranks.
+    pub ranks: usize,
+    /// Where they ran.
+    pub seats: String,
+    /// Whether ranks had to share PUs.
+    pub oversubscribed: bool,
+    /// Counted rounds.
+    pub rounds: usize,
+    /// The fastest peer.
+    pub best_peer: Option<String>,
+    /// One per entrant.
+    pub entries: Vec<Outcome>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+/// One entrant's part of a [`Report`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Name.
+    pub name: String,
+    /// What it is; absent for one rank alone.
+    pub role: Option<Role>,
+    /// How it was set up.
+    pub setting: String,
+    /// `timed`, `skipped` or `failed`.
+    pub status: String,
+    /// Why it was skipped or failed.
+    pub reason: Option<String>,
+    /// Time from the first rank's start to the last one's end.
+    pub ns_to_solution: Option<Summary>,
+    /// Barriers, or reductions where there are some, that a solution took.
+    pub synchronisations: u64,
+    /// These over the median time.
+    pub synchronisations_per_second: Option<f64>,
+    /// Times as long as the fastest peer.
+    pub ratio_to_best_peer: Option<Ratio>,
+    /// Times as long as one rank alone.
+    pub ratio_to_one_rank: Option<Ratio>,
+}
+
+impl Report {
+    /// The outcome as a table, fastest first.
+    pub fn render(&self) -> String {
+        let mut timed: Vec<(Summary, &Outcome)> = self
+            .entries
+            .iter()
+            .filter_map(|entry| Some((entry.ns_to_solution?, entry)))
+            .collect();
+        timed.sort_by(|a, b| a.0.median.total_cmp(&b.0.median));
+        let header = ["name", "ms", "95 % interval", "synchronisations/s"];
+        let header = header
+            .into_iter()
+            .chain(["/ best peer", "/ one rank", "setting"]);
+        let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).collect()];
+        for (summary, entry) in timed {
+            let ms = |ns: f64| digits(ns / 1e6);
+            let ratio = |ratio: Option<Ratio>| match ratio {
+                Some(r) => format!(
+                    "{} ({}..{})",
+                    digits(r.median),
+                    digits(r.interval.low),
+                    digits(r.interval.high)
+                ),
+                None => "-".to_owned(),
+            };
+            let rate = entry.synchronisations_per_second.filter(|&rate| rate > 0.0);
+            rows.push(vec![
+                entry.name.clone(),
+                ms(summary.median),
+                format!(
+                    "{}..{}",
+                    ms(summary.interval.low),
+                    ms(summary.interval.high)
+                ),
+                rate.map_or("-".to_owned(), digits),
+                ratio(entry.ratio_to_best_peer),
+                ratio(entry.ratio_to_one_rank),
+                entry.setting.clone(),
+            ]);
+        }
+        let problem = &self.problem;
+        let mut text = String::new();
+        let _ = writeln!(
+            text,
+            "{}: {} points of {} dimensions in chunks of {}, {} centres, {} candidates looked at; {} ranks on {}{}, {} interleaved rounds",
+            self.application,
+            problem.points,
+            problem.dimensions,
+            problem.chunk,
+            self.centres,
+            self.looks,
+            self.ranks,
+            match self.seats.as_str() {
+                "any" => "any PU".to_owned(),
+                seats => format!("PU {seats}"),
+            },
+            if self.oversubscribed {
+                ", sharing PUs"
+            } else {
+                ""
+            },
+            self.rounds,
+        );
+        align(&mut text, &rows);
+        for entry in &self.entries {
+            if let Some(reason) = &entry.reason {
+                let _ = writeln!(
+                    text,
+                    "{} {}: {reason}",
+                    entry.status.to_uppercase(),
+                    entry.name
+                );
+            }
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "note: {note}");
+        }
+        text
+    }
+}

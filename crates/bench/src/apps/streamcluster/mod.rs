@@ -1,0 +1,227 @@
+//! Streamcluster: online k-median clustering of a stream of points.
+//!
+//! ```text
+//! stream ─► chunk ─► local search ─► its centres, weighted by their points ─┐
+//!        ─► chunk ─► local search ─► …                                      ├─► local search ─► centres
+//!        ─► …                                                               ┘
+//! local search ─► start (open by chance) ─► gain of opening x, x of a sample, thousands of times
+//! ```
+//!
+//! The local search opens centres at a price each. It looks for the price at which between
+//! `centres_min` and `centres_max` of them pay. Each look at a candidate takes a pass over all points, which ranks
+//! share, and one reduction over the open centres: that is why it is all synchronisation.
+//!
+//! Coordinates are whole numbers below [`GRID`] and distances are squared, so sums are exact: the
+//! result does not depend on the number of ranks, nor on what they meet by. All chance comes from
+//! [`Dice`] that every rank throws alike.
+//!
+//! Source: Guha, Mishra, Motwani, O'Callaghan, *Clustering Data Streams*, FOCS 2000 (facility
+//! location by local search, the price by bisection, weighted centres as the next stream);
+//! O'Callaghan and others, *Streaming-Data Algorithms for High-Quality Clustering*, ICDE 2002; the
+//! shape of the benchmark and its constants after Bienia, *Benchmarking Modern Multiprocessors*,
+//! 2011, §3.11 (PARSEC's streamcluster). No code of theirs.
+
+mod dice;
+mod gain;
+mod points;
+mod search;
+mod start;
+
+pub use dice::Dice;
+pub use points::{GRID, Points, Stream};
+
+use super::{Lost, Meeting};
+use search::Search;
+use serde::{Deserialize, Serialize};
+
+/// What is clustered, and how finely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// Points of the stream.
+    pub points: usize,
+    /// Coordinates of each.
+    pub dimensions: usize,
+    /// Fewest centres.
+    pub centres_min: usize,
+    /// Most centres.
+    pub centres_max: usize,
+    /// Points that are looked at together.
+    pub chunk: usize,
+    /// Of the points and of all chance.
+    pub seed: u64,
+}
+
+impl Default for Problem {
+    fn default() -> Problem {
+        Problem {
+            points: 8192,
+            dimensions: 32,
+            centres_min: 10,
+            centres_max: 20,
+            chunk: 2048,
+            seed: 1,
+        }
+    }
+}
+
+/// Most dimensions: a squared distance then fits 31 bits.
+pub const DIMENSIONS_MAX: usize = 128;
+
+/// Most points: sums of their distances then stay far from 63 bits.
+pub const POINTS_MAX: usize = 1 << 24;
+
+/// Why there is no such problem.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProblemError {
+    /// Too few or too many points.
+    #[error("{0} points: from 1 to {POINTS_MAX} can be clustered")]
+    Points(usize),
+    /// Too few or too many dimensions.
+    #[error("{0} dimensions: from 1 to {DIMENSIONS_MAX} are possible")]
+    Dimensions(usize),
+    /// Limits that nothing lies between.
+    #[error("from {min} to {max} centres: the first must be 1 at least, and the second no less")]
+    Centres {
+        /// Fewest.
+        min: usize,
+        /// Most.
+        max: usize,
+    },
+    /// Chunks of fewer points than centres.
+    #[error("chunks of {chunk} points: with up to {max} centres, more are needed")]
+    Chunk {
+        /// Points of a chunk.
+        chunk: usize,
+        /// Most centres.
+        max: usize,
+    },
+}
+
+impl Problem {
+    /// Whether it can be solved.
+    ///
+    /// # Errors
+    ///
+    /// [`ProblemError`].
+    pub fn check(&self) -> Result<(), ProblemError> {
+        let (min, max) = (self.centres_min, self.centres_max);
+        if self.points == 0 || self.points > POINTS_MAX {
+            return Err(ProblemError::Points(self.points));
+        }
+        if self.dimensions == 0 || self.dimensions > DIMENSIONS_MAX {
+            return Err(ProblemError::Dimensions(self.dimensions));
+        }
+        if min == 0 || max < min {
+            return Err(ProblemError::Centres { min, max });
+        }
+        if self.chunk <= max {
+            let chunk = self.chunk;
+            return Err(ProblemError::Chunk { chunk, max });
+        }
+        Ok(())
+    }
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Solution {
+    /// Coordinates of the centres, one after the other.
+    pub centres: Vec<i16>,
+    /// How many points of the stream each stands for.
+    pub weights: Vec<i64>,
+    /// Candidates that were looked at.
+    pub looks: u64,
+}
+
+/// Clusters `stream` as `rank` of `ranks`, who all call this; all get the same solution.
+///
+/// # Errors
+///
+/// [`Lost`], if the ranks cannot meet any more.
+///
+/// # Panics
+///
+/// If the problem does not [check out](Problem::check), or is not the stream's.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_bench::apps::streamcluster::{Problem, Stream, alone};
+///
+/// let problem = Problem { points: 500, chunk: 200, dimensions: 3, ..Problem::default() };
+/// let solution = alone(&problem, &Stream::random(&problem));
+/// assert_eq!(solution.weights.iter().sum::<i64>(), 500);
+/// ```
+pub fn solve(
+    problem: &Problem,
+    stream: &Stream,
+    (rank, ranks): (usize, usize),
+    meeting: &mut dyn Meeting,
+) -> Result<Solution, Lost> {
+    problem.check().expect("a problem that can be solved");
+    let all = stream.points();
+    assert_eq!(
+        (all.len(), all.dimensions()),
+        (problem.points, problem.dimensions),
+        "a stream of this problem"
+    );
+    let mut dice = Dice::new(problem.seed);
+    let mut seen = (Vec::new(), Vec::new());
+    let mut looks = 0;
+    let mut cluster = |points: Points<'_>| {
+        let mut search = Search::new(problem, points, (rank, ranks), dice, meeting);
+        search.run()?;
+        looks += search.looks();
+        dice = search.dice();
+        search.centres()
+    };
+    let chunks = (0..problem.points).step_by(problem.chunk);
+    for start in chunks {
+        let end = problem.points.min(start + problem.chunk);
+        let (centres, weights) = cluster(all.part(start..end))?;
+        seen.0.extend(centres);
+        seen.1.extend(weights);
+    }
+    let (centres, weights) = cluster(Points::new(problem.dimensions, &seen.0, &seen.1))?;
+    Ok(Solution {
+        centres,
+        weights,
+        looks,
+    })
+}
+
+/// Clusters `stream` on this thread alone.
+///
+/// # Panics
+///
+/// As [`solve`].
+pub fn alone(problem: &Problem, stream: &Stream) -> Solution {
+    let solution = solve(problem, stream, (0, 1), &mut Alone);
+    solution.expect("a single rank meets nobody")
+}
+
+/// A single rank.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Alone;
+
+impl Meeting for Alone {
+    fn barrier(&mut self) -> Result<(), Lost> {
+        Ok(())
+    }
+
+    fn sum(&mut self, _data: &mut [i64]) -> Result<(), Lost> {
+        Ok(())
+    }
+
+    fn min(&mut self, value: i64) -> Result<i64, Lost> {
+        Ok(value)
+    }
+
+    fn join_sum(&mut self, value: i64) -> Result<i64, Lost> {
+        Ok(value)
+    }
+
+    fn synchronisations(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,65 @@
+//! The first centres: points in turn, each opened with a chance of its cost over the price.
+//!
+//! A rank finds the first of its points that opens; the first of all ranks is opened, every rank
+//! lets its points move there, and the search goes on behind it. That gives the centres that one
+//! rank would open point by point, as chances depend on the throw for the point alone.
+//!
+//! Source: Meyerson, *Online Facility Location*, FOCS 2001, which Guha and others start from.
+
+use super::super::Lost;
+use super::search::Search;
+
+/// No point opens.
+const NONE: i64 = i64::MAX;
+
+impl Search<'_> {
+    /// Opens a random point, then those that chance opens. Points go round from the first one.
+    ///
+    /// One minimum over all ranks for each centre.
+    pub(super) fn start(&mut self) -> Result<(), Lost> {
+        let n = self.points.len();
+        let first = self.dice.below(n as u64) as usize;
+        let throws = self.dice;
+        self.dice.bits();
+        self.centres.clear();
+        self.costs.fill(NONE);
+        self.open(first);
+        let mut next = 1;
+        while self.centres.len() < n {
+            let opens = |(at, point): (usize, usize)| {
+                let turn = (point + n - first) % n;
+                let throw = u128::from(throws.throw(point as u64));
+                // A throw below 2^32 against cost / price.
+                let opens =
+                    turn >= next && throw * (self.price as u128) < (self.costs[at] as u128) << 32;
+                opens.then_some(turn as i64)
+            };
+            let own = self.own.clone().enumerate().filter_map(opens).min();
+            let turn = self.meeting.min(own.unwrap_or(NONE))?;
+            if turn == NONE {
+                break;
+            }
+            next = turn as usize + 1;
+            self.open((first + turn as usize) % n);
+        }
+        self.renumber();
+        let mut sum = [self.costs.iter().sum()];
+        self.meeting.sum(&mut sum)?;
+        let centres = i128::from(self.price) * self.centres.len() as i128;
+        self.total = i128::from(sum[0]) + centres;
+        Ok(())
+    }
+
+    /// Opens a centre, and lets those points go there that are nearer to it.
+    fn open(&mut self, centre: usize) {
+        self.centres.push(centre);
+        let place = self.points.at(centre);
+        for (at, point) in self.own.clone().enumerate() {
+            let cost = self.points.cost(point, place);
+            if cost < self.costs[at] {
+                self.costs[at] = cost;
+                self.belongs[at] = centre;
+            }
+        }
+    }
+}

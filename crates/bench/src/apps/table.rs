@@ -1,0 +1,138 @@
+//! Sums and minima by a table that all ranks see, and a barrier.
+//!
+//! ```text
+//! sum    own row ── barrier ── own columns of all rows → totals ── barrier ── totals
+//! min    own row ── barrier ── first column of all rows
+//! ```
+//!
+//! Invariant 1: meetings use the two sets of rows in turn. A row is written again two meetings later,
+//! and nobody passes the barrier of the meeting between before all have read.
+//!
+//! Invariant 2: totals are written between the two barriers of a sum and read after the second one;
+//! nobody passes the first one of the next sum before all have read.
+
+use super::{Lost, Meeting, share};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// Columns; longer data take several turns.
+const WIDTH: usize = 256;
+
+/// A row on lines of its own.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Row([AtomicI64; WIDTH]);
+
+impl Row {
+    fn new() -> Row {
+        Row(std::array::from_fn(|_| AtomicI64::new(0)))
+    }
+}
+
+/// Memory in which ranks combine values.
+#[derive(Debug)]
+pub struct Table {
+    /// By set, then rank.
+    rows: Box<[Row]>,
+    totals: Row,
+    ranks: usize,
+}
+
+impl Table {
+    /// A table for `ranks` ranks.
+    pub fn new(ranks: usize) -> Table {
+        Table {
+            rows: (0..2 * ranks).map(|_| Row::new()).collect(),
+            totals: Row::new(),
+            ranks,
+        }
+    }
+
+    fn row(&self, set: usize, rank: usize) -> &[AtomicI64; WIDTH] {
+        &self.rows[set * self.ranks + rank].0
+    }
+}
+
+/// A rank at a table, whose barrier is `pass`.
+pub(super) struct Seated<'a, P> {
+    table: &'a Table,
+    rank: usize,
+    pass: P,
+    set: usize,
+    barriers: u64,
+}
+
+impl<'a, P: FnMut() -> Result<(), Lost>> Seated<'a, P> {
+    pub(super) fn new(table: &'a Table, rank: usize, pass: P) -> Self {
+        Seated {
+            table,
+            rank,
+            pass,
+            set: 0,
+            barriers: 0,
+        }
+    }
+
+    fn next_set(&mut self) -> usize {
+        self.set = 1 - self.set;
+        self.set
+    }
+
+    /// The first column of every row.
+    fn gathered(&self, set: usize) -> impl Iterator<Item = i64> {
+        let rows = (0..self.table.ranks).map(move |rank| self.table.row(set, rank));
+        rows.map(|row| row[0].load(Ordering::Relaxed))
+    }
+}
+
+impl<P: FnMut() -> Result<(), Lost>> Meeting for Seated<'_, P> {
+    fn barrier(&mut self) -> Result<(), Lost> {
+        self.barriers += 1;
+        (self.pass)()
+    }
+
+    // Relaxed throughout: the barrier orders all accesses, and is verified to do so.
+    fn sum(&mut self, data: &mut [i64]) -> Result<(), Lost> {
+        let table = self.table;
+        for part in data.chunks_mut(WIDTH) {
+            let set = self.next_set();
+            for (cell, value) in table.row(set, self.rank).iter().zip(&*part) {
+                cell.store(*value, Ordering::Relaxed);
+            }
+            self.barrier()?;
+            for column in share(part.len(), self.rank, table.ranks) {
+                let cells = (0..table.ranks).map(|rank| &table.row(set, rank)[column]);
+                // Wrapping, as a barrier under test may have let rubbish through.
+                let total = cells.fold(0_i64, |sum, cell| {
+                    sum.wrapping_add(cell.load(Ordering::Relaxed))
+                });
+                table.totals.0[column].store(total, Ordering::Relaxed);
+            }
+            self.barrier()?;
+            for (value, total) in part.iter_mut().zip(&table.totals.0) {
+                *value = total.load(Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    fn min(&mut self, value: i64) -> Result<i64, Lost> {
+        let set = self.next_set();
+        self.table.row(set, self.rank)[0].store(value, Ordering::Relaxed);
+        self.barrier()?;
+        Ok(self.gathered(set).min().unwrap_or(value))
+    }
+
+    fn join_sum(&mut self, value: i64) -> Result<i64, Lost> {
+        let set = self.next_set();
+        self.table.row(set, self.rank)[0].store(value, Ordering::Relaxed);
+        self.barrier()?;
+        Ok(match self.rank {
+            0 => self.gathered(set).fold(0, i64::wrapping_add),
+            _ => value,
+        })
+    }
+
+    fn synchronisations(&self) -> u64 {
+        self.barriers
+    }
+}

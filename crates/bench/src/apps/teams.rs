@@ -1,0 +1,159 @@
+//! Corecast's teams.
+
+use super::table::Seated;
+use super::{Lost, Meeting, Provider, Table};
+use crate::engine::Role;
+use corecast_coll::operator::{Min, Sum};
+use corecast_coll::{Failure, Member, Options, Plans, Team, TeamError};
+use corecast_wire::Policy;
+
+/// What ranks of a team meet by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// The barrier alone, as programs that had another one before; values in a table.
+    Barrier,
+    /// `allreduce`, `broadcast` and `reduce`, without a table.
+    Collectives,
+}
+
+/// A team of Corecast. Serves one race: its ranks are joined once.
+#[derive(Debug)]
+pub struct Teams {
+    name: String,
+    means: Means,
+    team: Team,
+    table: Table,
+}
+
+impl Teams {
+    /// A team that runs `plans` and waits by `policy`.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`].
+    pub fn new(
+        name: impl Into<String>,
+        means: Means,
+        plans: &Plans,
+        policy: Policy,
+    ) -> Result<Teams, TeamError> {
+        let options = Options {
+            policy: Some(policy),
+            ..Options::default()
+        };
+        Ok(Teams {
+            name: name.into(),
+            means,
+            team: Team::with_options(plans.clone(), &options)?,
+            table: Table::new(plans.len()),
+        })
+    }
+}
+
+impl Provider for Teams {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn setting(&self) -> String {
+        let means = match self.means {
+            Means::Barrier => "barrier and table",
+            Means::Collectives => "broadcast, reduce, allreduce",
+        };
+        format!("{means}, {}", waits(self.team.policy()))
+    }
+
+    fn role(&self) -> Role {
+        Role::Corecast
+    }
+
+    fn ranks(&self) -> usize {
+        self.team.size()
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.team.failure().map(|failure| failure.to_string())
+    }
+
+    fn meeting<'a>(&'a self, rank: usize) -> Box<dyn Meeting + 'a> {
+        let joined = self.team.join(rank);
+        let mut member = joined.expect("a team serves one race");
+        match self.means {
+            Means::Collectives => Box::new(Collectives { member, count: 0 }),
+            Means::Barrier => {
+                // Behind a pointer, as the barriers of all others are.
+                let pass: Box<dyn FnMut() -> Result<(), Lost>> =
+                    Box::new(move || member.barrier().map_err(lost));
+                Box::new(Seated::new(&self.table, rank, pass))
+            }
+        }
+    }
+}
+
+/// How ranks wait, in words.
+fn waits(policy: Policy) -> String {
+    if policy == Policy::SPIN {
+        return "spins".to_owned();
+    }
+    let us = |ns: u32| f64::from(ns) / 1e3;
+    let phases = [(policy.spin_ns, "spins"), (policy.yield_ns, "yields")];
+    let phases = phases.into_iter().filter(|phase| phase.0 > 0);
+    let mut words: Vec<String> = phases
+        .map(|(ns, word)| format!("{word} {} µs", us(ns)))
+        .collect();
+    words.push(if policy.park { "sleeps" } else { "and again" }.to_owned());
+    words.join(", ")
+}
+
+fn lost(failure: Failure) -> Lost {
+    Lost(failure.to_string())
+}
+
+/// A rank that meets the others in collectives.
+struct Collectives {
+    member: Member,
+    count: u64,
+}
+
+impl Collectives {
+    fn count(&mut self) -> &mut Member {
+        self.count += 1;
+        &mut self.member
+    }
+}
+
+impl Meeting for Collectives {
+    fn barrier(&mut self) -> Result<(), Lost> {
+        self.count().barrier().map_err(lost)
+    }
+
+    fn sum(&mut self, data: &mut [i64]) -> Result<(), Lost> {
+        self.count().allreduce(data, Sum).map_err(lost)
+    }
+
+    fn min(&mut self, value: i64) -> Result<i64, Lost> {
+        let mut least = [value];
+        self.count().allreduce(&mut least, Min).map_err(lost)?;
+        Ok(least[0])
+    }
+
+    fn fork(&mut self) -> Result<(), Lost> {
+        self.count().broadcast_value(0, 0_u64).map_err(lost)?;
+        Ok(())
+    }
+
+    fn join(&mut self) -> Result<(), Lost> {
+        self.join_sum(0)?;
+        Ok(())
+    }
+
+    fn join_sum(&mut self, value: i64) -> Result<i64, Lost> {
+        let mut total = [value];
+        self.count().reduce(0, &mut total, Sum).map_err(lost)?;
+        Ok(total[0])
+    }
+
+    fn synchronisations(&self) -> u64 {
+        self.count
+    }
+}

@@ -1,0 +1,188 @@
+//! What the constructs of parallel programs cost beyond the work in them, in the manner of EPCC's
+//! OpenMP benchmarks.
+//!
+//! ```text
+//! overhead = time of one construct around a delay − time of the bare delay
+//! ```
+//!
+//! One thread alone runs the bare delay, the *reference*, in the same round as all constructs; each
+//! round is one of EPCC's outer repetitions. Where ranks share PUs, delays of several ranks run one
+//! after the other, and count as overhead, there as here.
+//!
+//! | construct | OpenMP | by a barrier | by Corecast's collectives |
+//! | --- | --- | --- | --- |
+//! | parallel | `parallel` | barrier, work, barrier | broadcast, work, reduce |
+//! | for | `for schedule(static)` | own iteration, barrier | the same |
+//! | parallel for | `parallel for` | barrier, own iteration, barrier | broadcast, own iteration, reduce |
+//! | barrier | `barrier` | work, barrier | the same |
+//! | single | `single` | the first to come works, barrier | the same |
+//! | critical | `critical` | – | – |
+//! | reduction | `parallel reduction(+)` | as parallel, rank 0 adds up a table | as parallel |
+//!
+//! Corecast and barriers have no lock; [`std::sync::Mutex`] stands in the line of critical, and
+//! [`std::thread::scope`] in that of parallel.
+//!
+//! Source: Bull, *Measuring Synchronisation and Scheduling Overheads in OpenMP*, EWOMP 1999; Smelt
+//! §5.3, Table 2.
+
+mod construct;
+mod delay;
+mod report;
+mod standard;
+
+pub use construct::Constructing;
+pub use delay::{DELAY_NS, Delay};
+pub use report::{Overhead, Report, SCHEMA, Table};
+pub use standard::{Critical, Spawning};
+
+use crate::apps::Provider;
+use crate::comparison::Comparison;
+use crate::engine::{Engine, Flaw, Ledger, Member, Role};
+use crate::peers::NativeConstructs;
+use crate::race::{self, Entrant, Progress, RaceError, Settings};
+use crate::seat::Seat;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+
+/// A construct of parallel programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Construct {
+    /// A region that all ranks work in, begun and ended by rank 0.
+    Parallel,
+    /// One iteration for each rank, and a barrier.
+    For,
+    /// Such a loop that is a region of its own.
+    ParallelFor,
+    /// Work, and a barrier.
+    Barrier,
+    /// Work of one rank, and a barrier.
+    Single,
+    /// Work of one rank at a time.
+    Critical,
+    /// A region at whose end rank 0 has the sum over all.
+    Reduction,
+}
+
+impl Construct {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Parallel,
+        Self::For,
+        Self::ParallelFor,
+        Self::Barrier,
+        Self::Single,
+        Self::Critical,
+        Self::Reduction,
+    ];
+
+    /// As it appears in tables and as an argument of programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Parallel => "parallel",
+            Self::For => "for",
+            Self::ParallelFor => "parallel_for",
+            Self::Barrier => "barrier",
+            Self::Single => "single",
+            Self::Critical => "critical",
+            Self::Reduction => "reduction",
+        }
+    }
+}
+
+impl fmt::Display for Construct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// EPCC's usual repetitions: 20 or more of a millisecond.
+pub fn settings(quick: bool) -> Settings {
+    match quick {
+        true => Settings::quick(),
+        false => Settings {
+            rounds_min: 20,
+            rounds_max: 100,
+            budget: Duration::from_secs(6),
+            ..Settings::default()
+        },
+    }
+}
+
+/// Races one construct: by each of `providers`, by what the standard library has, and by OpenMP.
+///
+/// # Errors
+///
+/// [`RaceError`].
+pub fn race(
+    construct: Construct,
+    delay: Delay,
+    seats: &[Seat],
+    settings: &Settings,
+    providers: Vec<Box<dyn Provider + '_>>,
+    native: Option<&NativeConstructs>,
+    progress: impl FnMut(Progress<'_>),
+) -> Result<Comparison, RaceError> {
+    let ranks = seats.len();
+    let mut entrants = vec![Entrant::threads(Reference { delay, ranks })];
+    for provider in providers {
+        if construct != Construct::Critical {
+            let engine = Constructing::new(construct, delay, provider);
+            entrants.push(Entrant::threads(engine));
+        }
+    }
+    if let Some(native) = native {
+        match construct {
+            Construct::Parallel => entrants.push(Entrant::threads(Spawning::new(delay, seats))),
+            Construct::Critical => entrants.push(Entrant::threads(Critical::new(delay, ranks))),
+            _ => {}
+        }
+        entrants.extend(native.entrants(construct));
+    }
+    race::run(construct.name(), seats, settings, &entrants, progress)
+}
+
+/// The bare delay, on rank 0.
+struct Reference {
+    delay: Delay,
+    ranks: usize,
+}
+
+impl Engine for Reference {
+    fn name(&self) -> &str {
+        "reference"
+    }
+
+    fn setting(&self) -> String {
+        "the bare delay on one rank".to_owned()
+    }
+
+    fn role(&self) -> Role {
+        Role::Floor
+    }
+
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+        Box::new(Alone(rank == 0, self.delay))
+    }
+}
+
+/// Whether this rank is the one, and what it does.
+struct Alone(bool, Delay);
+
+impl Member for Alone {
+    fn run(&mut self, operations: u64) {
+        let operations = if self.0 { operations } else { 0 };
+        for _ in 0..operations {
+            self.1.wait();
+        }
+    }
+
+    fn verify(&mut self, _rank: usize, _ledger: &Ledger) -> Result<(), Flaw> {
+        Ok(())
+    }
+}

@@ -1,0 +1,59 @@
+//! Constructs of OpenMP, in a program of their own.
+
+use super::super::Selection;
+use super::super::workshop::{Source, Workshop};
+use super::{GOMP_RECIPES, LIBOMP_RECIPES, Team, gomp, libomp};
+use crate::overheads::{Construct, DELAY_NS};
+use crate::race::Entrant;
+use crate::seat::Seat;
+use std::path::PathBuf;
+
+const CONSTRUCTS: Source = ("omp_constructs.c", include_str!("omp_constructs.c"));
+
+/// The program, built with each library that there is.
+pub struct NativeConstructs {
+    workshop: Result<Workshop, String>,
+    seats: Vec<Seat>,
+    gomp: Result<PathBuf, String>,
+    libomp: Result<PathBuf, String>,
+}
+
+impl NativeConstructs {
+    /// Builds the program for ranks on `seats`.
+    ///
+    /// # Cost
+    ///
+    /// Two compilations, about a second each.
+    pub fn build(seats: &[Seat]) -> NativeConstructs {
+        let workshop = Workshop::open(&[CONSTRUCTS]);
+        let build = |name, recipes, remedy| match &workshop {
+            Ok(workshop) => workshop.build(name, CONSTRUCTS, recipes, remedy),
+            Err(reason) => Err(reason.clone()),
+        };
+        NativeConstructs {
+            seats: seats.to_vec(),
+            gomp: build("gomp", GOMP_RECIPES, "install gcc"),
+            libomp: build("libomp", LIBOMP_RECIPES, "install clang and libomp"),
+            workshop,
+        }
+    }
+
+    /// `construct` by each library at its likely settings.
+    pub fn entrants(&self, construct: Construct) -> Vec<Entrant<'static>> {
+        let mut team = Team::of(&self.seats);
+        team.more = vec![construct.name().into(), DELAY_NS.to_string().into()];
+        let (selection, mut entrants) = (Selection::Likely, Vec::new());
+        for (name, program) in [("gomp", &self.gomp), ("libomp", &self.libomp)] {
+            match (&self.workshop, program) {
+                (Ok(workshop), Ok(program)) => entrants.extend(match name {
+                    "gomp" => gomp(workshop, program, &team, selection),
+                    _ => libomp(workshop, program, &team, selection),
+                }),
+                (Err(reason), _) | (_, Err(reason)) => {
+                    entrants.push(Entrant::absent(name, "", reason.clone()));
+                }
+            }
+        }
+        entrants
+    }
+}

@@ -1,0 +1,165 @@
+//! `corecast bench --app`: an application over Corecast's barrier, its collectives, and the barriers of others.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use corecast::{Policy, WaitCosts};
+use corecast_bench::apps::streamcluster::Problem;
+use corecast_bench::apps::{Means, OverBarrier, Provider, Run, Teams};
+use corecast_bench::seat::Seat;
+use corecast_bench::{Collective, Progress, Role, Settings, Status, peers};
+
+use super::contest::{Candidate, Contest};
+use crate::{Global, failure, output, progress};
+
+/// What `--app` takes, and what of.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Application")]
+pub(super) struct AppArgs {
+    /// Race an application instead of an operation: the same program over each barrier, time to solution
+    #[arg(long, value_enum, conflicts_with_all = ["op", "size", "probe", "start", "cache", "osu"])]
+    pub(super) app: Option<AppArg>,
+
+    /// Points of the stream [default: 8192, with --quick 2048]
+    #[arg(long, value_name = "N", requires = "app")]
+    points: Option<usize>,
+
+    /// Coordinates of each point [default: 32]
+    #[arg(long, value_name = "N", requires = "app")]
+    dim: Option<usize>,
+
+    /// Most centres; at least half as many are looked for [default: 20]
+    #[arg(long, value_name = "N", requires = "app")]
+    centres: Option<usize>,
+
+    /// Points that are looked at together: fewer of them, more barriers a second [default: 2048, with --quick 1024]
+    #[arg(long, value_name = "N", requires = "app")]
+    chunk: Option<usize>,
+}
+
+/// What `--app` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum AppArg {
+    /// Online k-median clustering (Guha and others; PARSEC; Smelt §5.5)
+    Streamcluster,
+}
+
+impl AppArgs {
+    /// The problem that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// One that cannot be solved.
+    pub(super) fn problem(&self, quick: bool) -> Result<Problem> {
+        let usual = match quick {
+            true => Problem {
+                points: 2048,
+                chunk: 1024,
+                ..Problem::default()
+            },
+            false => Problem::default(),
+        };
+        let most = self.centres.unwrap_or(usual.centres_max);
+        let problem = Problem {
+            points: self.points.unwrap_or(usual.points),
+            dimensions: self.dim.unwrap_or(usual.dimensions),
+            centres_min: most.div_ceil(2),
+            centres_max: most,
+            chunk: self.chunk.unwrap_or(usual.chunk),
+            seed: usual.seed,
+        };
+        problem.check().context("--app streamcluster")?;
+        Ok(problem)
+    }
+}
+
+/// Races the application.
+pub(super) fn run(
+    global: &Global,
+    problem: Problem,
+    settings: &Settings,
+    contest: &Contest<'_>,
+    waits: Option<WaitCosts>,
+    seats: &[Seat],
+) -> Result<ExitCode> {
+    let providers = providers(contest, waits, &winner(contest)?, seats)?;
+    let bar = progress::bar("racing");
+    let run = Run::race(problem, seats, settings, providers, |step| match step {
+        Progress::Preparing { name, .. } => bar.say(&format!("streamcluster: checking {name}")),
+        Progress::Round { round, done } => {
+            if round == 0 {
+                bar.start();
+            }
+            bar.at(done, &format!("streamcluster, round {round}"));
+        }
+    })?;
+    bar.finish();
+    let report = run.report();
+    match global.json {
+        true => output::json(&report)?,
+        false => output::print(&report.render())?,
+    }
+    let mut own = run.comparison.entries.iter();
+    let wrong = own.any(|e| e.role == Role::Corecast && matches!(e.status, Status::Failed(_)));
+    Ok(match wrong {
+        false => ExitCode::SUCCESS,
+        true => ExitCode::from(failure::FAILED_CHECK),
+    })
+}
+
+/// Corecast over the winner's plans, by its barrier and by all it has, and waiting as a team here would by
+/// itself; where each rank has a hardware thread also spinning, as others do. And the barriers of others,
+/// if peers take part.
+///
+/// # Errors
+///
+/// A team that cannot be made.
+pub(super) fn providers(
+    contest: &Contest<'_>,
+    waits: Option<WaitCosts>,
+    winner: &Candidate,
+    seats: &[Seat],
+) -> Result<Vec<Box<dyn Provider>>> {
+    let (ranks, usable) = (seats.len(), contest.usable);
+    let usual = match waits {
+        Some(costs) => Policy::of_costs(ranks, usable, costs),
+        None => Policy::for_team(ranks, usable),
+    };
+    let spins = (!contest.crowded()).then_some(Policy::SPIN);
+    let mut providers: Vec<Box<dyn Provider>> = Vec::new();
+    for policy in [Some(usual), spins].into_iter().flatten() {
+        for means in [Means::Barrier, Means::Collectives] {
+            let name = match means {
+                Means::Barrier => format!("corecast {}", winner.pattern),
+                Means::Collectives => "corecast collectives".to_owned(),
+            };
+            let team = Teams::new(name, means, &winner.plans, policy);
+            providers.push(Box::new(team.context("team")?));
+        }
+    }
+    if contest.peers.is_some() {
+        let barriers = peers::application_barriers(seats).into_iter();
+        providers.extend(barriers.map(|b| Box::new(OverBarrier::new(b)) as Box<dyn Provider>));
+    }
+    Ok(providers)
+}
+
+/// The plan whose barrier wins a short race on these seats: that is how users get theirs.
+///
+/// # Errors
+///
+/// As [`Contest::race`].
+pub(super) fn winner(contest: &Contest<'_>) -> Result<Candidate> {
+    let mut candidates = contest.candidates(Collective::Barrier)?;
+    if candidates.len() == 1 {
+        return Ok(candidates.remove(0));
+    }
+    let race = contest.race_alone(candidates, &Settings::quick())?;
+    let first = race.ranking().first().map(|(c, _)| c.pattern.clone());
+    let first = first.context("no barrier of Corecast passed its check")?;
+    let mut candidates = race.candidates.into_iter();
+    candidates
+        .find(|c| c.pattern == first)
+        .context("the winner is a candidate")
+}

@@ -1,0 +1,63 @@
+//! `corecast bench --overheads`: what constructs of parallel programs cost beyond the work in them.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use corecast::WaitCosts;
+use corecast_bench::overheads::{self, Construct, Delay, Report};
+use corecast_bench::peers::NativeConstructs;
+use corecast_bench::seat::{self, Seat};
+use corecast_bench::{Progress, Role, Settings};
+
+use super::app::{providers, winner};
+use super::contest::Contest;
+use crate::{Global, failure, output, progress};
+
+/// Races all constructs.
+pub(super) fn run(
+    global: &Global,
+    settings: &Settings,
+    contest: &Contest<'_>,
+    waits: Option<WaitCosts>,
+    seats: &[Seat],
+) -> Result<ExitCode> {
+    let winner = winner(contest)?;
+    let native = contest.peers.map(|_| NativeConstructs::build(seats));
+    let delay = Delay::calibrate();
+    let bar = progress::bar("racing");
+    let of = Construct::ALL.len() as f64;
+    let mut races = Vec::new();
+    for (number, construct) in Construct::ALL.into_iter().enumerate() {
+        if construct == Construct::Critical && native.is_none() {
+            continue;
+        }
+        let (providers, native) = (providers(contest, waits, &winner, seats)?, native.as_ref());
+        let step = |step: Progress<'_>| match step {
+            Progress::Preparing { name, .. } => bar.say(&format!("{construct}: checking {name}")),
+            Progress::Round { round, done } => {
+                if (number, round) == (0, 0) {
+                    bar.start();
+                }
+                let done = (number as f64 + done) / of;
+                bar.at(done, &format!("{construct}, round {round}"));
+            }
+        };
+        let race = overheads::race(construct, delay, seats, settings, providers, native, step)?;
+        races.push((construct, race));
+    }
+    bar.finish();
+    let mut report = Report::of(&races);
+    if seat::oversubscribed(seats) {
+        report.say("ranks share PUs: delays of several ranks run one after the other and count as overhead");
+    }
+    match global.json {
+        true => output::json(&report)?,
+        false => output::print(&report.render(global.verbose > 0))?,
+    }
+    let mut entries = report.constructs.iter().flat_map(|table| &table.entries);
+    let wrong = entries.any(|e| e.role == Role::Corecast && e.status == "failed");
+    Ok(match wrong {
+        false => ExitCode::SUCCESS,
+        true => ExitCode::from(failure::FAILED_CHECK),
+    })
+}
