@@ -47,7 +47,7 @@ impl NativeConstructs {
             match (&self.workshop, program) {
                 (Ok(workshop), Ok(program)) => entrants.extend(match name {
                     "gomp" => gomp(workshop, program, &team, selection),
-                    _ => libomp(workshop, program, &team, selection),
+                    _ => libomp(workshop, program, &team, selection, "PLAIN"),
                 }),
                 (Err(reason), _) | (_, Err(reason)) => {
                     entrants.push(Entrant::absent(name, "", reason.clone()));
