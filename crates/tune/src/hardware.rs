@@ -102,25 +102,69 @@ impl<'a> Hardware<'a> {
             }
         })
     }
+}
 
-    fn settings(&self, subject: Subject, limit: Duration) -> Settings {
-        let long = subject.bytes() > LONG_BYTES;
-        let waits = subject.operation() != Operation::Barrier && !self.crowded();
-        Settings {
-            batch: match waits && self.synchrony == Synchrony::Strict && !long {
-                true => BATCH_SHORT,
-                false => BATCH,
-            },
-            verify_rounds: if long { CHECKS_LONG } else { CHECKS },
-            warm_up_rounds: WARM_UP_ROUNDS,
-            rounds_min: 1,
-            rounds_max: usize::MAX,
-            // The judge says when it is enough.
-            precision: 0.0,
-            budget: limit,
-            ..Settings::default()
+/// How a race is measured; `waits` if each operation waits for its start.
+pub(crate) fn settings(subject: Subject, waits: bool, limit: Duration) -> Settings {
+    let long = subject.bytes() > LONG_BYTES;
+    Settings {
+        batch: match waits && !long {
+            true => BATCH_SHORT,
+            false => BATCH,
+        },
+        verify_rounds: if long { CHECKS_LONG } else { CHECKS },
+        warm_up_rounds: WARM_UP_ROUNDS,
+        rounds_min: 1,
+        rounds_max: usize::MAX,
+        // The judge says when it is enough.
+        precision: 0.0,
+        budget: limit,
+        ..Settings::default()
+    }
+}
+
+/// Holds a heat of entrants, one for each contender.
+pub(crate) fn hold(
+    subject: Subject,
+    seats: &[Seat],
+    settings: &Settings,
+    entrants: &[Entrant<'_>],
+    judge: &mut Judge,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<(), RaceFailed> {
+    let racing = judge.racing();
+    let title = subject.to_string();
+    let ruling = |samples: &[Option<f64>]| Ruling {
+        out: judge.round(samples),
+        over: judge.over() || interrupted(),
+    };
+    let comparison = race::run_judged(&title, seats, settings, entrants, |_| {}, ruling);
+    let comparison = comparison.map_err(|error| RaceFailed {
+        subject: title,
+        reason: error.to_string(),
+    })?;
+    for at in racing {
+        match &comparison.entries[at].status {
+            Status::Failed(reason) | Status::Skipped(reason) => judge.fail(at, reason.clone()),
+            Status::Pending => judge.fail(at, "it was not timed".to_owned()),
+            Status::Timed => {}
         }
     }
+    Ok(())
+}
+
+/// Largest power of two of bytes at which the buffers of `operation` fit memory.
+pub(crate) fn bytes_max(operation: Operation, ranks: usize) -> usize {
+    let fits = |&bytes: &usize| {
+        let task = Task {
+            operation,
+            ranks,
+            bytes,
+        };
+        task.footprint() <= FOOTPRINT_MAX
+    };
+    let sizes = (3..40).rev().map(|log| 1_usize << log);
+    sizes.into_iter().find(fits).unwrap_or(0)
 }
 
 impl Racer for Hardware<'_> {
@@ -131,35 +175,27 @@ impl Racer for Hardware<'_> {
         judge: &mut Judge,
         limit: Duration,
     ) -> Result<(), RaceFailed> {
-        let failed = |reason: String| RaceFailed {
-            subject: subject.to_string(),
-            reason,
-        };
         let mut entrants = Vec::new();
-        for contender in contenders {
-            let entrant = self.entrant(subject, contender);
-            entrants.push(match entrant {
-                Ok(entrant) => entrant,
-                Err(reason) => Entrant::absent(contender.name.clone(), "", reason),
+        let racing = judge.racing();
+        for (at, contender) in contenders.iter().enumerate() {
+            let absent = |reason| Entrant::absent(contender.name.clone(), "", reason);
+            entrants.push(match racing.contains(&at) {
+                true => self.entrant(subject, contender).unwrap_or_else(absent),
+                false => absent("it has left".to_owned()),
             });
         }
-        let settings = self.settings(subject, limit);
-        let interrupted = self.interrupted;
-        let (title, seats) = (subject.to_string(), &self.seats);
-        let ruling = |samples: &[Option<f64>]| Ruling {
-            out: judge.round(samples),
-            over: judge.over() || interrupted(),
-        };
-        let comparison = race::run_judged(&title, seats, &settings, &entrants, |_| {}, ruling);
-        let comparison = comparison.map_err(|error| failed(error.to_string()))?;
-        for (at, entry) in comparison.entries.iter().enumerate() {
-            match &entry.status {
-                Status::Failed(reason) | Status::Skipped(reason) => judge.fail(at, reason.clone()),
-                Status::Pending => judge.fail(at, "it was not timed".to_owned()),
-                Status::Timed => {}
-            }
-        }
-        Ok(())
+        let strict = self.synchrony == Synchrony::Strict;
+        let waits = strict && subject.operation() != Operation::Barrier && !self.crowded();
+        let settings = settings(subject, waits, limit);
+        let seats = &self.seats;
+        hold(
+            subject,
+            seats,
+            &settings,
+            &entrants,
+            judge,
+            self.interrupted,
+        )
     }
 
     fn now(&self) -> Duration {
@@ -171,17 +207,7 @@ impl Racer for Hardware<'_> {
     }
 
     fn bytes_max(&self, operation: Operation) -> usize {
-        let fits = |&bytes: &usize| {
-            let ranks = self.seats.len();
-            let task = Task {
-                operation,
-                ranks,
-                bytes,
-            };
-            task.footprint() <= FOOTPRINT_MAX
-        };
-        let sizes = (3..40).rev().map(|log| 1_usize << log);
-        sizes.into_iter().find(fits).unwrap_or(0)
+        bytes_max(operation, self.seats.len())
     }
 }
 

@@ -9,6 +9,11 @@
 //! | a takes more than 1 + `worse` times as long as b | a is as good as b, but for `worse` | a is out |
 //! | a takes less than 1 + `alike` times as long as b | b is better by more than `alike` | if so for all b that are left, the race is over |
 //!
+//! Rounds come in *heats*. Each has teams and buffers of its own, as where they happen to lie makes up to a seventh of a
+//! short operation's time, and some time lies between heats, as a busy second outlasts the rounds of one. So
+//! who is slower by less than [`CLEAR`] leaves in the last heat only, and a favourite loses only
+//! to who was faster in each heat.
+//!
 //! With K contenders a bet has won when its unit has become (K − 1) / `error`. A contender whose median ratio to
 //! each other one is at most 1 + `worse` is therefore sent home with a probability of at most `error`, however
 //! often one looks; and one that ends a race loses more than `alike` with at most `error` more.
@@ -25,8 +30,10 @@ pub struct Rules {
     pub worse: f64,
     /// Within which times count as alike.
     pub alike: f64,
-    /// Rounds at most.
+    /// Rounds at most, of all heats together.
     pub rounds_max: u32,
+    /// Heats at most.
+    pub heats: u32,
 }
 
 impl Default for Rules {
@@ -36,12 +43,16 @@ impl Default for Rules {
             worse: 0.005,
             alike: 0.02,
             rounds_max: 60,
+            heats: 3,
         }
     }
 }
 
 /// Rounds at least, also of one contender alone: its interval then leaves two samples out at each end.
 const ROUNDS_LEAST: u32 = 12;
+
+/// Who takes so many times as long leaves at once: no place in memory explains that.
+const CLEAR: f64 = 1.25;
 
 /// Why a contender is not in the race any more.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,6 +106,8 @@ pub struct Judge {
     left: Vec<Option<Left>>,
     bets: Vec<Bets>,
     rounds: u32,
+    /// At which round each heat began.
+    heats: Vec<u32>,
     decided: bool,
 }
 
@@ -107,6 +120,7 @@ impl Judge {
             left: vec![None; contenders],
             bets: vec![Bets::default(); contenders * contenders],
             rounds: 0,
+            heats: vec![0],
             decided: contenders <= 1,
         }
     }
@@ -161,11 +175,14 @@ impl Judge {
 
     fn decide(&mut self) {
         let racing = self.racing();
-        self.decided = racing.len() <= 1
-            || racing.iter().any(|&a| {
-                let mut others = racing.iter().filter(|&&b| b != a);
-                others.all(|&b| self.won(a, b, |bets| bets.alike))
-            });
+        let several = self.heats.len() > 1 || self.rules.heats <= 1;
+        let alone = racing.len() <= 1;
+        self.decided = alone
+            || several
+                && racing.iter().any(|&a| {
+                    let mut others = racing.iter().filter(|&&b| b != a);
+                    others.all(|&b| self.won(a, b, |bets| bets.alike))
+                });
     }
 
     /// What a bet must come to.
@@ -180,6 +197,9 @@ impl Judge {
         let n = self.samples.len();
         let faster = (0..n).filter(|&b| b != a && self.works(b));
         let faster = faster.filter(|&b| self.won(a, b, |bets| bets.worse));
+        let last = self.heats.len() as u32 >= self.rules.heats;
+        let clear = |b: usize| self.ratio(a, b).is_some_and(|ratio| ratio >= CLEAR);
+        let faster = faster.filter(|&b| last || clear(b));
         let ratio = |b: usize| self.ratio(a, b).unwrap_or(0.0);
         faster.max_by(|&x, &y| ratio(x).total_cmp(&ratio(y)))
     }
@@ -204,10 +224,40 @@ impl Judge {
         self.rounds
     }
 
-    /// Whether no further round is needed, or allowed.
+    /// Whether this heat needs no further round, or is allowed none.
     pub fn over(&self) -> bool {
-        let known = self.decided && self.rounds >= ROUNDS_LEAST;
-        known || self.rounds >= self.rules.rounds_max || self.racing().is_empty()
+        let begun = *self.heats.last().expect("a first heat");
+        let most = (self.rules.rounds_max / self.rules.heats.max(1)).max(1);
+        self.settled() || self.rounds - begun >= most
+    }
+
+    fn settled(&self) -> bool {
+        self.decided && self.rounds >= ROUNDS_LEAST || self.racing().is_empty()
+    }
+
+    /// Heats at most.
+    pub fn heats_max(&self) -> u32 {
+        self.rules.heats.max(1)
+    }
+
+    /// Begins another heat, unless there is nothing left to find out, or there were enough.
+    pub fn next_heat(&mut self) -> bool {
+        let more = !self.settled() && (self.heats.len() as u32) < self.rules.heats;
+        if more {
+            self.heats.push(self.rounds);
+        }
+        more
+    }
+
+    /// Median of how many times as long `a` takes as `b`, in each heat that has both.
+    pub fn ratio_by_heat(&self, a: usize, b: usize) -> Vec<f64> {
+        let ends = self.heats.iter().skip(1).chain([&self.rounds]);
+        let heat = |(&begin, &end): (&u32, &u32)| {
+            let rounds = begin as usize..end as usize;
+            let (a, b) = (&self.samples[a][rounds.clone()], &self.samples[b][rounds]);
+            Some(stats::paired_ratio(a, b)?.median)
+        };
+        self.heats.iter().zip(ends).filter_map(heat).collect()
     }
 
     /// How it ended.
@@ -262,14 +312,19 @@ impl Judge {
         best.map(|(at, _)| at)
     }
 
-    /// Who is taken: of those that are left and not slower than the leader by more than what counts as alike, the
-    /// first of `favoured`; else the leader.
+    /// Who is taken: the first of `favoured` that is left, unless it is slower than the leader by more than what counts
+    /// as alike, and was slower in each heat; else the leader.
     pub fn winner(&self, favoured: &[usize]) -> Option<usize> {
         let leader = self.leader()?;
         let good = |&at: &usize| {
             let near = |ratio| ratio <= 1.0 + self.rules.alike;
             let is_near = || self.ratio(at, leader).is_some_and(near);
-            self.left[at].is_none() && (at == leader || is_near())
+            let once = || {
+                self.ratio_by_heat(at, leader)
+                    .iter()
+                    .any(|&ratio| ratio < 1.0)
+            };
+            self.left[at].is_none() && (at == leader || is_near() || once())
         };
         Some(favoured.iter().copied().find(good).unwrap_or(leader))
     }

@@ -14,7 +14,7 @@
 //! | [`field`] | who races for an operation at a size, and who does not and why |
 //! | [`predict`] | what the simulated machine says |
 //! | [`racer`] | where races are run: a trait |
-//! | [`hardware`] | teams of threads on this machine |
+//! | [`hardware`], [`sessions`] | teams of threads, and of processes, on this machine |
 //! | [`judge`], [`wealth`] | the sequential test |
 //! | [`guidelines`] | what must hold between operations |
 //! | [`ranges`] | from sizes to lengths |
@@ -69,5 +69,6 @@ pub mod outcome;
 pub mod predict;
 pub mod racer;
 pub mod ranges;
+pub mod sessions;
 pub mod tuner;
 pub mod wealth;

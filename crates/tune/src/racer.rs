@@ -100,10 +100,38 @@ pub struct RaceFailed {
     pub reason: String,
 }
 
+/// Holds as many heats as `judge` wants.
+///
+/// # Errors
+///
+/// As [`Racer::race`].
+pub fn heats(
+    racer: &mut dyn Racer,
+    subject: Subject,
+    contenders: &[Contender],
+    judge: &mut Judge,
+    limit: Duration,
+) -> Result<(), RaceFailed> {
+    let begin = racer.now();
+    let part = limit / judge.heats_max();
+    loop {
+        racer.race(subject, contenders, judge, part)?;
+        // Checks take time too.
+        let late = racer.now() - begin > limit.mul_f64(LATE);
+        if late || racer.interrupted() || !judge.next_heat() {
+            return Ok(());
+        }
+    }
+}
+
+/// How many times as long as planned heats may take, their checks included, before no further one begins.
+const LATE: f64 = 3.0;
+
 /// Runs races.
 pub trait Racer {
-    /// Verifies `contenders`, then runs rounds of batches and shows each to `judge` until it is over, or
-    /// `limit` has passed, or somebody interrupts. Who is found wrong [fails](Judge::fail).
+    /// Holds a heat: makes teams of those `contenders` that are still in the race and verifies them, then runs rounds of
+    /// batches and shows each to `judge` until the heat is over, or `limit` has passed, or somebody interrupts. Who is
+    /// found wrong [fails](Judge::fail).
     ///
     /// # Errors
     ///

@@ -12,7 +12,7 @@ use crate::judge::{Judge, Rules};
 use crate::menu::{Menu, Part};
 use crate::outcome::{Outcome, Point, Raced, TeamRace, Tuned, raced};
 use crate::predict::Predict;
-use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, Synchrony};
+use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, Synchrony, heats};
 use crate::ranges::{between, ranges};
 use corecast_bench::sized::{ELEMENT_BYTES, Operation, Task};
 use corecast_coll::{Algorithms, Plans};
@@ -213,7 +213,7 @@ impl<'t> Tuner<'t> {
         let share = left.div_f64(all.saturating_sub(done).max(1) as f64);
         let limit = share.mul_f64(ROUNDS).clamp(RACE_MIN, RACE_MAX);
         let mut judge = Judge::new(contenders.len(), self.wish.rules);
-        self.racer.race(subject, contenders, &mut judge, limit)?;
+        heats(self.racer, subject, contenders, &mut judge, limit)?;
         Ok((!self.racer.interrupted()).then_some(judge))
     }
 

@@ -27,7 +27,10 @@ fn race(times: &[f64], noise: Noise, rules: Rules, rng: &mut Rng) -> Judge {
     let mut judge = Judge::new(times.len(), rules);
     let mut out = vec![false; times.len()];
     let mut drift: f64 = 1.0;
-    while !judge.over() {
+    loop {
+        if judge.over() && !judge.next_heat() {
+            return judge;
+        }
         drift = (drift * (1.0 + 0.2 * (rng.f64() - 0.5))).clamp(0.7, 1.4);
         let jump = if rng.u8(..16) == 0 { 2.0 } else { 1.0 };
         let sample = |at: usize, rng: &mut Rng| times[at] * drift * jump * noise.factor(rng);
@@ -38,7 +41,6 @@ fn race(times: &[f64], noise: Noise, rules: Rules, rng: &mut Rng) -> Judge {
             out[at] = true;
         }
     }
-    judge
 }
 
 const RACES: usize = 400;
@@ -108,6 +110,10 @@ fn clear_losers_leave_early_and_take_few_samples() {
     for loser in 1..5 {
         assert_eq!(judge.left(loser), Some(&Left::Slower { round: 9, than: 0 }));
     }
+    // What another place in memory might explain is not enough in the first heat.
+    let judge = race(&[100.0, 115.0], Noise::Even, Rules::default(), &mut rng);
+    assert!(judge.left(1).is_some());
+    assert!(judge.rounds() > 40, "{}", judge.rounds());
     // Of two that are near and three that are not, the three do not take part for long.
     let times = [100.0, 101.0, 200.0, 200.0, 200.0];
     let rules = Rules {
@@ -124,22 +130,23 @@ fn clear_losers_leave_early_and_take_few_samples() {
 fn ties_end_and_go_to_who_is_favoured() {
     let mut rng = Rng::with_seed(4);
     let rules = Rules {
-        rounds_max: 2000,
+        rounds_max: 600,
         ..Rules::default()
     };
     let mut rounds = Vec::new();
-    let mut favoured = 0;
+    let (mut favoured, mut decided) = (0, 0);
     for _ in 0..50 {
         let judge = race(&[100.0, 100.2, 99.9], Noise::Even, rules, &mut rng);
-        assert_eq!(judge.ended(), Ended::Decided);
+        decided += u32::from(judge.ended() == Ended::Decided);
         rounds.push(judge.rounds());
         let favourites = (0..3).filter(|&one| judge.winner(&[one]) == Some(one));
         favoured += favourites.count();
     }
+    assert!(decided >= 40, "{decided} of 50");
     assert!(favoured >= 120, "{favoured} of 150");
     rounds.sort_unstable();
     // Half of the ties are known to be such long before the rounds are over.
-    assert!(rounds[25] < 300, "{rounds:?}");
+    assert!(rounds[25] < 450, "{rounds:?}");
 }
 
 #[test]
@@ -177,4 +184,19 @@ fn medians_that_go_round_in_a_circle_leave_somebody() {
         judge.round(&[sample(0), sample(1), sample(2)]);
     }
     assert!(judge.winner(&[]).is_some());
+}
+
+#[test]
+fn a_favourite_stays_that_was_faster_in_one_heat() {
+    // Twice its buffers lay badly.
+    let mut judge = Judge::new(2, Rules::default());
+    for favourite in [110.0, 110.0, 95.0] {
+        while !judge.over() {
+            judge.round(&[Some(favourite), Some(100.0)]);
+        }
+        judge.next_heat();
+    }
+    assert_eq!(judge.ratio_by_heat(0, 1), [1.1, 1.1, 0.95]);
+    assert_eq!(judge.winner(&[]), Some(1));
+    assert_eq!(judge.winner(&[0]), Some(0));
 }

@@ -53,9 +53,10 @@ impl Racer for Synthetic {
     ) -> Result<(), RaceFailed> {
         let (operation, bytes) = (subject.operation(), subject.bytes());
         let begin = self.now;
+        let before = judge.rounds();
         // Checks and calibration.
         self.now += self.batch * contenders.len() as u32;
-        while !judge.over() && (self.now - begin < limit || judge.rounds() < 3) {
+        while !judge.over() && (self.now - begin < limit || judge.rounds() < before + 3) {
             let drift = 1.0 + 0.5 * self.rng.f64();
             let racing = judge.racing();
             let mut samples = vec![None; contenders.len()];

@@ -13,7 +13,7 @@ mod crowd;
 mod forecasts;
 mod others;
 mod overheads;
-mod processes;
+pub(super) mod processes;
 mod sized;
 
 pub(crate) use processes::{RankArgs, rank};

@@ -12,18 +12,24 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
+use corecast::rules::CORECAST_ALGO;
+use corecast::store::{Store, Stored};
 use corecast::{Builder, Planned};
 use corecast_bench::seat::{Seat, allowed_pus, free};
 use corecast_bench::sized::{ELEMENT_BYTES, Operation};
 use corecast_coll::Algorithms;
+use corecast_model::profile::Mode;
 use corecast_tune::check::{self, Checked};
 use corecast_tune::hardware::Hardware;
 use corecast_tune::menu::Menu;
 use corecast_tune::outcome::Outcome;
 use corecast_tune::predict::{Predict, Simulated, Unknown};
-use corecast_tune::racer::Synchrony;
+use corecast_tune::racer::{Racer, Synchrony};
+use corecast_tune::sessions::Sessions;
 use corecast_tune::tuner::{self, BUDGET, Wish};
+use tempfile::TempDir;
 
+use super::bench::processes::session_in;
 use super::bench::sizes;
 use crate::planning::{interrupted, listen_for_interrupt};
 use crate::progress;
@@ -61,6 +67,10 @@ pub(crate) struct TuneArgs {
     /// Pin the threads also where ranks share hardware threads
     #[arg(long, conflicts_with = "unpinned")]
     pinned: bool,
+
+    /// A process for each rank instead of a thread; plans and waits stay as they are
+    #[arg(long)]
+    processes: bool,
 
     /// How operations are kept apart: strict, from a common start until the last rank is done; or loose, one after
     /// the other, where what counts is how many are done in a time
@@ -106,6 +116,7 @@ const SIZE_MAX: usize = 1 << 28;
 struct Tuning {
     planned: Planned,
     pinned: bool,
+    mode: Mode,
     outcome: Outcome,
     checked: Option<Vec<Checked>>,
     took: Duration,
@@ -131,6 +142,9 @@ pub(crate) fn run(global: &Global, args: &TuneArgs) -> Result<ExitCode> {
         bail!("tune measures this machine, not {machine:?}: leave -i out");
     }
     let wish = wish(args)?;
+    if args.processes && args.sync == Sync::Loose {
+        bail!("--processes --sync loose: processes are measured strictly, leave one of them out");
+    }
     let source = source::open(None)?;
     let teams = match &args.ranks[..] {
         [] => vec![None],
@@ -153,7 +167,7 @@ pub(crate) fn run(global: &Global, args: &TuneArgs) -> Result<ExitCode> {
         if interrupted() {
             break;
         }
-        tunings.push(tuned(course, &wish, args)?);
+        tunings.push(tuned(course, &source, &wish, args)?);
     }
     report::show(global, &source, &wish, &tunings)?;
     let slower = tunings.iter().flat_map(|t| t.checked.iter().flatten());
@@ -197,9 +211,12 @@ fn wish(args: &TuneArgs) -> Result<Wish> {
 }
 
 fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> Result<Course> {
-    let mut builder = Builder::new()
-        .machine(source.file.clone())
-        .algorithms(Algorithms::default());
+    let partial = !args.op.is_empty() && args.op != ["all"];
+    // What races decided before is on trial; where only some operations are tuned the others keep it.
+    let mut builder = match partial {
+        true => Builder::new(),
+        false => Builder::new().machine(source.file.clone()),
+    };
     if let Some(list) = &args.threads {
         builder = builder.cores(list);
     }
@@ -244,8 +261,18 @@ fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> Result<Cour
             (Box::new(Unknown), Some(note))
         }
     };
+    let mut menu = menu::menu(&planned, crowded, known);
+    if partial {
+        menu.algorithms.barrier = planned.options.algorithms.barrier;
+    }
+    if partial || args.processes {
+        menu.policies.clear();
+    }
+    if args.processes {
+        menu.rivals.clear();
+    }
     Ok(Course {
-        menu: menu::menu(&planned, crowded, known),
+        menu,
         planned,
         seats,
         pinned,
@@ -255,18 +282,41 @@ fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> Result<Cour
     })
 }
 
-fn tuned(course: Course, wish: &Wish, args: &TuneArgs) -> Result<Tuning> {
+fn tuned(course: Course, source: &Source, wish: &Wish, args: &TuneArgs) -> Result<Tuning> {
     let begin = Instant::now();
-    let bar = progress::bar("tuning");
-    let racer = |synchrony| {
+    let home = match args.processes {
+        true => Some(home(source)?),
+        false => None,
+    };
+    let launch = |algorithms: &Algorithms| {
+        let folder = home
+            .as_ref()
+            .map_or("/".into(), |home| home.path().display().to_string());
+        let environment = vec![
+            ("XDG_CACHE_HOME".to_owned(), folder),
+            (CORECAST_ALGO.to_owned(), algorithms.to_string()),
+        ];
+        session_in(&course.seats, environment).expect("this command lies somewhere")
+    };
+    let racer = || -> Box<dyn Racer + '_> {
         let options = course.planned.options.clone();
         let seats = course.seats.clone();
-        Hardware::new(seats, course.usable, synchrony, options, &interrupted)
+        match args.processes {
+            true => Box::new(Sessions::new(seats, &launch, &interrupted)),
+            false => Box::new(Hardware::new(
+                seats,
+                course.usable,
+                wish.synchrony,
+                options,
+                &interrupted,
+            )),
+        }
     };
-    let mut hardware = racer(wish.synchrony);
+    let bar = progress::bar("tuning");
+    let mut hardware = racer();
     let mut started = false;
     let mut outcome = tuner::tune(
-        &mut hardware,
+        hardware.as_mut(),
         &course.menu,
         course.model.as_ref(),
         wish,
@@ -278,14 +328,15 @@ fn tuned(course: Course, wish: &Wish, args: &TuneArgs) -> Result<Tuning> {
             bar.at(step.done, &step.what);
         },
     )?;
-    outcome.notes.extend(course.note);
+    drop(hardware);
+    outcome.notes.extend(course.note.clone());
     bar.finish();
     let checked = match args.check && !interrupted() {
         false => None,
         true => {
             let bar = progress::bar("checking");
             let found = check::check(
-                &mut racer(wish.synchrony),
+                racer().as_mut(),
                 &outcome,
                 course.menu.algorithms,
                 &wish.sizes,
@@ -297,8 +348,12 @@ fn tuned(course: Course, wish: &Wish, args: &TuneArgs) -> Result<Tuning> {
         }
     };
     let mut tuning = Tuning {
-        planned: course.planned,
+        planned: course.planned.clone(),
         pinned: course.pinned,
+        mode: match args.processes {
+            true => Mode::Processes,
+            false => Mode::Threads,
+        },
         outcome,
         checked,
         took: begin.elapsed(),
@@ -308,4 +363,20 @@ fn tuned(course: Course, wish: &Wish, args: &TuneArgs) -> Result<Tuning> {
         tuning.saved = Some(keep::keep(&tuning).context("profile")?);
     }
     Ok(tuning)
+}
+
+/// A folder for the caches of processes that race: with what was measured and what plans have won, and without what was
+/// tuned before, which is on trial.
+fn home(source: &Source) -> Result<TempDir> {
+    let home = tempfile::tempdir().context("a folder for the processes")?;
+    let store = Store::at(home.path().join("corecast"));
+    let machine = corecast_machine::discover().machine;
+    if source.costs == CostBasis::Measured {
+        store.save_machine(&source.file)?;
+    }
+    if let Stored::Found(_, mut profile) = Store::standard().profile(&machine) {
+        profile.tunings.clear();
+        store.save_profile(&machine, &profile)?;
+    }
+    Ok(home)
 }

@@ -15,6 +15,18 @@ use crate::Global;
 ///
 /// The system does not say where this command lies.
 pub(super) fn session(seats: &[Seat]) -> Result<Session> {
+    session_in(seats, Vec::new())
+}
+
+/// The same in an environment with these variables.
+///
+/// # Errors
+///
+/// As [`session`].
+pub(in crate::commands) fn session_in(
+    seats: &[Seat],
+    environment: Vec<(String, String)>,
+) -> Result<Session> {
     let program = std::env::current_exe().context("where this command lies")?;
     let places = seat::describe(seats);
     let cores: Vec<String> = seats.iter().map(ToString::to_string).collect();
@@ -32,7 +44,7 @@ pub(super) fn session(seats: &[Seat]) -> Result<Session> {
     let launch = Launch {
         program,
         arguments,
-        environment: Vec::new(),
+        environment,
         environment_removed: Vec::new(),
         ranks: seats.len(),
         crowded: seat::oversubscribed(seats),

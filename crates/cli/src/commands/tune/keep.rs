@@ -4,16 +4,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use corecast::choose::Choice;
+use corecast::rules;
 use corecast::store::{Store, Stored};
-use corecast_model::profile::machine_key;
+use corecast_model::profile::{
+    SizeRace, Start, TunedCandidate, TunedOperation, TunedRange, TunedWaits, Tuning, machine_key,
+};
 use corecast_model::{Machine, Profile, ProfileEntry, RacedCandidate};
 use corecast_plan::{Shape, Tree};
-use corecast_tune::outcome::{Raced, TeamRace};
-
-use super::Tuning;
+use corecast_tune::outcome::{Point, Raced, TeamRace, Tuned};
+use corecast_tune::racer::Synchrony;
 
 /// Adds `tuning` to what was known of this machine; says where, or why not.
-pub(super) fn keep(tuning: &Tuning) -> Result<String> {
+pub(super) fn keep(tuned: &super::Tuning) -> Result<String> {
     let here = corecast_machine::discover();
     let machine = &here.machine;
     let store = Store::standard();
@@ -24,9 +26,47 @@ pub(super) fn keep(tuning: &Tuning) -> Result<String> {
         _ => Profile::new(machine_key(machine), when.clone()),
     };
     profile.created.clone_from(&when);
-    for entry in plans(tuning) {
+    for entry in plans(tuned) {
         profile.record(entry);
     }
+    let under = rules::circumstances(&here);
+    let mut kept = Tuning {
+        under,
+        created: when,
+        ..Tuning::new(
+            tuned.planned.seats.clone(),
+            tuned.pinned,
+            tuned.mode,
+            match tuned.outcome.synchrony {
+                Synchrony::Strict => Start::Together,
+                Synchrony::Loose => Start::BackToBack,
+            },
+        )
+    };
+    // Of operations that were not tuned now, what was known before stays.
+    let same = |old: &&Tuning| {
+        (&old.threads, old.pinned, old.mode, old.synchronisation)
+            == (&kept.threads, kept.pinned, kept.mode, kept.synchronisation)
+    };
+    if let Some(old) = profile.tunings.iter().find(same)
+        && old.under.stale(&kept.under).is_none()
+    {
+        (kept.waits, kept.operations) = (old.waits, old.operations.clone());
+    }
+    if tuned.outcome.team.iter().any(|race| race.what == "waits") {
+        kept.waits = tuned.outcome.policy.map(|policy| TunedWaits {
+            spin_ns: policy.spin_ns,
+            yield_ns: policy.yield_ns,
+            park: policy.park,
+        });
+    }
+    for operation in &tuned.outcome.operations {
+        let operation = tuned_operation(operation);
+        kept.operations
+            .retain(|old| old.operation != operation.operation);
+        kept.operations.push(operation);
+    }
+    profile.record_tuning(kept);
     Ok(said(&store, machine, &profile))
 }
 
@@ -41,8 +81,52 @@ fn said(store: &Store, machine: &Machine, profile: &Profile) -> String {
     }
 }
 
+/// An operation with its ranges and their races.
+fn tuned_operation(tuned: &Tuned) -> TunedOperation {
+    let mut before = None;
+    let range = |range: &corecast_tune::outcome::Range| {
+        let within = |point: &&Point| {
+            let above = before.is_none_or(|before| point.bytes > before);
+            above && range.up_to_bytes.is_none_or(|most| point.bytes <= most)
+        };
+        let points: Vec<&Point> = tuned.points.iter().filter(within).collect();
+        before = range.up_to_bytes;
+        let algorithm = range.algorithm.map(str::to_owned);
+        TunedRange {
+            mended: points.iter().find_map(|point| point.mended.clone()),
+            races: points.into_iter().map(size_race).collect(),
+            ..TunedRange::new(range.up_to_bytes.map(|most| most as u64), algorithm)
+        }
+    };
+    TunedOperation {
+        operation: tuned.operation.name().to_owned(),
+        ranges: tuned.ranges.iter().map(range).collect(),
+    }
+}
+
+fn size_race(point: &Point) -> SizeRace {
+    let ran = point.candidates.iter().zip(&point.algorithms);
+    let ran = ran.map(|(raced, algorithm)| TunedCandidate {
+        predicted_ns: raced.predicted_ns,
+        measured_ns: raced.measured_ns,
+        interval_ns: raced.interval_ns,
+        samples: raced.rounds as u64,
+        dropped: raced.left.clone(),
+        ..TunedCandidate::new(algorithm.map(str::to_owned))
+    });
+    let left_out = point.left_out.iter().map(|one| TunedCandidate {
+        predicted_ns: one.predicted_ns,
+        dropped: Some(format!("not raced: {}", one.why)),
+        ..TunedCandidate::new(Some(one.algorithm.to_owned()))
+    });
+    SizeRace {
+        bytes: point.bytes as u64,
+        candidates: ran.chain(left_out).collect(),
+    }
+}
+
 /// The races of plans.
-fn plans(tuning: &Tuning) -> Vec<ProfileEntry> {
+fn plans(tuning: &super::Tuning) -> Vec<ProfileEntry> {
     let mut entries = Vec::new();
     for choice in &tuning.planned.choices {
         let operation = choice.operation.to_string();

@@ -79,7 +79,7 @@ fn team(tuning: &Tuning) -> Team<'_> {
     Team {
         threads: &tuning.planned.seats,
         pinned: tuning.pinned,
-        mode: "threads",
+        mode: tuning.mode.name(),
         took_s: tuning.took.as_secs_f64(),
         interrupted: tuning.outcome.interrupted,
         races: &tuning.outcome.team,
@@ -113,9 +113,10 @@ fn text(tuning: &Tuning, wish: &Wish, verbose: bool) -> String {
         text,
         "{}",
         format!(
-            "{} ranks on PU {}, {places}, threads, {}: tuned in {:.1} s{}",
+            "{} ranks on PU {}, {places}, {}, {}: tuned in {:.1} s{}",
             tuning.planned.seats.len(),
             ranges(tuning.planned.seats.clone()),
+            tuning.mode,
             wish.synchrony.name(),
             tuning.took.as_secs_f64(),
             if outcome.interrupted {

@@ -1,0 +1,104 @@
+//! Races of teams of processes: a session of processes for each wish of algorithms, which stays as long as it races.
+
+use crate::hardware::{bytes_max, hold, settings};
+use crate::judge::Judge;
+use crate::racer::{Contender, RaceFailed, Racer, Subject};
+use corecast_bench::seat::{self, Seat};
+use corecast_bench::sized::{Operation, Task};
+use corecast_bench::{Entrant, Session};
+use corecast_coll::Algorithms;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Teams of processes on given seats. Plans and waits of contenders do not count: processes find their own.
+pub struct Sessions<'a> {
+    seats: Vec<Seat>,
+    launch: &'a dyn Fn(&Algorithms) -> Session,
+    open: Vec<(Algorithms, Arc<Session>)>,
+    begin: Instant,
+    interrupted: &'a dyn Fn() -> bool,
+}
+
+impl<'a> Sessions<'a> {
+    /// A rank on each of `seats`. `launch` makes a session whose team runs these algorithms; `interrupted` is asked
+    /// between rounds.
+    pub fn new(
+        seats: Vec<Seat>,
+        launch: &'a dyn Fn(&Algorithms) -> Session,
+        interrupted: &'a dyn Fn() -> bool,
+    ) -> Self {
+        Self {
+            seats,
+            launch,
+            open: Vec::new(),
+            begin: Instant::now(),
+            interrupted,
+        }
+    }
+
+    /// The session of these algorithms, which may be running.
+    fn session(&mut self, algorithms: &Algorithms) -> Arc<Session> {
+        let mut open = self.open.iter();
+        if let Some((_, session)) = open.find(|(asked, _)| asked == algorithms) {
+            return Arc::clone(session);
+        }
+        let session = Arc::new((self.launch)(algorithms));
+        self.open.push((*algorithms, Arc::clone(&session)));
+        session
+    }
+}
+
+impl Racer for Sessions<'_> {
+    fn race(
+        &mut self,
+        subject: Subject,
+        contenders: &[Contender],
+        judge: &mut Judge,
+        limit: Duration,
+    ) -> Result<(), RaceFailed> {
+        let task = match subject {
+            Subject::Task(task) => task,
+            // Processes measure whole operations.
+            Subject::BarrierThenBroadcast { ranks } => Task {
+                operation: Operation::Barrier,
+                ranks,
+                bytes: 0,
+            },
+        };
+        // Sessions of other races end: each is a process for each rank.
+        let still = |asked: &Algorithms| contenders.iter().any(|c| c.form.algorithms == *asked);
+        self.open.retain(|(asked, _)| still(asked));
+        let racing = judge.racing();
+        let entrants: Vec<Entrant<'_>> = contenders
+            .iter()
+            .enumerate()
+            .map(|(at, contender)| match racing.contains(&at) {
+                true => Entrant::session(self.session(&contender.form.algorithms), task),
+                false => Entrant::absent(contender.name.clone(), "", "it has left"),
+            })
+            .collect();
+        let waits = task.operation != Operation::Barrier && !seat::oversubscribed(&self.seats);
+        let settings = settings(subject, waits, limit);
+        let seats = &self.seats;
+        hold(
+            subject,
+            seats,
+            &settings,
+            &entrants,
+            judge,
+            self.interrupted,
+        )
+    }
+
+    fn now(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
+    fn interrupted(&self) -> bool {
+        (self.interrupted)()
+    }
+
+    fn bytes_max(&self, operation: Operation) -> usize {
+        bytes_max(operation, self.seats.len())
+    }
+}
