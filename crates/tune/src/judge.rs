@@ -51,6 +51,9 @@ impl Default for Rules {
 /// Rounds at least, also of one contender alone: its interval then leaves two samples out at each end.
 const ROUNDS_LEAST: u32 = 12;
 
+/// Rounds of a heat at least, before it can confirm what another one said.
+const HEAT_LEAST: u32 = 8;
+
 /// Who takes so many times as long leaves at once: no place in memory explains that.
 const CLEAR: f64 = 1.25;
 
@@ -227,8 +230,15 @@ impl Judge {
     /// Whether this heat needs no further round, or is allowed none.
     pub fn over(&self) -> bool {
         let begun = *self.heats.last().expect("a first heat");
-        let most = (self.rules.rounds_max / self.rules.heats.max(1)).max(1);
-        self.settled() || self.rounds - begun >= most
+        let most = self.heat_rounds();
+        let here = self.rounds - begun;
+        let alone = self.racing().len() <= 1;
+        self.settled() && (alone || here >= HEAT_LEAST) || here >= most
+    }
+
+    /// Rounds of a heat at most.
+    fn heat_rounds(&self) -> u32 {
+        (self.rules.rounds_max / self.rules.heats.max(1)).max(1)
     }
 
     fn settled(&self) -> bool {
@@ -249,13 +259,14 @@ impl Judge {
         more
     }
 
-    /// Median of how many times as long `a` takes as `b`, in each heat that has both.
+    /// Median of how many times as long `a` takes as `b`, in each heat that has rounds enough of both.
     pub fn ratio_by_heat(&self, a: usize, b: usize) -> Vec<f64> {
         let ends = self.heats.iter().skip(1).chain([&self.rounds]);
         let heat = |(&begin, &end): (&u32, &u32)| {
             let rounds = begin as usize..end as usize;
             let (a, b) = (&self.samples[a][rounds.clone()], &self.samples[b][rounds]);
-            Some(stats::paired_ratio(a, b)?.median)
+            let ratio = stats::paired_ratio(a, b)?;
+            (ratio.pairs as u32 >= HEAT_LEAST.min(self.heat_rounds())).then_some(ratio.median)
         };
         self.heats.iter().zip(ends).filter_map(heat).collect()
     }

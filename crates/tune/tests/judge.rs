@@ -112,8 +112,8 @@ fn clear_losers_leave_early_and_take_few_samples() {
     }
     // What another place in memory might explain is not enough in the first heat.
     let judge = race(&[100.0, 115.0], Noise::Even, Rules::default(), &mut rng);
-    assert!(judge.left(1).is_some());
-    assert!(judge.rounds() > 40, "{}", judge.rounds());
+    assert_eq!(judge.winner(&[1]), Some(0));
+    assert!(judge.rounds() >= 28, "{}", judge.rounds());
     // Of two that are near and three that are not, the three do not take part for long.
     let times = [100.0, 101.0, 200.0, 200.0, 200.0];
     let rules = Rules {
@@ -190,13 +190,13 @@ fn medians_that_go_round_in_a_circle_leave_somebody() {
 fn a_favourite_stays_that_was_faster_in_one_heat() {
     // Twice its buffers lay badly.
     let mut judge = Judge::new(2, Rules::default());
-    for favourite in [110.0, 110.0, 95.0] {
+    for favourite in [110.0, 95.0, 110.0] {
         while !judge.over() {
             judge.round(&[Some(favourite), Some(100.0)]);
         }
         judge.next_heat();
     }
-    assert_eq!(judge.ratio_by_heat(0, 1), [1.1, 1.1, 0.95]);
+    assert_eq!(judge.ratio_by_heat(0, 1), [1.1, 0.95, 1.1]);
     assert_eq!(judge.winner(&[]), Some(1));
     assert_eq!(judge.winner(&[0]), Some(0));
 }
