@@ -47,10 +47,11 @@ pub struct Rival {
 
 impl Rival {
     /// Whether the tuned choice takes longer by more than [`ALLOWED`]: beyond the interval, and in each heat, as a place
-    /// in memory alone makes the same code differ by more.
+    /// in memory alone makes the same code differ by more; two heats at least.
     pub fn is_faster(&self) -> bool {
         let slower = |&ratio: &f64| ratio > 1.0 + ALLOWED;
-        slower(&self.interval.0) && self.by_heat.iter().all(slower)
+        let several = self.by_heat.len() > 1;
+        several && slower(&self.interval.0) && self.by_heat.iter().all(slower)
     }
 }
 

@@ -52,8 +52,10 @@ pub struct Field {
 /// times off where it was held against measurements, see docs/validation.md, and both can be.
 const HOPELESS: f64 = 4.0;
 
-/// Predictions nearer than this are of algorithms that do the same here.
+/// Predictions nearer than this are of algorithms that do the same here, up to so many bytes: of longer data the model
+/// knows lines and no memory, and what it cannot tell apart may differ by a fifth.
 const SAME: f64 = 1e-6;
+const SAME_BYTES_MAX: usize = 64 << 10;
 
 /// Largest team in which all pairs of ranks have links, and in which each can have a line for all others.
 const MESH_RANKS_MAX: usize = 64;
@@ -153,7 +155,9 @@ pub fn field(
         } else {
             let predicted = model.predict(operation, algorithm, plans, bytes);
             let same = |&&(_, other): &&(_, Option<f64>)| match (predicted, other) {
-                (Some(one), Some(other)) => (one / other - 1.0).abs() < SAME,
+                (Some(one), Some(other)) => {
+                    bytes <= SAME_BYTES_MAX && (one / other - 1.0).abs() < SAME
+                }
                 _ => false,
             };
             match rivals.iter().find(same) {

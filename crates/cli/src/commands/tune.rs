@@ -331,6 +331,7 @@ fn tuned(course: Course, source: &Source, wish: &Wish, args: &TuneArgs) -> Resul
     drop(hardware);
     outcome.notes.extend(course.note.clone());
     bar.finish();
+    let took = begin.elapsed();
     let checked = match args.check && !interrupted() {
         false => None,
         true => {
@@ -356,7 +357,7 @@ fn tuned(course: Course, source: &Source, wish: &Wish, args: &TuneArgs) -> Resul
         },
         outcome,
         checked,
-        took: begin.elapsed(),
+        took,
         saved: None,
     };
     if !args.no_save {
