@@ -110,7 +110,7 @@ fn crowded_teams_race_barriers_with_what_follows() {
     let barrier = &team["races"][0];
     assert_eq!(barrier["subject"], "barrier, then broadcast");
     assert!(
-        names(&barrier["candidates"]).contains(&"sequential"),
+        names(&barrier["candidates"]).contains(&"binary"),
         "{barrier}"
     );
     let notes = team["notes"].to_string();
