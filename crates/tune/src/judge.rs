@@ -11,7 +11,7 @@
 //!
 //! Rounds come in *heats*. Each has teams and buffers of its own, as where they happen to lie makes up to a seventh of a
 //! short operation's time, and some time lies between heats, as a busy second outlasts the rounds of one. So
-//! who is slower by less than [`CLEAR`] leaves in the last heat only, and a favourite loses only
+//! who is slower by less than a quarter leaves in the last heat only, and a favourite loses only
 //! to who was faster in each heat.
 //!
 //! With K contenders a bet has won when its unit has become (K − 1) / `error`. A contender whose median ratio to
