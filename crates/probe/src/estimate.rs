@@ -69,7 +69,8 @@ impl Estimate {
     }
 }
 
-fn sorted(samples: &[f64]) -> Vec<f64> {
+/// Samples from the least to the most.
+pub(crate) fn sorted(samples: &[f64]) -> Vec<f64> {
     let mut order = samples.to_vec();
     order.sort_by(f64::total_cmp);
     order

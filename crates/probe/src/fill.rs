@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use corecast_model::Matrix;
 
 use crate::class::Class;
-use crate::estimate::median;
+use crate::estimate::{median, sorted};
 use crate::{Costs, Estimate, PairCosts, Schedule};
 
 /// The measured pairs with their positions.
@@ -61,9 +61,8 @@ fn class_medians(
     members
         .into_iter()
         .map(|(class, estimates)| {
-            let mut medians: Vec<f64> = estimates.iter().map(|e| e.median).collect();
-            medians.sort_by(f64::total_cmp);
-            let middle = median(&medians).expect("a class with a member");
+            let medians: Vec<f64> = estimates.iter().map(|e| e.median).collect();
+            let middle = median(&sorted(&medians)).expect("a class with a member");
             let reach = estimates
                 .iter()
                 .map(|e| (e.median - middle).abs() + e.half_width)

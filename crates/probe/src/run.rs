@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use corecast_model::{Machine, Pu};
 
-use crate::estimate::median;
+use crate::estimate::{median, sorted};
 use crate::fill::{self, Measured};
 use crate::{Config, Hardware, Measurement, Measurer, ProbeError, Schedule};
 
@@ -114,8 +114,7 @@ pub fn pairwise_with(
         fill::costs(n, &schedule, &measured, quantity)
     };
     let all = || measured.values().flat_map(crate::PairCosts::all);
-    let mut samples: Vec<f64> = all().map(|e| e.samples as f64).collect();
-    samples.sort_by(f64::total_cmp);
+    let samples: Vec<f64> = all().map(|e| e.samples as f64).collect();
     Ok(Measurement {
         machine: machine.clone(),
         threads: config.pus.clone(),
@@ -133,7 +132,7 @@ pub fn pairwise_with(
         measured_pairs: (0..n * n)
             .map(|at| measured.contains_key(&(at / n, at % n)))
             .collect(),
-        samples: median(&samples).unwrap_or(0.0) as u64,
+        samples: median(&sorted(&samples)).unwrap_or(0.0) as u64,
         discarded: all().map(|e| e.discarded).sum(),
         backend: config.backend,
         slots: config.slots,

@@ -1,13 +1,12 @@
 //! How many bytes a second a thread copies, with plain stores and past the caches.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use corecast_model::deep::Figure;
 use corecast_wire::{gauge, stream};
 
 use super::crew::{Mate, Stop};
-use super::settle::Settle;
 
 /// Sizes of a copy, in KiB: within the first cache, the second, the last, and none.
 const SIZES: [usize; 4] = [16, 256, 4 << 10, 64 << 10];
@@ -76,8 +75,8 @@ fn rate(
     let bytes = kibibytes << 10;
     let (from, mut into) = (vec![1_u8; bytes], vec![2_u8; bytes]);
     let times = (BYTES / bytes).max(1);
-    let mut settle = Settle::new(1, Instant::now() + limit);
-    loop {
+    let all = (mate.crew() * times * bytes) as f64;
+    mate.until_settled(1, limit, |mate| {
         mate.start_together()?;
         let start = mate.timer.now();
         for _ in 0..times {
@@ -91,15 +90,7 @@ fn rate(
         }
         let end = mate.timer.now();
         mate.leave(mate.timer.ns(start, end));
-        mate.meet()?;
-        if mate.rank == 0 {
-            let slowest = (0..mate.crew())
-                .map(|rank| mate.left(rank))
-                .fold(1.0, f64::max);
-            settle.take((mate.crew() * times * bytes) as f64 / slowest);
-        }
-        if !mate.agree(!settle.is_settled())? {
-            return Ok(settle.figure());
-        }
-    }
+        let slowest = mate.most_left(0..mate.crew())?;
+        Ok(slowest.map(|ns| all / ns.max(1.0)))
+    })
 }

@@ -1,13 +1,13 @@
 //! Several pairs of threads move lines of their own at once: CLa's congestion (§2.2.2).
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use corecast_model::deep::{Figure, State};
 
 use super::crew::{Mate, Stop};
 use super::latency::{own, read};
 use super::order::{Picker, SEED};
-use super::settle::{CHAINS, Settle};
+use super::settle::CHAINS;
 
 /// Lines of a batch.
 const LINES: usize = 64;
@@ -22,8 +22,7 @@ pub(super) fn measure(
 ) -> Result<Option<Figure>, Stop> {
     let active = &pairs[..active];
     let mut picker = Picker::new(SEED);
-    let mut settle = Settle::new(CHAINS, Instant::now() + limit);
-    loop {
+    mate.until_settled(CHAINS, limit, |mate| {
         let lines = picker.lines(LINES);
         if active.iter().any(|&(_, owner)| owner == mate.rank) {
             own(mate, mate.rank, State::Modified, &lines);
@@ -38,13 +37,6 @@ pub(super) fn measure(
             mate.dither();
             mate.leave(read(mate, owner, &lines, 1));
         }
-        mate.meet()?;
-        if mate.rank == 0 {
-            let times = active.iter().map(|&(reader, _)| mate.left(reader));
-            settle.take(times.fold(0.0, f64::max));
-        }
-        if !mate.agree(!settle.is_settled())? {
-            return Ok(settle.figure());
-        }
-    }
+        mate.most_left(active.iter().map(|&(reader, _)| reader))
+    })
 }

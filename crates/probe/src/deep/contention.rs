@@ -1,14 +1,14 @@
 //! Several threads read one line at once: CLa's contention (§2.2.2, Equations 2 and 3).
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use corecast_model::deep::{Figure, State};
 
 use super::crew::{Mate, Stop};
 use super::latency::own;
 use super::order::{Picker, SEED};
-use super::settle::{SHOTS, Settle};
+use super::settle::SHOTS;
 
 /// How long the last of `readers` threads takes to have a line that the last rank prepared; ranks from 0
 /// on read. Rank 0 has the figure.
@@ -20,8 +20,7 @@ pub(super) fn measure(
 ) -> Result<Option<Figure>, Stop> {
     let owner = mate.crew() - 1;
     let mut picker = Picker::new(SEED);
-    let mut settle = Settle::new(SHOTS, Instant::now() + limit);
-    loop {
+    mate.until_settled(SHOTS, limit, |mate| {
         let lines = picker.lines(1);
         if mate.rank == owner {
             own(mate, owner, state, &lines);
@@ -38,12 +37,6 @@ pub(super) fn measure(
             let end = mate.timer.now();
             mate.leave(mate.timer.ns(start, end));
         }
-        mate.meet()?;
-        if mate.rank == 0 {
-            settle.take((0..readers).map(|rank| mate.left(rank)).fold(0.0, f64::max));
-        }
-        if !mate.agree(!settle.is_settled())? {
-            return Ok(settle.figure());
-        }
-    }
+        mate.most_left(0..readers)
+    })
 }

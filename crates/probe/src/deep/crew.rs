@@ -7,13 +7,16 @@
 use std::hint::black_box;
 use std::sync::OnceLock;
 use std::thread::Builder;
+use std::time::{Duration, Instant};
 
 use corecast_machine::pin_current;
 use corecast_model::Pu;
+use corecast_model::deep::Figure;
 use corecast_wire::gauge::Field;
 use corecast_wire::{Flag, LINE_BYTES, LineRef, Segment, arch};
 
 use super::order::AREA_BYTES;
+use super::settle::Settle;
 use super::timer::Timer;
 use crate::ProbeError;
 pub(super) use crate::hardware::Stop;
@@ -145,6 +148,38 @@ impl Mate<'_> {
     /// What `rank` has left.
     pub(super) fn left(&self, rank: usize) -> f64 {
         f64::from_bits(self.field(rank).load(AREA_BYTES))
+    }
+
+    /// Meets the others; rank 0 has the most that one of `ranks` has left, the others nothing.
+    pub(super) fn most_left(
+        &mut self,
+        ranks: impl IntoIterator<Item = usize>,
+    ) -> Result<Option<f64>, Stop> {
+        self.meet()?;
+        // The others leave those lines where they are.
+        Ok((self.rank == 0).then(|| {
+            let numbers = ranks.into_iter().map(|rank| self.left(rank));
+            numbers.fold(0.0, f64::max)
+        }))
+    }
+
+    /// Repeats `shot` until those of rank 0 make samples enough, in groups of so many; rank 0 has the figure.
+    /// Where a rank has nothing to say, its shot is none.
+    pub(super) fn until_settled(
+        &mut self,
+        group: usize,
+        limit: Duration,
+        mut shot: impl FnMut(&mut Self) -> Result<Option<f64>, Stop>,
+    ) -> Result<Option<Figure>, Stop> {
+        let mut settle = Settle::new(group, Instant::now() + limit);
+        loop {
+            if let Some(shot) = shot(self)? {
+                settle.take(shot);
+            }
+            if !self.agree(!settle.is_settled())? {
+                return Ok(settle.figure());
+            }
+        }
     }
 
     /// What the flag of `rank` says once it has come to this round.

@@ -12,6 +12,8 @@
 
 use corecast_model::deep::{Figure, Fit, Point};
 
+use crate::estimate::sorted;
+
 /// Points farther from the first curve than so many standard deviations are left out.
 const CUT: f64 = 2.5;
 
@@ -94,23 +96,13 @@ impl<const P: usize> Model<P> {
             return None;
         }
         let first = nearest_to_most::<P>(points)?;
-        let majority = (n + P).div_ceil(2).min(n);
-        let mut distances: Vec<f64> = points.iter().map(|p| distance(&first, p)).collect();
-        let order = {
-            let mut order = distances.clone();
-            order.sort_by(f64::total_cmp);
-            order
-        };
+        let distances: Vec<f64> = points.iter().map(|p| distance(&first, p)).collect();
+        let far = sorted(&distances)[majority::<P>(n) - 1];
         // The standard deviation that such a majority stands for, of normal errors.
-        let spread = 1.4826 * (1.0 + 5.0 / (n - P).max(1) as f64) * order[majority - 1];
+        let spread = 1.4826 * (1.0 + 5.0 / (n - P).max(1) as f64) * far;
         let cut = (CUT * spread).max(TOLERANCE);
-        let mut kept: Vec<Point> = Vec::with_capacity(n);
-        for (point, distance) in points.iter().zip(distances.drain(..)) {
-            if distance <= cut {
-                kept.push(*point);
-            }
-        }
-        least_squares(kept)
+        let near = points.iter().zip(distances).filter(|(_, far)| *far <= cut);
+        least_squares(near.map(|(&point, _)| point).collect())
     }
 
     fn squares(&self, points: &[Point]) -> f64 {
@@ -142,10 +134,14 @@ impl<const P: usize> Model<P> {
     }
 }
 
+/// How many of `n` points a curve through P of them has to be near.
+fn majority<const P: usize>(n: usize) -> usize {
+    (n + P).div_ceil(2).min(n)
+}
+
 /// Of all curves through P of the points, the one from which the majority's farthest is least far.
 fn nearest_to_most<const P: usize>(points: &[Point]) -> Option<[f64; P]> {
     let n = points.len();
-    let majority = (n + P).div_ceil(2).min(n);
     let mut best: Option<(f64, [f64; P])> = None;
     let mut chosen: [usize; P] = std::array::from_fn(|k| k);
     loop {
@@ -157,10 +153,8 @@ fn nearest_to_most<const P: usize>(points: &[Point]) -> Option<[f64; P]> {
         }
         if let Some(inverse) = inverted(rows) {
             let coefficients = times(&inverse, &values);
-            let mut distances: Vec<f64> =
-                points.iter().map(|p| distance(&coefficients, p)).collect();
-            distances.sort_by(f64::total_cmp);
-            let far = distances[majority - 1];
+            let distances: Vec<f64> = points.iter().map(|p| distance(&coefficients, p)).collect();
+            let far = sorted(&distances)[majority::<P>(n) - 1];
             if best.is_none_or(|(least, _)| far < least) {
                 best = Some((far, coefficients));
             }

@@ -21,14 +21,14 @@
 //! themselves; both are measured too.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use corecast_model::deep::{Access, Figure, Level, State};
 use corecast_wire::{LINE_BYTES, drain_stores, gauge};
 
 use super::crew::{Mate, Stop};
 use super::order::{AREA_BYTES, LINES_MAX, Picker, SEED};
-use super::settle::{CHAINS, Settle};
+use super::settle::CHAINS;
 
 /// Lines of a batch.
 const LINES: usize = 64;
@@ -98,22 +98,19 @@ pub(super) fn measure(
         } if roles.owner == 0 => ROUNDS,
         _ => 1,
     };
-    let mut settle = Settle::new(CHAINS, Instant::now() + limit);
-    loop {
+    mate.until_settled(CHAINS, limit, |mate| {
         let lines = picker.lines(count);
         prepare(mate, case.state, case.level, roles, drive, &lines)?;
-        if mate.rank == 0 {
-            mate.touch(roles.owner, picker.pages());
-            mate.dither();
-            settle.take(match case.access {
-                Access::Read => read(mate, roles.owner, &lines, rounds),
-                Access::Write => write(mate, roles.owner, &lines),
-            });
+        if mate.rank > 0 {
+            return Ok(None);
         }
-        if !mate.agree(!settle.is_settled())? {
-            return Ok(settle.figure());
-        }
-    }
+        mate.touch(roles.owner, picker.pages());
+        mate.dither();
+        Ok(Some(match case.access {
+            Access::Read => read(mate, roles.owner, &lines, rounds),
+            Access::Write => write(mate, roles.owner, &lines),
+        }))
+    })
 }
 
 /// Puts lines into a state and drives them to a level; all threads of the crew call it.

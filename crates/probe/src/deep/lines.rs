@@ -2,7 +2,7 @@
 //! and 5).
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use corecast_model::deep::{Figure, Level, State};
 use corecast_wire::LINE_BYTES;
@@ -10,7 +10,7 @@ use corecast_wire::LINE_BYTES;
 use super::crew::{Mate, Stop};
 use super::latency::{Drive, Roles, prepare};
 use super::order::{Picker, SEED};
-use super::settle::{SHOTS, Settle};
+use super::settle::SHOTS;
 
 /// Numbers of lines that are measured: up to 8 KiB, as in the paper.
 pub(super) const COUNTS: [u32; 9] = [1, 2, 4, 8, 16, 24, 32, 64, 128];
@@ -28,29 +28,26 @@ pub(super) fn measure(
 ) -> Result<Option<Figure>, Stop> {
     let mut picker = Picker::new(SEED);
     let mut into = vec![0_u64; count as usize * WORDS];
-    let mut settle = Settle::new(SHOTS, Instant::now() + limit);
     let level = match state {
         State::Invalid => Level::Memory,
         _ => Level::Cache(1),
     };
-    loop {
+    mate.until_settled(SHOTS, limit, |mate| {
         let lines = picker.run(count as usize);
         prepare(mate, state, level, roles, drive, &lines)?;
-        if mate.rank == 0 {
-            let range = lines[0]..=lines[lines.len() - 1];
-            let pages = picker.pages();
-            mate.touch(roles.owner, pages.filter(|page| !range.contains(page)));
-            black_box(&mut into).fill(0);
-            mate.dither();
-            let field = mate.field(roles.owner);
-            let start = mate.timer.now();
-            field.copy_out(lines[0], &mut into);
-            black_box(&mut into);
-            let end = mate.timer.now();
-            settle.take(mate.timer.ns(start, end));
+        if mate.rank > 0 {
+            return Ok(None);
         }
-        if !mate.agree(!settle.is_settled())? {
-            return Ok(settle.figure());
-        }
-    }
+        let range = lines[0]..=lines[lines.len() - 1];
+        let pages = picker.pages();
+        mate.touch(roles.owner, pages.filter(|page| !range.contains(page)));
+        black_box(&mut into).fill(0);
+        mate.dither();
+        let field = mate.field(roles.owner);
+        let start = mate.timer.now();
+        field.copy_out(lines[0], &mut into);
+        black_box(&mut into);
+        let end = mate.timer.now();
+        Ok(Some(mate.timer.ns(start, end)))
+    })
 }

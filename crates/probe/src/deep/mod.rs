@@ -158,12 +158,12 @@ pub fn deep(
             blank(all.iter().map(name).collect())
         }
     };
-    let todo: Vec<Task> = tasks
+    let ahead: Vec<Task> = tasks
         .into_iter()
         .filter(|task| found.left.contains(&name(task)))
         .collect();
     let figures =
-        FIGURES_PER_PART * u32::try_from(todo.len()).unwrap_or(u32::MAX / FIGURES_PER_PART);
+        FIGURES_PER_PART * u32::try_from(ahead.len()).unwrap_or(u32::MAX / FIGURES_PER_PART);
     let figure_time = (config.time_limit / figures.max(1)).clamp(FIGURE_TIME_MIN, FIGURE_TIME_MAX);
     let (start, ticks) = (Instant::now(), Timer::new());
     let (seconds, start_ticks) = (found.seconds, ticks.now());
@@ -172,13 +172,13 @@ pub fn deep(
     let progress = |done| {
         Progress::new(
             done,
-            todo.len(),
+            ahead.len(),
             start.elapsed(),
             FIGURES_PER_PART * figure_time / 2,
         )
     };
     part(progress(0), &found);
-    for (done, &task) in todo.iter().enumerate() {
+    for (done, &task) in ahead.iter().enumerate() {
         if start.elapsed() >= config.time_limit {
             break;
         }

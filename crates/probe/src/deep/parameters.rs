@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 use corecast_model::Machine;
 use corecast_model::deep::{Access, Figure, Latency, Level, Near, State};
 
+use crate::estimate::{median, sorted};
+
 /// Which parameter a latency belongs to.
 fn name(latency: &Latency, same_node: bool) -> Option<&'static str> {
     let name = match (latency.level, latency.near) {
@@ -63,9 +65,8 @@ pub(super) fn of(machine: &Machine, latencies: &[Latency]) -> BTreeMap<String, F
 /// ```
 #[must_use]
 pub fn together(figures: &[Figure]) -> Option<Figure> {
-    let mut values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
-    values.sort_by(f64::total_cmp);
-    let value = crate::estimate::median(&values)?;
+    let values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
+    let value = median(&sorted(&values))?;
     let reach = figures
         .iter()
         .map(|figure| (figure.value - value).abs() + figure.half_width);

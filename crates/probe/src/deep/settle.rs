@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use corecast_model::deep::Figure;
 
+use crate::estimate::{median, sorted};
 use crate::{Estimate, OUTLIER_FACTOR};
 
 /// Samples at least, also when time is up: fewer make no interval.
@@ -93,9 +94,8 @@ impl Settle {
 
 /// The mean of shots, those left out that were interrupted.
 pub(super) fn mean(shots: &[f64]) -> f64 {
-    let mut order = shots.to_vec();
-    order.sort_by(f64::total_cmp);
-    let middle = crate::estimate::median(&order).unwrap_or(0.0);
+    let order = sorted(shots);
+    let middle = median(&order).unwrap_or(0.0);
     let cut = STEPS + OUTLIER_FACTOR * middle.max(0.0);
     let kept = order.iter().filter(|&&shot| shot <= cut);
     let (sum, count) = kept.fold((0.0, 0_u32), |(sum, count), shot| (sum + shot, count + 1));

@@ -6,6 +6,8 @@
 //! resistant lines on both sides leave the least absolute distance; they rest on medians of thirds, so
 //! that single points that are far off do not matter.
 
+use crate::estimate::{self, sorted};
+
 /// Points on either side that a line needs at least.
 const SIDE: usize = 6;
 
@@ -58,9 +60,7 @@ impl Line {
 }
 
 fn median(times: &[f64]) -> f64 {
-    let mut order = times.to_vec();
-    order.sort_by(f64::total_cmp);
-    crate::estimate::median(&order).unwrap_or(0.0)
+    estimate::median(&sorted(times)).unwrap_or(0.0)
 }
 
 /// The clearest jump up of `times`, if one is clear.
