@@ -87,9 +87,7 @@ impl Forecaster {
         };
         Ok(Forecast {
             t_min_ns: bounds.map(|bounds| bounds.t_min),
-            t_max_ns: bounds
-                .map(|bounds| bounds.t_max)
-                .filter(|t_max| t_max.is_finite()),
+            t_max_ns: bounds.and_then(Bounds::finite_t_max),
             simulated_ns: simulated,
         })
     }
@@ -115,7 +113,7 @@ impl Forecaster {
     ) -> Option<(f64, Option<f64>)> {
         let job = job(collective, Some(algorithm), plans, Some(0), size).ok()?;
         let bounds = self.bounds_of(&job).ok()??;
-        Some((bounds.t_min, Some(bounds.t_max).filter(|t| t.is_finite())))
+        Some((bounds.t_min, bounds.finite_t_max()))
     }
 
     /// Of a plan, with `size` bytes where it carries data; `None` where its members share lines, of which

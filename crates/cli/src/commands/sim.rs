@@ -191,9 +191,7 @@ pub(crate) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
             latency: found.latency,
             unit: &place.machine.unit,
             t_min: bounds.map(|bounds| bounds.t_min),
-            t_max: bounds
-                .map(|bounds| bounds.t_max)
-                .filter(|t_max| t_max.is_finite()),
+            t_max: bounds.and_then(Bounds::finite_t_max),
             transfers: transfers(&found),
             invalidations: found.counts.invalidations,
             write_backs: found.counts.write_backs,
@@ -297,13 +295,14 @@ fn text(
 ) -> String {
     let unit = &place.machine.unit;
     let mut text = format!("{title}\n\nlatency {:.1} {unit}\n", found.latency);
-    if let Some(Bounds { t_min, t_max }) = bounds {
-        let _ = match t_max.is_finite() {
-            true => writeln!(
+    if let Some(bounds) = bounds {
+        let t_min = bounds.t_min;
+        let _ = match bounds.finite_t_max() {
+            Some(t_max) => writeln!(
                 text,
                 "by the symbolic model {t_min:.1} to {t_max:.1} {unit}"
             ),
-            false => writeln!(text, "by the symbolic model at least {t_min:.1} {unit}"),
+            None => writeln!(text, "by the symbolic model at least {t_min:.1} {unit}"),
         };
     }
     let _ = writeln!(text, "invalidations {}", found.counts.invalidations);

@@ -16,6 +16,26 @@ pub struct Bounds {
     pub t_max: f64,
 }
 
+impl Bounds {
+    /// The upper bound, in the unit of the costs; `None` where there is none, as
+    /// [`OnParts::bounds`](super::OnParts::bounds) says of lines that may leave caches.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_sim::symbolic::Bounds;
+    ///
+    /// let mut bounds = Bounds { t_min: 90.0, t_max: 140.0 };
+    /// assert_eq!(bounds.finite_t_max(), Some(140.0));
+    /// bounds.t_max = f64::INFINITY;
+    /// assert_eq!(bounds.finite_t_max(), None);
+    /// ```
+    #[must_use]
+    pub fn finite_t_max(self) -> Option<f64> {
+        self.t_max.is_finite().then_some(self.t_max)
+    }
+}
+
 /// A graph on a machine.
 #[derive(Clone, Debug)]
 pub struct Analysis<'a> {
