@@ -38,11 +38,11 @@ pub enum Waiting {
 }
 
 impl Waiting {
-    /// What a team does whose own choice were `balanced`, and what that is called.
-    pub(crate) fn applied(self, balanced: Policy) -> (Policy, &'static str) {
-        match self {
+    /// What a team does instead of `balanced`, and what that is called; `None` where it is to do that.
+    pub(crate) fn applied(self, balanced: Policy) -> Option<(Policy, &'static str)> {
+        Some(match self {
+            Self::Balanced => return None,
             Self::Spin => (Policy::SPIN, "spin"),
-            Self::Balanced => (balanced, "balanced"),
             Self::Park => (Policy::PARK, "park"),
             Self::Budget(ns) => {
                 let spin_ns = balanced.spin_ns.min(ns);
@@ -54,7 +54,7 @@ impl Waiting {
                 (policy, "budget")
             }
             Self::Exactly(policy) => (policy, "own"),
-        }
+        })
     }
 }
 
@@ -165,11 +165,12 @@ mod tests {
     fn a_budget_is_all_that_a_wait_uses() {
         let balanced = Policy::BALANCED;
         for ns in [0, 1, balanced.spin_ns, 50_000] {
-            let (policy, _) = Waiting::Budget(ns).applied(balanced);
+            let (policy, _) = Waiting::Budget(ns).applied(balanced).unwrap();
             assert_eq!(policy.spin_ns + policy.yield_ns, ns);
             assert!(policy.park && policy.spin_ns <= balanced.spin_ns);
         }
-        let (crowded, _) = Waiting::Budget(50_000).applied(Policy::CROWDED);
+        let (crowded, _) = Waiting::Budget(50_000).applied(Policy::CROWDED).unwrap();
         assert_eq!((crowded.spin_ns, crowded.yield_ns), (0, 50_000));
+        assert_eq!(Waiting::Balanced.applied(balanced), None);
     }
 }

@@ -85,15 +85,14 @@ impl Waits {
 
     /// The same team as `waiting` wants it.
     pub(crate) fn wished(self, waiting: Waiting, by_environment: bool) -> Self {
-        let (policy, name) = waiting.applied(self.as_policy());
+        let Some((policy, name)) = waiting.applied(self.as_policy()) else {
+            return self;
+        };
         let who = match by_environment {
             true => format!("{WAIT}={waiting}"),
             false => "asked for".to_owned(),
         };
-        match waiting {
-            Waiting::Balanced => self,
-            _ => Self::new(name, policy, who),
-        }
+        Self::new(name, policy, who)
     }
 
     /// As teams take them.
