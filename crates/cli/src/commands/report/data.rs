@@ -32,8 +32,9 @@ pub(super) struct Data {
     pub(super) notes: Vec<String>,
     /// The races; none of machines that are only looked at.
     pub(super) comparisons: Vec<Report>,
-    /// The machine file.
-    machine: serde_json::Value,
+    /// The machine and its costs.
+    #[serde(with = "machine_file")]
+    pub(super) machine: MachineFile,
 }
 
 impl Data {
@@ -50,7 +51,7 @@ impl Data {
             costs: source.costs,
             notes: source.notes.clone(),
             comparisons,
-            machine: serde_json::from_str(&source.file.to_json()).expect("a machine file is JSON"),
+            machine: source.file.clone(),
         }
     }
 
@@ -82,9 +83,7 @@ impl Data {
                 version.schema
             );
         }
-        let data: Self = serde_json::from_str(text)?;
-        data.machine_file()?;
-        Ok(data)
+        Ok(serde_json::from_str(text)?)
     }
 
     pub(super) fn to_json(&self) -> String {
@@ -93,37 +92,36 @@ impl Data {
         text
     }
 
-    /// The machine and its costs.
-    ///
-    /// # Errors
-    ///
-    /// Data that somebody has changed.
-    pub(super) fn machine_file(&self) -> Result<MachineFile> {
-        Ok(MachineFile::from_json(&self.machine.to_string())?)
-    }
-
     /// What the machine's files are called: its name and fingerprint, in characters that every file system
     /// takes.
     pub(super) fn stem(&self) -> String {
-        let machine = self.machine_file().ok();
-        let name = machine.map_or_else(String::new, |file| {
-            let machine = file.machine();
-            format!("{}-{}", machine.name, machine.fingerprint())
-        });
-        let mut stem: String = name
-            .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() {
-                    c.to_ascii_lowercase()
-                } else {
-                    '-'
-                }
-            })
-            .collect();
-        while stem.contains("--") {
-            stem = stem.replace("--", "-");
-        }
-        stem.trim_matches('-').to_owned()
+        let machine = self.machine.machine();
+        let name = format!("{}-{}", machine.name, machine.fingerprint()).to_ascii_lowercase();
+        let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        words.join("-")
+    }
+}
+
+/// A machine file inside of other JSON, in its own format.
+mod machine_file {
+    use corecast_model::MachineFile;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+    use serde_json::Value;
+
+    pub(super) fn serialize<S: Serializer>(
+        file: &MachineFile,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let value: Value = serde_json::from_str(&file.to_json()).map_err(ser::Error::custom)?;
+        value.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<MachineFile, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        MachineFile::from_json(&value.to_string()).map_err(de::Error::custom)
     }
 }
 
@@ -137,7 +135,7 @@ pub(super) mod tests {
         let data = Data::of_machine(&source, Vec::new());
         let text = data.to_json();
         let again = Data::of_json(&text).unwrap();
-        assert_eq!(again.machine_file().unwrap(), source.file);
+        assert_eq!(again.machine, source.file);
         let takes = |c: char| c.is_ascii_alphanumeric() || c == '-';
         assert!(!again.stem().is_empty() && again.stem().chars().all(takes));
         for (from, to, part) in [

@@ -92,9 +92,9 @@ impl<'a> Facts<'a> {
     ///
     /// # Errors
     ///
-    /// Data that somebody has changed.
+    /// Costs of which no plan can be made.
     pub(super) fn of(data: &'a Data) -> Result<Self> {
-        let file = data.machine_file()?;
+        let file = &data.machine;
         let machine = file.machine();
         let mut facts = Self {
             data,
@@ -108,8 +108,8 @@ impl<'a> Facts<'a> {
             absent: absent(&data.comparisons),
         };
         facts.races();
-        facts.plans(&file)?;
-        facts.costs(&file);
+        facts.plans(file)?;
+        facts.costs(file);
         let memory = Default::default();
         facts.add(
             Part::Machine,

@@ -47,8 +47,8 @@ pub(super) fn listed(folder: &Path) -> Result<Folder> {
         unusable: Vec::new(),
     };
     for path in paths {
-        match Data::read(&path).and_then(|data| machine(&data)) {
-            Ok(machine) => found.machines.push(machine),
+        match Data::read(&path) {
+            Ok(data) => found.machines.push(machine(&data)),
             Err(error) => found.unusable.push((path, format!("{error:#}"))),
         }
     }
@@ -58,16 +58,16 @@ pub(super) fn listed(folder: &Path) -> Result<Folder> {
     Ok(found)
 }
 
-fn machine(data: &Data) -> Result<Listed> {
-    let file = data.machine_file()?;
-    Ok(Listed {
+fn machine(data: &Data) -> Listed {
+    let machine = data.machine.machine();
+    Listed {
         stem: data.stem(),
-        name: file.machine().name.clone(),
-        cpu: file.machine().cpu.clone().unwrap_or_default(),
-        threads: file.machine().pus.len(),
+        name: machine.name.clone(),
+        cpu: machine.cpu.clone().unwrap_or_default(),
+        threads: machine.pus.len(),
         races: data.comparisons.len(),
         when: data.when.clone(),
-    })
+    }
 }
 
 /// The list as HTML.
