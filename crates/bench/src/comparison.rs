@@ -99,6 +99,47 @@ pub enum Status {
     Failed(String),
 }
 
+impl Status {
+    /// `pending`, `timed`, `skipped` or `failed`.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Timed => "timed",
+            Self::Skipped(_) => "skipped",
+            Self::Failed(_) => "failed",
+        }
+    }
+
+    /// The same once the race is over: who has not run by then has failed.
+    #[must_use]
+    pub fn word_at_end(&self) -> &'static str {
+        match self {
+            Self::Pending => "failed",
+            ended => ended.word(),
+        }
+    }
+
+    /// Why somebody was skipped or failed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_bench::Status;
+    ///
+    /// let status = Status::Skipped("no compiler".to_owned());
+    /// assert_eq!((status.word(), status.reason()), ("skipped", Some("no compiler")));
+    /// assert_eq!(Status::Timed.reason(), None);
+    /// ```
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Skipped(reason) | Self::Failed(reason) => Some(reason),
+            Self::Pending | Self::Timed => None,
+        }
+    }
+}
+
 impl Entry {
     /// The samples that exist.
     pub fn timed(&self) -> Vec<f64> {
@@ -167,17 +208,8 @@ impl Comparison {
             name: entry.name.clone(),
             role: entry.role,
             setting: entry.setting.clone(),
-            status: match &entry.status {
-                Status::Pending => "pending",
-                Status::Timed => "timed",
-                Status::Skipped(_) => "skipped",
-                Status::Failed(_) => "failed",
-            }
-            .to_owned(),
-            reason: match &entry.status {
-                Status::Skipped(reason) | Status::Failed(reason) => Some(reason.clone()),
-                Status::Pending | Status::Timed => None,
-            },
+            status: entry.status.word().to_owned(),
+            reason: entry.status.reason().map(str::to_owned),
             batch: entry.batch,
             misses: entry.misses,
             operations: entry.operations,
@@ -339,4 +371,45 @@ pub struct RankReport {
     pub min: f64,
     /// The most.
     pub max: f64,
+}
+
+/// Made-up outcomes, for tests of who shows them.
+#[cfg(test)]
+pub(crate) mod made {
+    use super::{Comparison, Entry, Status};
+    use crate::engine::Role;
+
+    /// Somebody who took so many nanoseconds in each round.
+    pub(crate) fn entry(name: &str, role: Role, samples: &[f64]) -> Entry {
+        Entry {
+            name: name.to_owned(),
+            role,
+            setting: String::new(),
+            predicted_ns: None,
+            forecast: None,
+            status: Status::Timed,
+            batch: 1,
+            misses: 0,
+            operations: samples.len() as u64,
+            rank_times: Vec::new(),
+            samples: samples.iter().copied().map(Some).collect(),
+        }
+    }
+
+    /// A barrier of two ranks.
+    pub(crate) fn comparison(entries: Vec<Entry>) -> Comparison {
+        let rounds = entries.iter().map(|entry| entry.samples.len()).max();
+        Comparison {
+            title: "barrier".to_owned(),
+            task: None,
+            conditions: None,
+            precision: 0.02,
+            ranks: 2,
+            seats: "0,1".to_owned(),
+            oversubscribed: false,
+            rounds: rounds.unwrap_or(0),
+            entries,
+            notes: Vec::new(),
+        }
+    }
 }

@@ -14,6 +14,7 @@
 
 use crate::comparison::Comparison;
 use crate::sized::Operation;
+use crate::table::places;
 use std::fmt::Write;
 
 /// Renders comparisons of one operation at several sizes, or of barriers.
@@ -48,10 +49,7 @@ pub fn render(comparisons: &[&Comparison]) -> String {
                 entry.operations
             );
         }
-        let places = match first.seats.as_str() {
-            "any" => "any PU".to_owned(),
-            seats => format!("PU {seats}"),
-        };
+        let places = places(&first.seats, false);
         let ranks = first.ranks;
         let _ = writeln!(
             text,
@@ -93,39 +91,24 @@ fn labels<'a>(comparisons: &[&'a Comparison]) -> Vec<(&'a str, &'a str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::{Entry, Status};
+    use crate::comparison::{Entry, made};
     use crate::engine::Role;
     use crate::sized::{RankTimes, Task};
 
     fn comparison(operation: Operation, bytes: usize, times: &[RankTimes]) -> Comparison {
         let entry = |name: &str, rank_times: &[RankTimes]| Entry {
-            name: name.to_owned(),
-            role: Role::Peer,
             setting: "pinned".to_owned(),
-            predicted_ns: None,
-            forecast: None,
-            status: Status::Timed,
-            batch: 1,
-            misses: 0,
             operations: 300,
             rank_times: rank_times.to_vec(),
-            samples: vec![Some(2500.0); 3],
+            ..made::entry(name, Role::Peer, &[2500.0; 3])
         };
         Comparison {
-            title: String::new(),
             task: Some(Task {
                 operation,
                 ranks: 2,
                 bytes,
             }),
-            conditions: None,
-            precision: 0.02,
-            ranks: 2,
-            seats: "0,1".to_owned(),
-            oversubscribed: false,
-            rounds: 3,
-            entries: vec![entry("known", times), entry("silent", &[])],
-            notes: Vec::new(),
+            ..made::comparison(vec![entry("known", times), entry("silent", &[])])
         }
     }
 

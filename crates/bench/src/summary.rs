@@ -3,7 +3,7 @@
 use crate::comparison::{Comparison, Entry};
 use crate::engine::Role;
 use crate::sized::Task;
-use crate::table::{align, digits};
+use crate::table::{align, digits, known, places, with_interval};
 use std::fmt::Write;
 
 /// Renders what `comparisons` of one operation found, a line for each size: the median of whatever
@@ -29,7 +29,7 @@ pub fn render(comparisons: &[&Comparison]) -> String {
         let own = comparison.fastest(Role::Corecast);
         let median = |entry: Option<&Entry>| {
             let summary = entry.and_then(Entry::summary);
-            summary.map_or("-".to_owned(), |summary| digits(summary.median))
+            known(summary, |summary| digits(summary.median))
         };
         let mut row = vec![size(task.bytes), median(own)];
         row.push(median(comparison.fastest(Role::Floor)));
@@ -38,14 +38,7 @@ pub fn render(comparisons: &[&Comparison]) -> String {
             let ratio = own
                 .zip(comparison.fastest(role))
                 .and_then(|(own, base)| comparison.ratio(own, base));
-            row.push(ratio.map_or("-".to_owned(), |ratio| {
-                format!(
-                    "{} ({}..{})",
-                    digits(ratio.median),
-                    digits(ratio.interval.low),
-                    digits(ratio.interval.high)
-                )
-            }));
+            row.push(known(ratio, with_interval));
         }
         row.push(String::new());
         rows.push(row);
@@ -53,18 +46,10 @@ pub fn render(comparisons: &[&Comparison]) -> String {
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "{} by size: {} ranks on {}{}, the fastest setting of each, median ns per operation",
+        "{} by size: {} ranks on {}, the fastest setting of each, median ns per operation",
         task.operation,
         first.ranks,
-        match first.seats.as_str() {
-            "any" => "any PU".to_owned(),
-            seats => format!("PU {seats}"),
-        },
-        if first.oversubscribed {
-            ", sharing PUs"
-        } else {
-            ""
-        },
+        places(&first.seats, first.oversubscribed),
     );
     align(&mut text, &rows);
     text
@@ -104,43 +89,29 @@ fn size(bytes: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::Status;
+    use crate::comparison::{Status, made};
     use crate::sized::Operation;
 
     fn comparison(bytes: usize, own: Status) -> Comparison {
-        let entry = |name: &str, role, setting: &str, status: &Status, ns| Entry {
-            name: name.to_owned(),
-            role,
+        let mpi = |setting: &str, ns| Entry {
             setting: setting.to_owned(),
-            predicted_ns: None,
-            forecast: None,
-            status: status.clone(),
-            batch: 1,
-            misses: 0,
-            operations: 8,
-            rank_times: Vec::new(),
-            samples: vec![Some(ns); 8],
+            ..made::entry("MPI", Role::Peer, &[ns; 8])
         };
         Comparison {
-            title: String::new(),
             task: Some(Task {
                 operation: Operation::Reduce,
                 ranks: 2,
                 bytes,
             }),
-            conditions: None,
-            precision: 0.02,
-            ranks: 2,
-            seats: "0,1".to_owned(),
-            oversubscribed: false,
-            rounds: 8,
-            entries: vec![
-                entry("corecast best", Role::Corecast, "", &own, 150.0),
-                entry("floor", Role::Floor, "", &Status::Timed, 100.0),
-                entry("MPI", Role::Peer, "slow", &Status::Timed, 900.0),
-                entry("MPI", Role::Peer, "fast", &Status::Timed, 300.0),
-            ],
-            notes: Vec::new(),
+            ..made::comparison(vec![
+                Entry {
+                    status: own,
+                    ..made::entry("corecast best", Role::Corecast, &[150.0; 8])
+                },
+                made::entry("floor", Role::Floor, &[100.0; 8]),
+                mpi("slow", 900.0),
+                mpi("fast", 300.0),
+            ])
         }
     }
 

@@ -1,8 +1,8 @@
 //! The outcome of a race as text.
 
-use crate::comparison::{Comparison, Entry, Forecast, Status};
+use crate::comparison::{Comparison, Entry, Forecast};
 use crate::engine::Role;
-use crate::stats::Ratio;
+use crate::stats::{Interval, Ratio};
 use std::fmt::Write;
 
 /// How much a table shows.
@@ -58,51 +58,42 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
         let mut row = vec![
             entry.name.clone(),
             digits(summary.median),
-            format!(
-                "{}..{}",
-                digits(summary.interval.low),
-                digits(summary.interval.high)
-            ),
+            range(summary.interval, digits),
         ];
-        let known = |time: Option<f64>| time.map_or("-".to_owned(), digits);
         let seen = entry.rank_summary();
         if columns.ranks {
-            row.push(known(seen.map(|times| times.average)));
+            row.push(known(seen.map(|times| times.average), digits));
         }
         if columns.starts {
-            row.push(known(seen.and_then(|times| times.start_spread)));
+            row.push(known(seen.and_then(|times| times.start_spread), digits));
         }
         if columns.outliers {
             row.push(format!("{} of {}", summary.outliers, summary.samples));
         }
         if predicted {
-            row.push(entry.predicted_ns.map_or("-".to_owned(), digits));
+            row.push(known(entry.predicted_ns, digits));
         }
         if forecast {
             let times = Forecast::columns(entry.forecast);
-            row.extend(times.map(|time| time.map_or("-".to_owned(), digits)));
+            row.extend(times.map(|time| known(time, digits)));
         }
         for base in [floor, peer].into_iter().flatten() {
-            row.push(ratio(comparison.ratio(entry, base), extent));
+            row.push(known(comparison.ratio(entry, base), |ratio| match extent {
+                Extent::Best => digits(ratio.median),
+                Extent::All => with_interval(ratio),
+            }));
         }
         row.push(entry.setting.clone());
         rows.push(row);
     }
 
     let mut text = String::new();
-    let crowd = match comparison.oversubscribed {
-        true => ", sharing PUs",
-        false => "",
-    };
     let _ = writeln!(
         text,
-        "{}: {} ranks on {}{crowd}, {} interleaved rounds, ns per operation",
+        "{}: {} ranks on {}, {} interleaved rounds, ns per operation",
         comparison.title,
         comparison.ranks,
-        match comparison.seats.as_str() {
-            "any" => "any PU".to_owned(),
-            seats => format!("PU {seats}"),
-        },
+        places(&comparison.seats, comparison.oversubscribed),
         comparison.rounds
     );
     align(&mut text, &rows);
@@ -111,11 +102,10 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
         let _ = writeln!(text, "not shown: {slower} slower {settings} of these");
     }
     for entry in &comparison.entries {
-        let (word, reason) = match &entry.status {
-            Status::Skipped(reason) => ("SKIPPED", reason),
-            Status::Failed(reason) => ("FAILED", reason),
-            Status::Pending | Status::Timed => continue,
+        let Some(reason) = entry.status.reason() else {
+            continue;
         };
+        let word = entry.status.word().to_uppercase();
         let _ = match entry.setting.is_empty() {
             true => writeln!(text, "{word} {}: {reason}", entry.name),
             false => writeln!(text, "{word} {} ({}): {reason}", entry.name, entry.setting),
@@ -155,17 +145,32 @@ impl Columns {
     }
 }
 
-fn ratio(ratio: Option<Ratio>, extent: Extent) -> String {
-    match (ratio, extent) {
-        (None, _) => "-".to_owned(),
-        (Some(ratio), Extent::Best) => digits(ratio.median),
-        (Some(ratio), Extent::All) => format!(
-            "{} ({}..{})",
-            digits(ratio.median),
-            digits(ratio.interval.low),
-            digits(ratio.interval.high)
-        ),
+/// Where ranks ran, in words; `seats` as [`crate::seat::describe`] puts them.
+pub(crate) fn places(seats: &str, shared: bool) -> String {
+    let crowd = if shared { ", sharing PUs" } else { "" };
+    match seats {
+        "any" => format!("any PU{crowd}"),
+        seats => format!("PU {seats}{crowd}"),
     }
+}
+
+/// A cell, with a dash for what is not known.
+pub(crate) fn known<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "-".to_owned(), text)
+}
+
+/// From where to where.
+pub(crate) fn range(interval: Interval, number: impl Fn(f64) -> String) -> String {
+    format!("{}..{}", number(interval.low), number(interval.high))
+}
+
+/// A ratio and what it is known to.
+pub(crate) fn with_interval(ratio: Ratio) -> String {
+    format!(
+        "{} ({})",
+        digits(ratio.median),
+        range(ratio.interval, digits)
+    )
 }
 
 /// Three significant digits or all digits before the point.
@@ -201,20 +206,14 @@ pub(crate) fn align(text: &mut String, rows: &[Vec<String>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::{Status, made};
 
     fn entry(name: &str, role: Role, status: Status, ns: f64) -> Entry {
         Entry {
-            name: name.to_owned(),
-            role,
             setting: "as is".to_owned(),
             predicted_ns: (role == Role::Corecast).then_some(ns / 2.0),
-            forecast: None,
             status,
-            batch: 1,
-            misses: 0,
-            operations: 8,
-            rank_times: Vec::new(),
-            samples: vec![Some(ns); 8],
+            ..made::entry(name, role, &[ns; 8])
         }
     }
 
@@ -227,18 +226,8 @@ mod tests {
             t_max_ns: None,
             simulated_ns: 140.0,
         });
-        let comparison = Comparison {
-            title: "barrier".to_owned(),
-            task: None,
-            conditions: None,
-            precision: 0.02,
-            ranks: 2,
-            seats: "0,1".to_owned(),
-            oversubscribed: false,
-            rounds: 8,
-            entries: vec![own, entry("peer", Role::Peer, Status::Timed, 300.0)],
-            notes: Vec::new(),
-        };
+        let peer = entry("peer", Role::Peer, Status::Timed, 300.0);
+        let comparison = made::comparison(vec![own, peer]);
         let text = render(&comparison, Extent::Best);
         let lines: Vec<&str> = text.lines().skip(1).collect();
         assert_eq!(
@@ -257,15 +246,8 @@ mod tests {
     #[test]
     fn a_table_lists_winners_losers_and_the_absent() {
         let comparison = Comparison {
-            title: "barrier".to_owned(),
-            task: None,
-            conditions: None,
-            precision: 0.02,
-            ranks: 2,
-            seats: "0,1".to_owned(),
-            oversubscribed: false,
-            rounds: 8,
-            entries: vec![
+            notes: vec!["pinning refused".to_owned()],
+            ..made::comparison(vec![
                 entry("peer", Role::Peer, Status::Timed, 300.0),
                 entry("peer", Role::Peer, Status::Timed, 900.0),
                 entry("own", Role::Corecast, Status::Timed, 150.0),
@@ -277,8 +259,7 @@ mod tests {
                     1.0,
                 ),
                 entry("wrong", Role::Peer, Status::Failed("hung".into()), 1.0),
-            ],
-            notes: vec!["pinning refused".to_owned()],
+            ])
         };
         let text = render(&comparison, Extent::Best);
         let lines: Vec<&str> = text.lines().collect();

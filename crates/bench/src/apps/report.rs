@@ -1,14 +1,14 @@
 //! A race of an application, as text and as JSON.
 
-use super::Provider;
 use super::entrant::{OneRank, Solver, Task};
 use super::streamcluster::Problem;
-use crate::comparison::{Comparison, Entry, Status};
+use super::Provider;
+use crate::comparison::{Comparison, Entry};
 use crate::engine::Role;
 use crate::race::{self, Entrant, Progress, RaceError, Settings};
 use crate::seat::Seat;
 use crate::stats::{Ratio, Summary};
-use crate::table::{align, digits};
+use crate::table::{align, digits, known, places, range, with_interval};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -94,16 +94,8 @@ impl Run {
                 name: entry.name.clone(),
                 role: (entry.role != Role::Floor).then_some(entry.role),
                 setting: entry.setting.clone(),
-                status: match &entry.status {
-                    Status::Timed => "timed",
-                    Status::Skipped(_) => "skipped",
-                    Status::Failed(_) | Status::Pending => "failed",
-                }
-                .to_owned(),
-                reason: match &entry.status {
-                    Status::Skipped(reason) | Status::Failed(reason) => Some(reason.clone()),
-                    Status::Timed | Status::Pending => None,
-                },
+                status: entry.status.word_at_end().to_owned(),
+                reason: entry.status.reason().map(str::to_owned),
                 ns_to_solution: summary,
                 synchronisations,
                 synchronisations_per_second: summary.map(per_second),
@@ -206,27 +198,14 @@ impl Report {
         let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).collect()];
         for (summary, entry) in timed {
             let ms = |ns: f64| digits(ns / 1e6);
-            let ratio = |ratio: Option<Ratio>| match ratio {
-                Some(r) => format!(
-                    "{} ({}..{})",
-                    digits(r.median),
-                    digits(r.interval.low),
-                    digits(r.interval.high)
-                ),
-                None => "-".to_owned(),
-            };
             let rate = entry.synchronisations_per_second.filter(|&rate| rate > 0.0);
             rows.push(vec![
                 entry.name.clone(),
                 ms(summary.median),
-                format!(
-                    "{}..{}",
-                    ms(summary.interval.low),
-                    ms(summary.interval.high)
-                ),
-                rate.map_or("-".to_owned(), digits),
-                ratio(entry.ratio_to_best_peer),
-                ratio(entry.ratio_to_one_rank),
+                range(summary.interval, ms),
+                known(rate, digits),
+                known(entry.ratio_to_best_peer, with_interval),
+                known(entry.ratio_to_one_rank, with_interval),
                 entry.setting.clone(),
             ]);
         }
@@ -234,7 +213,7 @@ impl Report {
         let mut text = String::new();
         let _ = writeln!(
             text,
-            "{}: {} points of {} dimensions in chunks of {}, {} centres, {} candidates looked at; {} ranks on {}{}, {} interleaved rounds",
+            "{}: {} points of {} dimensions in chunks of {}, {} centres, {} candidates looked at; {} ranks on {}, {} interleaved rounds",
             self.application,
             problem.points,
             problem.dimensions,
@@ -242,15 +221,7 @@ impl Report {
             self.centres,
             self.looks,
             self.ranks,
-            match self.seats.as_str() {
-                "any" => "any PU".to_owned(),
-                seats => format!("PU {seats}"),
-            },
-            if self.oversubscribed {
-                ", sharing PUs"
-            } else {
-                ""
-            },
+            places(&self.seats, self.oversubscribed),
             self.rounds,
         );
         align(&mut text, &rows);

@@ -4,7 +4,7 @@ use super::{Construct, DELAY_NS};
 use crate::comparison::{Comparison, Entry, Status};
 use crate::engine::Role;
 use crate::stats::{Interval, Ratio, Summary, paired_ratio};
-use crate::table::{align, digits};
+use crate::table::{align, digits, known, places, range, with_interval};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -94,16 +94,8 @@ impl Overhead {
             name: entry.name.clone(),
             role: entry.role,
             setting: entry.setting.clone(),
-            status: match &entry.status {
-                Status::Timed => "timed",
-                Status::Skipped(_) => "skipped",
-                Status::Failed(_) | Status::Pending => "failed",
-            }
-            .to_owned(),
-            reason: match &entry.status {
-                Status::Skipped(reason) | Status::Failed(reason) => Some(reason.clone()),
-                Status::Timed | Status::Pending => None,
-            },
+            status: entry.status.word_at_end().to_owned(),
+            reason: entry.status.reason().map(str::to_owned),
             mean_ns: mean,
             sd_ns: sd,
             outliers: all.iter().filter(far).count(),
@@ -234,7 +226,7 @@ impl Report {
             let own = table.entries.iter().filter(|e| e.role == Role::Corecast);
             let own = own.filter_map(|e| Some((e.median_ns?, e.ratio_to_best_peer?)));
             let best = own.min_by(|a, b| a.0.total_cmp(&b.0));
-            best.map_or("-".to_owned(), |(_, ratio)| interval(&ratio))
+            known(best.map(|(_, ratio)| ratio), with_interval)
         });
         let ratios = ["corecast / best peer".to_owned()]
             .into_iter()
@@ -243,17 +235,9 @@ impl Report {
         let mut text = String::new();
         let _ = writeln!(
             text,
-            "overheads: {} ranks on {}{}, around delays of {} ns; median (standard deviation) in ns, each at its best setting",
+            "overheads: {} ranks on {}, around delays of {} ns; median (standard deviation) in ns, each at its best setting",
             self.ranks,
-            match self.seats.as_str() {
-                "any" => "any PU".to_owned(),
-                seats => format!("PU {seats}"),
-            },
-            if self.oversubscribed {
-                ", sharing PUs"
-            } else {
-                ""
-            },
+            places(&self.seats, self.oversubscribed),
             self.delay_ns,
         );
         align(&mut text, &rows);
@@ -292,21 +276,14 @@ impl Report {
                 .chain(["95 % interval", "/ best peer", "setting"]);
             let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).collect()];
             for entry in &table.entries {
-                let number = |x: Option<f64>| x.map_or("-".to_owned(), signed);
-                let range = entry.interval_ns;
                 rows.push(vec![
                     entry.name.clone(),
-                    number(entry.mean_ns),
-                    number(entry.sd_ns),
+                    known(entry.mean_ns, signed),
+                    known(entry.sd_ns, signed),
                     entry.outliers.to_string(),
-                    number(entry.median_ns),
-                    range.map_or("-".to_owned(), |i| {
-                        format!("{}..{}", signed(i.low), signed(i.high))
-                    }),
-                    entry
-                        .ratio_to_best_peer
-                        .as_ref()
-                        .map_or("-".to_owned(), interval),
+                    known(entry.median_ns, signed),
+                    known(entry.interval_ns, |interval| range(interval, signed)),
+                    known(entry.ratio_to_best_peer, with_interval),
                     entry.setting.clone(),
                 ]);
             }
@@ -317,8 +294,8 @@ impl Report {
 }
 
 fn cell(entry: Option<&Overhead>) -> String {
-    let known = entry.and_then(|entry| Some((entry.median_ns?, entry.sd_ns?)));
-    known.map_or("-".to_owned(), |(median, sd)| {
+    let found = entry.and_then(|entry| Some((entry.median_ns?, entry.sd_ns?)));
+    known(found, |(median, sd)| {
         format!("{} ({})", signed(median), digits(sd))
     })
 }
@@ -331,53 +308,25 @@ fn signed(x: f64) -> String {
     }
 }
 
-fn interval(ratio: &Ratio) -> String {
-    format!(
-        "{} ({}..{})",
-        digits(ratio.median),
-        digits(ratio.interval.low),
-        digits(ratio.interval.high)
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::made;
 
     fn entry(name: &str, role: Role, batch: u64, samples: &[f64]) -> Entry {
         Entry {
-            name: name.to_owned(),
-            role,
-            setting: String::new(),
-            predicted_ns: None,
-            forecast: None,
-            status: Status::Timed,
             batch,
-            misses: 0,
-            operations: batch,
-            rank_times: Vec::new(),
-            samples: samples.iter().copied().map(Some).collect(),
+            ..made::entry(name, role, samples)
         }
     }
 
     fn race() -> Comparison {
-        Comparison {
-            title: "barrier".to_owned(),
-            task: None,
-            conditions: None,
-            precision: 0.02,
-            ranks: 2,
-            seats: "0,1".to_owned(),
-            oversubscribed: false,
-            rounds: 3,
-            entries: vec![
-                entry("reference", Role::Floor, 9, &[100.0, 200.0, 110.0]),
-                entry("corecast", Role::Corecast, 9, &[150.0, 260.0, 150.0]),
-                entry("std", Role::Peer, 9, &[300.0, 400.0, 310.0]),
-                entry("gomp", Role::Peer, 0, &[200.0, 220.0, 180.0]),
-            ],
-            notes: Vec::new(),
-        }
+        made::comparison(vec![
+            entry("reference", Role::Floor, 9, &[100.0, 200.0, 110.0]),
+            entry("corecast", Role::Corecast, 9, &[150.0, 260.0, 150.0]),
+            entry("std", Role::Peer, 9, &[300.0, 400.0, 310.0]),
+            entry("gomp", Role::Peer, 0, &[200.0, 220.0, 180.0]),
+        ])
     }
 
     #[test]
