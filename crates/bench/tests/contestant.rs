@@ -1,14 +1,13 @@
 //! Corecast's own entrants: each operation, over many shapes, verified and timed. No time is
 //! asserted.
 
-use corecast_bench::{
-    Collective, Contestant, Engine, Entrant, Exercise, Role, Settings, Status, race, seat,
-};
-use corecast_coll::Plans;
+mod common;
+
+use common::{plans, shortest};
+use corecast_bench::{Collective, Contestant, Engine, Entrant, Exercise, Role, Status, race, seat};
 use corecast_plan::Pattern;
 
 fn contestant(collective: Collective, ranks: usize, pattern: &str, bytes: usize) -> Contestant {
-    let machine = corecast_model::synthetic(&format!("core:{ranks}")).unwrap();
     let pattern: Pattern = pattern.parse().unwrap();
     let root = (ranks > 2).then_some(1);
     let exercise = Exercise {
@@ -19,16 +18,7 @@ fn contestant(collective: Collective, ranks: usize, pattern: &str, bytes: usize)
         usable: seat::allowed_pus().len(),
         predicted_ns: Some(1.0),
     };
-    let plans = Plans::of_pattern(machine.costs(), pattern, root).unwrap();
-    Contestant::new(exercise, &plans).unwrap()
-}
-
-fn shortest() -> Settings {
-    Settings {
-        rounds_min: 2,
-        rounds_max: 2,
-        ..Settings::quick()
-    }
+    Contestant::new(exercise, &plans(ranks, pattern, root)).unwrap()
 }
 
 #[test]

@@ -1,25 +1,18 @@
 //! Barriers of crates, over all their settings. No time is asserted.
 
+mod common;
+
+use common::{seats, shortest};
 use corecast_bench::peers::{Selection, crates};
-use corecast_bench::{Role, Settings, Status, race, seat};
+use corecast_bench::{Role, Status, race};
 use std::collections::BTreeSet;
 
 #[test]
 fn barriers_of_crates_are_found_right_and_timed() {
-    let settings = Settings {
-        rounds_min: 2,
-        rounds_max: 2,
-        warm_up_rounds: 0,
-        ..Settings::quick()
-    };
-    let pus = seat::allowed_pus();
     for ranks in [1, 2, 3, 5] {
-        let seats = match pus.is_empty() {
-            true => seat::free(ranks),
-            false => seat::pinned(ranks, &pus),
-        };
+        let seats = seats(ranks);
         let entrants = crates::barriers(&seats, Selection::All);
-        let comparison = race::run("barrier", &seats, &settings, &entrants, |_| {}).unwrap();
+        let comparison = race::run("barrier", &seats, &shortest(), &entrants, |_| {}).unwrap();
         let mut labels = BTreeSet::new();
         for entry in &comparison.entries {
             assert_eq!(entry.status, Status::Timed, "{ranks} ranks: {}", entry.name);

@@ -1,30 +1,18 @@
 //! Forks and joins, and messages, over all settings. No time is asserted.
 
+mod common;
+
+use common::{plans, seats, shortest};
 use corecast_bench::forks::{self, Lines, Method, Team};
 use corecast_bench::peers::Selection;
-use corecast_bench::{Entrant, Role, Settings, Status, message, race, seat};
-use corecast_coll::Plans;
+use corecast_bench::{Entrant, Role, Status, message, race, seat};
 use corecast_plan::Pattern;
-
-fn shortest() -> Settings {
-    Settings {
-        rounds_min: 2,
-        rounds_max: 2,
-        warm_up_rounds: 0,
-        ..Settings::quick()
-    }
-}
 
 #[test]
 fn everybody_has_done_its_work_at_the_join() {
     for ranks in [1, 2, 3, 5] {
-        let machine = corecast_model::synthetic(&format!("core:{ranks}")).unwrap();
-        let plans = Plans::of_pattern(machine.costs(), Pattern::Binomial, Some(0)).unwrap();
-        let pus = seat::allowed_pus();
-        let seats = match pus.is_empty() {
-            true => seat::free(ranks),
-            false => seat::pinned(ranks, &pus),
-        };
+        let plans = plans(ranks, Pattern::Binomial, Some(0));
+        let seats = seats(ranks);
         let mut entrants = forks::peers(&seats, Selection::Threads);
         entrants.push(Entrant::threads(Lines::new(ranks, true)));
         for method in [Method::Barriers, Method::Trees] {

@@ -2,10 +2,13 @@
 //!
 //! With `CORECAST_REQUIRE_PEERS=1` an absent one fails these tests.
 
+mod common;
+
+use common::shortest;
 use corecast_bench::peers::Mpi;
 use corecast_bench::session::SessionError;
 use corecast_bench::sized::{Operation, Task};
-use corecast_bench::{Entry, Settings, Status, race, seat};
+use corecast_bench::{Entry, Status, race, seat};
 use std::fs;
 use std::thread;
 use std::time::Duration;
@@ -33,15 +36,6 @@ fn complain(mpi: &Mpi) {
         println!("SKIPPED: {name}: {reason}");
         let required = std::env::var("CORECAST_REQUIRE_PEERS").is_ok_and(|v| v == "1");
         assert!(!required, "CORECAST_REQUIRE_PEERS is set: {name}: {reason}");
-    }
-}
-
-fn shortest() -> Settings {
-    Settings {
-        warm_up_rounds: 0,
-        rounds_min: 2,
-        rounds_max: 2,
-        ..Settings::quick()
     }
 }
 

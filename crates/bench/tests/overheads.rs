@@ -1,18 +1,12 @@
 //! Constructs by every provider: sound ones are timed, broken ones are not.
 
-use corecast_bench::apps::{Means, OverBarrier, Provider, Teams};
+mod common;
+
+use common::{Open, own};
+use corecast_bench::apps::{Means, OverBarrier, Provider};
 use corecast_bench::overheads::{self, Construct, Constructing, Delay, Report};
 use corecast_bench::peers::NativeConstructs;
-use corecast_bench::{Engine, Entrant, Member, Role, Settings, Status, peers, race, seat};
-use corecast_coll::Plans;
-use corecast_plan::Pattern;
-use corecast_wire::Policy;
-
-fn own(ranks: usize, means: Means) -> Box<dyn Provider> {
-    let machine = corecast_model::synthetic(&format!("core:{ranks}")).unwrap();
-    let plans = Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
-    Box::new(Teams::new(format!("{means:?}"), means, &plans, Policy::CROWDED).unwrap())
-}
+use corecast_bench::{Entrant, Role, Settings, Status, peers, race, seat};
 
 fn providers(ranks: usize) -> Vec<Box<dyn Provider>> {
     let barriers = peers::thread_barriers(&seat::free(ranks)).into_iter();
@@ -96,24 +90,6 @@ fn what_openmp_and_the_standard_library_have_takes_part() {
                 status => assert_eq!(*status, Status::Timed, "{name}, {construct}"),
             }
         }
-    }
-}
-
-/// A barrier that lets everybody pass.
-struct Open(usize);
-
-impl Engine for Open {
-    fn name(&self) -> &str {
-        "open"
-    }
-    fn setting(&self) -> String {
-        String::new()
-    }
-    fn ranks(&self) -> usize {
-        self.0
-    }
-    fn member<'a>(&'a self, _rank: usize) -> Box<dyn Member + 'a> {
-        Box::new(|_| {})
     }
 }
 

@@ -1,24 +1,16 @@
 //! Sized operations of Corecast and of the floors, over all shapes. No time is asserted.
 
-use corecast_bench::sized::{Library, Operation, Player, Task, Threads, Trial};
-use corecast_bench::{Entrant, Role, Settings, Status, floor, race, seat};
-use corecast_coll::Plans;
-use corecast_plan::Pattern;
+mod common;
 
-fn shortest() -> Settings {
-    Settings {
-        rounds_min: 2,
-        rounds_max: 2,
-        warm_up_rounds: 0,
-        ..Settings::quick()
-    }
-}
+use common::{plans, shortest};
+use corecast_bench::sized::{Library, Operation, Player, Task, Threads, Trial};
+use corecast_bench::{Entrant, Role, Status, floor, race, seat};
+use corecast_plan::Pattern;
 
 #[test]
 fn floors_and_teams_of_any_size_pass_their_check() {
     for ranks in [1, 2, 3, 5] {
-        let machine = corecast_model::synthetic(&format!("core:{ranks}")).unwrap();
-        let plans = Plans::of_pattern(machine.costs(), Pattern::Binomial, Some(0)).unwrap();
+        let plans = plans(ranks, Pattern::Binomial, Some(0));
         let seats = seat::free(ranks);
         for operation in Operation::ALL {
             for bytes in [0, 8, 520, 40_000] {

@@ -3,12 +3,12 @@
 //! The twin shares points and dice with the application and nothing else. It keeps no costs: it
 //! computes all of them anew whenever it needs one.
 
+mod common;
+
+use common::{Open, own};
 use corecast_bench::apps::streamcluster::{self, Dice, Points, Problem, Solution, Stream};
-use corecast_bench::apps::{Means, OverBarrier, Provider, Run, Teams, settings};
-use corecast_bench::{Engine, Member, Role, Status, peers, seat};
-use corecast_coll::Plans;
-use corecast_plan::Pattern;
-use corecast_wire::Policy;
+use corecast_bench::apps::{Means, OverBarrier, Provider, Run, settings};
+use corecast_bench::{Role, Status, peers, seat};
 use std::thread;
 
 /// A clustering: the centre of each point.
@@ -247,12 +247,6 @@ fn solve_over(provider: &dyn Provider, problem: &Problem, stream: &Stream) -> Ve
     })
 }
 
-fn own(ranks: usize, means: Means) -> Box<dyn Provider> {
-    let machine = corecast_model::synthetic(&format!("core:{ranks}")).unwrap();
-    let plans = Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
-    Box::new(Teams::new("corecast", means, &plans, Policy::CROWDED).unwrap())
-}
-
 fn problems() -> impl Iterator<Item = Problem> {
     (0..24).map(|seed| Problem {
         points: 40 + 7 * seed as usize,
@@ -342,24 +336,6 @@ fn tables_take_any_length() {
             scope.spawn(move || meet(rank));
         }
     });
-}
-
-/// A barrier that lets everybody pass.
-struct Open(usize);
-
-impl Engine for Open {
-    fn name(&self) -> &str {
-        "open"
-    }
-    fn setting(&self) -> String {
-        String::new()
-    }
-    fn ranks(&self) -> usize {
-        self.0
-    }
-    fn member<'a>(&'a self, _rank: usize) -> Box<dyn Member + 'a> {
-        Box::new(|_| {})
-    }
 }
 
 #[test]
