@@ -4,7 +4,7 @@ mod common;
 
 use common::{Open, own};
 use corecast_bench::apps::{Means, OverBarrier, Provider};
-use corecast_bench::overheads::{self, Construct, Constructing, Delay, Report};
+use corecast_bench::overheads::{self, Construct, Delay, Report, constructing};
 use corecast_bench::peers::NativeConstructs;
 use corecast_bench::{Entrant, Role, Settings, Status, peers, race, seat};
 
@@ -101,7 +101,7 @@ fn constructs_that_do_not_hold_ranks_together_are_not_timed() {
             continue;
         }
         let provider = Box::new(OverBarrier::new(Box::new(Open(ranks))));
-        let engine = Constructing::new(construct, Delay::calibrate(), provider);
+        let engine = constructing(construct, Delay::calibrate(), provider);
         let entrants = [Entrant::threads(engine)];
         let settings = Settings {
             verify_rounds: 256,

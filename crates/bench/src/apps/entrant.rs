@@ -1,10 +1,9 @@
 //! An application as an entrant of a race: one operation is one solution.
 
 use super::streamcluster::{self, Alone, Problem, Solution, Stream};
-use super::{Lost, Meeting, Provider};
+use super::{Lost, Place, Program};
 use crate::engine::{Engine, Flaw, Ledger, Member, Role, verify_barrier};
 use std::hint::black_box;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What all entrants of a race solve.
@@ -29,55 +28,16 @@ impl Task {
 
 /// Solves a task by whatever lets its ranks meet.
 pub(super) struct Solver<'t> {
-    task: &'t Task,
-    provider: Box<dyn Provider + 't>,
-    synchronisations: &'t AtomicU64,
-    lost: OnceLock<String>,
+    pub(super) task: &'t Task,
+    /// Becomes how many synchronisations a solution takes.
+    pub(super) synchronisations: &'t AtomicU64,
 }
 
-impl<'t> Solver<'t> {
-    /// `synchronisations` becomes how many of them a solution takes.
-    pub(super) fn new(
-        task: &'t Task,
-        provider: Box<dyn Provider + 't>,
-        synchronisations: &'t AtomicU64,
-    ) -> Self {
-        Solver {
-            task,
-            provider,
-            synchronisations,
-            lost: OnceLock::new(),
-        }
-    }
-}
-
-impl Engine for Solver<'_> {
-    fn name(&self) -> &str {
-        self.provider.name()
-    }
-
-    fn setting(&self) -> String {
-        self.provider.setting()
-    }
-
-    fn role(&self) -> Role {
-        self.provider.role()
-    }
-
-    fn ranks(&self) -> usize {
-        self.provider.ranks()
-    }
-
-    fn failure(&self) -> Option<String> {
-        let lost = self.lost.get().cloned();
-        lost.or_else(|| self.provider.failure())
-    }
-
-    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+impl Program for Solver<'_> {
+    fn part<'a>(&'a self, place: Place<'a>) -> Box<dyn Member + 'a> {
         Box::new(Solving {
             solver: self,
-            rank,
-            meeting: self.provider.meeting(rank),
+            place,
         })
     }
 }
@@ -85,29 +45,21 @@ impl Engine for Solver<'_> {
 /// One rank.
 struct Solving<'a> {
     solver: &'a Solver<'a>,
-    rank: usize,
-    meeting: Box<dyn Meeting + 'a>,
+    place: Place<'a>,
 }
 
 impl Solving<'_> {
     fn solve(&mut self) -> Result<Solution, Lost> {
         let (solver, task) = (self.solver, self.solver.task);
-        let before = self.meeting.synchronisations();
-        let place = (self.rank, solver.provider.ranks());
-        let meeting = self.meeting.as_mut();
-        let solution = streamcluster::solve(&task.problem, &task.stream, place, meeting)?;
-        if self.rank == 0 {
-            let count = self.meeting.synchronisations() - before;
+        let (rank, ranks) = (self.place.rank, self.place.ranks);
+        let meeting = self.place.meeting.as_mut();
+        let before = meeting.synchronisations();
+        let solution = streamcluster::solve(&task.problem, &task.stream, (rank, ranks), meeting)?;
+        if rank == 0 {
+            let count = meeting.synchronisations() - before;
             solver.synchronisations.store(count, Ordering::Relaxed);
         }
         Ok(solution)
-    }
-
-    /// Keeps why ranks cannot meet any more; the others hear it from their own meetings.
-    fn note<T>(&self, outcome: Result<T, Lost>) -> Option<T> {
-        outcome
-            .map_err(|lost| self.solver.lost.get_or_init(|| lost.0).len())
-            .ok()
     }
 }
 
@@ -115,21 +67,21 @@ impl Member for Solving<'_> {
     fn run(&mut self, operations: u64) {
         for _ in 0..operations {
             let outcome = self.solve();
-            if self.note(black_box(outcome)).is_none() {
+            if self.place.note(black_box(outcome)).is_none() {
                 return;
             }
         }
     }
 
     fn turn(&mut self) {
-        self.meeting.turn();
+        self.place.meeting.turn();
     }
 
     fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
         let mut lost = Ok(());
         let barrier = verify_barrier(rank, ledger, &mut |operations| {
             for _ in 0..operations {
-                lost = lost.clone().and_then(|()| self.meeting.barrier());
+                lost = lost.clone().and_then(|()| self.place.meeting.barrier());
             }
         });
         let solved = lost.and_then(|()| self.solve());

@@ -16,12 +16,14 @@
 
 mod barrier;
 mod entrant;
+mod over;
 mod report;
 pub mod streamcluster;
 mod table;
 mod teams;
 
 pub use barrier::OverBarrier;
+pub(crate) use over::{Over, Place, Program};
 pub use report::{Outcome, Report, Run, SCHEMA, settings};
 pub use table::Table;
 pub use teams::{Means, Teams};

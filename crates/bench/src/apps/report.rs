@@ -2,7 +2,7 @@
 
 use super::entrant::{OneRank, Solver, Task};
 use super::streamcluster::Problem;
-use super::Provider;
+use super::{Over, Provider};
 use crate::comparison::{Comparison, Entry};
 use crate::engine::Role;
 use crate::race::{self, Entrant, Progress, RaceError, Settings};
@@ -70,7 +70,11 @@ impl Run {
         };
         let mut entrants = vec![Entrant::threads(alone)];
         for (provider, count) in providers.into_iter().zip(&counts[1..]) {
-            entrants.push(Entrant::threads(Solver::new(&task, provider, count)));
+            let solver = Solver {
+                task: &task,
+                synchronisations: count,
+            };
+            entrants.push(Entrant::threads(Over::new(solver, provider)));
         }
         let comparison = race::run("streamcluster", seats, settings, &entrants, progress)?;
         drop(entrants);

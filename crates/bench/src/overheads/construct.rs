@@ -1,19 +1,16 @@
 //! Constructs by whatever lets ranks meet.
 
 use super::{Construct, Delay};
-use crate::apps::{Lost, Meeting, Provider};
-use crate::engine::{Engine, Flaw, Ledger, Member, Role};
-use std::sync::OnceLock;
+use crate::apps::{Lost, Over, Place, Program, Provider};
+use crate::engine::{Engine, Flaw, Ledger, Member};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One construct by one provider.
-pub struct Constructing<'p> {
+/// One construct.
+struct Constructing {
     construct: Construct,
     delay: Delay,
-    provider: Box<dyn Provider + 'p>,
     /// How many `single` have been taken.
     taken: Line,
-    lost: OnceLock<String>,
 }
 
 /// On lines of its own.
@@ -21,60 +18,38 @@ pub struct Constructing<'p> {
 #[repr(align(128))]
 struct Line(AtomicU64);
 
-impl<'p> Constructing<'p> {
-    /// An engine for `construct` around `delay`.
-    ///
-    /// # Panics
-    ///
-    /// For [`Construct::Critical`]: who only lets ranks meet has no lock.
-    pub fn new(construct: Construct, delay: Delay, provider: Box<dyn Provider + 'p>) -> Self {
-        assert_ne!(construct, Construct::Critical, "meetings are no locks");
-        Constructing {
-            construct,
-            delay,
-            provider,
-            taken: Line::default(),
-            lost: OnceLock::new(),
-        }
-    }
+/// An engine for `construct` around `delay`, whose ranks meet by `provider`.
+///
+/// # Panics
+///
+/// For [`Construct::Critical`]: who only lets ranks meet has no lock.
+pub fn constructing<'p>(
+    construct: Construct,
+    delay: Delay,
+    provider: Box<dyn Provider + 'p>,
+) -> impl Engine + 'p {
+    assert_ne!(construct, Construct::Critical, "meetings are no locks");
+    let program = Constructing {
+        construct,
+        delay,
+        taken: Line::default(),
+    };
+    Over::new(program, provider)
 }
 
-impl Engine for Constructing<'_> {
-    fn name(&self) -> &str {
-        self.provider.name()
-    }
-
-    fn setting(&self) -> String {
-        self.provider.setting()
-    }
-
-    fn role(&self) -> Role {
-        self.provider.role()
-    }
-
-    fn ranks(&self) -> usize {
-        self.provider.ranks()
-    }
-
-    fn failure(&self) -> Option<String> {
-        let lost = self.lost.get().cloned();
-        lost.or_else(|| self.provider.failure())
-    }
-
-    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+impl Program for Constructing {
+    fn part<'a>(&'a self, place: Place<'a>) -> Box<dyn Member + 'a> {
         Box::new(Rank {
-            engine: self,
-            rank,
-            meeting: self.provider.meeting(rank),
+            program: self,
+            place,
             singles: 0,
         })
     }
 }
 
 struct Rank<'a> {
-    engine: &'a Constructing<'a>,
-    rank: usize,
-    meeting: Box<dyn Meeting + 'a>,
+    program: &'a Constructing,
+    place: Place<'a>,
     /// How many `single` this rank has come to.
     singles: u64,
 }
@@ -82,27 +57,23 @@ struct Rank<'a> {
 impl Rank<'_> {
     /// The construct around `work`, once. Rank 0 gets the sum of a reduction over ones.
     fn once(&mut self, work: impl FnOnce()) -> Result<i64, Lost> {
-        match self.engine.construct {
-            Construct::Parallel => {
-                self.meeting.fork()?;
+        let meeting = &mut self.place.meeting;
+        match self.program.construct {
+            // As many iterations of a loop as ranks: one for each.
+            Construct::Parallel | Construct::ParallelFor => {
+                meeting.fork()?;
                 work();
-                self.meeting.join()?;
+                meeting.join()?;
             }
-            // As many iterations as ranks: one for each.
             Construct::For | Construct::Barrier => {
                 work();
-                self.meeting.barrier()?;
-            }
-            Construct::ParallelFor => {
-                self.meeting.fork()?;
-                work();
-                self.meeting.join()?;
+                meeting.barrier()?;
             }
             Construct::Single => {
                 let number = self.singles;
                 self.singles += 1;
                 // Relaxed: who takes it decides by this word alone, and the barrier orders the work.
-                let taken = &self.engine.taken.0;
+                let taken = &self.program.taken.0;
                 let order = Ordering::Relaxed;
                 let first = taken.load(order) == number
                     && taken
@@ -111,12 +82,12 @@ impl Rank<'_> {
                 if first {
                     work();
                 }
-                self.meeting.barrier()?;
+                meeting.barrier()?;
             }
             Construct::Reduction => {
-                self.meeting.fork()?;
+                meeting.fork()?;
                 work();
-                return self.meeting.join_sum(1);
+                return meeting.join_sum(1);
             }
             Construct::Critical => unreachable!("refused when the engine was made"),
         }
@@ -125,7 +96,7 @@ impl Rank<'_> {
 
     /// Checks one construct, the `number`-th: that ranks are in it at the right time.
     fn checked(&mut self, number: u64, ledger: &Ledger) -> Result<Result<(), String>, Lost> {
-        let (rank, ranks, construct) = (self.rank, ledger.ranks(), self.engine.construct);
+        let (rank, ranks, construct) = (self.place.rank, ledger.ranks(), self.program.construct);
         let count = |other: usize| ledger.counter(other).load(Ordering::Relaxed);
         let region = matches!(
             construct,
@@ -160,25 +131,21 @@ impl Rank<'_> {
             false => Err(format!("{construct} {number} let rank {rank} pass early")),
         })
     }
-
-    fn note(&self, lost: &Lost) {
-        self.engine.lost.get_or_init(|| lost.0.clone());
-    }
 }
 
 impl Member for Rank<'_> {
     fn run(&mut self, operations: u64) {
-        let delay = self.engine.delay;
+        let delay = self.program.delay;
         for _ in 0..operations {
-            if let Err(lost) = self.once(|| delay.wait()) {
-                self.note(&lost);
+            let outcome = self.once(|| delay.wait());
+            if self.place.note(outcome).is_none() {
                 return;
             }
         }
     }
 
     fn turn(&mut self) {
-        self.meeting.turn();
+        self.place.meeting.turn();
     }
 
     fn verify(&mut self, _rank: usize, ledger: &Ledger) -> Result<(), Flaw> {

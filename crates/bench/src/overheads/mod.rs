@@ -30,7 +30,7 @@ mod delay;
 mod report;
 mod standard;
 
-pub use construct::Constructing;
+pub use construct::constructing;
 pub use delay::{DELAY_NS, Delay};
 pub use report::{Overhead, Report, SCHEMA, Table};
 pub use standard::{Critical, Spawning};
@@ -128,7 +128,7 @@ pub fn race(
     let mut entrants = vec![Entrant::threads(Reference { delay, ranks })];
     for provider in providers {
         if construct != Construct::Critical {
-            let engine = Constructing::new(construct, delay, provider);
+            let engine = constructing(construct, delay, provider);
             entrants.push(Entrant::threads(engine));
         }
     }

@@ -1,0 +1,79 @@
+//! Programs whose ranks meet by whatever a provider has, as engines of a race.
+
+use super::{Lost, Meeting, Provider};
+use crate::engine::{Engine, Member, Role};
+use std::sync::OnceLock;
+
+/// What the ranks do.
+pub(crate) trait Program: Sync {
+    /// The part of the rank at `place`. Called once per rank, on the thread that will run it.
+    fn part<'a>(&'a self, place: Place<'a>) -> Box<dyn Member + 'a>;
+}
+
+/// Where a rank stands.
+pub(crate) struct Place<'a> {
+    pub(crate) rank: usize,
+    pub(crate) ranks: usize,
+    /// What it meets the others by.
+    pub(crate) meeting: Box<dyn Meeting + 'a>,
+    lost: &'a OnceLock<String>,
+}
+
+impl Place<'_> {
+    /// Keeps why ranks cannot meet any more; the others hear it from their own meetings.
+    pub(crate) fn note<T>(&self, outcome: Result<T, Lost>) -> Option<T> {
+        outcome
+            .map_err(|lost| self.lost.get_or_init(|| lost.0).len())
+            .ok()
+    }
+}
+
+/// A program by a provider. Serves as many races as the provider does.
+pub(crate) struct Over<'p, P> {
+    program: P,
+    provider: Box<dyn Provider + 'p>,
+    lost: OnceLock<String>,
+}
+
+impl<'p, P: Program> Over<'p, P> {
+    /// Lets the ranks of `program` meet by `provider`.
+    pub(crate) fn new(program: P, provider: Box<dyn Provider + 'p>) -> Self {
+        Self {
+            program,
+            provider,
+            lost: OnceLock::new(),
+        }
+    }
+}
+
+impl<P: Program> Engine for Over<'_, P> {
+    fn name(&self) -> &str {
+        self.provider.name()
+    }
+
+    fn setting(&self) -> String {
+        self.provider.setting()
+    }
+
+    fn role(&self) -> Role {
+        self.provider.role()
+    }
+
+    fn ranks(&self) -> usize {
+        self.provider.ranks()
+    }
+
+    fn failure(&self) -> Option<String> {
+        let lost = self.lost.get().cloned();
+        lost.or_else(|| self.provider.failure())
+    }
+
+    fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
+        self.program.part(Place {
+            rank,
+            ranks: self.provider.ranks(),
+            meeting: self.provider.meeting(rank),
+            lost: &self.lost,
+        })
+    }
+}
