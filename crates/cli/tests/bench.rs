@@ -2,25 +2,30 @@
 
 mod common;
 
-use common::corecast;
+use common::{Run, corecast};
+
+/// Corecast and the floor alone.
+fn quick(some: &[&str], more: &[&str]) -> Run {
+    corecast(&[&["bench", "--quick", "--no-peers"], some, more].concat())
+}
+
+/// Whether there are two hardware threads; else a word about what needs them.
+fn two_threads(what: &str) -> bool {
+    let enough = std::thread::available_parallelism().map_or(1, usize::from) >= 2;
+    if !enough {
+        println!("SKIPPED: {what} two hardware threads");
+    }
+    enough
+}
 
 #[test]
 fn own_barriers_are_verified_and_timed() {
-    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-        println!("SKIPPED: a barrier needs two hardware threads");
+    if !two_threads("a barrier needs") {
         return;
     }
     let threads = corecast(&["topo", "--json"]).json()["costs"]["threads"].clone();
     let two = format!("{},{}", threads[0], threads[1]);
-    let json = corecast(&[
-        "bench",
-        "--quick",
-        "--no-peers",
-        "--threads",
-        &two,
-        "--json",
-    ])
-    .json();
+    let json = quick(&["--threads", &two], &["--json"]).json();
     assert_eq!(json["ranks"], 2);
     let entries = json["entries"].as_array().unwrap();
     let ours: Vec<_> = entries.iter().filter(|e| e["role"] == "corecast").collect();
@@ -33,7 +38,7 @@ fn own_barriers_are_verified_and_timed() {
 
 #[test]
 fn more_ranks_than_threads_race_too() {
-    let json = corecast(&["bench", "--quick", "--no-peers", "--ranks", "5", "--json"]).json();
+    let json = quick(&["--ranks", "5"], &["--json"]).json();
     assert_eq!(json["ranks"], 5);
     let entries = json["entries"].as_array().unwrap();
     if std::thread::available_parallelism().map_or(1, usize::from) < 5 {
@@ -47,23 +52,15 @@ fn more_ranks_than_threads_race_too() {
 
 #[test]
 fn every_operation_has_its_table() {
-    let all = [
-        "bench",
-        "--quick",
-        "--no-peers",
-        "--ranks",
-        "3",
-        "--op",
-        "all",
-    ];
-    let json = corecast(&[&all[..], &["--json"]].concat()).json();
+    let all = ["--ranks", "3", "--op", "all"];
+    let json = quick(&all, &["--json"]).json();
     let races = json["comparisons"].as_array().unwrap();
     assert!(races.len() >= 4);
     for race in races {
         let entries = race["entries"].as_array().unwrap();
         assert!(entries.iter().all(|e| e["status"] == "timed"), "{race}");
     }
-    let text = corecast(&[&all[..], &["--size", "64"]].concat()).text();
+    let text = quick(&all, &["--size", "64"]).text();
     assert!(text.contains("allreduce of 64 bytes"), "{text}");
     assert!(text.contains("after a barrier"), "{text}");
 }
@@ -98,8 +95,7 @@ fn every_size_has_its_table_and_a_line_in_the_last_one() {
 
 #[test]
 fn operations_that_a_team_does_not_have_yet_say_so() {
-    let args = ["bench", "--quick", "--no-peers", "--ranks", "2", "--op"];
-    let text = corecast(&[&args[..], &["scan"]].concat()).text();
+    let text = quick(&["--ranks", "2"], &["--op", "scan"]).text();
     assert!(text.contains("floor: one line"), "{text}");
     assert!(!text.contains("FAILED"), "{text}");
 }
@@ -145,15 +141,8 @@ fn an_application_runs_over_every_barrier() {
 
 #[test]
 fn overheads_have_a_column_for_each_construct() {
-    let some = [
-        "bench",
-        "--quick",
-        "--overheads",
-        "--no-peers",
-        "--ranks",
-        "3",
-    ];
-    let json = corecast(&[&some[..], &["--json"]].concat()).json();
+    let some = ["--overheads", "--ranks", "3"];
+    let json = quick(&some, &["--json"]).json();
     assert_eq!(
         (&json["schema"], &json["kind"]),
         (&1.into(), &"overheads".into())
@@ -179,7 +168,7 @@ fn overheads_have_a_column_for_each_construct() {
             assert!(entry["mean_ns"].is_number() && entry["sd_ns"].is_number());
         }
     }
-    let text = corecast(&some).text();
+    let text = quick(&some, &[]).text();
     assert!(text.contains("corecast collectives"), "{text}");
     assert!(text.contains("parallel_for"), "{text}");
 }
@@ -232,12 +221,11 @@ fn races_that_cannot_be_run() {
 
 #[test]
 fn what_models_say_stands_beside_what_was_measured() {
-    let some = ["bench", "--quick", "--no-peers", "--probe", "--op"];
-    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-        println!("SKIPPED: messages need two hardware threads");
+    if !two_threads("messages need") {
         return;
     }
-    let json = corecast(&[&some[..], &["reduce", "--size", "64", "--json"]].concat()).json();
+    let some = ["--probe", "--op"];
+    let json = quick(&some, &["reduce", "--size", "64", "--json"]).json();
     let file = corecast::model::MachineFile::from_json(&json["profile"].to_string()).unwrap();
     let messages = file.messages().unwrap();
     assert!(messages.call("reduce") > 0.0 && messages.one.get(0, 1) > 0.0);
@@ -251,7 +239,7 @@ fn what_models_say_stands_beside_what_was_measured() {
         assert!(time("simulated_ns") > 0.0, "{entry}");
         assert!(time("t_min_ns") > 0.0 && time("t_min_ns") <= time("t_max_ns"));
     }
-    let text = corecast(&[&some[..], &["barrier"]].concat()).text();
+    let text = quick(&some, &["barrier"]).text();
     assert!(
         text.contains("simulated") && text.contains("T_min"),
         "{text}"
@@ -260,19 +248,10 @@ fn what_models_say_stands_beside_what_was_measured() {
 
 #[test]
 fn starts_caches_and_pinning_are_told() {
-    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-        println!("SKIPPED: a window needs two hardware threads");
+    if !two_threads("a window needs") {
         return;
     }
-    let some = [
-        "bench",
-        "--quick",
-        "--no-peers",
-        "--ranks",
-        "2",
-        "--op",
-        "reduce",
-    ];
+    let some = ["--ranks", "2", "--op", "reduce"];
     let ways = [
         (
             &["--start", "window", "--cache", "1M"][..],
@@ -282,7 +261,7 @@ fn starts_caches_and_pinning_are_told() {
         (&["--start", "barrier", "--pinning", "both"], "barrier", 0),
     ];
     for (more, start, cold) in ways {
-        let json = corecast(&[&some[..], more, &["--json"]].concat()).json();
+        let json = quick(&[&some[..], more].concat(), &["--json"]).json();
         assert_eq!(json["start"], start);
         assert_eq!(json["cold_bytes"], cold);
         let entries = json["entries"].as_array().unwrap();
@@ -306,15 +285,15 @@ fn starts_caches_and_pinning_are_told() {
         let (pinned, all) = (own(" pinned"), own("pinned"));
         assert_eq!(2 * pinned, if cold > 0 { 2 * all } else { all }, "{json}");
     }
-    let text = corecast(&[&some[..], &["--cache", "cold"]].concat()).text();
+    let text = quick(&some, &["--cache", "cold"]).text();
     assert!(text.contains("of other memory"), "{text}");
     assert!(text.contains("start: "), "{text}");
 }
 
 #[test]
 fn tables_as_osus_have_a_block_for_each_entrant() {
-    let some = ["bench", "--quick", "--no-peers", "--ranks", "2", "--osu"];
-    let text = corecast(&[&some[..], &["--op", "gather", "--size", "8,64"]].concat()).text();
+    let some = ["--ranks", "2", "--osu"];
+    let text = quick(&some, &["--op", "gather", "--size", "8,64"]).text();
     let blocks: Vec<&str> = text.split("\n\n").collect();
     assert!(blocks.len() >= 2, "{text}");
     for block in blocks {
@@ -327,27 +306,17 @@ fn tables_as_osus_have_a_block_for_each_entrant() {
             assert!(words[1..4].iter().all(|word| word.parse::<f64>().is_ok()));
         }
     }
-    let text = corecast(&[&some[..], &["--op", "barrier"]].concat()).text();
+    let text = quick(&some, &["--op", "barrier"]).text();
     assert!(text.contains("# Avg Latency(us)"), "{text}");
 }
 
 #[test]
 fn forks_and_messages_race_too() {
-    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-        println!("SKIPPED: a message needs two hardware threads");
+    if !two_threads("a message needs") {
         return;
     }
-    let some = [
-        "bench",
-        "--quick",
-        "--no-peers",
-        "--ranks",
-        "2",
-        "--json",
-        "--op",
-    ];
     for (op, own) in [("fork_join", "corecast"), ("message", "corecast ump")] {
-        let json = corecast(&[&some[..], &[op]].concat()).json();
+        let json = quick(&["--ranks", "2", "--json"], &["--op", op]).json();
         assert_eq!(json["title"], op);
         let entries = json["entries"].as_array().unwrap();
         assert!(
@@ -379,8 +348,8 @@ fn keys(value: &serde_json::Value, found: &mut std::collections::BTreeSet<String
 
 #[test]
 fn every_field_is_documented() {
-    let some = ["bench", "--quick", "--no-peers", "--ranks", "2", "--json"];
-    let json = corecast(&[&some[..], &["--op", "reduce", "--size", "8,64"]].concat()).json();
+    let some = ["--ranks", "2", "--op", "reduce", "--size", "8,64"];
+    let json = quick(&some, &["--json"]).json();
     let mut found = std::collections::BTreeSet::new();
     keys(&json, &mut found);
     assert!(found.len() > 20, "{found:?}");
