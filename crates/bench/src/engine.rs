@@ -5,6 +5,7 @@
 //! passed [`Member::verify`] together: a barrier that does not wait is fast.
 
 use crate::sized::RankTimes;
+use corecast_wire::Line;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -134,18 +135,14 @@ pub enum Flaw {
 /// A counter per rank, each on lines of its own, for checks to use.
 #[derive(Debug)]
 pub struct Ledger {
-    counters: Box<[Padded]>,
+    counters: Box<[Line<AtomicU64>]>,
     rounds: u64,
 }
-
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Padded(AtomicU64);
 
 impl Ledger {
     pub(crate) fn new(ranks: usize, rounds: u64) -> Ledger {
         Ledger {
-            counters: (0..ranks).map(|_| Padded::default()).collect(),
+            counters: (0..ranks).map(|_| Line::default()).collect(),
             rounds,
         }
     }
@@ -162,7 +159,7 @@ impl Ledger {
 
     /// The counter of `rank`, zero when the check begins.
     pub fn counter(&self, rank: usize) -> &AtomicU64 {
-        &self.counters[rank].0
+        &self.counters[rank]
     }
 }
 

@@ -32,15 +32,10 @@ pub use swap::Swap;
 
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};
 use crate::race::Entrant;
+use corecast_wire::Line;
 use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Two cache lines apart, since x86 prefetchers fetch lines in pairs.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Line(AtomicU64);
-
-const _: () = assert!(size_of::<Line>() == 128);
+use std::thread;
 
 /// How many places a floor's pair of lines may lie in; each batch takes the next one.
 ///
@@ -50,7 +45,7 @@ const _: () = assert!(size_of::<Line>() == 128);
 pub const PLACES: usize = 64;
 
 /// The pairs of lines of a floor.
-type Places = Box<[[Line; 2]; PLACES]>;
+type Places = Box<[[Line<AtomicU64>; 2]; PLACES]>;
 
 fn places() -> Places {
     Box::new(std::array::from_fn(|_| Default::default()))
@@ -127,7 +122,7 @@ impl<const PAUSE: bool> Engine for RoundTrip<PAUSE> {
 }
 
 struct RoundTripMember<'a, const PAUSE: bool> {
-    places: &'a [[Line; 2]; PLACES],
+    places: &'a [[Line<AtomicU64>; 2]; PLACES],
     rank: usize,
     number: u64,
     place: usize,
@@ -230,7 +225,7 @@ impl<const PAUSE: bool> Engine for MutualExchange<PAUSE> {
 }
 
 struct MutualExchangeMember<'a, const PAUSE: bool> {
-    places: &'a [[Line; 2]; PLACES],
+    places: &'a [[Line<AtomicU64>; 2]; PLACES],
     rank: usize,
     passed: u64,
     place: usize,
@@ -239,7 +234,7 @@ struct MutualExchangeMember<'a, const PAUSE: bool> {
 impl<const PAUSE: bool> Member for MutualExchangeMember<'_, PAUSE> {
     fn run(&mut self, operations: u64) {
         let lines = &self.places[self.place];
-        let (mine, theirs) = (&lines[self.rank].0, &lines[1 - self.rank].0);
+        let (mine, theirs) = (&lines[self.rank], &lines[1 - self.rank]);
         let (start, end) = (self.passed, self.passed + operations);
         // Release pairs with the Acquire of the other rank, as in any barrier.
         for number in start + 1..=end {
@@ -260,6 +255,18 @@ fn await_number<const PAUSE: bool>(line: &AtomicU64, number: u64) {
     while line.load(Ordering::Acquire) < number {
         if PAUSE {
             hint::spin_loop();
+        }
+    }
+}
+
+/// The same on a hardware thread that others may need, if they are `crowded`.
+#[inline(always)]
+pub(crate) fn await_turn(line: &AtomicU64, number: u64, crowded: bool) {
+    // Acquire pairs with the Release store of whoever the line belongs to.
+    while line.load(Ordering::Acquire) < number {
+        match crowded {
+            true => thread::yield_now(),
+            false => hint::spin_loop(),
         }
     }
 }

@@ -1,14 +1,10 @@
 //! The two lines by which a rank tells the root that it has come, or the root all that they may
 //! start.
 
+use corecast_wire::Line;
 use std::hint;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-
-/// Two cache lines apart, since x86 prefetchers fetch lines in pairs.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Line(AtomicU64);
 
 /// How often a waiting rank polls before it looks whether the others have given up.
 const POLLS: u32 = 1 << 12;
@@ -19,20 +15,20 @@ const POLLS: u32 = 1 << 12;
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     /// Written by the root.
-    start: Line,
+    start: Line<AtomicU64>,
     /// Written by the rank that answers.
-    answer: Line,
+    answer: Line<AtomicU64>,
     /// Set by a rank whose team has failed, and who will not write any more.
     given_up: AtomicBool,
 }
 
 impl Lines {
     pub(super) fn start(&self, number: u64) {
-        self.start.0.store(number, Ordering::Release);
+        self.start.store(number, Ordering::Release);
     }
 
     pub(super) fn answer(&self, number: u64) {
-        self.answer.0.store(number, Ordering::Release);
+        self.answer.store(number, Ordering::Release);
     }
 
     /// Lets everybody through from now on.
@@ -54,10 +50,10 @@ impl Lines {
     }
 
     #[inline(always)]
-    fn wait(&self, line: &Line, number: u64, crowded: bool) {
+    fn wait(&self, line: &AtomicU64, number: u64, crowded: bool) {
         loop {
             for _ in 0..POLLS {
-                if line.0.load(Ordering::Acquire) >= number {
+                if line.load(Ordering::Acquire) >= number {
                     return;
                 }
                 if crowded {

@@ -13,13 +13,13 @@
 //! least for short data; long data lie in plain memory, for the C library's copy loop, each piece
 //! under a lock that nobody ever contends for while time is taken.
 
+use super::await_turn;
 use crate::engine::Role;
 use crate::race::Entrant;
 use crate::sized::{Conditions, Library, Operation, Player, Task, Trial};
-use std::hint;
+use corecast_wire::Line;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::thread;
 
 /// Longest blocks that race by words.
 const WORDS_MAX: usize = 16 << 10;
@@ -174,14 +174,10 @@ struct Buffers<P> {
 /// A rank's numbers, each on lines of its own.
 #[derive(Default)]
 struct Flags {
-    come: Line,
-    given: Line,
-    summed: Line,
+    come: Line<AtomicU64>,
+    given: Line<AtomicU64>,
+    summed: Line<AtomicU64>,
 }
-
-#[derive(Default)]
-#[repr(align(128))]
-struct Line(AtomicU64);
 
 struct Copies<P> {
     task: Task,
@@ -223,14 +219,8 @@ impl<P: Piece> Copies<P> {
 
     /// Waits for a number or more.
     #[inline(always)]
-    fn wait(&self, line: &Line, number: u64) {
-        // Acquire pairs with the Release store of whoever the line belongs to.
-        while line.0.load(Ordering::Acquire) < number {
-            match self.crowded {
-                true => thread::yield_now(),
-                false => hint::spin_loop(),
-            }
-        }
+    fn wait(&self, line: &AtomicU64, number: u64) {
+        await_turn(line, number, self.crowded);
     }
 }
 
@@ -312,7 +302,7 @@ impl<P: Piece> Player for Copier<'_, P> {
         self.come += 1;
         let flags = &self.copies.flags;
         // Release pairs with the Acquire in `wait`.
-        flags[self.rank].come.0.store(self.come, Ordering::Release);
+        flags[self.rank].come.store(self.come, Ordering::Release);
         for other in flags {
             self.copies.wait(&other.come, self.come);
         }

@@ -3,12 +3,11 @@
 //! Each rank has lines of its own, whose number says that the words beside it are there. A word and
 //! its number cannot come apart: the number is written last and read first.
 
+use super::await_turn;
 use crate::engine::Role;
 use crate::race::Entrant;
 use crate::sized::{Conditions, ELEMENT_BYTES, Library, Operation, Player, Task, Trial};
-use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 /// Words beside the number.
 const WORDS: usize = 7;
@@ -67,13 +66,7 @@ impl Lines {
     /// Waits for a number or more.
     #[inline(always)]
     fn wait(&self, line: &Line, number: u64) {
-        // Acquire pairs with the Release store of whoever the line belongs to.
-        while line.number.load(Ordering::Acquire) < number {
-            match self.crowded {
-                true => thread::yield_now(),
-                false => hint::spin_loop(),
-            }
-        }
+        await_turn(&line.number, number, self.crowded);
     }
 }
 

@@ -1,6 +1,7 @@
 //! A stream of lines from one rank to the other.
 
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};
+use corecast_wire::Line;
 use std::hint::{self, black_box};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,10 +18,6 @@ struct Slot {
 
 const _: () = assert!(size_of::<Slot>() == 64);
 
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Read(AtomicU64);
-
 /// A ring of lines whose slots carry their own announcement, acknowledged by
 /// the half: the least traffic by which 56 bytes per message can flow.
 ///
@@ -35,7 +32,7 @@ struct Read(AtomicU64);
 #[derive(Debug)]
 pub struct LineStream {
     slots: Box<[Slot]>,
-    read: Read,
+    read: Line<AtomicU64>,
 }
 
 impl LineStream {
@@ -51,7 +48,7 @@ impl LineStream {
         );
         LineStream {
             slots: (0..slots).map(|_| Slot::default()).collect(),
-            read: Read::default(),
+            read: Line::default(),
         }
     }
 
@@ -64,7 +61,7 @@ impl LineStream {
     fn send(&self, number: u64, read_seen: &mut u64) {
         let slots = self.slots.len() as u64;
         while number - *read_seen > slots {
-            *read_seen = self.read.0.load(Ordering::Acquire);
+            *read_seen = self.read.load(Ordering::Acquire);
         }
         let slot = &self.slots[(number & (slots - 1)) as usize];
         for (word, value) in slot.words.iter().zip(number..) {
@@ -82,7 +79,7 @@ impl LineStream {
         }
         let words = std::array::from_fn(|i| slot.words[i].load(Ordering::Relaxed));
         if number & (slots / 2 - 1) == 0 {
-            self.read.0.store(number, Ordering::Release);
+            self.read.store(number, Ordering::Release);
         }
         words
     }

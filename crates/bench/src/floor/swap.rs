@@ -1,8 +1,9 @@
 //! A message by compare-and-swap on one line.
 
-use super::{Line, PLACES};
+use super::PLACES;
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};
-use std::sync::atomic::Ordering;
+use corecast_wire::Line;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A number on one line that two ranks count up in turn, each by compare-and-swaps that fail until
 /// the other has; reported one way, as half of a round trip.
@@ -17,7 +18,7 @@ use std::sync::atomic::Ordering;
 /// Two line transfers per round trip.
 #[derive(Debug)]
 pub struct Swap {
-    places: Box<[Line]>,
+    places: Box<[Line<AtomicU64>]>,
 }
 
 impl Swap {
@@ -67,7 +68,7 @@ impl Engine for Swap {
 }
 
 struct Own<'a> {
-    places: &'a [Line],
+    places: &'a [Line<AtomicU64>],
     rank: u64,
     /// Round trips of each place.
     numbers: [u64; PLACES],
@@ -76,7 +77,7 @@ struct Own<'a> {
 
 impl Member for Own<'_> {
     fn run(&mut self, operations: u64) {
-        let (line, number) = (&self.places[self.place].0, &mut self.numbers[self.place]);
+        let (line, number) = (&self.places[self.place], &mut self.numbers[self.place]);
         for trip in *number..*number + operations {
             let due = 2 * trip + self.rank;
             // AcqRel pairs with the other rank's: the number carries whatever was written before it.
@@ -99,7 +100,7 @@ impl Member for Own<'_> {
         for _ in 0..rounds {
             self.run(1);
             let due = 2 * self.numbers[self.place];
-            let found = self.places[self.place].0.load(Ordering::Acquire);
+            let found = self.places[self.place].load(Ordering::Acquire);
             // The first rank may look before the second has answered.
             if found + 1 < due && flaw.is_ok() {
                 flaw = Err(Flaw::WrongResult(format!(

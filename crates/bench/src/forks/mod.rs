@@ -27,6 +27,7 @@ use crate::engine::{Flaw, Ledger, Member};
 use crate::peers::{Selection, native_forks};
 use crate::race::Entrant;
 use crate::seat::{self, Seat};
+use corecast_wire::Line;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -34,11 +35,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// Relaxed everywhere: whoever forks and joins must order what the pieces do.
 #[derive(Debug)]
-pub struct Pieces(Box<[Line]>);
-
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Line(AtomicU64);
+pub struct Pieces(Box<[Line<AtomicU64>]>);
 
 impl Pieces {
     fn new(ranks: usize) -> Pieces {
@@ -48,14 +45,14 @@ impl Pieces {
     /// The work of `rank` in one fork.
     #[inline(always)]
     fn work(&self, rank: usize) {
-        let own = &self.0[rank].0;
+        let own = &self.0[rank];
         own.store(own.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
     /// Whether every rank has done as many pieces as `expected`.
     fn check(&self, expected: u64) -> Result<(), Flaw> {
         for (rank, line) in self.0.iter().enumerate() {
-            let found = line.0.load(Ordering::Relaxed);
+            let found = line.load(Ordering::Relaxed);
             if found != expected {
                 return Err(Flaw::WrongResult(format!(
                     "after join {expected} rank {rank} had done {found} pieces"

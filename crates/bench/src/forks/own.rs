@@ -2,11 +2,10 @@
 
 use super::{Forking, Pieces};
 use crate::engine::{Engine, Member, Role};
+use crate::floor::await_turn;
 use corecast_coll::{Failure, Options, Plans, TeamError};
-use corecast_wire::Policy;
-use std::hint;
+use corecast_wire::{Line, Policy};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 /// How a team forks and joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,14 +106,9 @@ pub struct Lines {
     crowded: bool,
     pieces: Pieces,
     /// Of each rank: the fork that it may start, and the one that it has done.
-    go: Box<[Line]>,
-    done: Box<[Line]>,
+    go: Box<[Line<AtomicU64>]>,
+    done: Box<[Line<AtomicU64>]>,
 }
-
-/// Two cache lines apart, since x86 prefetchers fetch lines in pairs.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Line(AtomicU64);
 
 impl Lines {
     /// Lines for `ranks` ranks; `crowded` if they share hardware threads.
@@ -129,20 +123,14 @@ impl Lines {
     }
 
     #[inline(always)]
-    fn wait(&self, line: &Line, number: u64) {
-        // Acquire pairs with the Release stores below.
-        while line.0.load(Ordering::Acquire) < number {
-            match self.crowded {
-                true => thread::yield_now(),
-                false => hint::spin_loop(),
-            }
-        }
+    fn wait(&self, line: &AtomicU64, number: u64) {
+        await_turn(line, number, self.crowded);
     }
 
     fn lead(&self, number: u64) {
         let (go, done) = (&self.go[1..], &self.done[1..]);
         go.iter()
-            .for_each(|line| line.0.store(number, Ordering::Release));
+            .for_each(|line| line.store(number, Ordering::Release));
         self.pieces.work(0);
         done.iter().for_each(|line| self.wait(line, number));
     }
@@ -150,7 +138,7 @@ impl Lines {
     fn follow(&self, rank: usize, number: u64) {
         self.wait(&self.go[rank], number);
         self.pieces.work(rank);
-        self.done[rank].0.store(number, Ordering::Release);
+        self.done[rank].store(number, Ordering::Release);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Construct, Delay};
 use crate::apps::{Lost, Over, Place, Program, Provider};
 use crate::engine::{Engine, Flaw, Ledger, Member};
+use corecast_wire::Line;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One construct.
@@ -10,13 +11,8 @@ struct Constructing {
     construct: Construct,
     delay: Delay,
     /// How many `single` have been taken.
-    taken: Line,
+    taken: Line<AtomicU64>,
 }
-
-/// On lines of its own.
-#[derive(Default)]
-#[repr(align(128))]
-struct Line(AtomicU64);
 
 /// An engine for `construct` around `delay`, whose ranks meet by `provider`.
 ///
@@ -73,7 +69,7 @@ impl Rank<'_> {
                 let number = self.singles;
                 self.singles += 1;
                 // Relaxed: who takes it decides by this word alone, and the barrier orders the work.
-                let taken = &self.program.taken.0;
+                let taken = &self.program.taken;
                 let order = Ordering::Relaxed;
                 let first = taken.load(order) == number
                     && taken

@@ -43,13 +43,8 @@ struct Line {
     conditions: Conditions,
     base: Instant,
     /// Nanoseconds after `base`, from the root.
-    at: Padded,
+    at: corecast_wire::Line<AtomicU64>,
 }
-
-/// Two cache lines apart, since x86 prefetchers fetch lines in pairs.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Padded(AtomicU64);
 
 impl Line {
     fn now(&self) -> u64 {
@@ -87,15 +82,15 @@ impl Line {
         if rank == Task::ROOT {
             // Release pairs with the Acquire below; times only grow.
             let at = begin + self.conditions.lead_ns();
-            self.at.0.store(at, Ordering::Release);
+            self.at.store(at, Ordering::Release);
         }
-        let mut at = self.at.0.load(Ordering::Acquire);
+        let mut at = self.at.load(Ordering::Acquire);
         while at == *last {
             if self.now() - begin > START_LIMIT.as_nanos() as u64 {
                 return Err(format!("rank {} did not start", Task::ROOT));
             }
             wait();
-            at = self.at.0.load(Ordering::Acquire);
+            at = self.at.load(Ordering::Acquire);
         }
         *last = at;
         self.conditions.walk();
@@ -116,7 +111,7 @@ impl<L: Library> Trial<L> {
             start: Line {
                 conditions: conditions.into(),
                 base: Instant::now(),
-                at: Padded::default(),
+                at: Default::default(),
             },
             logs: (0..task.ranks).map(|_| Mutex::default()).collect(),
             times: Mutex::default(),

@@ -10,12 +10,8 @@
 
 use super::Waiting;
 use crate::engine::{Engine, Member};
+use corecast_wire::Line;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// A flag on a line of its own, two apart, since prefetchers fetch lines in pairs.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Flag(AtomicBool);
 
 /// The dissemination barrier of Hensgen, Finkel and Manber, with parity and sense as Mellor-Crummey
 /// and Scott have it.
@@ -26,7 +22,7 @@ struct Flag(AtomicBool);
 #[derive(Debug)]
 pub struct DisseminationBarrier {
     /// By rank, then parity, then round.
-    flags: Box<[Flag]>,
+    flags: Box<[Line<AtomicBool>]>,
     ranks: usize,
     rounds: usize,
     waiting: Waiting,
@@ -58,7 +54,7 @@ impl DisseminationBarrier {
         assert!(ranks > 0, "a barrier of no rank");
         let rounds = ranks.next_power_of_two().ilog2() as usize;
         DisseminationBarrier {
-            flags: (0..ranks * 2 * rounds).map(|_| Flag::default()).collect(),
+            flags: (0..ranks * 2 * rounds).map(|_| Line::default()).collect(),
             ranks,
             rounds,
             waiting: Waiting::new(crowded),
@@ -66,7 +62,7 @@ impl DisseminationBarrier {
     }
 
     fn flag(&self, rank: usize, phase: Phase, round: usize) -> &AtomicBool {
-        &self.flags[(2 * rank + phase.parity) * self.rounds + round].0
+        &self.flags[(2 * rank + phase.parity) * self.rounds + round]
     }
 
     fn pass(&self, rank: usize, phase: Phase) {

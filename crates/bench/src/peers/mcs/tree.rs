@@ -20,6 +20,7 @@
 
 use super::Waiting;
 use crate::engine::{Engine, Member};
+use corecast_wire::Line;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Children on the way in.
@@ -27,11 +28,6 @@ const FAN_IN: usize = 4;
 
 /// Children on the way out.
 const FAN_OUT: usize = 2;
-
-/// A line of its own, two apart, since prefetchers fetch lines in pairs.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Line<T>(T);
 
 /// A rank's place in both trees.
 #[derive(Debug)]
@@ -75,7 +71,7 @@ impl TreeBarrier {
 
     fn pass(&self, rank: usize, sense: bool) {
         let place = &self.places[rank];
-        for missing in &place.missing.0[..place.children] {
+        for missing in &place.missing[..place.children] {
             // Acquire pairs with the child's Release below; Relaxed suffices to set the byte again,
             // since the Releases that follow carry it to the child (Invariant 2).
             self.waiting.until(|| !missing.load(Ordering::Acquire));
@@ -83,14 +79,14 @@ impl TreeBarrier {
         }
         if rank > 0 {
             let (parent, at) = ((rank - 1) / FAN_IN, (rank - 1) % FAN_IN);
-            self.places[parent].missing.0[at].store(false, Ordering::Release);
+            self.places[parent].missing[at].store(false, Ordering::Release);
             // Pairs with the Release of whoever wakes this rank.
-            let own = &place.sense.0;
+            let own = &place.sense;
             self.waiting.until(|| own.load(Ordering::Acquire) == sense);
         }
         let woken = self.places.iter().skip(FAN_OUT * rank + 1).take(FAN_OUT);
         for child in woken {
-            child.sense.0.store(sense, Ordering::Release);
+            child.sense.store(sense, Ordering::Release);
         }
     }
 }
