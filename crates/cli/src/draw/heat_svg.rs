@@ -8,6 +8,7 @@ use svg::{Document, Node};
 
 use super::grid::{Grid, position};
 use super::palette::{Rgb, category, heat};
+use super::pen::{self, round};
 
 /// Side of a matrix.
 const SIDE: f64 = 480.0;
@@ -271,17 +272,9 @@ fn add_scale(group: &mut Group, grid: &Grid, range: (f64, f64)) {
 
 /// A line of text.
 fn text(content: &str, x: f64, y: f64, size: f64, anchor: &str) -> Text {
-    Text::new(content)
-        .set("x", round(x))
-        .set("y", round(y))
+    pen::text(content, x, y)
         .set("font-size", round(size))
         .set("text-anchor", anchor)
-        .set("fill", "#222222")
-}
-
-/// Two digits after the point are enough for a picture and keep the file small.
-fn round(x: f64) -> f64 {
-    (x * 100.0).round() / 100.0
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub(crate) mod heat_csv;
 pub(crate) mod heat_svg;
 pub(crate) mod heat_text;
 pub(crate) mod palette;
+mod pen;
 pub(crate) mod plan_text;
 pub(crate) mod timeline_text;
 pub(crate) mod topo_svg;

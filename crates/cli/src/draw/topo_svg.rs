@@ -4,11 +4,12 @@
 //! it nearest to the shape of a screen. The picture's nominal size is bounded by the view box, so
 //! a machine with a thousand threads is small print, not a larger file on the page.
 
-use svg::node::element::{Group, Rectangle, Text, Title};
+use svg::node::element::{Group, Rectangle, Title};
 use svg::{Document, Node};
 
 use super::boxes::{Kind, Part};
 use super::palette::category;
+use super::pen::{round, text};
 
 /// Size of the text.
 const FONT: f64 = 12.0;
@@ -187,19 +188,6 @@ fn colours(kind: Kind) -> (String, String) {
         Kind::Cache => pair("#ffffff", "#999999"),
         Kind::Core => pair("#cfcfcf", "#888888"),
     }
-}
-
-/// A line of text with its base line at `y`.
-fn text(content: &str, x: f64, y: f64) -> Text {
-    Text::new(content)
-        .set("x", round(x))
-        .set("y", round(y))
-        .set("fill", "#222222")
-}
-
-/// Two digits after the point are enough for a picture and keep the file small.
-fn round(x: f64) -> f64 {
-    (x * 100.0).round() / 100.0
 }
 
 #[cfg(test)]
