@@ -7,8 +7,8 @@ use std::str::FromStr;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
-use corecast_model::{CostModel, MachineFile};
-use corecast_plan::{Operation, Pattern, Plan, RootChoice, plan};
+use corecast_model::{CostModel, MachineFile, RacedCandidate};
+use corecast_plan::{Operation, Pattern, Plan, RootChoice, Shape, Tree, plan};
 
 pub(crate) use self::effort::{Found, Limits, compare, find, interrupted, listen_for_interrupt};
 pub(crate) use self::report::PlanReport;
@@ -78,6 +78,31 @@ pub(crate) fn search(
         plan,
         search_ms: start.elapsed().as_secs_f64() * 1e3,
     })
+}
+
+/// The plan of `shape`, called `pattern`, as a profile keeps what a model and a race said of it.
+pub(crate) fn raced(
+    pattern: &str,
+    shape: &Shape,
+    predicted_ns: f64,
+    measured_ns: f64,
+    interval_ns: (f64, f64),
+) -> RacedCandidate {
+    let lists = |tree: &Tree| tree.child_lists().to_vec();
+    let (fan_in, fan_out) = match shape {
+        Shape::Tree(tree) => (None, Some(tree)),
+        Shape::Trees { fan_in, fan_out } => (Some(fan_in), Some(fan_out)),
+        _ => (None, None),
+    };
+    RacedCandidate {
+        pattern: pattern.to_owned(),
+        root: fan_out.map_or(0, Tree::root),
+        children: fan_out.map(lists),
+        fan_in: fan_in.map(lists),
+        predicted_ns,
+        measured_ns,
+        interval_ns,
+    }
 }
 
 /// Every pattern, families with a radix at some radices of interest.

@@ -13,7 +13,7 @@ use corecast_bench::peers::Selection;
 use corecast_bench::{Collective, Progress, Settings, comparison, sized, table};
 use corecast_model::profile::machine_key;
 use corecast_model::{Machine, MachineFile, Profile, ProfileEntry, RacedCandidate};
-use corecast_plan::{Operation, Plan, Shape, Tree};
+use corecast_plan::{Operation, Plan, Shape};
 use corecast_probe::{Basis, Config, Measurement, pairwise};
 use owo_colors::OwoColorize;
 use serde::Serialize;
@@ -25,7 +25,7 @@ use crate::draw::boxes::nest;
 use crate::draw::grid::decimals;
 use crate::draw::palette::Screen;
 use crate::draw::{heat_text, topo_text};
-use crate::planning::{PlanReport, Team, Timed};
+use crate::planning::{PlanReport, Team, Timed, raced};
 use crate::source::{self, CostBasis};
 use crate::{Global, failure, limits, measuring, output, progress};
 
@@ -242,21 +242,14 @@ fn profile(machine: &Machine, when: String, team: &Team, races: &[Race]) -> Prof
         let candidates: Vec<RacedCandidate> = ranking
             .filter_map(|(candidate, entry)| {
                 let (plan, summary) = (&candidate.timed.as_ref()?.plan, entry.summary()?);
-                let lists = |tree: &Tree| tree.child_lists().to_vec();
-                let (fan_in, fan_out) = match &plan.shape {
-                    Shape::Tree(tree) => (None, Some(tree)),
-                    Shape::Trees { fan_in, fan_out } => (Some(fan_in), Some(fan_out)),
-                    _ => (None, None),
-                };
-                Some(RacedCandidate {
-                    pattern: candidate.pattern.clone(),
-                    root: fan_out.map_or(0, Tree::root),
-                    children: fan_out.map(lists),
-                    fan_in: fan_in.map(lists),
-                    predicted_ns: plan.latency,
-                    measured_ns: summary.median,
-                    interval_ns: (summary.interval.low, summary.interval.high),
-                })
+                let interval = (summary.interval.low, summary.interval.high);
+                Some(raced(
+                    &candidate.pattern,
+                    &plan.shape,
+                    plan.latency,
+                    summary.median,
+                    interval,
+                ))
             })
             .collect();
         if let Some(winner) = candidates.first() {

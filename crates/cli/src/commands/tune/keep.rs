@@ -10,9 +10,10 @@ use corecast_model::profile::{
     SizeRace, Start, TunedCandidate, TunedOperation, TunedRange, TunedWaits, Tuning, machine_key,
 };
 use corecast_model::{Machine, Profile, ProfileEntry, RacedCandidate};
-use corecast_plan::{Shape, Tree};
 use corecast_tune::outcome::{Point, Raced, TeamRace, Tuned};
 use corecast_tune::racer::Synchrony;
+
+use crate::planning;
 
 /// Adds `tuning` to what was known of this machine; says where, or why not.
 pub(super) fn keep(tuned: &super::Tuning) -> Result<String> {
@@ -160,19 +161,13 @@ fn plans(tuning: &super::Tuning) -> Vec<ProfileEntry> {
 fn candidate(choice: &Choice, raced: &Raced) -> Option<RacedCandidate> {
     let mut all = choice.candidates.iter();
     let plan = all.find(|plan| plan.pattern.to_string() == raced.name)?;
-    let lists = |tree: &Tree| tree.child_lists().to_vec();
-    let (fan_in, fan_out) = match &plan.shape {
-        Shape::Tree(tree) => (None, Some(tree)),
-        Shape::Trees { fan_in, fan_out } => (Some(fan_in), Some(fan_out)),
-        _ => (None, None),
-    };
-    Some(RacedCandidate {
-        pattern: raced.name.clone(),
-        root: fan_out.map_or(0, Tree::root),
-        children: fan_out.map(lists),
-        fan_in: fan_in.map(lists),
-        predicted_ns: plan.latency,
-        measured_ns: raced.measured_ns?,
-        interval_ns: raced.interval_ns?,
-    })
+    let (measured, interval) = (raced.measured_ns?, raced.interval_ns?);
+    let (shape, predicted) = (&plan.shape, plan.latency);
+    Some(planning::raced(
+        &raced.name,
+        shape,
+        predicted,
+        measured,
+        interval,
+    ))
 }
