@@ -11,13 +11,14 @@ mod conditions;
 pub(super) mod contest;
 mod crowd;
 mod forecasts;
+mod op;
 mod others;
 mod overheads;
 pub(super) mod processes;
 mod sized;
+pub(super) mod sizes;
 
 pub(crate) use processes::{RankArgs, rank};
-pub(super) mod sizes;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -45,12 +46,13 @@ use crate::{Global, failure, output, planning, progress, source};
 use conditions::StartArg;
 use contest::Contest;
 use forecasts::{Forecasts, Foreseen};
+use op::OpArg;
 
 /// Arguments of `corecast bench`.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// What is raced
-    #[arg(long, value_enum, default_value_t = OpArg::Barrier)]
+    #[arg(long, value_enum, default_value_t = OpArg::One(Operation::Barrier))]
     op: OpArg,
 
     /// Bytes of a block of data, multiples of 8 such as 8,512,4K,1M or 8..16M; a barrier has none.
@@ -126,48 +128,6 @@ enum Pinning {
     Pinned,
     Unpinned,
     Both,
-}
-
-/// What `--op` takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OpArg {
-    Barrier,
-    Broadcast,
-    Reduce,
-    Allreduce,
-    Scatter,
-    Gather,
-    Allgather,
-    #[value(name = "reduce_scatter")]
-    ReduceScatter,
-    Alltoall,
-    Scan,
-    /// All of the above, one table for each and for each size
-    All,
-    /// One rank has all of them work and waits for them: parallel loops, without the work
-    #[value(name = "fork_join")]
-    ForkJoin,
-    /// A message between the first two ranks, beside the probe and core-to-core-latency
-    Message,
-}
-
-impl OpArg {
-    fn operations(self) -> Vec<Operation> {
-        vec![match self {
-            OpArg::Barrier => Operation::Barrier,
-            OpArg::Broadcast => Operation::Broadcast,
-            OpArg::Reduce => Operation::Reduce,
-            OpArg::Allreduce => Operation::Allreduce,
-            OpArg::Scatter => Operation::Scatter,
-            OpArg::Gather => Operation::Gather,
-            OpArg::Allgather => Operation::Allgather,
-            OpArg::ReduceScatter => Operation::ReduceScatter,
-            OpArg::Alltoall => Operation::Alltoall,
-            OpArg::Scan => Operation::Scan,
-            OpArg::All => return Operation::ALL.into(),
-            OpArg::ForkJoin | OpArg::Message => return Vec::new(),
-        }]
-    }
 }
 
 /// Largest block: MPI counts elements with 31 bits, and beyond this memory alone is measured.

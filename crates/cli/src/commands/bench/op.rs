@@ -1,0 +1,62 @@
+//! What `corecast bench --op` takes.
+
+use std::sync::LazyLock;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use corecast_bench::sized::Operation;
+
+/// What is raced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OpArg {
+    One(Operation),
+    All,
+    ForkJoin,
+    Message,
+}
+
+impl OpArg {
+    /// As it is written.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::One(operation) => operation.name(),
+            Self::All => "all",
+            Self::ForkJoin => "fork_join",
+            Self::Message => "message",
+        }
+    }
+
+    /// The collective operations of it.
+    pub(super) fn operations(self) -> Vec<Operation> {
+        match self {
+            Self::One(operation) => vec![operation],
+            Self::All => Operation::ALL.into(),
+            Self::ForkJoin | Self::Message => Vec::new(),
+        }
+    }
+}
+
+impl ValueEnum for OpArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<OpArg>> = LazyLock::new(|| {
+            let each = Operation::ALL.map(OpArg::One);
+            let more = [OpArg::All, OpArg::ForkJoin, OpArg::Message];
+            [&each[..], &more].concat()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let value = PossibleValue::new(self.name());
+        Some(match self {
+            Self::One(_) => value,
+            Self::All => value.help("All of the above, one table for each and for each size"),
+            Self::ForkJoin => value.help(
+                "One rank has all of them work and waits for them: parallel loops, without the work",
+            ),
+            Self::Message => value.help(
+                "A message between the first two ranks, beside the probe and core-to-core-latency",
+            ),
+        })
+    }
+}
