@@ -192,6 +192,14 @@ impl Comparison {
             .map(|(entry, _)| entry)
     }
 
+    /// How many entries of `role` were found wrong or failed.
+    pub fn failed(&self, role: Role) -> usize {
+        let of_role = self.entries.iter().filter(|entry| entry.role == role);
+        of_role
+            .filter(|entry| matches!(entry.status, Status::Failed(_)))
+            .count()
+    }
+
     /// How many times as long `entry` takes as `base`, round by round.
     pub fn ratio(&self, entry: &Entry, base: &Entry) -> Option<Ratio> {
         let timed = entry.status == Status::Timed && base.status == Status::Timed;

@@ -11,9 +11,17 @@ use std::process::ExitCode;
 use anyhow::Error;
 
 /// Exit code of a failed check.
-pub(crate) const FAILED_CHECK: u8 = 1;
+const FAILED_CHECK: u8 = 1;
 /// Exit code for unusable input.
 const UNUSABLE: u8 = 2;
+
+/// How to exit after a check.
+pub(crate) fn checked(passed: bool) -> ExitCode {
+    match passed {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(FAILED_CHECK),
+    }
+}
 
 /// Reports `error` and says how to exit.
 pub(crate) fn report(error: &Error) -> ExitCode {

@@ -1,5 +1,8 @@
 //! A progress bar with the time left, on standard error, where that is a terminal.
 
+use std::fmt::Display;
+
+use corecast_bench::Progress;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 /// Steps that a whole task is divided into.
@@ -34,6 +37,20 @@ impl Bar {
         self.bar
             .set_position((done.clamp(0.0, 1.0) * STEPS as f64) as u64);
         self.say(message);
+    }
+
+    /// Shows how a race of `what` comes along: a `part` of the task, which begins when so much `before` it is
+    /// over, both from 0 to 1.
+    pub(crate) fn race(&self, what: impl Display, before: f64, part: f64, step: Progress<'_>) {
+        match step {
+            Progress::Preparing { name, .. } => self.say(&format!("{what}: checking {name}")),
+            Progress::Round { round, done } => {
+                if before == 0.0 && round == 0 {
+                    self.start();
+                }
+                self.at(before + part * done, &format!("{what}, round {round}"));
+            }
+        }
     }
 
     /// Shows what is going on.

@@ -92,10 +92,7 @@ pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
     } else {
         output::print(&found.text(extent(global)))?;
     }
-    Ok(match races.iter().map(Race::wrong).sum() {
-        0_usize => ExitCode::SUCCESS,
-        _ => ExitCode::from(failure::FAILED_CHECK),
-    })
+    Ok(failure::checked(races.iter().all(|race| race.wrong() == 0)))
 }
 
 /// What a team would run without any race.
@@ -177,17 +174,8 @@ fn race(team: &Team, basis: CostBasis, quick: bool, chosen: &mut [Timed]) -> Res
     for collective in Collective::ALL {
         let settings = settings(quick, collective);
         let own = budget(&collective);
-        let mut step = |step: Progress<'_>| match step {
-            Progress::Preparing { name, .. } => bar.say(&format!("{collective}: checking {name}")),
-            Progress::Round { round, done } => {
-                if round == 0 {
-                    bar.start();
-                }
-                bar.at(
-                    (before + done * own) / total,
-                    &format!("{collective}, round {round}"),
-                );
-            }
+        let mut step = |step: Progress<'_>| {
+            bar.race(collective, before / total, own / total, step);
         };
         let race = match planned(collective) {
             Some(operation) => {

@@ -34,7 +34,7 @@ use corecast_bench::peers::{Mpi, Selection};
 use corecast_bench::seat::{Seat, allowed_pus, free};
 use corecast_bench::sized::{Conditions, ELEMENT_BYTES, Operation, Task};
 use corecast_bench::table::{self, Extent};
-use corecast_bench::{Collective, Comparison, Progress, Role, Settings, Status, osu, summary};
+use corecast_bench::{Collective, Comparison, Progress, Role, Settings, osu, summary};
 use corecast_model::{Machine, MachineFile};
 use corecast_plan::Pattern;
 use serde::Serialize;
@@ -167,10 +167,8 @@ pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
         true => show_osu(&races)?,
         false => show(global, &races)?,
     }
-    Ok(match races.iter().any(|race| wrong(&race.comparison)) {
-        false => ExitCode::SUCCESS,
-        true => ExitCode::from(failure::FAILED_CHECK),
-    })
+    let mut failed = races.iter().map(|r| r.comparison.failed(Role::Corecast));
+    Ok(failure::checked(failed.all(|count| count == 0)))
 }
 
 /// What the command found with these arguments, for whoever shows it otherwise.
@@ -233,15 +231,8 @@ fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
             operations_max: conditions.operations_max(),
             ..limits.apply(settings(args.quick, &task))
         };
-        let step = &mut |step: Progress<'_>| match step {
-            Progress::Preparing { name, .. } => bar.say(&format!("{task}: checking {name}")),
-            Progress::Round { round, done } => {
-                if before == 0 && round == 0 {
-                    bar.start();
-                }
-                let done = (before as f64 + done) / count;
-                bar.at(done, &format!("{task}, round {round}"));
-            }
+        let step = &mut |step: Progress<'_>| {
+            bar.race(task, before as f64 / count, 1.0 / count, step);
         };
         let mut race = foreseen.race(task, || match (task.operation, &contest.others) {
             (Operation::Barrier, _) | (_, None) => {
@@ -274,15 +265,7 @@ fn no_collective(
         false => Settings::default(),
     });
     let bar = progress::bar("racing");
-    let step = &mut |step: Progress<'_>| match step {
-        Progress::Preparing { name, .. } => bar.say(&format!("checking {name}")),
-        Progress::Round { round, done } => {
-            if round == 0 {
-                bar.start();
-            }
-            bar.at(done, &format!("round {round}"));
-        }
-    };
+    let step = &mut |step: Progress<'_>| bar.race(args.op.name(), 0.0, 1.0, step);
     let race = match args.op {
         OpArg::Message => others::message(machine, seats, contest.peers, &settings, step),
         _ => others::fork_join(contest, seats, &settings, step),
@@ -438,12 +421,6 @@ fn tasks(op: OpArg, ranks: usize, sizes: &[usize]) -> Result<Vec<Task>> {
     }
     tasks.iter().try_for_each(sized::check_memory)?;
     Ok(tasks)
-}
-
-/// Whether one of Corecast's own entrants was found wrong or failed.
-fn wrong(race: &Comparison) -> bool {
-    let mut own = race.entries.iter().filter(|e| e.role == Role::Corecast);
-    own.any(|e| matches!(e.status, Status::Failed(_)))
 }
 
 fn settings(quick: bool, task: &Task) -> Settings {

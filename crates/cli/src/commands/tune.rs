@@ -170,11 +170,8 @@ pub(crate) fn run(global: &Global, args: &TuneArgs) -> Result<ExitCode> {
         tunings.push(tuned(course, &source, &wish, args)?);
     }
     report::show(global, &source, &wish, &tunings)?;
-    let slower = tunings.iter().flat_map(|t| t.checked.iter().flatten());
-    Ok(match slower.filter(|checked| checked.is_slower()).count() {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::from(failure::FAILED_CHECK),
-    })
+    let mut checks = tunings.iter().flat_map(|t| t.checked.iter().flatten());
+    Ok(failure::checked(!checks.any(|check| check.is_slower())))
 }
 
 fn wish(args: &TuneArgs) -> Result<Wish> {

@@ -8,7 +8,7 @@ use corecast::{Policy, WaitCosts};
 use corecast_bench::apps::streamcluster::Problem;
 use corecast_bench::apps::{Means, OverBarrier, Provider, Run, Teams};
 use corecast_bench::seat::Seat;
-use corecast_bench::{Collective, Progress, Role, Settings, Status, peers};
+use corecast_bench::{Collective, Role, Settings, peers};
 
 use super::contest::{Candidate, Contest};
 use crate::{Global, failure, output, progress};
@@ -85,14 +85,8 @@ pub(super) fn run(
 ) -> Result<ExitCode> {
     let providers = providers(contest, waits, &winner(contest)?, seats)?;
     let bar = progress::bar("racing");
-    let run = Run::race(problem, seats, settings, providers, |step| match step {
-        Progress::Preparing { name, .. } => bar.say(&format!("streamcluster: checking {name}")),
-        Progress::Round { round, done } => {
-            if round == 0 {
-                bar.start();
-            }
-            bar.at(done, &format!("streamcluster, round {round}"));
-        }
+    let run = Run::race(problem, seats, settings, providers, |step| {
+        bar.race("streamcluster", 0.0, 1.0, step);
     })?;
     bar.finish();
     let report = run.report();
@@ -100,12 +94,8 @@ pub(super) fn run(
         true => output::json(&report)?,
         false => output::print(&report.render())?,
     }
-    let mut own = run.comparison.entries.iter();
-    let wrong = own.any(|e| e.role == Role::Corecast && matches!(e.status, Status::Failed(_)));
-    Ok(match wrong {
-        false => ExitCode::SUCCESS,
-        true => ExitCode::from(failure::FAILED_CHECK),
-    })
+    let failed = run.comparison.failed(Role::Corecast);
+    Ok(failure::checked(failed == 0))
 }
 
 /// Corecast over the winner's plans, by its barrier and by all it has, and waiting as a team here would by

@@ -9,8 +9,8 @@ use corecast_bench::peers::Selection;
 use corecast_bench::seat::{Seat, allowed_pus, free};
 use corecast_bench::sized::{self, Task};
 use corecast_bench::{
-    Collective, Comparison, Contestant, Entrant, Entry, Exercise, Progress, Role, Settings, Status,
-    floor, peers, race,
+    Collective, Comparison, Contestant, Entrant, Entry, Exercise, Progress, Role, Settings, floor,
+    peers, race,
 };
 use corecast_coll::{BarrierPlan, Plans};
 use corecast_model::CostModel;
@@ -98,9 +98,7 @@ pub(in crate::commands) struct Race {
 impl Race {
     /// How many of Corecast's own entrants were found wrong or failed.
     pub(in crate::commands) fn wrong(&self) -> usize {
-        let own = self.comparison.entries.iter();
-        own.filter(|e| e.role == Role::Corecast && matches!(e.status, Status::Failed(_)))
-            .count()
+        self.comparison.failed(Role::Corecast)
     }
 
     /// The candidates that were timed with their entries, fastest first.

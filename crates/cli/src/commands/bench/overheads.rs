@@ -32,16 +32,7 @@ pub(super) fn run(
             continue;
         }
         let (providers, native) = (providers(contest, waits, &winner, seats)?, native.as_ref());
-        let step = |step: Progress<'_>| match step {
-            Progress::Preparing { name, .. } => bar.say(&format!("{construct}: checking {name}")),
-            Progress::Round { round, done } => {
-                if (number, round) == (0, 0) {
-                    bar.start();
-                }
-                let done = (number as f64 + done) / of;
-                bar.at(done, &format!("{construct}, round {round}"));
-            }
-        };
+        let step = |step: Progress<'_>| bar.race(construct, number as f64 / of, 1.0 / of, step);
         let race = overheads::race(construct, delay, seats, settings, providers, native, step)?;
         races.push((construct, race));
     }
@@ -54,10 +45,6 @@ pub(super) fn run(
         true => output::json(&report)?,
         false => output::print(&report.render(global.verbose > 0))?,
     }
-    let mut entries = report.constructs.iter().flat_map(|table| &table.entries);
-    let wrong = entries.any(|e| e.role == Role::Corecast && e.status == "failed");
-    Ok(match wrong {
-        false => ExitCode::SUCCESS,
-        true => ExitCode::from(failure::FAILED_CHECK),
-    })
+    let mut failed = races.iter().map(|(_, race)| race.failed(Role::Corecast));
+    Ok(failure::checked(failed.all(|count| count == 0)))
 }
