@@ -41,6 +41,17 @@ pub struct Timeline {
     pub latency: f64,
 }
 
+impl Timeline {
+    /// Of these times.
+    pub(crate) fn new(avail: Vec<f64>, busy: Vec<Vec<Busy>>) -> Self {
+        Self {
+            latency: max(&avail),
+            avail,
+            busy,
+        }
+    }
+}
+
 /// A time in which a member can do nothing else.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Busy {
@@ -124,12 +135,7 @@ pub fn two_trees_timeline(costs: &CostModel, fan_in: &Tree, fan_out: &Tree) -> T
     let inward = reduce_avail(costs, fan_in, false);
     reduce_busy(costs, fan_in, &inward, false, &mut busy);
     let avail = broadcast_busy(costs, fan_out, inward[fan_in.root()], &mut busy);
-    let latency = max(&avail);
-    Timeline {
-        avail,
-        busy,
-        latency,
-    }
+    Timeline::new(avail, busy)
 }
 
 /// When each rank has the value of a broadcast that starts at 0.
@@ -202,12 +208,7 @@ pub fn timeline(costs: &CostModel, tree: &Tree, operation: Operation) -> Timelin
             broadcast_busy(costs, tree, inward[tree.root()], &mut busy)
         }
     };
-    let latency = max(&avail);
-    Timeline {
-        avail,
-        busy,
-        latency,
-    }
+    Timeline::new(avail, busy)
 }
 
 /// Adds the broadcast that starts at `start`; when each rank has the value.
@@ -275,7 +276,8 @@ fn in_order(list: &[usize], reverse: bool) -> impl Iterator<Item = usize> {
     (0..n).map(move |k| list[if reverse { n - 1 - k } else { k }])
 }
 
-fn max(times: &[f64]) -> f64 {
+/// The last of these times.
+pub(crate) fn max(times: &[f64]) -> f64 {
     times.iter().copied().fold(0.0, f64::max)
 }
 

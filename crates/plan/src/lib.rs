@@ -34,6 +34,7 @@ pub mod draw;
 pub mod exact;
 pub mod groups;
 pub mod hierarchy;
+mod idle;
 pub mod operation;
 pub mod order;
 pub mod pattern;

@@ -19,14 +19,12 @@ mod edges;
 mod reorder;
 mod shuffle;
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
-
 use corecast_model::CostModel;
 
 pub use reorder::reorder;
 pub use shuffle::{Helper, shuffle};
 
+use crate::idle::Idle;
 use crate::tree::Tree;
 
 /// The root that Smelt takes when the user gives none: the least mean send cost to all others, ties
@@ -87,13 +85,10 @@ pub fn base(costs: &CostModel, root: usize) -> Tree {
     core_active[root] = true;
     node_active[node_of[root]] = true;
     let mut inactive = n - 1;
-    let mut idle = BinaryHeap::from([Reverse(Event {
-        time: 0.0,
-        core: root,
-    })]);
+    let mut idle = Idle::only(root);
 
     while inactive > 0 {
-        let Some(Reverse(Event { time, core: i })) = idle.pop() else {
+        let Some((time, i)) = idle.take() else {
             break;
         };
         let candidate =
@@ -125,43 +120,14 @@ pub fn base(costs: &CostModel, root: usize) -> Tree {
         inactive -= 1;
         children[i].push(next);
         let sent = time + costs.send(i, next);
-        idle.push(Reverse(Event {
-            time: sent,
-            core: i,
-        }));
-        idle.push(Reverse(Event {
-            time: sent + costs.receive(i, next),
-            core: next,
-        }));
+        idle.add(sent, i);
+        idle.add(sent + costs.receive(i, next), next);
     }
     Tree::by_construction(root, children)
 }
 
-/// A core becomes idle.
-#[derive(PartialEq)]
-struct Event {
-    time: f64,
-    core: usize,
-}
-
-impl Eq for Event {}
-
-impl Ord for Event {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.time
-            .total_cmp(&other.time)
-            .then(self.core.cmp(&other.core))
-    }
-}
-
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 /// NUMA nodes renumbered from 0 without holes, and how many there are.
-fn dense_nodes(numa: &[u32]) -> (Vec<usize>, usize) {
+pub(crate) fn dense_nodes(numa: &[u32]) -> (Vec<usize>, usize) {
     let mut names: Vec<u32> = numa.to_vec();
     names.sort_unstable();
     names.dedup();

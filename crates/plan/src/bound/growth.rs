@@ -1,9 +1,8 @@
 //! Informed members multiply no faster than in the postal model.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use corecast_model::CostModel;
+
+use crate::idle::Idle;
 
 /// Let every message take the least send s and the least receive r of all. Then the k-th message
 /// (by start) starts no earlier than a time u_k that depends on s, r and k alone (Karp et al.,
@@ -41,30 +40,14 @@ pub(super) fn bound(costs: &CostModel, root: Option<usize>) -> f64 {
 /// The earliest starts of `count` messages under uniform costs.
 fn starts(count: usize, send: f64, receive: f64) -> Vec<f64> {
     // When informed members are ready to start their next message.
-    let mut ready = BinaryHeap::from([Reverse(Time(0.0))]);
+    let mut ready = Idle::only(0);
     (0..count)
         .map_while(|_| {
-            let Reverse(Time(start)) = ready.pop()?;
-            ready.push(Reverse(Time(start + send)));
-            ready.push(Reverse(Time(start + send + receive)));
+            let (start, _) = ready.take()?;
+            // All are alike.
+            ready.add(start + send, 0);
+            ready.add(start + send + receive, 0);
             Some(start)
         })
         .collect()
-}
-
-#[derive(PartialEq)]
-struct Time(f64);
-
-impl Eq for Time {}
-
-impl Ord for Time {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-
-impl PartialOrd for Time {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
 }

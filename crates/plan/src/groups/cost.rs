@@ -4,7 +4,7 @@
 use corecast_model::{CostModel, Lines};
 
 use super::Grouped;
-use crate::cost::{self, Busy, BusyKind, Timeline};
+use crate::cost::{self, Busy, BusyKind, Timeline, max};
 use crate::operation::Operation;
 
 /// The latency of an operation over a tree with groups, in the model's unit.
@@ -115,11 +115,7 @@ fn blocked(costs: &CostModel, inward: Option<(&Grouped, bool)>, outward: &Groupe
         fan_in(costs, inward, reverse, &mut keep)[inward.root()]
     });
     let avail = fan_out(costs, outward, turn, keep);
-    Timeline {
-        latency: max(&avail),
-        avail,
-        busy,
-    }
+    Timeline::new(avail, busy)
 }
 
 /// The same tree with every list of groups in the order that gives the least latency, and members
@@ -326,8 +322,4 @@ fn lines_of<'a>(costs: &'a CostModel, grouped: &Grouped) -> Option<&'a Lines> {
         "the tree and the cost model are of different teams"
     );
     costs.lines()
-}
-
-fn max(times: &[f64]) -> f64 {
-    times.iter().copied().fold(0.0, f64::max)
 }

@@ -5,14 +5,13 @@
 //! whenever a member is idle it serves the NUMA node that would be finished last, with weight β, or
 //! the one it reaches first. A short descent by the search's own moves ends the construction.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
 use super::{Effort, improve};
 use crate::cost;
+use crate::idle::Idle;
 use crate::operation::Operation;
 use crate::order::best_order;
 use crate::smelt;
@@ -105,29 +104,6 @@ pub(super) fn quick(costs: &CostModel, nodes: &Nodes, root: usize) -> (Tree, f64
     rated(costs, remainder(costs, nodes, root, 1.0))
 }
 
-/// A time at which a member is idle.
-#[derive(PartialEq)]
-struct Idle {
-    time: f64,
-    rank: usize,
-}
-
-impl Eq for Idle {}
-
-impl Ord for Idle {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.time
-            .total_cmp(&other.time)
-            .then(self.rank.cmp(&other.rank))
-    }
-}
-
-impl PartialOrd for Idle {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 /// The NUMA nodes of a team and how fast a message spreads within each.
 pub(super) struct Nodes {
     /// For each member its node, numbered without holes.
@@ -140,15 +116,8 @@ pub(super) struct Nodes {
 
 impl Nodes {
     pub(super) fn of(costs: &CostModel) -> Self {
-        let mut names = costs.numa_nodes().to_vec();
-        names.sort_unstable();
-        names.dedup();
-        let of: Vec<usize> = costs
-            .numa_nodes()
-            .iter()
-            .map(|node| names.partition_point(|name| name < node))
-            .collect();
-        let mut members = vec![Vec::new(); names.len()];
+        let (of, nodes) = smelt::dense_nodes(costs.numa_nodes());
+        let mut members = vec![Vec::new(); nodes];
         of.iter()
             .enumerate()
             .for_each(|(v, &node)| members[node].push(v));
@@ -178,20 +147,14 @@ fn growth(costs: &CostModel, members: &[usize]) -> Vec<f64> {
     }
     let (send, receive) = (send / count.max(1.0), receive / count.max(1.0));
     let mut informed = vec![0.0];
-    let mut idle = BinaryHeap::from([Reverse(Idle { time: 0.0, rank: 0 })]);
+    let mut idle = Idle::only(0);
     while informed.len() < members.len() {
-        let Some(Reverse(Idle { time, rank })) = idle.pop() else {
+        let Some((time, rank)) = idle.take() else {
             break;
         };
         let arrival = time + send + receive;
-        idle.push(Reverse(Idle {
-            time: time + send,
-            rank,
-        }));
-        idle.push(Reverse(Idle {
-            time: arrival,
-            rank: informed.len(),
-        }));
+        idle.add(time + send, rank);
+        idle.add(arrival, informed.len());
         informed.push(arrival);
     }
     informed.sort_by(f64::total_cmp);
@@ -206,12 +169,9 @@ fn remainder(costs: &CostModel, nodes: &Nodes, root: usize, beta: f64) -> Tree {
     let mut children = vec![Vec::new(); n];
     left[nodes.of[root]].retain(|&c| c != root);
     have[nodes.of[root]] = 1;
-    let mut idle = BinaryHeap::from([Reverse(Idle {
-        time: 0.0,
-        rank: root,
-    })]);
+    let mut idle = Idle::only(root);
     for _ in 1..n {
-        let Some(Reverse(Idle { time, rank: v })) = idle.pop() else {
+        let Some((time, v)) = idle.take() else {
             break;
         };
         let mut choice: Option<(f64, usize, usize)> = None;
@@ -240,14 +200,8 @@ fn remainder(costs: &CostModel, nodes: &Nodes, root: usize, beta: f64) -> Tree {
         have[node] += 1;
         children[v].push(c);
         let sent = time + costs.send(v, c);
-        idle.push(Reverse(Idle {
-            time: sent,
-            rank: v,
-        }));
-        idle.push(Reverse(Idle {
-            time: sent + costs.receive(v, c),
-            rank: c,
-        }));
+        idle.add(sent, v);
+        idle.add(sent + costs.receive(v, c), c);
     }
     Tree::by_construction(root, children)
 }

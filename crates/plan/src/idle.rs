@@ -1,0 +1,67 @@
+//! Who is idle next, for whatever follows a team through time.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// Members by the time from which they are idle; of those idle at once the lowest rank is first.
+///
+/// # Cost
+///
+/// Taking and adding one: the logarithm of how many there are.
+#[derive(Debug)]
+pub(crate) struct Idle(BinaryHeap<Reverse<Member>>);
+
+#[derive(Debug, PartialEq)]
+struct Member {
+    since: f64,
+    rank: usize,
+}
+
+impl Eq for Member {}
+
+impl Ord for Member {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.since
+            .total_cmp(&other.since)
+            .then(self.rank.cmp(&other.rank))
+    }
+}
+
+impl PartialOrd for Member {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Idle {
+    /// `rank` alone, from 0 on.
+    pub(crate) fn only(rank: usize) -> Self {
+        Self([Reverse(Member { since: 0.0, rank })].into())
+    }
+
+    /// `rank` is idle from `since` on.
+    pub(crate) fn add(&mut self, since: f64, rank: usize) {
+        self.0.push(Reverse(Member { since, rank }));
+    }
+
+    /// Takes the first, with its time.
+    pub(crate) fn take(&mut self) -> Option<(f64, usize)> {
+        let Reverse(Member { since, rank }) = self.0.pop()?;
+        Some((since, rank))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_is_the_earliest_and_then_the_lowest_rank() {
+        let mut idle = Idle::only(4);
+        for (since, rank) in [(2.5, 1), (0.0, 7), (2.5, 0), (1.0, 9)] {
+            idle.add(since, rank);
+        }
+        let order: Vec<_> = std::iter::from_fn(|| idle.take()).collect();
+        assert_eq!(order, [(0.0, 4), (0.0, 7), (1.0, 9), (2.5, 0), (2.5, 1)]);
+    }
+}
