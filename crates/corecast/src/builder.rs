@@ -345,16 +345,21 @@ impl Draft {
         let broadcast = chooser.choose(Operation::Broadcast)?;
         let reduce = chooser.choose(Operation::Reduce)?;
         let barrier = chooser.choose(Operation::Barrier)?;
+        let plans = self.plans(&barrier, &broadcast, &reduce)?;
+        Ok((vec![barrier, broadcast, reduce], plans))
+    }
+
+    /// What was chosen, with the packages that it runs in.
+    fn plans(&self, barrier: &Choice, broadcast: &Choice, reduce: &Choice) -> Result<Plans, Error> {
         let plans = Plans::new(
-            barrier_plan(&barrier)?,
-            tree_plan(&broadcast)?,
-            tree_plan(&reduce)?,
+            barrier_plan(barrier)?,
+            tree_plan(broadcast)?,
+            tree_plan(reduce)?,
         )?;
-        let plans = match self.packages() {
+        Ok(match self.packages() {
             Some(packages) => plans.with_packages(packages)?,
             None => plans,
-        };
-        Ok((vec![barrier, broadcast, reduce], plans))
+        })
     }
 
     /// The package of each rank; threads that are not pinned have none.

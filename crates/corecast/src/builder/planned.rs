@@ -1,6 +1,6 @@
 //! What a team would be made of, for those who race its parts.
 
-use super::{Builder, barrier_plan, tree_plan};
+use super::Builder;
 use crate::choose::{Choice, Chooser};
 use crate::error::Error;
 use corecast_coll::{Options, Plans};
@@ -51,17 +51,8 @@ impl Builder {
             chooser.compare(Operation::Reduce)?,
             chooser.compare(Operation::Barrier)?,
         ];
-        let plans = Plans::new(
-            barrier_plan(&barrier)?,
-            tree_plan(&broadcast)?,
-            tree_plan(&reduce)?,
-        )?;
-        let plans = match draft.packages() {
-            Some(packages) => plans.with_packages(packages)?,
-            None => plans,
-        };
         Ok(Planned {
-            plans,
+            plans: draft.plans(&barrier, &broadcast, &reduce)?,
             choices: [broadcast, reduce, barrier],
             pinned: draft.pin,
             waits: draft.waits.policy,
