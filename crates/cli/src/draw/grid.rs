@@ -78,6 +78,12 @@ impl Grid {
         self.labels.len()
     }
 
+    /// Digits of the longest label.
+    pub(crate) fn label_digits(&self) -> usize {
+        let digits = self.labels.iter().map(|label| label.to_string().len());
+        digits.max().unwrap_or(1)
+    }
+
     /// The entry of row `i`, column `j`.
     pub(crate) fn get(&self, i: usize, j: usize) -> Option<f64> {
         Some(self.mean[i * self.len() + j]).filter(|v| v.is_finite())

@@ -140,12 +140,7 @@ fn add_cell(group: &mut Group, grid: &Grid, at: (usize, usize), look: Look) {
 
 /// Row and column names, every k-th where all would overlap.
 fn add_axes(group: &mut Group, grid: &Grid, cell: f64) {
-    let digits = grid
-        .labels
-        .iter()
-        .map(|l| l.to_string().len())
-        .max()
-        .unwrap_or(1) as f64;
+    let digits = grid.label_digits() as f64;
     let size = 11.0f64.min(cell.max(9.0));
     let every = |needed: f64| ((needed / cell).ceil() as usize).max(1);
     let (rows, columns) = (every(size + 1.0), every(GLYPH * size * digits + 4.0));

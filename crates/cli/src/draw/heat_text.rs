@@ -97,8 +97,7 @@ impl Form {
         let room = screen.columns.saturating_sub(LABEL + 1);
         let widest = |text: &dyn Fn(usize, usize) -> String| {
             let cells = (0..n * n).map(|k| text(k / n, k % n).chars().count());
-            let names = grid.labels.iter().map(|l| l.to_string().len());
-            cells.chain(names).max().unwrap_or(1) + 1
+            cells.fold(grid.label_digits(), usize::max) + 1
         };
         if grid.has_spread() {
             let width = widest(&|i, j| with_spread(grid, i, j));
@@ -134,12 +133,7 @@ fn header(out: &mut String, grid: &Grid, form: Form, screen: Screen) {
             out.push('\n');
         }
         Form::Blocks { width, .. } => {
-            let digits = grid
-                .labels
-                .iter()
-                .map(|l| l.to_string().len())
-                .max()
-                .unwrap_or(1);
+            let digits = grid.label_digits();
             for k in 0..digits {
                 out.push_str(&indent);
                 for (label, &numa) in grid.labels.iter().zip(&grid.numa) {
