@@ -6,6 +6,7 @@ use super::{Collective, Contestant, ELEMENT_BYTES};
 use crate::engine::{Flaw, Ledger, Member};
 use corecast_coll::Failure;
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -84,12 +85,11 @@ impl<'a> Own<'a> {
     ) -> Result<Option<Duration>, Failure> {
         let (crowded, root) = (self.contestant.crowded, self.contestant.exercise.root);
         let way = self.way(operations, answerer);
+        let numbers = self.next_numbers(operations);
         let lines = &self.contestant.lines[self.place];
         let member = &mut self.members[self.place];
-        let first = self.numbers[self.place] + 1;
-        self.numbers[self.place] += operations;
         let begin = Instant::now();
-        for number in first..first + operations {
+        for number in numbers {
             if self.rank == root {
                 touch(&mut self.data, number);
             }
@@ -109,12 +109,11 @@ impl<'a> Own<'a> {
         let (crowded, root) = (self.contestant.crowded, self.contestant.exercise.root);
         let answerer = self.contestant.answerer.load(Ordering::Relaxed);
         let way = self.way(operations, answerer);
+        let numbers = self.next_numbers(operations);
         let lines = &self.contestant.lines[self.place];
         let member = &mut self.members[self.place];
-        let first = self.numbers[self.place] + 1;
-        self.numbers[self.place] += operations;
         let begin = Instant::now();
-        for number in first..first + operations {
+        for number in numbers {
             if self.rank == root {
                 lines.start(number);
             } else {
@@ -135,11 +134,8 @@ impl<'a> Own<'a> {
             return Duration::ZERO;
         }
         let lines: &Lines = &self.contestant.lines[self.place];
-        // Numbers are taken by all, since all count along on the lines.
         let trips = operations / 2 + 1;
-        let first = self.numbers[self.place] + 1;
-        self.numbers[self.place] += trips;
-        let numbers = first..first + trips;
+        let numbers = self.next_numbers(trips);
         if self.rank == root {
             let begin = Instant::now();
             for number in numbers {
@@ -157,6 +153,14 @@ impl<'a> Own<'a> {
             }
         }
         Duration::ZERO
+    }
+
+    /// Takes so many numbers of the team's lines; all ranks take as many, since all count along.
+    fn next_numbers(&mut self, count: u64) -> Range<u64> {
+        let last = &mut self.numbers[self.place];
+        let first = *last + 1;
+        *last += count;
+        first..first + count
     }
 
     /// Lets those through who wait for this rank, after a failure.
