@@ -6,6 +6,12 @@
 //!            ┌──► reader                               adder ──┐
 //!   writer ──┼──► reader      one line                 adder ──┼──► reader     one line
 //!            └──► reader                               adder ──┘
+//!
+//! meeting: all add, and all watch
+//!
+//!   member ◄──┐
+//!   member ◄──┼──► one line
+//!   member ◄──┘
 //! ```
 //!
 //! An algorithm that needs such lines asks for them when a team is made, and gets their numbers; its
@@ -39,10 +45,12 @@ pub struct Numbers {
 pub struct Groups {
     notices: Vec<Group>,
     tallies: Vec<Group>,
+    meetings: Vec<Vec<usize>>,
     posts: Vec<usize>,
     reads: Vec<usize>,
     adds: Vec<usize>,
     collects: Vec<usize>,
+    meets: Vec<usize>,
 }
 
 impl Groups {
@@ -53,6 +61,7 @@ impl Groups {
             reads: vec![0; n],
             adds: vec![0; n],
             collects: vec![0; n],
+            meets: vec![0; n],
             ..Self::default()
         }
     }
@@ -105,6 +114,19 @@ impl Groups {
         numbers
     }
 
+    /// A line at which all of `ranks` meet; how each of them numbers it.
+    ///
+    /// # Panics
+    ///
+    /// If they are fewer than two, or one is outside of the team.
+    pub fn meeting(&mut self, ranks: Vec<usize>) -> Vec<usize> {
+        assert!(ranks.len() > 1, "a line is shared with somebody");
+        let numbers = ranks.iter().map(|&rank| next(&mut self.meets, rank));
+        let numbers = numbers.collect();
+        self.meetings.push(ranks);
+        numbers
+    }
+
     /// Lines that one posts on.
     pub fn notices(&self) -> &[Group] {
         &self.notices
@@ -114,14 +136,21 @@ impl Groups {
     pub fn tallies(&self) -> &[Group] {
         &self.tallies
     }
+
+    /// Who meets at each line of meetings.
+    pub fn meetings(&self) -> &[Vec<usize>] {
+        &self.meetings
+    }
+}
+
+/// Counts a line of `rank`: its number.
+fn next(counts: &mut [usize], rank: usize) -> usize {
+    counts[rank] += 1;
+    counts[rank] - 1
 }
 
 fn number(group: &Group, ones: &mut [usize], others: &mut [usize]) -> Numbers {
     assert!(!group.others.is_empty(), "a line is shared with somebody");
-    let next = |counts: &mut [usize], rank: usize| {
-        counts[rank] += 1;
-        counts[rank] - 1
-    };
     Numbers {
         one: next(ones, group.one),
         others: group
@@ -194,7 +223,10 @@ mod tests {
         assert_eq!((first.one, &first.others[..]), (0, &[0, 0][..]));
         assert_eq!((second.one, &second.others[..]), (1, &[0, 1][..]));
         assert_eq!((third.one, &third.others[..]), (0, &[0, 0][..]));
+        assert_eq!(groups.meeting(vec![3, 1]), [0, 0]);
+        assert_eq!(groups.meeting(vec![1, 2]), [1, 0]);
         assert_eq!((groups.notices().len(), groups.tallies().len()), (2, 1));
+        assert_eq!(groups.meetings(), [[3, 1], [1, 2]]);
     }
 
     #[test]

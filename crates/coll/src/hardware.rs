@@ -274,6 +274,11 @@ impl Fabric for Hardware {
         self.collect_line(line)
     }
 
+    #[inline(always)]
+    fn meet(&mut self, line: usize) -> Result<(), Failure> {
+        self.meet_at_line(line)
+    }
+
     #[inline]
     fn view<'b>(&self, window: &'b Window<'_>, range: Range<usize>) -> &'b [u8] {
         window.view(range)

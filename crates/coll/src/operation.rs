@@ -238,6 +238,14 @@ impl Mark {
         more as i64 >= 0
     }
 
+    /// Whether a sum that has reached `expected` comes of members of the same history; one that has gone on is
+    /// not judged.
+    #[inline(always)]
+    pub(crate) fn agrees_in_sum(expected: u64, found: u64) -> bool {
+        let difference = found.wrapping_sub(expected);
+        difference == 0 || difference << (64 - COUNT_BITS) != 0
+    }
+
     /// A message's tag: the lower 8 bits of the number above the digest.
     #[inline(always)]
     pub(crate) fn tag(self) -> u32 {
@@ -307,6 +315,8 @@ mod tests {
         assert!(Mark::is_counted(sum, sum) && !Mark::is_counted(sum, a.share().wrapping_mul(2)));
         let mixed = a.share().wrapping_mul(2).wrapping_add(b.share());
         assert!(Mark::is_counted(sum, mixed) && mixed != sum);
+        assert!(Mark::agrees_in_sum(sum, sum) && !Mark::agrees_in_sum(sum, mixed));
+        assert!(Mark::agrees_in_sum(sum, sum.wrapping_add(b.share())));
         // The count has 48 bits, and wraps without harm.
         let last = (1 << 48) - 1;
         assert!(Mark::reached(last, a.flag(last + 1)) && !Mark::reached(last + 1, a.flag(last)));

@@ -253,6 +253,14 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
     let ways = Ways::all(&plan, &plan, &mut groups);
     let fan_out = GroupRoute::fan_out(&plan, &mut groups);
     let all_lines = AllLines::all(n, &mut groups);
+    let meets: Vec<Option<usize>> = match n {
+        1 => vec![None],
+        _ => groups
+            .meeting((0..n).collect())
+            .into_iter()
+            .map(Some)
+            .collect(),
+    };
     let everything = (0..n).flat_map(|rank| given(rank, S)).collect::<Vec<u8>>();
     let body = |fabric: &mut Channels| {
         let rank = fabric.rank;
@@ -269,6 +277,7 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                 barrier::dissemination(fabric, &Steps::of(&rounds, rank)).unwrap();
             }
             ("barrier", "groups") => barrier::groups(fabric, &ways[rank]).unwrap(),
+            ("barrier", "counter") => barrier::counter(fabric, meets[rank]).unwrap(),
             ("barrier", _) => barrier::m_way(fabric, &line_steps[rank]).unwrap(),
             ("broadcast", _) => {
                 let window = &mut &mut mine[..];

@@ -253,8 +253,8 @@ fn both_sites_named(results: &[Result<(), Failure>], context: &str) -> Failure {
 
 /// Every barrier over lines, on four ranks of two packages.
 fn teams() -> impl Iterator<Item = (String, Plans, Options)> {
-    use barrier::Algorithm::{Groups, MWay, MultiM, PackageRoots, PairWise};
-    [Groups, MWay, MultiM, PairWise, PackageRoots]
+    use barrier::Algorithm::{Counter, Groups, MWay, MultiM, PackageRoots, PairWise};
+    [Groups, MWay, MultiM, PairWise, PackageRoots, Counter]
         .map(|choice| {
             let plans = plans(4, "smelt").with_packages(packages(4, 2)).unwrap();
             let mut options = asking(choice);

@@ -86,12 +86,12 @@ fn rest(mut said: BufReader<ChildStdout>) -> String {
 
 #[test]
 fn a_killed_process_is_an_error_for_the_others() {
-    use barrier::Algorithm::{Groups, MWay, MultiM, PackageRoots, PairWise};
+    use barrier::Algorithm::{Counter, Groups, MWay, MultiM, PackageRoots, PairWise};
     let mut rng = fastrand::Rng::with_seed(5);
-    for (round, choice) in [Groups, MWay, MultiM, PairWise, PackageRoots]
+    for (round, choice) in [Groups, MWay, MultiM, PairWise, PackageRoots, Counter]
         .into_iter()
         .cycle()
-        .take(10)
+        .take(12)
         .enumerate()
     {
         let name = format!("lines-killed-{round}-{}", std::process::id());

@@ -20,7 +20,11 @@ struct Pipes {
     reads: Vec<Receiver<Vec<u8>>>,
     adds: Vec<Sender<Vec<u8>>>,
     collects: Vec<(Receiver<Vec<u8>>, usize)>,
+    meets: Vec<Meet>,
 }
+
+/// To the others who meet there, and from them.
+type Meet = (Vec<Sender<Vec<u8>>>, Receiver<Vec<u8>>);
 
 impl Open for Pipes {
     fn open<'w>(&mut self, bytes: &'w mut [u8], _: bool) -> &'w mut [u8] {
@@ -82,6 +86,15 @@ impl Fabric for Pipes {
         Ok(())
     }
 
+    fn meet(&mut self, line: usize) -> Result<(), Infallible> {
+        let (others, line) = &self.meets[line];
+        others
+            .iter()
+            .for_each(|other| other.send(Vec::new()).unwrap());
+        others.iter().for_each(|_| drop(line.recv().unwrap()));
+        Ok(())
+    }
+
     fn view<'b>(&self, window: &'b &mut [u8], range: Range<usize>) -> &'b [u8] {
         &window[range]
     }
@@ -134,6 +147,7 @@ fn pipes(n: usize, groups: &Groups) -> Vec<Pipes> {
         reads: Vec::new(),
         adds: Vec::new(),
         collects: Vec::new(),
+        meets: Vec::new(),
     };
     let mut all: Vec<Pipes> = (0..n).map(empty).collect();
     for from in 0..n {
@@ -161,6 +175,14 @@ fn pipes(n: usize, groups: &Groups) -> Vec<Pipes> {
         all[group.one].collects.push((line, group.others.len()));
         for &adder in &group.others {
             all[adder].adds.push(end.clone());
+        }
+    }
+    for ranks in groups.meetings() {
+        let (ends, lines): (Vec<_>, Vec<_>) = ranks.iter().map(|_| channel()).unzip();
+        for (place, line) in lines.into_iter().enumerate() {
+            let others = (0..ranks.len()).filter(|&other| other != place);
+            let others = others.map(|other| ends[other].clone()).collect();
+            all[ranks[place]].meets.push((others, line));
         }
     }
     all

@@ -12,7 +12,7 @@
 //! Those lines join two ranks. Lines that a group shares are made with the fabric, and known by
 //! number to whoever uses them: `post` is a `write` of a line that several poll, `read` the `wait` and
 //! `copy` of each of them; `add` is an `add` to a line that many add to, `collect` the `wait` of the
-//! one that reads it.
+//! one that reads it, and `meet` both, by all.
 
 use std::ops::Range;
 
@@ -23,9 +23,9 @@ use std::ops::Range;
 /// line are read in their order.
 ///
 /// **Shared lines.** A fabric is made with the groups of its team: who posts on a line that others
-/// read, and who collects a line that others add to. Each rank numbers from 0, in the order of the
-/// groups and each kind by itself, the lines that it posts on, those that it reads, those that it adds
-/// to, and those that it collects.
+/// read, who collects a line that others add to, and who meets at a line. Each rank numbers from 0, in the
+/// order of the groups and each kind by itself, the lines that it posts on, those that it reads, those that it
+/// adds to, those that it collects, and those at which it meets others.
 pub trait Fabric {
     /// Why an operation ended without doing its work.
     type Error;
@@ -99,6 +99,14 @@ pub trait Fabric {
     ///
     /// The fabric's own; an addition in another operation is one.
     fn collect(&mut self, line: usize) -> Result<(), Self::Error>;
+
+    /// Adds this rank to the `line`-th line at which it meets others, and waits until all of them have added once
+    /// more. Whoever comes last does not wait.
+    ///
+    /// # Errors
+    ///
+    /// The fabric's own; an addition in another operation is one.
+    fn meet(&mut self, line: usize) -> Result<(), Self::Error>;
 
     /// A part of a window for reading.
     fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8];

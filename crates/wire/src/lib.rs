@@ -27,6 +27,7 @@ mod futex;
 #[cfg(not(loom))]
 pub mod gauge;
 mod line;
+mod meeting;
 pub mod notice;
 pub mod park;
 pub mod queue;
@@ -42,6 +43,7 @@ pub use fabric::Fabric;
 pub use fence::{FenceKind, drain_stores, fence_kind, shared_fence_kind};
 pub use flag::Flag;
 pub use line::{LINE_BYTES, Line, PAIR_BYTES};
+pub use meeting::Meeting;
 pub use park::Parker;
 pub use segment::{LineRef, LineSlice, Lines, Placement, Segment, SegmentError};
 pub use tally::Tally;

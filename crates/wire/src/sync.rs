@@ -100,7 +100,11 @@ pub(crate) mod order {
         count = Release, CountRelaxed
     }
     role! {
-        /// A tally's load. Partner: [`count`].
+        /// An addition at a meeting: whoever comes last sees what all did before. Partners: itself, [`total`].
+        meet = AcqRel, MeetRelaxed
+    }
+    role! {
+        /// A tally's load. Partners: [`count`], [`meet`].
         total = Acquire, TotalRelaxed
     }
     role! {
@@ -174,6 +178,12 @@ pub mod mutant {
         CountRelaxed,
         /// A tally is read without acquire.
         TotalRelaxed,
+        /// Additions at a meeting do not order anything.
+        MeetRelaxed,
+        /// Whoever comes last to a meeting does not acquire.
+        MeetUnseen,
+        /// Whoever comes last wakes its first sleeper alone.
+        OneMemberWakes,
         /// An offer is made without release.
         OfferRelaxed,
         /// An offer is accepted without acquire.

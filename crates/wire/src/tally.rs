@@ -1,7 +1,7 @@
 //! A line to which many add, and that one reads.
 
 use crate::segment::Lines;
-use crate::sync::{AtomicU64, order};
+use crate::sync::{AtomicU64, Ordering, order};
 
 /// CLa's many-to-one synchronisation over the *same line* (§3.1): every member takes the line once to
 /// add to it, and the reader fetches it once when all have.
@@ -29,8 +29,12 @@ impl Tally {
     #[inline(always)]
     pub fn add(&self, value: u64) -> u64 {
         // Release: synchronises with the load in `sum`.
-        let before = self.sum.fetch_add(value, order::count());
-        before.wrapping_add(value)
+        self.add_by(value, order::count())
+    }
+
+    #[inline(always)]
+    pub(crate) fn add_by(&self, value: u64, order: Ordering) -> u64 {
+        self.sum.fetch_add(value, order).wrapping_add(value)
     }
 
     /// What was added so far.

@@ -1,5 +1,6 @@
 //! Barriers: nobody leaves before everybody has come.
 
+mod counter;
 mod dissemination;
 mod groups;
 mod m_way;
@@ -10,6 +11,7 @@ mod pair_wise;
 mod part;
 mod tree;
 
+pub use counter::counter;
 pub use dissemination::{Steps, dissemination};
 pub use groups::{Ways, groups};
 pub use m_way::{LineSteps, best_m, m_way};
@@ -41,6 +43,8 @@ named! {
         PairWise = "pair-wise",
         /// [`m_way`], over [`package_root_rounds`].
         PackageRoots = "package-roots",
+        /// [`counter`]: no plan, one line for all.
+        Counter = "counter",
     }
 }
 

@@ -1,8 +1,8 @@
 //! A rank's part of whichever barrier a team has.
 
 use super::{
-    Algorithm, LineSteps, Steps, Ways, best_m, dissemination, groups, m_way, multi_m_rounds,
-    package_root_rounds, pair_wise_rounds, tree,
+    Algorithm, LineSteps, Steps, Ways, best_m, counter, dissemination, groups, m_way,
+    multi_m_rounds, package_root_rounds, pair_wise_rounds, tree,
 };
 use crate::groups::Groups;
 use crate::plans::{BarrierPlan, Plans};
@@ -27,6 +27,8 @@ pub enum Part {
     Groups(Ways),
     /// Of [`m_way`](fn@m_way).
     Lines(LineSteps),
+    /// Of [`counter`](fn@counter): the rank's number of the line, none alone.
+    Counter(Option<usize>),
 }
 
 impl Part {
@@ -40,7 +42,7 @@ impl Part {
         groups: &mut Groups,
     ) -> Vec<Self> {
         use Algorithm::{
-            Dissemination, Groups as InGroups, MWay, MultiM, PackageRoots, PairWise, Tree,
+            Counter, Dissemination, Groups as InGroups, MWay, MultiM, PackageRoots, PairWise, Tree,
         };
         let n = plans.len();
         let mut over_lines = |rounds: &Rounds| -> Vec<Self> {
@@ -68,6 +70,11 @@ impl Part {
             (Some(MultiM), _) => over_lines(&multi_m_rounds(n)),
             (Some(PairWise), _) => over_lines(&pair_wise_rounds(&packages())),
             (Some(PackageRoots), _) => over_lines(&package_root_rounds(&packages())),
+            (Some(Counter), _) if n == 1 => vec![Self::Counter(None)],
+            (Some(Counter), _) => {
+                let numbers = groups.meeting((0..n).collect()).into_iter();
+                numbers.map(|number| Self::Counter(Some(number))).collect()
+            }
         }
     }
 
@@ -87,6 +94,7 @@ impl Part {
             Self::Rounds(steps) => dissemination(fabric, steps),
             Self::Groups(ways) => groups(fabric, ways),
             Self::Lines(steps) => m_way(fabric, steps),
+            Self::Counter(line) => counter(fabric, *line),
         }
     }
 }

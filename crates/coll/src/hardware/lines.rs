@@ -8,7 +8,7 @@ use corecast_wire::notice::{self, Reader, Writer};
 use corecast_wire::park::ANY;
 use corecast_wire::queue::Received;
 use corecast_wire::wait::Watch;
-use corecast_wire::{FenceKind, Line, LineRef, Parker, Segment, SegmentError, Tally};
+use corecast_wire::{FenceKind, Line, LineRef, Meeting, Parker, Segment, SegmentError, Tally};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +20,7 @@ pub(crate) struct SharedLines {
     reads: Vec<Read>,
     adds: Vec<Add>,
     collects: Vec<Collect>,
+    meets: Vec<Meet>,
 }
 
 #[derive(Debug)]
@@ -56,6 +57,16 @@ struct Collect {
     sum: u64,
 }
 
+#[derive(Debug)]
+struct Meet {
+    meeting: Meeting,
+    /// All but this rank.
+    others: Box<[usize]>,
+    token: u32,
+    /// The sum when all have come as often as this rank.
+    sum: u64,
+}
+
 impl SharedLines {
     /// Where a peer posts what others of its operations send or lend.
     pub(super) fn long_posts_of(&self, peer: usize) -> Option<&Reader> {
@@ -67,7 +78,7 @@ impl SharedLines {
     }
 }
 
-/// Bytes that each rank's segment needs for the lines that it posts on or collects.
+/// Bytes that each rank's segment needs for the lines that it posts on or collects, or is the first to meet at.
 pub(crate) fn shared_bytes(n: usize, groups: &Groups, lane: usize) -> Vec<usize> {
     let mut bytes = vec![0; n];
     for group in groups.notices() {
@@ -75,6 +86,9 @@ pub(crate) fn shared_bytes(n: usize, groups: &Groups, lane: usize) -> Vec<usize>
     }
     for group in groups.tallies() {
         bytes[group.one] += Segment::bytes_for::<Tally>(1);
+    }
+    for ranks in groups.meetings() {
+        bytes[ranks[0]] += Segment::bytes_for::<Tally>(1);
     }
     bytes
 }
@@ -91,8 +105,8 @@ fn body_lines(group: &Group, lane: usize) -> usize {
 /// 16 to 64 KiB behind it before it waits for the others, and they fit the second cache.
 const BODY_LINES: usize = 256;
 
-/// The ends of all ranks in one lane. Lines lie with whoever posts or collects; those of ranks that are
-/// not `owned` are passed over.
+/// The ends of all ranks in one lane. Lines lie with whoever posts or collects, or is named first; those of ranks
+/// that are not `owned` are passed over.
 pub(crate) fn ends(
     groups: &Groups,
     lane: usize,
@@ -100,9 +114,10 @@ pub(crate) fn ends(
     (homes, parkers): (&[Arc<Segment>], &[LineRef<Line<Parker>>]),
     fence: FenceKind,
 ) -> Result<Vec<SharedLines>, SegmentError> {
-    let (notices, tallies) = (groups.notices(), groups.tallies());
+    let (notices, tallies, meetings) = (groups.notices(), groups.tallies(), groups.meetings());
     let mut all: Vec<SharedLines> = homes.iter().map(|_| SharedLines::default()).collect();
-    let mut number = (lane * (notices.len() + tallies.len())) as u32;
+    let lines = notices.len() + tallies.len() + meetings.len();
+    let mut number = (lane * lines) as u32;
     for group in notices {
         let Group { one, others, .. } = group;
         let shape = (others.len(), body_lines(group, lane));
@@ -148,6 +163,24 @@ pub(crate) fn ends(
                     count: 0,
                 });
             }
+        }
+        number += 1;
+    }
+    for ranks in meetings {
+        let tally: LineRef<Tally> = homes[ranks[0]].lines(1)?.get(0);
+        for &rank in ranks.iter().filter(|&&rank| owned(rank)) {
+            let others: Box<[usize]> = ranks
+                .iter()
+                .copied()
+                .filter(|&other| other != rank)
+                .collect();
+            let bells = others.iter().map(|&other| parkers[other].clone()).collect();
+            all[rank].meets.push(Meet {
+                meeting: Meeting::new(number, tally.clone(), bells, fence),
+                others,
+                token: notice::token(number),
+                sum: 0,
+            });
         }
         number += 1;
     }
@@ -290,6 +323,50 @@ impl Hardware {
             true => Ok(()),
             false => Err(here.board.fail(self.strangers(members))),
         }
+    }
+
+    #[inline(always)]
+    pub(super) fn meet_at_line(&mut self, line: usize) -> Result<(), Failure> {
+        let share = self.mark.share();
+        let meet = &mut self.lines.meets[line];
+        meet.sum = meet
+            .sum
+            .wrapping_add(share.wrapping_mul(meet.others.len() as u64 + 1));
+        let expected = meet.sum;
+        let mut found = meet.meeting.come(share);
+        if Mark::is_counted(expected, found) {
+            meet.meeting.wake();
+        } else {
+            found = self.wait_at_meeting(line, expected)?;
+        }
+        match Mark::agrees_in_sum(expected, found) {
+            true => Ok(()),
+            false => {
+                let others = &self.lines.meets[line].others;
+                Err(self.here.board.fail(self.strangers(others)))
+            }
+        }
+    }
+
+    /// Waits until the sum of a meeting is `expected`, or more: others may be on their way to the next one.
+    #[inline(always)]
+    fn wait_at_meeting(&mut self, line: usize, expected: u64) -> Result<u64, Failure> {
+        let sum = |lines: &SharedLines| {
+            let found = lines.meets[line].meeting.sum();
+            Some(found).filter(|&found| Mark::is_counted(expected, found))
+        };
+        if self.desk.is_staging() {
+            let first = self.lines.meets[line].others[0];
+            self.stage_lines_until(first, |lines| sum(lines).map(drop))?;
+        }
+        let Meet { others, token, .. } = &self.lines.meets[line];
+        let (here, lines) = (&self.here, &self.lines);
+        let watch = || GroupWatch {
+            here,
+            members: others,
+            next: 0,
+        };
+        here.wait_watched(&self.governor, *token, watch, || sum(lines))
     }
 
     /// The failure of a group of whom not all have the history of this rank.

@@ -464,7 +464,8 @@ mod tests {
         let algorithms = asked(&mut fastrand::Rng::with_seed(3));
         let words = encode(&plans(2, "chain"), &algorithms);
         // The barrier's place in its list, the number of ranges of broadcasts, the last limit, its choice.
-        for (at, value) in [(0, 8), (1, 0), (1, 9), (2, 7), (3, 10), (3, u64::MAX)] {
+        let barriers = crate::barrier::Algorithm::ALL.len() as u64;
+        for (at, value) in [(0, barriers + 1), (1, 0), (1, 9), (2, 7), (3, 10), (3, u64::MAX)] {
             let mut spoilt = words.clone();
             spoilt[at] = value;
             assert_eq!(decode(&spoilt, 2), None, "word {at} is {value}");

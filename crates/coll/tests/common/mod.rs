@@ -49,6 +49,8 @@ pub(crate) struct Channels {
     adds: Vec<Sender<()>>,
     /// With how many are to add.
     collects: Vec<(Receiver<()>, usize)>,
+    /// To the others, and from them.
+    meets: Vec<(Vec<Sender<()>>, Receiver<()>)>,
     sent: Sent,
 }
 
@@ -110,6 +112,15 @@ impl Fabric for Channels {
     fn collect(&mut self, line: usize) -> Result<(), Infallible> {
         let (line, members) = &self.collects[line];
         (0..*members).for_each(|_| line.recv().unwrap());
+        Ok(())
+    }
+
+    fn meet(&mut self, line: usize) -> Result<(), Infallible> {
+        // An addition and a read; one of the ranks comes last and does not read, whichever.
+        self.sent.shared += 1 + usize::from(self.rank > 0);
+        let (others, line) = &self.meets[line];
+        others.iter().for_each(|other| other.send(()).unwrap());
+        others.iter().for_each(|_| line.recv().unwrap());
         Ok(())
     }
 
@@ -177,6 +188,7 @@ pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) +
             reads: Vec::new(),
             adds: Vec::new(),
             collects: Vec::new(),
+            meets: Vec::new(),
             sent: Sent::default(),
         })
         .collect();
@@ -203,6 +215,14 @@ pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) +
             fabrics[adder].adds.push(end.clone());
         }
     }
+    for ranks in groups.meetings() {
+        let (ends, lines): (Vec<_>, Vec<_>) = ranks.iter().map(|_| channel()).unzip();
+        for (place, line) in lines.into_iter().enumerate() {
+            let others = (0..ranks.len()).filter(|&other| other != place);
+            let others = others.map(|other| ends[other].clone()).collect();
+            fabrics[ranks[place]].meets.push((others, line));
+        }
+    }
     std::thread::scope(|scope| {
         let body = &body;
         let threads: Vec<_> = fabrics
@@ -220,6 +240,8 @@ pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) +
         assert!(lines.all(|line| line.try_recv().is_err()), "nobody read it");
         let mut lines = fabric.collects.iter();
         assert!(lines.all(|(line, _)| line.try_recv().is_err()), "too many");
+        let mut lines = fabric.meets.iter();
+        assert!(lines.all(|(_, line)| line.try_recv().is_err()), "too many");
     }
     let sent = fabrics.iter().map(|fabric| fabric.sent);
     sent.fold(Sent::default(), Add::add)

@@ -479,6 +479,31 @@ impl Fabric for SimFabric<'_, '_> {
         Ok(())
     }
 
+    fn meet(&mut self, line: usize) -> Result<(), Infallible> {
+        let start = self.enter();
+        let (meeting, sum, ranks) = {
+            let wires = &mut *self.team.0.borrow_mut();
+            let (index, place) = wires.number(self.rank, 4, line);
+            let ranks = wires.members(index);
+            let meeting = wires.meeting(self.cpu, index);
+            meeting.came[place] += 1;
+            (
+                meeting.line,
+                meeting.came[place] * ranks.len() as u64,
+                ranks,
+            )
+        };
+        if self.cpu.add(meeting, 1) + 1 == sum {
+            let rank = self.rank;
+            let others = ranks.into_iter().filter(|&other| other != rank);
+            others.for_each(|other| self.look_for_sleeper(other));
+        } else {
+            self.cpu.wait_until(meeting, |word| word >= sum);
+        }
+        self.cpu.note("meet", line as u32, start);
+        Ok(())
+    }
+
     fn view<'b>(&self, window: &'b SimWindow<'_>, range: Range<usize>) -> &'b [u8] {
         &window.bytes[range]
     }

@@ -11,6 +11,7 @@
 //! | 16 lines of a notice | the one | all others | the one |
 //! | place of a reader | the reader, twice a lap | the one, when it runs out of room | the reader |
 //! | tally | all others, adding | the one | the one |
+//! | meeting | all, adding | all | the first |
 //! | parker | its rank, when it goes to sleep | whoever publishes something for it | its rank |
 //!
 //! Lines are made when they are first used, in the state of a team that has run for a while: whoever writes a
@@ -195,6 +196,14 @@ pub(super) struct Tally {
     pub(super) collected: u64,
 }
 
+/// A line to which all add and that all watch.
+#[derive(Debug)]
+pub(super) struct Meeting {
+    pub(super) line: LineId,
+    /// How often each of its ranks has come.
+    pub(super) came: Vec<u64>,
+}
+
 /// The lines of a team.
 #[derive(Debug)]
 pub(super) struct Wires {
@@ -204,16 +213,17 @@ pub(super) struct Wires {
     links: Vec<Link>,
     pub(super) notices: Vec<Option<Notice>>,
     pub(super) tallies: Vec<Option<Tally>>,
+    meetings: Vec<Option<Meeting>>,
     groups: Groups,
     /// For each rank the numbers of lines that it posts on; that it reads, with its place among readers; that
-    /// it adds to; that it collects.
-    numbers: Vec<[Vec<(usize, usize)>; 4]>,
+    /// it adds to; that it collects; that it meets others at, with its place among them.
+    numbers: Vec<[Vec<(usize, usize)>; 5]>,
     parkers: Vec<Option<LineId>>,
 }
 
 impl Wires {
     pub(super) fn new(cores: &[usize], groups: &Groups) -> Self {
-        let mut numbers: Vec<[Vec<(usize, usize)>; 4]> = vec![Default::default(); cores.len()];
+        let mut numbers: Vec<[Vec<(usize, usize)>; 5]> = vec![Default::default(); cores.len()];
         for (index, group) in groups.notices().iter().enumerate() {
             numbers[group.one][0].push((index, 0));
             for (place, &reader) in group.others.iter().enumerate() {
@@ -227,6 +237,11 @@ impl Wires {
                 .iter()
                 .for_each(|&adder| numbers[adder][2].push((index, 0)));
         }
+        for (index, ranks) in groups.meetings().iter().enumerate() {
+            for (place, &rank) in ranks.iter().enumerate() {
+                numbers[rank][4].push((index, place));
+            }
+        }
         let none = |count| std::iter::repeat_with(|| None).take(count).collect();
         Self {
             cores: cores.to_vec(),
@@ -235,6 +250,9 @@ impl Wires {
             notices: none(groups.notices().len()),
             tallies: std::iter::repeat_with(|| None)
                 .take(groups.tallies().len())
+                .collect(),
+            meetings: std::iter::repeat_with(|| None)
+                .take(groups.meetings().len())
                 .collect(),
             groups: groups.clone(),
             numbers,
@@ -339,6 +357,26 @@ impl Wires {
             adders: group.others.len() as u64,
             collected: 0,
         })
+    }
+
+    pub(super) fn meeting(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut Meeting {
+        let (cores, ranks) = (&self.cores, &self.groups.meetings()[index]);
+        self.meetings[index].get_or_insert_with(|| Meeting {
+            // Whoever came last has it, and all others have read it since.
+            line: Self::line(
+                cores,
+                cpu,
+                ranks[0],
+                ranks[ranks.len() - 1],
+                &ranks[..ranks.len() - 1],
+            ),
+            came: vec![0; ranks.len()],
+        })
+    }
+
+    /// The ranks that meet at a line.
+    pub(super) fn members(&self, index: usize) -> Vec<usize> {
+        self.groups.meetings()[index].clone()
     }
 
     /// Where a rank sleeps: `publisher` looks there, as it has done before.

@@ -111,6 +111,7 @@ struct Shared {
     reads: Vec<usize>,
     adds: Vec<usize>,
     collects: Vec<usize>,
+    meets: Vec<usize>,
 }
 
 /// A part of a buffer that is lent.
@@ -143,7 +144,7 @@ pub struct Symbolic<'w> {
     windows: Vec<Range<usize>>,
     /// Bytes that were combined and not yet taken down.
     combined: Rc<Cell<usize>>,
-    /// How often each tally was collected, and each flag waited for.
+    /// How often each tally was collected, and each flag waited for; how many came to each meeting.
     heard: HashMap<usize, usize>,
 }
 
@@ -497,6 +498,28 @@ impl Fabric for Symbolic<'_> {
         Ok(())
     }
 
+    fn meet(&mut self, line: usize) -> Result<(), Stuck> {
+        let meeting = self.shared.meets[line];
+        let ranks = &self.groups.meetings()[meeting];
+        let line = self.line(format!("meeting {meeting}"), Kind::Tally, ranks[0]);
+        self.world.borrow_mut().ledger.add(self.rank, line, None);
+        let other = ranks.iter().copied().find(|&rank| rank != self.rank);
+        let to = other.unwrap_or(self.rank);
+        let step = self.step(What::Add { to }, &[]);
+        let key = self.groups.tallies().len() + meeting;
+        let mut traffic = self.traffic.borrow_mut();
+        traffic.steps.added.entry(key).or_default().push(step);
+        drop(traffic);
+        let heard = self.heard.entry(line).or_insert(0);
+        let before = *heard;
+        *heard += ranks.len();
+        let heard = *heard;
+        self.await_value(line, heard);
+        let added = self.traffic.borrow().steps.added[&key][before..heard].to_vec();
+        self.step(What::Collect, &added);
+        Ok(())
+    }
+
     fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8] {
         &window[range]
     }
@@ -635,6 +658,11 @@ pub fn record(
         for &adder in &group.others {
             shared[adder].adds.push(number);
         }
+    }
+    for (number, ranks) in groups.meetings().iter().enumerate() {
+        ranks
+            .iter()
+            .for_each(|&rank| shared[rank].meets.push(number));
     }
     let shared = RefCell::new(shared);
     let ended = run(&world, n, |rank| {

@@ -10,6 +10,7 @@
 //! | flag | two transfers | Equations 12, 13, 23 to 25 |
 //! | notice | by [`Stealing`] | Equations 17 to 19, 26, 28, 30, 31, 33 |
 //! | tally | two transfers for each addition, all between packages if one is | Equations 8 and 9 |
+//! | meeting | the same, but a transfer for each of those who watch | as above |
 //! | data | nothing; ranks copy one after another | §4.2 |
 //!
 //! Edges E4 make those who poll a line in other stages readers of it too.
@@ -221,7 +222,8 @@ impl Priced<'_> {
         }
     }
 
-    /// The line of a crowd: its first use, and two transfers for each addition.
+    /// The line of a crowd: its first use, and for each addition a transfer to whoever adds and one to each who
+    /// watches.
     fn crowd(&self, crowd: &[usize], facts: &Facts<'_>) -> f64 {
         let graph: &Graph = self.graph;
         let acts = crowd.iter().map(|&index| &graph.acts[index]);
@@ -234,6 +236,11 @@ impl Priced<'_> {
             true => self.seats.costs().transfer[3] * crowd.len() as f64,
             false => acts.map(taken).sum(),
         };
-        facts.first[crowd[0]] + 2.0 * each
+        let adder = graph.acts[crowd[0]].rank;
+        let waits = facts.readers[crowd[0]].iter();
+        let watchers = waits
+            .filter(|&&wait| graph.acts[wait].rank != adder)
+            .count();
+        facts.first[crowd[0]] + (1 + watchers.max(1)) as f64 * each
     }
 }

@@ -208,7 +208,8 @@ impl OnParts {
                 }
                 What::Collect => {
                     let mut end = start + costs.call + hit;
-                    for &of in &step.after {
+                    // The own one, at a meeting, is no news.
+                    for &of in step.after.iter().filter(|&&of| steps[of].rank != rank) {
                         let alone = shot(steps[of].rank, rank, Shot::Addition)?;
                         end = end.max(sets_out[of] + alone.came.least);
                     }
@@ -458,12 +459,22 @@ impl<'a> Worst<'a> {
         Ok(most)
     }
 
-    /// What all who add to a line take until its collector has it.
+    /// What all who add to a line take until its collector has it, or all who watch it.
     fn crowd(&mut self, collect: &Step) -> Result<f64, SimError> {
+        let watches =
+            |step: &&Step| matches!(step.what, What::Collect) && step.after == collect.after;
+        // At a meeting everybody takes the line from whoever adds, but for that one.
+        let watchers = match self.steps.iter().filter(watches).count() {
+            1 => 1.0,
+            all => (all - 1) as f64,
+        };
         let adders = collect.after.iter().map(|&of| self.steps[of].rank);
         let all: Vec<usize> = adders.chain([collect.rank]).collect();
         let adders = &all[..all.len() - 1];
-        adders.iter().map(|&adder| self.added(adder, &all)).sum()
+        let sum: f64 = (adders.iter())
+            .map(|&adder| self.added(adder, &all))
+            .sum::<Result<f64, SimError>>()?;
+        Ok(watchers * sum)
     }
 
     /// How long a path waits for others: at the busiest server of each kind.

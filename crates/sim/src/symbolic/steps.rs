@@ -66,7 +66,7 @@ pub(super) struct Steps {
     last: HashMap<usize, usize>,
     /// Notifications that nobody has waited for, by both ranks.
     pub(super) flags: HashMap<(usize, usize), VecDeque<usize>>,
-    /// Additions, by tally.
+    /// Additions, by tally, and by meeting after all tallies.
     pub(super) added: HashMap<usize, Vec<usize>>,
     /// Who has copies of lines that their rank has written in this run; of others nothing is known.
     copies: HashMap<(usize, usize, usize), Vec<usize>>,

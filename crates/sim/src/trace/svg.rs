@@ -15,7 +15,7 @@ const TOP: f64 = 40.0;
 fn colour(name: &str) -> &'static str {
     match name {
         "send" | "notify" | "post" | "add" | "lend" => "#2b6cb0",
-        "receive" | "wait" | "read" | "collect" | "borrow" | "fetch" => "#a0aec0",
+        "receive" | "wait" | "read" | "collect" | "meet" | "borrow" | "fetch" => "#a0aec0",
         _ => "#dd6b20",
     }
 }
