@@ -55,6 +55,8 @@ pub(crate) struct Frame {
     sizes: Sizes,
     placement: Vec<Placement>,
     policy: Policy,
+    /// Hardware threads that the ranks have between them.
+    usable: usize,
     backend: Backend,
     memory: Where,
     /// NUMA nodes of the ranks that this process speaks for, where they are known.
@@ -279,6 +281,7 @@ impl Frame {
             sizes,
             placement,
             policy,
+            usable: options.usable(),
             backend: options.backend,
             memory,
             nodes,
@@ -483,7 +486,7 @@ impl Frame {
             lane,
             |rank| self.tables[rank].is_some(),
             (homes, &board.parkers),
-            fence,
+            (fence, self.usable),
         )?;
         type Ends = (((Vec<Link>, Desk), Governor), SharedLines);
         let end = |(rank, (((links, mut desk), governor), lines)): (usize, Ends)| {

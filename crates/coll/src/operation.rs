@@ -238,6 +238,12 @@ impl Mark {
         more as i64 >= 0
     }
 
+    /// How many shares a line that is to have `expected` lacks.
+    #[inline(always)]
+    pub(crate) fn missing(expected: u64, found: u64) -> u64 {
+        expected.wrapping_sub(found) & ((1 << COUNT_BITS) - 1)
+    }
+
     /// Whether a sum that has reached `expected` comes of members of the same history; one that has gone on is
     /// not judged.
     #[inline(always)]
@@ -315,6 +321,7 @@ mod tests {
         assert!(Mark::is_counted(sum, sum) && !Mark::is_counted(sum, a.share().wrapping_mul(2)));
         let mixed = a.share().wrapping_mul(2).wrapping_add(b.share());
         assert!(Mark::is_counted(sum, mixed) && mixed != sum);
+        assert_eq!(Mark::missing(sum, a.share()), 2);
         assert!(Mark::agrees_in_sum(sum, sum) && !Mark::agrees_in_sum(sum, mixed));
         assert!(Mark::agrees_in_sum(sum, sum.wrapping_add(b.share())));
         // The count has 48 bits, and wraps without harm.

@@ -23,6 +23,8 @@ pub enum BarrierPlan {
         /// From the root.
         fan_out: Grouped,
     },
+    /// One line for so many ranks, see [`counter`](crate::barrier::counter).
+    Counter(usize),
 }
 
 impl BarrierPlan {
@@ -44,6 +46,7 @@ impl BarrierPlan {
             Self::Trees { fan_out, .. } => fan_out.len(),
             Self::Rounds(rounds) => rounds.len(),
             Self::Groups { fan_out, .. } => fan_out.len(),
+            Self::Counter(ranks) => *ranks,
         }
     }
 
@@ -329,6 +332,7 @@ impl Plans {
                     add(fan_in.root(), fan_out.root());
                 }
             }
+            BarrierPlan::Counter(_) => {}
             BarrierPlan::Rounds(rounds) => {
                 for round in 0..rounds.count() {
                     for rank in 0..rounds.len() {

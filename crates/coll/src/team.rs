@@ -74,7 +74,8 @@ impl Options {
         size > self.usable()
     }
 
-    fn usable(&self) -> usize {
+    /// Hardware threads that the ranks have between them.
+    pub(crate) fn usable(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.parallelism.unwrap_or_else(all)
     }

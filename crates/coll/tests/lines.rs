@@ -106,6 +106,17 @@ fn barriers_over_lines_need_no_links() {
     }
 }
 
+/// A plan may say what otherwise has to be asked for.
+#[test]
+fn a_plan_may_be_one_line() {
+    for n in 1..=RANKS_MAX {
+        let plans = plans(n, "chain").with_barrier(BarrierPlan::Counter(n));
+        check_barriers(&Team::new(plans.unwrap()).unwrap(), 200, n % 2 == 1);
+    }
+    let error = plans(3, "chain").with_barrier(BarrierPlan::Counter(2));
+    assert!(error.is_err(), "of another size");
+}
+
 #[test]
 fn random_groups_make_barriers_and_broadcasts() {
     let mut rng = fastrand::Rng::with_seed(11);

@@ -17,7 +17,7 @@ use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Tree};
 use corecast_wire::Policy;
 use corecast_wire::queue::Backend;
 
-use crate::choose::{Choice, Chooser, Races, Wish};
+use crate::choose::{Choice, Chooser, DecidedBy, Races, Wish};
 use crate::costs::TeamCosts;
 use crate::debug::{self, Level};
 use crate::error::Error;
@@ -351,15 +351,22 @@ impl Draft {
 
     /// What was chosen, with the packages that it runs in.
     fn plans(&self, barrier: &Choice, broadcast: &Choice, reduce: &Choice) -> Result<Plans, Error> {
-        let plans = Plans::new(
-            barrier_plan(barrier)?,
-            tree_plan(broadcast)?,
-            tree_plan(reduce)?,
-        )?;
+        let plan = match self.counts(barrier) {
+            true => BarrierPlan::Counter(self.seats.len()),
+            false => barrier_plan(barrier)?,
+        };
+        let plans = Plans::new(plan, tree_plan(broadcast)?, tree_plan(reduce)?)?;
         Ok(match self.packages() {
             Some(packages) => plans.with_packages(packages)?,
             None => plans,
         })
+    }
+
+    /// Whether the barrier is one line whatever the model says: it knows of no turns, and where ranks share
+    /// hardware threads these are what takes time.
+    fn counts(&self, barrier: &Choice) -> bool {
+        let usable = self.here.unthrottled_parallelism();
+        self.seats.len() > usable && barrier.decided_by == DecidedBy::Model
     }
 
     /// The package of each rank; threads that are not pinned have none.
@@ -380,7 +387,14 @@ impl Draft {
             pinning: Pinning::Planned,
             memory: team.placement(rank).to_string(),
         };
-        let chosen = |choice: &Choice| Chosen::of(choice, self.costs.unit());
+        let chosen = |choice: &Choice| {
+            let chosen = Chosen::of(choice, self.costs.unit());
+            match choice.operation == Operation::Barrier && self.counts(choice) {
+                true => chosen.counted(self.seats.len(), here.unthrottled_parallelism()),
+                false => chosen,
+            }
+        };
+        let operations = choices.iter().map(chosen).collect();
         let mut assumptions = [&self.costs.assumptions[..], &here.machine.assumptions].concat();
         if choices.is_empty() {
             assumptions.push(
@@ -395,7 +409,7 @@ impl Draft {
             ranks: self.seats.iter().enumerate().map(rank).collect(),
             waits: self.waits,
             fence: fence(),
-            operations: choices.iter().map(chosen).collect(),
+            operations,
             costs: self.costs.source.clone(),
             races: self.races.source().to_owned(),
             tuning: self.rules.source().to_owned(),

@@ -121,6 +121,8 @@ pub enum DecidedBy {
     Race,
     /// The least predicted latency.
     Model,
+    /// Ranks share hardware threads, of which no model knows.
+    Sharing,
 }
 
 /// A schedule that can run.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use corecast_coll::barrier;
 use corecast_machine::CpuList;
 use corecast_model::Unit;
 use corecast_plan::Operation;
@@ -69,8 +70,8 @@ pub struct Chosen {
     pub root: Option<usize>,
     /// Whether the way in has another tree than the way out.
     pub two_trees: bool,
-    /// What the model says, in `unit`.
-    pub predicted: f64,
+    /// What the model says, in `unit`; absent where it says nothing.
+    pub predicted: Option<f64>,
     /// The share of `predicted`, from 0 to 1, that a better plan with the same root could save at
     /// most; for rounds any plan. Absent where nobody knows.
     pub gap: Option<f64>,
@@ -105,7 +106,7 @@ impl Chosen {
             pattern: chosen.pattern.to_string(),
             root: chosen.has_root().then_some(chosen.root),
             two_trees: chosen.has_root() && chosen.tree().is_none(),
-            predicted: chosen.latency,
+            predicted: Some(chosen.latency),
             gap: None,
             unit,
             decided_by: choice.decided_by,
@@ -116,6 +117,39 @@ impl Chosen {
 }
 
 impl Chosen {
+    /// A barrier of `ranks` over one line, as they share `usable` hardware threads: what was chosen is the first
+    /// runner-up.
+    pub(crate) fn counted(self, ranks: usize, usable: usize) -> Self {
+        let pattern = self.pattern;
+        let other = self
+            .predicted
+            .map(|predicted| RunnerUp { pattern, predicted });
+        let s = if usable == 1 { "" } else { "s" };
+        Self {
+            pattern: barrier::Algorithm::Counter.name().to_owned(),
+            root: None,
+            two_trees: false,
+            predicted: None,
+            gap: None,
+            decided_by: DecidedBy::Sharing,
+            reason: format!(
+                "{ranks} ranks share {usable} hardware thread{s}, and take turns: whoever comes last lets all go; \
+                 among plans: {}",
+                self.reason
+            ),
+            runners_up: other.into_iter().chain(self.runners_up).collect(),
+            ..self
+        }
+    }
+
+    /// Its prediction, in words that follow others; nothing where there is none.
+    fn predicted(&self, before: &str) -> String {
+        let latency = self
+            .predicted
+            .map(|predicted| latency(predicted, self.unit));
+        latency.map_or(String::new(), |latency| format!("{before}{latency}"))
+    }
+
     fn shape(&self) -> &'static str {
         if self.two_trees {
             " over two trees"
@@ -145,16 +179,17 @@ impl Explanation {
                 DecidedBy::Wish => "asked for",
                 DecidedBy::Race => "won the race",
                 DecidedBy::Model => "least by the model",
+                DecidedBy::Sharing => "ranks share hardware threads",
             };
             let root = chosen
                 .root
                 .map_or(String::new(), |root| format!(" from rank {root}"));
             format!(
-                "{} {}{}{root} ({by}, {})",
+                "{} {}{}{root} ({by}{})",
                 chosen.operation,
                 chosen.pattern,
                 chosen.shape(),
-                latency(chosen.predicted, chosen.unit)
+                chosen.predicted(", ")
             )
         };
         let operations: Vec<String> = self.operations.iter().map(operation).collect();
@@ -203,13 +238,13 @@ impl Explanation {
             let root = chosen.root.map_or(String::new(), |root| {
                 format!(" from rank {root} (PU {})", self.ranks[root].pu)
             });
-            let predicted = latency(chosen.predicted, chosen.unit);
             writeln!(
                 f,
-                "{:9} {}{}{root}, predicted {predicted}{}",
+                "{:9} {}{}{root}{}{}",
                 chosen.operation,
                 chosen.pattern,
                 chosen.shape(),
+                chosen.predicted(", predicted "),
                 room(chosen.gap)
             )?;
             writeln!(f, "          why: {}", chosen.reason)?;

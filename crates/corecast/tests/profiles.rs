@@ -135,7 +135,7 @@ fn races_that_do_not_fit_are_told_about() {
         cache.race(pattern, root, children);
         let explanation = cache.explain();
         let chosen = barrier(&explanation);
-        assert_eq!(chosen.decided_by, DecidedBy::Model);
+        assert_eq!(chosen.decided_by, unraced(RANKS));
         chosen.reason.clone()
     };
     let unknown = reason("heap", 3, Some(backwards()));
@@ -149,7 +149,15 @@ fn races_that_do_not_fit_are_told_about() {
     assert!(reason.contains("raced with root 3, and root 0"), "{reason}");
     // Another team was not raced.
     let smaller = cache.builder().threads(RANKS - 1).build().unwrap();
-    assert_eq!(barrier(&smaller.explain()).decided_by, DecidedBy::Model);
+    assert_eq!(barrier(&smaller.explain()).decided_by, unraced(RANKS - 1));
+}
+
+/// What decides about the barrier of a team that was not raced.
+fn unraced(ranks: usize) -> DecidedBy {
+    match ranks > corecast::machine::discover().unthrottled_parallelism() {
+        true => DecidedBy::Sharing,
+        false => DecidedBy::Model,
+    }
 }
 
 #[test]

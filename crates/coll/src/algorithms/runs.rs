@@ -134,6 +134,7 @@ impl<'a> Setting<'a> {
             BarrierPlan::Trees { .. } => barrier::Algorithm::Tree,
             BarrierPlan::Rounds(_) => barrier::Algorithm::Dissemination,
             BarrierPlan::Groups { .. } => barrier::Algorithm::Groups,
+            BarrierPlan::Counter(_) => barrier::Algorithm::Counter,
         })
     }
 
@@ -240,6 +241,9 @@ mod tests {
             let found = usual(n, crowded, operation, bytes);
             assert_eq!(found, expected, "{operation} of {bytes} on {n}, {crowded}");
         }
+        let counter = plans(3, Pattern::Smelt).with_barrier(BarrierPlan::Counter(3));
+        let found = Setting::new(&counter.unwrap()).runs(&Algorithms::default(), "barrier", 0);
+        assert_eq!(found.unwrap().algorithm, "counter");
         let rounds = plans(3, "dissemination:2".parse().unwrap());
         let found = Setting::new(&rounds).runs(&Algorithms::default(), "barrier", 0);
         assert_eq!(found.unwrap().algorithm, "dissemination");

@@ -26,8 +26,8 @@ use crate::failure::Failure;
 use crate::lane::Lane;
 
 named! {
-    /// How a barrier is done. Without a wish its plan says it: trees, rounds of notifications, or trees
-    /// with groups.
+    /// How a barrier is done. Without a wish its plan says it: trees, rounds of notifications, trees
+    /// with groups, or one line.
     pub enum Algorithm: "barrier" {
         /// [`tree`], over the plan's trees; those of reductions and broadcasts where it has others.
         Tree = "tree",

@@ -70,8 +70,10 @@ impl Part {
             (Some(MultiM), _) => over_lines(&multi_m_rounds(n)),
             (Some(PairWise), _) => over_lines(&pair_wise_rounds(&packages())),
             (Some(PackageRoots), _) => over_lines(&package_root_rounds(&packages())),
-            (Some(Counter), _) if n == 1 => vec![Self::Counter(None)],
-            (Some(Counter), _) => {
+            (Some(Counter), _) | (None, BarrierPlan::Counter(_)) if n == 1 => {
+                vec![Self::Counter(None)]
+            }
+            (Some(Counter), _) | (None, BarrierPlan::Counter(_)) => {
                 let numbers = groups.meeting((0..n).collect()).into_iter();
                 numbers.map(|number| Self::Counter(Some(number))).collect()
             }

@@ -333,6 +333,7 @@ fn encode(plans: &Plans, algorithms: &Algorithms) -> Vec<u64> {
             grouped(&mut words, fan_in);
             grouped(&mut words, fan_out);
         }
+        BarrierPlan::Counter(_) => words.push(counter_word(plans.len()) as u64),
         BarrierPlan::Trees { fan_in, fan_out } => {
             words.push(0);
             tree(&mut words, fan_in);
@@ -371,6 +372,11 @@ fn encode(plans: &Plans, algorithms: &Algorithms) -> Vec<u64> {
 /// What a barrier over groups begins with: more than the number of any rounds.
 fn groups_word(n: usize) -> usize {
     n + 2
+}
+
+/// What stands for a barrier over one line.
+fn counter_word(n: usize) -> usize {
+    n + 3
 }
 
 /// The plans for `n` ranks and the algorithms behind words that another process wrote; `None` if they are
@@ -419,6 +425,7 @@ fn decode(words: &[u64], n: usize) -> Option<(Plans, Algorithms)> {
             fan_in: grouped(&mut next, n)?,
             fan_out: grouped(&mut next, n)?,
         },
+        word if word == counter_word(n) => BarrierPlan::Counter(n),
         _ => return None,
     };
     let mut plans = Plans::new(barrier, tree(&mut next, n)?, tree(&mut next, n)?).ok()?;
@@ -465,7 +472,14 @@ mod tests {
         let words = encode(&plans(2, "chain"), &algorithms);
         // The barrier's place in its list, the number of ranges of broadcasts, the last limit, its choice.
         let barriers = crate::barrier::Algorithm::ALL.len() as u64;
-        for (at, value) in [(0, barriers + 1), (1, 0), (1, 9), (2, 7), (3, 10), (3, u64::MAX)] {
+        for (at, value) in [
+            (0, barriers + 1),
+            (1, 0),
+            (1, 9),
+            (2, 7),
+            (3, 10),
+            (3, u64::MAX),
+        ] {
             let mut spoilt = words.clone();
             spoilt[at] = value;
             assert_eq!(decode(&spoilt, 2), None, "word {at} is {value}");
@@ -475,7 +489,7 @@ mod tests {
     #[test]
     fn plans_come_back_and_garbage_does_not() {
         for n in [1, 2, 5, 9] {
-            for pattern in ["binomial", "chain", "dissemination:3", "groups"] {
+            for pattern in ["binomial", "chain", "dissemination:3", "groups", "counter"] {
                 let plans = match pattern {
                     "groups" => {
                         let flat = Grouped::flat(n, n / 2);
@@ -486,6 +500,10 @@ mod tests {
                         let plans = plans(n, "chain").with_barrier(barrier).unwrap();
                         let plans = plans.with_broadcast_groups(flat).unwrap();
                         plans.with_packages((0..n as u32).collect()).unwrap()
+                    }
+                    "counter" => {
+                        let plans = plans(n, "chain");
+                        plans.with_barrier(BarrierPlan::Counter(n)).unwrap()
                     }
                     pattern => plans(n, pattern),
                 };

@@ -12,7 +12,7 @@ use corecast_bench::{
     Collective, Comparison, Contestant, Entrant, Entry, Exercise, Progress, Role, Settings, floor,
     peers, race,
 };
-use corecast_coll::{BarrierPlan, Plans};
+use corecast_coll::{BarrierPlan, Plans, barrier};
 use corecast_model::CostModel;
 use corecast_plan::search::{Effort, improve};
 use corecast_plan::{Operation, Pattern, Plan, RootChoice, Shape, Tree};
@@ -74,7 +74,7 @@ pub(in crate::commands) struct Candidate {
     pub(super) plans: Plans,
     pub(super) root: usize,
     predicted: f64,
-    /// The plan; absent for an allreduce, which runs over two.
+    /// The plan; absent for an allreduce, which runs over two, and for a barrier over one line, which needs none.
     pub(in crate::commands) timed: Option<Timed>,
 }
 
@@ -311,10 +311,14 @@ impl<'a> Contest<'a> {
         } else {
             return self.rivals(operation);
         };
-        plans
+        let mut candidates: Vec<Candidate> = plans
             .into_iter()
             .map(|timed| self.candidate(timed))
-            .collect()
+            .collect::<Result<_>>()?;
+        if self.named.is_empty() && collective == Collective::Barrier {
+            candidates.extend(candidates.first().map(counted).transpose()?);
+        }
+        Ok(candidates)
     }
 
     /// The schedules that the model likes best, and where `best` is a barrier of two trees also
@@ -440,6 +444,18 @@ impl<'a> Contest<'a> {
             timed: None,
         })
     }
+}
+
+/// What a team runs unasked whose ranks share hardware threads: one line, and the trees of `other` for its data.
+fn counted(other: &Candidate) -> Result<Candidate> {
+    let ranks = other.plans.len();
+    Ok(Candidate {
+        pattern: barrier::Algorithm::Counter.name().to_owned(),
+        plans: (other.plans.clone()).with_barrier(BarrierPlan::Counter(ranks))?,
+        root: other.root,
+        predicted: f64::INFINITY,
+        timed: None,
+    })
 }
 
 /// The planner's name for `collective`, if it plans it on its own.
