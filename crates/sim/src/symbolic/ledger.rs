@@ -102,7 +102,10 @@ impl Ledger {
             self.acts[act].after.extend(of);
             return;
         }
-        self.acts[act].after.extend(changes);
+        // The own one, at a meeting, comes before it anyway.
+        let others = changes.iter().filter(|&&of| self.acts[of].rank != rank);
+        let others: Vec<usize> = others.copied().collect();
+        self.acts[act].after.extend(others);
         // Another wait may have been for some of them.
         let crowd = changes.iter().copied();
         let crowd: Vec<usize> = crowd.filter(|&act| self.in_crowd.insert(act)).collect();
