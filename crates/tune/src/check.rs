@@ -1,12 +1,14 @@
 //! A tuned team against every algorithm that it might have used instead, in races of their own.
 
-use crate::field::{self, Asked, name};
+use crate::field::{self, Asked, LeftOut, SHORT_BYTES_MAX, name, runs, with};
 use crate::judge::{Judge, Rules};
+use crate::menu::Menu;
 use crate::outcome::{Outcome, Tuned};
 use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, heats};
 use corecast_bench::sized::{Operation, Task};
-use corecast_bench::stats::{self, Interval};
+use corecast_bench::stats;
 use corecast_coll::Algorithms;
+use corecast_coll::algorithms::Setting;
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +16,11 @@ use std::time::Duration;
 /// How much slower than the best a tuned choice may be, beyond the interval.
 pub const ALLOWED: f64 = 0.03;
 
-/// Rounds of each race.
-const ROUNDS: u32 = 30;
+/// Heats of each race, and of long data, and rounds of each: the fewest heats of which the interval of the median has its
+/// full coverage, and the fewest that leaves one out at each end.
+const HEATS: u32 = 6;
+const HEATS_LONG: u32 = 9;
+const ROUNDS: u32 = 8;
 
 /// An operation at a size: the tuned choice against all others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,8 +33,12 @@ pub struct Checked {
     pub tuned: &'static str,
     /// What it takes, in nanoseconds.
     pub tuned_ns: f64,
+    /// The algorithm that the built-in choice runs there.
+    pub built_in: &'static str,
     /// Of the others, built-in choice included, how many times as long as the tuned one they take.
     pub others: Vec<Rival>,
+    /// Who is no rival, and why: the same program under another name, or what the team cannot run.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Another algorithm against the tuned choice.
@@ -37,21 +46,19 @@ pub struct Checked {
 pub struct Rival {
     /// Its name.
     pub name: &'static str,
-    /// How many times as long the tuned choice takes, round by round.
+    /// How many times as long the tuned choice takes: the median over heats, of each the median over its rounds.
     pub ratio: f64,
-    /// Interval of that.
+    /// Interval of that. Rounds of one heat have the same teams and buffers, and a place in memory alone makes the same
+    /// code differ by a fifth, so only heats count.
     pub interval: (f64, f64),
     /// The same in each heat, with teams and buffers of its own.
     pub by_heat: Vec<f64>,
 }
 
 impl Rival {
-    /// Whether the tuned choice takes longer by more than [`ALLOWED`]: beyond the interval, and in each heat, as a place
-    /// in memory alone makes the same code differ by more; two heats at least.
+    /// Whether the tuned choice takes longer by more than [`ALLOWED`] beyond the interval; two heats at least.
     pub fn is_faster(&self) -> bool {
-        let slower = |&ratio: &f64| ratio > 1.0 + ALLOWED;
-        let several = self.by_heat.len() > 1;
-        several && slower(&self.interval.0) && self.by_heat.iter().all(slower)
+        self.by_heat.len() > 1 && self.interval.0 > 1.0 + ALLOWED
     }
 }
 
@@ -99,7 +106,7 @@ impl Static {
     }
 }
 
-/// Races each tuned choice of `outcome` against all that the team can run, `budget` in all.
+/// Races each tuned choice of `outcome`, of a team of this `menu`, against all that the team can run, `budget` in all.
 ///
 /// # Errors
 ///
@@ -107,7 +114,7 @@ impl Static {
 pub fn check(
     racer: &mut dyn Racer,
     outcome: &Outcome,
-    algorithms: Algorithms,
+    menu: &Menu,
     sizes: &[usize],
     budget: Duration,
     progress: &mut dyn FnMut(f64, String),
@@ -122,13 +129,14 @@ pub fn check(
             }
         }
     }
-    let mut base = algorithms;
+    let mut base = menu.algorithms;
     for tuned in &outcome.operations {
         if tuned.operation == Operation::Barrier {
             field::ask(&mut base, Operation::Barrier, tuned.algorithm(0));
         }
     }
     let mut all = Vec::new();
+    let mut to_come: f64 = tasks.iter().map(|&(_, bytes)| share(bytes)).sum();
     for (done, &(tuned, bytes)) in tasks.iter().enumerate() {
         if racer.interrupted() {
             break;
@@ -138,37 +146,41 @@ pub fn check(
             format!("{} of {bytes} bytes", tuned.operation),
         );
         let left = budget.saturating_sub(racer.now() - begin);
-        let share = left.div_f64((tasks.len() - done) as f64).mul_f64(0.7);
-        let limit = share.max(Duration::from_millis(20));
-        all.extend(one(racer, outcome, base, (tuned, bytes), limit)?);
+        let part = left.mul_f64(share(bytes) / to_come * 0.7);
+        to_come -= share(bytes);
+        let limit = part.max(Duration::from_millis(20));
+        let setting = menu.setting(&outcome.plans);
+        all.extend(one(racer, outcome, &setting, base, (tuned, bytes), limit)?);
     }
     Ok(all)
+}
+
+/// Of the time: long data have more heats, and rounds that take longer.
+fn share(bytes: usize) -> f64 {
+    match bytes > SHORT_BYTES_MAX {
+        true => 5.0,
+        false => 1.0,
+    }
 }
 
 fn one(
     racer: &mut dyn Racer,
     outcome: &Outcome,
+    setting: &Setting<'_>,
     base: Algorithms,
     (tuned, bytes): (&Tuned, usize),
     limit: Duration,
 ) -> Result<Option<Checked>, RaceFailed> {
     let operation = tuned.operation;
     let chosen = tuned.algorithm(bytes);
-    let able = |name: &&str| field::unable(operation, name, &outcome.plans).is_none();
-    let known = field::algorithms(operation).into_iter().filter(able);
-    let others = known.map(Some).chain([None]).filter(|one| *one != chosen);
-    let all: Vec<Asked> = [chosen].into_iter().chain(others).collect();
-    let contender = |asked: &Asked| {
-        let mut algorithms = base;
-        field::ask(&mut algorithms, operation, *asked);
-        Contender {
-            name: name(*asked).to_owned(),
-            form: Form {
-                plans: Arc::new(outcome.plans.clone()),
-                policy: outcome.policy,
-                algorithms,
-            },
-        }
+    let (all, left_out) = rivals(operation, bytes, chosen, setting, &base);
+    let contender = |asked: &Asked| Contender {
+        name: name(*asked).to_owned(),
+        form: Form {
+            plans: Arc::new(outcome.plans.clone()),
+            policy: outcome.policy,
+            algorithms: with(&base, operation, *asked),
+        },
     };
     let contenders: Vec<Contender> = all.iter().map(contender).collect();
     let subject = Subject::Task(Task {
@@ -176,25 +188,33 @@ fn one(
         ranks: outcome.plans.len(),
         bytes,
     });
+    let heats_planned = match bytes > SHORT_BYTES_MAX {
+        true => HEATS_LONG,
+        false => HEATS,
+    };
     // Nobody leaves but clear losers: a little slower is what is asked about.
     let rules = Rules {
         worse: 0.2,
         alike: -1.0,
-        rounds_max: ROUNDS,
+        heat_rounds: ROUNDS,
+        heats_least: heats_planned,
+        heats: heats_planned,
+        heats_most: heats_planned,
         ..Rules::default()
     };
     let mut judge = Judge::new(contenders.len(), rules);
-    heats(racer, subject, &contenders, &mut judge, limit)?;
+    heats(racer, subject, &contenders, &mut judge, limit, false)?;
     let Some((tuned_ns, _)) = judge.summary(0) else {
         return Ok(None);
     };
     let rival = |at: usize| {
-        let (ratio, interval) = judge.ratio_interval(0, at)?;
+        let by_heat = judge.ratio_by_heat(0, at);
+        let interval = stats::median_interval(&by_heat)?;
         Some(Rival {
             name: name(all[at]),
-            ratio,
+            ratio: stats::median(&by_heat)?,
             interval: (interval.low, interval.high),
-            by_heat: judge.ratio_by_heat(0, at),
+            by_heat,
         })
     };
     Ok(Some(Checked {
@@ -202,8 +222,47 @@ fn one(
         bytes,
         tuned: name(chosen),
         tuned_ns,
+        built_in: runs(setting, &base, operation, bytes, None),
         others: (1..all.len()).filter_map(rival).collect(),
+        left_out,
     }))
+}
+
+/// The tuned choice, first, and all that run something else; and those that do not, with the reason.
+fn rivals(
+    operation: Operation,
+    bytes: usize,
+    chosen: Asked,
+    setting: &Setting<'_>,
+    base: &Algorithms,
+) -> (Vec<Asked>, Vec<LeftOut>) {
+    let runs = |asked| runs(setting, base, operation, bytes, asked);
+    let mut all = vec![chosen];
+    let mut left_out = Vec::new();
+    let known = field::algorithms(operation).into_iter().map(Some);
+    for asked in [None].into_iter().chain(known).filter(|&one| one != chosen) {
+        let cannot = asked.and_then(|name| field::unable(operation, name, setting.plans));
+        let same = || {
+            let same = |&&other: &&Asked| runs(other) == runs(asked);
+            let other = all.iter().find(same)?;
+            Some(match asked {
+                None => format!("{} runs it", name(*other)),
+                Some(algorithm) if runs(asked) == algorithm => {
+                    format!("the {} choice runs it", name(*other))
+                }
+                Some(_) => format!("the team runs {} in its place", runs(asked)),
+            })
+        };
+        match cannot.or_else(same) {
+            Some(why) => left_out.push(LeftOut {
+                algorithm: name(asked),
+                predicted_ns: None,
+                why,
+            }),
+            None => all.push(asked),
+        }
+    }
+    (all, left_out)
 }
 
 /// For each operation the algorithm that is best over all sizes, and the tuned choices against it.
@@ -215,12 +274,17 @@ pub fn statics(checked: &[Checked]) -> Vec<Static> {
             .iter()
             .filter(|c| c.operation == operation)
             .collect();
-        let against = |c: &Checked, name: &str| match c.tuned == name {
-            true => Some((1.0, (1.0, 1.0))),
-            false => {
-                let rival = c.others.iter().find(|r| r.name == name)?;
-                Some((rival.ratio, rival.interval))
+        // By what it runs: the built-in choice is an algorithm too.
+        let against = |c: &Checked, name: &str| {
+            let real = |name| match name {
+                field::BUILT_IN => c.built_in,
+                other => other,
+            };
+            if real(c.tuned) == real(name) {
+                return Some((1.0, (1.0, 1.0)));
             }
+            let rival = c.others.iter().find(|r| real(r.name) == real(name))?;
+            Some((rival.ratio, rival.interval))
         };
         let mut names: Vec<&'static str> = of.iter().map(|c| c.tuned).collect();
         names.extend(of.iter().flat_map(|c| c.others.iter().map(|r| r.name)));
@@ -249,14 +313,6 @@ pub fn statics(checked: &[Checked]) -> Vec<Static> {
     operations.into_iter().filter_map(best).collect()
 }
 
-impl Judge {
-    /// Median over the rounds of how many times as long `a` takes as `b`, and its interval.
-    pub fn ratio_interval(&self, a: usize, b: usize) -> Option<(f64, Interval)> {
-        let found = stats::paired_ratio(self.all(a), self.all(b))?;
-        Some((found.median, found.interval))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,7 +329,9 @@ mod tests {
             bytes,
             tuned,
             tuned_ns: 100.0,
+            built_in: "messages",
             others: others.iter().map(rival).collect(),
+            left_out: Vec::new(),
         }
     }
 
@@ -282,8 +340,8 @@ mod tests {
         assert!(!checked(8, "ring", &[("owners", 1.04)]).is_slower());
         let mut slower = checked(8, "ring", &[("owners", 1.06), ("trees", 0.5)]);
         assert!(slower.is_slower());
-        // One heat in which it was not.
-        slower.others[0].by_heat[1] = 1.02;
+        // One heat alone says nothing.
+        slower.others[0].by_heat.truncate(1);
         assert!(!slower.is_slower());
         assert_eq!(
             checked(8, "ring", &[("owners", 0.9), ("trees", 1.01)])

@@ -2,6 +2,7 @@
 
 use crate::predict::Predict;
 use corecast_bench::sized::Operation;
+use corecast_coll::algorithms::Setting;
 use corecast_coll::{
     Algorithms, Plans, allgather, allreduce, alltoall, barrier, broadcast, gather, reduce,
     reduce_scatter, scan, scatter,
@@ -52,10 +53,12 @@ pub struct Field {
 /// times off where it was held against measurements, see docs/validation.md, and both can be.
 const HOPELESS: f64 = 4.0;
 
-/// Predictions nearer than this are of algorithms that do the same here, up to so many bytes: of longer data the model
-/// knows lines and no memory, and what it cannot tell apart may differ by a fifth.
+/// Predictions nearer than this are of algorithms that do the same here.
 const SAME: f64 = 1e-6;
-const SAME_BYTES_MAX: usize = 64 << 10;
+
+/// Blocks (bytes) beyond which data count as long: of those the model knows lines and no memory, so what it cannot tell
+/// apart may differ by a fifth, and where pages happen to lie matters as much.
+pub const SHORT_BYTES_MAX: usize = 64 << 10;
 
 /// Largest team in which all pairs of ranks have links, and in which each can have a line for all others.
 const MESH_RANKS_MAX: usize = 64;
@@ -121,19 +124,46 @@ pub fn unable(operation: Operation, algorithm: &str, plans: &Plans) -> Option<St
     }
 }
 
-/// Who races for `operation` with blocks of `bytes` over `plans`: the built-in choice, the `most` − 1 others that
-/// `model` likes best, and those of which it can tell nothing.
+/// What a team runs that is asked for `algorithm`: that, or another one in its place. `base` holds what is asked for
+/// besides, of which the barrier's stays unless another one is asked for.
+pub fn runs(
+    setting: &Setting<'_>,
+    base: &Algorithms,
+    operation: Operation,
+    bytes: usize,
+    algorithm: Asked,
+) -> &'static str {
+    let asked = with(base, operation, algorithm);
+    let runs = setting.runs(&asked, operation.name(), bytes);
+    runs.expect("an operation's name").algorithm
+}
+
+/// `base` with a wish for one operation, whose own wish goes, except that for barriers, which holds in all races.
+pub(crate) fn with(base: &Algorithms, operation: Operation, algorithm: Asked) -> Algorithms {
+    let mut algorithms = *base;
+    if operation != Operation::Barrier || algorithm.is_some() {
+        ask(&mut algorithms, operation, algorithm);
+    }
+    algorithms
+}
+
+/// Who races for `operation` with blocks of `bytes` in a team of this `setting` and `base`: the built-in choice, the
+/// `most` − 1 others that `model` likes best, and those of which it can tell nothing; of
+/// [long](SHORT_BYTES_MAX) data all but those that it takes for hopeless.
 pub fn field(
     operation: Operation,
     bytes: usize,
-    plans: &Plans,
+    setting: &Setting<'_>,
+    base: &Algorithms,
     model: &dyn Predict,
     most: usize,
 ) -> Field {
-    let usual = model.usual(operation, plans, bytes);
+    let plans = setting.plans;
+    let runs = |algorithm| runs(setting, base, operation, bytes, algorithm);
+    let usual = runs(None);
     let built_in = Proposal {
         algorithm: None,
-        predicted_ns: usual.and_then(|name| model.predict(operation, name, plans, bytes)),
+        predicted_ns: model.predict(operation, usual, plans, bytes),
     };
     let mut left_out = Vec::new();
     let mut rivals: Vec<(&'static str, Option<f64>)> = Vec::new();
@@ -147,16 +177,17 @@ pub fn field(
         };
         if let Some(why) = unable(operation, algorithm, plans) {
             leave(None, why);
-        } else if usual == Some(algorithm) {
-            leave(
-                built_in.predicted_ns,
-                "it is the built-in choice here".to_owned(),
-            );
+        } else if runs(Some(algorithm)) == usual {
+            let why = match usual == algorithm {
+                true => "the built-in choice runs it".to_owned(),
+                false => format!("the team runs {usual} in its place, as the built-in choice does"),
+            };
+            leave(built_in.predicted_ns, why);
         } else {
             let predicted = model.predict(operation, algorithm, plans, bytes);
             let same = |&&(_, other): &&(_, Option<f64>)| match (predicted, other) {
                 (Some(one), Some(other)) => {
-                    bytes <= SAME_BYTES_MAX && (one / other - 1.0).abs() < SAME
+                    bytes <= SHORT_BYTES_MAX && (one / other - 1.0).abs() < SAME
                 }
                 _ => false,
             };
@@ -175,7 +206,7 @@ pub fn field(
     let mut racing = vec![built_in];
     for (algorithm, predicted_ns) in rivals {
         let times = predicted_ns.zip(best).map(|(time, best)| time / best);
-        let full = predicted_ns.is_some() && racing.len() >= most;
+        let full = predicted_ns.is_some() && racing.len() >= most && bytes <= SHORT_BYTES_MAX;
         match times {
             Some(times) if full || times > HOPELESS => left_out.push(LeftOut {
                 algorithm,

@@ -105,7 +105,7 @@ impl<'a> Hardware<'a> {
 }
 
 /// How a race is measured; `waits` if each operation waits for its start.
-pub(crate) fn settings(subject: Subject, waits: bool, limit: Duration) -> Settings {
+fn settings(subject: Subject, waits: bool, limit: Duration) -> Settings {
     let long = subject.bytes() > LONG_BYTES;
     Settings {
         batch: match waits && !long {
@@ -123,34 +123,64 @@ pub(crate) fn settings(subject: Subject, waits: bool, limit: Duration) -> Settin
     }
 }
 
-/// Holds a heat of entrants, one for each contender.
-pub(crate) fn hold(
-    subject: Subject,
-    seats: &[Seat],
-    settings: &Settings,
-    entrants: &[Entrant<'_>],
-    judge: &mut Judge,
-    interrupted: &dyn Fn() -> bool,
-) -> Result<(), RaceFailed> {
-    let racing = judge.racing();
-    let title = subject.to_string();
-    let ruling = |samples: &[Option<f64>]| Ruling {
-        out: judge.round(samples),
-        over: judge.over() || interrupted(),
-    };
-    let comparison = race::run_judged(&title, seats, settings, entrants, |_| {}, ruling);
-    let comparison = comparison.map_err(|error| RaceFailed {
-        subject: title,
-        reason: error.to_string(),
-    })?;
-    for at in racing {
-        match &comparison.entries[at].status {
-            Status::Failed(reason) | Status::Skipped(reason) => judge.fail(at, reason.clone()),
-            Status::Pending => judge.fail(at, "it was not timed".to_owned()),
-            Status::Timed => {}
+/// Where a heat is held, and for how long.
+pub(crate) struct Heat<'a> {
+    pub(crate) seats: &'a [Seat],
+    /// Whether operations begin at one instant.
+    pub(crate) strict: bool,
+    pub(crate) limit: Duration,
+    pub(crate) interrupted: &'a dyn Fn() -> bool,
+}
+
+impl Heat<'_> {
+    /// Holds it between the contenders that are still racing, whom `entrant` makes: each time another one first, as memory goes to
+    /// who comes first.
+    pub(crate) fn hold<'e>(
+        &self,
+        subject: Subject,
+        contenders: &[Contender],
+        judge: &mut Judge,
+        mut entrant: impl FnMut(&Contender) -> Result<Entrant<'e>, String>,
+    ) -> Result<(), RaceFailed> {
+        let mut racing = judge.racing();
+        let turn = judge.heats() as usize % racing.len().max(1);
+        racing.rotate_left(turn);
+        let entrants: Vec<Entrant<'e>> = racing
+            .iter()
+            .map(|&at| {
+                let absent = |reason| Entrant::absent(contenders[at].name.clone(), "", reason);
+                entrant(&contenders[at]).unwrap_or_else(absent)
+            })
+            .collect();
+        let waits = self.strict && subject.operation() != Operation::Barrier;
+        let settings = settings(subject, waits, self.limit);
+        let title = subject.to_string();
+        let ruling = |samples: &[Option<f64>]| {
+            let mut of_all = vec![None; contenders.len()];
+            for (&at, sample) in racing.iter().zip(samples) {
+                of_all[at] = *sample;
+            }
+            let out = judge.round(&of_all);
+            let place = |at: &usize| racing.iter().position(|one| one == at);
+            Ruling {
+                out: out.iter().filter_map(place).collect(),
+                over: judge.over() || (self.interrupted)(),
+            }
+        };
+        let comparison = race::run_judged(&title, self.seats, &settings, &entrants, |_| {}, ruling);
+        let comparison = comparison.map_err(|error| RaceFailed {
+            subject: title,
+            reason: error.to_string(),
+        })?;
+        for (entry, &at) in comparison.entries.iter().zip(&racing) {
+            match &entry.status {
+                Status::Failed(reason) | Status::Skipped(reason) => judge.fail(at, reason.clone()),
+                Status::Pending => judge.fail(at, "it was not timed".to_owned()),
+                Status::Timed => {}
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Largest power of two of bytes at which the buffers of `operation` fit memory.
@@ -175,27 +205,15 @@ impl Racer for Hardware<'_> {
         judge: &mut Judge,
         limit: Duration,
     ) -> Result<(), RaceFailed> {
-        let mut entrants = Vec::new();
-        let racing = judge.racing();
-        for (at, contender) in contenders.iter().enumerate() {
-            let absent = |reason| Entrant::absent(contender.name.clone(), "", reason);
-            entrants.push(match racing.contains(&at) {
-                true => self.entrant(subject, contender).unwrap_or_else(absent),
-                false => absent("it has left".to_owned()),
-            });
-        }
-        let strict = self.synchrony == Synchrony::Strict;
-        let waits = strict && subject.operation() != Operation::Barrier && !self.crowded();
-        let settings = settings(subject, waits, limit);
-        let seats = &self.seats;
-        hold(
-            subject,
-            seats,
-            &settings,
-            &entrants,
-            judge,
-            self.interrupted,
-        )
+        let heat = Heat {
+            seats: &self.seats,
+            strict: self.synchrony == Synchrony::Strict && !self.crowded(),
+            limit,
+            interrupted: self.interrupted,
+        };
+        heat.hold(subject, contenders, judge, |contender| {
+            self.entrant(subject, contender)
+        })
     }
 
     fn now(&self) -> Duration {

@@ -11,8 +11,10 @@
 //!
 //! Rounds come in *heats*. Each has teams and buffers of its own, as where they happen to lie makes up to a seventh of a
 //! short operation's time, and some time lies between heats, as a busy second outlasts the rounds of one. So
-//! who is slower by less than a quarter leaves in the last heat only, and a favourite loses only
-//! to who was faster in each heat.
+//! who is slower by less than a quarter leaves after all planned heats only, and a favourite loses only
+//! to who was faster in three heats of four. Rounds of one heat do not tell how the next one will be: beyond those planned
+//! there may be more heats, until the winner's times in the medians of heats are
+//! [confirmed](Judge::confirmed).
 //!
 //! With K contenders a bet has won when its unit has become (K − 1) / `error`. A contender whose median ratio to
 //! each other one is at most 1 + `worse` is therefore sent home with a probability of at most `error`, however
@@ -30,10 +32,31 @@ pub struct Rules {
     pub worse: f64,
     /// Within which times count as alike.
     pub alike: f64,
-    /// Rounds at most, of all heats together.
-    pub rounds_max: u32,
-    /// Heats at most.
+    /// Rounds of a heat at most.
+    pub heat_rounds: u32,
+    /// Heats before a race may be decided.
+    pub heats_least: u32,
+    /// Heats that are planned.
     pub heats: u32,
+    /// Heats at most, where those that are planned do not confirm the winner.
+    pub heats_most: u32,
+    /// How many times longer than another one a confirmed winner may take: 0.03 for three percent.
+    pub near: f64,
+}
+
+impl Rules {
+    /// These for data so long that the times of one heat say little about the next: where pages happen to lie
+    /// makes up to a fifth of an operation's time, and that is the same in all rounds of a heat.
+    #[must_use]
+    pub fn of_long_data(self) -> Self {
+        Self {
+            heat_rounds: self.heat_rounds.div_ceil(2),
+            heats_least: self.heats + 1,
+            heats: self.heats + 1,
+            heats_most: self.heats_most.max(self.heats + 1),
+            ..self
+        }
+    }
 }
 
 impl Default for Rules {
@@ -42,8 +65,11 @@ impl Default for Rules {
             error: 0.05,
             worse: 0.005,
             alike: 0.02,
-            rounds_max: 60,
+            heat_rounds: 20,
+            heats_least: 2,
             heats: 3,
+            heats_most: 12,
+            near: 0.03,
         }
     }
 }
@@ -53,6 +79,12 @@ const ROUNDS_LEAST: u32 = 12;
 
 /// Rounds of a heat at least, before it can confirm what another one said.
 const HEAT_LEAST: u32 = 8;
+
+/// Heats that confirm a winner: the fewest of which the interval of the median has its full coverage.
+const CONFIRMING: usize = 6;
+
+/// Part of the heats in which a favourite must have been faster than who seems to be faster than it.
+const ONCE: f64 = 0.25;
 
 /// Who takes so many times as long leaves at once: no place in memory explains that.
 const CLEAR: f64 = 1.25;
@@ -99,7 +131,7 @@ struct Bets {
 /// while !judge.over() {
 ///     judge.round(&[Some(100.0), Some(130.0)]);
 /// }
-/// assert_eq!(judge.winner(&[]), Some(0));
+/// assert_eq!(judge.winner(), Some(0));
 /// assert!(judge.left(1).is_some() && judge.rounds() < 20);
 /// ```
 #[derive(Clone, Debug)]
@@ -112,10 +144,11 @@ pub struct Judge {
     /// At which round each heat began.
     heats: Vec<u32>,
     decided: bool,
+    favoured: Vec<usize>,
 }
 
 impl Judge {
-    /// Of so many contenders.
+    /// Of so many contenders, none of which is favoured.
     pub fn new(contenders: usize, rules: Rules) -> Self {
         Self {
             rules,
@@ -125,7 +158,15 @@ impl Judge {
             rounds: 0,
             heats: vec![0],
             decided: contenders <= 1,
+            favoured: Vec::new(),
         }
+    }
+
+    /// Favours these where there is a tie, the first most.
+    #[must_use]
+    pub fn favouring(mut self, favoured: Vec<usize>) -> Self {
+        self.favoured = favoured;
+        self
     }
 
     /// Looks at the samples of a round, an entry for each contender. Returns who is out from now on.
@@ -178,7 +219,7 @@ impl Judge {
 
     fn decide(&mut self) {
         let racing = self.racing();
-        let several = self.heats.len() > 1 || self.rules.heats <= 1;
+        let several = self.heats.len() as u32 >= self.rules.heats_least.min(self.rules.heats);
         let alone = racing.len() <= 1;
         self.decided = alone
             || several
@@ -227,32 +268,73 @@ impl Judge {
         self.rounds
     }
 
+    /// Heats so far.
+    pub fn heats(&self) -> u32 {
+        self.heats.len() as u32
+    }
+
+    /// The rules that it goes by.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
     /// Whether this heat needs no further round, or is allowed none.
     pub fn over(&self) -> bool {
         let begun = *self.heats.last().expect("a first heat");
-        let most = self.heat_rounds();
         let here = self.rounds - begun;
         let alone = self.racing().len() <= 1;
-        self.settled() && (alone || here >= HEAT_LEAST) || here >= most
+        self.settled() && (alone || here >= HEAT_LEAST) || here >= self.heat_rounds()
     }
 
-    /// Rounds of a heat at most.
     fn heat_rounds(&self) -> u32 {
-        (self.rules.rounds_max / self.rules.heats.max(1)).max(1)
+        self.rules.heat_rounds.max(1)
     }
 
     fn settled(&self) -> bool {
         self.decided && self.rounds >= ROUNDS_LEAST || self.racing().is_empty()
     }
 
-    /// Heats at most.
-    pub fn heats_max(&self) -> u32 {
-        self.rules.heats.max(1)
+    /// Whether there is nothing more to find out: one is left, or the winner is within what counts as alike of all others
+    /// by the rounds, or it is [confirmed](Self::confirmed).
+    pub fn enough(&self) -> bool {
+        let Some(winner) = self.winner() else {
+            return true;
+        };
+        if self.racing().len() <= 1 {
+            return self.rounds >= ROUNDS_LEAST;
+        }
+        if self.heats() < self.rules.heats_least.min(self.rules.heats) {
+            return false;
+        }
+        let near = |ratio| ratio <= 1.0 + self.rules.alike.max(0.0);
+        let leader = self.leader().unwrap_or(winner);
+        let is_leader = || leader == winner || self.standing(winner, leader).is_some_and(near);
+        self.settled() && is_leader() || self.confirmed()
     }
 
-    /// Begins another heat, unless there is nothing left to find out, or there were enough.
+    /// Whether the winner takes at most [`Rules::near`] longer than each other one that is left, beyond the interval of
+    /// the median over heats, six of which there must be.
+    pub fn confirmed(&self) -> bool {
+        let Some(winner) = self.winner() else {
+            return false;
+        };
+        let confirms = |b: usize| {
+            let heats = self.ratio_by_heat(winner, b);
+            let interval = stats::median_interval(&heats);
+            heats.len() >= CONFIRMING && interval.is_some_and(|i| i.high <= 1.0 + self.rules.near)
+        };
+        let racing = self.racing();
+        racing.into_iter().all(|b| b == winner || confirms(b))
+    }
+
+    /// Begins another one of the planned heats, unless there is nothing left to find out.
+    pub fn next_planned(&mut self) -> bool {
+        self.heats() < self.rules.heats && self.next_heat()
+    }
+
+    /// Begins another heat, unless there is nothing left to find out, or there were as many as there may be.
     pub fn next_heat(&mut self) -> bool {
-        let more = !self.settled() && (self.heats.len() as u32) < self.rules.heats;
+        let more = self.heats() < self.rules.heats_most.max(self.rules.heats) && !self.enough();
         if more {
             self.heats.push(self.rounds);
         }
@@ -261,14 +343,14 @@ impl Judge {
 
     /// Median of how many times as long `a` takes as `b`, in each heat that has rounds enough of both.
     pub fn ratio_by_heat(&self, a: usize, b: usize) -> Vec<f64> {
-        let ends = self.heats.iter().skip(1).chain([&self.rounds]);
-        let heat = |(&begin, &end): (&u32, &u32)| {
+        let heat = |(begin, end): (u32, u32)| {
             let rounds = begin as usize..end as usize;
             let (a, b) = (&self.samples[a][rounds.clone()], &self.samples[b][rounds]);
             let ratio = stats::paired_ratio(a, b)?;
-            (ratio.pairs as u32 >= HEAT_LEAST.min(self.heat_rounds())).then_some(ratio.median)
+            (ratio.pairs as u32 >= HEAT_LEAST.min(self.heat_rounds().div_ceil(2)))
+                .then_some(ratio.median)
         };
-        self.heats.iter().zip(ends).filter_map(heat).collect()
+        self.bounds().filter_map(heat).collect()
     }
 
     /// How it ended.
@@ -284,11 +366,6 @@ impl Judge {
         self.samples[contender].iter().flatten().copied().collect()
     }
 
-    /// A contender's samples, an entry for each round.
-    pub(crate) fn all(&self, contender: usize) -> &[Option<f64>] {
-        &self.samples[contender]
-    }
-
     /// Median of a contender's samples, and its interval.
     pub fn summary(&self, contender: usize) -> Option<(f64, Interval)> {
         let samples = self.samples(contender);
@@ -300,43 +377,58 @@ impl Judge {
         stats::paired_ratio(&self.samples[a], &self.samples[b]).map(|ratio| ratio.median)
     }
 
-    /// The fastest of those that are left: in the median over the rounds, each round by what it took them together.
+    /// Median over heats of how many times as long `a` takes as `b`; over rounds, where no heat has enough of them.
+    pub fn standing(&self, a: usize, b: usize) -> Option<f64> {
+        stats::median(&self.ratio_by_heat(a, b)).or_else(|| self.ratio(a, b))
+    }
+
+    /// The fastest of those that are left: in the median over heats, each by the median of its rounds, and each round by
+    /// what it took them together.
     pub fn leader(&self) -> Option<usize> {
         let racing = self.racing();
-        let rounds = self.rounds as usize;
         let mean = |round: usize| -> Option<f64> {
             let logs = racing.iter().map(|&at| self.samples[at].get(round));
             let logs = logs.map(|sample| Some(sample.copied()??.ln()));
             let logs: Vec<f64> = logs.collect::<Option<_>>()?;
             Some(logs.iter().sum::<f64>() / logs.len() as f64)
         };
-        let means: Vec<Option<f64>> = (0..rounds).map(mean).collect();
+        let means: Vec<Option<f64>> = (0..self.rounds as usize).map(mean).collect();
         let standing = |at: usize| {
-            let pairs = self.samples[at].iter().zip(&means);
-            let beyond: Vec<f64> = pairs
-                .filter_map(|(sample, mean)| Some(sample.as_ref()?.ln() - (*mean)?))
-                .collect();
-            stats::median(&beyond)
+            let of_heat = |(begin, end): (u32, u32)| {
+                let rounds = begin as usize..end as usize;
+                let pairs = self.samples[at][rounds.clone()].iter().zip(&means[rounds]);
+                let beyond: Vec<f64> = pairs
+                    .filter_map(|(sample, mean)| Some(sample.as_ref()?.ln() - (*mean)?))
+                    .collect();
+                stats::median(&beyond)
+            };
+            stats::median(&self.bounds().filter_map(of_heat).collect::<Vec<f64>>())
         };
         let standings = racing.iter().filter_map(|&at| Some((at, standing(at)?)));
         let best = standings.min_by(|a, b| a.1.total_cmp(&b.1));
         best.map(|(at, _)| at)
     }
 
-    /// Who is taken: the first of `favoured` that is left, unless it is slower than the leader by more than what counts
-    /// as alike, and was slower in each heat; else the leader.
-    pub fn winner(&self, favoured: &[usize]) -> Option<usize> {
+    /// Between which rounds each heat lies.
+    fn bounds(&self) -> impl Iterator<Item = (u32, u32)> {
+        let ends = self.heats.iter().skip(1).chain([&self.rounds]);
+        self.heats.iter().copied().zip(ends.copied())
+    }
+
+    /// Who is taken: the first of those favoured that is left, unless it is slower than the leader by more than what counts
+    /// as alike, and was slower in more than three heats of four; else the leader.
+    pub fn winner(&self) -> Option<usize> {
         let leader = self.leader()?;
         let good = |&at: &usize| {
             let near = |ratio| ratio <= 1.0 + self.rules.alike;
-            let is_near = || self.ratio(at, leader).is_some_and(near);
+            let is_near = || self.standing(at, leader).is_some_and(near);
             let once = || {
-                self.ratio_by_heat(at, leader)
-                    .iter()
-                    .any(|&ratio| ratio < 1.0)
+                let heats = self.ratio_by_heat(at, leader);
+                let faster = heats.iter().filter(|&&ratio| ratio < 1.0).count();
+                faster > 0 && faster as f64 >= ONCE * heats.len() as f64
             };
             self.left[at].is_none() && (at == leader || is_near() || once())
         };
-        Some(favoured.iter().copied().find(good).unwrap_or(leader))
+        Some(self.favoured.iter().copied().find(good).unwrap_or(leader))
     }
 }

@@ -37,6 +37,7 @@
 //!     plans: Plans::of_tree(&patterns::knomial(2, 0, 2)),
 //!     algorithms: Algorithms::default(),
 //!     crowded: false,
+//!     processes: false,
 //!     barrier: "binomial".to_owned(),
 //!     barrier_ns: None,
 //!     tree: [("binomial".to_owned(), None), ("binomial".to_owned(), None)],
@@ -60,6 +61,7 @@
 #![forbid(unsafe_code)]
 
 pub mod check;
+mod doubts;
 pub mod field;
 pub mod guidelines;
 pub mod hardware;

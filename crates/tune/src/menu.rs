@@ -1,6 +1,7 @@
 //! What a team can be made of, besides algorithms: its own plans and waits, and others that may be better.
 
 use corecast_bench::sized::Operation;
+use corecast_coll::algorithms::Setting;
 use corecast_coll::{Algorithms, BarrierPlan, Plans};
 use corecast_plan::Tree;
 use corecast_wire::Policy;
@@ -88,6 +89,8 @@ pub struct Menu {
     pub algorithms: Algorithms,
     /// Whether ranks share hardware threads.
     pub crowded: bool,
+    /// Whether ranks are in several processes.
+    pub processes: bool,
     /// Patterns of its own plans, and what the model says of them: barrier, broadcast, reduce.
     pub barrier: String,
     /// What the model says of the barrier, in nanoseconds.
@@ -103,6 +106,15 @@ pub struct Menu {
 }
 
 impl Menu {
+    /// The team as its choices of algorithms see it, once it runs `plans`.
+    pub fn setting<'a>(&self, plans: &'a Plans) -> Setting<'a> {
+        Setting {
+            crowded: self.crowded,
+            processes: self.processes,
+            ..Setting::new(plans)
+        }
+    }
+
     /// Other plans for a part.
     pub fn rivals_of(&self, part: Part) -> impl Iterator<Item = &Rival> {
         self.rivals.iter().filter(move |rival| rival.part() == part)

@@ -93,22 +93,15 @@ pub struct Point {
 
 impl Point {
     /// What a race of `field` came to; `None` where nobody was timed.
-    pub(crate) fn of(
-        bytes: usize,
-        field: Field,
-        judge: &Judge,
-        favoured: &[Asked],
-    ) -> Option<Self> {
-        let place = |asked: &Asked| field.racing.iter().position(|p| p.algorithm == *asked);
-        let favoured: Vec<usize> = favoured.iter().filter_map(place).collect();
-        let chosen = judge.winner(&favoured)?;
+    pub(crate) fn of(bytes: usize, field: &Field, judge: &Judge) -> Option<Self> {
+        let chosen = judge.winner()?;
         let named = |p: &Proposal| (name(p.algorithm).to_owned(), p.predicted_ns);
         let names: Vec<(String, Option<f64>)> = field.racing.iter().map(named).collect();
         Some(Self {
             bytes,
             candidates: raced(judge, &names, Some(chosen)),
             algorithms: field.racing.iter().map(|p| p.algorithm).collect(),
-            left_out: field.left_out,
+            left_out: field.left_out.clone(),
             chosen,
             decided: judge.ended() == Ended::Decided,
             mended: None,

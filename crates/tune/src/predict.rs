@@ -1,9 +1,11 @@
 //! What the simulated machine says of an algorithm, before anything is raced.
 
+use crate::field::runs;
 use corecast_bench::sized::Operation;
-use corecast_coll::Plans;
+use corecast_coll::algorithms::Setting;
+use corecast_coll::{Algorithms, Plans};
 use corecast_model::{MachineFile, Place};
-use corecast_sim::drive::{Call, Collective, Job, MESSAGE_BYTES};
+use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::measured::Measured;
 
 /// Tells what an algorithm would take.
@@ -17,9 +19,6 @@ pub trait Predict {
         plans: &Plans,
         bytes: usize,
     ) -> Option<f64>;
-
-    /// The algorithm that a team runs unless another one is asked for, where that is known.
-    fn usual(&self, operation: Operation, plans: &Plans, bytes: usize) -> Option<&'static str>;
 }
 
 /// Nobody knows.
@@ -28,10 +27,6 @@ pub struct Unknown;
 
 impl Predict for Unknown {
     fn predict(&self, _: Operation, _: &str, _: &Plans, _: usize) -> Option<f64> {
-        None
-    }
-
-    fn usual(&self, _: Operation, _: &Plans, _: usize) -> Option<&'static str> {
         None
     }
 }
@@ -45,11 +40,6 @@ pub struct Simulated {
 
 /// Most ranks: simulations take time by the square of them.
 pub const RANKS_MAX: usize = 64;
-
-/// Where teams change from one way to another unless asked.
-const TWO_MESSAGES: usize = 2 * MESSAGE_BYTES;
-const POSTED_MAX: usize = 4 << 20;
-const TREES_MAX: usize = 16 << 10;
 
 /// What a post has on the simulated machine; on the real one it has a body too.
 const POST_BYTES: usize = 56;
@@ -118,7 +108,9 @@ impl Simulated {
     /// Of algorithms that are two collectives one after the other, by their own choice.
     fn in_turn(&self, operation: Operation, plans: &Plans, bytes: usize) -> Option<f64> {
         let usual = |operation, bytes| {
-            let algorithm = match self.usual(operation, plans, bytes)? {
+            let setting = Setting::new(plans);
+            let base = Algorithms::default();
+            let algorithm = match runs(&setting, &base, operation, bytes, None) {
                 // A post with a body is not simulated; a loan takes about as long.
                 "line" => "whole",
                 other => other,
@@ -152,27 +144,5 @@ impl Predict for Simulated {
             "line" if bytes > POST_BYTES => None,
             _ => self.simulate(operation, algorithm, plans, bytes),
         }
-    }
-
-    fn usual(&self, operation: Operation, plans: &Plans, bytes: usize) -> Option<&'static str> {
-        use corecast_coll::BarrierPlan;
-        let collective: Collective = operation.name().parse().ok()?;
-        let n = self.ranks;
-        Some(match (operation, plans.barrier()) {
-            (Operation::Barrier, BarrierPlan::Rounds(_)) => "dissemination",
-            (Operation::Barrier, BarrierPlan::Groups { .. }) => "groups",
-            // As `coll/src/broadcast/mod.rs`, `reduce/mod.rs` and `allreduce/mod.rs` say.
-            (Operation::Broadcast, _) if n == 2 => match bytes {
-                0..=TWO_MESSAGES => "messages",
-                bytes if bytes <= POSTED_MAX => "line",
-                _ => "whole",
-            },
-            (Operation::Reduce, _) if n == 2 && bytes > MESSAGE_BYTES => "whole",
-            (Operation::Allreduce, _) if n == 2 && bytes <= TWO_MESSAGES => "messages",
-            (Operation::Allreduce, _) if n > 2 && bytes > MESSAGE_BYTES && bytes <= TREES_MAX => {
-                "trees"
-            }
-            _ => collective.usual_algorithm(n, bytes),
-        })
     }
 }

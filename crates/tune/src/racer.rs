@@ -100,7 +100,8 @@ pub struct RaceFailed {
     pub reason: String,
 }
 
-/// Holds as many heats as `judge` wants.
+/// Holds the planned heats, as many as `judge` wants, and with `more` also those beyond that confirm the winner: `limit` is for
+/// the planned ones.
 ///
 /// # Errors
 ///
@@ -111,14 +112,22 @@ pub fn heats(
     contenders: &[Contender],
     judge: &mut Judge,
     limit: Duration,
+    more: bool,
 ) -> Result<(), RaceFailed> {
     let begin = racer.now();
-    let part = limit / judge.heats_max();
+    let part = limit / judge.rules().heats.max(1);
     loop {
         racer.race(subject, contenders, judge, part)?;
         // Checks take time too.
         let late = racer.now() - begin > limit.mul_f64(LATE);
-        if late || racer.interrupted() || !judge.next_heat() {
+        if late || racer.interrupted() {
+            return Ok(());
+        }
+        let goes_on = match more {
+            true => judge.next_heat(),
+            false => judge.next_planned(),
+        };
+        if !goes_on {
             return Ok(());
         }
     }

@@ -1,6 +1,6 @@
 //! Races of teams of processes: a session of processes for each wish of algorithms, which stays as long as it races.
 
-use crate::hardware::{bytes_max, hold, settings};
+use crate::hardware::{Heat, bytes_max};
 use crate::judge::Judge;
 use crate::racer::{Contender, RaceFailed, Racer, Subject};
 use corecast_bench::seat::{self, Seat};
@@ -68,26 +68,17 @@ impl Racer for Sessions<'_> {
         // Sessions of other races end: each is a process for each rank.
         let still = |asked: &Algorithms| contenders.iter().any(|c| c.form.algorithms == *asked);
         self.open.retain(|(asked, _)| still(asked));
-        let racing = judge.racing();
-        let entrants: Vec<Entrant<'_>> = contenders
-            .iter()
-            .enumerate()
-            .map(|(at, contender)| match racing.contains(&at) {
-                true => Entrant::session(self.session(&contender.form.algorithms), task),
-                false => Entrant::absent(contender.name.clone(), "", "it has left"),
-            })
-            .collect();
-        let waits = task.operation != Operation::Barrier && !seat::oversubscribed(&self.seats);
-        let settings = settings(subject, waits, limit);
-        let seats = &self.seats;
-        hold(
-            subject,
-            seats,
-            &settings,
-            &entrants,
-            judge,
-            self.interrupted,
-        )
+        let seats = self.seats.clone();
+        let heat = Heat {
+            strict: !seat::oversubscribed(&seats),
+            seats: &seats,
+            limit,
+            interrupted: self.interrupted,
+        };
+        heat.hold(subject, contenders, judge, |contender| {
+            let session = self.session(&contender.form.algorithms);
+            Ok(Entrant::session(session, task))
+        })
     }
 
     fn now(&self) -> Duration {

@@ -1,12 +1,15 @@
 //! The whole tuning of a team.
 //!
 //! ```text
-//! barrier plans + algorithms ─► trees ─► waits ─► operation by operation, size by size ─► guidelines ─► limits
+//! barrier plans + algorithms ─► trees ─► waits ─► operation by operation, size by size ─► doubts ─► guidelines ─► limits
 //! ```
 //!
-//! Each race has an even share of the time that is left, so those that end early give to the ones after them.
+//! Each race has a share of the time that is left, three times as much of it for long data, so those that end early give to the
+//! ones after them. What is left then goes to choices in doubt: each gets one more heat, again and again, until it is
+//! confirmed, see [`Judge::confirmed`].
 
-use crate::field::{Asked, Field, Proposal, ask, field, name};
+use crate::doubts::{Doubt, Doubts};
+use crate::field::{Asked, Field, Proposal, SHORT_BYTES_MAX, ask, field, name, with};
 use crate::guidelines::{Finding, Suspect, Table, Time};
 use crate::judge::{Judge, Rules};
 use crate::menu::{Menu, Part};
@@ -29,7 +32,8 @@ pub struct Wish {
     pub sizes: Vec<usize>,
     /// How operations are kept apart.
     pub synchrony: Synchrony,
-    /// Contenders of a race at most, where the model tells them apart.
+    /// Contenders of a race at most, where the model tells them apart: with blocks of up to
+    /// [`SHORT_BYTES_MAX`].
     pub most: usize,
     /// Time for everything.
     pub budget: Duration,
@@ -65,8 +69,14 @@ pub struct Step {
     pub what: String,
 }
 
-/// Part of the time that is kept for guidelines and limits.
-const AFTERWARDS: f64 = 0.15;
+/// Part of the time that is kept for doubts, guidelines and limits.
+const AFTERWARDS: f64 = 0.3;
+
+/// Part of the time that doubts about the sizes asked for leave to guidelines and limits.
+const FINISH: f64 = 0.1;
+
+/// How many shares of the time a race has: of long data it has more contenders and more heats.
+const SHARES_LONG: usize = 3;
 
 /// A race takes no more, and is not worth its preparation with less.
 const RACE_MAX: Duration = Duration::from_millis(1500);
@@ -97,8 +107,11 @@ pub fn tune(
     let mut tuner = Tuner::new(racer, menu, model, wish, progress);
     tuner.team()?;
     tuner.operations()?;
+    tuner.kept = Duration::ZERO;
+    tuner.resolve(wish.budget.mul_f64(FINISH))?;
     tuner.guidelines()?;
     tuner.limits()?;
+    tuner.resolve(Duration::ZERO)?;
     Ok(tuner.finish())
 }
 
@@ -108,8 +121,12 @@ struct Tuner<'t> {
     model: &'t dyn Predict,
     wish: &'t Wish,
     progress: &'t mut dyn FnMut(Step),
-    /// Races done, and those that there will be.
+    /// Shares of the time of the races done, and of those that there will be.
     races: (usize, usize),
+    /// Time that is kept for what comes after the races of all operations.
+    kept: Duration,
+    /// Races whose winners are not confirmed.
+    doubts: Doubts,
     plans: Arc<Plans>,
     policy: Option<Policy>,
     /// The barrier's, which every race uses.
@@ -129,7 +146,8 @@ impl<'t> Tuner<'t> {
         progress: &'t mut dyn FnMut(Step),
     ) -> Self {
         let sized = wish.operations.iter().filter(|&&o| o != Operation::Barrier);
-        let mut all = sized.count() * wish.sizes.len();
+        let of_sizes: usize = wish.sizes.iter().map(|&bytes| shares(bytes)).sum();
+        let mut all = sized.count() * of_sizes;
         all += usize::from(wish.operations.contains(&Operation::Barrier));
         all += usize::from(!menu.policies.is_empty());
         all += menu.trees().len();
@@ -139,6 +157,8 @@ impl<'t> Tuner<'t> {
             wish,
             progress,
             races: (0, all),
+            kept: wish.budget.mul_f64(AFTERWARDS),
+            doubts: Doubts::default(),
             plans: Arc::new(menu.plans.clone()),
             policy: None,
             base: menu.algorithms,
@@ -176,44 +196,64 @@ impl<'t> Tuner<'t> {
     }
 
     fn form(&self, operation: Operation, algorithm: Asked) -> Form {
-        let mut algorithms = self.base;
-        // A wish for barriers holds in all races.
-        if operation != Operation::Barrier || algorithm.is_some() {
-            ask(&mut algorithms, operation, algorithm);
-        }
         Form {
             plans: Arc::clone(&self.plans),
             policy: self.policy,
-            algorithms,
+            algorithms: with(&self.base, operation, algorithm),
         }
     }
 
-    /// Holds a race of a share of the time that is left for those to come. `None`: it was interrupted, or there was
-    /// no time.
+    fn field(&self, operation: Operation, bytes: usize) -> Field {
+        let setting = self.menu.setting(&self.plans);
+        let most = self.wish.most;
+        field(operation, bytes, &setting, &self.base, self.model, most)
+    }
+
+    /// Says what comes now. What is still to come is guessed by what was: each share of a race as long as those so far, its
+    /// doubts included.
+    fn tell(&mut self, what: String) {
+        let now = self.racer.now();
+        let (done, all) = self.races;
+        let doubts = self.doubts.time_at_most();
+        let share = (now + doubts).div_f64(done.max(1) as f64);
+        let rest = share.mul_f64(all.saturating_sub(done) as f64) + doubts;
+        let rest = rest.min(self.left()).as_secs_f64();
+        let done = match now.is_zero() {
+            true => 0.0,
+            false => now.as_secs_f64() / (now.as_secs_f64() + rest),
+        };
+        (self.progress)(Step { done, what });
+    }
+
+    /// Holds a race of a share of the time that is left for those to come; with `more` also further heats. Contenders at
+    /// `favoured` win ties. `None`: it was interrupted, or there was no time.
     fn race(
         &mut self,
         subject: Subject,
         what: &str,
         contenders: &[Contender],
+        favoured: Vec<usize>,
+        more: bool,
     ) -> Result<Option<Judge>, RaceFailed> {
         let (done, all) = self.races;
-        self.races.0 += 1;
-        (self.progress)(Step {
-            done: done as f64 / all.max(1) as f64,
-            what: format!("{subject}: {what}, {} contenders", contenders.len()),
-        });
-        let kept = self.wish.budget.mul_f64(AFTERWARDS);
-        let left = match done < all {
-            true => self.left().saturating_sub(kept),
-            false => self.left(),
-        };
+        self.tell(format!(
+            "{subject}: {what}, {} contenders",
+            contenders.len()
+        ));
+        let shares = shares(subject.bytes());
+        self.races.0 += shares;
+        let left = self.left().saturating_sub(self.kept);
         if left.is_zero() || self.racer.interrupted() {
             return Ok(None);
         }
-        let share = left.div_f64(all.saturating_sub(done).max(1) as f64);
-        let limit = share.mul_f64(ROUNDS).clamp(RACE_MIN, RACE_MAX);
-        let mut judge = Judge::new(contenders.len(), self.wish.rules);
-        heats(self.racer, subject, contenders, &mut judge, limit)?;
+        let part = shares as f64 / all.saturating_sub(done).max(shares) as f64;
+        let limit = left.mul_f64(part * ROUNDS).clamp(RACE_MIN, RACE_MAX);
+        let rules = match subject.bytes() > SHORT_BYTES_MAX {
+            true => self.wish.rules.of_long_data(),
+            false => self.wish.rules,
+        };
+        let mut judge = Judge::new(contenders.len(), rules).favouring(favoured);
+        heats(self.racer, subject, contenders, &mut judge, limit, more)?;
         Ok((!self.racer.interrupted()).then_some(judge))
     }
 
@@ -234,13 +274,7 @@ impl<'t> Tuner<'t> {
     /// Plans of barriers and algorithms of barriers in one race.
     fn tune_barrier(&mut self) -> Result<(), RaceFailed> {
         let rivals: Vec<_> = self.menu.rivals_of(Part::Barrier).collect();
-        let mut field = field(
-            Operation::Barrier,
-            0,
-            &self.plans,
-            self.model,
-            self.wish.most,
-        );
+        let mut field = self.field(Operation::Barrier, 0);
         // Plans of trees and of rounds race by their own names.
         if !rivals.is_empty() {
             field
@@ -269,7 +303,8 @@ impl<'t> Tuner<'t> {
             names.push(rival.predicted_ns);
         }
         let subject = self.barrier();
-        let Some(judge) = self.race(subject, "plans and algorithms", &contenders)? else {
+        let Some(judge) = self.race(subject, "plans and algorithms", &contenders, vec![0], true)?
+        else {
             return Ok(());
         };
         let named: Vec<(String, Option<f64>)> = contenders
@@ -277,7 +312,7 @@ impl<'t> Tuner<'t> {
             .zip(names)
             .map(|(contender, predicted)| (contender.name.clone(), predicted))
             .collect();
-        let Some(winner) = judge.winner(&[0]) else {
+        let Some(winner) = judge.winner() else {
             self.notes
                 .push("no barrier worked: nothing was tuned".to_owned());
             return Ok(());
@@ -349,10 +384,10 @@ impl<'t> Tuner<'t> {
             });
         }
         let subject = self.task(operation, ELEMENT_BYTES);
-        let Some(judge) = self.race(subject, "trees", &contenders)? else {
+        let Some(judge) = self.race(subject, "trees", &contenders, vec![0], true)? else {
             return Ok(());
         };
-        if let Some(winner) = judge.winner(&[0]) {
+        if let Some(winner) = judge.winner() {
             self.plans = Arc::clone(&contenders[winner].form.plans);
             self.team.push(TeamRace {
                 what: format!("{operation} tree"),
@@ -381,10 +416,10 @@ impl<'t> Tuner<'t> {
             });
         }
         let subject = self.barrier();
-        let Some(judge) = self.race(subject, "waits", &contenders)? else {
+        let Some(judge) = self.race(subject, "waits", &contenders, vec![0], true)? else {
             return Ok(());
         };
-        if let Some(winner) = judge.winner(&[0]) {
+        if let Some(winner) = judge.winner() {
             self.policy = contenders[winner].form.policy;
             self.team.push(TeamRace {
                 what: "waits".to_owned(),
@@ -404,13 +439,14 @@ impl<'t> Tuner<'t> {
             let mut points: Vec<Point> = Vec::new();
             for &bytes in &self.wish.sizes {
                 if bytes > most {
-                    self.races.1 -= 1;
+                    self.races.1 -= shares(bytes);
                     continue;
                 }
-                let field = field(operation, bytes, &self.plans, self.model, self.wish.most);
+                let field = self.field(operation, bytes);
                 let favoured = [None, points.last().and_then(Point::algorithm)];
-                if let Some(point) = self.point(operation, bytes, field, &favoured)? {
+                if let Some((point, doubt)) = self.point(operation, bytes, field, &favoured)? {
                     points.push(point);
+                    self.doubts.add(doubt);
                 }
                 if self.racer.interrupted() {
                     // What is not whole is not kept.
@@ -431,22 +467,66 @@ impl<'t> Tuner<'t> {
         Ok(())
     }
 
-    /// A race of `field`.
+    /// A race of `field`, which may go on.
     fn point(
         &mut self,
         operation: Operation,
         bytes: usize,
         field: Field,
         favoured: &[Asked],
-    ) -> Result<Option<Point>, RaceFailed> {
+    ) -> Result<Option<(Point, Doubt)>, RaceFailed> {
         let contender = |p: &Proposal| Contender {
             name: name(p.algorithm).to_owned(),
             form: self.form(operation, p.algorithm),
         };
         let contenders: Vec<Contender> = field.racing.iter().map(contender).collect();
+        let place = |asked: &Asked| field.racing.iter().position(|p| p.algorithm == *asked);
+        let favoured: Vec<usize> = favoured.iter().filter_map(place).collect();
         let subject = self.task(operation, bytes);
-        let judge = self.race(subject, "algorithms", &contenders)?;
-        Ok(judge.and_then(|judge| Point::of(bytes, field, &judge, favoured)))
+        let begin = self.racer.now();
+        let Some(judge) = self.race(subject, "algorithms", &contenders, favoured, false)? else {
+            return Ok(None);
+        };
+        let heat = (self.racer.now() - begin) / judge.heats();
+        Ok(Point::of(bytes, &field, &judge).map(|point| {
+            let doubt = Doubt {
+                operation,
+                bytes,
+                field,
+                contenders,
+                judge,
+                heat,
+            };
+            (point, doubt)
+        }))
+    }
+
+    /// Gives what is in doubt more heats in turn, until `kept` of the time is left.
+    fn resolve(&mut self, kept: Duration) -> Result<(), RaceFailed> {
+        while !self.racer.interrupted() {
+            let left = self.left().saturating_sub(kept);
+            let Some(mut doubt) = self.doubts.next(left) else {
+                return Ok(());
+            };
+            let (operation, bytes) = (doubt.operation, doubt.bytes);
+            let subject = self.task(operation, bytes);
+            let heats = doubt.judge.heats();
+            self.tell(format!("{subject}: heat {heats}, for certainty"));
+            let begin = self.racer.now();
+            let limit = left.min(RACE_MAX);
+            let contenders = &doubt.contenders;
+            self.racer
+                .race(subject, contenders, &mut doubt.judge, limit)?;
+            doubt.heat = self.racer.now() - begin;
+            let point = Point::of(bytes, &doubt.field, &doubt.judge);
+            if let (Some((at, size)), Some(point)) = (self.place(operation, bytes), point) {
+                let tuned = &mut self.tuned[at];
+                tuned.points[size] = point;
+                tuned.ranges = ranges(&mut tuned.points);
+            }
+            self.doubts.add(doubt);
+        }
+        Ok(())
     }
 
     /// The times of what was chosen.
@@ -515,9 +595,9 @@ impl<'t> Tuner<'t> {
                     racing: all.iter().map(proposal).collect(),
                     left_out: Vec::new(),
                 };
-                self.races.1 += 1;
+                self.races.1 += shares(suspect.bytes);
                 let race = self.point(suspect.operation, suspect.bytes, field, &[chosen])?;
-                if let Some(race) = race {
+                if let Some((race, _)) = race {
                     self.mend(place, chosen, &race, &mut finding);
                 }
             }
@@ -552,6 +632,7 @@ impl<'t> Tuner<'t> {
             name(chosen),
         );
         finding.mended_by = Some(name(algorithm).to_owned());
+        self.doubts.forget(self.tuned[at].operation, finding.bytes);
         let point = &mut self.tuned[at].points[size];
         point.mended = Some(format!(
             "{} was slower than {}: {}",
@@ -600,7 +681,8 @@ impl<'t> Tuner<'t> {
             if open.is_empty() {
                 return Ok(());
             }
-            self.races.1 = self.races.0 + open.len();
+            let to_come: usize = open.iter().map(|(_, bytes, _)| shares(*bytes)).sum();
+            self.races.1 = self.races.0 + to_come;
             for (at, bytes, rivals) in open {
                 let operation = self.tuned[at].operation;
                 let mut all = vec![None];
@@ -616,9 +698,10 @@ impl<'t> Tuner<'t> {
                     left_out: Vec::new(),
                 };
                 let favoured = [None, rivals[0], rivals[1]];
-                let Some(point) = self.point(operation, bytes, field, &favoured)? else {
+                let Some((point, doubt)) = self.point(operation, bytes, field, &favoured)? else {
                     return Ok(());
                 };
+                self.doubts.add(doubt);
                 let tuned = &mut self.tuned[at];
                 let place = tuned.points.partition_point(|p| p.bytes < bytes);
                 tuned.points.insert(place, point);
@@ -653,6 +736,14 @@ impl<'t> Tuner<'t> {
             interrupted,
             notes: self.notes,
         }
+    }
+}
+
+/// How many shares of the time a race with blocks of `bytes` has.
+fn shares(bytes: usize) -> usize {
+    match bytes > SHORT_BYTES_MAX {
+        true => SHARES_LONG,
+        false => 1,
     }
 }
 

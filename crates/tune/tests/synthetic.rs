@@ -101,6 +101,7 @@ fn menu(ranks: usize) -> Menu {
         plans: Plans::of_tree(&tree),
         algorithms: Algorithms::default(),
         crowded: false,
+        processes: false,
         barrier: "binomial".to_owned(),
         barrier_ns: None,
         tree: [("binomial".to_owned(), None), ("binomial".to_owned(), None)],
@@ -327,10 +328,6 @@ impl Predict for Model {
             _ => None,
         }
     }
-
-    fn usual(&self, operation: Operation, _: &Plans, _: usize) -> Option<&'static str> {
-        (operation == Operation::Allreduce).then_some("messages")
-    }
 }
 
 #[test]
@@ -351,7 +348,7 @@ fn the_model_prunes_and_says_why() {
         let mut all = point.left_out.iter();
         &all.find(|one| one.algorithm == name).unwrap().why[..]
     };
-    assert_eq!(why("messages"), "it is the built-in choice here");
+    assert_eq!(why("messages"), "the built-in choice runs it");
     assert_eq!(why("rabenseifner"), "it does the same as doubling here");
     assert_eq!(
         why("owners"),
@@ -397,9 +394,6 @@ fn violated_guidelines_are_mended_and_reported() {
     impl Predict for Wrong {
         fn predict(&self, _: Operation, algorithm: &str, _: &Plans, _: usize) -> Option<f64> {
             Some(if algorithm == "messages" { 1.0 } else { 100.0 })
-        }
-        fn usual(&self, operation: Operation, _: &Plans, _: usize) -> Option<&'static str> {
-            (operation != Operation::Barrier).then_some("messages")
         }
     }
     let mut racer = Synthetic::new(unsound);

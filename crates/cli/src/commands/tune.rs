@@ -81,7 +81,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = BUDGET.as_secs_f64())]
     budget: f64,
 
-    /// Contenders of a race at most, where the model tells them apart
+    /// Contenders of a race at most, where the model tells them apart: with blocks of up to 64K
     #[arg(long, value_name = "N", default_value_t = 5)]
     most: usize,
 
@@ -266,6 +266,7 @@ fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> Result<Cour
         menu.policies.clear();
     }
     if args.processes {
+        menu.processes = true;
         menu.rivals.clear();
     }
     Ok(Course {
@@ -336,7 +337,7 @@ fn tuned(course: Course, source: &Source, wish: &Wish, args: &TuneArgs) -> Resul
             let found = check::check(
                 racer().as_mut(),
                 &outcome,
-                course.menu.algorithms,
+                &course.menu,
                 &wish.sizes,
                 wish.budget,
                 &mut |done, what| bar.at(done, &what),

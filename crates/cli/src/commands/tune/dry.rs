@@ -116,7 +116,8 @@ fn team<'a>(course: &'a Course, wish: &Wish) -> Team<'a> {
             field: field(
                 operation,
                 bytes,
-                &menu.plans,
+                &menu.setting(&menu.plans),
+                &menu.algorithms,
                 course.model.as_ref(),
                 wish.most,
             ),

@@ -57,6 +57,7 @@ pub(super) fn menu(planned: &Planned, crowded: bool, known: bool) -> Menu {
         plans: planned.plans.clone(),
         algorithms: corecast_coll::Algorithms::default(),
         crowded,
+        processes: false,
         barrier,
         barrier_ns,
         tree: [own(broadcast), own(reduce)],
