@@ -197,13 +197,19 @@ fn one(
         worse: 0.2,
         alike: -1.0,
         heat_rounds: ROUNDS,
-        heats_least: heats_planned,
         heats: heats_planned,
         heats_most: heats_planned,
         ..Rules::default()
     };
     let mut judge = Judge::new(contenders.len(), rules);
-    heats(racer, subject, &contenders, &mut judge, limit, false)?;
+    heats(
+        racer,
+        subject,
+        &contenders,
+        &mut judge,
+        heats_planned,
+        limit,
+    )?;
     let Some((tuned_ns, _)) = judge.summary(0) else {
         return Ok(None);
     };

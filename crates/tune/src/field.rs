@@ -58,7 +58,7 @@ const SAME: f64 = 1e-6;
 
 /// Blocks (bytes) beyond which data count as long: of those the model knows lines and no memory, so what it cannot tell
 /// apart may differ by a fifth, and where pages happen to lie matters as much.
-pub const SHORT_BYTES_MAX: usize = 64 << 10;
+pub const SHORT_BYTES_MAX: usize = 16 << 10;
 
 /// Largest team in which all pairs of ranks have links, and in which each can have a line for all others.
 const MESH_RANKS_MAX: usize = 64;

@@ -11,8 +11,8 @@
 //!
 //! Rounds come in *heats*. Each has teams and buffers of its own, as where they happen to lie makes up to a seventh of a
 //! short operation's time, and some time lies between heats, as a busy second outlasts the rounds of one. So
-//! who is slower by less than a quarter leaves after all planned heats only, and a favourite loses only
-//! to who was faster in three heats of four. Rounds of one heat do not tell how the next one will be: beyond those planned
+//! who is slower by less than a quarter leaves after all planned heats only, who is slower by less than three quarters in
+//! the third one, and a favourite loses only to who was faster in three heats of four. Rounds of one heat do not tell how the next one will be: beyond those planned
 //! there may be more heats, until the winner's times in the medians of heats are
 //! [confirmed](Judge::confirmed).
 //!
@@ -34,11 +34,9 @@ pub struct Rules {
     pub alike: f64,
     /// Rounds of a heat at most.
     pub heat_rounds: u32,
-    /// Heats before a race may be decided.
-    pub heats_least: u32,
-    /// Heats that are planned.
+    /// Heats that are planned, unless one is left before.
     pub heats: u32,
-    /// Heats at most, where those that are planned do not confirm the winner.
+    /// Heats at most, where those that are planned do not decide.
     pub heats_most: u32,
     /// How many times longer than another one a confirmed winner may take: 0.03 for three percent.
     pub near: f64,
@@ -49,11 +47,11 @@ impl Rules {
     /// makes up to a fifth of an operation's time, and that is the same in all rounds of a heat.
     #[must_use]
     pub fn of_long_data(self) -> Self {
+        let heats = self.heats + 2;
         Self {
             heat_rounds: self.heat_rounds.div_ceil(2),
-            heats_least: self.heats + 1,
-            heats: self.heats + 1,
-            heats_most: self.heats_most.max(self.heats + 1),
+            heats,
+            heats_most: self.heats_most.max(heats),
             ..self
         }
     }
@@ -66,9 +64,8 @@ impl Default for Rules {
             worse: 0.005,
             alike: 0.02,
             heat_rounds: 20,
-            heats_least: 2,
-            heats: 3,
-            heats_most: 12,
+            heats: 6,
+            heats_most: 20,
             near: 0.03,
         }
     }
@@ -87,7 +84,10 @@ const CONFIRMING: usize = 6;
 const ONCE: f64 = 0.25;
 
 /// Who takes so many times as long leaves at once: no place in memory explains that.
-const CLEAR: f64 = 1.25;
+const CLEAR: f64 = 1.75;
+
+/// Who takes so many times as long leaves in the third heat: pages that lie badly explain that, but not twice.
+const CLEAR_IN_THREE: f64 = 1.25;
 
 /// Why a contender is not in the race any more.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,6 +118,9 @@ struct Bets {
     rounds: u32,
     worse: u32,
     alike: u32,
+    /// Rounds in which the one took [`CLEAR`] times as long as the other, and [`CLEAR_IN_THREE`] times.
+    clear: u32,
+    clear_in_three: u32,
 }
 
 /// A judge of one race.
@@ -129,7 +132,7 @@ struct Bets {
 ///
 /// let mut judge = Judge::new(2, Rules::default());
 /// while !judge.over() {
-///     judge.round(&[Some(100.0), Some(130.0)]);
+///     judge.round(&[Some(100.0), Some(190.0)]);
 /// }
 /// assert_eq!(judge.winner(), Some(0));
 /// assert!(judge.left(1).is_some() && judge.rounds() < 20);
@@ -192,6 +195,8 @@ impl Judge {
                     bets.rounds += 1;
                     bets.worse += u32::from(one > (1.0 + self.rules.worse) * other);
                     bets.alike += u32::from(one < (1.0 + self.rules.alike) * other);
+                    bets.clear += u32::from(one >= CLEAR * other);
+                    bets.clear_in_three += u32::from(one >= CLEAR_IN_THREE * other);
                 }
             }
         }
@@ -219,7 +224,7 @@ impl Judge {
 
     fn decide(&mut self) {
         let racing = self.racing();
-        let several = self.heats.len() as u32 >= self.rules.heats_least.min(self.rules.heats);
+        let several = self.heats() >= self.rules.heats;
         let alone = racing.len() <= 1;
         self.decided = alone
             || several
@@ -241,8 +246,13 @@ impl Judge {
         let n = self.samples.len();
         let faster = (0..n).filter(|&b| b != a && self.works(b));
         let faster = faster.filter(|&b| self.won(a, b, |bets| bets.worse));
-        let last = self.heats.len() as u32 >= self.rules.heats;
-        let clear = |b: usize| self.ratio(a, b).is_some_and(|ratio| ratio >= CLEAR);
+        let last = self.heats() >= self.rules.heats;
+        let bound = if self.heats() < 3 {
+            CLEAR
+        } else {
+            CLEAR_IN_THREE
+        };
+        let clear = |b: usize| self.ratio(a, b).is_some_and(|ratio| ratio >= bound);
         let faster = faster.filter(|&b| last || clear(b));
         let ratio = |b: usize| self.ratio(a, b).unwrap_or(0.0);
         faster.max_by(|&x, &y| ratio(x).total_cmp(&ratio(y)))
@@ -303,7 +313,7 @@ impl Judge {
         if self.racing().len() <= 1 {
             return self.rounds >= ROUNDS_LEAST;
         }
-        if self.heats() < self.rules.heats_least.min(self.rules.heats) {
+        if self.heats() < self.rules.heats {
             return false;
         }
         let near = |ratio| ratio <= 1.0 + self.rules.alike.max(0.0);
@@ -325,11 +335,6 @@ impl Judge {
         };
         let racing = self.racing();
         racing.into_iter().all(|b| b == winner || confirms(b))
-    }
-
-    /// Begins another one of the planned heats, unless there is nothing left to find out.
-    pub fn next_planned(&mut self) -> bool {
-        self.heats() < self.rules.heats && self.next_heat()
     }
 
     /// Begins another heat, unless there is nothing left to find out, or there were as many as there may be.

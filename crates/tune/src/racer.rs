@@ -100,8 +100,7 @@ pub struct RaceFailed {
     pub reason: String,
 }
 
-/// Holds the planned heats, as many as `judge` wants, and with `more` also those beyond that confirm the winner: `limit` is for
-/// the planned ones.
+/// Holds up to `most` heats, as many as `judge` wants, which should take `limit` together.
 ///
 /// # Errors
 ///
@@ -111,23 +110,16 @@ pub fn heats(
     subject: Subject,
     contenders: &[Contender],
     judge: &mut Judge,
+    most: u32,
     limit: Duration,
-    more: bool,
 ) -> Result<(), RaceFailed> {
     let begin = racer.now();
-    let part = limit / judge.rules().heats.max(1);
+    let part = limit / most.max(1);
     loop {
         racer.race(subject, contenders, judge, part)?;
         // Checks take time too.
         let late = racer.now() - begin > limit.mul_f64(LATE);
-        if late || racer.interrupted() {
-            return Ok(());
-        }
-        let goes_on = match more {
-            true => judge.next_heat(),
-            false => judge.next_planned(),
-        };
-        if !goes_on {
+        if late || racer.interrupted() || judge.heats() >= most || !judge.next_heat() {
             return Ok(());
         }
     }

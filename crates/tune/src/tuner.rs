@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Each race has a share of the time that is left, three times as much of it for long data, so those that end early give to the
-//! ones after them. What is left then goes to choices in doubt: each gets one more heat, again and again, until it is
-//! confirmed, see [`Judge::confirmed`].
+//! ones after them. Operations at sizes have two heats at first. Then all that are not settled get one more heat each, again
+//! and again, until each is [settled](Judge::enough) or the time is over: so the heats of one race are some seconds apart, and
+//! no moment decides, as when a hypervisor has put both cores of a guest on one.
 
 use crate::doubts::{Doubt, Doubts};
 use crate::field::{Asked, Field, Proposal, SHORT_BYTES_MAX, ask, field, name, with};
@@ -53,7 +54,7 @@ impl Default for Wish {
             operations: Operation::ALL.into(),
             sizes: SIZES.into(),
             synchrony: Synchrony::Strict,
-            most: 5,
+            most: 8,
             budget: BUDGET,
             rules: Rules::default(),
         }
@@ -69,11 +70,14 @@ pub struct Step {
     pub what: String,
 }
 
-/// Part of the time that is kept for doubts, guidelines and limits.
-const AFTERWARDS: f64 = 0.3;
+/// Part of the time that is kept for further heats, guidelines and limits.
+const AFTERWARDS: f64 = 0.6;
 
 /// Part of the time that doubts about the sizes asked for leave to guidelines and limits.
 const FINISH: f64 = 0.1;
+
+/// Heats of an operation at a size at first.
+const FIRST_HEATS: u32 = 2;
 
 /// How many shares of the time a race has: of long data it has more contenders and more heats.
 const SHARES_LONG: usize = 3;
@@ -225,15 +229,15 @@ impl<'t> Tuner<'t> {
         (self.progress)(Step { done, what });
     }
 
-    /// Holds a race of a share of the time that is left for those to come; with `more` also further heats. Contenders at
-    /// `favoured` win ties. `None`: it was interrupted, or there was no time.
+    /// Holds a race of a share of the time that is left for those to come; `most` heats at most, or those that
+    /// are planned. Contenders at `favoured` win ties. `None`: it was interrupted, or there was no time.
     fn race(
         &mut self,
         subject: Subject,
         what: &str,
         contenders: &[Contender],
         favoured: Vec<usize>,
-        more: bool,
+        most: Option<u32>,
     ) -> Result<Option<Judge>, RaceFailed> {
         let (done, all) = self.races;
         self.tell(format!(
@@ -243,7 +247,7 @@ impl<'t> Tuner<'t> {
         let shares = shares(subject.bytes());
         self.races.0 += shares;
         let left = self.left().saturating_sub(self.kept);
-        if left.is_zero() || self.racer.interrupted() {
+        if self.left().is_zero() || self.racer.interrupted() {
             return Ok(None);
         }
         let part = shares as f64 / all.saturating_sub(done).max(shares) as f64;
@@ -253,7 +257,8 @@ impl<'t> Tuner<'t> {
             false => self.wish.rules,
         };
         let mut judge = Judge::new(contenders.len(), rules).favouring(favoured);
-        heats(self.racer, subject, contenders, &mut judge, limit, more)?;
+        let most = most.unwrap_or(rules.heats);
+        heats(self.racer, subject, contenders, &mut judge, most, limit)?;
         Ok((!self.racer.interrupted()).then_some(judge))
     }
 
@@ -303,7 +308,7 @@ impl<'t> Tuner<'t> {
             names.push(rival.predicted_ns);
         }
         let subject = self.barrier();
-        let Some(judge) = self.race(subject, "plans and algorithms", &contenders, vec![0], true)?
+        let Some(judge) = self.race(subject, "plans and algorithms", &contenders, vec![0], None)?
         else {
             return Ok(());
         };
@@ -384,7 +389,7 @@ impl<'t> Tuner<'t> {
             });
         }
         let subject = self.task(operation, ELEMENT_BYTES);
-        let Some(judge) = self.race(subject, "trees", &contenders, vec![0], true)? else {
+        let Some(judge) = self.race(subject, "trees", &contenders, vec![0], None)? else {
             return Ok(());
         };
         if let Some(winner) = judge.winner() {
@@ -416,7 +421,7 @@ impl<'t> Tuner<'t> {
             });
         }
         let subject = self.barrier();
-        let Some(judge) = self.race(subject, "waits", &contenders, vec![0], true)? else {
+        let Some(judge) = self.race(subject, "waits", &contenders, vec![0], None)? else {
             return Ok(());
         };
         if let Some(winner) = judge.winner() {
@@ -444,7 +449,9 @@ impl<'t> Tuner<'t> {
                 }
                 let field = self.field(operation, bytes);
                 let favoured = [None, points.last().and_then(Point::algorithm)];
-                if let Some((point, doubt)) = self.point(operation, bytes, field, &favoured)? {
+                if let Some((point, doubt)) =
+                    self.point(operation, bytes, field, &favoured, Some(FIRST_HEATS))?
+                {
                     points.push(point);
                     self.doubts.add(doubt);
                 }
@@ -467,13 +474,14 @@ impl<'t> Tuner<'t> {
         Ok(())
     }
 
-    /// A race of `field`, which may go on.
+    /// A race of `field`, of `first` heats or of those that are planned; it may go on.
     fn point(
         &mut self,
         operation: Operation,
         bytes: usize,
         field: Field,
         favoured: &[Asked],
+        first: Option<u32>,
     ) -> Result<Option<(Point, Doubt)>, RaceFailed> {
         let contender = |p: &Proposal| Contender {
             name: name(p.algorithm).to_owned(),
@@ -484,7 +492,7 @@ impl<'t> Tuner<'t> {
         let favoured: Vec<usize> = favoured.iter().filter_map(place).collect();
         let subject = self.task(operation, bytes);
         let begin = self.racer.now();
-        let Some(judge) = self.race(subject, "algorithms", &contenders, favoured, false)? else {
+        let Some(judge) = self.race(subject, "algorithms", &contenders, favoured, first)? else {
             return Ok(None);
         };
         let heat = (self.racer.now() - begin) / judge.heats();
@@ -596,7 +604,7 @@ impl<'t> Tuner<'t> {
                     left_out: Vec::new(),
                 };
                 self.races.1 += shares(suspect.bytes);
-                let race = self.point(suspect.operation, suspect.bytes, field, &[chosen])?;
+                let race = self.point(suspect.operation, suspect.bytes, field, &[chosen], None)?;
                 if let Some((race, _)) = race {
                     self.mend(place, chosen, &race, &mut finding);
                 }
@@ -698,7 +706,9 @@ impl<'t> Tuner<'t> {
                     left_out: Vec::new(),
                 };
                 let favoured = [None, rivals[0], rivals[1]];
-                let Some((point, doubt)) = self.point(operation, bytes, field, &favoured)? else {
+                let Some((point, doubt)) =
+                    self.point(operation, bytes, field, &favoured, Some(FIRST_HEATS))?
+                else {
                     return Ok(());
                 };
                 self.doubts.add(doubt);

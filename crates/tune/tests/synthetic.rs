@@ -3,6 +3,7 @@
 use corecast_bench::sized::Operation;
 use corecast_coll::{Algorithms, BarrierPlan, Plans};
 use corecast_plan::patterns;
+use corecast_tune::check::check;
 use corecast_tune::field::Asked;
 use corecast_tune::judge::Judge;
 use corecast_tune::menu::{Menu, Other, Rival};
@@ -24,8 +25,12 @@ struct Synthetic {
     now: Duration,
     /// Time of a round of one contender.
     batch: Duration,
+    /// By how much contenders are slower or faster for a whole heat, as their buffers happen to lie.
+    placement: f64,
     /// Races after which somebody interrupts.
     patience: usize,
+    /// Each heat.
+    heats: Vec<(Operation, usize)>,
     /// What was raced, and in how many rounds.
     log: Vec<(Operation, usize, Vec<String>, u32)>,
 }
@@ -37,7 +42,9 @@ impl Synthetic {
             rng: Rng::with_seed(7),
             now: Duration::ZERO,
             batch: Duration::from_millis(2),
+            placement: 0.0,
             patience: usize::MAX,
+            heats: Vec::new(),
             log: Vec::new(),
         }
     }
@@ -54,6 +61,9 @@ impl Racer for Synthetic {
         let (operation, bytes) = (subject.operation(), subject.bytes());
         let begin = self.now;
         let before = judge.rounds();
+        self.heats.push((operation, bytes));
+        let place = |rng: &mut Rng| 1.0 + self.placement * (2.0 * rng.f64() - 1.0);
+        let places: Vec<f64> = contenders.iter().map(|_| place(&mut self.rng)).collect();
         // Checks and calibration.
         self.now += self.batch * contenders.len() as u32;
         while !judge.over() && (self.now - begin < limit || judge.rounds() < before + 3) {
@@ -65,7 +75,7 @@ impl Racer for Synthetic {
                 let tail = if self.rng.u8(..20) == 0 { 5.0 } else { 1.0 };
                 let noise = 1.0 + 0.02 * (self.rng.f64() - 0.5);
                 let time = (self.law)(operation, bytes, &contenders[at].name);
-                samples[at] = time.map(|time| time * drift * noise * tail);
+                samples[at] = time.map(|time| time * drift * noise * tail * places[at]);
             }
             judge.round(&samples);
         }
@@ -483,4 +493,134 @@ fn races_with_clear_losers_are_short() {
             "{operation} {bytes} {names:?}: {rounds} rounds"
         );
     }
+}
+
+/// Broadcasts by `scattered` take a twentieth less time; the places of buffers make more of a difference.
+fn near(operation: Operation, bytes: usize, name: &str) -> Option<f64> {
+    let times = match (operation, name) {
+        (Operation::Broadcast, "scattered") => 0.95,
+        (_, "built-in") => 1.0,
+        (_, "whole" | "chain") => 1.01,
+        _ => 2.0,
+    };
+    Some((100.0 + bytes as f64) * times)
+}
+
+fn broadcasts(seconds: u64) -> Wish {
+    Wish {
+        operations: vec![Operation::Broadcast],
+        sizes: vec![256 << 10, 1 << 20],
+        budget: Duration::from_secs(seconds),
+        ..Wish::default()
+    }
+}
+
+#[test]
+fn what_is_in_doubt_gets_more_heats_while_there_is_time() {
+    let wish = broadcasts(60);
+    let planned = wish.rules.of_long_data().heats as usize;
+    let (mut found, mut heats) = (0, Vec::new());
+    for seed in 0..20 {
+        let mut racer = Synthetic::new(near);
+        racer.rng = Rng::with_seed(seed);
+        racer.placement = 0.08;
+        let outcome = run(&mut racer, &wish, &Unknown);
+        let points = &tuned(&outcome, Operation::Broadcast).points;
+        let right = points
+            .iter()
+            .filter(|p| p.algorithm() == Some("scattered"))
+            .count();
+        found += right;
+        heats.push(racer.heats.iter().filter(|heat| heat.1 == 1 << 20).count());
+        assert!(racer.now < wish.budget + Duration::from_secs(2));
+    }
+    assert!(found >= 36, "{found} of 40");
+    // Those that were planned do not always settle it.
+    heats.sort_unstable();
+    assert!(heats[15] > planned, "{heats:?}");
+    // Heats of one race lie apart, those of the other one between them.
+    let mut racer = Synthetic::new(near);
+    racer.placement = 0.08;
+    run(&mut racer, &wish, &Unknown);
+    let beyond: Vec<usize> = racer.heats.iter().map(|heat| heat.1).collect();
+    let changes = beyond.windows(2).filter(|pair| pair[0] != pair[1]);
+    assert!(changes.count() > 2, "{beyond:?}");
+}
+
+#[test]
+fn doubts_end_with_the_budget() {
+    let mut heats = Vec::new();
+    for seconds in [1, 3, 60] {
+        let wish = broadcasts(seconds);
+        let mut racer = Synthetic::new(near);
+        racer.placement = 0.08;
+        run(&mut racer, &wish, &Unknown);
+        // A race that has begun goes on for its planned heats.
+        assert!(
+            racer.now < wish.budget + Duration::from_secs(1),
+            "{:?}",
+            racer.now
+        );
+        heats.push(racer.heats.len());
+    }
+    assert!(heats[0] < heats[2], "{heats:?}");
+}
+
+#[test]
+fn what_is_sure_takes_the_planned_heats_only() {
+    let mut racer = Synthetic::new(near);
+    let wish = broadcasts(60);
+    run(&mut racer, &wish, &Unknown);
+    let planned = wish.rules.of_long_data().heats as usize;
+    // Two of each at first, the others in turn.
+    let sized = racer.heats.iter().filter(|heat| heat.1 > 8);
+    let sizes: Vec<usize> = sized.map(|heat| heat.1 >> 18).collect();
+    assert_eq!(sizes[..6], [1, 1, 4, 4, 1, 4]);
+    assert_eq!(sizes.len(), planned * wish.sizes.len());
+}
+
+#[test]
+fn a_check_has_no_rival_that_is_the_same_program() {
+    let wish = Wish {
+        operations: vec![Operation::Allgather],
+        sizes: vec![8, 1 << 20],
+        ..Wish::default()
+    };
+    let outcome = run(&mut Synthetic::new(plain), &wish, &Unknown);
+    let run_check = |racer: &mut Synthetic| {
+        let budget = Duration::from_secs(60);
+        let found = check(
+            racer,
+            &outcome,
+            &menu(8),
+            &wish.sizes,
+            budget,
+            &mut |_, _| {},
+        );
+        found.unwrap()
+    };
+    // Nobody else is faster, and places in memory count for nothing.
+    let mut racer = Synthetic::new(plain);
+    racer.placement = 0.08;
+    let checked = run_check(&mut racer);
+    assert_eq!(checked.len(), 2);
+    for one in &checked {
+        assert!(!one.is_slower(), "{one:?}");
+        assert_eq!((one.tuned, one.built_in), ("built-in", "direct"));
+        let rivals: Vec<&str> = one.others.iter().map(|rival| rival.name).collect();
+        assert_eq!(rivals, ["ring", "bruck", "trees"]);
+        let left: Vec<(&str, &str)> = one
+            .left_out
+            .iter()
+            .map(|l| (l.algorithm, &l.why[..]))
+            .collect();
+        assert_eq!(left, [("direct", "the built-in choice runs it")]);
+    }
+    // Somebody else is.
+    fn ring(_: Operation, _: usize, name: &str) -> Option<f64> {
+        Some(if name == "ring" { 900.0 } else { 1000.0 })
+    }
+    let mut racer = Synthetic::new(ring);
+    racer.placement = 0.02;
+    assert!(run_check(&mut racer).iter().all(|one| one.is_slower()));
 }

@@ -81,8 +81,8 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = BUDGET.as_secs_f64())]
     budget: f64,
 
-    /// Contenders of a race at most, where the model tells them apart: with blocks of up to 64K
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    /// Contenders of a race at most, where the model tells them apart: with blocks of up to 16K
+    #[arg(long, value_name = "N", default_value_t = 8)]
     most: usize,
 
     /// Race nothing: show who would, with predictions
