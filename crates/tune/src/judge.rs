@@ -244,16 +244,19 @@ impl Judge {
     /// Who is clearly faster than `a`: among several, the one that is the most.
     fn beaten_by(&self, a: usize) -> Option<usize> {
         let n = self.samples.len();
-        let faster = (0..n).filter(|&b| b != a && self.works(b));
-        let faster = faster.filter(|&b| self.won(a, b, |bets| bets.worse));
         let last = self.heats() >= self.rules.heats;
-        let bound = if self.heats() < 3 {
-            CLEAR
-        } else {
-            CLEAR_IN_THREE
+        let clear = |b: usize| {
+            let bets = &self.bets[a * n + b];
+            let so_many = match self.heats() < 3 {
+                true => bets.clear,
+                false => bets.clear_in_three,
+            };
+            // In the median.
+            2 * so_many >= bets.rounds
         };
-        let clear = |b: usize| self.ratio(a, b).is_some_and(|ratio| ratio >= bound);
+        let faster = (0..n).filter(|&b| b != a && self.works(b));
         let faster = faster.filter(|&b| last || clear(b));
+        let faster = faster.filter(|&b| self.won(a, b, |bets| bets.worse));
         let ratio = |b: usize| self.ratio(a, b).unwrap_or(0.0);
         faster.max_by(|&x, &y| ratio(x).total_cmp(&ratio(y)))
     }
