@@ -1,18 +1,19 @@
 //! What models of a machine say of a call: bounds of the symbolic model, and the simulated machine.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use corecast_bench::Forecast;
 use corecast_coll::{BarrierPlan, Plans};
-use corecast_model::{CostModel, MachineFile, Place};
+use corecast_model::{CostModel, MachineFile};
 use corecast_plan::{Operation, Plan, Shape};
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::fabric::{Setting, predict};
 use corecast_sim::machine::pairs;
 use corecast_sim::measured::Measured;
 use corecast_sim::symbolic::{Bounds, OnParts, record_job};
+use corecast_tune::modelled::{self, Modelled, usual};
 
 /// Most ranks for which there are bounds: these take time by the square of the transfers.
-pub(crate) const BOUNDED_RANKS_MAX: usize = 64;
+pub(crate) const BOUNDED_RANKS_MAX: usize = modelled::RANKS_MAX;
 
 /// A team on its machine, as the models see it.
 #[derive(Debug)]
@@ -30,36 +31,11 @@ impl Forecaster {
     ///
     /// A machine that cannot be simulated.
     pub(crate) fn new(file: &MachineFile, threads: &[u32]) -> Result<Option<Self>> {
-        let at: Option<Vec<usize>> = threads
-            .iter()
-            .map(|&thread| file.position(thread))
-            .collect();
-        let place = |&thread: &u32| file.machine().pu(thread).map(Place::from);
-        let places: Option<Vec<Place>> = threads.iter().map(place).collect();
-        let (Some(at), Some(places)) = (at, places) else {
-            return Ok(None);
-        };
-        if !(2..=BOUNDED_RANKS_MAX).contains(&at.len()) {
-            return Ok(None);
-        }
-        let costs = file
-            .costs()
-            .subset(&at)
-            .context("team")?
-            .without_lines()
-            .into_owned();
-        let name = file.machine().name.clone();
-        let measured = match file.messages() {
-            Some(messages) => {
-                let messages = messages.subset(&at);
-                Some(Measured::new(&name, &costs, &messages, places)?)
-            }
-            None => None,
-        };
-        Ok(Some(Self {
-            measured,
-            name,
-            costs,
+        let team = Modelled::new(file, threads).map_err(Error::msg)?;
+        Ok(team.map(|team| Self {
+            measured: team.measured,
+            name: file.machine().name.clone(),
+            costs: team.costs,
         }))
     }
 
@@ -156,7 +132,7 @@ pub(crate) fn job(
     size: usize,
 ) -> Result<Job> {
     let bytes = bytes(collective, size, plans.len())?;
-    let algorithm = algorithm.unwrap_or_else(|| usual(collective, plans, bytes));
+    let algorithm = algorithm.unwrap_or_else(|| usual(collective, plans, size));
     let root = root.unwrap_or(plans.broadcast().root());
     let call = Call::new(collective, algorithm, root, bytes)?;
     Ok(Job::new(&call, plans)?)
@@ -173,14 +149,4 @@ fn bytes(collective: Collective, size: usize, n: usize) -> Result<usize> {
             "--size {size}: the data of {n} ranks are beyond the {most} bytes that are simulated"
         )
     })
-}
-
-/// The algorithm of a team with these plans, unless another one is asked for.
-fn usual(collective: Collective, plans: &Plans, bytes: usize) -> &'static str {
-    match (collective, plans.barrier()) {
-        (Collective::Barrier, BarrierPlan::Rounds(_)) => "dissemination",
-        (Collective::Barrier, BarrierPlan::Groups { .. }) => "groups",
-        (Collective::Broadcast, _) if plans.broadcast_groups().is_some() && bytes <= 56 => "groups",
-        _ => collective.usual_algorithm(plans.len(), bytes),
-    }
 }

@@ -4,7 +4,7 @@ use crate::field::{self, Asked, LeftOut, SHORT_BYTES_MAX, name, runs, with};
 use crate::judge::{Judge, Rules};
 use crate::menu::Menu;
 use crate::outcome::{Outcome, Tuned};
-use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, heats};
+use crate::racer::{Contender, Form, RaceFailed, Racer, Subject};
 use corecast_bench::sized::{Operation, Task};
 use corecast_bench::stats;
 use corecast_coll::Algorithms;
@@ -37,6 +37,8 @@ pub struct Checked {
     pub built_in: &'static str,
     /// Of the others, built-in choice included, how many times as long as the tuned one they take.
     pub others: Vec<Rival>,
+    /// Whether there was time for all heats.
+    pub whole: bool,
     /// Who is no rival, and why: the same program under another name, or what the team cannot run.
     pub left_out: Vec<LeftOut>,
 }
@@ -56,9 +58,10 @@ pub struct Rival {
 }
 
 impl Rival {
-    /// Whether the tuned choice takes longer by more than [`ALLOWED`] beyond the interval; two heats at least.
+    /// Whether the tuned choice takes longer by more than [`ALLOWED`] beyond the interval, of which six heats at least must
+    /// tell.
     pub fn is_faster(&self) -> bool {
-        self.by_heat.len() > 1 && self.interval.0 > 1.0 + ALLOWED
+        self.by_heat.len() >= HEATS as usize && self.interval.0 > 1.0 + ALLOWED
     }
 }
 
@@ -150,7 +153,8 @@ pub fn check(
         to_come -= share(bytes);
         let limit = part.max(Duration::from_millis(20));
         let setting = menu.setting(&outcome.plans);
-        all.extend(one(racer, outcome, &setting, base, (tuned, bytes), limit)?);
+        let time = (limit, begin + budget);
+        all.extend(one(racer, outcome, &setting, base, (tuned, bytes), time)?);
     }
     Ok(all)
 }
@@ -169,7 +173,7 @@ fn one(
     setting: &Setting<'_>,
     base: Algorithms,
     (tuned, bytes): (&Tuned, usize),
-    limit: Duration,
+    (limit, deadline): (Duration, Duration),
 ) -> Result<Option<Checked>, RaceFailed> {
     let operation = tuned.operation;
     let chosen = tuned.algorithm(bytes);
@@ -196,20 +200,21 @@ fn one(
     let rules = Rules {
         worse: 0.2,
         alike: -1.0,
+        near: -1.0,
         heat_rounds: ROUNDS,
         heats: heats_planned,
         heats_most: heats_planned,
         ..Rules::default()
     };
     let mut judge = Judge::new(contenders.len(), rules);
-    heats(
-        racer,
-        subject,
-        &contenders,
-        &mut judge,
-        heats_planned,
-        limit,
-    )?;
+    let part = limit / heats_planned;
+    loop {
+        racer.race(subject, &contenders, &mut judge, part)?;
+        let late = racer.now() > deadline || racer.interrupted();
+        if late || judge.heats() >= heats_planned || !judge.next_heat() {
+            break;
+        }
+    }
     let Some((tuned_ns, _)) = judge.summary(0) else {
         return Ok(None);
     };
@@ -229,6 +234,7 @@ fn one(
         tuned: name(chosen),
         tuned_ns,
         built_in: runs(setting, &base, operation, bytes, None),
+        whole: judge.heats() >= heats_planned || judge.racing().len() <= 1,
         others: (1..all.len()).filter_map(rival).collect(),
         left_out,
     }))
@@ -328,7 +334,7 @@ mod tests {
             name,
             ratio,
             interval: (ratio - 0.02, ratio + 0.02),
-            by_heat: vec![ratio; 3],
+            by_heat: vec![ratio; 6],
         };
         Checked {
             operation: "allreduce",
@@ -336,6 +342,7 @@ mod tests {
             tuned,
             tuned_ns: 100.0,
             built_in: "messages",
+            whole: true,
             others: others.iter().map(rival).collect(),
             left_out: Vec::new(),
         }
@@ -346,8 +353,8 @@ mod tests {
         assert!(!checked(8, "ring", &[("owners", 1.04)]).is_slower());
         let mut slower = checked(8, "ring", &[("owners", 1.06), ("trees", 0.5)]);
         assert!(slower.is_slower());
-        // One heat alone says nothing.
-        slower.others[0].by_heat.truncate(1);
+        // Few heats say nothing.
+        slower.others[0].by_heat.truncate(5);
         assert!(!slower.is_slower());
         assert_eq!(
             checked(8, "ring", &[("owners", 0.9), ("trees", 1.01)])

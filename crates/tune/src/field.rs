@@ -221,3 +221,38 @@ pub fn field(
     }
     Field { racing, left_out }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::predict::Unknown;
+    use corecast_plan::Pattern;
+
+    #[test]
+    fn nobody_races_against_the_same_program() {
+        for n in [2, 3, 4, 17, 100] {
+            let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+            let plans = Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
+            for (crowded, processes) in [(false, false), (true, false), (false, true)] {
+                let setting = Setting {
+                    crowded,
+                    processes,
+                    ..Setting::new(&plans)
+                };
+                let base = Algorithms::default();
+                for operation in Operation::ALL {
+                    for bytes in [0, 8, 512, 32 << 10, 4 << 20] {
+                        let field = field(operation, bytes, &setting, &base, &Unknown, 8);
+                        let runs = |asked| runs(&setting, &base, operation, bytes, asked);
+                        let others = &field.racing[1..];
+                        assert!(others.iter().all(|p| runs(p.algorithm) != runs(None)));
+                        let left = field.left_out.iter();
+                        let mut same = left.filter(|l| l.algorithm == runs(None));
+                        let why = same.next().map(|l| &l.why[..]);
+                        assert_eq!(why, Some("the built-in choice runs it"), "{operation}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -12,7 +12,7 @@
 //! | [`tuner`] | the order of it all, and who gets how much time |
 //! | [`menu`] | what a team can be made of: plans and waits |
 //! | [`field`] | who races for an operation at a size, and who does not and why |
-//! | [`predict`] | what the simulated machine says |
+//! | [`predict`], [`modelled`] | what the simulated machine says |
 //! | [`racer`] | where races are run: a trait |
 //! | [`hardware`], [`sessions`] | teams of threads, and of processes, on this machine |
 //! | [`judge`], [`wealth`] | the sequential test |
@@ -67,6 +67,7 @@ pub mod guidelines;
 pub mod hardware;
 pub mod judge;
 pub mod menu;
+pub mod modelled;
 pub mod outcome;
 pub mod predict;
 pub mod racer;

@@ -1,10 +1,9 @@
 //! What the simulated machine says of an algorithm, before anything is raced.
 
-use crate::field::runs;
+use crate::modelled::{Modelled, POST_BYTES, RANKS_MAX, usual};
 use corecast_bench::sized::Operation;
-use corecast_coll::algorithms::Setting;
-use corecast_coll::{Algorithms, Plans};
-use corecast_model::{MachineFile, Place};
+use corecast_coll::Plans;
+use corecast_model::MachineFile;
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::measured::Measured;
 
@@ -38,12 +37,6 @@ pub struct Simulated {
     ranks: usize,
 }
 
-/// Most ranks: simulations take time by the square of them.
-pub const RANKS_MAX: usize = 64;
-
-/// What a post has on the simulated machine; on the real one it has a body too.
-const POST_BYTES: usize = 56;
-
 /// From which length (bytes of a block) on two shorter ones are simulated instead: everything is cut into fragments
 /// then, and each further one takes as long as the one before. Simulations take time by the line.
 const LONG_BYTES: usize = 128 << 10;
@@ -63,25 +56,11 @@ impl Simulated {
         if !(2..=RANKS_MAX).contains(&ranks) {
             return Err(format!("{ranks} ranks are not simulated"));
         }
-        let messages = file
-            .messages()
+        let team = Modelled::new(file, threads)?.ok_or("a thread was not measured")?;
+        let machine = team
+            .measured
             .ok_or("no messages were measured on this machine: `corecast probe` measures them")?;
-        let at = threads.iter().map(|&thread| file.position(thread));
-        let place = |&thread: &u32| file.machine().pu(thread).map(Place::from);
-        let (Some(at), Some(places)) = (
-            at.collect::<Option<Vec<_>>>(),
-            threads.iter().map(place).collect::<Option<Vec<_>>>(),
-        ) else {
-            return Err("a thread was not measured".to_owned());
-        };
-        let costs = file.costs().subset(&at).map_err(|e| e.to_string())?;
-        let costs = costs.without_lines().into_owned();
-        let messages = messages.subset(&at);
-        let machine = Measured::new(&file.machine().name, &costs, &messages, places);
-        Ok(Self {
-            machine: machine.map_err(|error| error.to_string())?,
-            ranks,
-        })
+        Ok(Self { machine, ranks })
     }
 
     fn simulate(
@@ -107,15 +86,9 @@ impl Simulated {
 
     /// Of algorithms that are two collectives one after the other, by their own choice.
     fn in_turn(&self, operation: Operation, plans: &Plans, bytes: usize) -> Option<f64> {
-        let usual = |operation, bytes| {
-            let setting = Setting::new(plans);
-            let base = Algorithms::default();
-            let algorithm = match runs(&setting, &base, operation, bytes, None) {
-                // A post with a body is not simulated; a loan takes about as long.
-                "line" => "whole",
-                other => other,
-            };
-            self.simulate(operation, algorithm, plans, bytes)
+        let usual = |operation: Operation, bytes| {
+            let collective: Collective = operation.name().parse().ok()?;
+            self.simulate(operation, usual(collective, plans, bytes), plans, bytes)
         };
         let n = self.ranks;
         Some(match operation {

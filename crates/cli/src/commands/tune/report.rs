@@ -231,6 +231,13 @@ fn check(text: &mut String, checked: &[Checked]) {
             n => format!("{n} are"),
         }
     );
+    let part = checked.iter().filter(|one| !one.whole).count();
+    if part > 0 {
+        let _ = writeln!(
+            text,
+            "    {part} of them had no time for all heats: a larger --budget gives it"
+        );
+    }
     for one in slower {
         let Some(rival) = one.worst() else { continue };
         let _ = writeln!(

@@ -1,0 +1,132 @@
+//! A team on its machine, as the models see it: what its messages take, and what it runs unasked.
+
+use crate::field::runs;
+use corecast_bench::sized::Operation;
+use corecast_coll::algorithms::Setting;
+use corecast_coll::{Algorithms, Plans};
+use corecast_model::{CostModel, MachineFile, Place};
+use corecast_sim::drive::Collective;
+use corecast_sim::measured::Measured;
+
+/// Most ranks: simulations and bounds take time by the square of them.
+pub const RANKS_MAX: usize = 64;
+
+/// Bytes of a post on the simulated machine; on the real one it has a body too.
+pub const POST_BYTES: usize = 56;
+
+/// Ranks on threads of their own.
+#[derive(Debug)]
+pub struct Modelled {
+    /// What messages between them take that come one after the other.
+    pub costs: CostModel,
+    /// The simulated machine, where messages were measured that come alone.
+    pub measured: Option<Measured>,
+}
+
+impl Modelled {
+    /// Of ranks on `threads`, each on its own; `None` where there is one rank or more than [`RANKS_MAX`], or a thread
+    /// without costs.
+    ///
+    /// # Errors
+    ///
+    /// Why this machine cannot be simulated.
+    ///
+    /// # Cost
+    ///
+    /// Some milliseconds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_tune::modelled::Modelled;
+    ///
+    /// let file = corecast_model::synthetic("core:4").unwrap();
+    /// let team = Modelled::new(&file, &[0, 2])?.expect("two threads with costs");
+    /// assert_eq!(team.costs.n(), 2);
+    /// // Nobody has measured messages on a made-up machine.
+    /// assert!(team.measured.is_none());
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn new(file: &MachineFile, threads: &[u32]) -> Result<Option<Self>, String> {
+        let at = threads.iter().map(|&thread| file.position(thread));
+        let at: Option<Vec<usize>> = at.collect();
+        let place = |&thread: &u32| file.machine().pu(thread).map(Place::from);
+        let places: Option<Vec<Place>> = threads.iter().map(place).collect();
+        let (Some(at), Some(places)) = (at, places) else {
+            return Ok(None);
+        };
+        if !(2..=RANKS_MAX).contains(&at.len()) {
+            return Ok(None);
+        }
+        let costs = file.costs().subset(&at).map_err(|e| format!("team: {e}"))?;
+        let costs = costs.without_lines().into_owned();
+        let name = &file.machine().name;
+        let measured = file.messages().map(|messages| {
+            let messages = messages.subset(&at);
+            Measured::new(name, &costs, &messages, places).map_err(|e| e.to_string())
+        });
+        let measured = measured.transpose()?;
+        Ok(Some(Self { costs, measured }))
+    }
+}
+
+/// What simulators run for a team with a core for each rank that nobody asks for an algorithm, with blocks of `bytes`: what
+/// it really runs, but a loan for a post with a body, which takes about as long, and the choice for other lengths for `trees`, which
+/// are two collectives.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_coll::Plans;
+/// use corecast_sim::drive::Collective;
+/// use corecast_tune::modelled::usual;
+///
+/// let plans = Plans::of_tree(&corecast_plan::patterns::knomial(2, 0, 2));
+/// assert_eq!(usual(Collective::Broadcast, &plans, 8), "messages");
+/// // A team posts these.
+/// assert_eq!(usual(Collective::Broadcast, &plans, 64 << 10), "whole");
+/// ```
+pub fn usual(collective: Collective, plans: &Plans, bytes: usize) -> &'static str {
+    let operation: Operation = collective.name().parse().expect("an operation's name");
+    let setting = Setting::new(plans);
+    match runs(&setting, &Algorithms::default(), operation, bytes, None) {
+        "line" if bytes > POST_BYTES => "whole",
+        "trees" => collective.usual_algorithm(plans.len(), bytes),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_plan::Pattern;
+
+    #[test]
+    fn what_is_simulated_is_what_a_team_runs() {
+        for n in [2, 3, 4, 8, 17, 64] {
+            let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+            for pattern in [
+                Pattern::Smelt,
+                Pattern::Sequential,
+                Pattern::Dissemination { radix: 2 },
+            ] {
+                let plans = Plans::of_pattern(machine.costs(), pattern, None).unwrap();
+                for collective in Collective::ALL {
+                    let operation: Operation = collective.name().parse().unwrap();
+                    let setting = Setting::new(&plans);
+                    for bytes in (0..24).map(|log| 1 << log) {
+                        let base = Algorithms::default();
+                        let real = runs(&setting, &base, operation, bytes, None);
+                        let simulated = usual(collective, &plans, bytes);
+                        let what = format!("{operation} of {bytes} on {n}: {real}, {simulated}");
+                        assert!(collective.algorithms().contains(&simulated), "{what}");
+                        match real {
+                            "line" | "trees" => assert_ne!(real, simulated, "{what}"),
+                            _ => assert_eq!(real, simulated, "{what}"),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
