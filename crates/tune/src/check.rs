@@ -110,6 +110,7 @@ impl Static {
 }
 
 /// Races each tuned choice of `outcome`, of a team of this `menu`, against all that the team can run, `budget` in all.
+/// The heats of one race are as far apart as a heat of each other one takes, so no moment decides.
 ///
 /// # Errors
 ///
@@ -122,122 +123,165 @@ pub fn check(
     budget: Duration,
     progress: &mut dyn FnMut(f64, String),
 ) -> Result<Vec<Checked>, RaceFailed> {
-    let begin = racer.now();
-    let mut tasks = Vec::new();
-    for tuned in &outcome.operations {
-        for point in &tuned.points {
-            let fits = point.bytes <= racer.bytes_max(tuned.operation);
-            if fits && (point.bytes == 0 || sizes.contains(&point.bytes)) {
-                tasks.push((tuned, point.bytes));
-            }
-        }
-    }
     let mut base = menu.algorithms;
     for tuned in &outcome.operations {
         if tuned.operation == Operation::Barrier {
             field::ask(&mut base, Operation::Barrier, tuned.algorithm(0));
         }
     }
-    let mut all = Vec::new();
-    let mut to_come: f64 = tasks.iter().map(|&(_, bytes)| share(bytes)).sum();
-    for (done, &(tuned, bytes)) in tasks.iter().enumerate() {
-        if racer.interrupted() {
-            break;
+    let setting = menu.setting(&outcome.plans);
+    let mut trials = Vec::new();
+    for tuned in &outcome.operations {
+        for point in &tuned.points {
+            let fits = point.bytes <= racer.bytes_max(tuned.operation);
+            if fits && (point.bytes == 0 || sizes.contains(&point.bytes)) {
+                trials.push(Trial::new(outcome, &setting, &base, (tuned, point.bytes)));
+            }
         }
-        progress(
-            done as f64 / tasks.len() as f64,
-            format!("{} of {bytes} bytes", tuned.operation),
-        );
-        let left = budget.saturating_sub(racer.now() - begin);
-        let part = left.mul_f64(share(bytes) / to_come * 0.7);
-        to_come -= share(bytes);
-        let limit = part.max(Duration::from_millis(20));
-        let setting = menu.setting(&outcome.plans);
-        let time = (limit, begin + budget);
-        all.extend(one(racer, outcome, &setting, base, (tuned, bytes), time)?);
     }
-    Ok(all)
-}
-
-/// Of the time: long data have more heats, and rounds that take longer.
-fn share(bytes: usize) -> f64 {
-    match bytes > SHORT_BYTES_MAX {
-        true => 5.0,
-        false => 1.0,
-    }
-}
-
-fn one(
-    racer: &mut dyn Racer,
-    outcome: &Outcome,
-    setting: &Setting<'_>,
-    base: Algorithms,
-    (tuned, bytes): (&Tuned, usize),
-    (limit, deadline): (Duration, Duration),
-) -> Result<Option<Checked>, RaceFailed> {
-    let operation = tuned.operation;
-    let chosen = tuned.algorithm(bytes);
-    let (all, left_out) = rivals(operation, bytes, chosen, setting, &base);
-    let contender = |asked: &Asked| Contender {
-        name: name(*asked).to_owned(),
-        form: Form {
-            plans: Arc::new(outcome.plans.clone()),
-            policy: outcome.policy,
-            algorithms: with(&base, operation, *asked),
-        },
-    };
-    let contenders: Vec<Contender> = all.iter().map(contender).collect();
-    let subject = Subject::Task(Task {
-        operation,
-        ranks: outcome.plans.len(),
-        bytes,
-    });
-    let heats_planned = match bytes > SHORT_BYTES_MAX {
-        true => HEATS_LONG,
-        false => HEATS,
-    };
-    // Nobody leaves but clear losers: a little slower is what is asked about.
-    let rules = Rules {
-        worse: 0.2,
-        alike: -1.0,
-        near: -1.0,
-        heat_rounds: ROUNDS,
-        heats: heats_planned,
-        heats_most: heats_planned,
-        ..Rules::default()
-    };
-    let mut judge = Judge::new(contenders.len(), rules);
-    let part = limit / heats_planned;
+    let begin = racer.now();
+    let all: f64 = trials.iter().map(Trial::share).sum();
+    let mut done = 0.0;
     loop {
-        racer.race(subject, &contenders, &mut judge, part)?;
-        let late = racer.now() > deadline || racer.interrupted();
-        if late || judge.heats() >= heats_planned || !judge.next_heat() {
+        let mut over = true;
+        for trial in &mut trials {
+            let spent = racer.now() - begin;
+            if spent >= budget || racer.interrupted() {
+                break;
+            }
+            let heats = trial.judge.heats();
+            // The first heat of a judge begins by itself.
+            if trial.begun && (heats >= trial.heats() || !trial.judge.next_heat()) {
+                continue;
+            }
+            (over, trial.begun) = (false, true);
+            let heat = trial.share() / f64::from(trial.heats());
+            progress(
+                (done / all).min(1.0),
+                format!("{}: heat {}", trial.subject, trial.judge.heats()),
+            );
+            let part = budget
+                .saturating_sub(spent)
+                .mul_f64(heat / (all - done).max(heat) * ROUNDS_PART);
+            let limit = part.max(HEAT_TIME_LEAST);
+            let (subject, judge) = (trial.subject, &mut trial.judge);
+            racer.race(subject, &trial.contenders, judge, limit)?;
+            done += heat;
+        }
+        if over {
             break;
         }
     }
-    let Some((tuned_ns, _)) = judge.summary(0) else {
-        return Ok(None);
-    };
-    let rival = |at: usize| {
-        let by_heat = judge.ratio_by_heat(0, at);
-        let interval = stats::median_interval(&by_heat)?;
-        Some(Rival {
-            name: name(all[at]),
-            ratio: stats::median(&by_heat)?,
-            interval: (interval.low, interval.high),
-            by_heat,
+    Ok(trials.iter().filter_map(Trial::checked).collect())
+}
+
+/// Part of a heat's time that its rounds get; the rest is for making teams and verifying them.
+const ROUNDS_PART: f64 = 0.7;
+
+/// Less time is not worth the preparation of a heat.
+const HEAT_TIME_LEAST: Duration = Duration::from_millis(5);
+
+/// A tuned choice on trial.
+struct Trial {
+    operation: Operation,
+    bytes: usize,
+    subject: Subject,
+    /// The tuned one first.
+    algorithms: Vec<Asked>,
+    built_in: &'static str,
+    left_out: Vec<LeftOut>,
+    contenders: Vec<Contender>,
+    judge: Judge,
+    begun: bool,
+}
+
+impl Trial {
+    fn new(
+        outcome: &Outcome,
+        setting: &Setting<'_>,
+        base: &Algorithms,
+        (tuned, bytes): (&Tuned, usize),
+    ) -> Self {
+        let operation = tuned.operation;
+        let chosen = tuned.algorithm(bytes);
+        let (algorithms, left_out) = rivals(operation, bytes, chosen, setting, base);
+        let contender = |asked: &Asked| Contender {
+            name: name(*asked).to_owned(),
+            form: Form {
+                plans: Arc::new(outcome.plans.clone()),
+                policy: outcome.policy,
+                algorithms: with(base, operation, *asked),
+            },
+        };
+        let contenders: Vec<Contender> = algorithms.iter().map(contender).collect();
+        let heats = match bytes > SHORT_BYTES_MAX {
+            true => HEATS_LONG,
+            false => HEATS,
+        };
+        // Nobody leaves but clear losers: a little slower is what is asked about.
+        let rules = Rules {
+            worse: 0.2,
+            alike: -1.0,
+            near: -1.0,
+            heat_rounds: ROUNDS,
+            heats,
+            heats_most: heats,
+            ..Rules::default()
+        };
+        Self {
+            operation,
+            bytes,
+            subject: Subject::Task(Task {
+                operation,
+                ranks: outcome.plans.len(),
+                bytes,
+            }),
+            built_in: runs(setting, base, operation, bytes, None),
+            algorithms,
+            left_out,
+            judge: Judge::new(contenders.len(), rules).keeping(0),
+            contenders,
+            begun: false,
+        }
+    }
+
+    fn heats(&self) -> u32 {
+        self.judge.rules().heats
+    }
+
+    /// Of the time: long data have more heats, and rounds that take longer.
+    fn share(&self) -> f64 {
+        match self.bytes > SHORT_BYTES_MAX {
+            true => 5.0,
+            false => 1.0,
+        }
+    }
+
+    /// What came of it; `None` where the tuned choice was not timed.
+    fn checked(&self) -> Option<Checked> {
+        let (tuned_ns, _) = self.judge.summary(0)?;
+        let rival = |at: usize| {
+            let by_heat = self.judge.ratio_by_heat(0, at);
+            let interval = stats::median_interval(&by_heat)?;
+            Some(Rival {
+                name: name(self.algorithms[at]),
+                ratio: stats::median(&by_heat)?,
+                interval: (interval.low, interval.high),
+                by_heat,
+            })
+        };
+        let alone = self.judge.racing().len() <= 1;
+        Some(Checked {
+            operation: self.operation.name(),
+            bytes: self.bytes,
+            tuned: name(self.algorithms[0]),
+            tuned_ns,
+            built_in: self.built_in,
+            whole: self.judge.heats() >= self.heats() || alone,
+            others: (1..self.algorithms.len()).filter_map(rival).collect(),
+            left_out: self.left_out.clone(),
         })
-    };
-    Ok(Some(Checked {
-        operation: operation.name(),
-        bytes,
-        tuned: name(chosen),
-        tuned_ns,
-        built_in: runs(setting, &base, operation, bytes, None),
-        whole: judge.heats() >= heats_planned || judge.racing().len() <= 1,
-        others: (1..all.len()).filter_map(rival).collect(),
-        left_out,
-    }))
+    }
 }
 
 /// The tuned choice, first, and all that run something else; and those that do not, with the reason.

@@ -148,6 +148,8 @@ pub struct Judge {
     heats: Vec<u32>,
     decided: bool,
     favoured: Vec<usize>,
+    /// Who is not sent home.
+    stays: Option<usize>,
 }
 
 impl Judge {
@@ -162,7 +164,15 @@ impl Judge {
             heats: vec![0],
             decided: contenders <= 1,
             favoured: Vec::new(),
+            stays: None,
         }
+    }
+
+    /// Does not send `contender` home, however slow it is: how it fares is what the race is about.
+    #[must_use]
+    pub fn keeping(mut self, contender: usize) -> Self {
+        self.stays = Some(contender);
+        self
     }
 
     /// Favours these where there is a tie, the first most.
@@ -201,7 +211,9 @@ impl Judge {
             }
         }
         let racing = self.racing();
-        let beaten = racing.iter().filter_map(|&a| Some((a, self.beaten_by(a)?)));
+        let leaves = |a: &&usize| Some(**a) != self.stays;
+        let beaten = racing.iter().filter(leaves);
+        let beaten = beaten.filter_map(|&a| Some((a, self.beaten_by(a)?)));
         let mut out: Vec<(usize, usize)> = beaten.collect();
         // Medians can go round in a circle; somebody stays.
         if out.len() == racing.len() {
