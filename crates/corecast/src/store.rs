@@ -130,15 +130,19 @@ impl Store {
     ///
     /// [`StoreError`].
     pub fn save_machine(&self, file: &MachineFile) -> Result<PathBuf, StoreError> {
-        let earlier = match (file.deep(), self.measured(file.machine())) {
-            (None, Stored::Found(_, earlier)) if earlier.threads() == file.threads() => {
+        let path = self.machine_path(file.machine());
+        if file.deep().is_some() {
+            return keep(path, &file.to_json());
+        }
+        let earlier = match self.measured(file.machine()) {
+            Stored::Found(_, earlier) if earlier.threads() == file.threads() => {
                 earlier.deep().cloned()
             }
-            _ => file.deep().cloned(),
+            _ => None,
         };
         let file = file.clone().with_deep(earlier);
-        let file = file.expect("both sections were checked when they were read or made");
-        keep(self.machine_path(file.machine()), &file.to_json())
+        let file = file.expect("the section was checked when it was read");
+        keep(path, &file.to_json())
     }
 
     /// Keeps the races of `machine`, as [`Store::save_machine`].

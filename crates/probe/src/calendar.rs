@@ -20,7 +20,7 @@ pub fn now_utc() -> String {
 ///
 /// Days to a date as in Howard Hinnant's *chrono-Compatible Low-Level Date Algorithms*
 /// (`civil_from_days`): years begin in March, so that the leap day comes last.
-pub fn iso_utc(unix_seconds: u64) -> String {
+pub(crate) fn iso_utc(unix_seconds: u64) -> String {
     let (days, second) = (unix_seconds / 86_400, unix_seconds % 86_400);
     let days = days + 719_468;
     let (cycle, day_of_cycle) = (days / 146_097, days % 146_097);

@@ -80,7 +80,7 @@ mod outcome;
 mod run;
 mod schedule;
 
-pub use calendar::{iso_utc, now_utc};
+pub use calendar::now_utc;
 pub use class::{Class, Kind, class_of};
 pub use config::Config;
 pub use error::ProbeError;

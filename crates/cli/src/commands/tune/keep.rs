@@ -1,7 +1,5 @@
 //! What was tuned, in the profile of this machine.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use anyhow::Result;
 use corecast::choose::Choice;
 use corecast::rules;
@@ -20,8 +18,7 @@ pub(super) fn keep(tuned: &super::Tuning) -> Result<String> {
     let here = corecast_machine::discover();
     let machine = &here.machine;
     let store = Store::standard();
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let when = corecast_probe::iso_utc(since.map_or(0, |since| since.as_secs()));
+    let when = corecast_probe::now_utc();
     let mut profile = match store.profile(machine) {
         Stored::Found(_, profile) => profile,
         _ => Profile::new(machine_key(machine), when.clone()),
