@@ -28,13 +28,13 @@ pub(crate) struct Circumstances {
 }
 
 /// The outcome of a trial.
-#[derive(Debug, Serialize)]
-struct Pinning {
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Pinning {
     /// Hardware threads that a thread could be pinned to.
-    possible: Vec<u32>,
+    pub(crate) possible: Vec<u32>,
     /// The others, and what the system said about the first of them.
-    refused: Vec<u32>,
-    reason: Option<String>,
+    pub(crate) refused: Vec<u32>,
+    pub(crate) reason: Option<String>,
 }
 
 impl Circumstances {
@@ -107,7 +107,7 @@ fn too_small(here: &Discovery, members: usize) -> bool {
 }
 
 /// Pins a thread of its own to each of `threads` in turn.
-fn try_pinning(threads: &[u32]) -> Pinning {
+pub(crate) fn try_pinning(threads: &[u32]) -> Pinning {
     let threads = threads.to_vec();
     let trial = std::thread::spawn(move || {
         let mut outcome = Pinning {

@@ -4,17 +4,17 @@ use corecast_machine::Discovery;
 use serde::Serialize;
 
 /// The limits as `--json` prints them.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Limits {
-    usable: String,
-    online: String,
-    outside_cpuset: String,
-    outside_mask: String,
-    cpuset_source: Option<String>,
-    quota_cpus: Option<f64>,
-    quota_source: Option<String>,
+    pub(crate) usable: String,
+    pub(crate) online: String,
+    pub(crate) outside_cpuset: String,
+    pub(crate) outside_mask: String,
+    pub(crate) cpuset_source: Option<String>,
+    pub(crate) quota_cpus: Option<f64>,
+    pub(crate) quota_source: Option<String>,
     usable_parallelism: usize,
-    hypervisor: Option<String>,
+    pub(crate) hypervisor: Option<String>,
 }
 
 impl Limits {

@@ -7,6 +7,7 @@
 //! | [`planning`] | from names to plans |
 //! | [`team`] | which threads take part |
 //! | [`circumstances`] | whether a team can run here as planned |
+//! | [`doctor`] | what may be wrong here, and the way out |
 //! | [`limits`] | what this process may use |
 //! | [`draw`] | trees, heat maps, boxes: pure functions from data to text |
 //! | [`progress`] | a bar for whoever waits |
@@ -15,6 +16,7 @@
 
 mod circumstances;
 mod commands;
+mod doctor;
 mod draw;
 mod failure;
 mod forecast;
@@ -82,6 +84,11 @@ enum Command {
     Report(commands::report::ReportArgs),
     /// Start a program several times as one team of processes
     Run(commands::run::RunArgs),
+    /// Check this machine and say in plain words what to mend
+    Doctor(commands::doctor::DoctorArgs),
+    /// The process that tries to read the memory of `doctor`
+    #[command(hide = true)]
+    DoctorReader(commands::doctor::ReaderArgs),
     /// One process of a team that `bench` races
     #[command(hide = true)]
     SessionRank(commands::bench::RankArgs),
@@ -106,6 +113,8 @@ fn main() -> ExitCode {
         Some(Command::Tune(args)) => commands::tune::run(&cli.global, args),
         Some(Command::Report(args)) => commands::report::run(&cli.global, args),
         Some(Command::Run(args)) => commands::run::run(&cli.global, args),
+        Some(Command::Doctor(args)) => commands::doctor::run(&cli.global, args),
+        Some(Command::DoctorReader(args)) => commands::doctor::reader(args),
         Some(Command::SessionRank(args)) => commands::bench::rank(&cli.global, args),
     };
     match done {

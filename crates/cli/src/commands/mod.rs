@@ -3,6 +3,7 @@
 pub(crate) mod all;
 pub(crate) mod bench;
 mod decided;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod plan;
 pub(crate) mod probe;
