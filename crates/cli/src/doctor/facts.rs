@@ -1,6 +1,6 @@
 //! What is tried and read on this machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -134,8 +134,7 @@ impl Facts {
         let here = corecast_machine::discover();
         let store = Store::standard();
         let pus: Vec<u32> = here.machine.pus.iter().map(|pu| pu.os_index).collect();
-        let cores: std::collections::BTreeSet<u32> =
-            here.machine.pus.iter().map(|pu| pu.core).collect();
+        let cores: BTreeSet<u32> = here.machine.pus.iter().map(|pu| pu.core).collect();
         Self {
             limits: Limits::of(&here),
             usable: here.usable.len(),
@@ -268,9 +267,8 @@ fn profile(store: &Store, here: &Discovery) -> Known {
 
 #[cfg(test)]
 impl Facts {
-    /// A machine of four cores with two PUs each on which everything is as it should be.
+    /// A machine of four cores with one PU each on which everything is as it should be.
     pub(crate) fn sound() -> Self {
-        let machine = corecast_model::synthetic("core:4 pu:1").expect("a valid machine");
         let mut limits = Limits::of(&corecast_machine::discover_at(
             std::path::Path::new("/nowhere"),
             &corecast_machine::Options::default(),
@@ -279,7 +277,7 @@ impl Facts {
         limits.online = "0-3".into();
         Self {
             limits,
-            usable: machine.machine().pus.len(),
+            usable: 4,
             online: 4,
             cores: 4,
             governors: BTreeMap::new(),

@@ -187,8 +187,8 @@ pub(super) fn pinning(facts: &Facts) -> Finding {
             "not possible on PU {}, where ranks run unpinned: {reason}",
             ranges(pinning.refused.clone())
         ),
-        "permit sched_setaffinity in the container's seccomp profile, or do without: plans then are no better than \
-         their order",
+        "permit sched_setaffinity in the container's seccomp profile; unpinned teams run too, but what was measured \
+         between PUs holds only roughly for them",
     )
 }
 
