@@ -22,12 +22,40 @@ pub trait Combine {
     fn combine_into(&self, out: &mut [u8], a: &[u8], b: &[u8]);
 }
 
+/// What is known as an operator by its address alone, see [`erased`](crate::operator::erased).
+impl<C: Combine + ?Sized> Combine for &C {
+    #[inline(always)]
+    fn grain(&self) -> usize {
+        (**self).grain()
+    }
+
+    #[inline(always)]
+    fn ordered(&self) -> bool {
+        (**self).ordered()
+    }
+
+    #[inline(always)]
+    fn combine(&self, into: &mut [u8], with: &[u8]) {
+        (**self).combine(into, with);
+    }
+
+    #[inline(always)]
+    fn combine_left(&self, into: &mut [u8], with: &[u8]) {
+        (**self).combine_left(into, with);
+    }
+
+    #[inline(always)]
+    fn combine_into(&self, out: &mut [u8], a: &[u8], b: &[u8]) {
+        (**self).combine_into(out, a, b);
+    }
+}
+
 /// An operator on elements of one type.
 pub(crate) struct On<'a, T, O>(&'a O, PhantomData<fn(T)>);
 
 impl<'a, T: Pod, O: Operator<T>> On<'a, T, O> {
     #[inline(always)]
-    pub(crate) fn new(operator: &'a O) -> Self {
+    pub(crate) const fn new(operator: &'a O) -> Self {
         Self(operator, PhantomData)
     }
 }

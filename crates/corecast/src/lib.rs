@@ -27,12 +27,14 @@
 //! | ask for algorithms by length | [`Builder::algorithms`], `CORECAST_ALGO` |
 //! | see the decision | [`Team::explain`], `CORECAST_DEBUG=INFO`, `corecast explain` |
 //! | two threads, no team | [`queue`] |
+//! | any threads, no team | [`Barrier`] |
 //! | share the decision | [`choose`], [`rules`], [`costs`], [`store`] |
 //!
 //! **Architecture invariant:** teams and the `corecast` command choose by the one function
 //! [`choose::choose`], so what `corecast explain` says is what runs.
 #![forbid(unsafe_code)]
 
+mod barrier;
 mod builder;
 pub mod choose;
 pub mod costs;
@@ -48,6 +50,7 @@ mod team;
 mod waiting;
 mod waits;
 
+pub use barrier::Barrier;
 pub use builder::{Builder, Planned};
 pub use error::Error;
 pub use explanation::{Chosen, Explanation, RankPlace, RunnerUp};
@@ -59,16 +62,18 @@ pub use waits::{Waits, fence};
 
 pub use bytemuck;
 pub use corecast_coll::algorithms;
+pub use corecast_coll::fragments::block;
 pub use corecast_coll::operator::{self, Operator, Ordered};
 pub use corecast_coll::{
-    Algorithms, Await, ByLength, ByLengthError, Did, Failure, JoinError, Loss, Member, Overlap,
-    OverlapError, Parts, Plans, Pod, Request, Site, Synchrony,
+    Algorithms, Await, ByLength, ByLengthError, Combine, Did, Failure, JoinError, Loss, Member,
+    Overlap, OverlapError, Parts, Plans, Pod, Request, Site, Synchrony,
 };
 pub use corecast_machine as machine;
 pub use corecast_model as model;
 pub use corecast_model::MachineFile;
 pub use corecast_plan as plan;
 pub use corecast_plan::Pattern;
+pub use corecast_wire::gate::{Arrival, TooMany};
 pub use corecast_wire::queue::{self, Backend};
 pub use corecast_wire::{Placement, Policy, WaitCosts};
 

@@ -84,6 +84,22 @@ impl Waits {
     }
 
     /// The same team as `waiting` wants it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast::{Waiting, Waits};
+    ///
+    /// let here = corecast::machine::discover();
+    /// let waits = Waits::of_team(2, &here, None).with(Waiting::Park);
+    /// assert_eq!((waits.spin_ns, waits.yield_ns, waits.park), (0, 0, true));
+    /// ```
+    #[must_use]
+    pub fn with(self, waiting: Waiting) -> Self {
+        self.wished(waiting, false)
+    }
+
+    /// The same, by whom.
     pub(crate) fn wished(self, waiting: Waiting, by_environment: bool) -> Self {
         let Some((policy, name)) = waiting.applied(self.as_policy()) else {
             return self;

@@ -34,6 +34,11 @@ mod imp {
         pub(crate) fn wake(&self, word: &AtomicU32, shared: bool) {
             let _ = futex::wake(word, flags(shared), 1);
         }
+
+        /// Wakes all threads of this process that sleep on `word`.
+        pub(crate) fn wake_all(&self, word: &AtomicU32) {
+            let _ = futex::wake(word, flags(false), i32::MAX as u32);
+        }
     }
 
     fn flags(shared: bool) -> futex::Flags {
@@ -74,6 +79,10 @@ mod imp {
         pub(crate) fn wake(&self, _word: &AtomicU32, _shared: bool) {
             drop(self.lock.lock().unwrap());
             self.bell.notify_all();
+        }
+
+        pub(crate) fn wake_all(&self, word: &AtomicU32) {
+            self.wake(word, false);
         }
     }
 }

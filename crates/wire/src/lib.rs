@@ -24,6 +24,7 @@ mod flag;
 #[cfg(not(loom))]
 pub mod fork;
 mod futex;
+pub mod gate;
 #[cfg(not(loom))]
 pub mod gauge;
 mod line;
@@ -42,6 +43,7 @@ mod words;
 pub use fabric::Fabric;
 pub use fence::{FenceKind, drain_stores, fence_kind, shared_fence_kind};
 pub use flag::Flag;
+pub use gate::Gate;
 pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use meeting::Meeting;
 pub use park::Parker;

@@ -145,6 +145,28 @@ pub(crate) mod order {
         /// A flag's load. Partner: [`raise`].
         see = Acquire, SeeRelaxed
     }
+    role! {
+        /// An arrival at a gate: the last one sees what all did before theirs, whose additions continue
+        /// each other's release. Partner: itself. Also a sleeper's mark; partner: [`open`].
+        come = AcqRel, ComeRelaxed
+    }
+    role! {
+        /// A gate's next phase begins: whoever waited sees what the last one has seen. Partner:
+        /// [`pass`]; of the acquire, a sleeper's mark by [`come`].
+        open = AcqRel, OpenRelaxed
+    }
+    role! {
+        /// The load by which whoever waits at a gate goes on. Partner: [`open`].
+        pass = Acquire, PassRelaxed
+    }
+    role! {
+        /// The ring for a gate's sleepers: the phase is over before it. Partner: [`hear`].
+        ring = Release, RingRelaxed
+    }
+    role! {
+        /// A sleeper's look at that bell. Partner: [`ring`].
+        hear = Acquire, HearRelaxed
+    }
 }
 
 /// Seeded faults, for models that prove that the check can catch a bug.
@@ -200,6 +222,16 @@ pub mod mutant {
         RaiseRelaxed,
         /// A flag is seen without acquire.
         SeeRelaxed,
+        /// Whoever arrives at a gate neither releases nor acquires.
+        ComeRelaxed,
+        /// A gate's next phase begins without release.
+        OpenRelaxed,
+        /// Whoever waits at a gate goes on without acquire.
+        PassRelaxed,
+        /// A gate's bell is rung without release.
+        RingRelaxed,
+        /// A gate's bell is read without acquire.
+        HearRelaxed,
         /// A diary's call site is noted without release.
         NoteRelaxed,
         /// A sleeper does not fence between announcing itself and its last look, nor whoever revokes.

@@ -175,13 +175,7 @@ impl Watch for Patient {
 #[derive(Clone, Debug)]
 #[cfg_attr(loom, allow(dead_code, reason = "a model has no time to spin"))]
 pub struct Governor {
-    spin_ticks: u64,
-    yield_ticks: u64,
-    /// How long [`soon`](Self::soon) looks.
-    soon_ticks: u64,
-    park: bool,
-    /// A yield that takes longer gave the CPU to somebody who does not give it back.
-    turn_ticks_max: u64,
+    pace: Pace,
     /// How many of the coming waits go to sleep without yielding.
     lost_turns: Cell<u32>,
     fence: FenceKind,
@@ -192,6 +186,19 @@ pub struct Governor {
 /// as much again. Four ranks on two CPUs take 1.25 us a barrier with 0.4 to 1.6 us of it and 1.75 us without, eight
 /// 3.55 and 4.2 us (2-core KVM guest, AMD EPYC, November 2026).
 const SOON_NS: u32 = 600;
+
+/// The phases of a wait before it sleeps, in ticks.
+#[derive(Clone, Debug)]
+#[cfg_attr(loom, allow(dead_code, reason = "a model has no time to spin"))]
+pub(crate) struct Pace {
+    spin_ticks: u64,
+    yield_ticks: u64,
+    /// How long [`soon`](Self::soon) looks.
+    soon_ticks: u64,
+    park: bool,
+    /// A yield that takes longer gave the CPU to somebody who does not give it back.
+    turn_ticks_max: u64,
+}
 
 /// How many polls pass between two looks at the counter: some 0.8 µs of them.
 #[cfg(not(loom))]
@@ -214,14 +221,14 @@ const FIRST_NAP: Duration = Duration::from_millis(20);
 /// Longest sleep between two checks. Thirty wake-ups a minute are no load.
 const LONGEST_NAP: Duration = Duration::from_secs(2);
 
-impl Governor {
-    /// A governor for the owner of `parker`, whose wakers are threads of this process.
-    pub fn new(policy: Policy, parker: LineRef<Line<Parker>>) -> Self {
-        Self::with_fence(policy, parker, fence_kind())
-    }
+#[cfg(not(loom))]
+thread_local! {
+    /// [`Governor::lost_turns`] of waits that have no governor of their own.
+    static LOST_TURNS: Cell<u32> = const { Cell::new(0) };
+}
 
-    /// A governor whose wakers use `fence` too: a shared kind where they may be other processes.
-    pub fn with_fence(policy: Policy, parker: LineRef<Line<Parker>>, fence: FenceKind) -> Self {
+impl Pace {
+    pub(crate) fn new(policy: Policy) -> Self {
         let rate = arch::cycles_per_ns();
         let ticks = |ns: u32| (f64::from(ns) * rate) as u64;
         Self {
@@ -233,6 +240,103 @@ impl Governor {
             },
             park: policy.park,
             turn_ticks_max: ticks(TURN_NS_MAX),
+        }
+    }
+
+    /// The first phase of a wait: `None` when it is over. Small, and inlined where it waits, because
+    /// the instructions between an arrival and the reaction to it are part of every latency.
+    #[inline(always)]
+    pub(crate) fn spin<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
+        #[cfg(not(loom))]
+        if self.spin_ticks > 0 && !crate::fiber::is_inside() {
+            return poll(self.spin_ticks, look);
+        }
+        #[cfg(loom)]
+        drop(look);
+        None
+    }
+
+    /// See [`Governor::soon`].
+    #[inline(always)]
+    pub(crate) fn soon<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
+        #[cfg(not(loom))]
+        if self.soon_ticks > 0 && !crate::fiber::is_inside() {
+            return poll(self.soon_ticks, look);
+        }
+        #[cfg(loom)]
+        drop(look);
+        None
+    }
+
+    /// The second phase, of a thread that waits for nothing else and by no parker of its own; where nobody
+    /// sleeps, both in turn. `false` when it is time to sleep.
+    #[cfg(not(loom))]
+    pub(crate) fn take_turns(&self, mut done: impl FnMut() -> bool) -> bool {
+        LOST_TURNS.with(|lost| {
+            loop {
+                let look = || done().then_some(());
+                if let Some(Ok(())) = self.take_turns_watched(lost, &mut Patient, look) {
+                    return true;
+                }
+                if self.park {
+                    return false;
+                }
+                if self.spin(|| done().then_some(())).is_some() {
+                    return true;
+                }
+            }
+        })
+    }
+
+    /// Nobody has time for turns in a model.
+    #[cfg(loom)]
+    pub(crate) fn take_turns(&self, _done: impl FnMut() -> bool) -> bool {
+        false
+    }
+
+    /// The second phase; `None` when it is over.
+    #[cfg(not(loom))]
+    #[inline]
+    fn take_turns_watched<T, W: Watch>(
+        &self,
+        lost_turns: &Cell<u32>,
+        watch: &mut W,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Option<Result<T, W::Error>> {
+        if self.park && lost_turns.get() > 0 {
+            lost_turns.set(lost_turns.get() - 1);
+            return None;
+        }
+        let start = arch::cycles();
+        let mut before = start;
+        while before.wrapping_sub(start) < self.yield_ticks {
+            std::thread::yield_now();
+            let after = arch::cycles();
+            if after.wrapping_sub(before) > self.turn_ticks_max {
+                lost_turns.set(LOST_TURN_WAITS);
+            }
+            before = after;
+            if let Some(found) = look() {
+                return Some(Ok(found));
+            }
+            if let Err(ended) = watch.check(Duration::ZERO) {
+                return Some(Err(ended));
+            }
+        }
+        None
+    }
+}
+
+impl Governor {
+    /// A governor for the owner of `parker`, whose wakers are threads of this process.
+    pub fn new(policy: Policy, parker: LineRef<Line<Parker>>) -> Self {
+        Self::with_fence(policy, parker, fence_kind())
+    }
+
+    /// A governor whose wakers use `fence` too: a shared kind where they may be other processes.
+    pub fn with_fence(policy: Policy, parker: LineRef<Line<Parker>>, fence: FenceKind) -> Self {
+        Self {
+            pace: Pace::new(policy),
             lost_turns: Cell::new(0),
             fence,
             parker,
@@ -288,17 +392,10 @@ impl Governor {
         }
     }
 
-    /// The first phase of a wait: `None` when it is over. Small, and inlined where it waits, because
-    /// the instructions between an arrival and the reaction to it are part of every latency.
+    /// The first phase of a wait: `None` when it is over.
     #[inline(always)]
     pub(crate) fn spin<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
-        #[cfg(not(loom))]
-        if self.spin_ticks > 0 && !crate::fiber::is_inside() {
-            return poll(self.spin_ticks, look);
-        }
-        #[cfg(loom)]
-        drop(look);
-        None
+        self.pace.spin(look)
     }
 
     /// Looks for as long as a switch to another thread takes. For a wait that does not spin, as ranks share
@@ -306,13 +403,7 @@ impl Governor {
     /// switch there and one back. Nothing where the wait spins anyway, or is to sleep at once.
     #[inline(always)]
     pub fn soon<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
-        #[cfg(not(loom))]
-        if self.soon_ticks > 0 && !crate::fiber::is_inside() {
-            return poll(self.soon_ticks, look);
-        }
-        #[cfg(loom)]
-        drop(look);
-        None
+        self.pace.soon(look)
     }
 
     /// What is left of a wait that did not end in its first phase.
@@ -332,25 +423,13 @@ impl Governor {
         let since = std::time::Instant::now();
         #[cfg(not(loom))]
         loop {
-            if self.park && self.lost_turns.get() > 0 {
-                self.lost_turns.set(self.lost_turns.get() - 1);
-                break;
+            let turns = self
+                .pace
+                .take_turns_watched(&self.lost_turns, &mut watch, &mut *look);
+            if let Some(ended) = turns {
+                return ended;
             }
-            let start = arch::cycles();
-            let mut before = start;
-            while before.wrapping_sub(start) < self.yield_ticks {
-                std::thread::yield_now();
-                let after = arch::cycles();
-                if after.wrapping_sub(before) > self.turn_ticks_max {
-                    self.lost_turns.set(LOST_TURN_WAITS);
-                }
-                before = after;
-                if let Some(found) = look() {
-                    return Ok(found);
-                }
-                watch.check(Duration::ZERO)?;
-            }
-            if self.park {
+            if self.pace.park {
                 break;
             }
             watch.check(since.elapsed())?;

@@ -9,6 +9,8 @@
 mod bulk;
 #[path = "loom/far.rs"]
 mod far;
+#[path = "loom/gate.rs"]
+mod gate;
 #[path = "loom/meeting.rs"]
 mod meeting;
 #[path = "loom/notice.rs"]

@@ -21,6 +21,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 mod bodies;
+mod by_address;
 mod moves;
 mod scans;
 mod sync;

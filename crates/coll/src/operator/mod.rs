@@ -77,6 +77,7 @@
 
 mod builtin;
 mod closure;
+mod erased;
 mod float;
 mod half;
 mod integer;
@@ -87,6 +88,7 @@ mod wrap;
 
 pub use ::half::{bf16, f16};
 pub use builtin::{And, Max, Min, Or, Product, Rule, Sum, Xor};
+pub use erased::erased;
 pub use named::{BytesError, Element, Named, UnknownName, combine_bytes, neutral_bytes};
 pub use slices::{BySlice, by_slice};
 pub use wrap::{Ordered, WithNeutral, with_neutral};

@@ -1,0 +1,189 @@
+/* What is wrong is said, and nothing crashes, hangs or unwinds. */
+#include "check.h"
+#include <pthread.h>
+
+static void arguments(void) {
+  corecast_team_t *team;
+  corecast_builder_t *builder;
+  REFUSED(corecast_team_new(0, &team), CORECAST_STATUS_UNBUILDABLE, "at least one rank");
+  REFUSED(corecast_team_new(2, NULL), CORECAST_STATUS_INVALID, "`team` is NULL");
+  REFUSED(corecast_team_run(NULL, NULL, NULL), CORECAST_STATUS_INVALID, "`team` is NULL");
+  REFUSED(corecast_barrier(NULL), CORECAST_STATUS_INVALID, "`member` is NULL");
+  REFUSED(corecast_builder_new(NULL), CORECAST_STATUS_INVALID, "`builder` is NULL");
+  CHECK(corecast_team_size(NULL) == 0 && corecast_member_size(NULL) == 0);
+  OK(corecast_team_free(NULL));
+  OK(corecast_member_free(NULL));
+  corecast_builder_free(NULL);
+  CHECK(corecast_element_bytes(CORECAST_ELEMENT_BF16) == 2 && corecast_element_bytes(99) == 0);
+  CHECK(strcmp(corecast_status_name(CORECAST_STATUS_MISMATCH), "mismatch") == 0);
+
+  OK(corecast_builder_new(&builder));
+  REFUSED(corecast_builder_threads(builder, 0), CORECAST_STATUS_INVALID, "at least one");
+  REFUSED(corecast_builder_cores(builder, "0-x"), CORECAST_STATUS_INVALID, "0-x");
+  REFUSED(corecast_builder_pattern(builder, "flower"), CORECAST_STATUS_INVALID, "flower");
+  REFUSED(corecast_builder_wait(builder, "50 apples"), CORECAST_STATUS_INVALID, "50 apples");
+  REFUSED(corecast_builder_algorithms(builder, "barrier=flower"), CORECAST_STATUS_INVALID,
+          "flower");
+  REFUSED(corecast_builder_backend(builder, "pigeon"), CORECAST_STATUS_INVALID, "pigeon");
+  REFUSED(corecast_builder_start(builder, "late"), CORECAST_STATUS_INVALID, "late");
+  REFUSED(corecast_builder_slots(builder, 3), CORECAST_STATUS_INVALID, "3");
+  REFUSED(corecast_builder_machine_file(builder, "/no/such/file"), CORECAST_STATUS_INVALID,
+          "/no/such/file");
+  REFUSED(corecast_builder_machine_file(builder, "\xFF"), CORECAST_STATUS_INVALID, "UTF-8");
+  REFUSED(corecast_builder_enter(builder, "x", 2, NULL, 3, &team), CORECAST_STATUS_INVALID,
+          "3 ranks to a team of 2");
+  OK(corecast_builder_cores(builder, "4095"));
+  REFUSED(corecast_builder_build(builder, &team), CORECAST_STATUS_UNBUILDABLE, "4095");
+
+  /* What was refused has changed nothing: the builder still builds. */
+  OK(corecast_builder_threads(builder, 3));
+  OK(corecast_builder_pattern(builder, "binomial"));
+  OK(corecast_builder_wait(builder, "20us"));
+  OK(corecast_builder_patience(builder, UINT64_C(20000000000)));
+  OK(corecast_builder_deterministic(builder, true));
+  OK(corecast_builder_depth(builder, 2));
+  OK(corecast_builder_root(builder, 1));
+  OK(corecast_builder_build(builder, &team));
+  corecast_builder_free(builder);
+  char text[40];
+  size_t length = 0;
+  OK(corecast_team_explain(team, text, sizeof text, &length));
+  CHECK(length > sizeof text && strlen(text) >= sizeof text - 4);
+  OK(corecast_team_explain(team, NULL, 0, &length));
+  corecast_member_t *member;
+  REFUSED(corecast_team_join(team, 3, &member), CORECAST_STATUS_NOT_JOINED, "rank 3");
+  REFUSED(corecast_team_pin_here(team, 3, NULL), CORECAST_STATUS_INVALID, "rank 3");
+  OK(corecast_team_join(team, 1, &member));
+  REFUSED(corecast_team_join(team, 1, &member), CORECAST_STATUS_NOT_JOINED, "joined twice");
+  OK(corecast_member_free(member));
+  OK(corecast_team_free(team));
+}
+
+/* Refused before it begins: the team goes on. */
+static void refused(corecast_member_t *member, void *context) {
+  (void)context;
+  uint64_t data[8] = {0}, other[8] = {0};
+  size_t counts[2] = {1, 2}, at[2] = {0, 0}, size = corecast_member_size(member);
+  CHECK(size == 2);
+  REFUSED(corecast_broadcast(member, 2, data, 8), CORECAST_STATUS_INVALID, "root 2");
+  REFUSED(corecast_broadcast(member, 0, NULL, 8), CORECAST_STATUS_INVALID, "`data` is NULL");
+  REFUSED(corecast_broadcast(member, 0, data, SIZE_MAX), CORECAST_STATUS_INVALID, "more than");
+  REFUSED(corecast_allgather(member, data, data + 1, 16), CORECAST_STATUS_INVALID, "overlap");
+  REFUSED(corecast_alltoall(member, data, data, 8), CORECAST_STATUS_INVALID, "overlap");
+  REFUSED(corecast_allgatherv(member, data, counts[corecast_member_rank(member)], other, counts,
+                              at, 8),
+          CORECAST_STATUS_INVALID, "overlap");
+  REFUSED(corecast_allgatherv(member, data, 7, other, counts, at, 8), CORECAST_STATUS_INVALID,
+          "7 elements");
+  REFUSED(corecast_allgatherv(member, data, 1, other, NULL, at, 8), CORECAST_STATUS_INVALID,
+          "`counts` is NULL");
+  REFUSED(corecast_allgatherv(member, data, 1, other, counts, at, 0), CORECAST_STATUS_INVALID,
+          "element_bytes");
+  REFUSED(corecast_allreduce(member, data, 1, 77, 0), CORECAST_STATUS_INVALID, "77");
+  REFUSED(corecast_allreduce(member, data, 1, 0, -1), CORECAST_STATUS_INVALID, "-1");
+  REFUSED(corecast_allreduce(member, data, 1, CORECAST_ELEMENT_F32, CORECAST_OPERATOR_XOR),
+          CORECAST_STATUS_INVALID, "xor of f32");
+  REFUSED(corecast_allreduce(member, (char *)data + 1, 1, CORECAST_ELEMENT_U64, 0),
+          CORECAST_STATUS_INVALID, "aligned");
+  REFUSED(corecast_allreduce(member, data, SIZE_MAX / 2, CORECAST_ELEMENT_U64, 0),
+          CORECAST_STATUS_INVALID, "more than there can be");
+  REFUSED(corecast_allreduce_with(member, data, 1, NULL), CORECAST_STATUS_INVALID, "NULL");
+  REFUSED(corecast_member_free(member), CORECAST_STATUS_INVALID, "corecast_team_run");
+  OK(corecast_barrier(member));
+}
+
+static void different_operations(corecast_member_t *member, void *context) {
+  (void)context;
+  uint64_t data = 0;
+  corecast_status_t status = corecast_member_rank(member) == 0
+                                 ? corecast_barrier(member)
+                                 : corecast_broadcast(member, 1, &data, sizeof data);
+  if (status == CORECAST_STATUS_OK) status = corecast_barrier(member);
+  CHECK(status == CORECAST_STATUS_MISMATCH);
+  CHECK(strstr(corecast_error_message(), "barrier") != NULL);
+  CHECK(strstr(corecast_error_message(), "broadcast from rank 1") != NULL);
+  CHECK(strstr(corecast_error_message(), ".rs") == NULL);
+  /* What has failed stays so. */
+  CHECK(corecast_barrier(member) == CORECAST_STATUS_MISMATCH);
+}
+
+static void different_lengths(corecast_member_t *member, void *context) {
+  (void)context;
+  char data[8] = {0};
+  size_t rank = corecast_member_rank(member);
+  corecast_status_t status = corecast_broadcast(member, 0, data, rank == 0 ? 8 : 4);
+  if (status == CORECAST_STATUS_OK) status = corecast_barrier(member);
+  CHECK(status == CORECAST_STATUS_LENGTH);
+}
+
+static void leaves(corecast_member_t *member, void *context) {
+  (void)context;
+  if (corecast_member_rank(member) == 1) return;
+  REFUSED(corecast_barrier(member), CORECAST_STATUS_PEER_LOST, "rank 1");
+}
+
+static void with_team(size_t size, corecast_body_t body, corecast_status_t expected) {
+  corecast_team_t *team;
+  OK(corecast_team_new(size, &team));
+  corecast_status_t status = corecast_team_run(team, body, NULL);
+  if (status != expected) fprintf(stderr, "%s\n", corecast_error_message());
+  CHECK(status == expected);
+  CHECK(corecast_team_failure(team) == expected);
+  REFUSED(corecast_team_run(team, body, NULL), CORECAST_STATUS_NOT_JOINED, "runs once");
+  OK(corecast_team_free(team));
+}
+
+/* A member that is used by its own operator. */
+static void meddling(void *into, const void *with, size_t count, void *context) {
+  (void)into, (void)with, (void)count;
+  REFUSED(corecast_barrier(context), CORECAST_STATUS_BUSY, "already");
+}
+
+static void meddles(corecast_member_t *member, void *context) {
+  (void)context;
+  corecast_own_operator_t operator = {meddling, member, 1, false};
+  char data = 1;
+  OK(corecast_reduce_with(member, 0, &data, 1, &operator));
+  OK(corecast_barrier(member));
+}
+
+/* A member that two threads use at once: the second one is told while the first one waits. */
+static void *waits(void *member) {
+  OK(corecast_barrier(member));
+  return NULL;
+}
+
+static void two_threads_one_member(void) {
+  corecast_team_t *team;
+  corecast_member_t *members[2];
+  pthread_t thread;
+  OK(corecast_team_new(2, &team));
+  OK(corecast_team_join(team, 0, &members[0]));
+  OK(corecast_team_join(team, 1, &members[1]));
+  CHECK(pthread_create(&thread, NULL, waits, members[0]) == 0);
+  corecast_status_t status;
+  char nothing;
+  do {
+    /* Refused for its root, or because the other thread waits. */
+    status = corecast_broadcast(members[0], 9, &nothing, 1);
+  } while (status == CORECAST_STATUS_INVALID);
+  CHECK(status == CORECAST_STATUS_BUSY);
+  OK(corecast_barrier(members[1]));
+  CHECK(pthread_join(thread, NULL) == 0);
+  OK(corecast_member_free(members[0]));
+  OK(corecast_member_free(members[1]));
+  OK(corecast_team_free(team));
+}
+
+int main(void) {
+  CHECK(strcmp(corecast_error_message(), "") == 0);
+  arguments();
+  with_team(2, refused, CORECAST_STATUS_OK);
+  with_team(2, different_operations, CORECAST_STATUS_MISMATCH);
+  with_team(2, different_lengths, CORECAST_STATUS_LENGTH);
+  with_team(3, leaves, CORECAST_STATUS_PEER_LOST);
+  with_team(2, meddles, CORECAST_STATUS_OK);
+  two_threads_one_member();
+  puts("what is wrong is said");
+  return 0;
+}

@@ -1,0 +1,95 @@
+/* A team of three processes: two forked children and this one, which brings two ranks. */
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SIZE = 4, COUNT = 20000 };
+
+static corecast_team_t *enter(const char *address, size_t first, size_t second, size_t count) {
+  corecast_builder_t *builder;
+  corecast_team_t *team;
+  size_t ranks[2] = {first, second};
+  OK(corecast_builder_new(&builder));
+  OK(corecast_builder_join_limit(builder, UINT64_C(60000000000)));
+  OK(corecast_builder_enter(builder, address, SIZE, ranks, count, &team));
+  corecast_builder_free(builder);
+  return team;
+}
+
+static void body(corecast_member_t *member, void *context) {
+  (void)context;
+  size_t rank = corecast_member_rank(member);
+  uint64_t *data = malloc(COUNT * sizeof *data);
+  CHECK(data != NULL && corecast_member_size(member) == SIZE);
+  for (size_t i = 0; i < COUNT; i++) data[i] = value(rank, i);
+  OK(corecast_allreduce(member, data, COUNT, CORECAST_ELEMENT_U64, CORECAST_OPERATOR_SUM));
+  for (size_t i = 0; i < COUNT; i++)
+    CHECK(data[i] == value(0, i) + value(1, i) + value(2, i) + value(3, i));
+  for (size_t i = 0; i < COUNT; i++) data[i] = value(rank, i);
+  OK(corecast_broadcast(member, 3, data, COUNT * sizeof *data));
+  for (size_t i = 0; i < COUNT; i++) CHECK(data[i] == value(3, i));
+  OK(corecast_barrier(member));
+  free(data);
+}
+
+/* Rank 3's process is killed while all wait for it. */
+static void killed(corecast_member_t *member, void *context) {
+  (void)context;
+  OK(corecast_barrier(member));
+  if (corecast_member_rank(member) == 3) raise(SIGKILL);
+  corecast_status_t status = corecast_barrier(member);
+  CHECK(status == CORECAST_STATUS_PEER_LOST);
+  CHECK(strstr(corecast_error_message(), "rank 3 has died") != NULL);
+}
+
+static void together(const char *address, corecast_body_t what, bool dies) {
+  pid_t children[2];
+  for (int i = 0; i < 2; i++) {
+    children[i] = fork();
+    CHECK(children[i] >= 0);
+    if (children[i] == 0) {
+      corecast_team_t *team = enter(address, i == 0 ? 1 : 3, CORECAST_ANY_RANK, 1);
+      corecast_team_run(team, what, NULL);
+      corecast_team_free(team);
+      exit(0);
+    }
+  }
+  corecast_team_t *team = enter(address, 0, 2, 2);
+  size_t ranks[4], count;
+  OK(corecast_team_ranks(team, ranks, 4, &count));
+  CHECK(count == 2 && ranks[0] == 0 && ranks[1] == 2);
+  corecast_status_t status = corecast_team_run(team, what, NULL);
+  CHECK(status == (dies ? CORECAST_STATUS_PEER_LOST : CORECAST_STATUS_OK));
+  OK(corecast_team_free(team));
+  for (int i = 0; i < 2; i++) {
+    int ended;
+    CHECK(waitpid(children[i], &ended, 0) == children[i]);
+    if (dies && i == 1)
+      CHECK(WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL);
+    else
+      CHECK(WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
+  }
+}
+
+int main(void) {
+  char address[80];
+  snprintf(address, sizeof address, "c-processes-%ld", (long)getpid());
+  together(address, body, false);
+  strcat(address, "-killed");
+  together(address, killed, true);
+
+  /* No launcher has started this. */
+  corecast_builder_t *builder;
+  corecast_team_t *team = NULL;
+  OK(corecast_builder_new(&builder));
+  OK(corecast_builder_inherited(builder, &team));
+  CHECK(team == NULL);
+  OK(corecast_builder_join_limit(builder, 1000000));
+  REFUSED(corecast_builder_enter(builder, address, 2, NULL, 1, &team), CORECAST_STATUS_NOT_MET,
+          "rank 1 of 2");
+  corecast_builder_free(builder);
+  puts("processes are a team");
+  return 0;
+}

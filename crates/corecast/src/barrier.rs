@@ -1,0 +1,183 @@
+//! A barrier for any threads, without a team.
+
+use corecast_machine::Discovery;
+use corecast_wire::gate::{Arrival, Gate, TooMany};
+use corecast_wire::{Policy, WaitCosts};
+use std::fmt;
+use std::sync::OnceLock;
+
+use crate::costs;
+use crate::error::Error;
+use crate::store::Store;
+use crate::waits::Waits;
+
+/// A barrier of threads that need no rank: any thread may come, and the number that is expected may
+/// shrink. The interface is that of C++20's `std::barrier`; waits are as those of teams.
+///
+/// A [`Team`](crate::Team) has faster barriers, as its members know each other. This one is for programs
+/// whose threads come and go, and for those that have such a barrier already.
+///
+/// # Examples
+///
+/// ```
+/// use corecast::Barrier;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// let come = AtomicUsize::new(0);
+/// let rounds = AtomicUsize::new(0);
+/// let barrier = Barrier::with_completion(3, || {
+///     rounds.fetch_add(1, Ordering::Relaxed);
+/// })?;
+/// std::thread::scope(|scope| {
+///     for _ in 0..3 {
+///         scope.spawn(|| {
+///             come.fetch_add(1, Ordering::Relaxed);
+///             barrier.arrive_and_wait().unwrap();
+///             assert_eq!(come.load(Ordering::Relaxed), 3);
+///             // The next phase needs nobody to wait.
+///             barrier.arrive_and_drop().unwrap();
+///         });
+///     }
+/// });
+/// assert_eq!(rounds.into_inner(), 2);
+/// # Ok::<(), corecast::Error>(())
+/// ```
+pub struct Barrier<F = fn()> {
+    gate: Gate,
+    complete: F,
+}
+
+impl<F> fmt::Debug for Barrier<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("Barrier");
+        text.field("gate", &self.gate).finish_non_exhaustive()
+    }
+}
+
+impl Barrier {
+    /// The most that can be expected.
+    pub const MOST: usize = Gate::MOST as usize;
+
+    /// A barrier of `expected` threads in each phase, which wait as fits the machine and their number, or as
+    /// `CORECAST_WAIT` says.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Wait`] for a `CORECAST_WAIT` that cannot be read.
+    ///
+    /// # Panics
+    ///
+    /// If `expected` is above [`Barrier::MOST`]; so do the other ways to make one.
+    pub fn new(expected: usize) -> Result<Self, Error> {
+        Self::with_completion(expected, || ())
+    }
+}
+
+impl<F: Fn()> Barrier<F> {
+    /// The same; the last thread of each phase runs `complete` before anybody goes on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Barrier::new`].
+    pub fn with_completion(expected: usize, complete: F) -> Result<Self, Error> {
+        Ok(Self::with_policy(expected, policy(expected)?, complete))
+    }
+
+    /// The same, with waits to the nanosecond.
+    pub fn with_policy(expected: usize, policy: Policy, complete: F) -> Self {
+        let most = Gate::MOST;
+        let fitting = u32::try_from(expected)
+            .ok()
+            .filter(|&number| number <= most);
+        let Some(expected) = fitting else {
+            panic!("a barrier of {expected}: at most {most} can be expected");
+        };
+        let gate = Gate::new(expected, policy);
+        Self { gate, complete }
+    }
+
+    /// Arrives and goes on: whoever wants to know when the phase is over waits with what this returns.
+    ///
+    /// # Errors
+    ///
+    /// [`TooMany`]; nobody has arrived then.
+    ///
+    /// # Panics
+    ///
+    /// If `arrivals` is 0.
+    ///
+    /// # Cost
+    ///
+    /// One line taken from whoever came before.
+    #[inline]
+    pub fn arrive(&self, arrivals: u32) -> Result<Arrival, TooMany> {
+        self.gate.arrive(arrivals, &self.complete)
+    }
+
+    /// Waits until the phase of `arrival`, this one or the one before, is over.
+    #[inline]
+    pub fn wait(&self, arrival: Arrival) {
+        self.gate.wait(arrival);
+    }
+
+    /// Arrives and waits until the phase is over.
+    ///
+    /// # Errors
+    ///
+    /// As [`arrive`](Self::arrive).
+    #[inline]
+    pub fn arrive_and_wait(&self) -> Result<(), TooMany> {
+        let arrival = self.arrive(1)?;
+        self.wait(arrival);
+        Ok(())
+    }
+
+    /// Arrives, and is expected no more from the next phase on.
+    ///
+    /// # Errors
+    ///
+    /// As [`arrive`](Self::arrive).
+    pub fn arrive_and_drop(&self) -> Result<(), TooMany> {
+        self.gate.arrive_and_drop(&self.complete)
+    }
+}
+
+/// How so many threads wait here.
+fn policy(expected: usize) -> Result<Policy, Error> {
+    /// Read once: a program may have many barriers.
+    static HERE: OnceLock<(Discovery, Option<WaitCosts>)> = OnceLock::new();
+    let (here, costs) = HERE.get_or_init(|| {
+        let here = corecast_machine::discover();
+        let (file, _) = costs::here(&Store::standard(), &here);
+        let costs = costs::of_waits(&file);
+        (here, costs)
+    });
+    let waits = Waits::of_team(expected, here, *costs).by_environment()?;
+    Ok(waits.as_policy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "at most 2147483647 can be expected")]
+    fn not_more_than_fit() {
+        let _ = Barrier::new(Barrier::MOST + 1);
+    }
+
+    #[test]
+    fn too_many_are_told() {
+        let barrier = Barrier::new(2).unwrap();
+        assert!(barrier.arrive(3).is_err());
+        let arrival = barrier.arrive(2).unwrap();
+        barrier.wait(arrival);
+        barrier.arrive_and_drop().unwrap();
+        barrier.arrive_and_drop().unwrap();
+        let too_many = barrier.arrive_and_wait().unwrap_err();
+        assert!(
+            too_many.to_string().contains("1 arrive where 0"),
+            "{too_many}"
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! A gate: nobody passes before all have come, what they did is seen, and nobody sleeps for ever.
+
+use super::check;
+use corecast_wire::mutant::Mutant;
+use corecast_wire::{Gate, Policy};
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::thread;
+
+/// Each of two threads writes, comes, and reads what the other one wrote; the last one has seen both.
+fn two_threads(laps: u64) {
+    let gate = Arc::new(Gate::new(2, Policy::PARK));
+    let cells = Arc::new([AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0)]);
+    let run = move |own: usize, gate: &Gate, cells: &[AtomicU64; 3]| {
+        for lap in 1..=laps {
+            // Relaxed, all: the gate is what orders them.
+            cells[own].store(lap, Ordering::Relaxed);
+            let complete = || {
+                let both = [0, 1].map(|cell| cells[cell].load(Ordering::Relaxed));
+                assert_eq!(both, [lap, lap]);
+                cells[2].store(lap, Ordering::Relaxed);
+            };
+            let arrival = gate.arrive(1, complete).unwrap();
+            gate.wait(arrival);
+            assert!(cells[1 - own].load(Ordering::Relaxed) >= lap);
+            assert!(cells[2].load(Ordering::Relaxed) >= lap);
+        }
+    };
+    let other = {
+        let (gate, cells) = (Arc::clone(&gate), Arc::clone(&cells));
+        thread::spawn(move || run(1, &gate, &cells))
+    };
+    run(0, &gate, &cells);
+    other.join().unwrap();
+}
+
+#[test]
+fn once() {
+    let mutants = [
+        Mutant::ComeRelaxed,
+        Mutant::OpenRelaxed,
+        Mutant::PassRelaxed,
+    ];
+    check("gate", None, &mutants, || two_threads(1));
+}
+
+#[test]
+fn twice() {
+    check("gate, two phases", Some(3), &[], || two_threads(2));
+}
+
+/// Two sleepers and the one that opens: a sleeper that finds the other's mark need not mark.
+#[test]
+fn two_sleepers() {
+    let mutants = [Mutant::RingRelaxed, Mutant::HearRelaxed];
+    check("gate, two sleepers", Some(2), &mutants, || {
+        let gate = Arc::new(Gate::new(1, Policy::PARK));
+        let sleepers = [0, 1].map(|_| {
+            let gate = Arc::clone(&gate);
+            thread::spawn(move || gate.wait(corecast_wire::gate::Arrival::of_phase(0)))
+        });
+        let _ = gate.arrive(1, || ()).unwrap();
+        for sleeper in sleepers {
+            sleeper.join().unwrap();
+        }
+    });
+}
