@@ -3,9 +3,10 @@
 use super::check;
 use corecast_wire::mutant::Mutant;
 use corecast_wire::{Gate, Policy};
-use loom::sync::Arc;
+// Not loom's, which panics when a model that has failed drops it.
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
+use std::sync::Arc;
 
 /// Each of two threads writes, comes, and reads what the other one wrote; the last one has seen both.
 fn two_threads(laps: u64) {
