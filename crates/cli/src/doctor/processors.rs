@@ -66,7 +66,7 @@ pub(super) fn mask(facts: &Facts) -> Finding {
 fn withheld(facts: &Facts, name: &'static str, outside: &str, who: &str, widen: &str) -> Finding {
     let (usable, online) = (facts.usable, facts.online);
     if outside.is_empty() {
-        return Finding::ok(name, format!("withholds none of {online} PUs"));
+        return Finding::ok(name, format!("withholds none of {}", count(online, "PU")));
     }
     Finding::at(
         Level::Note,
@@ -75,7 +75,9 @@ fn withheld(facts: &Facts, name: &'static str, outside: &str, who: &str, widen: 
             "{usable} of {online} PUs are usable, PU {}: PU {outside} withheld by {who}",
             facts.limits.usable
         ),
-        format!("nothing, if that is meant: teams are planned for these {usable}; more by {widen}"),
+        format!(
+            "nothing, if that is meant: teams are planned for the usable ones; more by {widen}"
+        ),
     )
 }
 
@@ -88,7 +90,10 @@ pub(super) fn siblings(facts: &Facts) -> Finding {
             Some(name) => format!(", as the hypervisor ({name}) shows it"),
             None => String::new(),
         };
-        return Finding::ok(NAME, format!("each of {pus} PUs has its own core{unsure}"));
+        return Finding::ok(
+            NAME,
+            format!("{} on as many cores{unsure}", count(pus, "PU")),
+        );
     }
     Finding::at(
         Level::Note,
