@@ -117,7 +117,7 @@ typedef enum corecast_operator {
 } corecast_operator;
 
 // A barrier of threads that need no rank: any thread may come, and the number that is expected may
-// shrink, as with C++20's `std::barrier`. Members of a team have a faster one, `corecast_barrier`.
+// shrink, as with C++20's `std::barrier`. Members of a team have `corecast_barrier`.
 typedef struct corecast_barrier_t corecast_barrier_t;
 
 // Makes teams. Whatever is not said is found out: the machine, its costs, the plans. What was said

@@ -17,7 +17,7 @@ pub type Completion = Option<unsafe extern "C" fn(context: *mut c_void)>;
 pub type Phase = u32;
 
 /// A barrier of threads that need no rank: any thread may come, and the number that is expected may
-/// shrink, as with C++20's `std::barrier`. Members of a team have a faster one, `corecast_barrier`.
+/// shrink, as with C++20's `std::barrier`. Members of a team have `corecast_barrier`.
 #[derive(Debug)]
 pub struct Barrier {
     inner: corecast::Barrier<Complete>,

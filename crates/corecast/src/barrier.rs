@@ -14,8 +14,9 @@ use crate::waits::Waits;
 /// A barrier of threads that need no rank: any thread may come, and the number that is expected may
 /// shrink. The interface is that of C++20's `std::barrier`; waits are as those of teams.
 ///
-/// A [`Team`](crate::Team) has faster barriers, as its members know each other. This one is for programs
-/// whose threads come and go, and for those that have such a barrier already.
+/// The barriers of a [`Team`](crate::Team) are planned for its machine, notice members that are gone, and reach
+/// other processes. This one is for programs whose threads come and go, and for those that have such a barrier
+/// already.
 ///
 /// # Examples
 ///
