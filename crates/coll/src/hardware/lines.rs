@@ -67,6 +67,31 @@ struct Meet {
     sum: u64,
     /// When so many are missing they may all be running.
     at_once: u64,
+    /// How often in a row they were not, though.
+    vain: u32,
+}
+
+/// After so many looks in vain whoever is missing probably waits for this very hardware thread: threads that are not
+/// pinned may lie three and one on two.
+const VAIN_MAX: u32 = 2;
+
+/// Waits until another such look: threads move.
+const VAIN_PAUSE: u32 = 64;
+
+impl Meet {
+    /// Whether to [look](corecast_wire::Governor::soon) for as long as a switch takes where `missing` are missing.
+    #[inline(always)]
+    fn may_end_soon(&mut self, missing: u64) -> bool {
+        if missing > self.at_once {
+            return false;
+        }
+        if self.vain >= VAIN_MAX {
+            self.vain = (self.vain + 1) % VAIN_PAUSE;
+            return false;
+        }
+        self.vain += 1;
+        true
+    }
 }
 
 impl SharedLines {
@@ -183,6 +208,7 @@ pub(crate) fn ends(
                 token: notice::token(number),
                 sum: 0,
                 at_once: usable.saturating_sub(1) as u64,
+                vain: 0,
             });
         }
         number += 1;
@@ -363,17 +389,14 @@ impl Hardware {
             let first = self.lines.meets[line].others[0];
             self.stage_lines_until(first, |lines| sum(lines).map(drop))?;
         }
-        let Meet {
-            others,
-            token,
-            at_once,
-            ..
-        } = &self.lines.meets[line];
-        if Mark::missing(expected, found) <= *at_once
+        let missing = Mark::missing(expected, found);
+        if self.lines.meets[line].may_end_soon(missing)
             && let Some(found) = self.governor.soon(|| sum(&self.lines))
         {
+            self.lines.meets[line].vain = 0;
             return Ok(found);
         }
+        let Meet { others, token, .. } = &self.lines.meets[line];
         let (here, lines) = (&self.here, &self.lines);
         let watch = || GroupWatch {
             here,
