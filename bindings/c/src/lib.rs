@@ -10,7 +10,7 @@
 //! | `flight/` | operations in flight |
 //! | `barrier.rs` | barriers of any threads, without a team |
 //!
-//! **Architecture invariants:** every function is one [`entry`](status::entry): a panic never goes on
+//! **Architecture invariants:** every function is one `entry` of `status.rs`: a panic never goes on
 //! into C. What can be known to be wrong is refused before an operation begins, so a refused call
 //! leaves its team as it was. Nothing is allocated on the way of an operation that succeeds, but for
 //! those in flight and the first one whose parts have lengths of their own.
