@@ -244,12 +244,12 @@ impl Mark {
         expected.wrapping_sub(found) & ((1 << COUNT_BITS) - 1)
     }
 
-    /// Whether a sum that has reached `expected` comes of members of the same history; one that has gone on is
-    /// not judged.
+    /// Whether a sum that has reached `expected` comes of members of the same history; one to which some of
+    /// `others` have added once more is not judged.
     #[inline(always)]
-    pub(crate) fn agrees_in_sum(expected: u64, found: u64) -> bool {
-        let difference = found.wrapping_sub(expected);
-        difference == 0 || difference << (64 - COUNT_BITS) != 0
+    pub(crate) fn agrees_in_sum(expected: u64, found: u64, others: usize) -> bool {
+        let ahead = Self::missing(found, expected);
+        found == expected || (1..=others as u64).contains(&ahead)
     }
 
     /// A message's tag: the lower 8 bits of the number above the digest.
@@ -322,8 +322,13 @@ mod tests {
         let mixed = a.share().wrapping_mul(2).wrapping_add(b.share());
         assert!(Mark::is_counted(sum, mixed) && mixed != sum);
         assert_eq!(Mark::missing(sum, a.share()), 2);
-        assert!(Mark::agrees_in_sum(sum, sum) && !Mark::agrees_in_sum(sum, mixed));
-        assert!(Mark::agrees_in_sum(sum, sum.wrapping_add(b.share())));
+        assert!(Mark::agrees_in_sum(sum, sum, 2) && !Mark::agrees_in_sum(sum, mixed, 2));
+        let ahead = |more: u64| sum.wrapping_add(b.share().wrapping_mul(more));
+        assert!(Mark::agrees_in_sum(sum, ahead(1), 2) && Mark::agrees_in_sum(sum, ahead(2), 2));
+        assert!(
+            !Mark::agrees_in_sum(sum, ahead(3), 2),
+            "two others are ahead by two at most"
+        );
         // The count has 48 bits, and wraps without harm.
         let last = (1 << 48) - 1;
         assert!(Mark::reached(last, a.flag(last + 1)) && !Mark::reached(last + 1, a.flag(last)));

@@ -132,8 +132,8 @@ fn body_lines(group: &Group, lane: usize) -> usize {
 /// 16 to 64 KiB behind it before it waits for the others, and they fit the second cache.
 const BODY_LINES: usize = 256;
 
-/// The ends of all ranks in one lane, which have `usable` hardware threads between them. Lines lie with whoever posts or collects, or is named first; those of ranks
-/// that are not `owned` are passed over.
+/// The ends of all ranks in one lane, which have `usable` hardware threads between them. Lines lie with whoever
+/// posts or collects, or is named first; those of ranks that are not `owned` are passed over.
 pub(crate) fn ends(
     groups: &Groups,
     lane: usize,
@@ -368,12 +368,10 @@ impl Hardware {
         } else {
             found = self.wait_at_meeting(line, expected, found)?;
         }
-        match Mark::agrees_in_sum(expected, found) {
+        let others = &self.lines.meets[line].others;
+        match Mark::agrees_in_sum(expected, found, others.len()) {
             true => Ok(()),
-            false => {
-                let others = &self.lines.meets[line].others;
-                Err(self.here.board.fail(self.strangers(others)))
-            }
+            false => Err(self.here.board.fail(self.strangers(others))),
         }
     }
 
