@@ -84,7 +84,7 @@ enum Command {
     Report(commands::report::ReportArgs),
     /// Start a program several times as one team of processes
     Run(commands::run::RunArgs),
-    /// Check this machine and say in plain words what to mend
+    /// Check this machine, and a program, and say in plain words what to mend
     Doctor(commands::doctor::DoctorArgs),
     /// The process that tries to read the memory of `doctor`
     #[command(hide = true)]

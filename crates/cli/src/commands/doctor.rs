@@ -2,6 +2,7 @@
 //!
 //! The checks are in [`crate::doctor`]; this file asks for them and writes them down.
 
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -11,6 +12,7 @@ use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use crate::doctor::facts::{Facts, read_peer};
+use crate::doctor::program::Program;
 use crate::doctor::{Finding, Level, examine};
 use crate::draw::boxes::count;
 use crate::draw::palette::Screen;
@@ -20,7 +22,12 @@ use crate::{Global, failure, output};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit codes: 0 also with notes and warnings, 1 if something that Corecast offers cannot be had here.")]
-pub(crate) struct DoctorArgs {}
+pub(crate) struct DoctorArgs {
+    /// A program to look at as well, by its path or its name in PATH: which libraries it needs, which OpenMP and MPI
+    /// run-times it holds. It is not run
+    #[arg(value_name = "PROGRAM")]
+    program: Option<OsString>,
+}
 
 /// Arguments of the process that tries to read its parent's memory.
 #[derive(Debug, Args)]
@@ -41,14 +48,15 @@ struct Report<'a> {
 }
 
 /// Runs the command.
-pub(crate) fn run(global: &Global, _args: &DoctorArgs) -> Result<ExitCode> {
+pub(crate) fn run(global: &Global, args: &DoctorArgs) -> Result<ExitCode> {
     if let Some(machine) = &global.machine {
         ensure!(
             machine.is_empty(),
             "doctor looks at the machine that it runs on: leave out --machine {machine:?}"
         );
     }
-    let facts = Facts::gather();
+    let program = args.program.as_deref().map(Program::look).transpose()?;
+    let facts = Facts::gather(program);
     let checks = examine(&facts);
     let worst = checks.iter().map(|c| c.level).max().unwrap_or(Level::Ok);
     if global.json {
@@ -77,6 +85,8 @@ pub(crate) fn reader(args: &ReaderArgs) -> Result<ExitCode> {
 fn text(checks: &[Finding], screen: Screen) -> String {
     let width = checks.iter().map(|c| c.check.len()).max().unwrap_or(0);
     let mut out = String::new();
+    // Names of files may hold anything, also what would recolour a terminal.
+    let tame = |text: &str| text.replace(char::is_control, "\u{fffd}");
     for check in checks {
         let level = format!("{:<8}", check.level.name());
         let style = match check.level {
@@ -88,7 +98,7 @@ fn text(checks: &[Finding], screen: Screen) -> String {
             "{}{:<width$}  {}",
             level.style(style),
             check.check,
-            check.found
+            tame(&check.found)
         );
         if let Some(fix) = &check.fix {
             let _ = writeln!(out, "{:8}{:width$}  fix: {fix}", "", "");

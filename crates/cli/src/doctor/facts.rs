@@ -17,6 +17,7 @@ use corecast_wire::{Segment, fence_kind, shared_fence_kind};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use serde::Serialize;
 
+use super::program::Program;
 use crate::circumstances::{Pinning, try_pinning};
 use crate::limits::Limits;
 
@@ -53,6 +54,9 @@ pub(crate) struct Facts {
     pub(crate) dev_shm: Option<Space>,
     pub(crate) costs: CostSource,
     pub(crate) profile: Known,
+    /// Absent where none was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) program: Option<Program>,
 }
 
 /// PUs under one governor.
@@ -129,8 +133,8 @@ pub(crate) enum Known {
 }
 
 impl Facts {
-    /// Tries and reads everything. Takes about half a second, in which up to eight PUs are busy.
-    pub(crate) fn gather() -> Self {
+    /// Tries and reads everything of the machine. Takes about half a second, in which up to eight PUs are busy.
+    pub(crate) fn gather(program: Option<Program>) -> Self {
         let here = corecast_machine::discover();
         let store = Store::standard();
         let pus: Vec<u32> = here.machine.pus.iter().map(|pu| pu.os_index).collect();
@@ -155,6 +159,7 @@ impl Facts {
             dev_shm: dev_shm(),
             costs: costs::here(&store, &here).1,
             profile: profile(&store, &here),
+            program,
         }
     }
 }
@@ -315,6 +320,7 @@ impl Facts {
                 tunings: Vec::new(),
                 now: Circumstances::default(),
             },
+            program: None,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What `corecast doctor` knows: facts of this machine, and what to think of them.
 //!
 //! ```text
-//! facts: tries and reads ──► processors, kernel, knowledge: pure functions ──► findings
+//! facts: tries and reads ────► processors, kernel, knowledge: pure functions ──► findings
+//! program: reads its files ──► runtimes: pure functions ──────────────────────┘
 //! ```
 //!
 //! **Architecture Invariant:** a check does no I/O and reads no clock: all that it judges is in [`facts::Facts`],
@@ -11,6 +12,8 @@ pub(crate) mod facts;
 mod kernel;
 mod knowledge;
 mod processors;
+pub(crate) mod program;
+mod runtimes;
 
 use serde::Serialize;
 
@@ -79,9 +82,9 @@ impl Finding {
     }
 }
 
-/// All checks of a machine, in the order in which they are read.
+/// All checks of a machine, and of a program if one was looked at, in the order in which they are read.
 pub(crate) fn examine(facts: &Facts) -> Vec<Finding> {
-    vec![
+    let mut findings = vec![
         processors::quota(facts),
         processors::cpuset(facts),
         processors::mask(facts),
@@ -96,5 +99,9 @@ pub(crate) fn examine(facts: &Facts) -> Vec<Finding> {
         kernel::dev_shm(facts),
         knowledge::costs(facts),
         knowledge::profile(facts),
-    ]
+    ];
+    if let Some(program) = &facts.program {
+        findings.extend(runtimes::examine(facts, program));
+    }
+    findings
 }
