@@ -1,7 +1,7 @@
 //! What a program is made of, and what that means for its waits.
 
 use super::facts::Facts;
-use super::program::{Found, Program};
+use super::program::{Found, Program, Runtime};
 use super::{Finding, Level};
 use crate::draw::boxes::count;
 
@@ -33,9 +33,10 @@ fn kind(program: &Program) -> Finding {
     } = program;
     let what = match program.scripts.as_slice() {
         [] => binary.clone(),
+        [script] => format!("{script} is a script, and its interpreter {binary}"),
         scripts => format!(
-            "{} is a script, looked at is what interprets it: {binary}",
-            scripts.join(", for which stands the script ")
+            "{} are scripts, each the interpreter of the one before, and the last one's {binary}",
+            scripts.join(", ")
         ),
     };
     if program.foreign {
@@ -91,7 +92,7 @@ fn openmp(facts: &Facts, program: &Program) -> Finding {
     const NAME: &str = "OpenMP";
     let found = of(program, |found| found.runtime.is_openmp());
     let [first, rest @ ..] = found.as_slice() else {
-        return nothing(NAME, program);
+        return sealed(NAME, program).unwrap_or_else(|| nothing(NAME, program));
     };
     let named = list(&found);
     if !rest.is_empty() {
@@ -115,7 +116,7 @@ fn openmp(facts: &Facts, program: &Program) -> Finding {
     let outer = threads.and_then(|t| t.split(',').next()?.trim().parse::<usize>().ok());
     let started = outer.unwrap_or(facts.usable);
     let sleep = match first.runtime {
-        super::program::Runtime::GnuOpenmp => "OMP_WAIT_POLICY=passive",
+        Runtime::GnuOpenmp => "OMP_WAIT_POLICY=passive",
         _ => "KMP_BLOCKTIME=0 or OMP_WAIT_POLICY=passive",
     };
     let asked: Vec<String> = program
@@ -161,7 +162,7 @@ fn mpi(program: &Program) -> Finding {
     const NAME: &str = "MPI";
     let found = of(program, |found| found.runtime.is_mpi());
     match found.as_slice() {
-        [] => Finding::ok(NAME, "none found"),
+        [] => sealed(NAME, program).unwrap_or_else(|| Finding::ok(NAME, "none found")),
         [one] => Finding::at(
             Level::Note,
             NAME,
@@ -170,7 +171,7 @@ fn mpi(program: &Program) -> Finding {
                 list(&[*one])
             ),
             match one.runtime {
-                super::program::Runtime::OpenMpi => {
+                Runtime::OpenMpi => {
                     "one rank for each CPU at most, as ranks spin while they wait; with more, mpirun --oversubscribe --mca \
                      mpi_yield_when_idle 1"
                 }
@@ -192,9 +193,7 @@ fn mpi(program: &Program) -> Finding {
 
 /// Whether it uses Corecast.
 fn corecast(program: &Program) -> Finding {
-    let found = of(program, |found| {
-        found.runtime == super::program::Runtime::Corecast
-    });
+    let found = of(program, |found| found.runtime == Runtime::Corecast);
     let words = match (found.is_empty(), program.stripped) {
         (false, _) => list(&found),
         (true, false) => "not found in it".to_owned(),
@@ -205,17 +204,22 @@ fn corecast(program: &Program) -> Finding {
     Finding::ok("Corecast", words)
 }
 
-/// What is said where no OpenMP is found, which may be because it cannot be.
-fn nothing(name: &'static str, program: &Program) -> Finding {
-    if program.r#static && program.stripped {
-        return Finding::at(
+/// What is said of programs that show nothing of what lies within.
+fn sealed(name: &'static str, program: &Program) -> Option<Finding> {
+    let sealed = program.r#static && program.stripped;
+    sealed.then(|| {
+        Finding::at(
             Level::Note,
             name,
             "unknown: the program is linked statically and stripped, so what lies within cannot be seen",
             "look at a build of it that is not stripped",
-        );
-    }
-    if is_one_of(program, &INTERPRETERS) || program.dlopen {
+        )
+    })
+}
+
+/// What is said where no OpenMP is found, which may be because it cannot be.
+fn nothing(name: &'static str, program: &Program) -> Finding {
+    if is_one_of(program, &INTERPRETERS) || program.dlopen && !is_one_of(program, &SHELLS) {
         let who = match program.dlopen {
             true => "the program loads libraries while it runs (dlopen)",
             false => "an interpreter loads modules while it runs",
@@ -246,8 +250,8 @@ fn is_one_of(program: &Program, names: &[&str]) -> bool {
             .all(|c| c.is_ascii_digit() || matches!(c, '.' | '-'))
     };
     called.iter().any(|called| {
-        let fits = |name: &&str| called.strip_prefix(name).is_some_and(version);
-        names.iter().any(|name| fits(&name))
+        let fits = |name: &str| called.strip_prefix(name).is_some_and(version);
+        names.iter().any(|name| fits(name))
     })
 }
 
@@ -276,7 +280,7 @@ fn libraries_count(program: &Program) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::program::{Missing, Runtime};
+    use super::super::program::Missing;
     use super::*;
 
     fn plain() -> Program {
