@@ -208,10 +208,15 @@ impl OnParts {
                 }
                 What::Collect => {
                     let mut end = start + costs.call + hit;
-                    // The own one, at a meeting, is no news.
-                    for &of in step.after.iter().filter(|&&of| steps[of].rank != rank) {
-                        let alone = shot(steps[of].rank, rank, Shot::Addition)?;
-                        end = end.max(sets_out[of] + alone.came.least);
+                    // Who adds as well may look for the first time when the last addition is done: no copy has to
+                    // be taken from it, which a single addition is measured with.
+                    let meets = step.after.iter().any(|&of| steps[of].rank == rank);
+                    for &of in &step.after {
+                        let came = match meets {
+                            true => 0.0,
+                            false => shot(steps[of].rank, rank, Shot::Addition)?.came.least,
+                        };
+                        end = end.max(sets_out[of] + came);
                     }
                     end
                 }
