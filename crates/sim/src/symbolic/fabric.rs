@@ -504,8 +504,8 @@ impl Fabric for Symbolic<'_> {
         let line = self.line(format!("meeting {meeting}"), Kind::Tally, ranks[0]);
         self.world.borrow_mut().ledger.add(self.rank, line, None);
         let other = ranks.iter().copied().find(|&rank| rank != self.rank);
-        let to = other.unwrap_or(self.rank);
-        let step = self.step(What::Add { to }, &[]);
+        let other = other.unwrap_or(self.rank);
+        let step = self.step(What::Meet { other }, &[]);
         let key = self.groups.tallies().len() + meeting;
         let mut traffic = self.traffic.borrow_mut();
         traffic.steps.added.entry(key).or_default().push(step);

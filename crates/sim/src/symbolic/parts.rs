@@ -147,6 +147,11 @@ impl OnParts {
                     give(&*shot(rank, to, Shot::Post(bytes))?, 0.0)
                 }
                 What::Add { to } => give(&*shot(rank, to, Shot::Addition)?, 0.0),
+                // It may lie in the own memory, and be in the own cache.
+                What::Meet { .. } => {
+                    sets_out[index] = start.max(free[rank]);
+                    start + costs.call + hit
+                }
                 What::Lend { to, again } => {
                     let call = if again { costs.call } else { 0.0 };
                     give(&*shot(rank, to, Shot::Loan(1))?, call)
@@ -387,7 +392,7 @@ impl<'a> Worst<'a> {
                 let alone = self.alone(rank, to, Shot::Loan(1))?;
                 self.give(index, start, &alone)
             }
-            What::Add { to } => {
+            What::Add { to } | What::Meet { other: to } => {
                 let alone = self.alone(rank, to, Shot::Addition)?;
                 self.works(&alone);
                 let start = start.max(self.done[rank]);

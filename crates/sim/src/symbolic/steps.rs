@@ -48,6 +48,8 @@ pub(crate) enum What {
     Read { from: usize, bytes: usize },
     /// Adds to a line that one waits for.
     Add { to: usize },
+    /// Adds to a line that all who add wait for, this one and `other`, wherever it lies.
+    Meet { other: usize },
     /// Waits for all who add.
     Collect,
     /// Combines what it has.

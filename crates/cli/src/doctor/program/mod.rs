@@ -253,7 +253,5 @@ mod tests {
         assert_eq!((program.foreign, &program.missing[..]), (false, &[][..]));
         assert_eq!(program.scripts, [""; 0]);
         assert!(!program.stripped);
-        let corecast = |found: &Found| found.runtime == Runtime::Corecast;
-        assert!(program.runtimes.iter().any(corecast), "{program:?}");
     }
 }
