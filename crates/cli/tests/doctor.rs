@@ -141,6 +141,12 @@ fn a_plain_program_is_well() {
 }
 
 #[test]
+fn corecast_is_found_in_a_program_that_has_it_within() {
+    let (facts, _) = looked_at(env!("CARGO_BIN_EXE_corecast"));
+    assert_eq!(runtimes(&facts), ["corecast"]);
+}
+
+#[test]
 fn openmp_is_found_as_a_library() {
     let folder = tempfile::tempdir().unwrap();
     if let Some(program) = compiled(folder.path(), "gnu", &["gcc", "-fopenmp"]) {

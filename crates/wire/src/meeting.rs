@@ -34,9 +34,10 @@ impl Meeting {
     /// # Examples
     ///
     /// ```
-    /// use corecast_wire::{Governor, Line, Meeting, Parker, Policy, Segment, fence_kind, notice};
+    /// use corecast_wire::{Governor, Line, LineRef, Meeting, Parker, Policy, Segment, Tally};
+    /// use corecast_wire::{fence_kind, notice};
     ///
-    /// let tally = Segment::one(None)?;
+    /// let tally: LineRef<Tally> = Segment::one(None)?;
     /// let governors: Vec<Governor> = [Segment::one::<Line<Parker>>(None)?, Segment::one(None)?]
     ///     .into_iter()
     ///     .map(|bell| Governor::new(Policy::BALANCED, bell))
