@@ -17,8 +17,9 @@ use std::time::Duration;
 pub(crate) struct Board {
     pub(crate) diaries: Vec<LineRef<Diary>>,
     pub(crate) parkers: Vec<LineRef<Line<Parker>>>,
-    /// Raised to 1 by the first failure.
-    failed: LineRef<Flag>,
+    /// [`FAILED`] after the first failure; [`CALLED_OFF`] and the number of the first operation that is
+    /// called off.
+    stopped: LineRef<Flag>,
     failure: Mutex<Option<Failure>>,
     fence: FenceKind,
     patience: Option<Duration>,
@@ -36,6 +37,11 @@ pub(crate) struct Between {
     pub(crate) record: Record,
 }
 
+/// What [`Board::stopped`] says: everything ends.
+const FAILED: u64 = 1;
+/// Operations from a number on end, the number added.
+const CALLED_OFF: u64 = 1 << 32;
+
 /// Looks at a record that is being written: a thousand times longer than writing takes.
 const PATIENCE_FOR_RECORD: u32 = 1000;
 
@@ -43,7 +49,7 @@ impl Board {
     pub(crate) fn new(
         diaries: Vec<LineRef<Diary>>,
         parkers: Vec<LineRef<Line<Parker>>>,
-        failed: LineRef<Flag>,
+        stopped: LineRef<Flag>,
         fence: FenceKind,
         options: &Options,
         between: Option<Between>,
@@ -51,7 +57,7 @@ impl Board {
         Self {
             diaries,
             parkers,
-            failed,
+            stopped,
             failure: Mutex::new(None),
             fence,
             patience: options.patience,
@@ -60,9 +66,44 @@ impl Board {
         }
     }
 
+    fn has_failed(&self) -> bool {
+        self.stopped.seq() == FAILED
+    }
+
+    /// Whether operation number `seq` must end, and why.
     #[inline(always)]
-    pub(crate) fn has_failed(&self) -> bool {
-        self.failed.seq() != 0
+    pub(crate) fn stops(&self, rank: usize, seq: u32) -> Result<(), Failure> {
+        match self.stopped.seq() {
+            0 => Ok(()),
+            word => self.stopped_by(word, rank, seq),
+        }
+    }
+
+    #[cold]
+    fn stopped_by(&self, word: u64, rank: usize, seq: u32) -> Result<(), Failure> {
+        if word == FAILED {
+            return Err(self.failure().expect("the failure comes before the flag"));
+        }
+        // Numbers of operations wrap around.
+        let ahead = seq.wrapping_sub(word as u32) as i32;
+        if ahead >= 0 {
+            return Err(Failure::CalledOff { rank });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.seq() != 0
+    }
+
+    /// Operations from number `seq` on end, unless the team has failed.
+    pub(crate) fn call_off(&self, seq: u32) {
+        let kept = self.failure_guard();
+        if kept.is_none() && self.stopped.seq() == 0 {
+            self.stopped.raise(CALLED_OFF | u64::from(seq));
+        }
+        drop(kept);
+        self.wake_all();
     }
 
     /// The book of a rank, between processes.
@@ -100,6 +141,10 @@ impl Board {
     /// Keeps the first failure, wakes everybody, and returns the first failure.
     #[cold]
     pub(crate) fn fail(&self, failure: Failure) -> Failure {
+        if matches!(failure, Failure::CalledOff { .. }) {
+            // Operations before it go on: the team has not failed.
+            return failure;
+        }
         let first = match self.failure() {
             Some(first) => first,
             None => {
@@ -108,7 +153,7 @@ impl Board {
                 if let Some(between) = &self.between {
                     between.record.write(&first);
                 }
-                self.failed.raise(1);
+                self.stopped.raise(FAILED);
                 first
             }
         };
@@ -311,9 +356,7 @@ impl Watch for PeerWatch<'_> {
     type Error = Failure;
 
     fn check(&mut self, slept: Duration) -> Result<(), Failure> {
-        if self.board.has_failed() {
-            return Err(self.board.failure().expect("there is one, says the flag"));
-        }
+        self.board.stops(self.rank, self.operation.seq)?;
         let lost = |how| Failure::PeerLost {
             here: self.here(),
             there: self.board.did(self.peer),

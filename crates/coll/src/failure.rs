@@ -125,6 +125,13 @@ pub enum Failure {
         /// The rank.
         rank: usize,
     },
+    /// A member has [called the team's operations off](crate::Member::call_off), from this one on. The team
+    /// has not failed: whoever is still in an earlier operation completes it.
+    #[error("the operation of rank {rank} was called off: make another team")]
+    CalledOff {
+        /// The rank whose operation ends.
+        rank: usize,
+    },
     /// Nobody has joined as that rank.
     #[error(
         "rank {missing} was never joined; {here} has waited {waited:?} for it: start a thread for every rank"

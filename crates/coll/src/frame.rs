@@ -261,7 +261,7 @@ impl Frame {
             parkers.push(home.lines(1)?.get(0));
             diaries.push(home.lines(1)?.get(0));
         }
-        let failed = homes[0].lines(1)?.get(0);
+        let stopped = homes[0].lines(1)?.get(0);
         let between = match shared {
             true => Some(Between {
                 record: Record::new(homes[0].lines(RECORD_LINES)?),
@@ -272,7 +272,7 @@ impl Frame {
             }),
             false => None,
         };
-        let board = Board::new(diaries, parkers, failed, fence, options, between);
+        let board = Board::new(diaries, parkers, stopped, fence, options, between);
         let frame = Self {
             board: Arc::new(board),
             tables: tables(plans, layout, mesh, options, owned),

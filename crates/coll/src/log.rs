@@ -82,11 +82,7 @@ impl Log {
         if let Some(diaries) = &fabric.here.lane_diaries {
             diaries[fabric.here.rank].enter(operation.entry(), site);
         }
-        let board = &fabric.here.board;
-        if board.has_failed() {
-            return Err(board.failure().expect("the failure comes before the flag"));
-        }
-        Ok(())
+        fabric.here.board.stops(fabric.here.rank, operation.seq)
     }
 }
 

@@ -327,7 +327,7 @@ impl Team {
                 .into_iter()
                 .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .unzip();
-            if self.failure().is_none()
+            if !self.frame.board().is_stopped()
                 && let Some(failure) = self.frame.board().last_difference(&self.ranks(), &marks)
             {
                 panic!("{failure}");

@@ -453,3 +453,56 @@ fn thread_cpu() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
+
+/// Whoever calls off is an operation ahead of some and level with others: those complete what was before,
+/// and nobody completes what comes after.
+#[test]
+fn called_off_from_the_next_operation_on() {
+    let options = Options::default();
+    for pattern in patterns() {
+        for n in [2, 3, 5, 8] {
+            for caller in [0, n - 1] {
+                for before in [0, 1, 7] {
+                    let (done, ended) = mpsc::channel();
+                    let options = options.clone();
+                    std::thread::spawn(move || {
+                        let team = team_of(n, pattern, &options);
+                        let ended = team.run(|member| {
+                            for _ in 0..before {
+                                member.barrier().unwrap();
+                            }
+                            if member.rank() == caller {
+                                member.call_off();
+                            }
+                            [member.barrier(), member.barrier()]
+                        });
+                        done.send((ended, team.failure())).unwrap();
+                    });
+                    let (ended, failure) = ended.recv_timeout(Duration::from_secs(60)).unwrap();
+                    assert_eq!(failure, None, "to call off is no failure");
+                    for (rank, both) in ended.into_iter().enumerate() {
+                        let off = Err(Failure::CalledOff { rank });
+                        assert_eq!(both, [off.clone(), off], "{pattern}, {n} ranks");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_failure_goes_before_what_is_called_off() {
+    let results = run(3, "chain".parse().unwrap(), |member| {
+        if member.rank() == 0 {
+            return Ok(()); // leaves
+        }
+        let lost = member.barrier();
+        member.call_off();
+        assert_eq!(member.barrier(), lost);
+        lost
+    });
+    assert!(
+        matches!(results[1], Err(Failure::PeerLost { .. })) && results[1] == results[2],
+        "{results:?}"
+    );
+}

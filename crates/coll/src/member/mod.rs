@@ -73,6 +73,39 @@ impl Member {
         self.policy
     }
 
+    /// Calls off every operation of the team from this member's next one on: whoever waits in it, or calls
+    /// it, gets [`Failure::CalledOff`] and goes on. Operations before it complete for all, as this member has
+    /// done its part. For teams whose members may have to meet somewhere else than they thought; afterwards
+    /// the team is of no more use.
+    ///
+    /// # Cost
+    ///
+    /// A line that all read, and a look at each member's place to sleep. Whoever waits notices when its spin
+    /// is over.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_coll::{Failure, Plans, Team};
+    ///
+    /// let machine = corecast_model::synthetic("core:2").unwrap();
+    /// let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let ended = Team::new(plans)?.run(|member| {
+    ///     member.barrier().unwrap();
+    ///     match member.rank() {
+    ///         0 => Ok(member.call_off()),
+    ///         _ => member.barrier(), // would wait for ever
+    ///     }
+    /// });
+    /// assert_eq!(ended, [Ok(()), Err(Failure::CalledOff { rank: 1 })]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn call_off(&mut self) {
+        if !self.log.is_forked() {
+            self.frame.board().call_off((self.log.seq() + 1) as u32);
+        }
+    }
+
     /// Where this member has come.
     pub(crate) fn mark(&self) -> Mark {
         let others = self.flight.as_ref().map_or(0, Flight::digest);

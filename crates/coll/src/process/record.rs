@@ -62,6 +62,7 @@ impl Record {
                 waited,
             } => (6, nanos(*waited), 0, Some(here), Some(there)),
             Failure::Forked { rank } => (7, *rank as u64, 0, None, None),
+            Failure::CalledOff { rank } => (8, *rank as u64, 0, None, None),
         };
         for (side, did) in [(0, here), (1, there)] {
             if let Some(did) = did {
@@ -112,6 +113,9 @@ impl Record {
                 waited: Duration::from_nanos(word(FIRST)),
             },
             7 => Failure::Forked {
+                rank: word(FIRST) as usize,
+            },
+            8 => Failure::CalledOff {
                 rank: word(FIRST) as usize,
             },
             _ => return None,
@@ -229,6 +233,7 @@ mod tests {
                 waited: Duration::from_secs(9),
             },
             Failure::Forked { rank: 4 },
+            Failure::CalledOff { rank: 3 },
         ];
         for failure in &failures {
             let segment = Segment::new(Segment::bytes_for::<Words>(RECORD_LINES), None).unwrap();

@@ -1,0 +1,1 @@
+//! Corecast's barrier under unmodified OpenMP programs.
