@@ -1,19 +1,32 @@
 //! What is said on standard error: `CORECAST_DEBUG=OFF|WARN|INFO|TRACE`, `WARN` by default.
+//!
+//! For whatever speaks in Corecast's name; programs need none of it.
+//!
+//! # Examples
+//!
+//! ```
+//! use corecast::debug::{Level, say};
+//! say(Level::Trace, || "said by few".to_owned());
+//! ```
 
 use std::io::Write;
 use std::sync::Once;
 
 /// How much is said; each level says what those before it say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+pub enum Level {
+    /// Nothing.
     Off,
+    /// What is lost, and how to get it back. The default.
     Warn,
+    /// What runs, in a line.
     Info,
+    /// All that is known.
     Trace,
 }
 
 /// The level that the environment asks for. Words that are no level count as `WARN`.
-pub(crate) fn level() -> Level {
+pub fn level() -> Level {
     let text = std::env::var("CORECAST_DEBUG").unwrap_or_default();
     of(&text)
 }
@@ -28,7 +41,7 @@ fn of(text: &str) -> Level {
 }
 
 /// Says `text`, each line with the name in front. A closed standard error is no reason to panic.
-pub(crate) fn say(at: Level, text: impl FnOnce() -> String) {
+pub fn say(at: Level, text: impl FnOnce() -> String) {
     if level() < at {
         return;
     }
@@ -40,7 +53,7 @@ pub(crate) fn say(at: Level, text: impl FnOnce() -> String) {
 }
 
 /// Warns once in the life of the process for each `once`.
-pub(crate) fn warn(once: &Once, text: impl FnOnce() -> String) {
+pub fn warn(once: &Once, text: impl FnOnce() -> String) {
     once.call_once(|| say(Level::Warn, text));
 }
 

@@ -38,7 +38,7 @@ mod barrier;
 mod builder;
 pub mod choose;
 pub mod costs;
-mod debug;
+pub mod debug;
 mod error;
 mod explanation;
 mod homes;

@@ -1,0 +1,149 @@
+//! What a thread that starts regions shares with the threads of one.
+
+use crate::runtime::{Known, Runtime, known};
+use crate::teams::Pool;
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Most arguments of a body that are passed on.
+pub(crate) const ARGUMENTS_MAX: usize = 64;
+
+/// A region of one thread that starts them, at one depth of nesting: used for one after the other. Regions
+/// that repeat change nothing here, so their threads find all but [`copied`](Self::copied) in their caches.
+#[repr(align(128))]
+pub(crate) struct Region {
+    known: Cell<&'static Known>,
+    code: Cell<*const c_void>,
+    data: Cell<*mut c_void>,
+    /// Whether its barriers can be Corecast's. Decided once for all of its threads.
+    is_own: Cell<bool>,
+    pool: AtomicPtr<Pool>,
+    /// Its barriers were called off.
+    is_off: AtomicBool,
+    arguments: UnsafeCell<Vec<*mut c_void>>,
+    /// By number of threads; none where it could not be made, for all of them alike.
+    pools: Mutex<Vec<(usize, Option<Box<Pool>>)>>,
+    pub(crate) copied: Copied,
+}
+
+/// What `copyprivate` gives to all.
+#[repr(align(128))]
+pub(crate) struct Copied(pub(crate) AtomicPtr<c_void>);
+
+// SAFETY: cells are written by the thread that starts the region, before the run-time starts its threads and
+// after it has joined them; in between all read.
+unsafe impl Sync for Region {}
+
+impl Region {
+    pub(crate) fn new(known: &'static Known) -> Self {
+        Self {
+            known: Cell::new(known),
+            code: Cell::new(std::ptr::null()),
+            data: Cell::new(std::ptr::null_mut()),
+            is_own: Cell::new(false),
+            pool: AtomicPtr::new(std::ptr::null_mut()),
+            is_off: AtomicBool::new(false),
+            arguments: UnsafeCell::new(Vec::new()),
+            pools: Mutex::new(Vec::new()),
+            copied: Copied(AtomicPtr::new(std::ptr::null_mut())),
+        }
+    }
+
+    /// What the next region runs.
+    pub(crate) fn prepare(
+        &self,
+        code: *const c_void,
+        data: *mut c_void,
+        arguments: &[*mut c_void],
+    ) {
+        if self.code.get() != code {
+            self.code.set(code);
+            self.known.set(known(code));
+        }
+        if self.data.get() != data {
+            self.data.set(data);
+        }
+        // Relaxed: it only says what to try.
+        let is_own = !self.known.get().has_tasks.load(Ordering::Relaxed);
+        if self.is_own.get() != is_own {
+            self.is_own.set(is_own);
+        }
+        // SAFETY: no thread is in the region (Invariant 2).
+        let kept = unsafe { &mut *self.arguments.get() };
+        if kept.len() != arguments.len() || kept != arguments {
+            kept.clear();
+            kept.extend_from_slice(arguments);
+        }
+    }
+
+    pub(crate) fn code(&self) -> *const c_void {
+        self.code.get()
+    }
+
+    pub(crate) fn data(&self) -> *mut c_void {
+        self.data.get()
+    }
+
+    pub(crate) fn arguments(&self) -> &[*mut c_void] {
+        // SAFETY: nobody writes while threads are in the region.
+        unsafe { &*self.arguments.get() }
+    }
+
+    pub(crate) fn runtime(&self) -> &'static Runtime {
+        self.known.get().runtime
+    }
+
+    pub(crate) fn is_own(&self) -> bool {
+        self.is_own.get()
+    }
+
+    /// The team for `threads`; the same for all threads of the region. `None`: there can be none.
+    pub(crate) fn pool(&self, threads: usize) -> Option<&Pool> {
+        // Acquire: synchronises with the store below.
+        // SAFETY: pools of a region live until a region of it has ended.
+        let last = unsafe { self.pool.load(Ordering::Acquire).as_ref() };
+        if let Some(pool) = last
+            && pool.size() == threads
+            && !pool.is_forked()
+        {
+            return Some(pool);
+        }
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |(size, pool): &(usize, Option<Box<Pool>>)| {
+            *size == threads && !pool.as_ref().is_some_and(|pool| pool.is_forked())
+        };
+        let index = match pools.iter().position(fits) {
+            Some(index) => index,
+            None => {
+                let made = Pool::new(threads, self.runtime());
+                pools.push((threads, made.map(Box::new)));
+                pools.len() - 1
+            }
+        };
+        let pool: *const Pool = &**pools[index].1.as_ref()?;
+        self.pool.store(pool.cast_mut(), Ordering::Release);
+        // SAFETY: boxed, and freed by `end` alone.
+        Some(unsafe { &*pool })
+    }
+
+    /// Its barriers are the run-time's from now on, until it ends.
+    pub(crate) fn set_off(&self) {
+        self.known.get().has_tasks.store(true, Ordering::Relaxed);
+        self.is_off.store(true, Ordering::Relaxed);
+    }
+
+    /// All its threads have left.
+    pub(crate) fn end(&self) {
+        // Relaxed: the run-time's join came before.
+        if self.is_off.load(Ordering::Relaxed) {
+            self.is_off.store(false, Ordering::Relaxed);
+            self.pool.store(std::ptr::null_mut(), Ordering::Relaxed);
+            self.pools
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clear();
+        }
+    }
+}

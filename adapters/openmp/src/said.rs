@@ -1,0 +1,48 @@
+//! What is said at the end, where nothing was gained.
+
+use corecast::debug::{Level, say};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static HAS_REGIONS: AtomicBool = AtomicBool::new(false);
+static IS_INTERCEPTED: AtomicBool = AtomicBool::new(false);
+
+/// A region began.
+pub(crate) fn region() {
+    // Relaxed, all: words for people.
+    HAS_REGIONS.store(true, Ordering::Relaxed);
+}
+
+/// A team was made.
+pub(crate) fn intercepted() {
+    IS_INTERCEPTED.store(true, Ordering::Relaxed);
+}
+
+/// Run by the loader, before the program.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = {
+    extern "C" fn at_start() {
+        if crate::is_on() {
+            crate::affinity::keep();
+            // SAFETY: a function of this library, which is never unloaded.
+            unsafe { libc::atexit(at_end) };
+        }
+    }
+    at_start
+};
+
+extern "C" fn at_end() {
+    if IS_INTERCEPTED.load(Ordering::Relaxed) {
+        return;
+    }
+    say(Level::Info, || {
+        let why = match (HAS_REGIONS.load(Ordering::Relaxed), crate::runtime::any()) {
+            (true, _) => {
+                "its regions have one thread, tasks, or no barrier but the one at their end"
+            }
+            (false, true) => "it ran no region",
+            (false, false) => "it called no OpenMP run-time that can be reached from outside",
+        };
+        format!("OpenMP: nothing was intercepted, and nothing is gained: {why}")
+    });
+}

@@ -1,0 +1,159 @@
+//! Corecast's teams, by number of threads.
+
+use crate::runtime::{Functions, Runtime};
+use crate::{affinity, said};
+use corecast::debug::{Level, say};
+use corecast::{Builder, Member, Policy, Team};
+use corecast_wire::fork::{Stamp, forked_since};
+use std::cell::UnsafeCell;
+
+/// A member, used by one thread of a region at a time; on lines of its own.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Seat(UnsafeCell<Member>);
+
+/// A team, and the members that the threads of one region after the other use.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    seats: Box<[Seat]>,
+    stamp: Stamp,
+    _team: Team,
+}
+
+// SAFETY: a seat is used by the one thread that has its number in the region; regions of a pool come one
+// after the other, and what one has done is visible to the next by the run-time's fork and join.
+unsafe impl Sync for Pool {}
+// SAFETY: members can be sent.
+unsafe impl Send for Pool {}
+
+impl Pool {
+    /// For regions of `threads`; `None`, and said why, if that cannot be.
+    pub(crate) fn new(threads: usize, runtime: &Runtime) -> Option<Self> {
+        let made = build(threads, Places::of(threads, &runtime.real));
+        let text = runtime.path.to_string_lossy();
+        match made {
+            Ok(pool) => {
+                said::intercepted();
+                say(Level::Info, || {
+                    format!("OpenMP: barriers of {threads} threads of {text} run here")
+                });
+                Some(pool)
+            }
+            Err(error) => {
+                say(Level::Warn, || {
+                    format!("OpenMP: barriers of {threads} threads stay with {text}: {error}")
+                });
+                None
+            }
+        }
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// Whether this process is a copy of the one that made it: then it is of no use.
+    pub(crate) fn is_forked(&self) -> bool {
+        forked_since(&self.stamp)
+    }
+
+    /// A member, for the thread of that number.
+    pub(crate) fn member(&self, thread: usize) -> *mut Member {
+        self.seats[thread].0.get()
+    }
+}
+
+type Refusal = Box<dyn std::error::Error + Send + Sync>;
+
+/// On a thread of its own: the run-time may have bound this one to one PU, which would seem to be all there is.
+fn build(threads: usize, places: Option<Places>) -> Result<Pool, Refusal> {
+    std::thread::scope(|scope| {
+        let build = || {
+            affinity::widen(places.as_ref().map_or(&[][..], |places| &places.all));
+            build_here(
+                threads,
+                places.and_then(|places| places.of_threads).as_deref(),
+            )
+        };
+        let thread = std::thread::Builder::new().spawn_scoped(scope, build)?;
+        thread.join().expect("builds without a panic")
+    })
+}
+
+fn build_here(threads: usize, bound: Option<&str>) -> Result<Pool, Refusal> {
+    let mut builder = match bound {
+        Some(list) => Builder::new().cores(list),
+        None => Builder::new().threads(threads),
+    };
+    // The run-time pins, or does not; this only tells which measurements fit.
+    builder = builder.pin(bound.is_some());
+    let usable = std::thread::available_parallelism().map_or(1, usize::from);
+    let wish = std::env::var("OMP_WAIT_POLICY").unwrap_or_default();
+    if std::env::var_os("CORECAST_WAIT").is_none() {
+        builder = match wish.trim().to_ascii_uppercase().as_str() {
+            "ACTIVE" if threads <= usable => builder.policy(Policy::SPIN),
+            "PASSIVE" => builder.policy(Policy::PARK),
+            _ => builder,
+        };
+    }
+    let team = builder.build()?;
+    let seats = (0..threads).map(|rank| {
+        let member = team.join(rank).expect("a fresh team's ranks are free");
+        Seat(UnsafeCell::new(member))
+    });
+    Ok(Pool {
+        seats: seats.collect(),
+        stamp: Stamp::now(),
+        _team: team,
+    })
+}
+
+/// Where the run-time lets threads run.
+struct Places {
+    /// The PUs of all places.
+    all: Vec<usize>,
+    /// That of each thread, where each is bound to one.
+    of_threads: Option<String>,
+}
+
+impl Places {
+    /// None of a run-time that does not bind.
+    fn of(threads: usize, real: &Functions) -> Option<Self> {
+        /// `omp_proc_bind_spread`.
+        const SPREAD: i32 = 4;
+        // SAFETY: functions without conditions.
+        let (bind, count) = unsafe { (real.proc_bind?(), real.num_places?()) };
+        if bind == 0 {
+            return None;
+        }
+        let places: Vec<Vec<usize>> = (0..count)
+            .map(|place| Self::ids(place, real))
+            .collect::<Option<_>>()?;
+        let of_thread = |thread: usize| {
+            let place = match bind {
+                SPREAD => thread * places.len() / threads,
+                _ => thread,
+            };
+            match places.get(place)?[..] {
+                [id] => Some(id.to_string()),
+                _ => None,
+            }
+        };
+        let of_threads: Option<Vec<String>> = (0..threads).map(of_thread).collect();
+        Some(Self {
+            of_threads: of_threads
+                .filter(|_| threads <= places.len())
+                .map(|ids| ids.join(",")),
+            all: places.concat(),
+        })
+    }
+
+    fn ids(place: i32, real: &Functions) -> Option<Vec<usize>> {
+        // SAFETY: a place below their number.
+        let count = usize::try_from(unsafe { real.place_procs?(place) }).ok()?;
+        let mut ids = vec![0; count];
+        // SAFETY: as many numbers as it has.
+        unsafe { real.place_ids?(place, ids.as_mut_ptr()) };
+        ids.into_iter().map(|id| usize::try_from(id).ok()).collect()
+    }
+}
