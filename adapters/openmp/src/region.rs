@@ -10,6 +10,21 @@ use std::sync::{Mutex, PoisonError};
 /// Most arguments of a body that are passed on.
 pub(crate) const ARGUMENTS_MAX: usize = 64;
 
+/// The team for regions of a run-time and a number of threads; none where it could not be made, for all of
+/// the threads alike.
+struct Kept {
+    runtime: &'static Runtime,
+    threads: usize,
+    pool: Option<Box<Pool>>,
+}
+
+impl Kept {
+    fn fits(&self, runtime: &Runtime, threads: usize) -> bool {
+        let is_forked = || self.pool.as_ref().is_some_and(|pool| pool.is_forked());
+        std::ptr::eq(self.runtime, runtime) && self.threads == threads && !is_forked()
+    }
+}
+
 /// A region of one thread that starts them, at one depth of nesting: used for one after the other. Regions
 /// that repeat change nothing here, so their threads find all but [`copied`](Self::copied) in their caches.
 #[repr(align(128))]
@@ -23,8 +38,7 @@ pub(crate) struct Region {
     /// Its barriers were called off.
     is_off: AtomicBool,
     arguments: UnsafeCell<Vec<*mut c_void>>,
-    /// By number of threads; none where it could not be made, for all of them alike.
-    pools: Mutex<Vec<(usize, Option<Box<Pool>>)>>,
+    pools: Mutex<Vec<Kept>>,
     pub(crate) copied: Copied,
 }
 
@@ -101,28 +115,28 @@ impl Region {
 
     /// The team for `threads`; the same for all threads of the region. `None`: there can be none.
     pub(crate) fn pool(&self, threads: usize) -> Option<&Pool> {
+        let runtime = self.runtime();
         // Acquire: synchronises with the store below.
         // SAFETY: pools of a region live until a region of it has ended.
         let last = unsafe { self.pool.load(Ordering::Acquire).as_ref() };
         if let Some(pool) = last
-            && pool.size() == threads
-            && !pool.is_forked()
+            && pool.is_for(runtime, threads)
         {
             return Some(pool);
         }
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |(size, pool): &(usize, Option<Box<Pool>>)| {
-            *size == threads && !pool.as_ref().is_some_and(|pool| pool.is_forked())
-        };
-        let index = match pools.iter().position(fits) {
+        let index = match pools.iter().position(|kept| kept.fits(runtime, threads)) {
             Some(index) => index,
             None => {
-                let made = Pool::new(threads, self.runtime());
-                pools.push((threads, made.map(Box::new)));
+                pools.push(Kept {
+                    runtime,
+                    threads,
+                    pool: Pool::new(threads, runtime).map(Box::new),
+                });
                 pools.len() - 1
             }
         };
-        let pool: *const Pool = &**pools[index].1.as_ref()?;
+        let pool: *const Pool = &**pools[index].pool.as_ref()?;
         self.pool.store(pool.cast_mut(), Ordering::Release);
         // SAFETY: boxed, and freed by `end` alone.
         Some(unsafe { &*pool })

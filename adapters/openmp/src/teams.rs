@@ -15,6 +15,7 @@ struct Seat(UnsafeCell<Member>);
 /// A team, and the members that the threads of one region after the other use.
 #[derive(Debug)]
 pub(crate) struct Pool {
+    runtime: &'static Runtime,
     seats: Box<[Seat]>,
     stamp: Stamp,
     _team: Team,
@@ -28,8 +29,8 @@ unsafe impl Send for Pool {}
 
 impl Pool {
     /// For regions of `threads`; `None`, and said why, if that cannot be.
-    pub(crate) fn new(threads: usize, runtime: &Runtime) -> Option<Self> {
-        let made = build(threads, Places::of(threads, &runtime.real));
+    pub(crate) fn new(threads: usize, runtime: &'static Runtime) -> Option<Self> {
+        let made = build(threads, runtime);
         let text = runtime.path.to_string_lossy();
         match made {
             Ok(pool) => {
@@ -48,8 +49,9 @@ impl Pool {
         }
     }
 
-    pub(crate) fn size(&self) -> usize {
-        self.seats.len()
+    /// Whether it is for regions of that run-time and that many threads, and of use.
+    pub(crate) fn is_for(&self, runtime: &Runtime, threads: usize) -> bool {
+        std::ptr::eq(self.runtime, runtime) && self.seats.len() == threads && !self.is_forked()
     }
 
     /// Whether this process is a copy of the one that made it: then it is of no use.
@@ -66,21 +68,24 @@ impl Pool {
 type Refusal = Box<dyn std::error::Error + Send + Sync>;
 
 /// On a thread of its own: the run-time may have bound this one to one PU, which would seem to be all there is.
-fn build(threads: usize, places: Option<Places>) -> Result<Pool, Refusal> {
+fn build(threads: usize, runtime: &'static Runtime) -> Result<Pool, Refusal> {
+    let places = Places::of(threads, &runtime.real);
     std::thread::scope(|scope| {
         let build = || {
             affinity::widen(places.as_ref().map_or(&[][..], |places| &places.all));
-            build_here(
-                threads,
-                places.and_then(|places| places.of_threads).as_deref(),
-            )
+            let bound = places.and_then(|places| places.of_threads);
+            build_here(threads, runtime, bound.as_deref())
         };
         let thread = std::thread::Builder::new().spawn_scoped(scope, build)?;
         thread.join().expect("builds without a panic")
     })
 }
 
-fn build_here(threads: usize, bound: Option<&str>) -> Result<Pool, Refusal> {
+fn build_here(
+    threads: usize,
+    runtime: &'static Runtime,
+    bound: Option<&str>,
+) -> Result<Pool, Refusal> {
     let mut builder = match bound {
         Some(list) => Builder::new().cores(list),
         None => Builder::new().threads(threads),
@@ -102,6 +107,7 @@ fn build_here(threads: usize, bound: Option<&str>) -> Result<Pool, Refusal> {
         Seat(UnsafeCell::new(member))
     });
     Ok(Pool {
+        runtime,
         seats: seats.collect(),
         stamp: Stamp::now(),
         _team: team,

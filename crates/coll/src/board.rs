@@ -352,11 +352,9 @@ impl PeerWatch<'_> {
     }
 }
 
-impl Watch for PeerWatch<'_> {
-    type Error = Failure;
-
-    fn check(&mut self, slept: Duration) -> Result<(), Failure> {
-        self.board.stops(self.rank, self.operation.seq)?;
+impl PeerWatch<'_> {
+    /// The failure that what the peer does, or did last, amounts to.
+    fn verdict(&self, slept: Duration) -> Result<(), Failure> {
         let lost = |how| Failure::PeerLost {
             here: self.here(),
             there: self.board.did(self.peer),
@@ -391,5 +389,16 @@ impl Watch for PeerWatch<'_> {
             });
         }
         Ok(())
+    }
+}
+
+impl Watch for PeerWatch<'_> {
+    type Error = Failure;
+
+    fn check(&mut self, slept: Duration) -> Result<(), Failure> {
+        let stops = || self.board.stops(self.rank, self.operation.seq);
+        stops()?;
+        // What stopped the team since may be why the peer went on, or left.
+        self.verdict(slept).or_else(|failure| stops().and(Err(failure)))
     }
 }
