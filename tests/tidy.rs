@@ -139,6 +139,8 @@ fn atomics_come_from_the_facade_of_wire() {
             || path == "crates/wire/src/fence.rs"
             || path == "crates/wire/src/futex.rs"
             || path.starts_with("crates/bench/")
+            // Loaded into programs of others; no wire is in there.
+            || path.starts_with("adapters/")
             || path.contains("/tests/")
             || path.contains("/examples/")
             || path.starts_with("benches/")
@@ -159,6 +161,8 @@ fn unsafe_code_says_why_it_may() {
         let all: Vec<&str> = text.lines().collect();
         for (number, line) in all.iter().enumerate() {
             let code = line.split("//").next().unwrap();
+            // A type of functions promises nothing yet.
+            let code = code.replace("unsafe extern \"C-unwind\" fn(", "fn(");
             let is_unsafe = forms.iter().any(|form| code.contains(form.as_str()));
             let near = all[number.saturating_sub(8)..=number].join("\n");
             if is_unsafe

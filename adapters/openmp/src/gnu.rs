@@ -28,6 +28,10 @@ macro_rules! theirs {
 pub(crate) use theirs;
 
 /// What each thread of a region runs instead of its body.
+///
+/// # Safety
+///
+/// For the run-time to call, with what `fork` has given to it.
 unsafe extern "C-unwind" fn body(data: *mut c_void) {
     // SAFETY: `fork` gave the region, which outlives its threads.
     let region = unsafe { &*data.cast::<Region>() };

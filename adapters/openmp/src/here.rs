@@ -114,6 +114,11 @@ pub(crate) fn elsewhere<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Whether this thread is in no region, or in one that is not ours.
+pub(crate) fn is_nowhere() -> bool {
+    HERE.with(|here| here.place.get()).region.is_null()
+}
+
 /// This thread leaves its region for one that is not ours; with the result it comes back.
 pub(crate) fn leave() -> Place {
     HERE.with(|here| here.place.replace(NOWHERE))

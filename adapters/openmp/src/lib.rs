@@ -34,7 +34,6 @@
 mod affinity;
 mod gnu;
 mod here;
-#[cfg(target_arch = "x86_64")]
 mod llvm;
 mod region;
 mod runtime;

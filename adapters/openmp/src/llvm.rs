@@ -1,7 +1,8 @@
 //! What Clang calls: the entry points of LLVM OpenMP.
 //!
 //! A region's body takes its arguments one by one, and so does the function that starts it, which in C has an
-//! ellipsis. On x86-64 an ellipsis of pointers is passed as so many pointers, so functions of 64 take fewer as well.
+//! ellipsis. On x86-64, and on AArch64 under Linux, an ellipsis of pointers is passed as so many pointers, so functions
+//! of 64 take fewer as well.
 
 #![allow(non_snake_case, reason = "the names are the run-time's")]
 #![allow(unreachable_pub, reason = "reached by its name")]
@@ -50,23 +51,15 @@ macro_rules! all {
             }
         }
 
-        /// Starts a region.
-        ///
-        /// # Safety
-        ///
-        /// As compilers call it.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn __kmpc_fork_call(
+        /// Starts a region of at most [`ARGUMENTS_MAX`] arguments.
+        unsafe extern "C-unwind" fn fork_call(
             place: *mut c_void, count: c_int, code: *const c_void $(, $name: Argument)*
         ) {
             // What was not given is not read: it would be somebody else's.
-            let given = usize::try_from(count).unwrap_or(usize::MAX);
+            let given = usize::try_from(count).unwrap_or(0);
             if given <= FEW {
                 // SAFETY: what the compiler gave.
                 return unsafe { fork(place, code, &[$x, $y, $z][..given]) };
-            }
-            if given > ARGUMENTS_MAX {
-                give_up("a region shares more than 64 variables, which cannot be passed on");
             }
             let mut kept = [std::ptr::null_mut(); ARGUMENTS_MAX];
             let mut number = 0;
@@ -112,7 +105,110 @@ all! {
     a50 a51 a52 a53 a54 a55 a56 a57 a58 a59 a60 a61 a62 a63
 }
 
+/// Starts a region, of any number of arguments. One that has more arguments than can be passed on is left to the run-time as it was called.
+///
+/// # Safety
+///
+/// As compilers call it.
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub unsafe extern "C-unwind" fn __kmpc_fork_call(
+    place: *mut c_void,
+    count: c_int,
+    code: *const c_void,
+) {
+    // Of many: all that holds an argument is kept over the question where the run-time's function is.
+    #[cfg(target_arch = "x86_64")]
+    std::arch::naked_asm!(
+        "cmp esi, {max}",
+        "ja 2f",
+        "jmp {ours}",
+        "2:",
+        "push rdi",
+        "push rsi",
+        "push rdx",
+        "push rcx",
+        "push r8",
+        "push r9",
+        "sub rsp, 8", // aligns the stack
+        "mov rdi, rdx",
+        "call {theirs}",
+        "add rsp, 8",
+        "pop r9",
+        "pop r8",
+        "pop rcx",
+        "pop rdx",
+        "pop rsi",
+        "pop rdi",
+        "mov r11, rax",
+        "xor eax, eax", // arguments in vector registers
+        "jmp r11",
+        max = const ARGUMENTS_MAX,
+        ours = sym fork_call,
+        theirs = sym fork_of_many,
+    );
+    #[cfg(target_arch = "aarch64")]
+    std::arch::naked_asm!(
+        "cmp w1, {max}",
+        "b.hi 2f",
+        "b {ours}",
+        "2:",
+        "stp x29, x30, [sp, #-80]!",
+        "stp x0, x1, [sp, #16]",
+        "stp x2, x3, [sp, #32]",
+        "stp x4, x5, [sp, #48]",
+        "stp x6, x7, [sp, #64]",
+        "mov x0, x2",
+        "bl {theirs}",
+        "mov x16, x0",
+        "ldp x0, x1, [sp, #16]",
+        "ldp x2, x3, [sp, #32]",
+        "ldp x4, x5, [sp, #48]",
+        "ldp x6, x7, [sp, #64]",
+        "ldp x29, x30, [sp], #80",
+        "br x16",
+        max = const ARGUMENTS_MAX,
+        ours = sym fork_call,
+        theirs = sym fork_of_many,
+    );
+}
+
+/// The run-time's function for a region of many arguments.
+extern "C" fn fork_of_many(code: *const c_void) -> *const c_void {
+    if !here::is_nowhere() {
+        give_up("a region within another shares more than 64 variables, which cannot be passed on");
+    }
+    theirs!(known(code).runtime.real, kmpc_fork_call) as *const c_void
+}
+
+/// Starts a region if `does`, and runs its body here if not.
+///
+/// # Safety
+///
+/// As compilers call it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
+    place: *mut c_void,
+    count: c_int,
+    code: *const c_void,
+    does: c_int,
+    data: Argument,
+) {
+    if does != 0 {
+        let given = [data];
+        // SAFETY: what the compiler gave: one argument, or none.
+        return unsafe { fork(place, code, &given[..usize::from(!data.is_null())]) };
+    }
+    let real = &known(code).runtime.real;
+    // SAFETY: what the compiler gave.
+    elsewhere(|| unsafe { theirs!(real, kmpc_fork_call_if)(place, count, code, does, data) });
+}
+
 /// What each thread of a region runs instead of its body.
+///
+/// # Safety
+///
+/// For the run-time to call, with what `fork` has given to it.
 unsafe extern "C-unwind" fn body(thread: *mut c_int, within: *mut c_int, region: *const Region) {
     // SAFETY: `fork` gave the region, which outlives its threads.
     let region = unsafe { &*region };

@@ -93,6 +93,7 @@ functions! {
     teams_reg = GOMP_teams_reg: fn(Body, *mut c_void, c_uint, c_uint, c_uint);
 
     kmpc_fork_call = __kmpc_fork_call: fn(*mut c_void, c_int, *const c_void; ...);
+    kmpc_fork_call_if = __kmpc_fork_call_if: fn(*mut c_void, c_int, *const c_void, c_int, *mut c_void);
     kmpc_fork_teams = __kmpc_fork_teams: fn(*mut c_void, c_int, *const c_void; ...);
     kmpc_serialized = __kmpc_serialized_parallel: fn(*mut c_void, c_int);
     kmpc_end_serialized = __kmpc_end_serialized_parallel: fn(*mut c_void, c_int);

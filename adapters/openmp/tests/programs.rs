@@ -162,6 +162,18 @@ fn tasks_are_done_at_barriers() {
     run_with_all("tasks", &["1", "2", "3", "8"], &[]);
 }
 
+/// More arguments than can be passed on: the region keeps the run-time's barriers, the next one does not.
+#[test]
+fn a_region_of_very_many_variables() {
+    for compiler in COMPILERS {
+        if can_compile(compiler) {
+            let program = build(compiler, "many", &["-fopenmp"]);
+            let said = right(under(&adapter(), &program).env("CORECAST_DEBUG", "INFO"));
+            assert_eq!(said.matches("run here").count(), 1, "{said}");
+        }
+    }
+}
+
 #[test]
 fn cancelled_constructs_end() {
     run_with_all("cancel", &["2", "3", "8"], &[("OMP_CANCELLATION", "true")]);

@@ -399,6 +399,7 @@ impl Watch for PeerWatch<'_> {
         let stops = || self.board.stops(self.rank, self.operation.seq);
         stops()?;
         // What stopped the team since may be why the peer went on, or left.
-        self.verdict(slept).or_else(|failure| stops().and(Err(failure)))
+        self.verdict(slept)
+            .or_else(|failure| stops().and(Err(failure)))
     }
 }
