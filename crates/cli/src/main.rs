@@ -82,7 +82,7 @@ enum Command {
     Tune(commands::tune::TuneArgs),
     /// Bring the whole comparison on this machine, with its pictures, as a static page
     Report(commands::report::ReportArgs),
-    /// Start a program several times as one team of processes
+    /// Run a program as it is with Corecast's barrier in it; or, with -n, as one team of processes
     Run(commands::run::RunArgs),
     /// Check this machine, and a program, and say in plain words what to mend
     Doctor(commands::doctor::DoctorArgs),

@@ -149,7 +149,7 @@ fn openmp(facts: &Facts, program: &Program) -> Finding {
     Finding::at(
         Level::Note,
         NAME,
-        format!("{named}{settings}: its barriers are its own, Corecast changes nothing in them"),
+        format!("{named}{settings}: its barriers are its own, or Corecast's under corecast run"),
         format!(
             "with a CPU for each thread OMP_PROC_BIND=close and OMP_PLACES=cores keep threads in their places; with more \
              threads than CPUs, or other programs beside it, {sleep}, and no binding"

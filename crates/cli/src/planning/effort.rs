@@ -1,7 +1,7 @@
 //! Searches with a limit: how long, by which choices, with progress, and ended by Ctrl-C.
 
 use std::ops::ControlFlow;
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -11,6 +11,8 @@ use corecast_plan::{
     Effort, Operation, Pattern, Plan, Progress, RootChoice, Stage, bound, plan_with,
 };
 use serde::Serialize;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use super::{Team, Timed, search};
 use crate::progress::{self, Bar};
@@ -285,10 +287,17 @@ static INTERRUPTED: OnceLock<()> = OnceLock::new();
 
 /// From now on the first Ctrl-C ends searches and races with what they have, the second one the process.
 pub(crate) fn listen_for_interrupt() {
-    // Where there is a handler already, that one stays.
-    let _ = ctrlc::set_handler(|| {
-        if INTERRUPTED.set(()).is_err() {
-            std::process::exit(130);
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Where signals cannot be listened to, the first one ends the process as ever.
+        if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
+            std::thread::spawn(move || {
+                for _ in signals.forever() {
+                    if INTERRUPTED.set(()).is_err() {
+                        std::process::exit(130);
+                    }
+                }
+            });
         }
     });
 }

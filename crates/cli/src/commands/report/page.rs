@@ -1,10 +1,10 @@
 //! The page of one machine.
 
+use crate::draw::time;
 use corecast_bench::table::digits;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::facts::{Duel, Facts, Figure, Part, Prediction};
-use super::plots::time;
 
 /// What all pages look like; nothing is fetched from anywhere.
 pub(super) const STYLE: &str = include_str!("style.css");

@@ -7,6 +7,7 @@ use plotters::style::FontStyle;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::draw::boxes::size as bytes;
+use crate::draw::time;
 
 /// Width and height of a plot of curves, and the room for its legend at the right, in pixels.
 const CURVES: (u32, u32) = (760, 380);
@@ -271,16 +272,6 @@ fn next(colours: &[RGBColor], used: &mut usize) -> RGBColor {
 
 fn font(size: i32) -> TextStyle<'static> {
     FontDesc::new(FontFamily::SansSerif, f64::from(size), FontStyle::Normal).color(&INK)
-}
-
-/// A time with the unit that keeps it short.
-pub(super) fn time(ns: f64) -> String {
-    match ns {
-        ns if ns < 1e3 => format!("{} ns", digits(ns)),
-        ns if ns < 1e6 => format!("{} µs", digits(ns / 1e3)),
-        ns if ns < 1e9 => format!("{} ms", digits(ns / 1e6)),
-        ns => format!("{} s", digits(ns / 1e9)),
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The region that a thread is in, and its barrier.
 
-use crate::region::Region;
-use crate::runtime::{Functions, Runtime, known, standard};
-use crate::said;
+use super::region::Region;
+use super::runtime::{Functions, Runtime, known, standard};
+use super::said;
+use super::watch::{self, Frame, Kind};
 use corecast::Member;
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -10,13 +11,15 @@ use std::ptr;
 
 /// Whose barriers the thread's region has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Barriers {
+pub(crate) enum Barriers {
     /// Not asked yet.
     Unknown,
     /// Those of this member's team.
     Own(*mut Member),
     /// The run-time's.
     Theirs,
+    /// What the frame says, and how long it takes.
+    Watched(*const Frame<'static>),
 }
 
 /// Where a thread is.
@@ -89,6 +92,9 @@ pub(crate) fn start<R>(
         here.depth.set(depth + 1);
         let back = here.place.get();
         let result = call(region.runtime(), Some(region));
+        if watch::is_on() {
+            watch::end(region);
+        }
         here.place.set(back);
         here.depth.set(depth);
         region.end();
@@ -136,12 +142,18 @@ pub(crate) fn within<R>(region: &Region, body: impl FnOnce() -> R) -> R {
         true => Barriers::Unknown,
         false => Barriers::Theirs,
     };
-    HERE.with(|here| {
-        let back = here.place.replace(Place { region, barriers });
-        let result = body();
-        here.place.set(back);
-        result
-    })
+    let here_with = |barriers| {
+        HERE.with(|here| {
+            let back = here.place.replace(Place { region, barriers });
+            let result = body();
+            here.place.set(back);
+            result
+        })
+    };
+    match watch::is_on() {
+        false => here_with(barriers),
+        true => watch::within(region, barriers, here_with),
+    }
 }
 
 /// The run-time of this thread's region.
@@ -157,66 +169,118 @@ pub(crate) fn region<'a>() -> Option<&'a Region> {
     unsafe { HERE.with(|here| here.place.get()).region.as_ref() }
 }
 
-/// This thread's member, if its region's barriers are Corecast's.
-#[inline(always)]
-fn member<'a>(here: &Here) -> Option<&'a mut Member> {
-    match here.place.get().barriers {
-        // SAFETY: this thread's alone while it is in the region; each call ends its use before the next.
-        Barriers::Own(member) => Some(unsafe { &mut *member }),
-        Barriers::Theirs => None,
-        Barriers::Unknown => ask(here),
-    }
+/// This thread's number in its region, and how many there are.
+pub(crate) fn rank_and_size(region: &Region) -> Option<(usize, usize)> {
+    let real = &region.runtime().real;
+    // SAFETY: functions without conditions.
+    let (threads, thread) = unsafe { (real.num_threads?(), real.thread_num?()) };
+    let (threads, thread) = (
+        usize::try_from(threads).ok()?,
+        usize::try_from(thread).ok()?,
+    );
+    (thread < threads).then_some((thread, threads))
 }
 
+/// Asks whose barriers the region has.
 #[cold]
-fn ask<'a>(here: &Here) -> Option<&'a mut Member> {
+fn ask(here: &Here) -> Barriers {
     let place = here.place.get();
     let found = (|| {
         // SAFETY: a region outlives the threads in it.
         let region = unsafe { place.region.as_ref() }?;
-        let real = &region.runtime().real;
-        // SAFETY: functions without conditions.
-        let (threads, thread) = unsafe { (real.num_threads?(), real.thread_num?()) };
-        let threads = usize::try_from(threads).ok()?;
-        let thread = usize::try_from(thread).ok()?;
-        if threads < 2 || thread >= threads {
-            return None;
-        }
+        let (thread, threads) = rank_and_size(region).filter(|(_, threads)| *threads > 1)?;
         Some(region.pool(threads)?.member(thread))
     })();
-    here.place.set(Place {
-        barriers: found.map_or(Barriers::Theirs, Barriers::Own),
-        ..place
-    });
-    // SAFETY: as in `member`.
-    found.map(|member| unsafe { &mut *member })
+    let barriers = found.map_or(Barriers::Theirs, Barriers::Own);
+    set_barriers(here, barriers);
+    barriers
 }
 
-/// A barrier of this thread's region: `true` when all have come, `false` if the run-time's is due, for all.
+fn set_barriers(here: &Here, barriers: Barriers) {
+    let place = here.place.get();
+    here.place.set(Place { barriers, ..place });
+}
+
+/// A barrier of this thread's region, by way of `theirs` if it is the run-time's. `site` is where the program
+/// called it.
 #[inline(always)]
-pub(crate) fn meet() -> bool {
-    HERE.with(|here| match member(here) {
-        Some(member) => member.barrier().is_ok() || keep_off(here),
-        None => false,
-    })
+pub(crate) fn meet(site: *const c_void, kind: Kind, theirs: impl FnOnce()) {
+    HERE.with(|here| match here.place.get().barriers {
+        Barriers::Watched(frame) => meet_watched(here, frame, site, kind, theirs),
+        barriers => meet_by(here, barriers, theirs),
+    });
+}
+
+#[inline(always)]
+fn meet_by(here: &Here, barriers: Barriers, theirs: impl FnOnce()) {
+    match barriers {
+        // SAFETY: this thread's alone while it is in the region; each call ends its use before the next.
+        Barriers::Own(member) if unsafe { &mut *member }.barrier().is_ok() => {}
+        Barriers::Theirs => theirs(),
+        barriers => meet_first_or_last(here, barriers, theirs),
+    }
+}
+
+/// The first barrier of a region; the first after its barriers were called off.
+#[cold]
+#[inline(never)]
+fn meet_first_or_last(here: &Here, barriers: Barriers, theirs: impl FnOnce()) {
+    if barriers == Barriers::Unknown
+        && let Barriers::Own(member) = ask(here)
+        // SAFETY: as in `meet_by`.
+        && unsafe { &mut *member }.barrier().is_ok()
+    {
+        return;
+    }
+    set_barriers(here, Barriers::Theirs);
+    theirs();
 }
 
 #[cold]
-fn keep_off(here: &Here) -> bool {
-    here.place.set(Place {
-        barriers: Barriers::Theirs,
-        ..here.place.get()
+#[inline(never)]
+fn meet_watched(
+    here: &Here,
+    frame: *const Frame<'static>,
+    site: *const c_void,
+    kind: Kind,
+    theirs: impl FnOnce(),
+) {
+    // SAFETY: a frame outlives its thread's stay in the region.
+    let frame = unsafe { &*frame };
+    frame.time(site, kind, || {
+        unwatched(here, frame, || {
+            meet_by(here, here.place.get().barriers, theirs)
+        })
     });
-    false
+}
+
+/// Runs `call` with the barriers of `frame`, and keeps what becomes of them.
+fn unwatched(here: &Here, frame: &Frame<'static>, call: impl FnOnce()) {
+    set_barriers(here, frame.barriers.get());
+    call();
+    frame.barriers.set(here.place.get().barriers);
+    set_barriers(here, Barriers::Watched(frame));
 }
 
 /// The region's barriers are the run-time's from this thread's next one on.
 pub(crate) fn call_off() {
     let Some(region) = region() else { return };
     HERE.with(|here| {
-        if let Some(member) = member(here) {
-            member.call_off();
-            keep_off(here);
+        let call_off = || {
+            let known = match here.place.get().barriers {
+                Barriers::Unknown => ask(here),
+                known => known,
+            };
+            if let Barriers::Own(member) = known {
+                // SAFETY: as in `meet_by`.
+                unsafe { &mut *member }.call_off();
+            }
+            set_barriers(here, Barriers::Theirs);
+        };
+        match here.place.get().barriers {
+            // SAFETY: as in `meet_watched`.
+            Barriers::Watched(frame) => unwatched(here, unsafe { &*frame }, call_off),
+            _ => call_off(),
         }
     });
     region.set_off();

@@ -1,6 +1,7 @@
 //! What is said at the end, where nothing was gained.
 
 use corecast::debug::{Level, say};
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static HAS_REGIONS: AtomicBool = AtomicBool::new(false);
@@ -22,8 +23,9 @@ pub(crate) fn intercepted() {
 #[unsafe(link_section = ".init_array")]
 static AT_START: extern "C" fn() = {
     extern "C" fn at_start() {
-        if crate::is_on() {
-            crate::affinity::keep();
+        if super::is_on() && is_loaded() {
+            super::affinity::keep();
+            super::watch::begin();
             // SAFETY: a function of this library, which is never unloaded.
             unsafe { libc::atexit(at_end) };
         }
@@ -31,12 +33,21 @@ static AT_START: extern "C" fn() = {
     at_start
 };
 
+/// Whether this is a library of its own, and not a part of the program.
+fn is_loaded() -> bool {
+    let base = |code| super::runtime::object_of(code).map(|(base, _)| base);
+    // SAFETY: a function without conditions.
+    let entry = unsafe { libc::getauxval(libc::AT_ENTRY) } as usize;
+    base(is_loaded as *const c_void) != base(std::ptr::without_provenance(entry))
+}
+
 extern "C" fn at_end() {
+    super::watch::finish();
     if IS_INTERCEPTED.load(Ordering::Relaxed) {
         return;
     }
     say(Level::Info, || {
-        let why = match (HAS_REGIONS.load(Ordering::Relaxed), crate::runtime::any()) {
+        let why = match (HAS_REGIONS.load(Ordering::Relaxed), super::runtime::any()) {
             (true, _) => {
                 "its regions have one thread, tasks, or no barrier but the one at their end"
             }

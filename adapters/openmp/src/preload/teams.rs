@@ -1,7 +1,7 @@
 //! Corecast's teams, by number of threads.
 
-use crate::runtime::{Functions, Runtime};
-use crate::{affinity, said};
+use super::runtime::{Functions, Runtime};
+use super::{affinity, said};
 use corecast::debug::{Level, say};
 use corecast::{Builder, Member, Policy, Team};
 use corecast_wire::fork::{Stamp, forked_since};

@@ -5,10 +5,11 @@
 #![allow(non_snake_case, reason = "the names are the run-time's")]
 #![allow(unreachable_pub, reason = "reached by its name")]
 
-use crate::here::{self, call_off, elsewhere, meet, real};
-use crate::region::Region;
-use crate::runtime::{Body, Functions, Task, Word, known};
-use crate::{give_up, is_on};
+use super::here::{self, call_off, elsewhere, meet, real};
+use super::region::Region;
+use super::runtime::{Body, Functions, Site, Task, Word, known};
+use super::watch::Kind;
+use super::{give_up, is_on};
 use std::cell::RefCell;
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::sync::atomic::Ordering;
@@ -167,28 +168,51 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_end() {
     }
 }
 
-/// All threads of the region meet.
-///
-/// # Safety
-///
-/// As compilers call it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn GOMP_barrier() {
-    if !meet() {
-        // SAFETY: what the compiler called.
-        unsafe { theirs!(real(), barrier)() }
-    }
-}
-
-macro_rules! ends {
-    ($($name:ident => $field:ident, $nowait:ident;)*) => {$(
-        /// Ends a shared construct: what the run-time does without a barrier, and one.
+/// The function that compilers call, which goes on to `$on` with its caller's address as the next argument, in
+/// `$x86` or `$arm`.
+macro_rules! with_site {
+    ($name:ident => $on:ident, $x86:literal, $arm:literal) => {
+        /// See the function that this goes on to.
         ///
         /// # Safety
         ///
         /// As compilers call it.
         #[unsafe(no_mangle)]
+        #[unsafe(naked)]
         pub unsafe extern "C-unwind" fn $name() {
+            #[cfg(target_arch = "x86_64")]
+            std::arch::naked_asm!(concat!("mov ", $x86, ", [rsp]"), "jmp {on}", on = sym $on);
+            #[cfg(target_arch = "aarch64")]
+            std::arch::naked_asm!(concat!("mov ", $arm, ", x30"), "b {on}", on = sym $on);
+        }
+    };
+}
+pub(crate) use with_site;
+
+with_site!(GOMP_barrier => barrier, "rdi", "x0");
+
+/// All threads of the region meet.
+///
+/// # Safety
+///
+/// As compilers call it.
+unsafe extern "C-unwind" fn barrier(site: Site) {
+    // SAFETY: what the compiler called.
+    meet(site, Kind::Barrier, || unsafe {
+        theirs!(real(), barrier)()
+    });
+}
+
+macro_rules! ends {
+    ($($name:ident => $on:ident, $field:ident, $nowait:ident, $kind:ident;)*) => {$(
+        with_site!($name => $on, "rdi", "x0");
+
+        /// Ends a shared construct: what the run-time does without a barrier, and one.
+        ///
+        /// # Safety
+        ///
+        /// As compilers call it.
+        unsafe extern "C-unwind" fn $on(site: Site) {
             let real = real();
             // The same way for all threads of a region, whatever some of them know of its barriers.
             if here::region().is_none() {
@@ -197,26 +221,25 @@ macro_rules! ends {
             }
             // SAFETY: as for a construct with `nowait`.
             unsafe { theirs!(real, $nowait)() }
-            if !meet() {
-                // SAFETY: as at the end of the region.
-                unsafe { theirs!(real, barrier)() }
-            }
+            // SAFETY: as at the end of the region.
+            meet(site, Kind::$kind, || unsafe { theirs!(real, barrier)() });
         }
     )*};
 }
 
 ends! {
-    GOMP_loop_end => loop_end, loop_end_nowait;
-    GOMP_sections_end => sections_end, sections_end_nowait;
+    GOMP_loop_end => loop_end, loop_end, loop_end_nowait, For;
+    GOMP_sections_end => sections_end, sections_end, sections_end_nowait, Sections;
 }
+
+with_site!(GOMP_single_copy_start => single_copy_start, "rdi", "x0");
 
 /// Begins `single` with `copyprivate`: null for the one thread that runs it, what it gives for the others.
 ///
 /// # Safety
 ///
 /// As compilers call it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn GOMP_single_copy_start() -> *mut c_void {
+unsafe extern "C-unwind" fn single_copy_start(site: Site) -> *mut c_void {
     let real = real();
     let Some(region) = here::region() else {
         // SAFETY: what the compiler called.
@@ -226,31 +249,28 @@ pub unsafe extern "C-unwind" fn GOMP_single_copy_start() -> *mut c_void {
     if unsafe { theirs!(real, single_start)() } {
         return std::ptr::null_mut();
     }
-    if !meet() {
-        // SAFETY: as for a barrier.
-        unsafe { theirs!(real, barrier)() }
-    }
+    // SAFETY: as for a barrier.
+    meet(site, Kind::Single, || unsafe { theirs!(real, barrier)() });
     // Relaxed: the barrier came between.
     region.copied.0.load(Ordering::Relaxed)
 }
+
+with_site!(GOMP_single_copy_end => single_copy_end, "rsi", "x1");
 
 /// Ends `single` with `copyprivate`, of the thread that ran it.
 ///
 /// # Safety
 ///
 /// As compilers call it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn GOMP_single_copy_end(data: *mut c_void) {
+unsafe extern "C-unwind" fn single_copy_end(data: *mut c_void, site: Site) {
     let real = real();
     let Some(region) = here::region() else {
         // SAFETY: what the compiler called.
         return unsafe { theirs!(real, single_copy_end)(data) };
     };
     region.copied.0.store(data, Ordering::Relaxed);
-    if !meet() {
-        // SAFETY: as for a barrier.
-        unsafe { theirs!(real, barrier)() }
-    }
+    // SAFETY: as for a barrier.
+    meet(site, Kind::Single, || unsafe { theirs!(real, barrier)() });
 }
 
 /// A task, a cancellation: barriers have to do more than to meet.

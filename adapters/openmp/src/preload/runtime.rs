@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 pub(crate) type Body = unsafe extern "C-unwind" fn(*mut c_void);
+/// Where a program calls.
+pub(crate) type Site = *const c_void;
 pub(crate) type Task = *const c_void;
 pub(crate) type Word = usize;
 
@@ -195,7 +197,7 @@ pub(crate) fn standard() -> &'static Runtime {
 
 #[cold]
 fn give_up_without() -> ! {
-    crate::give_up("a barrier or region was called, but no run-time can be found that has it")
+    super::give_up("a barrier or region was called, but no run-time can be found that has it")
 }
 
 fn runtimes() -> std::sync::MutexGuard<'static, Vec<&'static Runtime>> {
@@ -246,7 +248,7 @@ fn register(base: usize, path: CString) -> &'static Runtime {
 }
 
 /// Base and path of the object that `code` is in.
-fn object_of(code: *const c_void) -> Option<(usize, CString)> {
+pub(crate) fn object_of(code: *const c_void) -> Option<(usize, CString)> {
     if code.is_null() {
         return None;
     }

@@ -1,11 +1,12 @@
 //! What a thread that starts regions shares with the threads of one.
 
-use crate::runtime::{Known, Runtime, known};
-use crate::teams::Pool;
+use super::runtime::{Known, Runtime, known};
+use super::teams::Pool;
+use super::watch::Times;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most arguments of a body that are passed on.
 pub(crate) const ARGUMENTS_MAX: usize = 64;
@@ -39,6 +40,10 @@ pub(crate) struct Region {
     is_off: AtomicBool,
     arguments: UnsafeCell<Vec<*mut c_void>>,
     pools: Mutex<Vec<Kept>>,
+    /// When its threads came, of the region that runs, if anybody wants to know.
+    times: AtomicPtr<Times>,
+    /// By number of threads.
+    all_times: Mutex<Vec<Arc<Times>>>,
     pub(crate) copied: Copied,
 }
 
@@ -61,6 +66,8 @@ impl Region {
             is_off: AtomicBool::new(false),
             arguments: UnsafeCell::new(Vec::new()),
             pools: Mutex::new(Vec::new()),
+            times: AtomicPtr::new(std::ptr::null_mut()),
+            all_times: Mutex::new(Vec::new()),
             copied: Copied(AtomicPtr::new(std::ptr::null_mut())),
         }
     }
@@ -140,6 +147,32 @@ impl Region {
         self.pool.store(pool.cast_mut(), Ordering::Release);
         // SAFETY: boxed, and freed by `end` alone.
         Some(unsafe { &*pool })
+    }
+
+    /// Where its threads, so many of them, write down when they come.
+    pub(crate) fn times(&self, threads: usize) -> &Times {
+        let mut all = self
+            .all_times
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let found = all.iter().position(|times| times.size() == threads);
+        let index = found.unwrap_or_else(|| {
+            all.push(Arc::new(Times::new(threads)));
+            all.len() - 1
+        });
+        let times = std::ptr::from_ref(&*all[index]);
+        // Relaxed: read by the thread that started the region, after the run-time's join.
+        self.times.store(times.cast_mut(), Ordering::Relaxed);
+        // SAFETY: where it is it stays, as long as the region.
+        unsafe { &*times }
+    }
+
+    /// What [`times`](Self::times) has given, once.
+    pub(crate) fn take_times(&self) -> Option<&Times> {
+        let times = self.times.load(Ordering::Relaxed);
+        self.times.store(std::ptr::null_mut(), Ordering::Relaxed);
+        // SAFETY: as in `times`.
+        unsafe { times.as_ref() }
     }
 
     /// Its barriers are the run-time's from now on, until it ends.

@@ -7,11 +7,12 @@
 #![allow(non_snake_case, reason = "the names are the run-time's")]
 #![allow(unreachable_pub, reason = "reached by its name")]
 
-use crate::gnu::{tasks, theirs};
-use crate::here::{self, call_off, elsewhere, meet, real};
-use crate::region::{ARGUMENTS_MAX, Region};
-use crate::runtime::{CopyPrivate, Runtime, Word, known};
-use crate::{give_up, is_on};
+use super::gnu::{tasks, theirs, with_site};
+use super::here::{self, call_off, elsewhere, meet, real};
+use super::region::{ARGUMENTS_MAX, Region};
+use super::runtime::{CopyPrivate, Runtime, Site, Word, known};
+use super::watch::Kind;
+use super::{give_up, is_on};
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
@@ -272,17 +273,20 @@ pub unsafe extern "C-unwind" fn __kmpc_end_serialized_parallel(place: *mut c_voi
     }
 }
 
+with_site!(__kmpc_barrier => barrier, "rdx", "x2");
+
 /// All threads of the region meet: at a barrier, and at the end of `for`, `sections` and `single`.
 ///
 /// # Safety
 ///
 /// As compilers call it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn __kmpc_barrier(place: *mut c_void, thread: c_int) {
-    if !meet() {
+unsafe extern "C-unwind" fn barrier(place: *mut c_void, thread: c_int, site: Site) {
+    let theirs = || {
         // SAFETY: what the compiler gave.
         unsafe { theirs!(real(), kmpc_barrier)(place, thread) }
-    }
+    };
+    // SAFETY: the compiler's description of the place, as its public source has it.
+    meet(site, unsafe { Kind::of_place(place) }, theirs);
 }
 
 /// Ends `single` with `copyprivate`: the thread that ran it gives, all others copy.
@@ -305,17 +309,19 @@ pub unsafe extern "C-unwind" fn __kmpc_copyprivate(
             theirs!(real(), kmpc_copyprivate)(place, thread, bytes, data, copy, gives)
         };
     };
+    // The compiler's function that copies lies beside the place.
+    let site = copy as Site;
     if gives != 0 {
         // Relaxed: barriers come between.
         region.copied.0.store(data, Ordering::Relaxed);
     }
     // SAFETY: what the compiler gave.
     unsafe {
-        __kmpc_barrier(place, thread);
+        barrier(place, thread, site);
         if gives == 0 {
             copy(data, region.copied.0.load(Ordering::Relaxed));
         }
-        __kmpc_barrier(place, thread);
+        barrier(place, thread, site);
     }
 }
 

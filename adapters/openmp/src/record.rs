@@ -1,0 +1,89 @@
+//! How long a program waited, and where: what the library writes at the end, and `corecast run --explain` reads.
+
+use serde::{Deserialize, Serialize};
+
+/// The variable that names the folder for records; each process writes `NUMBER.json` there.
+pub const FOLDER: &str = "CORECAST_EXPLAIN";
+/// The version of [`Record`]'s form.
+pub const SCHEMA: u32 = 1;
+
+/// A process's waits.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_openmp::record::Record;
+/// let text = r#"{"schema":1,"program":"/bin/solve","process":7,"seconds":1.5,"threads":2,"in_regions_ns":2000,
+///     "objects":[{"path":"/bin/solve","base":4096}],
+///     "waits":[{"object":0,"address":5000,"kind":"barrier","times":2,"own":2,"imbalance_ns":900,"mechanism_ns":100,
+///               "longest_ns":600}]}"#;
+/// let record: Record = serde_json::from_str(text)?;
+/// assert_eq!(record.waits[0].imbalance_ns + record.waits[0].mechanism_ns, 1000);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The program's file.
+    pub program: String,
+    /// The number of its process.
+    pub process: u32,
+    /// From its start to its end.
+    pub seconds: f64,
+    /// Most threads in one region.
+    pub threads: usize,
+    /// Time in regions, of all their threads together.
+    pub in_regions_ns: u64,
+    /// Files that sites are in.
+    pub objects: Vec<Object>,
+    /// By site and kind, no order.
+    pub waits: Vec<Wait>,
+}
+
+/// A program or library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Object {
+    /// Its file, as the loader names it.
+    pub path: String,
+    /// Where it lay.
+    pub base: u64,
+}
+
+/// All waits at one place of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// Position in [`Record::objects`]; none if the address is in no file.
+    pub object: Option<usize>,
+    /// Where the barrier was called; for the end of a region, and a barrier right before it, where the region's code
+    /// begins.
+    pub address: u64,
+    /// What for.
+    pub kind: Kind,
+    /// Waits of threads.
+    pub times: u64,
+    /// Of them, at Corecast's barriers.
+    pub own: u64,
+    /// From each thread's arrival to the last one's, summed.
+    pub imbalance_ns: u64,
+    /// From the last arrival to each thread's leave, summed; at a region's end of its first thread alone.
+    pub mechanism_ns: u64,
+    /// The longest one.
+    pub longest_ns: u64,
+}
+
+/// What threads waited at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A barrier; with GNU OpenMP also the end of a static `for`, of `single` and of `scope`.
+    Barrier,
+    /// The end of `for`.
+    For,
+    /// The end of `sections`.
+    Sections,
+    /// The end of `single`.
+    Single,
+    /// The end of a region.
+    Region,
+}

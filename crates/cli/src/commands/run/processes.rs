@@ -1,0 +1,111 @@
+//! Processes that are one team from their first line on.
+
+use std::ffi::OsString;
+use std::os::fd::AsRawFd;
+use std::process::{Child, Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use corecast_coll::process::{TEAM_FD, TEAM_RANK, TEAM_SIZE};
+use rustix::io::FdFlags;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::code_of;
+use super::signals::Signals;
+
+/// How long the others have after the first failure.
+const GRACE: Duration = Duration::from_secs(10);
+/// How long they have after they were asked to end.
+const LAST_GRACE: Duration = Duration::from_secs(2);
+
+pub(super) fn run(size: usize, command: &[OsString]) -> anyhow::Result<ExitCode> {
+    anyhow::ensure!(size > 0, "-n 0: a team has at least one process");
+    let fd = corecast::Builder::new().found(size)?;
+    rustix::io::fcntl_setfd(&fd, FdFlags::empty()).context("cannot hand the team's memory on")?;
+    let mut signals = Signals::listen()?;
+    let (program, arguments) = command.split_first().expect("clap requires one");
+    let mut children = Children(Vec::with_capacity(size));
+    for rank in 0..size {
+        let child = Command::new(program)
+            .args(arguments)
+            .env(TEAM_FD, fd.as_raw_fd().to_string())
+            .env(TEAM_RANK, rank.to_string())
+            .env(TEAM_SIZE, size.to_string())
+            .spawn();
+        let child = child.with_context(|| format!("cannot start '{}'", program.display()))?;
+        children.0.push(child);
+    }
+    drop(fd);
+    Ok(ExitCode::from(children.wait(&mut signals)?))
+}
+
+/// The team's processes. None outlives this.
+struct Children(Vec<Child>);
+
+impl Drop for Children {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // One that has ended already is no failure.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Children {
+    /// Waits for all; the exit code of the whole.
+    fn wait(&mut self, signals: &mut Signals) -> anyhow::Result<u8> {
+        let (mut code, mut since) = (0, None::<Instant>);
+        let mut asked = false;
+        let mut pause = Duration::from_micros(200);
+        while !self.0.is_empty() {
+            let mut refused = None;
+            self.0.retain_mut(|child| match child.try_wait() {
+                Ok(None) => true,
+                Ok(Some(status)) => {
+                    if code == 0 && !status.success() {
+                        code = code_of(status);
+                        since = Some(Instant::now());
+                    }
+                    false
+                }
+                Err(error) => {
+                    refused = Some(error);
+                    true
+                }
+            });
+            if let Some(error) = refused {
+                return Err(error).context("cannot wait for a process");
+            }
+            for came in signals.pending() {
+                if let Some(signal) = came.to_hand_on() {
+                    self.tell(signal);
+                }
+                if came.is_end() {
+                    since = Some(Instant::now());
+                    asked = true;
+                }
+            }
+            match since.map(|since| since.elapsed()) {
+                Some(waited) if !asked && waited > GRACE => {
+                    self.tell(Signal::TERM);
+                    since = Some(Instant::now());
+                    asked = true;
+                }
+                // The rest is killed when this is dropped.
+                Some(waited) if asked && waited > LAST_GRACE => break,
+                _ => {}
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(10));
+        }
+        Ok(code)
+    }
+
+    fn tell(&self, signal: Signal) {
+        for child in &self.0 {
+            // One that has just ended needs no telling.
+            let _ = kill_process(Pid::from_child(child), signal);
+        }
+    }
+}

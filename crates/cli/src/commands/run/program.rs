@@ -1,0 +1,197 @@
+//! A program as it is, with Corecast's barrier in it.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail, ensure};
+use corecast::debug::{Level, say};
+use corecast_openmp::record::FOLDER;
+use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
+
+use super::signals::Signals;
+use super::{RunArgs, code_of, waits};
+use crate::doctor::program::Program;
+use crate::{Global, failure};
+
+const LIBRARY: &str = "libcorecast_openmp.so";
+/// Where it is, if not where this command looks.
+const PLACE: &str = "CORECAST_OPENMP";
+const OFF: &str = "CORECAST_DISABLE";
+const PRELOAD: &str = "LD_PRELOAD";
+
+/// What says where threads run, before `--pin`.
+const BINDING: [&str; 4] = [
+    "OMP_PLACES",
+    "OMP_PROC_BIND",
+    "GOMP_CPU_AFFINITY",
+    "KMP_AFFINITY",
+];
+
+pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode> {
+    let (name, arguments) = args.program.split_first().expect("clap requires one");
+    let mut command = Command::new(name);
+    command.args(arguments);
+    if args.pin {
+        pin(&mut command)?;
+    }
+    let is_off = env::var_os(OFF).is_some_and(|text| !text.is_empty() && text != "0");
+    if is_off {
+        say(Level::Info, || {
+            format!("OpenMP: {OFF} is set, and nothing is loaded before the program")
+        });
+    } else {
+        command.env(PRELOAD, preloaded(&library()?)?);
+        say_what_cannot_be_reached(name);
+    }
+    if !args.explain {
+        return Ok(not_started(name, &command.exec()));
+    }
+    ensure!(
+        !is_off,
+        "--explain: with {OFF} set nothing can be seen, unset it"
+    );
+    let folder = tempfile::tempdir().context("cannot make a folder for what is measured")?;
+    command.env(FOLDER, folder.path());
+    let mut signals = Signals::listen()?;
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return Ok(not_started(name, &error)),
+    };
+    // By descriptor: the number may be another process's once it has ended.
+    let handle = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())
+        .context("cannot watch the program")?;
+    std::thread::spawn(move || {
+        for signal in signals.forever().filter_map(|came| came.to_hand_on()) {
+            // One that has ended needs none.
+            let _ = pidfd_send_signal(&handle, signal);
+        }
+    });
+    let status = child.wait().context("cannot wait for the program")?;
+    waits::explain(global, folder.path())?;
+    Ok(ExitCode::from(code_of(status)))
+}
+
+/// Says so as `env` and `nohup` do.
+fn not_started(name: &OsStr, error: &std::io::Error) -> ExitCode {
+    failure::warn(&format!("cannot start {:?}: {error}", name.display()));
+    ExitCode::from(match error.kind() {
+        ErrorKind::NotFound => 127,
+        _ => 126,
+    })
+}
+
+/// The library, beside this command or where it is installed.
+fn library() -> Result<PathBuf> {
+    if let Some(place) = env::var_os(PLACE) {
+        let place = PathBuf::from(place);
+        ensure!(
+            place.is_file(),
+            "{PLACE}={}: no such file: name {LIBRARY}",
+            place.display()
+        );
+        return Ok(place);
+    }
+    let command = env::current_exe().context("cannot find this command's own file")?;
+    let beside = command.parent().unwrap_or(Path::new("."));
+    // Cargo builds into deps/, and does not always copy what is beside.
+    let built = [beside.join("deps"), beside.to_owned()]
+        .map(|folder| folder.join(LIBRARY))
+        .into_iter()
+        .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
+        .max();
+    if let Some((_, path)) = built {
+        return Ok(path);
+    }
+    let installed = ["../lib", "../lib/corecast"].map(|folder| beside.join(folder).join(LIBRARY));
+    match installed.into_iter().find(|path| path.is_file()) {
+        Some(path) => Ok(path),
+        None => bail!(
+            "{LIBRARY} is neither beside {} nor in ../lib: build it by cargo build --release -p corecast-openmp, and name \
+             it in {PLACE}",
+            command.display()
+        ),
+    }
+}
+
+/// What is to be loaded: the library, and what the user has asked for.
+fn preloaded(library: &Path) -> Result<OsString> {
+    let mut list = library.as_os_str().to_owned();
+    ensure!(
+        !list.to_string_lossy().contains([' ', ':']),
+        "{} has a space or colon in its path, where the loader ends a name: copy it elsewhere, and name it in {PLACE}",
+        library.display()
+    );
+    if let Some(others) = env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
+        list.push(":");
+        list.push(others);
+    }
+    Ok(list)
+}
+
+/// Binds threads to the PUs of the team that Corecast would make.
+fn pin(command: &mut Command) -> Result<()> {
+    if let Some(name) = BINDING
+        .iter()
+        .find(|name| env::var_os(name).is_some_and(|text| !text.is_empty()))
+    {
+        say(Level::Warn, || {
+            format!("--pin: {name} is set, and stays as it is")
+        });
+        return Ok(());
+    }
+    let usable = corecast_machine::discover().usable.len();
+    let wish = env::var("OMP_NUM_THREADS").unwrap_or_default();
+    // A list is one number for each level of nesting.
+    let outer = wish.split(',').next().unwrap_or_default().trim();
+    let threads = outer.parse().unwrap_or(usable);
+    ensure!(
+        threads <= usable,
+        "--pin: OMP_NUM_THREADS={threads} is more than the {usable} usable PUs, where threads are better left to the \
+         kernel: leave out --pin"
+    );
+    let team = corecast::Builder::new()
+        .threads(threads)
+        .pin(true)
+        .build()?;
+    let places: Vec<String> = team
+        .explain()
+        .ranks
+        .iter()
+        .map(|rank| format!("{{{}}}", rank.pu))
+        .collect();
+    command.env("OMP_PLACES", places.join(","));
+    command.env("OMP_PROC_BIND", "close");
+    Ok(())
+}
+
+/// Says at `INFO` what the program's file tells of the outcome.
+fn say_what_cannot_be_reached(name: &OsStr) {
+    say(Level::Info, || match Program::look(name) {
+        Ok(program) if program.r#static => format!(
+            "OpenMP: {} is linked statically, and nothing can be loaded before it: its barriers stay as they are",
+            program.binary
+        ),
+        Ok(program) if program.foreign => format!(
+            "OpenMP: {} is for another architecture, and nothing is intercepted",
+            program.binary
+        ),
+        Ok(program)
+            if program
+                .runtimes
+                .iter()
+                .any(|found| found.runtime.is_openmp()) =>
+        {
+            String::new()
+        }
+        Ok(program) if !program.dlopen && program.scripts.is_empty() => format!(
+            "OpenMP: no run-time was found in {}; libraries that it opens are seen when it does",
+            program.binary
+        ),
+        // Whatever it is, the attempt to start it says more.
+        _ => String::new(),
+    });
+}
