@@ -1,5 +1,6 @@
 //! The region that a thread is in, and its barrier.
 
+use super::local::here;
 use super::region::Region;
 use super::runtime::{Functions, Runtime, known, standard};
 use super::said;
@@ -11,13 +12,14 @@ use std::ptr;
 
 /// Whose barriers the thread's region has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
 pub(crate) enum Barriers {
+    /// The run-time's.
+    Theirs = 0,
     /// Not asked yet.
     Unknown,
     /// Those of this member's team.
     Own(*mut Member),
-    /// The run-time's.
-    Theirs,
     /// What the frame says, and how long it takes.
     Watched(*const Frame<'static>),
 }
@@ -29,28 +31,20 @@ pub(crate) struct Place {
     barriers: Barriers,
 }
 
-const NOWHERE: Place = Place {
-    region: ptr::null(),
-    barriers: Barriers::Theirs,
-};
-
 /// Regions that run one within the other and have barriers of ours; deeper ones keep the run-time's.
 const DEEPEST: usize = 8;
 
-/// What a thread knows: looked up once for each call, as a library's own thread-local memory takes a call.
-struct Here {
-    place: Cell<Place>,
+/// What a thread knows; zeros at first, which is to be nowhere.
+#[repr(C, align(64))]
+pub(crate) struct Here {
+    region: Cell<*const Region>,
+    barriers: Cell<Barriers>,
     /// Regions of this thread that run, one within the other.
     depth: Cell<usize>,
     regions: [Cell<*const Region>; DEEPEST],
 }
 
 thread_local! {
-    static HERE: Here = const { Here {
-        place: Cell::new(NOWHERE),
-        depth: Cell::new(0),
-        regions: [const { Cell::new(ptr::null()) }; DEEPEST],
-    } };
     /// Frees this thread's regions when it ends.
     static OWNER: Owner = const { Owner };
 }
@@ -59,15 +53,13 @@ struct Owner;
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        HERE.with(|here| {
-            for region in &here.regions {
-                let region = region.replace(ptr::null()).cast_mut();
-                if !region.is_null() {
-                    // SAFETY: from a box, and no region of a thread that ends runs.
-                    drop(unsafe { Box::from_raw(region) });
-                }
+        for region in &here().regions {
+            let region = region.replace(ptr::null()).cast_mut();
+            if !region.is_null() {
+                // SAFETY: from a box, and no region of a thread that ends runs.
+                drop(unsafe { Box::from_raw(region) });
             }
-        });
+        }
     }
 }
 
@@ -79,27 +71,24 @@ pub(crate) fn start<R>(
     arguments: &[*mut c_void],
     call: impl FnOnce(&'static Runtime, Option<&Region>) -> R,
 ) -> R {
-    HERE.with(|here| {
-        let depth = here.depth.get();
-        let slot = here.regions.get(depth);
-        // SAFETY: boxed, and freed when this thread ends.
-        let region = slot.and_then(|slot| unsafe { slot.get().as_ref() });
-        let Some(region) = region.or_else(|| first(slot?, code)) else {
-            let runtime = known(code).runtime;
-            return elsewhere(|| call(runtime, None));
-        };
-        region.prepare(code, data, arguments);
-        here.depth.set(depth + 1);
-        let back = here.place.get();
-        let result = call(region.runtime(), Some(region));
-        if watch::is_on() {
-            watch::end(region);
-        }
-        here.place.set(back);
-        here.depth.set(depth);
-        region.end();
-        result
-    })
+    let here = here();
+    let depth = here.depth.get();
+    let slot = here.regions.get(depth);
+    // SAFETY: boxed, and freed when this thread ends.
+    let region = slot.and_then(|slot| unsafe { slot.get().as_ref() });
+    let Some(region) = region.or_else(|| first(slot?, code)) else {
+        let runtime = known(code).runtime;
+        return elsewhere(|| call(runtime, None));
+    };
+    region.prepare(code, data, arguments);
+    here.depth.set(depth + 1);
+    let result = call(region.runtime(), Some(region));
+    here.depth.set(depth);
+    if watch::is_on() {
+        watch::end(region);
+    }
+    region.end();
+    result
 }
 
 /// The first region of this thread at its depth; none if the thread is about to end.
@@ -122,17 +111,28 @@ pub(crate) fn elsewhere<R>(call: impl FnOnce() -> R) -> R {
 
 /// Whether this thread is in no region, or in one that is not ours.
 pub(crate) fn is_nowhere() -> bool {
-    HERE.with(|here| here.place.get()).region.is_null()
+    here().region.get().is_null()
 }
 
 /// This thread leaves its region for one that is not ours; with the result it comes back.
 pub(crate) fn leave() -> Place {
-    HERE.with(|here| here.place.replace(NOWHERE))
+    go(ptr::null(), Barriers::Theirs)
 }
 
 /// See [`leave`].
 pub(crate) fn come_back(place: Place) {
-    HERE.with(|here| here.place.set(place));
+    go(place.region, place.barriers);
+}
+
+/// This thread is in that region; where it was.
+#[inline(always)]
+fn go(region: *const Region, barriers: Barriers) -> Place {
+    let here = here();
+    // One word after the other, as they were written: a processor waits where a read spans two writes.
+    Place {
+        region: here.region.replace(region),
+        barriers: here.barriers.replace(barriers),
+    }
 }
 
 /// Runs `body`, this thread's part of a region.
@@ -143,12 +143,10 @@ pub(crate) fn within<R>(region: &Region, body: impl FnOnce() -> R) -> R {
         false => Barriers::Theirs,
     };
     let here_with = |barriers| {
-        HERE.with(|here| {
-            let back = here.place.replace(Place { region, barriers });
-            let result = body();
-            here.place.set(back);
-            result
-        })
+        let back = go(region, barriers);
+        let result = body();
+        come_back(back);
+        result
     };
     match watch::is_on() {
         false => here_with(barriers),
@@ -166,7 +164,7 @@ pub(crate) fn real() -> &'static Functions {
 
 pub(crate) fn region<'a>() -> Option<&'a Region> {
     // SAFETY: a region outlives the threads in it.
-    unsafe { HERE.with(|here| here.place.get()).region.as_ref() }
+    unsafe { here().region.get().as_ref() }
 }
 
 /// This thread's number in its region, and how many there are.
@@ -183,63 +181,54 @@ pub(crate) fn rank_and_size(region: &Region) -> Option<(usize, usize)> {
 
 /// Asks whose barriers the region has.
 #[cold]
-fn ask(here: &Here) -> Barriers {
-    let place = here.place.get();
+fn ask() -> Barriers {
     let found = (|| {
-        // SAFETY: a region outlives the threads in it.
-        let region = unsafe { place.region.as_ref() }?;
+        let region = region()?;
         let (thread, threads) = rank_and_size(region).filter(|(_, threads)| *threads > 1)?;
         Some(region.pool(threads)?.member(thread))
     })();
     let barriers = found.map_or(Barriers::Theirs, Barriers::Own);
-    set_barriers(here, barriers);
+    here().barriers.set(barriers);
     barriers
-}
-
-fn set_barriers(here: &Here, barriers: Barriers) {
-    let place = here.place.get();
-    here.place.set(Place { barriers, ..place });
 }
 
 /// A barrier of this thread's region, by way of `theirs` if it is the run-time's. `site` is where the program
 /// called it.
 #[inline(always)]
 pub(crate) fn meet(site: *const c_void, kind: Kind, theirs: impl FnOnce()) {
-    HERE.with(|here| match here.place.get().barriers {
-        Barriers::Watched(frame) => meet_watched(here, frame, site, kind, theirs),
-        barriers => meet_by(here, barriers, theirs),
-    });
-}
-
-#[inline(always)]
-fn meet_by(here: &Here, barriers: Barriers, theirs: impl FnOnce()) {
-    match barriers {
+    let barriers = here().barriers.get();
+    // Before the others: it is the one in a hurry.
+    if let Barriers::Own(member) = barriers
         // SAFETY: this thread's alone while it is in the region; each call ends its use before the next.
-        Barriers::Own(member) if unsafe { &mut *member }.barrier().is_ok() => {}
+        && unsafe { &mut *member }.barrier().is_ok()
+    {
+        return;
+    }
+    match barriers {
         Barriers::Theirs => theirs(),
-        barriers => meet_first_or_last(here, barriers, theirs),
+        Barriers::Watched(frame) => meet_watched(frame, site, kind, theirs),
+        Barriers::Own(_) | Barriers::Unknown => meet_first_or_last(barriers, theirs),
     }
 }
 
 /// The first barrier of a region; the first after its barriers were called off.
 #[cold]
 #[inline(never)]
-fn meet_first_or_last(here: &Here, barriers: Barriers, theirs: impl FnOnce()) {
+fn meet_first_or_last(barriers: Barriers, theirs: impl FnOnce()) {
     if barriers == Barriers::Unknown
-        && let Barriers::Own(member) = ask(here)
-        // SAFETY: as in `meet_by`.
+        && let Barriers::Own(member) = ask()
+        // SAFETY: as in `meet`.
         && unsafe { &mut *member }.barrier().is_ok()
     {
         return;
     }
-    set_barriers(here, Barriers::Theirs);
+    here().barriers.set(Barriers::Theirs);
     theirs();
 }
 
 #[cold]
 #[inline(never)]
 fn meet_watched(
-    here: &Here,
     frame: *const Frame<'static>,
     site: *const c_void,
     kind: Kind,
@@ -248,40 +237,38 @@ fn meet_watched(
     // SAFETY: a frame outlives its thread's stay in the region.
     let frame = unsafe { &*frame };
     frame.time(site, kind, || {
-        unwatched(here, frame, || {
-            meet_by(here, here.place.get().barriers, theirs)
-        })
+        unwatched(frame, || meet(site, kind, theirs));
     });
 }
 
 /// Runs `call` with the barriers of `frame`, and keeps what becomes of them.
-fn unwatched(here: &Here, frame: &Frame<'static>, call: impl FnOnce()) {
-    set_barriers(here, frame.barriers.get());
+fn unwatched(frame: &Frame<'static>, call: impl FnOnce()) {
+    let barriers = &here().barriers;
+    barriers.set(frame.barriers.get());
     call();
-    frame.barriers.set(here.place.get().barriers);
-    set_barriers(here, Barriers::Watched(frame));
+    frame
+        .barriers
+        .set(barriers.replace(Barriers::Watched(frame)));
 }
 
 /// The region's barriers are the run-time's from this thread's next one on.
 pub(crate) fn call_off() {
     let Some(region) = region() else { return };
-    HERE.with(|here| {
-        let call_off = || {
-            let known = match here.place.get().barriers {
-                Barriers::Unknown => ask(here),
-                known => known,
-            };
-            if let Barriers::Own(member) = known {
-                // SAFETY: as in `meet_by`.
-                unsafe { &mut *member }.call_off();
-            }
-            set_barriers(here, Barriers::Theirs);
+    let call_off = || {
+        let known = match here().barriers.get() {
+            Barriers::Unknown => ask(),
+            known => known,
         };
-        match here.place.get().barriers {
-            // SAFETY: as in `meet_watched`.
-            Barriers::Watched(frame) => unwatched(here, unsafe { &*frame }, call_off),
-            _ => call_off(),
+        if let Barriers::Own(member) = known {
+            // SAFETY: as in `meet`.
+            unsafe { &mut *member }.call_off();
         }
-    });
+        here().barriers.set(Barriers::Theirs);
+    };
+    match here().barriers.get() {
+        // SAFETY: as in `meet_watched`.
+        Barriers::Watched(frame) => unwatched(unsafe { &*frame }, call_off),
+        _ => call_off(),
+    }
     region.set_off();
 }

@@ -12,7 +12,7 @@ use super::here::{self, call_off, elsewhere, meet, real};
 use super::region::{ARGUMENTS_MAX, Region};
 use super::runtime::{CopyPrivate, Runtime, Site, Word, known};
 use super::watch::Kind;
-use super::{give_up, is_on};
+use super::{IS_ON, give_up, is_on};
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
@@ -106,7 +106,8 @@ all! {
     a50 a51 a52 a53 a54 a55 a56 a57 a58 a59 a60 a61 a62 a63
 }
 
-/// Starts a region, of any number of arguments. One that has more arguments than can be passed on is left to the run-time as it was called.
+/// Starts a region, of any number of arguments. One that has more than can be passed on is left to the run-time as it
+/// was called, and so are all where nothing is to be replaced.
 ///
 /// # Safety
 ///
@@ -121,6 +122,8 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call(
     // Of many: all that holds an argument is kept over the question where the run-time's function is.
     #[cfg(target_arch = "x86_64")]
     std::arch::naked_asm!(
+        "cmp byte ptr [rip + {on}], 0",
+        "je 2f",
         "cmp esi, {max}",
         "ja 2f",
         "jmp {ours}",
@@ -144,12 +147,16 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call(
         "mov r11, rax",
         "xor eax, eax", // arguments in vector registers
         "jmp r11",
+        on = sym IS_ON,
         max = const ARGUMENTS_MAX,
         ours = sym fork_call,
         theirs = sym fork_of_many,
     );
     #[cfg(target_arch = "aarch64")]
     std::arch::naked_asm!(
+        "adrp x16, {on}",
+        "ldrb w16, [x16, :lo12:{on}]",
+        "cbz w16, 2f",
         "cmp w1, {max}",
         "b.hi 2f",
         "b {ours}",
@@ -168,6 +175,7 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call(
         "ldp x6, x7, [sp, #64]",
         "ldp x29, x30, [sp], #80",
         "br x16",
+        on = sym IS_ON,
         max = const ARGUMENTS_MAX,
         ours = sym fork_call,
         theirs = sym fork_of_many,
@@ -195,7 +203,7 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     does: c_int,
     data: Argument,
 ) {
-    if does != 0 {
+    if does != 0 && is_on() {
         let given = [data];
         // SAFETY: what the compiler gave: one argument, or none.
         return unsafe { fork(place, code, &given[..usize::from(!data.is_null())]) };
@@ -221,10 +229,6 @@ unsafe extern "C-unwind" fn body(thread: *mut c_int, within: *mut c_int, region:
 
 #[inline(always)]
 unsafe fn fork(place: *mut c_void, code: *const c_void, given: &[Argument]) {
-    if !is_on() {
-        // SAFETY: the caller's.
-        return unsafe { pass_on(known(code).runtime, place, code, given) };
-    }
     here::start(
         code,
         std::ptr::null_mut(),

@@ -12,7 +12,7 @@
 //! | --- | --- |
 //! | `runtime.rs` | the run-times of the process, and which of them a program's code uses |
 //! | `region.rs` | what a thread that starts regions shares with the threads of one |
-//! | `here.rs` | the region that a thread is in, and its barrier |
+//! | `here.rs`, `local.rs` | the region that a thread is in, and its barrier |
 //! | `teams.rs` | Corecast's teams, by number of threads |
 //! | `affinity.rs` | the PUs that the program was started with |
 //! | `gnu.rs`, `llvm.rs` | what compilers call |
@@ -30,6 +30,7 @@ mod affinity;
 mod gnu;
 mod here;
 mod llvm;
+mod local;
 mod region;
 mod runtime;
 mod said;
@@ -37,15 +38,17 @@ mod teams;
 mod watch;
 
 use corecast::debug::{Level, say};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether barriers are to be replaced at all: `CORECAST_DISABLE` is unset, empty or 0.
+/// See [`is_on`].
+static IS_ON: AtomicBool = AtomicBool::new(false);
+
+/// Whether barriers are to be replaced at all: this is a library of its own, and `CORECAST_DISABLE` is unset, empty
+/// or 0.
+#[inline(always)]
 fn is_on() -> bool {
-    static ON: OnceLock<bool> = OnceLock::new();
-    *ON.get_or_init(|| {
-        let off = std::env::var_os("CORECAST_DISABLE");
-        off.is_none_or(|text| text.is_empty() || text == "0")
-    })
+    // Relaxed: set before the program starts.
+    IS_ON.load(Ordering::Relaxed)
 }
 
 /// Ends the process: there is no way on that would be right.

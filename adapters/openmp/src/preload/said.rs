@@ -23,7 +23,9 @@ pub(crate) fn intercepted() {
 #[unsafe(link_section = ".init_array")]
 static AT_START: extern "C" fn() = {
     extern "C" fn at_start() {
-        if super::is_on() && is_loaded() {
+        let off = std::env::var_os("CORECAST_DISABLE");
+        if off.is_none_or(|text| text.is_empty() || text == "0") && is_loaded() {
+            super::IS_ON.store(true, Ordering::Relaxed);
             super::affinity::keep();
             super::watch::begin();
             // SAFETY: a function of this library, which is never unloaded.
