@@ -27,6 +27,8 @@ static AT_START: extern "C" fn() = {
         if off.is_none_or(|text| text.is_empty() || text == "0") && is_loaded() {
             super::IS_ON.store(true, Ordering::Relaxed);
             super::affinity::keep();
+            // While there is one thread the kernel answers at once; later it waits for all CPUs, some 10 ms.
+            corecast_wire::fence_kind();
             super::watch::begin();
             // SAFETY: a function of this library, which is never unloaded.
             unsafe { libc::atexit(at_end) };

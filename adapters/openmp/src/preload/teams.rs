@@ -3,9 +3,13 @@
 use super::runtime::{Functions, Runtime};
 use super::{affinity, said};
 use corecast::debug::{Level, say};
-use corecast::{Builder, Member, Policy, Team};
+use corecast::{Builder, Member, Policy, Team, Waiting};
 use corecast_wire::fork::{Stamp, forked_since};
 use std::cell::UnsafeCell;
+
+/// How long threads that have a CPU each stay awake, where nobody says: run-times take that for granted. GNU's stays
+/// so for a few of these, LLVM's for 200.
+const BLOCK_TIME_NS: u32 = 1_000_000;
 
 /// A member, used by one thread of a region at a time; on lines of its own.
 #[derive(Debug)]
@@ -98,6 +102,7 @@ fn build_here(
         builder = match wish.trim().to_ascii_uppercase().as_str() {
             "ACTIVE" if threads <= usable => builder.policy(Policy::SPIN),
             "PASSIVE" => builder.policy(Policy::PARK),
+            _ if threads <= usable => builder.wait(Waiting::Budget(BLOCK_TIME_NS)),
             _ => builder,
         };
     }
