@@ -12,7 +12,6 @@ use super::watch::Kind;
 use super::{give_up, is_on};
 use std::cell::RefCell;
 use std::ffi::{c_int, c_long, c_uint, c_void};
-use std::sync::atomic::Ordering;
 
 /// A function that the run-time must have, as the program calls it.
 macro_rules! theirs {
@@ -245,14 +244,16 @@ unsafe extern "C-unwind" fn single_copy_start(site: Site) -> *mut c_void {
         // SAFETY: what the compiler called.
         return unsafe { theirs!(real, single_copy_start)() };
     };
+    region.copied.give_way();
     // SAFETY: as for `single` without `copyprivate`.
     if unsafe { theirs!(real, single_start)() } {
+        region.copied.begin();
         return std::ptr::null_mut();
     }
     // SAFETY: as for a barrier.
     meet(site, Kind::Single, || unsafe { theirs!(real, barrier)() });
     // Relaxed: the barrier came between.
-    region.copied.0.load(Ordering::Relaxed)
+    region.copied.take()
 }
 
 with_site!(GOMP_single_copy_end => single_copy_end, "rsi", "x1");
@@ -268,7 +269,8 @@ unsafe extern "C-unwind" fn single_copy_end(data: *mut c_void, site: Site) {
         // SAFETY: what the compiler called.
         return unsafe { theirs!(real, single_copy_end)(data) };
     };
-    region.copied.0.store(data, Ordering::Relaxed);
+    // Relaxed: the barrier comes between.
+    region.copied.give(data);
     // SAFETY: as for a barrier.
     meet(site, Kind::Single, || unsafe { theirs!(real, barrier)() });
 }

@@ -41,7 +41,19 @@ pub(crate) struct Here {
     barriers: Cell<Barriers>,
     /// Regions of this thread that run, one within the other.
     depth: Cell<usize>,
+    copied: Cell<u32>,
     regions: [Cell<*const Region>; DEEPEST],
+}
+
+impl Here {
+    /// Which of its region's gifts this thread has taken last.
+    pub(crate) fn copied(&self) -> u32 {
+        self.copied.get()
+    }
+
+    pub(crate) fn set_copied(&self, number: u32) {
+        self.copied.set(number);
+    }
 }
 
 thread_local! {

@@ -317,13 +317,13 @@ pub unsafe extern "C-unwind" fn __kmpc_copyprivate(
     let site = copy as Site;
     if gives != 0 {
         // Relaxed: barriers come between.
-        region.copied.0.store(data, Ordering::Relaxed);
+        region.copied.give(data);
     }
     // SAFETY: what the compiler gave.
     unsafe {
         barrier(place, thread, site);
         if gives == 0 {
-            copy(data, region.copied.0.load(Ordering::Relaxed));
+            copy(data, region.copied.data.load(Ordering::Relaxed));
         }
         barrier(place, thread, site);
     }

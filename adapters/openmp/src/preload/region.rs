@@ -1,11 +1,13 @@
 //! What a thread that starts regions shares with the threads of one.
 
+use super::here::Here;
+use super::local::here;
 use super::runtime::{Known, Runtime, known};
 use super::teams::Pool;
 use super::watch::Times;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most arguments of a body that are passed on.
@@ -52,7 +54,53 @@ pub(crate) struct Region {
 
 /// What `copyprivate` gives to all.
 #[repr(align(128))]
-pub(crate) struct Copied(pub(crate) AtomicPtr<c_void>);
+pub(crate) struct Copied {
+    pub(crate) data: AtomicPtr<c_void>,
+    /// The thread that gave last.
+    giver: AtomicPtr<Here>,
+    /// Times that somebody began to give.
+    begun: AtomicU32,
+}
+
+impl Copied {
+    /// Lets the thread that gave last go first: what it gives is in its caches, and what the others have copied is in
+    /// theirs. Who copies comes last to the next barrier, and so leaves it first: without this the roles, and all that
+    /// is given, would change sides every time.
+    pub(crate) fn give_way(&self) {
+        let (giver, here) = (self.giver.load(Ordering::Relaxed), here());
+        if giver.is_null() || std::ptr::eq(giver, here) {
+            return;
+        }
+        for _ in 0..TURNS {
+            if self.begun.load(Ordering::Relaxed) != here.copied() {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// The calling thread gives.
+    pub(crate) fn begin(&self) {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn give(&self, data: *mut c_void) {
+        self.data.store(data, Ordering::Relaxed);
+        let giver = std::ptr::from_ref(here()).cast_mut();
+        if self.giver.load(Ordering::Relaxed) != giver {
+            self.giver.store(giver, Ordering::Relaxed);
+        }
+    }
+
+    /// What is given, for the others.
+    pub(crate) fn take(&self) -> *mut c_void {
+        here().set_copied(self.begun.load(Ordering::Relaxed));
+        self.data.load(Ordering::Relaxed)
+    }
+}
+
+/// Looks for the thread that gave last: longer than a few transfers of a line.
+const TURNS: u32 = 32;
 
 // SAFETY: cells are written by the thread that starts the region, before the run-time starts its threads and
 // after it has joined them; in between all read.
@@ -71,7 +119,11 @@ impl Region {
             pools: Mutex::new(Vec::new()),
             times: AtomicPtr::new(std::ptr::null_mut()),
             all_times: Mutex::new(Vec::new()),
-            copied: Copied(AtomicPtr::new(std::ptr::null_mut())),
+            copied: Copied {
+                data: AtomicPtr::new(std::ptr::null_mut()),
+                giver: AtomicPtr::new(std::ptr::null_mut()),
+                begun: AtomicU32::new(0),
+            },
         }
     }
 
