@@ -202,7 +202,7 @@ impl Region {
                 pools.push(Kept {
                     runtime,
                     threads,
-                    pool: Pool::new(threads, runtime).map(Box::new),
+                    pool: Pool::any(threads, runtime).map(Box::new),
                 });
                 pools.len() - 1
             }
@@ -242,7 +242,9 @@ impl Region {
     /// Its barriers are the run-time's from now on, until it ends.
     pub(crate) fn set_off(&self) {
         self.known.get().has_tasks.store(true, Ordering::Relaxed);
-        self.is_off.store(true, Ordering::Relaxed);
+        if self.is_own() {
+            self.is_off.store(true, Ordering::Relaxed);
+        }
     }
 
     /// All its threads have left.
@@ -257,10 +259,24 @@ impl Region {
     #[cold]
     fn renew(&self) {
         self.is_off.store(false, Ordering::Relaxed);
-        self.pool.store(std::ptr::null_mut(), Ordering::Relaxed);
+        let last = self.pool.swap(std::ptr::null_mut(), Ordering::Relaxed);
         self.pools
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+            .retain(|kept| {
+                kept.pool
+                    .as_deref()
+                    .is_none_or(|pool| !std::ptr::eq(pool, last))
+            });
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        let pools = self.pools.get_mut().unwrap_or_else(PoisonError::into_inner);
+        pools
+            .drain(..)
+            .filter_map(|kept| kept.pool)
+            .for_each(Pool::leave);
     }
 }

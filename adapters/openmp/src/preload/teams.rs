@@ -6,6 +6,7 @@ use corecast::debug::{Level, say};
 use corecast::{Builder, Member, Policy, Team, Waiting};
 use corecast_wire::fork::{Stamp, forked_since};
 use std::cell::UnsafeCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How long threads that have a CPU each stay awake, where nobody says: run-times take that for granted. GNU's stays
 /// so for a few of these, LLVM's for 200.
@@ -31,9 +32,30 @@ unsafe impl Sync for Pool {}
 // SAFETY: members can be sent.
 unsafe impl Send for Pool {}
 
+/// Of threads that started regions, and have ended.
+static LEFT: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
+
+fn left() -> MutexGuard<'static, Vec<Pool>> {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Pool {
-    /// For regions of `threads`; `None`, and said why, if that cannot be.
-    pub(crate) fn new(threads: usize, runtime: &'static Runtime) -> Option<Self> {
+    /// For regions of `threads`: one that another thread has left, or a new one; `None`, and said why, if that cannot
+    /// be.
+    pub(crate) fn any(threads: usize, runtime: &'static Runtime) -> Option<Self> {
+        let mut all = left();
+        let found = all.iter().position(|pool| pool.is_for(runtime, threads));
+        let found = found.map(|at| all.swap_remove(at));
+        drop(all);
+        found.or_else(|| Self::new(threads, runtime))
+    }
+
+    /// The thread whose regions it was for ends. All operations have completed.
+    pub(crate) fn leave(self) {
+        left().push(self);
+    }
+
+    fn new(threads: usize, runtime: &'static Runtime) -> Option<Self> {
         let made = build(threads, runtime);
         let text = runtime.path.to_string_lossy();
         match made {
