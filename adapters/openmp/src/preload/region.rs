@@ -274,9 +274,8 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         let pools = self.pools.get_mut().unwrap_or_else(PoisonError::into_inner);
-        pools
-            .drain(..)
-            .filter_map(|kept| kept.pool)
-            .for_each(Pool::leave);
+        for pool in pools.drain(..).filter_map(|kept| kept.pool) {
+            pool.leave();
+        }
     }
 }
