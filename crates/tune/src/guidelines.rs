@@ -108,7 +108,7 @@ impl Table {
     pub fn suspects(&self) -> Vec<Suspect> {
         let mut found = Vec::new();
         self.barrier(&mut found);
-        for operation in Operation::ALL {
+        for operation in Operation::CHOSEN {
             for (bytes, _, time) in self.sizes(operation) {
                 found.extend(self.in_parts(operation, bytes, time));
             }

@@ -51,7 +51,7 @@ pub const BUDGET: Duration = Duration::from_secs(50);
 impl Default for Wish {
     fn default() -> Self {
         Self {
-            operations: Operation::ALL.into(),
+            operations: Operation::CHOSEN.into(),
             sizes: SIZES.into(),
             synchrony: Synchrony::Strict,
             most: 8,

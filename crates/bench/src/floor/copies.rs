@@ -6,8 +6,8 @@
 //! | reduce | the root adds the others' inputs into its own |
 //! | allreduce, whole | each adds up all inputs |
 //! | allreduce, by parts | each adds up its part of all inputs, then copies the others' sums |
-//! | gather, allgather, alltoall | the receivers copy, all at once |
-//! | reduce_scatter, scan | each adds up the inputs that it needs |
+//! | gather, allgather, alltoall | the receivers copy, all at once; uneven blocks alike |
+//! | reduce_scatter, scan, exscan | each adds up the inputs that it needs |
 //!
 //! Readers read where the owner has written: nothing is sent. Words of 8 bytes at a time are the
 //! least for short data; long data lie in plain memory, for the C library's copy loop, each piece
@@ -190,21 +190,20 @@ struct Copies<P> {
 
 impl<P: Piece> Copies<P> {
     fn new(task: Task, crowded: bool, by_parts: bool) -> Copies<P> {
-        let pieces = |blocks: usize| -> Vec<P> {
-            let (count, ranks) = (task.count(), task.ranks);
+        let (count, ranks) = (task.count(), task.ranks);
+        let parts = || (0..ranks).map(|k| count * (k + 1) / ranks - count * k / ranks);
+        let pieces = |blocks: Vec<usize>| -> Vec<P> {
             match by_parts {
-                true => (0..ranks)
-                    .map(|k| P::new(count * (k + 1) / ranks - count * k / ranks))
-                    .collect(),
-                false => (0..blocks).map(|_| P::new(count)).collect(),
+                true => parts().map(P::new).collect(),
+                false => blocks.into_iter().map(P::new).collect(),
             }
         };
         let place = |rank| Buffers {
-            input: pieces(task.gives(rank)),
+            input: pieces(task.input(rank)),
             // The root of a reduction adds into its input.
             result: match task.operation {
                 Operation::Reduce => Vec::new(),
-                _ => pieces(task.gets(rank)),
+                _ => pieces(task.output(rank)),
             },
         };
         let rank = |rank| (0..task.places()).map(|_| place(rank)).collect();
@@ -343,24 +342,33 @@ impl<P: Piece> Player for Copier<'_, P> {
             Operation::Barrier => {}
             Operation::Broadcast if rank == root => {}
             Operation::Broadcast => result[0].copy(&self.input(root, place)[0]),
-            Operation::Scatter => result[0].copy(&self.input(root, place)[rank]),
+            Operation::Scatter | Operation::Scatterv => {
+                result[0].copy(&self.input(root, place)[rank]);
+            }
             Operation::Reduce if rank == root => {
                 for of in all.filter(|&of| of != root) {
                     input[0].add(&self.input(of, place)[0]);
                 }
             }
-            Operation::Gather if rank != root => {}
+            Operation::Gather | Operation::Gatherv if rank != root => {}
             Operation::Reduce => {}
-            Operation::Gather | Operation::Allgather => {
+            Operation::Gather
+            | Operation::Gatherv
+            | Operation::Allgather
+            | Operation::Allgatherv => {
                 all.for_each(|of| result[of].copy(&self.input(of, place)[0]));
             }
-            Operation::Alltoall => {
+            Operation::Alltoall | Operation::Alltoallv => {
                 all.for_each(|of| result[of].copy(&self.input(of, place)[rank]));
             }
             Operation::Allreduce if self.copies.by_parts => self.allreduce_by_parts(place),
             Operation::Allreduce => self.sum(&result[0], 0, task.ranks, place),
-            Operation::ReduceScatter => self.sum(&result[0], rank, task.ranks, place),
+            Operation::ReduceScatter | Operation::ReduceScatterv => {
+                self.sum(&result[0], rank, task.ranks, place)
+            }
             Operation::Scan => self.sum(&result[0], 0, rank + 1, place),
+            Operation::Exscan if rank == 0 => {}
+            Operation::Exscan => self.sum(&result[0], 0, rank, place),
         }
         Ok(())
     }

@@ -90,7 +90,7 @@ impl Library for Lines {
             come: 0,
             number: 0,
             input: vec![0.0; self.task.count()],
-            result: vec![0.0; self.task.count() * self.task.gets(rank)],
+            result: vec![0.0; self.task.gets(rank)],
         })
     }
 }

@@ -29,11 +29,43 @@ pub enum Operation {
     Alltoall,
     /// One block of each rank, combined over all ranks up to the own one.
     Scan,
+    /// One block of each rank, combined over all ranks before the own one; nothing for the first.
+    Exscan,
+    /// As scatter, in [uneven blocks](Task::uneven).
+    Scatterv,
+    /// As gather, in uneven blocks.
+    Gatherv,
+    /// As allgather, in uneven blocks.
+    Allgatherv,
+    /// As reduce_scatter, in uneven blocks.
+    ReduceScatterv,
+    /// As alltoall, in uneven blocks, other ones for each rank.
+    Alltoallv,
 }
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 16] = [
+        Self::Barrier,
+        Self::Broadcast,
+        Self::Reduce,
+        Self::Allreduce,
+        Self::Scatter,
+        Self::Gather,
+        Self::Allgather,
+        Self::ReduceScatter,
+        Self::Alltoall,
+        Self::Scan,
+        Self::Exscan,
+        Self::Scatterv,
+        Self::Gatherv,
+        Self::Allgatherv,
+        Self::ReduceScatterv,
+        Self::Alltoallv,
+    ];
+
+    /// Those that algorithms are chosen for; the others are [forms](Self::form_of) of these.
+    pub const CHOSEN: [Self; 10] = [
         Self::Barrier,
         Self::Broadcast,
         Self::Reduce,
@@ -45,6 +77,19 @@ impl Operation {
         Self::Alltoall,
         Self::Scan,
     ];
+
+    /// The operation that it is a form of; itself, if algorithms are chosen for it.
+    pub const fn form_of(self) -> Self {
+        match self {
+            Self::Exscan => Self::Scan,
+            Self::Scatterv => Self::Scatter,
+            Self::Gatherv => Self::Gather,
+            Self::Allgatherv => Self::Allgather,
+            Self::ReduceScatterv => Self::ReduceScatter,
+            Self::Alltoallv => Self::Alltoall,
+            chosen => chosen,
+        }
+    }
 
     /// Its name, as on the command line.
     pub const fn name(self) -> &'static str {
@@ -59,6 +104,12 @@ impl Operation {
             Self::ReduceScatter => "reduce_scatter",
             Self::Alltoall => "alltoall",
             Self::Scan => "scan",
+            Self::Exscan => "exscan",
+            Self::Scatterv => "scatterv",
+            Self::Gatherv => "gatherv",
+            Self::Allgatherv => "allgatherv",
+            Self::ReduceScatterv => "reduce_scatterv",
+            Self::Alltoallv => "alltoallv",
         }
     }
 }
@@ -94,7 +145,7 @@ pub struct Task {
     pub operation: Operation,
     /// Number of ranks.
     pub ranks: usize,
-    /// Bytes of a block, a multiple of [`ELEMENT_BYTES`]; 0 for a barrier.
+    /// Bytes of a block, a multiple of [`ELEMENT_BYTES`]; on average, if blocks are uneven; 0 for a barrier.
     pub bytes: usize,
 }
 
@@ -107,37 +158,80 @@ impl Task {
         self.bytes / ELEMENT_BYTES
     }
 
-    /// Blocks that `rank` gives.
-    pub fn gives(&self, rank: usize) -> usize {
-        match self.operation {
-            Operation::Barrier => 0,
-            Operation::Broadcast => usize::from(rank == Self::ROOT),
-            Operation::Scatter if rank == Self::ROOT => self.ranks,
-            Operation::Scatter => 0,
-            Operation::ReduceScatter | Operation::Alltoall => self.ranks,
-            Operation::Reduce
-            | Operation::Allreduce
-            | Operation::Gather
-            | Operation::Allgather
-            | Operation::Scan => 1,
+    /// The elements of uneven block `k`: they rise evenly from none to twice the average, and all together are as many
+    /// as in even blocks.
+    pub fn uneven(&self, k: usize) -> usize {
+        self.before(k + 1) - self.before(k)
+    }
+
+    /// The elements of all uneven blocks before `k`.
+    pub(super) fn before(&self, k: usize) -> usize {
+        match self.ranks {
+            1 => self.count() * k,
+            n => self.count() * k * k.saturating_sub(1) / (n - 1),
         }
     }
 
-    /// Blocks that `rank` gets. The root of a broadcast has its block already.
-    pub fn gets(&self, rank: usize) -> usize {
+    /// All uneven blocks, those of rank `from` first.
+    fn all_uneven(&self, from: usize) -> Vec<usize> {
+        let block = |k| self.uneven((k + from) % self.ranks);
+        (0..self.ranks).map(block).collect()
+    }
+
+    /// The elements of each block that `rank` gives.
+    pub fn input(&self, rank: usize) -> Vec<usize> {
         let root = rank == Self::ROOT;
+        let (one, each) = (vec![self.count()], vec![self.count(); self.ranks]);
         match self.operation {
-            Operation::Barrier => 0,
-            Operation::Broadcast => usize::from(!root),
-            Operation::Reduce => usize::from(root),
-            Operation::Gather if root => self.ranks,
-            Operation::Gather => 0,
-            Operation::Allgather | Operation::Alltoall => self.ranks,
-            Operation::Allreduce
+            Operation::Barrier => Vec::new(),
+            Operation::Broadcast if !root => Vec::new(),
+            Operation::Scatter | Operation::Scatterv if !root => Vec::new(),
+            Operation::Scatter | Operation::ReduceScatter | Operation::Alltoall => each,
+            Operation::Broadcast
+            | Operation::Reduce
+            | Operation::Allreduce
+            | Operation::Gather
+            | Operation::Allgather
+            | Operation::Scan
+            | Operation::Exscan => one,
+            Operation::Scatterv | Operation::ReduceScatterv => self.all_uneven(0),
+            Operation::Gatherv | Operation::Allgatherv => vec![self.uneven(rank)],
+            Operation::Alltoallv => self.all_uneven(rank),
+        }
+    }
+
+    /// The elements of each block that `rank` gets. The root of a broadcast has its block already.
+    pub fn output(&self, rank: usize) -> Vec<usize> {
+        let root = rank == Self::ROOT;
+        let (one, each) = (vec![self.count()], vec![self.count(); self.ranks]);
+        match self.operation {
+            Operation::Barrier => Vec::new(),
+            Operation::Broadcast if root => Vec::new(),
+            Operation::Reduce | Operation::Gather | Operation::Gatherv if !root => Vec::new(),
+            Operation::Exscan if rank == 0 => Vec::new(),
+            Operation::Gather | Operation::Allgather | Operation::Alltoall => each,
+            Operation::Broadcast
+            | Operation::Reduce
+            | Operation::Allreduce
             | Operation::Scatter
             | Operation::ReduceScatter
-            | Operation::Scan => 1,
+            | Operation::Scan
+            | Operation::Exscan => one,
+            Operation::Scatterv | Operation::ReduceScatterv => vec![self.uneven(rank)],
+            Operation::Gatherv | Operation::Allgatherv => self.all_uneven(0),
+            // What k gives to this rank is what this rank gives to k.
+            Operation::Alltoallv => self.all_uneven(rank),
         }
+    }
+
+    /// Elements that `rank` gives.
+    pub fn gives(&self, rank: usize) -> usize {
+        self.input(rank).iter().sum()
+    }
+
+    /// Elements that `rank` gets.
+    pub fn gets(&self, rank: usize) -> usize {
+        self.output(rank).iter().sum()
     }
 
     /// How many buffers the operations go round in, at least two.
@@ -147,8 +241,8 @@ impl Task {
 
     /// Bytes of all inputs and results of one contestant.
     pub fn footprint(&self) -> usize {
-        let blocks = (0..self.ranks).map(|rank| self.gives(rank) + self.gets(rank));
-        (blocks.sum::<usize>() * self.places()).saturating_mul(self.bytes)
+        let elements = (0..self.ranks).map(|rank| self.gives(rank) + self.gets(rank));
+        (elements.sum::<usize>() * self.places()).saturating_mul(ELEMENT_BYTES)
     }
 }
 
@@ -174,34 +268,59 @@ mod tests {
         assert!(error.contains("\"allgoat\"") && error.contains("reduce_scatter"));
     }
 
+    fn task(operation: Operation, ranks: usize, count: usize) -> Task {
+        Task {
+            operation,
+            ranks,
+            bytes: count * ELEMENT_BYTES,
+        }
+    }
+
     #[test]
     fn what_is_given_is_got() {
-        // Blocks that go from one rank to another are neither lost nor made.
-        for ranks in 1..6 {
+        use Operation::*;
+        // Elements that go from one rank to another are neither lost nor made.
+        for (ranks, count) in [(1, 1), (2, 1), (3, 1), (3, 5), (4, 7), (5, 64)] {
             let total = |operation, of: fn(&Task, usize) -> usize| -> usize {
-                let task = Task {
-                    operation,
-                    ranks,
-                    bytes: 8,
-                };
+                let task = task(operation, ranks, count);
                 (0..ranks).map(|rank| of(&task, rank)).sum()
             };
-            for operation in [Operation::Scatter, Operation::Gather, Operation::Alltoall] {
+            for operation in [Scatter, Gather, Alltoall, Scatterv, Gatherv, Alltoallv] {
                 assert_eq!(total(operation, Task::gives), total(operation, Task::gets));
             }
-            assert_eq!(total(Operation::Broadcast, Task::gets), ranks - 1);
-            assert_eq!(total(Operation::Allgather, Task::gets), ranks * ranks);
-            assert_eq!(total(Operation::ReduceScatter, Task::gets), ranks);
+            assert_eq!(total(Broadcast, Task::gets), (ranks - 1) * count);
+            assert_eq!(total(Exscan, Task::gets), (ranks - 1) * count);
+            for operation in [Allgather, Allgatherv] {
+                assert_eq!(total(operation, Task::gets), ranks * ranks * count);
+            }
+            for operation in [ReduceScatter, ReduceScatterv] {
+                assert_eq!(total(operation, Task::gets), ranks * count);
+                assert_eq!(total(operation, Task::gives), ranks * ranks * count);
+            }
+        }
+    }
+
+    #[test]
+    fn uneven_blocks_are_uneven_and_together_as_long_as_even_ones() {
+        let of = |ranks, count| {
+            let task = task(Operation::Gatherv, ranks, count);
+            (0..ranks).map(|k| task.uneven(k)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(1, 8), [8]);
+        assert_eq!(of(2, 8), [0, 16]);
+        assert_eq!(of(3, 8), [0, 8, 16]);
+        assert_eq!(of(5, 8), [0, 4, 8, 12, 16]);
+        assert_eq!(of(4, 1), [0, 0, 2, 2]);
+        // What k gives to r is what r gets from k.
+        let task = task(Operation::Alltoallv, 5, 8);
+        for (r, k) in (0..5).flat_map(|r| (0..5).map(move |k| (r, k))) {
+            assert_eq!(task.input(k)[r], task.output(r)[k]);
         }
     }
 
     #[test]
     fn buffers_change_even_if_they_are_long() {
-        let task = |bytes| Task {
-            operation: Operation::Allgather,
-            ranks: 2,
-            bytes,
-        };
+        let task = |bytes: usize| task(Operation::Allgather, 2, bytes / ELEMENT_BYTES);
         assert_eq!(task(8).places(), 64);
         assert_eq!(task(64 << 10).places(), 16);
         assert_eq!(task(16 << 20).places(), 2);

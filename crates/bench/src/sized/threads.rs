@@ -4,7 +4,7 @@ use super::library::{Library, Player};
 use super::operation::{Operation, Task};
 use crate::engine::Role;
 use corecast_coll::operator::Sum;
-use corecast_coll::{Failure, Member, Options, Plans, Team, TeamError};
+use corecast_coll::{Failure, Member, Options, Parts, Plans, Team, TeamError};
 use corecast_wire::Policy;
 use std::hint::black_box;
 
@@ -107,11 +107,36 @@ fn in_place(operation: Operation) -> bool {
             | Operation::Reduce
             | Operation::Allreduce
             | Operation::Scan
+            | Operation::Exscan
     )
 }
 
-fn buffers(task: &Task, blocks: usize) -> Vec<Vec<f64>> {
-    vec![vec![0.0; blocks * task.count()]; task.places()]
+fn buffers(task: &Task, elements: usize) -> Vec<Vec<f64>> {
+    vec![vec![0.0; elements]; task.places()]
+}
+
+/// Blocks, one after the other.
+#[derive(Default)]
+struct Blocks {
+    counts: Vec<usize>,
+    displacements: Vec<usize>,
+}
+
+impl Blocks {
+    fn new(counts: Vec<usize>) -> Self {
+        let sums = counts.iter().scan(0, |sum, count| {
+            *sum += count;
+            Some(*sum - count)
+        });
+        Self {
+            displacements: sums.collect(),
+            counts,
+        }
+    }
+
+    fn parts(&self) -> Parts<'_> {
+        Parts::new(&self.counts, &self.displacements)
+    }
 }
 
 /// One rank in all teams.
@@ -123,6 +148,9 @@ pub(crate) struct Seated {
     data: Vec<Vec<f64>>,
     /// Where the input does not become the result.
     results: Vec<Vec<f64>>,
+    /// What is given and what is got.
+    give: Blocks,
+    take: Blocks,
 }
 
 impl Seated {
@@ -137,6 +165,8 @@ impl Seated {
             team: 0,
             data: Vec::new(),
             results: Vec::new(),
+            give: Blocks::default(),
+            take: Blocks::default(),
         }
     }
 
@@ -151,11 +181,15 @@ impl Seated {
             return;
         }
         self.task = task;
-        self.data = buffers(&task, task.gives(rank).max(1));
-        self.results = match in_place(task.operation) {
-            true => Vec::new(),
-            false => buffers(&task, task.gets(rank)),
+        (self.data, self.results) = match in_place(task.operation) {
+            true => (buffers(&task, task.count()), Vec::new()),
+            false => (
+                buffers(&task, task.gives(rank)),
+                buffers(&task, task.gets(rank)),
+            ),
         };
+        self.give = Blocks::new(task.input(rank));
+        self.take = Blocks::new(task.output(rank));
     }
 
     /// The rank in the team that plays now.
@@ -192,6 +226,20 @@ impl Player for Seated {
             Operation::Allgather => member.allgather(data, into),
             Operation::ReduceScatter => member.reduce_scatter(data, into, Sum),
             Operation::Alltoall => member.alltoall(data, into),
+            Operation::Exscan => member.exscan(data, Sum),
+            Operation::Scatterv => {
+                let send = root.then(|| (&*data, self.give.parts()));
+                member.scatterv(Task::ROOT, send, into)
+            }
+            Operation::Gatherv => {
+                let recv = root.then(|| (&mut *into, self.take.parts()));
+                member.gatherv(Task::ROOT, data, recv)
+            }
+            Operation::Allgatherv => member.allgatherv(data, into, self.take.parts()),
+            Operation::ReduceScatterv => member.reduce_scatterv(data, &self.give.counts, into, Sum),
+            Operation::Alltoallv => {
+                member.alltoallv((data, self.give.parts()), (into, self.take.parts()))
+            }
         })?;
         black_box((data, into));
         Ok(())

@@ -21,5 +21,28 @@ pub(super) fn expected(task: &Task, rank: usize, number: u64, at: usize) -> f64 
         Operation::Reduce | Operation::Allreduce => sum(task.ranks, at),
         Operation::ReduceScatter => sum(task.ranks, rank * count + at),
         Operation::Scan => sum(rank + 1, at),
+        Operation::Exscan => sum(rank, at),
+        Operation::Scatterv => value(Task::ROOT, number, task.before(rank) + at),
+        Operation::ReduceScatterv => sum(task.ranks, task.before(rank) + at),
+        Operation::Gatherv | Operation::Allgatherv => {
+            let (of, within) = place(&task.output(rank), at);
+            value(of, number, within)
+        }
+        Operation::Alltoallv => {
+            let (of, within) = place(&task.output(rank), at);
+            let before: usize = task.input(of)[..rank].iter().sum();
+            value(of, number, before + within)
+        }
     }
+}
+
+/// The block that position `at` is in, and the position in it.
+fn place(blocks: &[usize], mut at: usize) -> (usize, usize) {
+    for (block, &length) in blocks.iter().enumerate() {
+        match at.checked_sub(length) {
+            None => return (block, at),
+            Some(rest) => at = rest,
+        }
+    }
+    unreachable!("positions are within the result")
 }

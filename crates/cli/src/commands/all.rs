@@ -140,7 +140,8 @@ fn measure(
     bar.finish();
     match measured {
         Ok(measurement) => {
-            let file = measuring::with_calls(&measurement, Basis::OneWay, &sized::Operation::ALL)?;
+            let file =
+                measuring::with_calls(&measurement, Basis::OneWay, &sized::Operation::CHOSEN)?;
             let store = Store::standard();
             let file = measuring::with_waits(file, Some(&store))?;
             notes.extend(measurement.notes.iter().cloned());

@@ -108,7 +108,7 @@ pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
     let (file, measurement) = match outcome? {
         Outcome::Measured(measurement) => {
             let basis = args.basis.into();
-            let file = measuring::with_calls(&measurement, basis, &Operation::ALL)?;
+            let file = measuring::with_calls(&measurement, basis, &Operation::CHOSEN)?;
             let store = Store::standard();
             let kept = (args.output.is_none() && whole).then_some(&store);
             (measuring::with_waits(file, kept)?, Some(measurement))

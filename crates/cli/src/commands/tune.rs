@@ -188,8 +188,8 @@ fn wish(args: &TuneArgs) -> Result<Wish> {
     }
     wish.budget = Duration::from_secs_f64(args.budget);
     if !args.op.is_empty() && args.op != ["all"] {
-        let operations = args.op.iter().map(|name| name.parse::<Operation>());
-        let mut operations: Vec<Operation> = operations.collect::<Result<_, _>>()?;
+        let operations = args.op.iter().map(|name| chosen(name));
+        let mut operations: Vec<Operation> = operations.collect::<Result<_>>()?;
         let order = |o: &Operation| Operation::ALL.iter().position(|one| one == o);
         operations.sort_by_key(order);
         operations.dedup();
@@ -378,4 +378,14 @@ fn home(source: &Source) -> Result<TempDir> {
         store.save_profile(&machine, &profile)?;
     }
     Ok(home)
+}
+
+/// An operation that algorithms are chosen for.
+pub(super) fn chosen(name: &str) -> Result<Operation> {
+    let operation: Operation = name.parse()?;
+    let chosen = operation.form_of();
+    if chosen != operation {
+        bail!("algorithms are chosen for {chosen}, and not for {name}: name {chosen}");
+    }
+    Ok(operation)
 }

@@ -29,11 +29,12 @@
 
 enum operation {
   BARRIER, BROADCAST, REDUCE, ALLREDUCE, SCATTER, GATHER, ALLGATHER, REDUCE_SCATTER, ALLTOALL, SCAN,
-  OPERATIONS
+  EXSCAN, SCATTERV, GATHERV, ALLGATHERV, REDUCE_SCATTERV, ALLTOALLV, OPERATIONS
 };
 
-/* `in` and `out`: how many blocks of COUNT doubles a rank gives and gets, 0 for one per rank. The
- * root alone gives in a broadcast and a scatter, and gets in a reduce and a gather. */
+/* `in` and `out`: how many blocks of COUNT doubles a rank gives and gets, 0 for one per rank; the blocks of
+ * operations on `v` are uneven. The root alone gives in a broadcast and a scatter, and gets in a reduce and a
+ * gather; the first rank gets nothing in an exscan. */
 static const struct { const char *name; int in, out; } operations[OPERATIONS] = {
     [BARRIER] = {"barrier", -1, -1},
     [BROADCAST] = {"broadcast", 1, 1},
@@ -45,6 +46,12 @@ static const struct { const char *name; int in, out; } operations[OPERATIONS] = 
     [REDUCE_SCATTER] = {"reduce_scatter", 0, 1},
     [ALLTOALL] = {"alltoall", 0, 0},
     [SCAN] = {"scan", 1, 1},
+    [EXSCAN] = {"exscan", 1, 1},
+    [SCATTERV] = {"scatterv", 0, 1},
+    [GATHERV] = {"gatherv", 1, 0},
+    [ALLGATHERV] = {"allgatherv", 1, 0},
+    [REDUCE_SCATTERV] = {"reduce_scatterv", 0, 1},
+    [ALLTOALLV] = {"alltoallv", 0, 0},
 };
 
 enum { ROOT = 0, LINE = 64 / sizeof(double) };
@@ -108,7 +115,41 @@ static double value(int of, int64_t number, size_t at) {
   return (double)((of * 131 + number * 17 + (int64_t)(at % 1021) * 7) % 1021);
 }
 
-static size_t blocks(int number) { return number < 0 ? 0 : number == 0 ? (size_t)ranks : 1; }
+/* The elements of all uneven blocks before block `k`: they rise evenly from none to twice `count`. */
+static size_t before(size_t k, size_t count) {
+  return ranks == 1 ? count * k : k == 0 ? 0 : count * k * (k - 1) / (size_t)(ranks - 1);
+}
+
+static size_t uneven(int k, size_t count) { return before((size_t)k + 1, count) - before((size_t)k, count); }
+
+/* The elements of the block that `of` gives to `to`. */
+static size_t block(enum operation operation, int of, int to, size_t count) {
+  switch (operation) {
+  case SCATTERV:
+  case REDUCE_SCATTERV: return uneven(to, count);
+  case GATHERV:
+  case ALLGATHERV: return uneven(of, count);
+  case ALLTOALLV: return uneven((of + to) % ranks, count);
+  default: return count;
+  }
+}
+
+/* What MPI is told of uneven blocks. */
+static struct layout { int *counts, *starts; size_t all; } give, take;
+
+/* All blocks that this rank gives, or gets: of `number` as in `operations`. */
+static void lay_out(struct layout *layout, enum operation operation, int number, int gives, size_t count) {
+  layout->counts = realloc(layout->counts, (size_t)ranks * sizeof(int));
+  layout->starts = realloc(layout->starts, (size_t)ranks * sizeof(int));
+  if (!layout->counts || !layout->starts) die("blocks");
+  layout->all = 0;
+  for (int k = 0; k < ranks; k++) {
+    size_t length = gives ? block(operation, rank, k, count) : block(operation, k, rank, count);
+    layout->counts[k] = (int)length;
+    layout->starts[k] = (int)layout->all;
+    if (number == 0 || (number == 1 && k == 0)) layout->all += length;
+  }
+}
 
 /* Reads and writes one word of each line of other memory, to drive all else out of caches. */
 static void walk(int64_t bytes) {
@@ -125,7 +166,7 @@ static void walk(int64_t bytes) {
 
 /* Whether this rank has something to give. */
 static int gives(enum operation operation) {
-  return operation == BROADCAST || operation == SCATTER ? rank == ROOT : operation != BARRIER;
+  return operation == BROADCAST || operation == SCATTER || operation == SCATTERV ? rank == ROOT : operation != BARRIER;
 }
 
 /* Whether this rank gets a result; a broadcast's root has its own data. */
@@ -134,7 +175,9 @@ static int gets(enum operation operation) {
   case BARRIER: return 0;
   case BROADCAST: return rank != ROOT;
   case REDUCE:
-  case GATHER: return rank == ROOT;
+  case GATHER:
+  case GATHERV: return rank == ROOT;
+  case EXSCAN: return rank > 0;
   default: return 1;
   }
 }
@@ -170,8 +213,10 @@ static double *room(size_t count) {
 static void prepare_buffers(enum operation operation, size_t count, int places) {
   if (kept_operation == (int)operation && kept_count == count && kept.places == places) return;
   release();
-  kept.in_count = gives(operation) ? count * blocks(operations[operation].in) : 0;
-  kept.out_count = gets(operation) ? count * blocks(operations[operation].out) : 0;
+  lay_out(&give, operation, operations[operation].in, 1, count);
+  lay_out(&take, operation, operations[operation].out, 0, count);
+  kept.in_count = gives(operation) ? give.all : 0;
+  kept.out_count = gets(operation) ? take.all : 0;
   kept.in = room(kept.in_count * (size_t)places);
   kept.out = room(kept.out_count * (size_t)places);
   kept.places = places;
@@ -196,6 +241,20 @@ static void perform(enum operation operation, double *in, double *out, int n) {
   case REDUCE_SCATTER: MPI_Reduce_scatter_block(in, out, n, MPI_DOUBLE, MPI_SUM, all); break;
   case ALLTOALL: MPI_Alltoall(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, all); break;
   case SCAN: MPI_Scan(in, out, n, MPI_DOUBLE, MPI_SUM, all); break;
+  case EXSCAN: MPI_Exscan(in, out, n, MPI_DOUBLE, MPI_SUM, all); break;
+  case SCATTERV:
+    MPI_Scatterv(in, give.counts, give.starts, MPI_DOUBLE, out, (int)take.all, MPI_DOUBLE, ROOT, all);
+    break;
+  case GATHERV:
+    MPI_Gatherv(in, (int)give.all, MPI_DOUBLE, out, take.counts, take.starts, MPI_DOUBLE, ROOT, all);
+    break;
+  case ALLGATHERV:
+    MPI_Allgatherv(in, (int)give.all, MPI_DOUBLE, out, take.counts, take.starts, MPI_DOUBLE, all);
+    break;
+  case REDUCE_SCATTERV: MPI_Reduce_scatter(in, out, give.counts, MPI_DOUBLE, MPI_SUM, all); break;
+  case ALLTOALLV:
+    MPI_Alltoallv(in, give.counts, give.starts, MPI_DOUBLE, out, take.counts, take.starts, MPI_DOUBLE, all);
+    break;
   case OPERATIONS: break;
   }
 }
@@ -214,6 +273,17 @@ static double expected(enum operation operation, int64_t number, size_t at, size
   case ALLREDUCE: last = ranks - 1; break;
   case REDUCE_SCATTER: last = ranks - 1; from = (size_t)rank * count + at; break;
   case SCAN: last = rank; break;
+  case EXSCAN: last = rank - 1; break;
+  case SCATTERV: return value(ROOT, number, before((size_t)rank, count) + at);
+  case REDUCE_SCATTERV: last = ranks - 1; from = before((size_t)rank, count) + at; break;
+  case GATHERV:
+  case ALLGATHERV:
+  case ALLTOALLV: {
+    int of = 0;
+    while (at >= block(operation, of, rank, count)) at -= block(operation, of++, rank, count);
+    for (int to = 0; operation == ALLTOALLV && to < rank; to++) at += block(operation, of, to, count);
+    return value(of, number, at);
+  }
   default: break;
   }
   double sum = 0;

@@ -1,6 +1,6 @@
 //! Races with what models of the machine say beside them.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use corecast_bench::sized::{Operation, Task};
 use corecast_bench::{Comparison, Role};
 use corecast_model::{Machine, MachineFile};
@@ -118,7 +118,10 @@ fn add(
     comparison: &mut Comparison,
     candidates: &[Candidate],
 ) -> Result<()> {
-    let collective = task.operation.name().parse().context("simulator")?;
+    // Forms of others have none of their own.
+    let Ok(collective) = task.operation.name().parse() else {
+        return Ok(());
+    };
     let planned = sized::collective(task.operation).is_some();
     for candidate in candidates {
         let name = candidate.entrant(planned);

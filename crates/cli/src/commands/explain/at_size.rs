@@ -83,7 +83,7 @@ pub(super) fn run(
     let Some(op) = &args.op else {
         bail!("--size {size:?}: name an operation with --op, such as allreduce");
     };
-    let operation: Operation = op.parse()?;
+    let operation = super::super::tune::chosen(op)?;
     let sizes = sizes::parse(size)?;
     let &[bytes] = &sizes[..] else {
         bail!("--size {size:?}: one size at a time");

@@ -94,7 +94,7 @@ pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
         }
         None => {
             bar.say("messages");
-            let file = measuring::now(&machine, &threads, &Operation::ALL)?;
+            let file = measuring::now(&machine, &threads, &Operation::CHOSEN)?;
             place.keep(&file)?;
             (file, None)
         }
