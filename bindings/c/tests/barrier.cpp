@@ -7,13 +7,7 @@
 #include <thread>
 #include <vector>
 
-#define CHECK(what)                                                       \
-  do {                                                                    \
-    if (!(what)) {                                                        \
-      std::fprintf(stderr, "%s:%d: %s is wrong\n", __FILE__, __LINE__, #what); \
-      std::exit(1);                                                       \
-    }                                                                     \
-  } while (0)
+#include "check.h"
 
 struct count_phases {
   int *phases;

@@ -7,13 +7,7 @@
 #include <numeric>
 #include <thread>
 
-#define CHECK(what)                                                       \
-  do {                                                                    \
-    if (!(what)) {                                                        \
-      std::fprintf(stderr, "%s:%d: %s is wrong\n", __FILE__, __LINE__, #what); \
-      std::exit(1);                                                       \
-    }                                                                     \
-  } while (0)
+#include "check.h"
 
 // Trivially copyable, of no length that a machine knows.
 struct particle {

@@ -12,6 +12,7 @@ use crate::scan::Upto;
 use crate::{allgather, alltoall, gather, reduce_scatter, scan, scatter};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use corecast_wire::Fabric;
+use std::ops::Range;
 
 #[inline(always)]
 #[track_caller]
@@ -172,6 +173,29 @@ pub(super) fn reduce_scatter<T: Pod>(
     reduce_scatter::run(lane, send, part, cast_slice_mut(recv), &combine)
 }
 
+/// Asserts that there is a count for each of `n` ranks, and together they are `elements`.
+#[inline(always)]
+#[track_caller]
+pub(super) fn assert_counts(counts: &[usize], n: usize, elements: usize) {
+    let ranks = counts.len();
+    assert!(ranks == n, "counts for {ranks} ranks in a team of {n}");
+    let mut counted = counts.iter();
+    let all = counted.try_fold(0usize, |sum, &count| sum.checked_add(count));
+    assert!(
+        all == Some(elements),
+        "blocks of {counts:?} of {elements} elements"
+    );
+}
+
+/// The bytes of each rank's block: blocks of so many elements, one after the other.
+#[inline(always)]
+pub(super) fn block_of(counts: &[usize], bytes: usize) -> impl Fn(usize) -> Range<usize> + Copy {
+    move |rank| {
+        let start: usize = counts[..rank].iter().sum();
+        start * bytes..(start + counts[rank]) * bytes
+    }
+}
+
 #[inline(always)]
 #[track_caller]
 pub(super) fn reduce_scatterv<T: Pod>(
@@ -182,23 +206,14 @@ pub(super) fn reduce_scatterv<T: Pod>(
     operator: &impl Operator<T>,
 ) -> Result<(), Failure> {
     assert_fits::<T>();
-    let (n, rank) = (lane.fabric.size(), lane.fabric.rank());
-    let (ranks, len, given) = (counts.len(), send.len(), recv.len());
-    assert!(ranks == n, "counts for {ranks} ranks in a team of {n}");
-    let all = counts
-        .iter()
-        .try_fold(0usize, |sum, &count| sum.checked_add(count));
-    assert!(all == Some(len), "blocks of {counts:?} of {len} elements");
+    let (rank, given) = (lane.fabric.rank(), recv.len());
+    assert_counts(counts, lane.fabric.size(), send.len());
     assert!(
         given == counts[rank],
         "`recv` has {given} elements, the block of rank {rank} {}",
         counts[rank]
     );
-    let bytes = size_of::<T>();
-    let part = |rank: usize| {
-        let start: usize = counts[..rank].iter().sum();
-        start * bytes..(start + counts[rank]) * bytes
-    };
+    let part = block_of(counts, size_of::<T>());
     let combine = On::<T, _>::new(operator);
     let (send, recv) = (cast_slice(send), cast_slice_mut(recv));
     reduce_scatter::run(lane, send, part, recv, &combine)

@@ -4,6 +4,7 @@
 //! [`grain`](Combine::grain) says how long an element is; its slices are aligned to the multiples of it
 //! at which they lie, up to 16. Lengths that `combine` can do nothing with are the caller's mistake.
 
+use super::bodies::{assert_counts, block_of};
 use super::{Member, Overlap, Request};
 use crate::combine::Combine;
 use crate::failure::Failure;
@@ -326,26 +327,14 @@ fn reduce_scatterv(
     recv: &mut [u8],
     combine: &dyn Combine,
 ) -> Result<(), Failure> {
-    let (grain, n, rank) = (combine.grain(), lane.fabric.size(), lane.fabric.rank());
-    let elements = whole(send.len(), combine);
-    let ranks = counts.len();
-    assert!(ranks == n, "counts for {ranks} ranks in a team of {n}");
-    let sum = |sum: usize, &count: &usize| sum.checked_add(count);
-    let all = counts.iter().try_fold(0, sum);
-    assert!(
-        all == Some(elements),
-        "blocks of {counts:?} of {elements} elements"
-    );
+    let (grain, rank) = (combine.grain(), lane.fabric.rank());
+    assert_counts(counts, lane.fabric.size(), whole(send.len(), combine));
     let (expected, given) = (counts[rank] * grain, recv.len());
     assert!(
         given == expected,
         "`recv` has {given} bytes, the block of rank {rank} {expected}"
     );
-    let part = |rank: usize| {
-        let start: usize = counts[..rank].iter().sum();
-        start * grain..(start + counts[rank]) * grain
-    };
-    scattered::run(lane, send, part, recv, &combine)
+    scattered::run(lane, send, block_of(counts, grain), recv, &combine)
 }
 
 #[track_caller]

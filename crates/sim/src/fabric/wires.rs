@@ -242,18 +242,16 @@ impl Wires {
                 numbers[rank][4].push((index, place));
             }
         }
-        let none = |count| std::iter::repeat_with(|| None).take(count).collect();
+        fn none<T>(count: usize) -> Vec<Option<T>> {
+            std::iter::repeat_with(|| None).take(count).collect()
+        }
         Self {
             cores: cores.to_vec(),
             ways: vec![Vec::new(); cores.len()],
             links: Vec::new(),
             notices: none(groups.notices().len()),
-            tallies: std::iter::repeat_with(|| None)
-                .take(groups.tallies().len())
-                .collect(),
-            meetings: std::iter::repeat_with(|| None)
-                .take(groups.meetings().len())
-                .collect(),
+            tallies: none(groups.tallies().len()),
+            meetings: none(groups.meetings().len()),
             groups: groups.clone(),
             numbers,
             parkers: vec![None; cores.len()],
