@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut entrants: Vec<Entrant<'_>> = Vec::new();
     if ranks == 2 && !seat::oversubscribed(&seats) {
-        entrants.extend(floor::mutual_exchanges());
+        entrants.extend(floor::meetings());
     }
     entrants.extend(peers::barriers(&seats, peers::Selection::All));
     let comparison = race::run("barrier", &seats, &settings, &entrants, |_| {})?;

@@ -12,7 +12,7 @@
 //! collectives and [`copies`] for those of any size.
 //!
 //! A one-way message cannot be faster than half of a [`RoundTrip`], and a
-//! barrier of two ranks cannot be faster than a [`MutualExchange`]. The spin
+//! barrier of two ranks cannot be faster than a [`MutualExchange`], whose words lie in two lines or in one. The spin
 //! loops come with and without the CPU's pause hint, because which is faster
 //! depends on the machine: race both, and [`Comparison::fastest`] of
 //! [`Role::Floor`] is the floor. A [`Swap`] can be faster than both where two ranks share one line,
@@ -51,11 +51,22 @@ fn places() -> Places {
     Box::new(std::array::from_fn(|_| Default::default()))
 }
 
-/// Both loops of the floor of a barrier of two ranks.
+/// The loops of the floor of a barrier of two ranks.
+pub fn meetings<'a>() -> [Entrant<'a>; 4] {
+    let [spin, pause] = mutual_exchanges();
+    [
+        spin,
+        pause,
+        Entrant::threads(MutualExchange::<false>::new(Words::InOneLine)),
+        Entrant::threads(MutualExchange::<true>::new(Words::InOneLine)),
+    ]
+}
+
+/// Both loops of the floor of two messages that cross.
 pub fn mutual_exchanges<'a>() -> [Entrant<'a>; 2] {
     [
-        Entrant::threads(MutualExchange::<false>::new()),
-        Entrant::threads(MutualExchange::<true>::new()),
+        Entrant::threads(MutualExchange::<false>::new(Words::InTwoLines)),
+        Entrant::threads(MutualExchange::<true>::new(Words::InTwoLines)),
     ]
 }
 
@@ -173,27 +184,36 @@ impl<const PAUSE: bool> Member for RoundTripMember<'_, PAUSE> {
     }
 }
 
-/// Each rank writes its own line and waits for the other's: the least that a
+/// Where two ranks tell each other that they have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// Each in a line of its own.
+    InTwoLines,
+    /// Both in one: whoever takes the line to write its word finds the other's.
+    InOneLine,
+}
+
+/// Each rank writes its own word and waits for the other's: the least that a
 /// barrier of two ranks must do.
 ///
 /// # Cost
 ///
-/// One line transfer and one invalidation each way, in parallel.
+/// In two lines one transfer and one invalidation each way, in parallel; in one line two transfers.
 #[derive(Debug)]
 pub struct MutualExchange<const PAUSE: bool> {
     places: Places,
+    pairs: Box<[Line<[AtomicU64; 2]>; PLACES]>,
+    words: Words,
 }
 
 impl<const PAUSE: bool> MutualExchange<PAUSE> {
     /// Lines at rest.
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
-impl<const PAUSE: bool> Default for MutualExchange<PAUSE> {
-    fn default() -> Self {
-        Self { places: places() }
+    pub fn new(words: Words) -> Self {
+        Self {
+            places: places(),
+            pairs: Box::new(std::array::from_fn(|_| Default::default())),
+            words,
+        }
     }
 }
 
@@ -203,7 +223,11 @@ impl<const PAUSE: bool> Engine for MutualExchange<PAUSE> {
     }
 
     fn setting(&self) -> String {
-        spin_setting::<PAUSE>()
+        let spins = spin_setting::<PAUSE>();
+        match self.words {
+            Words::InTwoLines => spins,
+            Words::InOneLine => format!("both words in one line, {spins}"),
+        }
     }
 
     fn role(&self) -> Role {
@@ -216,7 +240,7 @@ impl<const PAUSE: bool> Engine for MutualExchange<PAUSE> {
 
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
         Box::new(MutualExchangeMember::<PAUSE> {
-            places: &self.places,
+            exchange: self,
             rank,
             passed: 0,
             place: 0,
@@ -225,7 +249,7 @@ impl<const PAUSE: bool> Engine for MutualExchange<PAUSE> {
 }
 
 struct MutualExchangeMember<'a, const PAUSE: bool> {
-    places: &'a [[Line<AtomicU64>; 2]; PLACES],
+    exchange: &'a MutualExchange<PAUSE>,
     rank: usize,
     passed: u64,
     place: usize,
@@ -233,8 +257,14 @@ struct MutualExchangeMember<'a, const PAUSE: bool> {
 
 impl<const PAUSE: bool> Member for MutualExchangeMember<'_, PAUSE> {
     fn run(&mut self, operations: u64) {
-        let lines = &self.places[self.place];
-        let (mine, theirs) = (&lines[self.rank], &lines[1 - self.rank]);
+        let (lines, pair) = (
+            &self.exchange.places[self.place],
+            &self.exchange.pairs[self.place].0,
+        );
+        let [mine, theirs] = [self.rank, 1 - self.rank].map(|rank| match self.exchange.words {
+            Words::InTwoLines => &lines[rank].0,
+            Words::InOneLine => &pair[rank],
+        });
         let (start, end) = (self.passed, self.passed + operations);
         // Release pairs with the Acquire of the other rank, as in any barrier.
         for number in start + 1..=end {

@@ -309,7 +309,7 @@ fn floors_are_sound() {
     if pus.len() < 2 {
         return;
     }
-    let entrants: Vec<Entrant<'_>> = floor::mutual_exchanges()
+    let entrants: Vec<Entrant<'_>> = floor::meetings()
         .into_iter()
         .chain(floor::round_trips())
         .chain([2, 64].map(floor::LineStream::new).map(Entrant::threads))

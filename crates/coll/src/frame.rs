@@ -21,8 +21,8 @@ use corecast_wire::diary::Diary;
 use corecast_wire::fork::Stamp;
 use corecast_wire::queue::{self, Backend};
 use corecast_wire::{
-    FenceKind, Flag, Governor, Line, LineRef, Parker, Placement, Policy, Segment, SegmentError,
-    Words, fence_kind, stream,
+    Exchange, FenceKind, Flag, Governor, Line, LineRef, Parker, Placement, Policy, Segment,
+    SegmentError, Signal, Words, fence_kind, stream,
 };
 use std::panic::Location;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -125,7 +125,7 @@ impl Sizes {
     fn home(&self, lane: usize, rank: usize) -> usize {
         let link = queue::receiver_bytes(self.slots(lane))
             + queue::sender_bytes()
-            + Segment::bytes_for::<Flag>(1)
+            + Segment::bytes_for::<Exchange>(1)
             + bulk::link_bytes();
         let mut bytes = Segment::bytes_for::<Diary>(1)
             + self.degrees[rank] * link
@@ -438,11 +438,16 @@ impl Frame {
             let back = forth + 1;
             let to_b = queue::parts(slots, forth, &homes[a], &homes[b])?;
             let to_a = queue::parts(slots, back, &homes[b], &homes[a])?;
-            let at_a: LineRef<Flag> = homes[a].lines(1)?.get(0);
-            let at_b: LineRef<Flag> = homes[b].lines(1)?.get(0);
+            let at_a: LineRef<Exchange> = homes[a].lines(1)?.get(0);
+            let at_b: LineRef<Exchange> = homes[b].lines(1)?.get(0);
+            // Two alone notify each other at the same time.
+            let (for_a, for_b) = match self.size() {
+                2 => (Signal::new(at_a.clone(), 0), Signal::new(at_a, 1)),
+                _ => (Signal::new(at_a, 0), Signal::new(at_b, 0)),
+            };
             for (me, peer, out, into, tokens, flags) in [
-                (a, b, &to_b, &to_a, (forth, back), (&at_b, &at_a)),
-                (b, a, &to_a, &to_b, (back, forth), (&at_a, &at_b)),
+                (a, b, &to_b, &to_a, (forth, back), (&for_b, &for_a)),
+                (b, a, &to_a, &to_b, (back, forth), (&for_a, &for_b)),
             ] {
                 if self.tables[me].is_none() {
                     continue;

@@ -15,7 +15,7 @@ use corecast_wire::notice::Reader;
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{ExactError, Received, Receiver, SendError, Sender};
 use corecast_wire::wait::Watch;
-use corecast_wire::{Fabric, Flag, Governor, Line, LineRef, Parker};
+use corecast_wire::{Fabric, Governor, Line, LineRef, Parker, Signal};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::panic::Location;
@@ -27,12 +27,12 @@ use std::time::Duration;
 pub(crate) struct Link {
     pub(crate) peer: usize,
     /// Raised by this rank, in the peer's memory.
-    pub(crate) out_flag: LineRef<Flag>,
+    pub(crate) out_flag: Signal,
     /// Where the peer sleeps, and for what when it waits for `out_flag`.
     pub(crate) out_parker: LineRef<Line<Parker>>,
     pub(crate) out_token: u32,
     /// Raised by the peer, in this rank's memory.
-    pub(crate) in_flag: LineRef<Flag>,
+    pub(crate) in_flag: Signal,
     pub(crate) in_token: u32,
     /// Notifications sent and received so far.
     pub(crate) out_count: u64,

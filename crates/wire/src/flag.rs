@@ -1,5 +1,6 @@
 //! A line that says how far its writer has come.
 
+use crate::segment::{LineRef, Lines};
 use crate::sync::{AtomicU64, order};
 
 /// One writer, any number of readers; the value only grows (Invariant 1), so a reader that missed
@@ -26,5 +27,53 @@ impl Flag {
     }
 }
 
+/// A line with a word for each of two: how far they have come, told to each other.
+///
+/// Whoever takes the line to tell its own gets the other's with it. Where both come at about the same time that is one
+/// transfer less than with a [`Flag`] each; where one tells and the other listens it is the same.
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+pub struct Exchange {
+    words: [AtomicU64; 2],
+}
+
+// SAFETY: atomic integers, of which any value is valid; zero is their default, no Drop.
+unsafe impl Lines for Exchange {}
+
+/// One word of an [`Exchange`]: a flag for whoever shares the line.
+#[derive(Clone, Debug)]
+pub struct Signal {
+    line: LineRef<Exchange>,
+    word: usize,
+}
+
+impl Signal {
+    /// Word 0 or 1 of a line.
+    ///
+    /// # Panics
+    ///
+    /// If `word` is neither.
+    pub fn new(line: LineRef<Exchange>, word: usize) -> Self {
+        assert!(word < 2, "a line of signals has words 0 and 1, not {word}");
+        Self { line, word }
+    }
+
+    /// [`Flag::raise`].
+    #[inline(always)]
+    pub fn raise(&self, seq: u64) {
+        // Release: synchronises with the load in `seq`.
+        self.line.words[self.word & 1].store(seq, order::raise());
+    }
+
+    /// [`Flag::seq`].
+    #[inline(always)]
+    pub fn seq(&self) -> u64 {
+        // Acquire: synchronises with the store in `raise`.
+        self.line.words[self.word & 1].load(order::see())
+    }
+}
+
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Flag>() == crate::line::PAIR_BYTES);
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Exchange>() == crate::line::PAIR_BYTES);

@@ -42,7 +42,7 @@ mod words;
 
 pub use fabric::Fabric;
 pub use fence::{FenceKind, drain_stores, fence_kind, shared_fence_kind};
-pub use flag::Flag;
+pub use flag::{Exchange, Flag, Signal};
 pub use gate::Gate;
 pub use line::{LINE_BYTES, Line, PAIR_BYTES};
 pub use meeting::Meeting;

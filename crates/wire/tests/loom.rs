@@ -20,7 +20,9 @@ use corecast_wire::diary::{Diary, Entry};
 use corecast_wire::mutant::{self, Mutant};
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{self, Backend, Options, Receiver, Sender};
-use corecast_wire::{FenceKind, Flag, Governor, Line, LineRef, Parker, Policy, Segment};
+use corecast_wire::{
+    Exchange, FenceKind, Flag, Governor, Line, LineRef, Parker, Policy, Segment, Signal,
+};
 use loom::thread;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -258,8 +260,8 @@ fn leaving_wakes_the_other_end() {
 type Bell = LineRef<Line<Parker>>;
 
 struct End {
-    own: LineRef<Flag>,
-    other: LineRef<Flag>,
+    own: Signal,
+    other: Signal,
     governor: Governor,
     peer: Bell,
 }
@@ -274,9 +276,10 @@ impl End {
 }
 
 fn two_ends() -> (End, End) {
-    let (a, b) = (Segment::one(None).unwrap(), Segment::one(None).unwrap());
+    let line: LineRef<Exchange> = Segment::one(None).unwrap();
+    let [a, b] = [0, 1].map(|word| Signal::new(line.clone(), word));
     let parkers: [Bell; 2] = [Segment::one(None).unwrap(), Segment::one(None).unwrap()];
-    let end = |own: &LineRef<Flag>, other: &LineRef<Flag>, mine: usize| End {
+    let end = |own: &Signal, other: &Signal, mine: usize| End {
         own: own.clone(),
         other: other.clone(),
         governor: Governor::new(Policy::PARK, parkers[mine].clone()),

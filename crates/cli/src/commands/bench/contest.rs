@@ -246,7 +246,8 @@ impl<'a> Contest<'a> {
         }
         if self.ranks() == 2 && !self.crowded() && self.fits_line(collective) {
             entrants.extend(match collective {
-                Collective::Barrier | Collective::Allreduce => Vec::from(floor::mutual_exchanges()),
+                Collective::Barrier => Vec::from(floor::meetings()),
+                Collective::Allreduce => Vec::from(floor::mutual_exchanges()),
                 Collective::Broadcast | Collective::Reduce => Vec::from(floor::round_trips()),
             });
         }
