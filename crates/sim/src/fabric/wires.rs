@@ -14,6 +14,8 @@
 //! | meeting | all, adding | all | the first |
 //! | parker | its rank, when it goes to sleep | whoever publishes something for it | its rank |
 //!
+//! Flags have a line each here, also those of two ranks alone, who have one line for both.
+//!
 //! Lines are made when they are first used, in the state of a team that has run for a while: whoever writes a
 //! line has written it, and whoever reads it has read it since. Payloads travel beside the lines, in order; what
 //! says that they have come is the number in the line.
