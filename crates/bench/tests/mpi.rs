@@ -108,7 +108,13 @@ fn waiting_ranks_use_no_cpu() {
 
 #[test]
 fn a_wrong_result_is_noticed() {
-    for fault in [Operation::Allreduce, Operation::Scan, Operation::Barrier] {
+    for fault in [
+        Operation::Allreduce,
+        Operation::Scan,
+        Operation::Exscan,
+        Operation::Alltoallv,
+        Operation::Barrier,
+    ] {
         let variables = [("CORECAST_PEER_FAULT", fault.name())];
         let mpi = Mpi::with(&seat::free(2), &variables, None);
         for name in NAMES {

@@ -1,4 +1,4 @@
-//! A line that says how far its writer has come.
+//! Lines that say how far their writers have come.
 
 use crate::segment::{LineRef, Lines};
 use crate::sync::{AtomicU64, order};
@@ -41,6 +41,18 @@ pub struct Exchange {
 unsafe impl Lines for Exchange {}
 
 /// One word of an [`Exchange`]: a flag for whoever shares the line.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_wire::{Exchange, LineRef, Segment, Signal};
+///
+/// let line: LineRef<Exchange> = Segment::one(None)?;
+/// let [mine, theirs] = [0, 1].map(|word| Signal::new(line.clone(), word));
+/// mine.raise(3);
+/// assert_eq!((mine.seq(), theirs.seq()), (3, 0));
+/// # Ok::<(), corecast_wire::SegmentError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Signal {
     line: LineRef<Exchange>,

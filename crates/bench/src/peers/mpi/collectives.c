@@ -16,6 +16,7 @@
  * order take longer than SECONDS: nobody is left behind. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdint.h>
@@ -145,6 +146,10 @@ static void lay_out(struct layout *layout, enum operation operation, int number,
   layout->all = 0;
   for (int k = 0; k < ranks; k++) {
     size_t length = gives ? block(operation, rank, k, count) : block(operation, k, rank, count);
+    if (operation >= SCATTERV && layout->all > INT_MAX) {
+      errno = EOVERFLOW;
+      die("blocks that begin beyond what MPI counts");
+    }
     layout->counts[k] = (int)length;
     layout->starts[k] = (int)layout->all;
     if (number == 0 || (number == 1 && k == 0)) layout->all += length;
