@@ -38,13 +38,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Pieces(Box<[Line<AtomicU64>]>);
 
 impl Pieces {
-    fn new(ranks: usize) -> Pieces {
+    /// Nothing done yet.
+    pub fn new(ranks: usize) -> Pieces {
         Pieces((0..ranks).map(|_| Line::default()).collect())
     }
 
     /// The work of `rank` in one fork.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such rank.
     #[inline(always)]
-    fn work(&self, rank: usize) {
+    pub fn work(&self, rank: usize) {
         let own = &self.0[rank];
         own.store(own.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
@@ -64,7 +69,8 @@ impl Pieces {
 }
 
 /// A rank whose operations are forks; those of rank 0 end with the join.
-struct Forking<'a, F> {
+#[derive(Debug)]
+pub struct Forking<'a, F> {
     rank: usize,
     pieces: &'a Pieces,
     /// Forks so far.
@@ -74,7 +80,8 @@ struct Forking<'a, F> {
 }
 
 impl<'a, F: FnMut(u64)> Forking<'a, F> {
-    fn new(rank: usize, pieces: &'a Pieces, run: F) -> Self {
+    /// `run` does so many forks, in each of which every rank works on its piece once.
+    pub fn new(rank: usize, pieces: &'a Pieces, run: F) -> Self {
         Forking {
             rank,
             pieces,
