@@ -162,6 +162,16 @@ fn tasks_are_done_at_barriers() {
     run_with_all("tasks", &["1", "2", "3", "8"], &[]);
 }
 
+/// Its threads wait for what `target nowait` gives to them, and are nobody else's.
+#[test]
+fn a_region_that_the_run_time_starts_for_itself_stays_with_it() {
+    if can_compile("clang") {
+        let program = build("clang", "placeless", &["-fopenmp"]);
+        let said = right(under(&adapter(), &program).env("CORECAST_DEBUG", "INFO"));
+        assert!(said.contains("nothing was intercepted"), "{said}");
+    }
+}
+
 /// More arguments than can be passed on: the region keeps the run-time's barriers, the next one does not.
 #[test]
 fn a_region_of_very_many_variables() {

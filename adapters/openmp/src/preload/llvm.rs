@@ -107,7 +107,8 @@ all! {
 }
 
 /// Starts a region, of any number of arguments. One that has more than can be passed on is left to the run-time as it
-/// was called, and so are all where nothing is to be replaced.
+/// was called, and so are all where nothing is to be replaced, and the one that the run-time starts for itself, which
+/// has no place: its threads run what `target nowait` and detached tasks give to them, and must not be late.
 ///
 /// # Safety
 ///
@@ -124,6 +125,8 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call(
     std::arch::naked_asm!(
         "cmp byte ptr [rip + {on}], 0",
         "je 2f",
+        "test rdi, rdi",
+        "jz 2f",
         "cmp esi, {max}",
         "ja 2f",
         "jmp {ours}",
@@ -157,6 +160,7 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call(
         "adrp x16, {on}",
         "ldrb w16, [x16, :lo12:{on}]",
         "cbz w16, 2f",
+        "cbz x0, 2f",
         "cmp w1, {max}",
         "b.hi 2f",
         "b {ours}",
