@@ -22,11 +22,24 @@ pub struct Time {
     pub high: f64,
 }
 
+impl Time {
+    /// One after the other.
+    fn and(self, other: Self) -> Self {
+        Self {
+            ns: self.ns + other.ns,
+            low: self.low + other.low,
+            high: self.high + other.high,
+        }
+    }
+}
+
 /// What the tuned operations take, by operation and bytes of a block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Number of ranks.
     pub ranks: usize,
+    /// Whether a barrier's time is that of a barrier and a broadcast of one word behind it.
+    pub barriers_are_followed: bool,
     /// By name of the operation and size: what runs there, and its time.
     times: BTreeMap<(&'static str, usize), (Asked, Time)>,
 }
@@ -75,6 +88,7 @@ impl Table {
     pub fn new(ranks: usize) -> Self {
         Self {
             ranks,
+            barriers_are_followed: false,
             times: BTreeMap::new(),
         }
     }
@@ -119,20 +133,23 @@ impl Table {
 
     /// A barrier is not slower than an allreduce of one word.
     fn barrier(&self, found: &mut Vec<Suspect>) {
-        let (Some(barrier), Some(allreduce)) = (
+        let (Some(barrier), Some(mut bound)) = (
             self.get(Operation::Barrier, 0),
             self.get(Operation::Allreduce, 8),
         ) else {
             return;
         };
-        let remedies = ["dissemination", "tree", "m-way", "groups"].map(Some);
-        let bound = "an allreduce of 8 bytes".to_owned();
-        found.extend(suspect(
-            (Operation::Barrier, 0, barrier),
-            allreduce,
-            bound,
-            remedies.into(),
-        ));
+        let mut said = "an allreduce of 8 bytes".to_owned();
+        if self.barriers_are_followed {
+            let Some(broadcast) = self.get(Operation::Broadcast, 8) else {
+                return;
+            };
+            bound = bound.and(broadcast);
+            said += ", each with a broadcast behind it";
+        }
+        let remedies = ["dissemination", "tree", "m-way", "groups", "counter"].map(Some);
+        let barrier = (Operation::Barrier, 0, barrier);
+        found.extend(suspect(barrier, bound, said, remedies.into()));
     }
 
     /// An operation is not slower than two others that together do the same.
@@ -166,10 +183,7 @@ impl Table {
             high: 0.0,
         };
         for &(part, bytes) in &parts {
-            let time = self.at_least(part, bytes)?;
-            bound.ns += time.ns;
-            bound.low += time.low;
-            bound.high += time.high;
+            bound = bound.and(self.at_least(part, bytes)?);
         }
         let said = match operation {
             Operation::ReduceScatter => format!("a reduce to each of {n} ranks"),
@@ -302,6 +316,24 @@ mod tests {
                 assert!(known.contains(remedy), "{blamed} {remedy}");
             }
         }
+    }
+
+    #[test]
+    fn barriers_with_a_broadcast_behind_are_compared_with_allreduces_that_have_one() {
+        let all = |barrier| {
+            let mut table = table(&[
+                (Barrier, 0, Some("tree"), barrier),
+                (Allreduce, 8, None, 150.0),
+                (Broadcast, 8, None, 100.0),
+            ]);
+            table.barriers_are_followed = true;
+            table.suspects()
+        };
+        assert_eq!(all(240.0), []);
+        let found = all(300.0);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].operation, found[0].bound_ns), (Barrier, 250.0));
+        assert!(found[0].remedies.contains(&Some("counter")));
     }
 
     #[test]

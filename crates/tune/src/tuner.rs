@@ -199,6 +199,14 @@ impl<'t> Tuner<'t> {
         }
     }
 
+    /// What an operation is raced as.
+    fn subject(&self, operation: Operation, bytes: usize) -> Subject {
+        match operation {
+            Operation::Barrier => self.barrier(),
+            _ => self.task(operation, bytes),
+        }
+    }
+
     fn form(&self, operation: Operation, algorithm: Asked) -> Form {
         Form {
             plans: Arc::clone(&self.plans),
@@ -490,7 +498,7 @@ impl<'t> Tuner<'t> {
         let contenders: Vec<Contender> = field.racing.iter().map(contender).collect();
         let place = |asked: &Asked| field.racing.iter().position(|p| p.algorithm == *asked);
         let favoured: Vec<usize> = favoured.iter().filter_map(place).collect();
-        let subject = self.task(operation, bytes);
+        let subject = self.subject(operation, bytes);
         let begin = self.racer.now();
         let Some(judge) = self.race(subject, "algorithms", &contenders, favoured, first)? else {
             return Ok(None);
@@ -517,7 +525,7 @@ impl<'t> Tuner<'t> {
                 return Ok(());
             };
             let (operation, bytes) = (doubt.operation, doubt.bytes);
-            let subject = self.task(operation, bytes);
+            let subject = self.subject(operation, bytes);
             let heats = doubt.judge.heats();
             self.tell(format!("{subject}: heat {heats}, for certainty"));
             let begin = self.racer.now();
@@ -540,11 +548,8 @@ impl<'t> Tuner<'t> {
     /// The times of what was chosen.
     fn table(&self) -> Table {
         let mut table = Table::new(self.ranks());
+        table.barriers_are_followed = self.menu.crowded && !self.menu.processes;
         for tuned in &self.tuned {
-            // With a broadcast behind it a barrier's time is not its own.
-            if tuned.operation == Operation::Barrier && self.menu.crowded {
-                continue;
-            }
             for point in &tuned.points {
                 if let Some(time) = time(point.winner()) {
                     table.set(tuned.operation, point.bytes, point.algorithm(), time);
