@@ -12,7 +12,7 @@ use corecast_bench::forks::{self, Lines, Method, Team};
 use corecast_bench::peers::Selection;
 use corecast_bench::seat::{self, Seat};
 use corecast_bench::{Comparison, Entrant, Settings, race, table};
-use corecast_coll::Plans;
+use corecast_collectives::Plans;
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;

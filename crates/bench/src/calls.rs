@@ -7,8 +7,9 @@
 use crate::race::{self, Entrant, RaceError, Settings};
 use crate::seat::{self, Seat};
 use crate::sized::{ELEMENT_BYTES, Operation, Task, Threads, Trial};
-use corecast_coll::operator::{Operator, Sum};
-use corecast_coll::{Plans, TeamError};
+use corecast_collectives::Plans;
+use corecast_collectives::{operator::Operator, operator::Sum};
+use corecast_team::TeamError;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::thread;
@@ -65,7 +66,7 @@ const SAMPLES: usize = 101;
 /// ```
 /// use corecast_bench::sized::Operation;
 /// use corecast_bench::{calls, seat};
-/// use corecast_coll::Plans;
+/// use corecast_collectives::Plans;
 /// use corecast_plan::Pattern;
 ///
 /// let one = corecast_model::synthetic("core:1")?;

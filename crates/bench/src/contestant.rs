@@ -21,7 +21,8 @@ mod lines;
 mod member;
 
 use crate::engine::{Engine, Member, Role};
-use corecast_coll::{Options, Plans, Team, TeamError};
+use corecast_collectives::Plans;
+use corecast_team::{Options, Team, TeamError};
 use corecast_wire::Policy;
 use lines::Lines;
 use member::Own;

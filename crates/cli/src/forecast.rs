@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Error, Result};
 use corecast_bench::Forecast;
-use corecast_coll::{BarrierPlan, Plans};
+use corecast_collectives::{BarrierPlan, Plans};
 use corecast_model::{CostModel, MachineFile};
 use corecast_plan::{Operation, Plan, Shape};
 use corecast_sim::drive::{Call, Collective, Job};

@@ -5,7 +5,7 @@ use corecast::store::{Store, Stored};
 use corecast_bench::calls;
 use corecast_bench::seat::Seat;
 use corecast_bench::sized::Operation;
-use corecast_coll::Plans;
+use corecast_collectives::Plans;
 use corecast_model::{Machine, MachineFile};
 use corecast_plan::patterns;
 use corecast_probe::deep::{DeepConfig, Scope, deep};

@@ -3,15 +3,15 @@
 mod common;
 
 use common::{ADD, Channels, Sent, run, run_with};
-use corecast_coll::barrier::{self, LineSteps, Steps, Ways};
-use corecast_coll::brackets::Brackets;
-use corecast_coll::broadcast::AllLines;
-use corecast_coll::groups::{GroupRoute, Groups};
-use corecast_coll::scan::Upto;
-use corecast_coll::{
+use corecast_collectives::brackets::Brackets;
+use corecast_collectives::broadcast::AllLines;
+use corecast_collectives::scan::Upto;
+use corecast_collectives::{
     Fragments, Route, Way, allgather, allreduce, alltoall, broadcast, fragments, gather, reduce,
     reduce_scatter, scan, scatter,
 };
+use corecast_collectives::{barrier, barrier::LineSteps, barrier::Steps, barrier::Ways};
+use corecast_collectives::{groups::GroupRoute, groups::Groups};
 use corecast_plan::groups::Grouped;
 use corecast_plan::{Pattern, Rounds};
 use std::ops::Range;

@@ -1,23 +1,25 @@
 //! Long data between processes: elements of any length, and where memory is short. Teams here are of
 //! processes although most of them are in one, because what joins their ranks is the same.
 
-use corecast_coll::operator::Sum;
-use corecast_coll::process::{Address, EnterError};
-use corecast_coll::{Failure, Loss, Member, Options, Plans, Team};
+use corecast_collectives::Plans;
+use corecast_collectives::operator::Sum;
 use corecast_plan::Pattern;
-use corecast_wire::bulk::Process;
+use corecast_process::ProcessGroup;
+use corecast_process::{Address, EnterError};
+use corecast_team::{Failure, Loss, Member, Options, Team};
+use corecast_transfer::Process;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-fn plans(n: usize) -> Result<Plans, corecast_coll::PlansError> {
+fn plans(n: usize) -> Result<Plans, corecast_collectives::PlansError> {
     let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
     Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
 }
 
 fn enter(test: &str, n: usize, options: &Options) -> Result<Team, EnterError> {
     let address = Address::Name(format!("far-{test}-{n}-{}", std::process::id()));
-    Team::enter(&address, n, &vec![None; n], || plans(n), options)
+    ProcessGroup::enter(&address, n, &vec![None; n], || plans(n), options)
 }
 
 /// 40 KiB: more than any chunk of an outbox, and not two of them.
@@ -124,7 +126,7 @@ fn far(wish: &str) {
     };
     let n: usize = n.parse().unwrap();
     let address = Address::Name(name.to_owned());
-    let team = Team::enter(&address, n, &[None], || plans(n), &Options::default()).unwrap();
+    let team = ProcessGroup::enter(&address, n, &[None], || plans(n), &Options::default()).unwrap();
     let own = team.ranks()[0];
     for rank in (0..n).filter(|&rank| rank != own) {
         println!("\nreach {}", team.reach(rank).unwrap());

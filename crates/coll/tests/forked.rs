@@ -1,9 +1,11 @@
 //! A forked process is no member: its copy of one refuses every operation, and does not speak for the
 //! rank when it ends. The parent's goes on.
 
-use corecast_coll::process::Address;
-use corecast_coll::{Failure, Member, Options, Plans, PlansError, Team};
+use corecast_collectives::{Plans, PlansError};
 use corecast_plan::Pattern;
+use corecast_process::Address;
+use corecast_process::ProcessGroup;
+use corecast_team::{Failure, Member, Options, Team};
 
 fn plans() -> Result<Plans, PlansError> {
     let machine = corecast_model::synthetic("core:2").unwrap();
@@ -62,10 +64,10 @@ fn threads() {
 fn processes() {
     let address = Address::Name(format!("forked-{}", std::process::id()));
     let options = Options::default();
-    let team = Team::enter(&address, 2, &[None, None], plans, &options).unwrap();
+    let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &options).unwrap();
     team.run(forks_in_the_middle);
     // A copy of a member that goes does not take the rank with it.
-    let team = Team::enter(&address, 2, &[None, None], plans, &options).unwrap();
+    let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &options).unwrap();
     let mut members: Vec<Option<Member>> = (0..2).map(|rank| team.join(rank).ok()).collect();
     assert!(in_fork(|| {
         members.iter_mut().for_each(|member| drop(member.take()));

@@ -3,9 +3,10 @@
 #[path = "../../wire/tests/common/counting.rs"]
 mod counting;
 
-use corecast_coll::operator::Ordered;
-use corecast_coll::{Algorithms, Member, Options, Parts, Plans, Team, barrier, broadcast};
+use corecast_collectives::operator::Ordered;
+use corecast_collectives::{Algorithms, Parts, Plans, barrier, broadcast};
 use corecast_plan::Pattern;
+use corecast_team::{Member, Options, Team};
 use counting::ALLOCATIONS;
 
 fn all_operations(member: &mut Member) {

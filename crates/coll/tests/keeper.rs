@@ -4,7 +4,7 @@
 mod alone;
 
 use alone::{SOON, alone, eventually};
-use corecast_coll::process::keeper::{WatchError, born, watch};
+use corecast_process::{keeper::WatchError, keeper::born, keeper::watch};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;

@@ -1,13 +1,14 @@
 //! Lines that groups share: barriers and broadcasts over them, on fewer CPUs than ranks, between threads
 //! and behind a shared segment; and what ranks are told that do something else.
 
-use corecast_coll::process::Address;
-use corecast_coll::{
-    Algorithms, BarrierPlan, Failure, Kind, Loss, Member, Options, Plans, PlansError, Team,
-    barrier, broadcast,
+use corecast_collectives::{
+    Algorithms, BarrierPlan, Collective, Plans, PlansError, barrier, broadcast,
 };
 use corecast_plan::Pattern;
 use corecast_plan::groups::Grouped;
+use corecast_process::Address;
+use corecast_process::ProcessGroup;
+use corecast_team::{Failure, Loss, Member, Options, Team};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -169,7 +170,7 @@ fn lines_work_behind_a_segment() {
                     let mut rng = fastrand::Rng::with_seed(seed * 100 + rank as u64);
                     let plans = || Ok::<_, PlansError>(grouped_plans(n, &mut rng));
                     let address = Address::Name(name.clone());
-                    let team = Team::enter(&address, n, &[None], plans, options).unwrap();
+                    let team = ProcessGroup::enter(&address, n, &[None], plans, options).unwrap();
                     team.run(|member| {
                         meet(member, counts, 100, true);
                         broadcasts(member);
@@ -291,7 +292,7 @@ fn two_different_operations_met() {
             panic!("{name}: {failure:?}");
         };
         let kinds = [here, there].map(|did| did.operation.unwrap().kind);
-        assert!(kinds.contains(&Kind::Barrier) && kinds.contains(&Kind::Broadcast));
+        assert!(kinds.contains(&Collective::Barrier) && kinds.contains(&Collective::Broadcast));
         assert!(results.iter().all(Result::is_err), "{name}: {results:?}");
     }
 }

@@ -2,9 +2,11 @@
 //! killed, somewhere amid barriers and broadcasts, the others are told. Each process is this test
 //! program again, told by a variable which part it plays.
 
-use corecast_coll::process::Address;
-use corecast_coll::{Failure, Loss, Member, Options, Plans, Team, barrier, broadcast};
+use corecast_collectives::{Plans, barrier, broadcast};
 use corecast_plan::Pattern;
+use corecast_process::Address;
+use corecast_process::ProcessGroup;
+use corecast_team::{Failure, Loss, Member, Options, Team};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -67,7 +69,7 @@ fn part() {
         Plans::of_pattern(machine.costs(), Pattern::Binomial, None)?.with_packages(vec![0, 0, 1, 1])
     };
     let address = Address::Name(name.to_owned());
-    let team = Team::enter(&address, RANKS, &[None], plans, &options).unwrap();
+    let team = ProcessGroup::enter(&address, RANKS, &[None], plans, &options).unwrap();
     let failure = team.run(work).remove(0);
     let Failure::PeerLost { there, how, .. } = &failure else {
         panic!("{failure}");

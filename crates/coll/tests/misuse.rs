@@ -1,8 +1,9 @@
 //! Wrong use is an error that names both call sites, for everybody who is concerned, and never a
 //! hang: each case runs under a watchdog.
 
-use corecast_coll::{Failure, JoinError, Kind, Loss, Member, Options, Parts, Plans, Team};
+use corecast_collectives::{Collective, Parts, Plans};
 use corecast_plan::{Pattern, Tree};
+use corecast_team::{Failure, JoinError, Loss, Member, Options, Team};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -86,7 +87,10 @@ fn two_members_wait_for_each_other_in_different_operations() {
     kinds.sort();
     assert_eq!(
         kinds,
-        [Kind::Broadcast.to_string(), Kind::Reduce.to_string()]
+        [
+            Collective::Broadcast.to_string(),
+            Collective::Reduce.to_string()
+        ]
     );
 }
 

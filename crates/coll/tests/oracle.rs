@@ -1,9 +1,10 @@
 //! Every operation, pattern, root and team size up to nine against a naive twin, on fewer CPUs
 //! than ranks.
 
-use corecast_coll::{BarrierPlan, Member, Options, Plans, Team};
+use corecast_collectives::{BarrierPlan, Plans};
 use corecast_model::CostModel;
 use corecast_plan::{Pattern, Plan, Tree};
+use corecast_team::{Member, Options, Team};
 use corecast_wire::queue::Backend;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

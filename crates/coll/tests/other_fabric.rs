@@ -4,8 +4,8 @@
 mod common;
 
 use common::{ADD, Each, Sent, run};
-use corecast_coll::barrier::Steps;
-use corecast_coll::{Route, allreduce, barrier, broadcast, reduce};
+use corecast_collectives::barrier::Steps;
+use corecast_collectives::{Route, allreduce, barrier, broadcast, reduce};
 use corecast_model::CostModel;
 use corecast_plan::{Pattern, Rounds, Tree};
 

@@ -2,17 +2,19 @@
 //! or gone, at random points. Each process is this test program again, told by a variable which part
 //! it plays.
 
-use corecast_coll::operator::Sum;
-use corecast_coll::process::{Address, EnterError};
-use corecast_coll::{Failure, Loss, Member, Options, Plans, Team};
+use corecast_collectives::Plans;
+use corecast_collectives::operator::Sum;
 use corecast_plan::Pattern;
+use corecast_process::ProcessGroup;
+use corecast_process::{Address, EnterError};
+use corecast_team::{Failure, Loss, Member, Options, Team};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PART: &str = "CORECAST_TEST_PART";
 
-fn plans(n: usize) -> Result<Plans, corecast_coll::PlansError> {
+fn plans(n: usize) -> Result<Plans, corecast_collectives::PlansError> {
     let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
     Plans::of_pattern(machine.costs(), Pattern::Binomial, None)
 }
@@ -136,7 +138,8 @@ fn part() {
         ..Options::default()
     };
     let wishes: Vec<Option<usize>> = ranks.split(',').map(|rank| rank.parse().ok()).collect();
-    let team = Team::enter(&address(name), size, &wishes, || plans(size), &options).unwrap();
+    let team =
+        ProcessGroup::enter(&address(name), size, &wishes, || plans(size), &options).unwrap();
     match kind {
         "whole" => {
             team.run(|member| {
@@ -276,7 +279,7 @@ fn whoever_does_not_come_is_told() {
         join_limit: Duration::from_millis(200),
         ..Options::default()
     };
-    let team = Team::enter(
+    let team = ProcessGroup::enter(
         &address(&name("missing", 0)),
         2,
         &[Some(1)],
@@ -321,7 +324,7 @@ fn clean(name: &str) {
         let name = format!("{name}-{round}");
         let other = Kept(start(&format!("whole {name} 2 any")));
         let options = Options::default();
-        let team = Team::enter(&address(&name), 2, &[None], || plans(2), &options).unwrap();
+        let team = ProcessGroup::enter(&address(&name), 2, &[None], || plans(2), &options).unwrap();
         team.run(|member| {
             for salt in 0..10 {
                 all_operations(member, salt).unwrap();

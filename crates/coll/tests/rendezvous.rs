@@ -4,7 +4,7 @@
 mod alone;
 
 use alone::{SOON, alone, eventually};
-use corecast_coll::process::{Address, Entered, Hello, RendezvousError, enter};
+use corecast_process::{Address, Entered, Hello, RendezvousError, enter};
 use corecast_wire::{Flag, Segment};
 use std::io::Read;
 use std::os::fd::AsFd;

@@ -9,11 +9,12 @@ use std::path::PathBuf;
 use std::sync::Once;
 use std::time::Duration;
 
-use corecast_coll::{Algorithms, BarrierPlan, Options, Plans};
+use corecast_collectives::{Algorithms, BarrierPlan, Plans};
 use corecast_machine::{CpuList, Discovery};
 use corecast_model::MachineFile;
 use corecast_model::profile::{Mode, Start};
 use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Tree};
+use corecast_team::Options;
 use corecast_wire::Policy;
 use corecast_wire::queue::Backend;
 
@@ -251,7 +252,7 @@ impl Builder {
     pub fn build(self) -> Result<Team, Error> {
         let draft = self.draft(None)?;
         let (choices, plans) = draft.choose()?;
-        let team = corecast_coll::Team::with_options(plans, &draft.options)?;
+        let team = corecast_team::Team::with_options(plans, &draft.options)?;
         Ok(draft.finish(team, choices))
     }
 
@@ -379,7 +380,7 @@ impl Draft {
     }
 
     /// The team; `choices` are empty where another process made them.
-    fn finish(self, team: corecast_coll::Team, choices: Vec<Choice>) -> Team {
+    fn finish(self, team: corecast_team::Team, choices: Vec<Choice>) -> Team {
         let here = &self.here;
         let rank = |(rank, &pu): (usize, &u32)| RankPlace {
             pu,

@@ -1,11 +1,12 @@
 //! Why a team cannot be built.
 
-use corecast_coll::algorithms::TextError;
-use corecast_coll::process::EnterError;
-use corecast_coll::{ByLengthError, PlansError, TeamError};
+use corecast_collectives::preferences::TextError;
+use corecast_collectives::{ByLengthError, PlansError};
 use corecast_machine::{CpuList, CpuListError};
 use corecast_model::CostError;
 use corecast_plan::PlanError;
+use corecast_process::EnterError;
+use corecast_team::TeamError;
 
 use crate::waiting::WaitingError;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use corecast_coll::barrier;
+use corecast_collectives::barrier;
 use corecast_machine::CpuList;
 use corecast_model::Unit;
 use corecast_plan::Operation;

@@ -61,28 +61,29 @@ pub use waiting::{WAIT, Waiting, WaitingError};
 pub use waits::{Waits, fence};
 
 pub use bytemuck;
-pub use corecast_coll::algorithms;
-pub use corecast_coll::fragments::block;
-pub use corecast_coll::operator::{self, Operator, Ordered};
-pub use corecast_coll::{
-    Algorithms, Await, ByLength, ByLengthError, Combine, Did, Failure, JoinError, Loss, Member,
-    Overlap, OverlapError, Parts, Plans, Pod, Request, Site, Synchrony,
-};
+pub use corecast_collectives::fragments::block;
+pub use corecast_collectives::operator::{self, Operator, Ordered};
+pub use corecast_collectives::preferences as algorithms;
+pub use corecast_collectives::{Algorithms, ByLength, ByLengthError, Combine, Parts, Plans, Pod};
 pub use corecast_machine as machine;
 pub use corecast_model as model;
 pub use corecast_model::MachineFile;
 pub use corecast_plan as plan;
 pub use corecast_plan::Pattern;
+pub use corecast_team::{
+    Await, Did, Failure, JoinError, Loss, Member, Overlap, OverlapError, Request, Site, Synchrony,
+};
 pub use corecast_wire::gate::{Arrival, TooMany};
 pub use corecast_wire::queue::{self, Backend};
 pub use corecast_wire::{Placement, Policy, WaitCosts};
 
 /// Where processes of a team find each other, what a launcher hands on, and what can go wrong.
 pub mod process {
-    pub use corecast_coll::process::{
-        Address, CMA, EnterError, FrontError, InheritError, Reach, RendezvousError, TEAM_FD,
-        TEAM_RANK, TEAM_SIZE,
+    pub use corecast_process::{
+        Address, CMA, EnterError, FrontError, InheritError, RendezvousError, TEAM_FD, TEAM_RANK,
+        TEAM_SIZE,
     };
+    pub use corecast_team::Reach;
 }
 
 /// A team of `ranks` threads, everything chosen by Corecast.

@@ -8,8 +8,8 @@
 
 use std::fmt;
 
-use corecast_coll::algorithms::{NamedRange, UnknownOperation};
-use corecast_coll::{Algorithms, algorithms};
+use corecast_collectives::{Algorithms, preferences as algorithms};
+use corecast_collectives::{preferences::NamedRange, preferences::UnknownOperation};
 use corecast_machine::{CpuList, Discovery};
 use corecast_model::profile::{Circumstances, Mode, Start, TunedRange, Tuning};
 use serde::Serialize;

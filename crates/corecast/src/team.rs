@@ -1,7 +1,7 @@
 //! A team: plans that were chosen, threads that are pinned, and what is known about both.
 
-use corecast_coll::process::Reach;
-use corecast_coll::{Failure, JoinError, Member};
+use corecast_team::Reach;
+use corecast_team::{Failure, JoinError, Member};
 use corecast_wire::{Placement, Policy};
 
 use crate::choose::Choice;
@@ -16,7 +16,7 @@ use crate::pins::{Pinning, Pins};
 /// each [`join`](Team::join) as one rank.
 #[derive(Debug)]
 pub struct Team {
-    pub(crate) team: corecast_coll::Team,
+    pub(crate) team: corecast_team::Team,
     pub(crate) pins: Pins,
     pub(crate) built: Explanation,
     pub(crate) costs: TeamCosts,

@@ -2,6 +2,7 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
+//! | [`collective`] | the collectives by name, and ranks |
 //! | [`machine`] | the hardware as a table of processing units |
 //! | [`pairwise`] | what one message costs each end, for every ordered pair of threads |
 //! | [`lines`] | what a line costs that several threads share |
@@ -18,6 +19,7 @@
 
 pub mod builtin;
 pub mod classes;
+pub mod collective;
 pub mod deep;
 pub mod file;
 pub mod lines;
@@ -29,6 +31,7 @@ pub mod synthetic;
 
 pub use builtin::{builtin, builtin_names, default_costs_for};
 pub use classes::ClassCosts;
+pub use collective::{Collective, Rank, UnknownCollective};
 pub use deep::Deep;
 pub use file::{FileError, MachineFile, Measured};
 pub use lines::{LineCosts, Lines, Place};

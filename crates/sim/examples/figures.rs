@@ -8,7 +8,7 @@
 //! With names, only what they begin is run: `broadcast`, `micro`, `collectives-64`,
 //! `collectives-4096`.
 
-use corecast_coll::Plans;
+use corecast_collectives::Plans;
 use corecast_sim::drive::{Call, CallError, Collective, Job};
 use corecast_sim::engine::{Cpu, Options, Outcome, Setup, SimError, run};
 use corecast_sim::fabric::{Setting, SimFabric, Team, predict};
@@ -74,7 +74,7 @@ fn collectives(side: usize) -> Result<(), Failed> {
     for (collective, bytes) in all {
         let job = job(
             collective,
-            collective.usual_algorithm(n, bytes),
+            corecast_sim::drive::usual_algorithm(collective, n, bytes),
             bytes,
             &tree,
         )?;

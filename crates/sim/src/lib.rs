@@ -1,6 +1,6 @@
 //! Corecast's predictions: what a collective costs on a machine that need not be there.
 //!
-//! The algorithms are those of [`corecast_coll`], the same source that runs on hardware. This crate has
+//! The algorithms are those of [`corecast_collectives`], the same source that runs on hardware. This crate has
 //! further fabrics for them.
 //!
 //! - [`drive`] runs any collective over any fabric.

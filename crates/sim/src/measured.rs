@@ -315,7 +315,8 @@ mod tests {
         let messages = messages([70.0, 240.0, 24.0, 100.0, 80.0]);
         let places = costs.machine().pus.iter().map(Place::from).collect();
         let fitted = Measured::new("two", costs.costs(), &messages, places).unwrap();
-        let plans = corecast_coll::Plans::of_tree(&corecast_plan::patterns::sequential(2, 0));
+        let plans =
+            corecast_collectives::Plans::of_tree(&corecast_plan::patterns::sequential(2, 0));
         let t_min = |bytes| {
             let call = Call::new(Collective::Broadcast, "messages", 0, bytes).unwrap();
             let bounds = fitted.bounds(&Job::new(&call, &plans).unwrap()).unwrap();

@@ -3,7 +3,7 @@
 //! `cargo test --release -p corecast-sim --test bounds -- --ignored --nocapture` writes the table of
 //! docs/simulator.md.
 
-use corecast_coll::Plans;
+use corecast_collectives::Plans;
 use corecast_model::CostModel;
 use corecast_plan::Pattern;
 use corecast_plan::groups::Grouped;
@@ -59,11 +59,11 @@ fn between(machine: &Machine, ranks: usize, sizes: &[usize], setting: &Setting) 
     let mut bounds = OnParts::new(machine, &cores);
     let (mut rows, mut wrong) = (Vec::new(), Vec::new());
     for &size in sizes {
-        for collective in Collective::ALL {
+        for collective in Collective::WITH_ALGORITHMS {
             if collective == Collective::Barrier && size != sizes[0] {
                 continue;
             }
-            for algorithm in collective.algorithms() {
+            for algorithm in corecast_sim::drive::algorithms(collective) {
                 let bytes = size * collective.blocks(ranks);
                 let call = Call::new(collective, algorithm, 0, bytes).unwrap();
                 // Some are for a power of two alone.

@@ -5,7 +5,7 @@
 #[path = "../examples/validation/curves.rs"]
 mod curves;
 
-use corecast_coll::Plans;
+use corecast_collectives::Plans;
 use corecast_plan::Pattern;
 use corecast_plan::groups::Grouped;
 use corecast_sim::drive::{Call, Collective, Job};
@@ -44,8 +44,8 @@ fn graphs(n: usize, bytes: usize) -> Vec<(String, Graph)> {
     let plans = plans.with_packages(packages).unwrap();
     let plans = plans.with_broadcast_groups(Grouped::flat(n, 0)).unwrap();
     let mut graphs = Vec::new();
-    for collective in Collective::ALL {
-        for algorithm in collective.algorithms() {
+    for collective in Collective::WITH_ALGORITHMS {
+        for algorithm in corecast_sim::drive::algorithms(collective) {
             let call = Call::new(collective, algorithm, 0, bytes).unwrap();
             // Some are for a power of two alone.
             let job = Job::new(&call, &plans).ok();

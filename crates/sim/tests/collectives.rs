@@ -1,6 +1,6 @@
 //! Every algorithm on simulated machines: what it gives, that it ends, and that it is the same every time.
 
-use corecast_coll::Plans;
+use corecast_collectives::Plans;
 use corecast_plan::Pattern;
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::engine::Options;
@@ -50,8 +50,8 @@ fn every_algorithm_on_every_machine() {
     let mut runs = 0;
     for machine in machines() {
         for n in 1..=9 {
-            for collective in Collective::ALL {
-                for algorithm in collective.algorithms() {
+            for collective in Collective::WITH_ALGORITHMS {
+                for algorithm in corecast_sim::drive::algorithms(collective) {
                     let bytes = [0, 8, 200, 3000, 5000][random.usize(0..5)];
                     let call = Call::new(collective, algorithm, n / 2, bytes).unwrap();
                     let setting = Setting {

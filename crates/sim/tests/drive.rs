@@ -1,7 +1,7 @@
 //! Every algorithm over a fabric of plain channels gives what one loop over all ranks gives.
 
-use corecast_coll::Plans;
-use corecast_coll::groups::Groups;
+use corecast_collectives::Plans;
+use corecast_collectives::groups::Groups;
 use corecast_plan::Pattern;
 use corecast_sim::drive::{Bytes, Call, Collective, Job, Open};
 use corecast_wire::Fabric;
@@ -93,6 +93,37 @@ impl Fabric for Pipes {
             .for_each(|other| other.send(Vec::new()).unwrap());
         others.iter().for_each(|_| drop(line.recv().unwrap()));
         Ok(())
+    }
+
+    fn message_bytes_max(&self) -> usize {
+        usize::MAX
+    }
+
+    fn post_bytes_max(&self, _line: usize) -> usize {
+        usize::MAX
+    }
+
+    fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Infallible {
+        panic!("{sent} bytes of rank {peer} where {expected} are expected")
+    }
+
+    fn with_window<R>(
+        &mut self,
+        data: &mut [u8],
+        _element: usize,
+        _written: bool,
+        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
+    ) -> R {
+        body(self, &mut { data })
+    }
+
+    fn with_window_to_read<R>(
+        &mut self,
+        data: &[u8],
+        _element: usize,
+        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
+    ) -> R {
+        body(self, &mut &mut data.to_vec()[..])
     }
 
     fn view<'b>(&self, window: &'b &mut [u8], range: Range<usize>) -> &'b [u8] {
@@ -194,8 +225,8 @@ fn every_algorithm_gives_what_one_loop_gives() {
     for n in 1..=9 {
         let file = corecast_model::synthetic(&format!("core:{n}")).unwrap();
         let plans = Plans::of_pattern(file.costs(), Pattern::Smelt, Some(n / 2)).unwrap();
-        for collective in Collective::ALL {
-            for algorithm in collective.algorithms() {
+        for collective in Collective::WITH_ALGORITHMS {
+            for algorithm in corecast_sim::drive::algorithms(collective) {
                 for bytes in [0, 1, 100, 4000] {
                     let call = Call::new(collective, algorithm, n / 2, bytes).unwrap();
                     let Ok(job) = Job::new(&call, &plans) else {

@@ -1,6 +1,6 @@
 //! Every collective on the symbolic fabric: right results, a graph that is one, bounds that hold.
 
-use corecast_coll::{Groups, Plans};
+use corecast_collectives::{Groups, Plans};
 use corecast_plan::Pattern;
 use corecast_plan::groups::Grouped;
 use corecast_sim::drive::{Call, Collective, Job};
@@ -19,8 +19,8 @@ fn jobs(n: usize, bytes: usize) -> Vec<Job> {
     let plans = plans.with_packages(packages).unwrap();
     let plans = plans.with_broadcast_groups(Grouped::flat(n, 0)).unwrap();
     let mut jobs = Vec::new();
-    for collective in Collective::ALL {
-        for algorithm in collective.algorithms() {
+    for collective in Collective::WITH_ALGORITHMS {
+        for algorithm in corecast_sim::drive::algorithms(collective) {
             let call = Call::new(collective, algorithm, 0, bytes).unwrap();
             // Some are for a power of two alone.
             jobs.extend(Job::new(&call, &plans));
@@ -164,9 +164,9 @@ fn graphs_of_the_figures() {
     // Three threads, m = 2: each writes once and reads twice.
     let rounds = corecast_plan::Rounds::dissemination(3, 3);
     let mut groups = Groups::new(3);
-    let steps = corecast_coll::barrier::LineSteps::all(&rounds, &mut groups);
+    let steps = corecast_collectives::barrier::LineSteps::all(&rounds, &mut groups);
     let graph = record(3, &groups, |fabric, rank| {
-        corecast_coll::barrier::m_way(fabric, &steps[rank])
+        corecast_collectives::barrier::m_way(fabric, &steps[rank])
     });
     check(&graph.unwrap(), 9, [6, 6, 0, 0], "10b");
 

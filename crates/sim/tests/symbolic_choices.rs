@@ -1,9 +1,9 @@
 //! The optimiser over the symbolic model: against all candidates of small teams, against what the paper says
 //! of its own choices, and against the planner, which counts in another way.
 
-use corecast_coll::Plans;
-use corecast_coll::barrier::{LineSteps, Ways, m_way};
-use corecast_coll::groups::Groups;
+use corecast_collectives::Plans;
+use corecast_collectives::groups::Groups;
+use corecast_collectives::{barrier::LineSteps, barrier::Ways, barrier::m_way};
 use corecast_model::{CostModel, Place, Unit, builtin};
 use corecast_plan::groups::{Grouped, latency};
 use corecast_plan::{Operation, Rounds, Tree};
@@ -168,7 +168,7 @@ fn barrier(fan_in: &Grouped, fan_out: &Grouped) -> Graph {
     let mut groups = Groups::new(fan_in.len());
     let ways = Ways::all(fan_in, fan_out, &mut groups);
     let recorded = record(fan_in.len(), &groups, |fabric, rank| {
-        corecast_coll::barrier::groups(fabric, &ways[rank])
+        corecast_collectives::barrier::groups(fabric, &ways[rank])
     });
     recorded.unwrap()
 }

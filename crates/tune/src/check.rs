@@ -7,8 +7,8 @@ use crate::outcome::{Outcome, Tuned};
 use crate::racer::{Contender, Form, RaceFailed, Racer, Subject};
 use corecast_bench::sized::{Operation, Task};
 use corecast_bench::stats;
-use corecast_coll::Algorithms;
-use corecast_coll::algorithms::Setting;
+use corecast_collectives::Algorithms;
+use corecast_collectives::preferences::TeamOutline;
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -198,7 +198,7 @@ struct Trial {
 impl Trial {
     fn new(
         outcome: &Outcome,
-        setting: &Setting<'_>,
+        setting: &TeamOutline<'_>,
         base: &Algorithms,
         (tuned, bytes): (&Tuned, usize),
     ) -> Self {
@@ -289,7 +289,7 @@ fn rivals(
     operation: Operation,
     bytes: usize,
     chosen: Asked,
-    setting: &Setting<'_>,
+    setting: &TeamOutline<'_>,
     base: &Algorithms,
 ) -> (Vec<Asked>, Vec<LeftOut>) {
     let runs = |asked| runs(setting, base, operation, bytes, asked);

@@ -2,8 +2,8 @@
 
 use crate::predict::Predict;
 use corecast_bench::sized::Operation;
-use corecast_coll::algorithms::Setting;
-use corecast_coll::{
+use corecast_collectives::preferences::TeamOutline;
+use corecast_collectives::{
     Algorithms, Plans, allgather, allreduce, alltoall, barrier, broadcast, gather, reduce,
     reduce_scatter, scan, scatter,
 };
@@ -128,15 +128,15 @@ pub fn unable(operation: Operation, algorithm: &str, plans: &Plans) -> Option<St
 /// What a team runs that is asked for `algorithm`: that, or another one in its place. `base` holds what is asked for
 /// besides, of which the barrier's stays unless another one is asked for.
 pub fn runs(
-    setting: &Setting<'_>,
+    setting: &TeamOutline<'_>,
     base: &Algorithms,
     operation: Operation,
     bytes: usize,
     algorithm: Asked,
 ) -> &'static str {
     let asked = with(base, operation, algorithm);
-    let runs = setting.runs(&asked, operation.name(), bytes);
-    runs.expect("an operation's name").algorithm
+    let runs = setting.chooses(&asked, operation.name(), bytes);
+    runs.expect("an operation's name").algorithm()
 }
 
 /// `base` with a wish for one operation, whose own wish goes, except that for barriers, which holds in all races.
@@ -154,7 +154,7 @@ pub(crate) fn with(base: &Algorithms, operation: Operation, algorithm: Asked) ->
 pub fn field(
     operation: Operation,
     bytes: usize,
-    setting: &Setting<'_>,
+    setting: &TeamOutline<'_>,
     base: &Algorithms,
     model: &dyn Predict,
     most: usize,
@@ -235,10 +235,10 @@ mod tests {
             let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
             let plans = Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
             for (crowded, processes) in [(false, false), (true, false), (false, true)] {
-                let setting = Setting {
-                    crowded,
+                let setting = TeamOutline {
+                    oversubscribed: crowded,
                     processes,
-                    ..Setting::new(&plans)
+                    ..TeamOutline::new(&plans)
                 };
                 let base = Algorithms::default();
                 for operation in Operation::CHOSEN {

@@ -6,7 +6,7 @@ use corecast_bench::race::{self, Ruling};
 use corecast_bench::seat::{self, Seat};
 use corecast_bench::sized::{Library, Operation, Player, Task, Threads, Trial};
 use corecast_bench::{Entrant, Role, Settings, Status};
-use corecast_coll::Options;
+use corecast_team::Options;
 use corecast_wire::Policy;
 use std::time::{Duration, Instant};
 

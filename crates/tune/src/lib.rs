@@ -28,7 +28,8 @@
 //!
 //! ```
 //! use corecast_bench::{seat, sized::Operation};
-//! use corecast_coll::{Algorithms, Options, Plans};
+//! use corecast_collectives::{Algorithms, Plans};
+//! use corecast_team::Options;
 //! use corecast_plan::patterns;
 //! use corecast_tune::{hardware::Hardware, menu::Menu, predict::Unknown, tuner::{Wish, tune}};
 //! use std::time::Duration;

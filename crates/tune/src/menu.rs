@@ -1,8 +1,8 @@
 //! What a team can be made of, besides algorithms: its own plans and waits, and others that may be better.
 
 use corecast_bench::sized::Operation;
-use corecast_coll::algorithms::Setting;
-use corecast_coll::{Algorithms, BarrierPlan, Plans};
+use corecast_collectives::preferences::TeamOutline;
+use corecast_collectives::{Algorithms, BarrierPlan, Plans};
 use corecast_plan::Tree;
 use corecast_wire::Policy;
 
@@ -107,11 +107,11 @@ pub struct Menu {
 
 impl Menu {
     /// The team as its choices of algorithms see it, once it runs `plans`.
-    pub fn setting<'a>(&self, plans: &'a Plans) -> Setting<'a> {
-        Setting {
-            crowded: self.crowded,
+    pub fn setting<'a>(&self, plans: &'a Plans) -> TeamOutline<'a> {
+        TeamOutline {
+            oversubscribed: self.crowded,
             processes: self.processes,
-            ..Setting::new(plans)
+            ..TeamOutline::new(plans)
         }
     }
 

@@ -2,8 +2,8 @@
 
 use crate::field::runs;
 use corecast_bench::sized::Operation;
-use corecast_coll::algorithms::Setting;
-use corecast_coll::{Algorithms, Plans};
+use corecast_collectives::preferences::TeamOutline;
+use corecast_collectives::{Algorithms, Plans};
 use corecast_model::{CostModel, MachineFile, Place};
 use corecast_sim::drive::Collective;
 use corecast_sim::measured::Measured;
@@ -77,7 +77,7 @@ impl Modelled {
 /// # Examples
 ///
 /// ```
-/// use corecast_coll::Plans;
+/// use corecast_collectives::Plans;
 /// use corecast_sim::drive::Collective;
 /// use corecast_tune::modelled::usual;
 ///
@@ -88,10 +88,10 @@ impl Modelled {
 /// ```
 pub fn usual(collective: Collective, plans: &Plans, bytes: usize) -> &'static str {
     let operation: Operation = collective.name().parse().expect("an operation's name");
-    let setting = Setting::new(plans);
+    let setting = TeamOutline::new(plans);
     match runs(&setting, &Algorithms::default(), operation, bytes, None) {
         "line" if bytes > POST_BYTES => "whole",
-        "trees" => collective.usual_algorithm(plans.len(), bytes),
+        "trees" => corecast_sim::drive::usual_algorithm(collective, plans.len(), bytes),
         other => other,
     }
 }
@@ -111,15 +111,18 @@ mod tests {
                 Pattern::Dissemination { radix: 2 },
             ] {
                 let plans = Plans::of_pattern(machine.costs(), pattern, None).unwrap();
-                for collective in Collective::ALL {
+                for collective in Collective::WITH_ALGORITHMS {
                     let operation: Operation = collective.name().parse().unwrap();
-                    let setting = Setting::new(&plans);
+                    let setting = TeamOutline::new(&plans);
                     for bytes in (0..24).map(|log| 1 << log) {
                         let base = Algorithms::default();
                         let real = runs(&setting, &base, operation, bytes, None);
                         let simulated = usual(collective, &plans, bytes);
                         let what = format!("{operation} of {bytes} on {n}: {real}, {simulated}");
-                        assert!(collective.algorithms().contains(&simulated), "{what}");
+                        assert!(
+                            corecast_sim::drive::algorithms(collective).contains(&simulated),
+                            "{what}"
+                        );
                         match real {
                             "line" | "trees" => assert_ne!(real, simulated, "{what}"),
                             _ => assert_eq!(real, simulated, "{what}"),

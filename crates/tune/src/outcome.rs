@@ -5,7 +5,7 @@ use crate::guidelines::Finding;
 use crate::judge::{Ended, Judge, Left};
 use crate::racer::Synchrony;
 use corecast_bench::sized::Operation;
-use corecast_coll::Plans;
+use corecast_collectives::Plans;
 use corecast_wire::Policy;
 use serde::{Serialize, Serializer};
 

@@ -2,7 +2,7 @@
 
 use crate::modelled::{Modelled, POST_BYTES, RANKS_MAX, usual};
 use corecast_bench::sized::Operation;
-use corecast_coll::Plans;
+use corecast_collectives::Plans;
 use corecast_model::MachineFile;
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::measured::Measured;

@@ -2,7 +2,7 @@
 
 use crate::judge::Judge;
 use corecast_bench::sized::{Operation, Task};
-use corecast_coll::{Algorithms, Plans};
+use corecast_collectives::{Algorithms, Plans};
 use corecast_wire::Policy;
 use std::sync::Arc;
 use std::time::Duration;

@@ -6,7 +6,7 @@ use crate::racer::{Contender, RaceFailed, Racer, Subject};
 use corecast_bench::seat::{self, Seat};
 use corecast_bench::sized::{Operation, Task};
 use corecast_bench::{Entrant, Session};
-use corecast_coll::Algorithms;
+use corecast_collectives::Algorithms;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -19,7 +19,7 @@ use crate::predict::Predict;
 use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, Synchrony, heats};
 use crate::ranges::{between, ranges};
 use corecast_bench::sized::{ELEMENT_BYTES, Operation, Task};
-use corecast_coll::{Algorithms, Plans};
+use corecast_collectives::{Algorithms, Plans};
 use corecast_wire::Policy;
 use std::sync::Arc;
 use std::time::Duration;

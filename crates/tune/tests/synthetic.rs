@@ -1,7 +1,7 @@
 //! The whole tuner on synthetic machines, whose best choices are known and whose clock is virtual.
 
 use corecast_bench::sized::Operation;
-use corecast_coll::{Algorithms, BarrierPlan, Plans};
+use corecast_collectives::{Algorithms, BarrierPlan, Plans};
 use corecast_plan::patterns;
 use corecast_tune::check::check;
 use corecast_tune::field::Asked;

@@ -108,6 +108,34 @@ pub trait Fabric {
     /// The fabric's own; an addition in another operation is one.
     fn meet(&mut self, line: usize) -> Result<(), Self::Error>;
 
+    /// Bytes of the longest message of [`send`](Fabric::send), at least 1.
+    fn message_bytes_max(&self) -> usize;
+
+    /// Bytes of the longest post on the `line`-th line that this rank posts on.
+    fn post_bytes_max(&self, line: usize) -> usize;
+
+    /// The error of a `peer` that gives `sent` bytes where this rank expects another number.
+    fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Self::Error;
+
+    /// Opens `data`, whose elements have `element` bytes, as a window for as long as `body` runs. Nobody reads
+    /// `data` afterwards. `written` says that this rank has just written them, as a program does with what it
+    /// gives: no other rank has a copy of their lines then, which a simulated machine has to know.
+    fn with_window<R>(
+        &mut self,
+        data: &mut [u8],
+        element: usize,
+        written: bool,
+        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
+    ) -> R;
+
+    /// [`with_window`](Fabric::with_window) over data that are only read, and that this rank has written.
+    fn with_window_to_read<R>(
+        &mut self,
+        data: &[u8],
+        element: usize,
+        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
+    ) -> R;
+
     /// A part of a window for reading.
     fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8];
 

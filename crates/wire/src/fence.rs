@@ -105,7 +105,7 @@ pub fn drain_stores() {
 
 /// The frequent side, a waker or a borrower: after its store, before its load of the other's word.
 #[inline(always)]
-pub(crate) fn light(kind: FenceKind) {
+pub fn light(kind: FenceKind) {
     #[cfg(not(loom))]
     if kind.is_asymmetric() {
         core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
@@ -128,7 +128,7 @@ pub(crate) fn light(kind: FenceKind) {
 /// Of an ordinary fence the model of memory asks for no more than release on the one side and acquire on
 /// the other. But what it orders here is written by any code of a user's, perhaps with non-temporal stores,
 /// and read by the kernel, neither of which that model knows of.
-pub(crate) fn full(left_out: bool) {
+pub fn full(left_out: bool) {
     if left_out {
         return;
     }
@@ -140,7 +140,7 @@ pub(crate) fn full(left_out: bool) {
 }
 
 /// The rare side, a sleeper or whoever revokes: after its store, before its load of the other's word.
-pub(crate) fn heavy(kind: FenceKind) {
+pub fn heavy(kind: FenceKind) {
     #[cfg(not(loom))]
     {
         // SeqCst: see `light`; with membarrier it orders this thread's own store and load.

@@ -14,10 +14,9 @@
 compile_error!("corecast-wire runs on Linux only: it parks on futexes and fences with membarrier");
 
 pub mod arch;
-pub mod bulk;
 pub mod diary;
 pub mod fabric;
-mod fence;
+pub mod fence;
 #[cfg(not(loom))]
 pub mod fiber;
 mod flag;
@@ -35,7 +34,7 @@ pub mod queue;
 mod segment;
 pub mod simd;
 pub mod stream;
-mod sync;
+pub mod sync;
 mod tally;
 pub mod wait;
 mod words;
@@ -51,6 +50,9 @@ pub use segment::{LineRef, LineSlice, Lines, Placement, Segment, SegmentError};
 pub use tally::Tally;
 pub use wait::{Governor, Policy, WaitCosts};
 pub use words::{WORDS, Words};
+
+/// Of what the lines of a shared segment mean: processes with different ones do not understand each other.
+pub const PROTOCOL_VERSION: u32 = 8;
 
 #[cfg(loom)]
 pub use sync::mutant;

@@ -1,21 +1,23 @@
 //! The one place where atomics come from, so that loom can replace them.
 //!
+//! It is public for the crates above that hold lock-free protocols of their own (`corecast-transfer`).
+//!
 //! Orderings that carry a proof are named here by their role. In an ordinary build each name is a
 //! constant; under loom it can be weakened by a seeded [`mutant`], which the models must catch.
 
 #[cfg(not(loom))]
-pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[cfg(loom)]
-pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 #[cfg(loom)]
-pub(crate) use loom::cell::UnsafeCell;
+pub use loom::cell::UnsafeCell;
 
 #[cfg(loom)]
-pub(crate) use loom::thread::yield_now;
+pub use loom::thread::yield_now;
 /// A number that nobody in this process has had. No protocol rests on its order, so models count by
 /// the same means.
-pub(crate) fn fresh_name() -> u64 {
+pub fn fresh_name() -> u64 {
     static LAST: core::sync::atomic::AtomicU64 = core::sync::atomic::AtomicU64::new(0);
     // Relaxed: only a name.
     LAST.fetch_add(1, core::sync::atomic::Ordering::Relaxed) + 1
@@ -23,29 +25,31 @@ pub(crate) fn fresh_name() -> u64 {
 
 /// Lets other threads run.
 #[cfg(not(loom))]
-pub(crate) use std::thread::yield_now;
+pub use std::thread::yield_now;
 
 /// `UnsafeCell` with loom's interface: access only through closures over raw pointers.
 #[cfg(not(loom))]
 #[derive(Debug, Default)]
 #[repr(transparent)]
-pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
+pub struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
 
 #[cfg(not(loom))]
 impl<T> UnsafeCell<T> {
+    /// Calls `f` with a pointer to read through.
     #[inline(always)]
-    pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+    pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
         f(self.0.get())
     }
 
+    /// Calls `f` with a pointer to write through.
     #[inline(always)]
-    pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+    pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
     }
 }
 
 /// Orderings by role. Each names its partner.
-pub(crate) mod order {
+pub mod order {
     use super::Ordering;
 
     macro_rules! role {
@@ -53,12 +57,12 @@ pub(crate) mod order {
             $(#[$doc])*
             #[cfg(not(loom))]
             #[inline(always)]
-            pub(crate) const fn $name() -> Ordering {
+            pub const fn $name() -> Ordering {
                 Ordering::$ordering
             }
             $(#[$doc])*
             #[cfg(loom)]
-            pub(crate) fn $name() -> Ordering {
+            pub fn $name() -> Ordering {
                 if super::mutant::is(super::mutant::Mutant::$mutant) {
                     Ordering::Relaxed
                 } else {
@@ -268,12 +272,15 @@ pub mod mutant {
         SEEDED.store(mutant as u8, Ordering::SeqCst);
     }
 
-    pub(crate) fn is(mutant: Mutant) -> bool {
+    /// Whether this fault is seeded.
+    pub fn is(mutant: Mutant) -> bool {
         SEEDED.load(Ordering::SeqCst) == mutant as u8
     }
 }
 
 /// Whether a fault is seeded: never in an ordinary build.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! mutated {
     ($mutant:ident) => {{
         #[cfg(loom)]
@@ -286,4 +293,5 @@ macro_rules! mutated {
         }
     }};
 }
-pub(crate) use mutated;
+#[doc(hidden)]
+pub use mutated;

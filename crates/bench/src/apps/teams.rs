@@ -3,8 +3,9 @@
 use super::table::Seated;
 use super::{Lost, Meeting, Provider, Table};
 use crate::engine::Role;
-use corecast_coll::operator::{Min, Sum};
-use corecast_coll::{Failure, Member, Options, Plans, Team, TeamError};
+use corecast_collectives::Plans;
+use corecast_collectives::{operator::Min, operator::Sum};
+use corecast_team::{Failure, Member, Options, Team, TeamError};
 use corecast_wire::Policy;
 
 /// What ranks of a team meet by.

@@ -4,7 +4,7 @@ use super::Collective;
 use super::member::{Own, sum};
 use crate::engine::{Flaw, Ledger, Member, verify_barrier};
 use crate::stats;
-use corecast_coll::Failure;
+use corecast_team::Failure;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;

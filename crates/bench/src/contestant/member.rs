@@ -4,7 +4,7 @@ use super::check;
 use super::lines::Lines;
 use super::{Collective, Contestant, ELEMENT_BYTES};
 use crate::engine::{Flaw, Ledger, Member};
-use corecast_coll::Failure;
+use corecast_team::Failure;
 use std::hint::black_box;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -17,7 +17,7 @@ const STRIDE: usize = 64 / ELEMENT_BYTES;
 pub(super) struct Own<'a> {
     pub(super) contestant: &'a Contestant,
     pub(super) rank: usize,
-    pub(super) members: Vec<corecast_coll::Member>,
+    pub(super) members: Vec<corecast_team::Member>,
     /// The team that runs now.
     pub(super) place: usize,
     /// Last number on the lines of each team.

@@ -3,7 +3,8 @@
 use super::{Forking, Pieces};
 use crate::engine::{Engine, Member, Role};
 use crate::floor::await_turn;
-use corecast_coll::{Failure, Options, Plans, TeamError};
+use corecast_collectives::Plans;
+use corecast_team::{Failure, Options, TeamError};
 use corecast_wire::{Line, Policy};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,7 +22,7 @@ pub enum Method {
 pub struct Team {
     name: String,
     method: Method,
-    team: corecast_coll::Team,
+    team: corecast_team::Team,
     pieces: Pieces,
 }
 
@@ -44,7 +45,7 @@ impl Team {
         Ok(Team {
             name: name.into(),
             method,
-            team: corecast_coll::Team::with_options(plans.clone(), &options)?,
+            team: corecast_team::Team::with_options(plans.clone(), &options)?,
             pieces: Pieces::new(plans.len()),
         })
     }

@@ -1,7 +1,7 @@
 //! A rank of a session that Corecast plays itself: a member of a team of processes.
 
 use crate::sized::{Conditions, Seated, Stamp, Task, check, touch};
-use corecast_coll::Member;
+use corecast_team::Member;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;

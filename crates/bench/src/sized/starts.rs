@@ -9,7 +9,8 @@ use crate::comparison::Comparison;
 use crate::race::{self, Entrant, RaceError, Settings};
 use crate::seat::{self, Seat};
 use crate::stats;
-use corecast_coll::{Plans, TeamError};
+use corecast_collectives::Plans;
+use corecast_team::TeamError;
 use std::time::Duration;
 
 /// A start, and why it was chosen.
@@ -52,7 +53,7 @@ pub enum ChoiceError {
 ///
 /// ```
 /// use corecast_bench::{seat, sized};
-/// use corecast_coll::Plans;
+/// use corecast_collectives::Plans;
 /// use corecast_plan::Pattern;
 ///
 /// let two = corecast_model::synthetic("core:2")?;

@@ -3,8 +3,9 @@
 use super::library::{Library, Player};
 use super::operation::{Operation, Task};
 use crate::engine::Role;
-use corecast_coll::operator::Sum;
-use corecast_coll::{Failure, Member, Options, Parts, Plans, Team, TeamError};
+use corecast_collectives::operator::Sum;
+use corecast_collectives::{Parts, Plans};
+use corecast_team::{Failure, Member, Options, Team, TeamError};
 use corecast_wire::Policy;
 use std::hint::black_box;
 

@@ -4,7 +4,7 @@
 use corecast_bench::apps::{Means, Provider, Teams};
 use corecast_bench::seat::{self, Seat};
 use corecast_bench::{Engine, Member, Settings};
-use corecast_coll::Plans;
+use corecast_collectives::Plans;
 use corecast_plan::Pattern;
 use corecast_wire::Policy;
 

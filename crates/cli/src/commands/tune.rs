@@ -17,7 +17,7 @@ use corecast::store::{Store, Stored};
 use corecast::{Builder, Planned};
 use corecast_bench::seat::{Seat, allowed_pus, free};
 use corecast_bench::sized::{ELEMENT_BYTES, Operation};
-use corecast_coll::Algorithms;
+use corecast_collectives::Algorithms;
 use corecast_model::profile::Mode;
 use corecast_tune::check::{self, Checked};
 use corecast_tune::hardware::Hardware;

@@ -12,7 +12,7 @@ use corecast::rules;
 use corecast::store::{Store, Stored};
 use corecast_machine::{CpuList, Discovery, cpu_time, pin_current};
 use corecast_model::profile::Circumstances;
-use corecast_wire::bulk::Process;
+use corecast_transfer::Process;
 use corecast_wire::{Segment, fence_kind, shared_fence_kind};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 // Each test takes what it needs.
 #![allow(dead_code)]
 
-use corecast_coll::{Combine, Groups};
+use corecast_collectives::{Combine, Groups};
 use corecast_wire::Fabric;
 use std::convert::Infallible;
 use std::ops::{Add, Range};
@@ -122,6 +122,37 @@ impl Fabric for Channels {
         others.iter().for_each(|other| other.send(()).unwrap());
         others.iter().for_each(|_| line.recv().unwrap());
         Ok(())
+    }
+
+    fn message_bytes_max(&self) -> usize {
+        usize::MAX
+    }
+
+    fn post_bytes_max(&self, _line: usize) -> usize {
+        usize::MAX
+    }
+
+    fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Infallible {
+        panic!("{sent} bytes of rank {peer} where {expected} are expected")
+    }
+
+    fn with_window<R>(
+        &mut self,
+        data: &mut [u8],
+        _element: usize,
+        _written: bool,
+        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
+    ) -> R {
+        body(self, &mut { data })
+    }
+
+    fn with_window_to_read<R>(
+        &mut self,
+        data: &[u8],
+        _element: usize,
+        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
+    ) -> R {
+        body(self, &mut &mut data.to_vec()[..])
     }
 
     fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8] {

@@ -4,7 +4,8 @@
 use crate::draw::{Of, Step, What, typed};
 use crate::element::{By, Element, Fold};
 use crate::mixed;
-use corecast_coll::{Failure, Member, Overlap, Parts, Request};
+use corecast_collectives::Parts;
+use corecast_team::{Failure, Member, Overlap, Request};
 use std::ops::Range;
 
 /// A buffer amid others' elements, which must stay as they are.

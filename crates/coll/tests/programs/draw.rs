@@ -3,7 +3,7 @@
 use crate::element::{Element, Fold};
 use crate::spec::Spec;
 use crate::{lengths, mixed};
-use corecast_coll::Synchrony;
+use corecast_team::Synchrony;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {

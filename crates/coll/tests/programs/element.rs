@@ -1,8 +1,11 @@
 //! Elements of many sizes, and operators whose results are the same in any brackets.
 
 use crate::doom;
-use corecast_coll::Pod;
-use corecast_coll::operator::{Max, Min, Operator, Ordered, Product, Sum, Xor};
+use corecast_collectives::Pod;
+use corecast_collectives::{
+    operator::Max, operator::Min, operator::Operator, operator::Ordered, operator::Product,
+    operator::Sum, operator::Xor,
+};
 use std::fmt::Debug;
 
 /// How elements are combined.

@@ -9,7 +9,7 @@ use crate::play::{Player, Witness};
 use crate::processes::{enter, shares};
 use crate::spec::Spec;
 use crate::watch::{cases, replayable, watched};
-use corecast_coll::{Failure, Loss, Team};
+use corecast_team::{Failure, Loss, Team};
 use rustix::process::Signal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -4,11 +4,12 @@
 use crate::case::case;
 use crate::draw::{Of, Step, What};
 use crate::element::Fold;
-use corecast_coll::{
-    Algorithms, Options, Plans, Synchrony, Team, allgather, allreduce, alltoall, broadcast, gather,
-    reduce, reduce_scatter, scan, scatter,
+use corecast_collectives::{
+    Algorithms, Plans, allgather, allreduce, alltoall, broadcast, gather, reduce, reduce_scatter,
+    scan, scatter,
 };
 use corecast_plan::Pattern;
+use corecast_team::{Options, Synchrony, Team};
 
 /// Bytes around a line, and odd ones that take some.
 const SHORT: [usize; 6] = [0, 1, 63, 65, 447, 449];

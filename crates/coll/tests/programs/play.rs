@@ -4,7 +4,7 @@ use crate::apart::clock_ns;
 use crate::case::{Case, case};
 use crate::draw::{Piece, Program, Step, What};
 use crate::{doom, mixed};
-use corecast_coll::{Await, Failure, Member, Request};
+use corecast_team::{Await, Failure, Member, Request};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 

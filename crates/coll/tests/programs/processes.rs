@@ -6,8 +6,9 @@ use crate::play::{Player, Witness};
 use crate::spec::Spec;
 use crate::watch::cases;
 use crate::{STEPS, mixed};
-use corecast_coll::Team;
-use corecast_coll::process::Address;
+use corecast_process::Address;
+use corecast_process::ProcessGroup;
+use corecast_team::Team;
 use std::time::Duration;
 
 /// Processes that stay for all programs; each program takes some of them.
@@ -33,7 +34,7 @@ pub(crate) fn shares(rng: &mut fastrand::Rng, n: usize, processes: usize) -> Vec
 pub(crate) fn enter(name: &str, spec: &Spec, wishes: &[Option<usize>]) -> Team {
     let address = Address::Name(name.to_owned());
     let plans = || Ok::<_, std::io::Error>(spec.plans.clone());
-    let entered = Team::enter(&address, spec.n, wishes, plans, &spec.options);
+    let entered = ProcessGroup::enter(&address, spec.n, wishes, plans, &spec.options);
     entered.unwrap_or_else(|error| panic!("{error}, with {wishes:?} of {spec:?}"))
 }
 

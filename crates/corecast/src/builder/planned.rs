@@ -3,8 +3,9 @@
 use super::Builder;
 use crate::choose::{Choice, Chooser};
 use crate::error::Error;
-use corecast_coll::{Options, Plans};
+use corecast_collectives::Plans;
 use corecast_plan::Operation;
+use corecast_team::Options;
 
 /// A team that was not made.
 #[derive(Clone, Debug)]

@@ -3,7 +3,8 @@
 use super::Builder;
 use crate::error::Error;
 use crate::team::Team;
-use corecast_coll::process::{Address, EnterError, inherited};
+use corecast_process::ProcessGroup;
+use corecast_process::{Address, EnterError, inherited};
 use std::os::fd::OwnedFd;
 
 impl Builder {
@@ -54,7 +55,7 @@ impl Builder {
             Ok(plans)
         };
         let options = &draft.options;
-        let team = corecast_coll::Team::enter(address, size, wishes, plans, options)?;
+        let team = ProcessGroup::enter(address, size, wishes, plans, options)?;
         Ok(draft.finish(team, choices))
     }
 
@@ -86,7 +87,7 @@ impl Builder {
         // Costs are for all pairs of ranks: not before it is clear that there are so many.
         place.check()?;
         let draft = self.draft(Some(place.size as usize))?;
-        let team = corecast_coll::Team::inherited(&draft.options)?;
+        let team = ProcessGroup::inherited(&draft.options)?;
         Ok(team.map(|team| draft.finish(team, Vec::new())))
     }
 
@@ -111,6 +112,6 @@ impl Builder {
     pub fn found(self, size: usize) -> Result<OwnedFd, Error> {
         let draft = self.draft(Some(size))?;
         let (_, plans) = draft.choose()?;
-        Ok(corecast_coll::Team::found(&plans, &draft.options)?)
+        Ok(ProcessGroup::found(&plans, &draft.options)?)
     }
 }

@@ -1,9 +1,11 @@
 //! The algorithms of Ramos and Hoefler (CLa) over thread counts: bounds of the symbolic model, and the same acts on
 //! their machines in parts.
 
-use corecast_coll::Plans;
-use corecast_coll::barrier::{LineSteps, m_way, package_root_rounds, pair_wise_rounds};
-use corecast_coll::groups::Groups;
+use corecast_collectives::Plans;
+use corecast_collectives::groups::Groups;
+use corecast_collectives::{
+    barrier::LineSteps, barrier::m_way, barrier::package_root_rounds, barrier::pair_wise_rounds,
+};
 use corecast_plan::{Rounds, Tree};
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::engine::Options;

@@ -2,7 +2,7 @@
 //! empty calls of the same minute, and nothing of collectives.
 
 use crate::report::{Part, percent, table};
-use corecast_coll::{BarrierPlan, Plans};
+use corecast_collectives::{BarrierPlan, Plans};
 use corecast_model::{MachineFile, Place};
 use corecast_plan::{Rounds, patterns};
 use corecast_sim::drive::{Call, Collective, Job};
@@ -83,7 +83,7 @@ fn job(operation: Collective, entry: &str, block: usize) -> Job {
             plans = plans.with_barrier(rounds).expect("two ranks");
             "dissemination"
         }
-        _ => operation.usual_algorithm(2, bytes),
+        _ => corecast_sim::drive::usual_algorithm(operation, 2, bytes),
     };
     let call = Call::new(operation, algorithm, 0, bytes).expect("a call");
     Job::new(&call, &plans).expect("a job")

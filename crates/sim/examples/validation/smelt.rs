@@ -2,7 +2,7 @@
 //! their pairwise costs.
 
 use crate::report::{Part, percent, table};
-use corecast_coll::{Groups, Plans};
+use corecast_collectives::{Groups, Plans};
 use corecast_model::{CostModel, MachineFile};
 use corecast_plan::Pattern;
 use corecast_sim::drive::{Call, Collective, Job};

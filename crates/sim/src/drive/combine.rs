@@ -1,6 +1,6 @@
 //! The operator of simulated reductions: sums of bytes, which shows every order and every omission.
 
-use corecast_coll::Combine;
+use corecast_collectives::Combine;
 
 /// Adds bytes, modulo 256. `cost` is told how many were combined, so that a fabric can let time pass.
 pub struct Bytes<C: Fn(usize)> {

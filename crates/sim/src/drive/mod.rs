@@ -1,4 +1,4 @@
-//! Runs any collective of [`corecast_coll`] on one rank of any fabric, and knows what must come of it.
+//! Runs any collective of [`corecast_collectives`] on one rank of any fabric, and knows what must come of it.
 //!
 //! A [`Call`] says what; a [`Job`] is the call with its plan, prepared once for all ranks: routes, rounds,
 //! and the lines that groups share, with which the fabric is to be made.
@@ -15,14 +15,15 @@ mod moving;
 mod reducing;
 mod twin;
 
-pub use call::{Call, CallError, Collective};
+pub use call::{Call, CallError, algorithms, usual_algorithm};
 pub use combine::Bytes;
+pub use corecast_collectives::Collective;
 pub use twin::Twin;
 
-use corecast_coll::barrier;
-use corecast_coll::broadcast::AllLines;
-use corecast_coll::groups::{GroupRoute, Groups};
-use corecast_coll::{Combine, Plans, Route};
+use corecast_collectives::barrier::BarrierSchedule;
+use corecast_collectives::broadcast::AllLines;
+use corecast_collectives::{Combine, Plans, Route};
+use corecast_collectives::{groups::GroupRoute, groups::Groups};
 use corecast_plan::groups::Grouped;
 use corecast_wire::{Fabric, queue};
 
@@ -44,7 +45,7 @@ pub struct Job {
     message_bytes: usize,
     broadcast: Vec<Route>,
     reduce: Vec<Route>,
-    barrier: Vec<barrier::Part>,
+    barrier: Vec<BarrierSchedule>,
     fan_out: Vec<GroupRoute>,
     all_lines: Vec<AllLines>,
     near: Vec<u32>,
@@ -86,7 +87,7 @@ impl Job {
                 };
                 let algorithm = algorithm.parse().map_err(unknown)?;
                 let packages = plans.packages();
-                job.barrier = barrier::Part::all(plans, Some(algorithm), packages, &mut groups);
+                job.barrier = BarrierSchedule::all(plans, algorithm, packages, &mut groups);
             }
             (Collective::Broadcast, "line") => job.all_lines = AllLines::all(n, &mut groups),
             (Collective::Broadcast, "groups") => {
@@ -170,6 +171,7 @@ impl Job {
             Collective::Allreduce => self.allreduce(fabric, combine),
             Collective::ReduceScatter => self.reduce_scatter(fabric, combine),
             Collective::Scan => self.scan(fabric, combine),
+            other => unreachable!("{other} has no algorithms of its own: calls are checked"),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Collectives that move data.
 
 use super::{Job, Open, given};
-use corecast_coll::{Fragments, Way, allgather, alltoall, broadcast, fragments, gather, scatter};
+use corecast_collectives::{
+    Fragments, Way, allgather, alltoall, broadcast, fragments, gather, scatter,
+};
 use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
 use std::ops::Range;
 

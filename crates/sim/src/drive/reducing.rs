@@ -1,8 +1,10 @@
 //! Collectives that combine.
 
 use super::{Job, Open, given};
-use corecast_coll::scan::Upto;
-use corecast_coll::{Combine, Fragments, allreduce, fragments, reduce, reduce_scatter, scan};
+use corecast_collectives::scan::Upto;
+use corecast_collectives::{
+    Combine, Fragments, allreduce, fragments, reduce, reduce_scatter, scan,
+};
 
 impl Job {
     /// Parts of data that go in messages.

@@ -20,7 +20,6 @@ impl Job {
     pub fn twin(&self) -> Twin<'_> {
         let (n, len, root) = (self.n, self.call.bytes, self.call.root);
         let all = match self.call.collective {
-            Collective::Barrier | Collective::Alltoall | Collective::Scan => Vec::new(),
             Collective::Broadcast | Collective::Scatter => given(root, len),
             Collective::Gather | Collective::Allgather => {
                 (0..n).flat_map(|rank| given(rank, len)).collect()
@@ -28,6 +27,8 @@ impl Job {
             Collective::Reduce | Collective::Allreduce | Collective::ReduceScatter => {
                 sum(0..n, len)
             }
+            // Each rank has something of its own, or nothing.
+            _ => Vec::new(),
         };
         Twin { job: self, all }
     }

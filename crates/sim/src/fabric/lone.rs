@@ -16,7 +16,7 @@ use crate::drive::Open;
 use crate::engine::{Cpu, Options, SimError, run};
 use crate::machine::Machine;
 use crate::ticks;
-use corecast_coll::Groups;
+use corecast_collectives::Groups;
 use corecast_wire::{Fabric, LINE_BYTES};
 use std::collections::BTreeMap;
 

@@ -22,7 +22,9 @@ use crate::Time;
 use crate::drive::Open;
 use crate::engine::Cpu;
 use crate::memory::LineId;
-use corecast_coll::Groups;
+use corecast_collectives::Groups;
+use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
+use corecast_wire::queue::{DEFAULT_SLOTS, message_bytes_max};
 use corecast_wire::{Fabric, LINE_BYTES};
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
@@ -502,6 +504,43 @@ impl Fabric for SimFabric<'_, '_> {
         }
         self.cpu.note("meet", line as u32, start);
         Ok(())
+    }
+
+    fn message_bytes_max(&self) -> usize {
+        message_bytes_max(DEFAULT_SLOTS)
+    }
+
+    /// A post has one line here.
+    fn post_bytes_max(&self, _line: usize) -> usize {
+        NOTICE_PAYLOAD_BYTES
+    }
+
+    fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Infallible {
+        panic!(
+            "rank {peer} gives {sent} bytes where rank {} expects {expected}",
+            self.rank
+        )
+    }
+
+    fn with_window<R>(
+        &mut self,
+        data: &mut [u8],
+        _element: usize,
+        written: bool,
+        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
+    ) -> R {
+        let mut window = self.open(data, written);
+        body(self, &mut window)
+    }
+
+    /// Over a copy, as windows here are of bytes that may be written.
+    fn with_window_to_read<R>(
+        &mut self,
+        data: &[u8],
+        element: usize,
+        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
+    ) -> R {
+        self.with_window(&mut data.to_vec(), element, true, body)
     }
 
     fn view<'b>(&self, window: &'b SimWindow<'_>, range: Range<usize>) -> &'b [u8] {

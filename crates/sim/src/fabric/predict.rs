@@ -71,7 +71,7 @@ impl Prediction {
 /// # Examples
 ///
 /// ```
-/// use corecast_coll::Plans;
+/// use corecast_collectives::Plans;
 /// use corecast_plan::Pattern;
 /// use corecast_sim::drive::{Call, Collective, Job};
 /// use corecast_sim::fabric::{Setting, predict};

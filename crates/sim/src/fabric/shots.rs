@@ -3,7 +3,7 @@
 use super::{SimFabric, Team};
 use crate::engine::{Cpu, Options, SimError, run};
 use crate::machine::Machine;
-use corecast_coll::Groups;
+use corecast_collectives::Groups;
 use corecast_wire::Fabric;
 use std::convert::Infallible;
 

@@ -22,7 +22,7 @@
 
 use crate::engine::Cpu;
 use crate::memory::LineId;
-use corecast_coll::Groups;
+use corecast_collectives::Groups;
 use corecast_wire::queue::{DEFAULT_SLOTS, body_lines, body_lines_for};
 use std::collections::VecDeque;
 use std::rc::Rc;

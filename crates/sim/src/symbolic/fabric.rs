@@ -22,8 +22,10 @@ use super::run::{Stuck, World, run};
 use super::steps::{Part, Steps, What};
 use crate::drive::{Bytes, Job, Open};
 use crate::fabric::{BODY_LINES, SLOTS, Used};
-use corecast_coll::groups::{Group, Groups};
+use corecast_collectives::{groups::Group, groups::Groups};
+use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
 use corecast_wire::queue::body_lines_for;
+use corecast_wire::queue::{DEFAULT_SLOTS, message_bytes_max};
 use corecast_wire::{Fabric, LINE_BYTES};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -520,6 +522,45 @@ impl Fabric for Symbolic<'_> {
         Ok(())
     }
 
+    fn message_bytes_max(&self) -> usize {
+        message_bytes_max(DEFAULT_SLOTS)
+    }
+
+    /// A post has one line here.
+    fn post_bytes_max(&self, _line: usize) -> usize {
+        NOTICE_PAYLOAD_BYTES
+    }
+
+    fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Stuck {
+        Stuck::Length {
+            rank: self.rank,
+            line: format!("data of {peer}"),
+            came: sent,
+            expected,
+        }
+    }
+
+    fn with_window<R>(
+        &mut self,
+        data: &mut [u8],
+        _element: usize,
+        written: bool,
+        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
+    ) -> R {
+        let mut window = self.open(data, written);
+        body(self, &mut window)
+    }
+
+    /// Over a copy, as windows here are of bytes that may be written.
+    fn with_window_to_read<R>(
+        &mut self,
+        data: &[u8],
+        element: usize,
+        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
+    ) -> R {
+        self.with_window(&mut data.to_vec(), element, true, body)
+    }
+
     fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8] {
         &window[range]
     }
@@ -625,7 +666,7 @@ impl Open for Symbolic<'_> {
 /// # Examples
 ///
 /// ```
-/// use corecast_coll::{Groups, Route, barrier};
+/// use corecast_collectives::{Groups, Route, barrier};
 /// use corecast_plan::Tree;
 /// use corecast_sim::symbolic::{Analysis, Reading, Seats, record};
 ///
@@ -705,7 +746,7 @@ pub fn record(
 /// # Examples
 ///
 /// ```
-/// use corecast_coll::Plans;
+/// use corecast_collectives::Plans;
 /// use corecast_plan::Tree;
 /// use corecast_sim::drive::{Call, Collective, Job};
 /// use corecast_sim::symbolic::{Analysis, Reading, Seats, record_job};

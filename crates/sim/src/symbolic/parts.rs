@@ -63,7 +63,7 @@ impl OnParts {
     /// # Examples
     ///
     /// ```
-    /// use corecast_coll::Plans;
+    /// use corecast_collectives::Plans;
     /// use corecast_plan::Tree;
     /// use corecast_sim::drive::{Call, Collective, Job};
     /// use corecast_sim::fabric::{Setting, predict};

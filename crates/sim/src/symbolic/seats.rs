@@ -64,7 +64,7 @@ impl Seats {
     /// T_min is then what the planner predicts.
     ///
     /// ```
-    /// use corecast_coll::Plans;
+    /// use corecast_collectives::Plans;
     /// use corecast_model::Place;
     /// use corecast_plan::{Operation, Pattern, RootChoice, plan};
     /// use corecast_sim::drive::{Call, Collective, Job};

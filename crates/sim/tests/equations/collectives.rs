@@ -3,7 +3,7 @@
 use crate::{
     R_I, R_L, R_Q, R_R, RANKS_MAX, bounds, equal, one_package, phi, t_m_far, t_m_near, two_packages,
 };
-use corecast_coll::Plans;
+use corecast_collectives::Plans;
 use corecast_plan::Tree;
 use corecast_plan::groups::Grouped;
 use corecast_sim::drive::{Call, Collective, Job};
@@ -128,8 +128,10 @@ fn copies_that_cross_together_congest_the_link() {
     let half = 64 * lines;
     // Ranks 0 and 1 lend to 2 and 3.
     let graph = |cross: bool| {
-        let recorded =
-            corecast_sim::symbolic::record(4, &corecast_coll::Groups::new(4), |fabric, rank| {
+        let recorded = corecast_sim::symbolic::record(
+            4,
+            &corecast_collectives::Groups::new(4),
+            |fabric, rank| {
                 use corecast_wire::Fabric;
                 let mut data = vec![0; half];
                 let peer = if cross { (rank + 2) % 4 } else { rank ^ 1 };
@@ -141,7 +143,8 @@ fn copies_that_cross_together_congest_the_link() {
                     }
                     false => fabric.fetch(peer, &mut data),
                 }
-            });
+            },
+        );
         recorded.unwrap()
     };
     let seats = two_packages(1, 2);

@@ -1,8 +1,8 @@
 //! Equations 6 to 26: one-to-many and many-to-one (§3.1, §3.2, Tables 5 and 6).
 
 use crate::{R_I, R_Q, R_R, RANKS_MAX, bounds, equal, one_package, phi, two_packages};
-use corecast_coll::barrier::Ways;
-use corecast_coll::groups::Groups;
+use corecast_collectives::barrier::Ways;
+use corecast_collectives::groups::Groups;
 use corecast_plan::groups::Grouped;
 use corecast_sim::symbolic::published::Sharing::{DifferentLines, SameLine};
 use corecast_sim::symbolic::published::{many_to_one, one_to_many};
@@ -298,7 +298,7 @@ fn the_flat_barrier_is_many_to_one_and_one_to_many() {
         let mut groups = Groups::new(n);
         let ways = Ways::all(&flat, &flat, &mut groups);
         let recorded = record(n, &groups, |fabric, rank| {
-            corecast_coll::barrier::groups(fabric, &ways[rank])
+            corecast_collectives::barrier::groups(fabric, &ways[rank])
         });
         let (graph, others) = (recorded.unwrap(), (n - 1) as f64);
         let found = bounds(&graph, &one_package(n), &EACH_READER);

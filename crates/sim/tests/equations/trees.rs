@@ -1,8 +1,8 @@
 //! Equations 32 to 35: broadcasts and reductions over trees (§4.1, §5).
 
 use crate::{R_I, R_L, R_Q, R_R, RANKS_MAX, bounds, equal, one_package, phi, t_m_far, t_m_near};
-use corecast_coll::groups::Groups;
-use corecast_coll::{Fragments, Route, reduce};
+use corecast_collectives::groups::Groups;
+use corecast_collectives::{Fragments, Route, reduce};
 use corecast_plan::Tree;
 use corecast_sim::drive::{Bytes, Open};
 use corecast_sim::symbolic::{Costs, Graph, Reading, Seats, Stealing, published, record};

@@ -255,7 +255,7 @@ impl Segment {
 
     /// Keeps the segment for lines that are handed out once: from now on no view lies over one. `false`
     /// if other processes can write here, or a view was given out.
-    pub(crate) fn keep_for_addresses(&self) -> bool {
+    pub fn keep_for_addresses(&self) -> bool {
         !self.shared && self.decide(ADDRESSES)
     }
 

@@ -91,7 +91,7 @@ impl Segment {
     }
 
     /// Models make no views by hand.
-    pub(crate) fn keep_for_addresses(&self) -> bool {
+    pub fn keep_for_addresses(&self) -> bool {
         true
     }
 

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use corecast_bench::seat::Seat;
 use corecast_bench::sized::{self, Conditions, Start};
-use corecast_coll::Plans;
+use corecast_collectives::Plans;
 use corecast_model::{CacheKind, Machine};
 
 use super::sizes;

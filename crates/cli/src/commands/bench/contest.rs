@@ -12,7 +12,7 @@ use corecast_bench::{
     Collective, Comparison, Contestant, Entrant, Entry, Exercise, Progress, Role, Settings, floor,
     peers, race,
 };
-use corecast_coll::{BarrierPlan, Plans, barrier};
+use corecast_collectives::{BarrierPlan, Plans, barrier};
 use corecast_model::CostModel;
 use corecast_plan::search::{Effort, improve};
 use corecast_plan::{Operation, Pattern, Plan, RootChoice, Shape, Tree};

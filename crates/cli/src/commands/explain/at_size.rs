@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use corecast::algorithms::{Runs, Setting};
+use corecast::algorithms::{Chosen, TeamOutline};
 use corecast::choose::Races;
 use corecast::model::profile::{Mode, SizeRace, Start, TunedCandidate};
 use corecast::rules::{self, AskedBy, CORECAST_ALGO, Fit, Rule, Rules};
@@ -106,22 +106,22 @@ pub(super) fn run(
     let rules = Rules::new(Algorithms::default(), rules::environment()?)?;
     let rules = rules.with_tuning(&races, &fit, &rules::circumstances(here));
     let crowded = planned.seats.len() > here.unthrottled_parallelism();
-    let setting = Setting {
+    let setting = TeamOutline {
         slots: planned.options.slots,
-        crowded,
+        oversubscribed: crowded,
         processes: args.processes,
-        ..Setting::new(&planned.plans)
+        ..TeamOutline::new(&planned.plans)
     };
     let name = operation.name();
     let rule = rules.at(name, bytes)?;
-    let runs = setting.runs(rules.algorithms(), name, bytes)?;
+    let runs = setting.chooses(rules.algorithms(), name, bytes)?;
     let race = rule.tuned.and_then(|range| range.race_near(bytes as u64));
-    let built_in = |bytes| setting.runs(&Algorithms::default(), name, bytes);
+    let built_in = |bytes| setting.chooses(&Algorithms::default(), name, bytes);
     let (above_bytes, up_to_bytes) = range(rules.algorithms(), name, bytes)?;
     let models = Models::new(source, &planned, &fit, crowded);
     let usual = match race {
-        Some(race) => built_in(usize::try_from(race.bytes)?)?.algorithm,
-        None => built_in(bytes)?.algorithm,
+        Some(race) => built_in(usize::try_from(race.bytes)?)?.algorithm(),
+        None => built_in(bytes)?.algorithm(),
     };
     let mut candidates = Vec::new();
     for algorithm in Algorithms::names(name)? {
@@ -131,7 +131,7 @@ pub(super) fn run(
         let record = own.or_else(|| race?.candidate(None).filter(|_| algorithm == usual));
         candidates.push(Candidate {
             algorithm,
-            runs: algorithm == runs.algorithm,
+            runs: algorithm == runs.algorithm(),
             built_in: algorithm == usual,
             predicted_ns: said
                 .map(|said| said.simulated_ns)
@@ -158,7 +158,7 @@ pub(super) fn run(
         synchronisation: fit.start,
         op: name,
         bytes,
-        algorithm: runs.algorithm,
+        algorithm: runs.algorithm(),
         above_bytes,
         up_to_bytes,
         asked: rule.algorithm,
@@ -265,7 +265,7 @@ impl Models {
 }
 
 /// Why this runs, in a sentence.
-fn reason(rule: &Rule<'_>, runs: &Runs, race: Option<&SizeRace>) -> String {
+fn reason(rule: &Rule<'_>, runs: &Chosen, race: Option<&SizeRace>) -> String {
     let who = match rule.by {
         AskedBy::Program => "the program asks for it",
         AskedBy::Environment => CORECAST_ALGO,

@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use corecast_coll::process::{TEAM_FD, TEAM_RANK, TEAM_SIZE};
+use corecast_process::{TEAM_FD, TEAM_RANK, TEAM_SIZE};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, kill_process};
 

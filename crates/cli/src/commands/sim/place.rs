@@ -1,7 +1,7 @@
 //! Which machine is simulated, on which of its cores, and what is known for planning there.
 
 use anyhow::{Context, Result, bail};
-use corecast_coll::Plans;
+use corecast_collectives::Plans;
 use corecast_machine::CpuList;
 use corecast_model::CostModel;
 use corecast_plan::Pattern;

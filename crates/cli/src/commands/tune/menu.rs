@@ -2,7 +2,7 @@
 
 use corecast::Planned;
 use corecast::choose::{Candidate, Choice};
-use corecast_coll::BarrierPlan;
+use corecast_collectives::BarrierPlan;
 use corecast_plan::{Operation, Pattern, Shape};
 use corecast_tune::menu::{Menu, Other, Rival};
 use corecast_wire::Policy;
@@ -55,7 +55,7 @@ pub(super) fn menu(planned: &Planned, crowded: bool, known: bool) -> Menu {
     let policy = planned.options.policy.unwrap_or(Policy::BALANCED);
     Menu {
         plans: planned.plans.clone(),
-        algorithms: corecast_coll::Algorithms::default(),
+        algorithms: corecast_collectives::Algorithms::default(),
         crowded,
         processes: false,
         barrier,

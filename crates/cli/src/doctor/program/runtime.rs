@@ -122,7 +122,7 @@ impl Symbols {
     }
 }
 
-const RUST: &[u8] = b"13corecast_coll";
+const RUST: &[u8] = b"13corecast_team";
 
 #[cfg(test)]
 mod tests {

@@ -6,8 +6,8 @@ use super::super::graph::Graph;
 use super::super::reading::Reading;
 use super::super::seats::Seats;
 use super::{bounds, compare, ended};
-use corecast_coll::barrier::{LineSteps, m_way};
-use corecast_coll::groups::Groups;
+use corecast_collectives::groups::Groups;
+use corecast_collectives::{barrier::LineSteps, barrier::m_way};
 use corecast_plan::Rounds;
 
 /// A dissemination that was chosen.

@@ -9,8 +9,8 @@ use super::super::seats::Seats;
 use super::levels::{Levels, Split};
 use super::packages::in_packages;
 use super::{bounds, ended};
-use corecast_coll::barrier::{self, Ways};
-use corecast_coll::groups::{GroupRoute, Groups};
+use corecast_collectives::{barrier, barrier::Ways};
+use corecast_collectives::{groups::GroupRoute, groups::Groups};
 use corecast_plan::Tree;
 use corecast_plan::groups::Grouped;
 use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
@@ -235,7 +235,7 @@ impl InGroups {
         let routes = GroupRoute::fan_out(plan, &mut groups);
         ended(record(plan.len(), &groups, |fabric, rank| {
             let mut line = [rank as u8; NOTICE_PAYLOAD_BYTES];
-            corecast_coll::broadcast::groups(fabric, &routes[rank], &mut line)
+            corecast_collectives::broadcast::groups(fabric, &routes[rank], &mut line)
         }))
     }
 }

@@ -1,0 +1,56 @@
+//! The algorithms of allreduces, and the choice between them.
+
+use crate::registry::{Request, TeamTraits, algorithms};
+
+algorithms! {
+    /// How an allreduction is done.
+    pub enum Algorithm: Allreduce {
+        /// [`tree`](fn@super::tree), in messages; two ranks: [`exchange`](fn@super::exchange).
+        Messages = "messages" in "allreduce/tree.rs", "Smelt §4.2; two ranks `allreduce/exchange.rs`",
+            needs [Plan, ShortElements], phases ["reduce", "broadcast"], costs "2*(n-1)", "2*(n-1)*s";
+        /// A reduction and a broadcast of their own choice.
+        Trees = "trees" in "allreduce/mod.rs", "a reduction and a broadcast, by their own choice",
+            needs [Plan], phases ["reduce", "broadcast"], costs "2*(n-1)", "2*(n-1)*s";
+        /// [`owners`](fn@super::owners); operators that need the order of ranks, and deterministic teams,
+        /// [`owners_ordered`](fn@super::owners_ordered).
+        Owners = "owners" in "allreduce/owners.rs", "NUMA clusters §3, as all read all; in order with `brackets.rs`",
+            needs [Mesh], phases ["reduce_scatter", "allgather"], costs "2*n*(n-1)", "2*(n-1)*s";
+        /// [`doubling`](fn@super::doubling).
+        Doubling = "doubling" in "allreduce/doubling.rs", "Thakur and others 2005 §4.5",
+            needs [MeshOrCube], phases ["rounds"], costs "joins", "joins*s";
+        /// [`rabenseifner`](fn@super::rabenseifner).
+        Rabenseifner = "rabenseifner" in "allreduce/rabenseifner.rs", "Rabenseifner 2004",
+            needs [Cube, PowerOfTwo], phases ["reduce_scatter by halving", "allgather by doubling"], costs "2*n*log", "2*(n-1)*s";
+        /// [`ring`](fn@super::ring).
+        Ring = "ring" in "allreduce/ring.rs", "Patarasuk and Yuan 2009",
+            needs [Ring, Commutative], phases ["reduce_scatter", "allgather"], costs "2*n*(n-1)", "2*(n-1)*s";
+    }
+}
+
+/// Longest data (bytes) that two ranks exchange whole. Two threads on two cores of an Intel Xeon,
+/// `examples/sizes allreduce`: at 2 KiB [`owners`](fn@super::owners) take 1.24 times as long, at 4 KiB 0.89 times.
+const EXCHANGE_BYTES_MAX: usize = 2 * 1024;
+
+/// Longest data (bytes) that more ranks combine along trees. 8 threads on two cores, `examples/sizes
+/// allreduce 8`: trees take 0.6 to 0.75 times as long as [`owners`](fn@super::owners) up to 16 KiB, with ordered
+/// operators 0.75 to 0.9 times up to 8 KiB; beyond, they stop being faster.
+const TREES_BYTES_MAX: usize = 16 * 1024;
+
+/// What was asked for, where the team can do it, else by length.
+#[inline]
+pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
+    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
+        return asked;
+    }
+    let (n, bytes, message_bytes) = (traits.ranks, request.bytes, traits.message_bytes);
+    let short_elements = request.element <= message_bytes;
+    match bytes {
+        _ if bytes <= message_bytes => Algorithm::Messages,
+        // Two messages are faster than a loan: 0.8 times as long at 512 bytes, 1.25 with three.
+        _ if n == 2 && bytes <= 2 * message_bytes && short_elements => Algorithm::Messages,
+        _ if n == 2 && bytes <= EXCHANGE_BYTES_MAX => Algorithm::Doubling,
+        _ if n > 2 && bytes <= TREES_BYTES_MAX => Algorithm::Trees,
+        _ if traits.mesh => Algorithm::Owners,
+        _ => Algorithm::Trees,
+    }
+}

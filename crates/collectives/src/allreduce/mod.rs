@@ -1,0 +1,149 @@
+//! Allreductions: everybody's data combined, for everybody.
+
+mod algorithm;
+mod doubling;
+mod exchange;
+mod owners;
+mod rabenseifner;
+mod ring;
+mod tree;
+
+pub use algorithm::{Algorithm, choose};
+pub use doubling::doubling;
+pub use exchange::exchange;
+pub use owners::{owners, owners_ordered};
+pub use rabenseifner::rabenseifner;
+pub use ring::ring;
+pub use tree::tree;
+
+use crate::brackets::Brackets;
+use crate::combine::Combine;
+use crate::context::OpContext;
+use crate::fragments::Fragments;
+use crate::reduce_scatter::PIECE_BYTES;
+use crate::registry::record;
+use crate::transfer::Way;
+use crate::{broadcast, reduce};
+use corecast_wire::Fabric;
+
+/// Combines all ranks' `data` into everybody's, by the algorithm that the team chooses.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline(always)]
+pub fn start<F: Fabric>(
+    context: &mut OpContext<F>,
+    data: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    // What `choose` says for short data where nothing was asked for: looked at first, as they are in a hurry.
+    if data.len() < context.short.allreduce {
+        record::ran(Algorithm::Messages.entry());
+        return run_message(context, data, combine);
+    }
+    let len = data.len();
+    let asked = context.schedule.asked.allreduce.at(len);
+    let request = context.reduction(len, combine);
+    let algorithm = choose(asked, &request, context.traits());
+    run(algorithm, context, data, combine)
+}
+
+/// Combines all ranks' `data` into everybody's by one algorithm, which
+/// [serves](crate::registry::Entry::serves) the team.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline(never)]
+pub fn run<F: Fabric>(
+    algorithm: Algorithm,
+    context: &mut OpContext<F>,
+    data: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    record::ran(algorithm.entry());
+    match algorithm {
+        Algorithm::Messages => {
+            for part in context.messages(data.len(), combine.grain()) {
+                run_message(context, &mut data[part], combine)?;
+            }
+            Ok(())
+        }
+        Algorithm::Trees => {
+            let root = context.schedule.broadcast.root();
+            reduce::start(context, root, data, combine)?;
+            broadcast::start(context, root, data, combine.grain())
+        }
+        Algorithm::Doubling => run_doubling(context, data, combine),
+        Algorithm::Owners | Algorithm::Rabenseifner | Algorithm::Ring => {
+            run_blocks(context, data, combine, algorithm)
+        }
+    }
+}
+
+/// One message's worth.
+#[inline(always)]
+fn run_message<F: Fabric>(
+    context: &mut OpContext<F>,
+    data: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let (fabric, schedule, _, incoming) = context.for_messages(data.len());
+    if fabric.size() == 2 {
+        exchange(fabric, data, incoming, combine)
+    } else if schedule.keeps_order(combine) {
+        let root = schedule.broadcast.root();
+        reduce::ordered(fabric, &schedule.ordered, root, data, incoming, combine)?;
+        broadcast::tree(fabric, &schedule.broadcast, root, data)
+    } else {
+        let (fan_in, fan_out) = (&schedule.reduce, &schedule.broadcast);
+        tree(fabric, fan_in, fan_out, data, incoming, combine)
+    }
+}
+
+/// Fragment by fragment, as much as the scratch takes.
+fn run_doubling<F: Fabric>(
+    context: &mut OpContext<F>,
+    data: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let (len, grain) = (data.len(), combine.grain());
+    let way = Way::fitting(context.message_bytes, grain);
+    let room = Fragments::FIXED.bytes(len, grain).min(len);
+    for part in Fragments::FIXED.of(len, grain) {
+        let (fabric, _, incoming, scratch) = context.rooms(room);
+        fabric.with_window(scratch, grain, false, |fabric, scratch| {
+            let data = &mut data[part];
+            let len = data.len();
+            fabric.with_window(data, grain, true, |fabric, window| {
+                doubling(fabric, (window, scratch, len), incoming, combine, way)
+            })
+        })?;
+    }
+    Ok(())
+}
+
+/// What cuts the data into a block for each rank.
+fn run_blocks<F: Fabric>(
+    context: &mut OpContext<F>,
+    data: &mut [u8],
+    combine: &impl Combine,
+    algorithm: Algorithm,
+) -> Result<(), F::Error> {
+    let (len, grain, n) = (data.len(), combine.grain(), context.fabric.size());
+    let keeps_order = context.schedule.keeps_order(combine);
+    let way = Way::fitting(context.message_bytes, grain);
+    let piece = (PIECE_BYTES / grain * grain).max(grain);
+    let room = match algorithm {
+        Algorithm::Owners if keeps_order && n > 2 => Brackets::bytes(piece, n),
+        _ => 0,
+    };
+    let (fabric, _, incoming, scratch) = context.rooms(room);
+    fabric.with_window(data, grain, true, |fabric, window| match algorithm {
+        Algorithm::Rabenseifner => rabenseifner(fabric, window, len, incoming, combine, way),
+        Algorithm::Ring => ring(fabric, window, len, incoming, combine, way),
+        _ if room > 0 => owners_ordered(fabric, window, len, scratch, combine, piece),
+        _ => owners(fabric, window, len, combine),
+    })
+}

@@ -1,0 +1,28 @@
+//! The algorithms of all-to-alls, and the choice between them.
+
+use crate::registry::{Request, TeamTraits, algorithms};
+
+algorithms! {
+    /// How an all-to-all is done. Parts of different lengths go directly, wherever all ranks are
+    /// linked; elsewhere [`bruck`](fn@super::bruck) takes them, each as if it were as long as the longest.
+    pub enum Algorithm: Alltoall {
+        /// [`direct`](fn@super::direct).
+        Direct = "direct" in "alltoall/direct.rs", "Thakur and others 2005 §4.4",
+            needs [Mesh], phases ["all at once"], costs "n*(n-1)", "(n-1)*s";
+        /// [`bruck`](fn@super::bruck).
+        Bruck = "bruck" in "alltoall/bruck.rs", "Bruck and others 1997 §3",
+            needs [Steps], phases ["rotation", "rounds", "rotation"], costs "n*log", "ones*s";
+    }
+}
+
+/// What was asked for, where the team can do it, else [`direct`](fn@super::direct) where all ranks are linked.
+#[inline]
+pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
+    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
+        return asked;
+    }
+    match traits.mesh {
+        true => Algorithm::Direct,
+        false => Algorithm::Bruck,
+    }
+}

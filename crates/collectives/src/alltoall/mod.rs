@@ -1,0 +1,129 @@
+//! All to all: a part from each rank for each rank.
+
+mod algorithm;
+mod bruck;
+mod direct;
+mod padded;
+
+pub use algorithm::{Algorithm, choose};
+pub use bruck::bruck;
+pub use direct::direct;
+
+use crate::context::{OpContext, SCRATCH_BYTES};
+use crate::parts::equal;
+use crate::registry::{Request, record};
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Parts of one length, by the algorithm that the team chooses: both buffers have n times `len` bytes.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline]
+pub fn start<F: Fabric>(
+    context: &mut OpContext<F>,
+    send: &[u8],
+    recv: &mut [u8],
+    len: usize,
+    element: usize,
+) -> Result<(), F::Error> {
+    let request = Request {
+        element,
+        ..Request::of_bytes(len)
+    };
+    let asked = context.schedule.asked.alltoall.at(len);
+    let algorithm = choose(asked, &request, context.traits());
+    run(algorithm, context, send, recv, len, element)
+}
+
+/// Parts of any lengths: `give` says where in `send`, `take` where in `recv`.
+///
+/// # Errors
+///
+/// Those of the fabric.
+pub fn start_parts<F: Fabric>(
+    context: &mut OpContext<F>,
+    send: &[u8],
+    give: impl Fn(usize) -> Range<usize> + Copy,
+    recv: &mut [u8],
+    take: impl Fn(usize) -> Range<usize> + Copy,
+    element: usize,
+) -> Result<(), F::Error> {
+    let algorithm = choose(None, &Request::of_parts(element), context.traits());
+    record::ran(algorithm.entry());
+    match algorithm {
+        Algorithm::Direct => run_direct(context, send, give, recv, take, element),
+        Algorithm::Bruck => {
+            let longest = padded::longest(context, give, take)?;
+            run_bruck(context, send, give, recv, take, longest)
+        }
+    }
+}
+
+/// Parts of one length by one algorithm, which [serves](crate::registry::Entry::serves) the team.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline]
+pub fn run<F: Fabric>(
+    algorithm: Algorithm,
+    context: &mut OpContext<F>,
+    send: &[u8],
+    recv: &mut [u8],
+    len: usize,
+    element: usize,
+) -> Result<(), F::Error> {
+    record::ran(algorithm.entry());
+    let part = equal(len);
+    match algorithm {
+        Algorithm::Direct => run_direct(context, send, part, recv, part, element),
+        Algorithm::Bruck => run_bruck(context, send, part, recv, part, len),
+    }
+}
+
+#[inline]
+fn run_direct<F: Fabric>(
+    context: &mut OpContext<F>,
+    send: &[u8],
+    give: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    take: impl Fn(usize) -> Range<usize>,
+    grain: usize,
+) -> Result<(), F::Error> {
+    let way = Way::fitting(context.message_bytes, grain);
+    context
+        .fabric
+        .with_window_to_read(send, grain, |fabric, send| {
+            direct(fabric, send, give, recv, take, way)
+        })
+}
+
+/// In as many goes as the scratch makes necessary.
+fn run_bruck<F: Fabric>(
+    context: &mut OpContext<F>,
+    send: &[u8],
+    give: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    take: impl Fn(usize) -> Range<usize>,
+    longest: usize,
+) -> Result<(), F::Error> {
+    let n = context.fabric.size();
+    let way = Way::fitting(context.message_bytes, 1);
+    let once = (SCRATCH_BYTES / 2 / bruck::scratch_bytes(1, n)).max(1);
+    for start in (0..longest.max(1)).step_by(once) {
+        let len = once.min(longest - start);
+        let within = |part: Range<usize>| {
+            let at = |offset: usize| part.start + offset.min(part.len());
+            at(start)..at(start + len)
+        };
+        let (fabric, _, _, scratch) = context.rooms(bruck::scratch_bytes(len, n));
+        fabric.with_window(scratch, 1, false, |fabric, scratch| {
+            let (give, take) = (|rank| within(give(rank)), |rank| within(take(rank)));
+            bruck(fabric, send, give, recv, take, (scratch, len), way)
+        })?;
+    }
+    Ok(())
+}

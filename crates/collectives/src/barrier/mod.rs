@@ -1,0 +1,39 @@
+//! Barriers: nobody leaves before everybody has come.
+
+mod algorithm;
+mod counter;
+mod dissemination;
+mod groups;
+mod m_way;
+mod multi_m;
+mod package_roots;
+mod packages;
+mod pair_wise;
+mod schedule;
+mod tree;
+
+pub use algorithm::{Algorithm, choose};
+pub use counter::counter;
+pub use dissemination::{Steps, dissemination};
+pub use groups::{Ways, groups};
+pub use m_way::{LineSteps, best_m, m_way};
+pub use multi_m::{factors, multi_m_rounds};
+pub use package_roots::package_root_rounds;
+pub use pair_wise::pair_wise_rounds;
+pub use schedule::BarrierSchedule;
+pub use tree::tree;
+
+use crate::context::OpContext;
+use crate::registry::record;
+use corecast_wire::Fabric;
+
+/// Returns when all ranks have come, by the algorithm that the team was laid out for.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline(always)]
+pub fn start<F: Fabric>(context: &mut OpContext<F>) -> Result<(), F::Error> {
+    record::ran(context.schedule.barrier_algorithm.entry());
+    context.schedule.barrier.run(&mut context.fabric)
+}

@@ -1,0 +1,117 @@
+//! A rank's part of whichever barrier a team has.
+
+use super::algorithm::Algorithm;
+use super::counter::counter;
+use super::dissemination::{Steps, dissemination};
+use super::groups::{Ways, groups};
+use super::m_way::{LineSteps, best_m, m_way};
+use super::multi_m::multi_m_rounds;
+use super::package_roots::package_root_rounds;
+use super::pair_wise::pair_wise_rounds;
+use super::tree::tree;
+use crate::groups::Groups;
+use crate::plans::{BarrierPlan, Plans};
+use crate::route::Route;
+use corecast_plan::Rounds;
+use corecast_plan::groups::Grouped;
+use corecast_wire::Fabric;
+
+/// A rank's part of the barrier's plan.
+#[derive(Clone, Debug)]
+pub enum BarrierSchedule {
+    /// Of [`tree`](fn@tree).
+    Tree {
+        /// The way in.
+        fan_in: Route,
+        /// The way out.
+        fan_out: Route,
+    },
+    /// Of [`dissemination`](fn@dissemination).
+    Rounds(Steps),
+    /// Of [`groups`](fn@groups).
+    Groups(Ways),
+    /// Of [`m_way`](fn@m_way).
+    Lines(LineSteps),
+    /// Of [`counter`](fn@counter): the rank's number of the line, none alone.
+    Counter(Option<usize>),
+}
+
+impl BarrierSchedule {
+    /// The schedules of all ranks for one algorithm, over the plan where it has such a plan, else over the
+    /// algorithm's own. The lines that groups share are taken from `groups`; `packages` says in which package each
+    /// rank is, all in one without.
+    pub fn all(
+        plans: &Plans,
+        algorithm: Algorithm,
+        packages: Option<&[u32]>,
+        groups: &mut Groups,
+    ) -> Vec<Self> {
+        let n = plans.len();
+        let packages = || packages.map_or_else(|| vec![0; n], <[u32]>::to_vec);
+        match (algorithm, plans.barrier()) {
+            (Algorithm::Tree, BarrierPlan::Trees { fan_in, fan_out }) => trees(fan_in, fan_out),
+            (Algorithm::Tree, _) => trees(plans.reduce(), plans.broadcast()),
+            (Algorithm::Dissemination, BarrierPlan::Rounds(rounds)) => notified(rounds),
+            (Algorithm::Dissemination, _) => notified(&Rounds::dissemination(n, 2)),
+            (Algorithm::Groups, BarrierPlan::Groups { fan_in, fan_out }) => {
+                in_groups(fan_in, fan_out, groups)
+            }
+            (Algorithm::Groups, _) => {
+                let flat = Grouped::flat(n, plans.broadcast().root());
+                in_groups(&flat, &flat, groups)
+            }
+            (Algorithm::MWay, BarrierPlan::Rounds(rounds)) => over_lines(rounds, groups),
+            (Algorithm::MWay, _) => over_lines(&Rounds::dissemination(n, best_m(n) + 1), groups),
+            (Algorithm::MultiM, _) => over_lines(&multi_m_rounds(n), groups),
+            (Algorithm::PairWise, _) => over_lines(&pair_wise_rounds(&packages()), groups),
+            (Algorithm::PackageRoots, _) => over_lines(&package_root_rounds(&packages()), groups),
+            (Algorithm::Counter, _) if n == 1 => vec![Self::Counter(None)],
+            (Algorithm::Counter, _) => {
+                let numbers = groups.meeting((0..n).collect()).into_iter();
+                numbers.map(|number| Self::Counter(Some(number))).collect()
+            }
+        }
+    }
+
+    /// The barrier.
+    ///
+    /// # Errors
+    ///
+    /// Those of the fabric.
+    ///
+    /// # Cost
+    ///
+    /// That of the function that each variant names.
+    #[inline(always)]
+    pub fn run<F: Fabric>(&self, fabric: &mut F) -> Result<(), F::Error> {
+        match self {
+            Self::Tree { fan_in, fan_out } => tree(fabric, fan_in, fan_out),
+            Self::Rounds(steps) => dissemination(fabric, steps),
+            Self::Groups(ways) => groups(fabric, ways),
+            Self::Lines(steps) => m_way(fabric, steps),
+            Self::Counter(line) => counter(fabric, *line),
+        }
+    }
+}
+
+fn trees(fan_in: &corecast_plan::Tree, fan_out: &corecast_plan::Tree) -> Vec<BarrierSchedule> {
+    let ways = Route::all(fan_in).into_iter().zip(Route::all(fan_out));
+    ways.map(|(fan_in, fan_out)| BarrierSchedule::Tree { fan_in, fan_out })
+        .collect()
+}
+
+fn notified(rounds: &Rounds) -> Vec<BarrierSchedule> {
+    (0..rounds.len())
+        .map(|rank| BarrierSchedule::Rounds(Steps::of(rounds, rank)))
+        .collect()
+}
+
+fn in_groups(fan_in: &Grouped, fan_out: &Grouped, groups: &mut Groups) -> Vec<BarrierSchedule> {
+    let ways = Ways::all(fan_in, fan_out, groups).into_iter();
+    ways.map(BarrierSchedule::Groups).collect()
+}
+
+fn over_lines(rounds: &Rounds, groups: &mut Groups) -> Vec<BarrierSchedule> {
+    let steps = LineSteps::all(rounds, groups).into_iter();
+    steps.map(BarrierSchedule::Lines).collect()
+}

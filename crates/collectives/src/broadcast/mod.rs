@@ -1,0 +1,162 @@
+//! Broadcasts: one rank's data for everybody.
+
+mod algorithm;
+mod binomial;
+mod chain;
+mod groups;
+mod lent;
+mod line;
+mod scattered;
+mod tree;
+
+pub use algorithm::{Algorithm, choose, posted};
+pub use binomial::binomial;
+pub use chain::chain;
+pub use groups::groups;
+pub use lent::lent;
+pub use line::{AllLines, line};
+pub use scattered::scattered;
+pub use tree::tree;
+
+use crate::context::OpContext;
+use crate::fragments::Fragments;
+use crate::registry::{Request, record};
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
+
+/// Gives `root`'s `data` to all, by the algorithm that the team chooses.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline(always)]
+pub fn start<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    data: &mut [u8],
+    element: usize,
+) -> Result<(), F::Error> {
+    // What `choose` says for short data where nothing was asked for: looked at first, as they are in a hurry.
+    if context.posted.contains(&data.len()) {
+        return run_posts(context, root, data);
+    }
+    if data.len() < context.short.broadcast {
+        return run_short(context, root, data);
+    }
+    run_long(context, root, data, element)
+}
+
+/// One message's worth, by the plan.
+#[inline(always)]
+fn run_short<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    data: &mut [u8],
+) -> Result<(), F::Error> {
+    let route = &context.schedule.broadcast;
+    match &context.schedule.fan_out {
+        Some(way) if data.len() <= NOTICE_PAYLOAD_BYTES && root == route.root() => {
+            record::ran(Algorithm::Groups.entry());
+            groups(&mut context.fabric, way, data)
+        }
+        _ => {
+            record::ran(Algorithm::Messages.entry());
+            tree(&mut context.fabric, route, root, data)
+        }
+    }
+}
+
+#[inline(never)]
+fn run_long<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    data: &mut [u8],
+    element: usize,
+) -> Result<(), F::Error> {
+    let request = Request {
+        element,
+        root,
+        ..Request::of_bytes(data.len())
+    };
+    let asked = context.schedule.asked.broadcast.at(data.len());
+    let algorithm = choose(asked, &request, context.traits());
+    run(algorithm, context, root, data, element)
+}
+
+/// Gives `root`'s `data` to all by one algorithm, which [serves](crate::registry::Entry::serves) the team.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Panics
+///
+/// If the team has no shared lines for an algorithm that needs some.
+pub fn run<F: Fabric>(
+    algorithm: Algorithm,
+    context: &mut OpContext<F>,
+    root: usize,
+    data: &mut [u8],
+    element: usize,
+) -> Result<(), F::Error> {
+    match algorithm {
+        Algorithm::Line => return run_posts(context, root, data),
+        Algorithm::Groups => return run_groups(context, data),
+        Algorithm::Messages => return run_messages(context, root, data),
+        _ => record::ran(algorithm.entry()),
+    }
+    let fragments = match algorithm {
+        Algorithm::Whole => Fragments::Whole,
+        Algorithm::Dynamic => Fragments::DYNAMIC,
+        _ => Fragments::FIXED,
+    };
+    let shape = (data.len(), element);
+    let route = &context.schedule.broadcast;
+    let way = Way::fitting(context.message_bytes, element);
+    let written = context.fabric.rank() == root;
+    let fabric = &mut context.fabric;
+    fabric.with_window(data, element, written, |fabric, window| match algorithm {
+        Algorithm::Binomial => binomial(fabric, root, window, shape, fragments),
+        Algorithm::Chain => chain(fabric, root, window, shape, fragments),
+        Algorithm::Scattered => scattered(fabric, root, window, shape, way),
+        _ => lent(fabric, route, root, window, shape, fragments),
+    })
+}
+
+/// In posts that all others read.
+#[inline(always)]
+fn run_posts<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    data: &mut [u8],
+) -> Result<(), F::Error> {
+    record::ran(Algorithm::Line.entry());
+    let lines = context.schedule.all_lines.as_ref();
+    let lines = lines.expect("each rank has a line for all others");
+    let mut parts = Fragments::Fixed(context.post_bytes).of(data.len(), 1);
+    parts.try_for_each(|part| line(&mut context.fabric, lines, root, &mut data[part]))
+}
+
+/// Over the groups of the plan, from its root.
+fn run_groups<F: Fabric>(context: &mut OpContext<F>, data: &mut [u8]) -> Result<(), F::Error> {
+    record::ran(Algorithm::Groups.entry());
+    let way = context.schedule.fan_out.as_ref();
+    let way = way.expect("the plan has groups");
+    let mut parts = Fragments::Fixed(NOTICE_PAYLOAD_BYTES).of(data.len(), 1);
+    parts.try_for_each(|part| groups(&mut context.fabric, way, &mut data[part]))
+}
+
+/// As many messages as it takes, by the plan.
+fn run_messages<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    data: &mut [u8],
+) -> Result<(), F::Error> {
+    record::ran(Algorithm::Messages.entry());
+    for part in context.messages(data.len(), 1) {
+        let route = &context.schedule.broadcast;
+        tree(&mut context.fabric, route, root, &mut data[part])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! Each rank gets a block first, and passes it on: a scatter and an allgather.
+//!
+//! ```text
+//!   from rank 0 of 4:   scatter          0 ─► 2 with 2 3,  0 ─► 1,  2 ─► 3
+//!                       around a ring    1 ─► 2 ─► 3 with block 1, …, nothing to whom has it
+//! ```
+
+use crate::binomial_tree::{children, parent, subtree};
+use crate::fragments::block;
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Gives the `len` bytes of `root`'s window to everybody's, whose elements have `grain` bytes. Blocks
+/// and ranks are counted from the root.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// n − 1 transfers of subtrees in ⌈log2 n⌉ steps, then n − 1 steps with a block from each rank to the
+/// next one, unless that one's subtree has it: each rank takes all bytes once. Needs links from r to
+/// r ± 2^k.
+///
+/// # Source
+///
+/// Van de Geijn; Thakur, Rabenseifner and Gropp 2005 §4.2, and MPICH for what is left out.
+pub fn scattered<F: Fabric>(
+    fabric: &mut F,
+    root: usize,
+    window: &mut F::Window<'_>,
+    (len, grain): (usize, usize),
+    way: Way,
+) -> Result<(), F::Error> {
+    let n = fabric.size();
+    let v = (fabric.rank() + n - root) % n;
+    let rank_of = |v: usize| (v + root) % n;
+    let blocks = |of: Range<usize>| {
+        block(len, grain, n, of.start).start..block(len, grain, n, of.end - 1).end
+    };
+    if v != 0 {
+        let into = fabric.own(window, blocks(subtree(v, n)))?;
+        way.take(fabric, rank_of(parent(v)), into)?;
+    }
+    for child in children(v, n).rev() {
+        way.give(fabric, window, rank_of(child), blocks(subtree(child, n)))?;
+    }
+    let (right, left) = ((v + 1) % n, (v + n - 1) % n);
+    for step in 1..n {
+        let (given, taken) = ((v + n + 1 - step) % n, (v + n - step) % n);
+        if !subtree(right, n).contains(&given) {
+            way.give(fabric, window, rank_of(right), blocks(given..given + 1))?;
+        }
+        if !subtree(v, n).contains(&taken) {
+            let into = fabric.own(window, blocks(taken..taken + 1))?;
+            way.take(fabric, rank_of(left), into)?;
+        }
+    }
+    fabric.settle()
+}

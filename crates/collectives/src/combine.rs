@@ -1,0 +1,93 @@
+//! What an algorithm knows of a reduction's operator: it combines bytes.
+
+use crate::operator::Operator;
+use bytemuck::Pod;
+use std::marker::PhantomData;
+
+/// An [`Operator`] without its type of elements. All slices hold whole elements, aligned for them.
+pub trait Combine {
+    /// Bytes of an element, at least 1.
+    fn grain(&self) -> usize;
+
+    /// Whether rank order must be kept.
+    fn ordered(&self) -> bool;
+
+    /// `into = into ∘ with`: `with` comes from higher ranks.
+    fn combine(&self, into: &mut [u8], with: &[u8]);
+
+    /// `into = with ∘ into`: `with` comes from lower ranks.
+    fn combine_left(&self, into: &mut [u8], with: &[u8]);
+
+    /// `out = a ∘ b`.
+    fn combine_into(&self, out: &mut [u8], a: &[u8], b: &[u8]);
+}
+
+/// What is known as an operator by its address alone, see [`erased`](crate::operator::erased).
+impl<C: Combine + ?Sized> Combine for &C {
+    #[inline(always)]
+    fn grain(&self) -> usize {
+        (**self).grain()
+    }
+
+    #[inline(always)]
+    fn ordered(&self) -> bool {
+        (**self).ordered()
+    }
+
+    #[inline(always)]
+    fn combine(&self, into: &mut [u8], with: &[u8]) {
+        (**self).combine(into, with);
+    }
+
+    #[inline(always)]
+    fn combine_left(&self, into: &mut [u8], with: &[u8]) {
+        (**self).combine_left(into, with);
+    }
+
+    #[inline(always)]
+    fn combine_into(&self, out: &mut [u8], a: &[u8], b: &[u8]) {
+        (**self).combine_into(out, a, b);
+    }
+}
+
+/// An operator on elements of one type.
+pub struct On<'a, T, O>(&'a O, PhantomData<fn(T)>);
+
+impl<'a, T: Pod, O: Operator<T>> On<'a, T, O> {
+    #[inline(always)]
+    /// The operator, for elements of type `T`.
+    pub const fn new(operator: &'a O) -> Self {
+        Self(operator, PhantomData)
+    }
+}
+
+impl<T: Pod, O: Operator<T>> Combine for On<'_, T, O> {
+    #[inline(always)]
+    fn grain(&self) -> usize {
+        size_of::<T>().max(1)
+    }
+
+    #[inline(always)]
+    fn ordered(&self) -> bool {
+        self.0.ordered()
+    }
+
+    #[inline(always)]
+    fn combine(&self, into: &mut [u8], with: &[u8]) {
+        let into = bytemuck::cast_slice_mut(into);
+        self.0.combine(into, bytemuck::cast_slice(with));
+    }
+
+    #[inline(always)]
+    fn combine_left(&self, into: &mut [u8], with: &[u8]) {
+        let into = bytemuck::cast_slice_mut(into);
+        self.0.combine_left(into, bytemuck::cast_slice(with));
+    }
+
+    #[inline(always)]
+    fn combine_into(&self, out: &mut [u8], a: &[u8], b: &[u8]) {
+        let out = bytemuck::cast_slice_mut(out);
+        let (a, b) = (bytemuck::cast_slice(a), bytemuck::cast_slice(b));
+        self.0.combine_into(out, a, b);
+    }
+}

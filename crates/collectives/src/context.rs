@@ -1,0 +1,270 @@
+//! What one operation at a time runs on: a fabric, routes, and room for partial results.
+
+use crate::barrier::{self, BarrierSchedule};
+use crate::broadcast::{self, AllLines};
+use crate::combine::Combine;
+use crate::edges::MESH_RANKS_MAX;
+use crate::fragments::Fragments;
+use crate::groups::{GroupRoute, Groups};
+use crate::layout::Layout;
+use crate::plans::Plans;
+use crate::preferences::Algorithms;
+use crate::reduce::ordered_tree;
+use crate::registry::{Request, TeamTraits};
+use crate::route::Route;
+use corecast_wire::{Fabric, LINE_BYTES};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// A rank's part of all plans of its team, and what was asked for.
+#[derive(Debug)]
+pub struct RankSchedule {
+    pub(crate) barrier: BarrierSchedule,
+    pub(crate) barrier_algorithm: barrier::Algorithm,
+    pub(crate) broadcast: Route,
+    /// Its groups, if it has some.
+    pub(crate) fan_out: Option<GroupRoute>,
+    /// A line of each rank for all others, if there are such.
+    pub(crate) all_lines: Option<AllLines>,
+    /// Whether broadcasts go there without having been asked to.
+    posts: bool,
+    pub(crate) reduce: Route,
+    /// Keeps the order of ranks, and combines in the same order for every plan.
+    pub(crate) ordered: Route,
+    /// Whether reductions give the same bits whatever the plan.
+    pub(crate) deterministic: bool,
+    /// Algorithms that were asked for.
+    pub(crate) asked: Algorithms,
+    /// The operating system's number of each rank's NUMA node, where it is known.
+    nodes: OnceLock<Arc<[u32]>>,
+}
+
+impl RankSchedule {
+    /// The schedules of all ranks, and the lines that groups share, with which the fabric is to be made. `nodes`
+    /// says on which NUMA node each rank is, where that is known already.
+    ///
+    /// # Cost
+    ///
+    /// Time and memory in the square of the number of ranks: each knows its way to every root.
+    pub fn all(
+        plans: &Plans,
+        layout: Layout,
+        asked: Algorithms,
+        deterministic: bool,
+        nodes: Option<&[u32]>,
+    ) -> (Vec<Self>, Groups) {
+        let n = plans.len();
+        fn each<T>(all: Option<Vec<T>>, n: usize) -> Vec<Option<T>> {
+            match all {
+                Some(all) => all.into_iter().map(Some).collect(),
+                None => (0..n).map(|_| None).collect(),
+            }
+        }
+        let lines = each(layout.fan_outs, n)
+            .into_iter()
+            .zip(each(layout.all_lines, n));
+        let routes = Route::all(plans.broadcast())
+            .into_iter()
+            .zip(Route::all(plans.reduce()))
+            .zip(Route::all(&ordered_tree(n)));
+        let nodes: Option<Arc<[u32]>> = nodes.map(Arc::from);
+        let schedules = routes.zip(layout.barriers).zip(lines).map(
+            |((((broadcast, reduce), ordered), barrier), lines)| Self {
+                barrier,
+                barrier_algorithm: layout.barrier_algorithm,
+                broadcast,
+                fan_out: lines.0,
+                all_lines: lines.1,
+                posts: layout.posts,
+                reduce,
+                ordered,
+                deterministic,
+                asked,
+                nodes: nodes.clone().map_or_else(OnceLock::new, OnceLock::from),
+            },
+        );
+        (schedules.collect(), layout.groups)
+    }
+
+    /// Says on which NUMA node each rank is, once, if nobody has.
+    pub fn set_nodes(&self, nodes: Arc<[u32]>) {
+        // A second caller would say the same.
+        let _ = self.nodes.set(nodes);
+    }
+
+    /// Number of ranks.
+    #[expect(clippy::len_without_is_empty, reason = "a team has a member")]
+    pub fn len(&self) -> usize {
+        self.broadcast.len()
+    }
+
+    /// Whether a reduction keeps the order of ranks, and combines in the same order each time.
+    #[inline(always)]
+    pub(crate) fn keeps_order(&self, combine: &impl Combine) -> bool {
+        combine.ordered() || self.deterministic
+    }
+
+    /// Whether two ranks are on one NUMA node; all are, unless somebody knows better.
+    pub(crate) fn near(&self, a: usize, b: usize) -> bool {
+        let nodes = self.nodes.get();
+        nodes.is_none_or(|nodes| nodes[a] == nodes[b])
+    }
+}
+
+/// All that one operation at a time needs, over any fabric.
+#[derive(Debug)]
+pub struct OpContext<F> {
+    /// Lines to the other ranks.
+    pub fabric: F,
+    pub(crate) schedule: Arc<RankSchedule>,
+    /// For partial results and for what comes in, aligned for any element.
+    scratch: Vec<u128>,
+    traits: TeamTraits,
+    /// Bytes that fit one message, a multiple of [`ALIGN_MAX`] where messages are so long.
+    pub(crate) message_bytes: usize,
+    /// Bytes of one post for all other ranks; 0 if there is no line for them.
+    pub(crate) post_bytes: usize,
+    /// Lengths of broadcasts that go in such posts without a look at what was asked for.
+    pub(crate) posted: Range<usize>,
+    pub(crate) short: Short,
+}
+
+/// Lengths from which on, in bytes, an operation has to look which algorithm it takes: shorter data are one
+/// message, and nothing was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Short {
+    pub(crate) broadcast: usize,
+    pub(crate) reduce: usize,
+    pub(crate) allreduce: usize,
+}
+
+/// Largest alignment of an element.
+pub const ALIGN_MAX: usize = align_of::<u128>();
+
+/// Bytes of scratch, enough for all but extraordinary elements. Pages that no operation has used
+/// take no memory.
+pub(crate) const SCRATCH_BYTES: usize = 256 * 1024;
+
+/// `bytes` of memory that is aligned for any element. Allocates where there was never as much.
+#[inline]
+pub fn aligned_room(memory: &mut Vec<u128>, bytes: usize) -> &mut [u8] {
+    let words = bytes.div_ceil(ALIGN_MAX);
+    if memory.len() < words {
+        memory.resize(words, 0);
+    }
+    let memory: &mut [u8] = bytemuck::cast_slice_mut(memory);
+    &mut memory[..bytes]
+}
+
+impl<F: Fabric> OpContext<F> {
+    /// A context over the fabric of one rank, which has its links and shared lines.
+    pub fn new(fabric: F, schedule: Arc<RankSchedule>) -> Self {
+        let message_bytes = match fabric.message_bytes_max() {
+            short if short < ALIGN_MAX => short,
+            long => long / ALIGN_MAX * ALIGN_MAX,
+        };
+        let lines = schedule.all_lines.as_ref();
+        let post_bytes = match lines.map_or(0, |lines| fabric.post_bytes_max(lines.own())) {
+            short if short < LINE_BYTES => short,
+            long => long / LINE_BYTES * LINE_BYTES,
+        };
+        let traits = TeamTraits {
+            ranks: fabric.size(),
+            mesh: fabric.size() <= MESH_RANKS_MAX,
+            message_bytes,
+            copies: fabric.lends_copies(),
+            lines: post_bytes > 0,
+            posts: schedule.posts && post_bytes >= LINE_BYTES,
+            groups_root: schedule.fan_out.as_ref().map(|_| schedule.broadcast.root()),
+            deterministic: schedule.deterministic,
+        };
+        let asked = &schedule.asked;
+        let posted = broadcast::posted(&traits);
+        let posted = posted.start..posted.end.min(asked.broadcast.free());
+        let short = |free: usize| free.min(message_bytes + 1);
+        let short = Short {
+            broadcast: short(asked.broadcast.free()),
+            reduce: short(asked.reduce.free()),
+            allreduce: short(asked.allreduce.free()),
+        };
+        Self {
+            post_bytes,
+            posted,
+            short,
+            fabric,
+            schedule,
+            scratch: vec![0; (SCRATCH_BYTES + 2 * message_bytes) / ALIGN_MAX + 1],
+            traits,
+            message_bytes,
+        }
+    }
+
+    /// What the choice of an algorithm depends on.
+    #[inline(always)]
+    pub fn traits(&self) -> &TeamTraits {
+        &self.traits
+    }
+
+    /// The request of a reduction of `bytes`.
+    #[inline(always)]
+    pub(crate) fn reduction(&self, bytes: usize, combine: &impl Combine) -> Request {
+        Request {
+            element: combine.grain(),
+            keeps_order: self.schedule.keeps_order(combine),
+            ..Request::of_bytes(bytes)
+        }
+    }
+
+    /// Fabric, routes, and two buffers of `bytes`, at most [`message_bytes`](Self::message_bytes).
+    #[inline(always)]
+    pub(crate) fn for_messages(
+        &mut self,
+        bytes: usize,
+    ) -> (&mut F, &RankSchedule, &mut [u8], &mut [u8]) {
+        let scratch: &mut [u8] = bytemuck::cast_slice_mut(&mut self.scratch);
+        let (first, second) = scratch.split_at_mut(self.message_bytes.next_multiple_of(ALIGN_MAX));
+        let (first, second) = (&mut first[..bytes], &mut second[..bytes]);
+        (&mut self.fabric, &self.schedule, first, second)
+    }
+
+    /// Fabric, routes, room for a message, and `bytes` of scratch.
+    ///
+    /// # Cost
+    ///
+    /// Allocates where the scratch was never as long.
+    #[inline]
+    pub(crate) fn rooms(&mut self, bytes: usize) -> (&mut F, &RankSchedule, &mut [u8], &mut [u8]) {
+        let message = self.message_bytes.next_multiple_of(ALIGN_MAX);
+        let scratch = aligned_room(&mut self.scratch, message + bytes);
+        let (message, rest) = scratch.split_at_mut(message);
+        let message = &mut message[..self.message_bytes];
+        (&mut self.fabric, &self.schedule, message, rest)
+    }
+
+    /// Runs `body` with a window over `bytes` of scratch, whose elements have `element` bytes.
+    ///
+    /// # Cost
+    ///
+    /// Allocates for elements that are longer than a fragment.
+    pub(crate) fn with_scratch<R>(
+        &mut self,
+        bytes: usize,
+        element: usize,
+        body: impl FnOnce(&mut F, &RankSchedule, &mut F::Window<'_>) -> R,
+    ) -> R {
+        let (fabric, schedule, _, scratch) = self.rooms(bytes);
+        fabric.with_window(scratch, element, false, |fabric, window| {
+            body(fabric, schedule, window)
+        })
+    }
+
+    /// `len` bytes of elements of `element` bytes, which fit a message, as messages: one empty one for no
+    /// bytes, so that members still meet.
+    pub(crate) fn messages(
+        &self,
+        len: usize,
+        element: usize,
+    ) -> impl Iterator<Item = Range<usize>> + use<F> {
+        Fragments::Fixed(self.message_bytes).of(len, element)
+    }
+}

@@ -1,0 +1,34 @@
+//! Which ranks of a team are joined by lines.
+
+use crate::plans::Plans;
+
+/// Largest team whose ranks are all joined with each other.
+pub const MESH_RANKS_MAX: usize = 64;
+
+/// All pairs of ranks that are joined, each once, the smaller rank first: all there are, or else
+/// those of the plans, of the tree that keeps the order of ranks and from its root to all, of a ring
+/// and of a hypercube.
+pub fn edges(plans: &Plans, mesh: bool) -> Vec<(usize, usize)> {
+    let n = plans.len();
+    if mesh {
+        return (0..n)
+            .flat_map(|a| (a + 1..n).map(move |b| (a, b)))
+            .collect();
+    }
+    let mut edges = plans.edges();
+    edges.extend((1..n).map(|b| (0, b)));
+    let steps = || {
+        (0..usize::BITS)
+            .map(|bit| 1 << bit)
+            .take_while(|&step| step < n)
+    };
+    for a in 0..n {
+        let cube = steps().map(|step| a ^ step).filter(|&b| b < n);
+        let around = steps().map(|step| (a + step) % n);
+        edges.extend(cube.chain(around).map(|b| (a.min(b), a.max(b))));
+    }
+    edges.retain(|(a, b)| a != b);
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}

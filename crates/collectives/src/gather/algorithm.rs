@@ -1,0 +1,38 @@
+//! The algorithms of gathers, and the choice between them.
+
+use crate::registry::{Request, TeamTraits, algorithms};
+
+algorithms! {
+    /// How a gather is done. Parts of different lengths go directly, wherever all ranks are linked.
+    pub enum Algorithm: Gather {
+        /// [`direct`](fn@super::direct), in messages alone: the others write.
+        Push = "push" in "gather/direct.rs", "NUMA clusters §3.2",
+            needs [Mesh], phases ["all at once"], costs "n-1", "(n-1)*s";
+        /// [`direct`](fn@super::direct), lent: the root reads.
+        Pull = "pull" in "gather/direct.rs", "NUMA clusters §3.2",
+            needs [Mesh], phases ["all at once"], costs "n-1", "(n-1)*s";
+        /// [`binomial`](fn@super::binomial).
+        Binomial = "binomial" in "gather/binomial.rs", "Thakur and others 2005 §2",
+            needs [Steps], phases ["up the tree"], costs "n-1", "ones*s";
+        /// [`token_ring`](fn@super::token_ring).
+        Token = "token" in "gather/token.rs", "NUMA clusters §3.2; above 64 KiB in two transfers; n − 2 notifications",
+            needs [Mesh], phases ["around the ring"], costs "n-1", "(n-1)*s";
+    }
+}
+
+/// What was asked for, where the team can do it, else by length. For parts of different lengths, of which no rank
+/// knows all, `Pull` stands for a choice that both ends make part by part.
+#[inline]
+pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
+    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
+        return asked;
+    }
+    match request.bytes {
+        _ if !traits.mesh => Algorithm::Binomial,
+        // Two messages always fit a queue whose receiver has read all before, so whoever gives does not wait.
+        bytes if request.equal_parts && bytes <= 2 * traits.whole_elements(request.element) => {
+            Algorithm::Push
+        }
+        _ => Algorithm::Pull,
+    }
+}

@@ -1,0 +1,156 @@
+//! Gathers: everybody's data side by side, for one rank.
+
+mod algorithm;
+mod binomial;
+mod direct;
+mod token;
+
+pub use algorithm::{Algorithm, choose};
+pub use binomial::binomial;
+pub use direct::direct;
+pub use token::token_ring;
+
+use crate::binomial_tree::subtree;
+use crate::context::OpContext;
+use crate::parts::equal;
+use crate::registry::{Request, record};
+use crate::scatter::{announce, around};
+use crate::token::TOKEN_BYTES;
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Parts of one length: `send.len()` bytes of each rank, by the algorithm that the team chooses. `recv` is the
+/// root's alone.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline]
+pub fn start<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    send: &[u8],
+    recv: &mut [u8],
+    element: usize,
+) -> Result<(), F::Error> {
+    let len = send.len();
+    let request = Request {
+        element,
+        root,
+        ..Request::of_bytes(len)
+    };
+    let asked = context.schedule.asked.gather.at(len);
+    let algorithm = choose(asked, &request, context.traits());
+    run(algorithm, context, root, send, recv, equal(len), element)
+}
+
+/// Parts of any lengths: `part` says where the root wants them, `send` is as long as this rank's.
+///
+/// # Errors
+///
+/// Those of the fabric.
+pub fn start_parts<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    send: &[u8],
+    recv: &mut [u8],
+    part: impl Fn(usize) -> Range<usize> + Copy,
+    element: usize,
+) -> Result<(), F::Error> {
+    let request = Request {
+        root,
+        ..Request::of_parts(element)
+    };
+    let asked = context.schedule.asked.gather.everywhere();
+    match choose(asked, &request, context.traits()) {
+        Algorithm::Binomial => {
+            record::ran(Algorithm::Binomial.entry());
+            let lens = announce(context, root, part, send.len())?;
+            run_binomial(context, root, send, recv, part, around(&lens, root))
+        }
+        // Nothing was asked for: both ends of a part choose by its length.
+        Algorithm::Pull if asked != Some(Algorithm::Pull) => {
+            record::ran(Algorithm::Pull.entry());
+            let way = Way::one_way(context.message_bytes, element);
+            run_direct(context, root, send, recv, part, (element, way))
+        }
+        algorithm => run(algorithm, context, root, send, recv, part, element),
+    }
+}
+
+/// Parts by one algorithm, which [serves](crate::registry::Entry::serves) the team: `part` says where the root wants
+/// them. Where it is the binomial one, all have the length of `send`.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline]
+pub fn run<F: Fabric>(
+    algorithm: Algorithm,
+    context: &mut OpContext<F>,
+    root: usize,
+    send: &[u8],
+    recv: &mut [u8],
+    part: impl Fn(usize) -> Range<usize> + Copy,
+    element: usize,
+) -> Result<(), F::Error> {
+    record::ran(algorithm.entry());
+    let message_bytes = context.message_bytes;
+    match algorithm {
+        Algorithm::Push => {
+            let way = Way::push(message_bytes, element);
+            run_direct(context, root, send, recv, part, (element, way))
+        }
+        Algorithm::Pull => {
+            let way = Way::pull(message_bytes, element);
+            run_direct(context, root, send, recv, part, (element, way))
+        }
+        Algorithm::Token => {
+            let near = context.schedule.near(context.fabric.rank(), root);
+            let (fabric, len) = (&mut context.fabric, send.len());
+            fabric.with_window_to_read(send, element, |fabric, send| {
+                let shape = (element, TOKEN_BYTES);
+                token_ring(fabric, root, (send, len), recv, part, near, shape)
+            })
+        }
+        Algorithm::Binomial => {
+            let len = send.len();
+            let size = |ranks: Range<usize>| ranks.len() * len;
+            run_binomial(context, root, send, recv, part, size)
+        }
+    }
+}
+
+#[inline]
+fn run_direct<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    send: &[u8],
+    recv: &mut [u8],
+    part: impl Fn(usize) -> Range<usize>,
+    (element, way): (usize, Way),
+) -> Result<(), F::Error> {
+    let (fabric, len) = (&mut context.fabric, send.len());
+    fabric.with_window_to_read(send, element, |fabric, send| {
+        direct(fabric, root, (send, len), recv, part, way)
+    })
+}
+
+#[inline(never)]
+fn run_binomial<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    send: &[u8],
+    recv: &mut [u8],
+    part: impl Fn(usize) -> Range<usize> + Copy,
+    size: impl Fn(Range<usize>) -> usize + Copy,
+) -> Result<(), F::Error> {
+    let (rank, n) = (context.fabric.rank(), context.fabric.size());
+    let room = size(subtree((rank + n - root) % n, n));
+    let way = Way::fitting(context.message_bytes, 1);
+    let (fabric, _, _, scratch) = context.rooms(room);
+    fabric.with_window(scratch, 1, false, |fabric, scratch| {
+        binomial(fabric, root, send, scratch, recv, part, size, way)
+    })
+}

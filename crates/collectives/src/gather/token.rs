@@ -1,0 +1,67 @@
+//! One giver at a time, as long as a token says so: the scatter's token ring backwards (NUMA clusters
+//! §3.2).
+
+use crate::token::halves;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Gives each rank's `len` bytes of `send` to `part(rank)` of `root`'s `recv`. `near` says that this
+/// rank is on the root's NUMA node; elements have `grain` bytes, and at most `token_bytes` are given
+/// without the token.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// Up to 2 (n − 1) loans, one for each part of at most `token_bytes`, and n − 2 notifications. Needs
+/// links from all to the root, and around.
+pub fn token_ring<F: Fabric>(
+    fabric: &mut F,
+    root: usize,
+    (send, len): (&F::Window<'_>, usize),
+    recv: &mut [u8],
+    part: impl Fn(usize) -> Range<usize>,
+    near: bool,
+    (grain, token_bytes): (usize, usize),
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    if rank == root {
+        recv[part(root)].copy_from_slice(fabric.view(send, 0..len));
+        for peer in (1..n).map(|step| (root + step) % n) {
+            let part = part(peer);
+            for half in halves(part, (grain, token_bytes)) {
+                if !half.is_empty() {
+                    fabric.fetch(peer, &mut recv[half])?;
+                }
+            }
+        }
+        return Ok(());
+    }
+    let v = (rank + n - root) % n;
+    if v > 1 {
+        fabric.wait((rank + n - 1) % n)?;
+    }
+    let pass = |fabric: &mut F| match v + 1 < n {
+        true => fabric.notify((rank + 1) % n),
+        false => Ok(()),
+    };
+    let [with, after] = halves(0..len, (grain, token_bytes));
+    let at_once = near || with.is_empty();
+    if at_once {
+        pass(fabric)?;
+    }
+    if !with.is_empty() {
+        fabric.lend(send, [root], with)?;
+    }
+    if !at_once {
+        // The root has read it when it is settled.
+        fabric.settle()?;
+        pass(fabric)?;
+    }
+    if !after.is_empty() {
+        fabric.lend(send, [root], after)?;
+    }
+    fabric.settle()
+}

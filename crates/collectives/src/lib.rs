@@ -1,0 +1,61 @@
+//! Corecast's collectives: every algorithm once, generic over any [`Fabric`](corecast_wire::Fabric), and the registry
+//! that knows them all.
+//!
+//! | module | what |
+//! | --- | --- |
+//! | [`registry`] | an entry for each algorithm, and what a choice depends on |
+//! | [`barrier`] … [`scan`] | a folder per collective, a file per algorithm; `algorithm.rs` holds entries and the choice, `mod.rs` runs them |
+//! | [`preferences`] | algorithms that were asked for, by length and by name |
+//! | [`plans`], [`layout`], [`context`] | what a team runs over, which shared lines that takes, and what one operation at a time runs on |
+//! | [`operator`], [`combine`] | what combines two elements, and what an algorithm knows of it |
+//!
+//! Each collective has `start`, which chooses and runs, and `run`, which runs one algorithm. The hardware is one
+//! fabric, a simulated machine another; whoever writes a fabric gets all collectives.
+//!
+//! **Architecture invariants:** an algorithm knows nothing of threads, processes, operations in flight or types of
+//! elements: it has a fabric, routes and bytes. In every algorithm a member has sent all messages of an operation
+//! before it enters the next one.
+#![forbid(unsafe_code)]
+
+pub mod allgather;
+pub mod allreduce;
+pub mod alltoall;
+pub mod barrier;
+mod binomial_tree;
+pub mod brackets;
+pub mod broadcast;
+pub mod combine;
+pub mod context;
+mod edges;
+pub mod fragments;
+pub mod gather;
+pub mod groups;
+pub mod layout;
+pub mod operator;
+mod parts;
+pub mod plans;
+pub mod preferences;
+pub mod reduce;
+pub mod reduce_scatter;
+pub mod registry;
+mod route;
+pub mod scan;
+pub mod scatter;
+mod token;
+pub mod transfer;
+
+pub use bytemuck::Pod;
+pub use combine::{Combine, On};
+pub use context::{OpContext, RankSchedule};
+pub use corecast_model::Collective;
+pub use edges::{MESH_RANKS_MAX, edges};
+pub use fragments::Fragments;
+pub use groups::Groups;
+pub use layout::Layout;
+pub use operator::{Operator, Ordered};
+pub use parts::Parts;
+pub use plans::{BarrierPlan, Plans, PlansError};
+pub use preferences::{Algorithms, ByLength, ByLengthError, RANGES_MAX};
+pub use registry::Entry;
+pub use route::Route;
+pub use transfer::Way;

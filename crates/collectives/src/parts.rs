@@ -1,0 +1,153 @@
+//! Where in a buffer the parts of ranks lie.
+
+use std::ops::Range;
+
+/// A part of a buffer for each rank, in elements: how many, and where they begin. Parts may lie in
+/// any order, with gaps between them.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_collectives::{Parts, Plans, Team};
+///
+/// # let machine = corecast_model::synthetic("core:3").unwrap();
+/// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+/// let team = Team::new(plans)?;
+/// let gathered = team.run(|member| {
+///     // Rank 0 gives nothing, rank 1 one element, rank 2 two.
+///     let mine = vec![member.rank() as u32; member.rank()];
+///     let mut all = [9; 4];
+///     let parts = Parts::new(&[0, 1, 2], &[0, 3, 0]);
+///     member.allgatherv(&mine, &mut all, parts)?;
+///     Ok(all)
+/// });
+/// assert!(gathered.into_iter().all(|all: Result<_, corecast_collectives::Failure>| all == Ok([2, 2, 9, 1])));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts<'a> {
+    counts: &'a [usize],
+    displacements: &'a [usize],
+}
+
+impl<'a> Parts<'a> {
+    /// `counts[r]` elements from `displacements[r]` on for each rank r.
+    ///
+    /// # Panics
+    ///
+    /// If the two differ in length.
+    #[track_caller]
+    pub fn new(counts: &'a [usize], displacements: &'a [usize]) -> Self {
+        assert!(
+            counts.len() == displacements.len(),
+            "{} counts and {} displacements: give both for each rank",
+            counts.len(),
+            displacements.len()
+        );
+        Self {
+            counts,
+            displacements,
+        }
+    }
+
+    /// The part of `rank`, in elements.
+    #[inline]
+    pub fn of(self, rank: usize) -> Range<usize> {
+        let start = self.displacements[rank];
+        start..start + self.counts[rank]
+    }
+
+    /// The part of each rank in bytes of elements of `grain` bytes, of a buffer that was checked.
+    #[inline]
+    pub fn bytes(self, grain: usize) -> impl Fn(usize) -> Range<usize> + Copy {
+        move |rank| {
+            let part = self.of(rank);
+            part.start * grain..part.end * grain
+        }
+    }
+
+    /// Asserts that there is a part for each of `n` ranks within `len` elements.
+    #[track_caller]
+    #[inline]
+    pub fn check(self, n: usize, len: usize) {
+        let ranks = self.counts.len();
+        assert!(ranks == n, "parts for {ranks} ranks in a team of {n}");
+        for (rank, (&count, &start)) in self.counts.iter().zip(self.displacements).enumerate() {
+            assert!(
+                start.checked_add(count).is_some_and(|end| end <= len),
+                "the part of rank {rank}, {count} elements from {start} on, is not within the buffer's {len}"
+            );
+        }
+    }
+
+    /// [`check`](Self::check), and that no two parts overlap.
+    ///
+    /// # Cost
+    ///
+    /// One pass where parts lie in rank order, else one for each rank.
+    #[track_caller]
+    #[inline]
+    pub fn check_to_write(self, n: usize, len: usize) {
+        self.check(n, len);
+        let mut end = 0;
+        for rank in 0..n {
+            if self.counts[rank] == 0 {
+                continue;
+            }
+            if self.displacements[rank] < end {
+                return self.check_any_order(n);
+            }
+            end = self.of(rank).end;
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn check_any_order(self, n: usize) {
+        for a in 0..n {
+            for b in 0..a {
+                let (first, second) = (self.of(b), self.of(a));
+                let apart = first.end <= second.start || second.end <= first.start;
+                assert!(
+                    apart || first.is_empty() || second.is_empty(),
+                    "the parts of ranks {b} (elements {first:?}) and {a} ({second:?}) overlap"
+                );
+            }
+        }
+    }
+}
+
+/// Parts of `len` bytes each, one after another in the order of the ranks.
+#[inline]
+pub(crate) fn equal(len: usize) -> impl Fn(usize) -> Range<usize> + Copy {
+    move |rank| rank * len..(rank + 1) * len
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(check: impl Fn() + std::panic::UnwindSafe) -> String {
+        let payload = std::panic::catch_unwind(check).expect_err("this is wrong");
+        payload.downcast_ref::<String>().unwrap().clone()
+    }
+
+    #[test]
+    fn parts_lie_apart_and_inside() {
+        Parts::new(&[2, 0, 3], &[3, 4, 0]).check_to_write(3, 5);
+        Parts::new(&[2, 2], &[0, 1]).check(2, 3);
+        let overlap = refused(|| Parts::new(&[2, 2], &[1, 0]).check_to_write(2, 3));
+        assert!(
+            overlap.contains("ranks 0 (elements 1..3) and 1 (0..2) overlap"),
+            "{overlap}"
+        );
+        let outside = refused(|| Parts::new(&[2, 2], &[0, 2]).check(2, 3));
+        assert!(outside.contains("rank 1, 2 elements from 2 on, is not within the buffer's 3"));
+        assert!(refused(|| Parts::new(&[1], &[usize::MAX]).check(1, 3)).contains("not within"));
+        assert!(refused(|| Parts::new(&[1], &[0]).check(2, 3)).contains("1 ranks in a team of 2"));
+        assert!(
+            refused(|| Parts::new(&[1, 2], &[0]).check(1, 1)).contains("2 counts and 1 displace")
+        );
+    }
+}

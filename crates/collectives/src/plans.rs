@@ -1,0 +1,407 @@
+//! Which plan each operation of a team runs over.
+
+use corecast_model::CostModel;
+use corecast_plan::groups::Grouped;
+use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Rounds, Shape, Tree, plan};
+
+/// What a barrier runs over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BarrierPlan {
+    /// A way in and a way out. Children of the first are taken in list order.
+    Trees {
+        /// Towards the root.
+        fan_in: Tree,
+        /// From the root.
+        fan_out: Tree,
+    },
+    /// Rounds of notifications.
+    Rounds(Rounds),
+    /// A way in and a way out whose parents serve groups that share a line.
+    Groups {
+        /// Towards the root; groups are taken in list order.
+        fan_in: Grouped,
+        /// From the root.
+        fan_out: Grouped,
+    },
+    /// One line for so many ranks, see [`counter`](crate::barrier::counter).
+    Counter(usize),
+}
+
+impl BarrierPlan {
+    /// One tree for both ways; the way in takes the children in reverse, see [`corecast_plan::cost`].
+    pub fn of_tree(tree: &Tree) -> Self {
+        Self::Trees {
+            fan_in: tree.reversed(),
+            fan_out: tree.clone(),
+        }
+    }
+
+    /// Number of ranks.
+    #[expect(
+        clippy::len_without_is_empty,
+        reason = "a team has at least one member"
+    )]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Trees { fan_out, .. } => fan_out.len(),
+            Self::Rounds(rounds) => rounds.len(),
+            Self::Groups { fan_out, .. } => fan_out.len(),
+            Self::Counter(ranks) => *ranks,
+        }
+    }
+
+    /// What a plan of [`Operation::Barrier`] says.
+    ///
+    /// # Errors
+    ///
+    /// A plan of another operation, or of a shape that is not known here.
+    pub fn of_plan(plan: &Plan) -> Result<Self, PlansError> {
+        if plan.operation != Operation::Barrier {
+            return Err(PlansError::Operation {
+                expected: Operation::Barrier,
+                found: plan.operation,
+            });
+        }
+        Self::of_shape(&plan.shape).ok_or(PlansError::Shape)
+    }
+
+    /// What a barrier of this shape runs over; `None` for a shape that is not known here.
+    pub fn of_shape(shape: &Shape) -> Option<Self> {
+        match shape {
+            Shape::Tree(tree) => Some(Self::of_tree(tree)),
+            Shape::Trees { fan_in, fan_out } => Some(Self::Trees {
+                fan_in: fan_in.clone(),
+                fan_out: fan_out.clone(),
+            }),
+            Shape::Rounds(rounds) => Some(Self::Rounds(rounds.clone())),
+            Shape::Groups(groups) => Some(Self::Groups {
+                fan_in: reversed(groups),
+                fan_out: groups.clone(),
+            }),
+            Shape::GroupedTrees { fan_in, fan_out } => Some(Self::Groups {
+                fan_in: fan_in.clone(),
+                fan_out: fan_out.clone(),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The plans of a team.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plans {
+    barrier: BarrierPlan,
+    broadcast: Tree,
+    reduce: Tree,
+    /// The broadcast's tree with its groups, where members share lines.
+    broadcast_groups: Option<Grouped>,
+    /// The package of each rank, where it is known.
+    packages: Option<Vec<u32>>,
+}
+
+/// Why plans do not make a team.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlansError {
+    /// The planner refused.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A plan was given for another operation.
+    #[error("a plan to {found} was given where one to {expected} is needed")]
+    Operation {
+        /// What is needed.
+        expected: Operation,
+        /// What was given.
+        found: Operation,
+    },
+    /// A plan of a shape that a later planner has, and this one cannot run.
+    #[error("the plan has a shape that no collective runs: plan with another pattern")]
+    Shape,
+    /// One package is needed for each rank.
+    #[error(
+        "{given} packages were given for {ranks} ranks: give one for each rank, or none at all"
+    )]
+    Packages {
+        /// Packages given.
+        given: usize,
+        /// Ranks of the plans.
+        ranks: usize,
+    },
+    /// Plans for different teams.
+    #[error(
+        "the plans are for teams of different sizes: barrier {barrier}, broadcast {broadcast}, reduce {reduce}"
+    )]
+    Sizes {
+        /// Ranks of the barrier's plan.
+        barrier: usize,
+        /// Ranks of the broadcast's.
+        broadcast: usize,
+        /// Ranks of the reduction's.
+        reduce: usize,
+    },
+}
+
+impl Plans {
+    /// A plan for each operation. Children of `reduce` are taken in list order.
+    ///
+    /// # Errors
+    ///
+    /// [`PlansError::Sizes`].
+    pub fn new(barrier: BarrierPlan, broadcast: Tree, reduce: Tree) -> Result<Self, PlansError> {
+        let sizes = (barrier.len(), broadcast.len(), reduce.len());
+        if sizes.0 != sizes.1 || sizes.1 != sizes.2 {
+            let (barrier, broadcast, reduce) = sizes;
+            return Err(PlansError::Sizes {
+                barrier,
+                broadcast,
+                reduce,
+            });
+        }
+        Ok(Self {
+            barrier,
+            broadcast,
+            reduce,
+            broadcast_groups: None,
+            packages: None,
+        })
+    }
+
+    /// Everything over one tree.
+    pub fn of_tree(tree: &Tree) -> Self {
+        Self {
+            barrier: BarrierPlan::of_tree(tree),
+            broadcast: tree.clone(),
+            reduce: tree.reversed(),
+            broadcast_groups: None,
+            packages: None,
+        }
+    }
+
+    /// Everything by one pattern. A pattern of rounds serves the barrier, and Smelt's tree the rest.
+    /// Without a root broadcasts and reductions share Smelt's; a barrier that is searched for has
+    /// its own.
+    ///
+    /// Where the costs say what shared lines cost, a search may find groups that share them.
+    ///
+    /// # Errors
+    ///
+    /// A root outside of the team, or a radix below 2.
+    pub fn of_pattern(
+        costs: &CostModel,
+        pattern: Pattern,
+        root: Option<usize>,
+    ) -> Result<Self, PlansError> {
+        let root_or = |choice| root.map_or(choice, RootChoice::Rank);
+        let tree_pattern = match pattern.rounds(2) {
+            Some(_) => Pattern::Smelt,
+            None => pattern,
+        };
+        let plan_of = |operation| plan(costs, tree_pattern, operation, root_or(RootChoice::Smelt));
+        let barrier = plan(
+            costs,
+            pattern,
+            Operation::Barrier,
+            root_or(RootChoice::Auto),
+        )?;
+        let barrier = BarrierPlan::of_plan(&barrier)?;
+        // Each member of a reduction has a line of its own, so its plans have no groups.
+        let reduce = plan_of(Operation::Reduce)?;
+        let reduce = reduce.tree().ok_or(PlansError::Shape)?.clone();
+        let broadcast = plan_of(Operation::Broadcast)?;
+        match (broadcast.tree(), broadcast.groups()) {
+            (Some(tree), _) => Self::new(barrier, tree.clone(), reduce),
+            (None, Some(groups)) => {
+                let plans = Self::new(barrier, groups.tree().clone(), reduce)?;
+                plans.with_broadcast_groups(groups.clone())
+            }
+            (None, None) => Err(PlansError::Shape),
+        }
+    }
+
+    /// The same with a broadcast over groups that share lines, and over their tree wherever lines do
+    /// not serve: for more bytes than a line has, and from other roots.
+    ///
+    /// # Errors
+    ///
+    /// [`PlansError::Sizes`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_collectives::{BarrierPlan, Plans, Team};
+    /// use corecast_plan::groups::Grouped;
+    ///
+    /// // Ranks 1, 2 and 3 poll one line of rank 0.
+    /// let flat = Grouped::flat(4, 0);
+    /// let barrier = BarrierPlan::Groups { fan_in: flat.clone(), fan_out: flat.clone() };
+    /// let plans = Plans::of_tree(flat.tree()).with_barrier(barrier)?.with_broadcast_groups(flat)?;
+    /// let team = Team::new(plans)?;
+    /// let words = team.run(|member| {
+    ///     member.barrier().unwrap();
+    ///     member.broadcast_value(0, member.rank() + 7)
+    /// });
+    /// assert_eq!(words, vec![Ok(7); 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_broadcast_groups(self, groups: Grouped) -> Result<Self, PlansError> {
+        let plans = Self::new(self.barrier, groups.tree().clone(), self.reduce)?;
+        Ok(Self {
+            broadcast_groups: groups.shares_lines().then_some(groups),
+            packages: self.packages,
+            ..plans
+        })
+    }
+
+    /// The same for ranks of which each is on this package, in whatever numbers: for the barriers
+    /// [`PairWise`](crate::barrier::Algorithm::PairWise) and
+    /// [`PackageRoots`](crate::barrier::Algorithm::PackageRoots). Without, NUMA nodes of
+    /// [`Options`](crate::Options) stand for packages in a team of one process.
+    ///
+    /// # Errors
+    ///
+    /// [`PlansError::Packages`].
+    pub fn with_packages(self, packages: Vec<u32>) -> Result<Self, PlansError> {
+        let (given, ranks) = (packages.len(), self.len());
+        match given == ranks {
+            true => Ok(Self {
+                packages: Some(packages),
+                ..self
+            }),
+            false => Err(PlansError::Packages { given, ranks }),
+        }
+    }
+
+    /// The same with another barrier.
+    ///
+    /// # Errors
+    ///
+    /// [`PlansError::Sizes`].
+    pub fn with_barrier(self, barrier: BarrierPlan) -> Result<Self, PlansError> {
+        let plans = Self::new(barrier, self.broadcast, self.reduce)?;
+        Ok(Self {
+            broadcast_groups: self.broadcast_groups,
+            packages: self.packages,
+            ..plans
+        })
+    }
+
+    /// Number of ranks.
+    #[expect(
+        clippy::len_without_is_empty,
+        reason = "a team has at least one member"
+    )]
+    pub fn len(&self) -> usize {
+        self.broadcast.len()
+    }
+
+    /// The barrier's plan.
+    pub fn barrier(&self) -> &BarrierPlan {
+        &self.barrier
+    }
+
+    /// The broadcast's tree.
+    pub fn broadcast(&self) -> &Tree {
+        &self.broadcast
+    }
+
+    /// The broadcast's tree with its groups, if members share lines.
+    pub fn broadcast_groups(&self) -> Option<&Grouped> {
+        self.broadcast_groups.as_ref()
+    }
+
+    /// The package of each rank, where it was said.
+    pub fn packages(&self) -> Option<&[u32]> {
+        self.packages.as_deref()
+    }
+
+    /// The reduction's tree.
+    pub fn reduce(&self) -> &Tree {
+        &self.reduce
+    }
+
+    /// All pairs of ranks that some operation joins, each once, the smaller rank first.
+    pub(crate) fn edges(&self) -> Vec<(usize, usize)> {
+        let mut edges = Vec::new();
+        let mut add = |a: usize, b: usize| edges.push((a.min(b), a.max(b)));
+        let mut trees = vec![&self.broadcast, &self.reduce];
+        match &self.barrier {
+            BarrierPlan::Trees { fan_in, fan_out } => trees.extend([fan_in, fan_out]),
+            BarrierPlan::Groups { fan_in, fan_out } => {
+                trees.extend([fan_in.tree(), fan_out.tree()]);
+                if fan_in.root() != fan_out.root() {
+                    add(fan_in.root(), fan_out.root());
+                }
+            }
+            BarrierPlan::Counter(_) => {}
+            BarrierPlan::Rounds(rounds) => {
+                for round in 0..rounds.count() {
+                    for rank in 0..rounds.len() {
+                        for &target in rounds.targets(round, rank) {
+                            add(rank, target);
+                        }
+                    }
+                }
+            }
+        }
+        for tree in trees {
+            for rank in 0..tree.len() {
+                for &child in tree.children(rank) {
+                    add(rank, child);
+                }
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+}
+
+/// The same groups taken in the reverse order, for a way in: see [`corecast_plan::cost`].
+fn reversed(groups: &Grouped) -> Grouped {
+    let mut lists = groups.group_lists().to_vec();
+    lists.iter_mut().for_each(|list| list.reverse());
+    Grouped::from_groups(groups.root(), lists).expect("another order of the same groups")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Costs that know of shared lines, over which groups are best.
+    #[test]
+    fn plans_share_lines_where_costs_know_them() {
+        let words = "package:2 core:3 send=10,20 receive=30,60 write=5 transfer=2,4";
+        let file = corecast_model::synthetic(words).unwrap();
+        let costs = file.costs();
+        let plans = Plans::of_pattern(costs, Pattern::Best, None).unwrap();
+        let shares = |plans: &Plans| {
+            let in_barrier = match plans.barrier() {
+                BarrierPlan::Groups { fan_in, fan_out } => {
+                    fan_in.shares_lines() || fan_out.shares_lines()
+                }
+                _ => false,
+            };
+            [in_barrier, plans.broadcast_groups().is_some()]
+        };
+        assert_eq!(shares(&plans), [true; 2]);
+        let groups = plans.broadcast_groups().unwrap();
+        assert_eq!(groups.tree(), plans.broadcast());
+        let bare = Plans::of_pattern(&costs.without_lines(), Pattern::Best, None).unwrap();
+        assert_eq!(shares(&bare), [false; 2]);
+        // A pattern that is no search has no groups.
+        let smelt = Plans::of_pattern(costs, Pattern::Smelt, None).unwrap();
+        assert_eq!(shares(&smelt), [false; 2]);
+    }
+
+    #[test]
+    fn packages_are_as_many_as_ranks() {
+        let plans = Plans::of_tree(&Tree::from_children(0, vec![vec![1], vec![]]).unwrap());
+        let error = plans.clone().with_packages(vec![0]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "1 packages were given for 2 ranks: give one for each rank, or none at all"
+        );
+        let plans = plans.with_packages(vec![4, 9]).unwrap();
+        assert_eq!(plans.packages(), Some(&[4, 9][..]));
+    }
+}

@@ -1,0 +1,200 @@
+//! Algorithms by the names of operations, algorithms and lengths.
+
+use super::algorithms::{Algorithms, each_by_length};
+use super::by_length::{ByLength, ByLengthError};
+use crate::registry::UnknownAlgorithm;
+use crate::{
+    allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan,
+    scatter,
+};
+use corecast_model::Collective;
+use std::str::FromStr;
+
+/// The longest of its lengths, in bytes, and the name of an algorithm; `None` leaves the choice to Corecast.
+pub type NamedRange<'a> = (usize, Option<&'a str>);
+
+/// A name that is no operation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no operation is called '{0}': take one of {names}", names = Algorithms::OPERATIONS.join(", "))]
+pub struct UnknownOperation(pub String);
+
+/// Why a wish in names cannot be one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WishError {
+    /// The operation.
+    #[error(transparent)]
+    Operation(#[from] UnknownOperation),
+    /// An algorithm.
+    #[error(transparent)]
+    Algorithm(#[from] UnknownAlgorithm),
+    /// The ranges.
+    #[error("{operation}: {error}")]
+    Ranges {
+        /// The operation.
+        operation: String,
+        /// What is wrong.
+        error: ByLengthError,
+    },
+    /// A barrier's lengths.
+    #[error("a barrier has no length: ask for one algorithm")]
+    Barrier,
+}
+
+/// Names what tunings are worth nothing without: the protocol, and all algorithms that there are. What was
+/// tuned under another edition may ask for what there is not any more, or not know what is faster now.
+///
+/// # Cost
+///
+/// Goes through all names.
+pub fn edition() -> String {
+    let mut digest = 0xcbf2_9ce4_8422_2325_u64;
+    for operation in Algorithms::OPERATIONS {
+        let names = Algorithms::names(operation).unwrap_or_default();
+        // FNV-1a, as the standard library's hasher promises no stable value.
+        for byte in [&[operation], &names[..]].concat().join(" ").bytes() {
+            digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    let (version, protocol) = (env!("CARGO_PKG_VERSION"), corecast_wire::PROTOCOL_VERSION);
+    format!("{version}-{protocol}-{digest:016x}")
+}
+
+/// What [`Algorithms::ask`] does for operations with lengths.
+fn table<A>(operation: &str, ranges: &[NamedRange<'_>]) -> Result<ByLength<A>, WishError>
+where
+    A: Copy + PartialEq + FromStr<Err = UnknownAlgorithm>,
+{
+    let named = |&(limit, name): &NamedRange<'_>| Ok((limit, name.map(str::parse).transpose()?));
+    let ranges: Vec<(usize, Option<A>)> = ranges
+        .iter()
+        .map(named)
+        .collect::<Result<_, UnknownAlgorithm>>()?;
+    ByLength::new(&ranges, None).map_err(|error| WishError::Ranges {
+        operation: operation.to_owned(),
+        error,
+    })
+}
+
+impl Algorithms {
+    /// The names of all operations.
+    pub const OPERATIONS: [&'static str; 10] = {
+        let mut names = [""; 10];
+        let mut index = 0;
+        while index < names.len() {
+            names[index] = Collective::WITH_ALGORITHMS[index].name();
+            index += 1;
+        }
+        names
+    };
+
+    /// The names of an operation's algorithms, as in docs/algorithms.md.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownOperation`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let names = corecast_collectives::Algorithms::names("scan").unwrap();
+    /// assert_eq!(names, ["chain", "doubling"]);
+    /// ```
+    pub fn names(operation: &str) -> Result<Vec<&'static str>, UnknownOperation> {
+        fn all<A: Copy>(all: &[A], name: fn(A) -> &'static str) -> Vec<&'static str> {
+            all.iter().map(|&one| name(one)).collect()
+        }
+        macro_rules! each {
+            ($($operation:ident),*) => {
+                match operation {
+                    "barrier" => Ok(all(barrier::Algorithm::ALL, barrier::Algorithm::name)),
+                    $(stringify!($operation) => {
+                        Ok(all($operation::Algorithm::ALL, $operation::Algorithm::name))
+                    })*
+                    _ => Err(UnknownOperation(operation.to_owned())),
+                }
+            };
+        }
+        each_by_length!(each)
+    }
+
+    /// Asks for these in place of what was asked for before, in increasing order of lengths; beyond the last
+    /// range Corecast chooses.
+    ///
+    /// # Errors
+    ///
+    /// [`WishError`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut asked = corecast_collectives::Algorithms::default();
+    /// asked.ask("allreduce", &[(56, None), (usize::MAX, Some("ring"))])?;
+    /// assert_eq!(asked.asked("allreduce", 57)?, Some("ring"));
+    /// # Ok::<(), corecast_collectivesectives::preferences::WishError>(())
+    /// ```
+    pub fn ask(&mut self, operation: &str, ranges: &[NamedRange<'_>]) -> Result<(), WishError> {
+        macro_rules! each {
+            ($($operation:ident),*) => {
+                match operation {
+                    "barrier" => self.barrier = match *ranges {
+                        [] => None,
+                        [(usize::MAX, name)] => name.map(str::parse).transpose()?,
+                        _ => return Err(WishError::Barrier),
+                    },
+                    $(stringify!($operation) => self.$operation = table(operation, ranges)?,)*
+                    _ => return Err(UnknownOperation(operation.to_owned()).into()),
+                }
+            };
+        }
+        each_by_length!(each);
+        Ok(())
+    }
+
+    /// What is asked for in an operation at a length of `bytes`, if anything is.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownOperation`].
+    pub fn asked(
+        &self,
+        operation: &str,
+        bytes: usize,
+    ) -> Result<Option<&'static str>, UnknownOperation> {
+        let ranges = self.asked_ranges(operation)?;
+        let found = ranges.into_iter().find(|&(limit, _)| bytes <= limit);
+        Ok(found.and_then(|(_, name)| name))
+    }
+
+    /// What is asked for in an operation, in increasing order of lengths; the last range has no end, which is
+    /// `usize::MAX`. A barrier has one.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownOperation`].
+    pub fn asked_ranges(
+        &self,
+        operation: &str,
+    ) -> Result<Vec<NamedRange<'static>>, UnknownOperation> {
+        macro_rules! each {
+            ($($operation:ident),*) => {
+                match operation {
+                    "barrier" => Ok(vec![(usize::MAX, self.barrier.map(barrier::Algorithm::name))]),
+                    $(stringify!($operation) => {
+                        let ranges = self.$operation.ranges();
+                        Ok(ranges
+                            .map(|(limit, one)| (limit, one.map($operation::Algorithm::name)))
+                            .collect())
+                    })*
+                    _ => Err(UnknownOperation(operation.to_owned())),
+                }
+            };
+        }
+        each_by_length!(each)
+    }
+
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}

@@ -1,0 +1,25 @@
+//! Which algorithms a team is asked to run, and which it will run then.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `algorithms.rs` | the algorithms of every operation |
+//! | `by_length.rs` | an algorithm for each range of lengths |
+//! | `by_name.rs` | algorithms by the names that environments and profiles use |
+//! | `outline.rs` | what a team chooses, without the team |
+//! | `text.rs` | all of them in a line of text |
+//! | `words.rs` | all of them in words that other processes read |
+
+mod algorithms;
+mod by_length;
+mod by_name;
+mod outline;
+mod text;
+mod words;
+
+pub use algorithms::Algorithms;
+pub use by_length::{ByLength, ByLengthError, RANGES_MAX};
+pub use by_name::{NamedRange, UnknownOperation, WishError, edition};
+pub use outline::{Chosen, TeamOutline};
+pub use text::TextError;
+
+pub use crate::registry::UnknownAlgorithm;

@@ -1,0 +1,243 @@
+//! Which algorithm a team chooses, without the team: for whoever has to explain or to predict it.
+
+use super::algorithms::{Algorithms, each_by_length};
+use super::by_name::UnknownOperation;
+use crate::context::ALIGN_MAX;
+use crate::edges::MESH_RANKS_MAX;
+use crate::layout::{has_lines, has_posts};
+use crate::plans::Plans;
+use crate::registry::{Entry, Request, TeamTraits};
+use crate::{
+    allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan,
+    scatter,
+};
+use corecast_wire::queue::{DEFAULT_SLOTS, message_bytes_max};
+
+/// A team, as its choices of algorithms see it.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_collectives::preferences::{Algorithms, TeamOutline};
+/// # let machine = corecast_model::synthetic("core:4").unwrap();
+/// # let plans = corecast_collectives::Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+/// let team = TeamOutline::new(&plans);
+/// let mut asked = Algorithms::default();
+/// let usual = team.chooses(&asked, "allreduce", 1 << 20).unwrap();
+/// assert_eq!((usual.algorithm(), usual.as_asked), ("owners", false));
+/// asked.ask("allreduce", &[(1 << 20, Some("ring"))])?;
+/// let other = team.chooses(&asked, "allreduce", 1 << 20).unwrap();
+/// assert_eq!((other.algorithm(), other.as_asked), ("ring", true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct TeamOutline<'a> {
+    /// What it was planned to do; with them the number of ranks.
+    pub plans: &'a Plans,
+    /// Slots of a queue.
+    pub slots: usize,
+    /// Whether ranks share hardware threads.
+    pub oversubscribed: bool,
+    /// Whether ranks are in several processes.
+    pub processes: bool,
+    /// Whether results have the same bits every time.
+    pub deterministic: bool,
+}
+
+/// What a team chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// What is known of the algorithm.
+    pub entry: &'static Entry,
+    /// Whether it is what was asked for; if something was and it is not, the team cannot do that.
+    pub as_asked: bool,
+}
+
+impl Chosen {
+    /// The algorithm's name.
+    pub fn algorithm(&self) -> &'static str {
+        self.entry.name
+    }
+}
+
+impl<'a> TeamOutline<'a> {
+    /// That of a team of threads with a core each and with the usual options.
+    pub fn new(plans: &'a Plans) -> Self {
+        Self {
+            plans,
+            slots: DEFAULT_SLOTS,
+            oversubscribed: false,
+            processes: false,
+            deterministic: false,
+        }
+    }
+
+    /// What a choice depends on of a team that was asked for some algorithms.
+    pub fn traits(&self, asked: &Algorithms) -> TeamTraits {
+        let ranks = self.plans.len();
+        let lines = has_lines(ranks, asked, self.oversubscribed);
+        TeamTraits {
+            ranks,
+            mesh: ranks <= MESH_RANKS_MAX,
+            message_bytes: message_bytes_max(self.slots) / ALIGN_MAX * ALIGN_MAX,
+            copies: self.processes,
+            lines,
+            posts: lines && has_posts(ranks, self.oversubscribed),
+            groups_root: self
+                .plans
+                .broadcast_groups()
+                .map(|_| self.plans.broadcast().root()),
+            deterministic: self.deterministic,
+        }
+    }
+
+    /// What an operation runs where a block has `bytes`, with an operator that does not need the order of
+    /// ranks and elements that fit a message; broadcasts from the root of their plan.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownOperation`].
+    pub fn chooses(
+        &self,
+        asked: &Algorithms,
+        operation: &str,
+        bytes: usize,
+    ) -> Result<Chosen, UnknownOperation> {
+        let request = Request {
+            root: self.plans.broadcast().root(),
+            keeps_order: self.deterministic,
+            ..Request::of_bytes(bytes)
+        };
+        self.chooses_for(asked, operation, &request)
+    }
+
+    /// [`chooses`](Self::chooses) for any request.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownOperation`].
+    pub fn chooses_for(
+        &self,
+        asked: &Algorithms,
+        operation: &str,
+        request: &Request,
+    ) -> Result<Chosen, UnknownOperation> {
+        let wish = asked.asked(operation, request.bytes)?;
+        let traits = self.traits(asked);
+        macro_rules! each {
+            ($($collective:ident),*) => {
+                match operation {
+                    $(stringify!($collective) => {
+                        let asked = asked.$collective.at(request.bytes);
+                        $collective::choose(asked, request, &traits).entry()
+                    })*
+                    _ => barrier::choose(asked.barrier, self.plans.barrier()).entry(),
+                }
+            };
+        }
+        let entry = each_by_length!(each);
+        Ok(Chosen {
+            entry,
+            as_asked: wish == Some(entry.name),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_plan::Pattern;
+
+    fn plans(n: usize, pattern: Pattern) -> Plans {
+        let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+        Plans::of_pattern(machine.costs(), pattern, None).unwrap()
+    }
+
+    #[test]
+    fn what_runs_without_a_wish() {
+        let usual = |n, crowded, operation, bytes| {
+            let plans = plans(n, Pattern::Smelt);
+            let setting = TeamOutline {
+                crowded,
+                ..TeamOutline::new(&plans)
+            };
+            let runs = setting
+                .runs(&Algorithms::default(), operation, bytes)
+                .unwrap();
+            assert!(!runs.as_asked);
+            runs.algorithm
+        };
+        for (n, crowded, operation, bytes, expected) in [
+            (4, false, "barrier", 0, "tree"),
+            (4, false, "broadcast", 8, "messages"),
+            (4, true, "broadcast", 8, "line"),
+            (17, true, "broadcast", 8, "messages"),
+            (4, true, "broadcast", 1 << 20, "fixed"),
+            (2, false, "broadcast", 1 << 20, "line"),
+            (2, false, "broadcast", 8 << 20, "whole"),
+            (4, false, "reduce", 8, "messages"),
+            (2, false, "reduce", 1 << 20, "whole"),
+            (3, false, "reduce", 1 << 20, "fixed"),
+            (8, false, "allreduce", 8, "messages"),
+            (8, false, "allreduce", 16 << 10, "trees"),
+            (8, false, "allreduce", 1 << 20, "owners"),
+            (100, false, "allreduce", 1 << 20, "trees"),
+            (8, false, "scatter", 8, "push"),
+            (8, false, "gather", 1 << 20, "pull"),
+            (100, false, "gather", 8, "binomial"),
+            (8, false, "allgather", 8, "direct"),
+            (100, false, "allgather", 8, "bruck"),
+            (100, false, "allgather", 1 << 20, "ring"),
+            (100, false, "alltoall", 8, "bruck"),
+            (8, false, "reduce_scatter", 8, "owners"),
+            (100, false, "reduce_scatter", 8, "ring"),
+            (3, false, "scan", 8, "doubling"),
+            (2, false, "scan", 8, "chain"),
+        ] {
+            let found = usual(n, crowded, operation, bytes);
+            assert_eq!(found, expected, "{operation} of {bytes} on {n}, {crowded}");
+        }
+        let counter = plans(3, Pattern::Smelt).with_barrier(BarrierPlan::Counter(3));
+        let found = TeamOutline::new(&counter.unwrap()).runs(&Algorithms::default(), "barrier", 0);
+        assert_eq!(found.unwrap().algorithm, "counter");
+        let rounds = plans(3, "dissemination:2".parse().unwrap());
+        let found = TeamOutline::new(&rounds).runs(&Algorithms::default(), "barrier", 0);
+        assert_eq!(found.unwrap().algorithm, "dissemination");
+        let error = TeamOutline::new(&rounds).runs(&Algorithms::default(), "gossip", 0);
+        assert!(
+            error
+                .unwrap_err()
+                .to_string()
+                .contains("'gossip': take one of barrier")
+        );
+    }
+
+    #[test]
+    fn wishes_that_cannot_be_are_not_what_runs() {
+        let asks = |n, text: &str, deterministic| {
+            let plans = plans(n, Pattern::Smelt);
+            let setting = TeamOutline {
+                deterministic,
+                ..TeamOutline::new(&plans)
+            };
+            let operation = text.split('=').next().unwrap();
+            let runs = setting
+                .runs(&text.parse().unwrap(), operation, 100_000)
+                .unwrap();
+            (runs.algorithm, runs.as_asked)
+        };
+        assert_eq!(asks(3, "allreduce=ring", false), ("ring", true));
+        assert_eq!(asks(3, "allreduce=ring", true), ("owners", false));
+        assert_eq!(asks(3, "allreduce=rabenseifner", false), ("owners", false));
+        assert_eq!(
+            asks(4, "allreduce=rabenseifner", false),
+            ("rabenseifner", true)
+        );
+        assert_eq!(asks(17, "broadcast=line", false), ("fixed", false));
+        assert_eq!(asks(16, "broadcast=line", false), ("line", true));
+        assert_eq!(asks(4, "broadcast=groups", false), ("fixed", false));
+        assert_eq!(asks(100, "gather=push", false), ("binomial", false));
+        assert_eq!(asks(5, "scan=doubling", true), ("chain", false));
+        assert_eq!(asks(5, "scan=doubling@..99999", false), ("chain", false));
+    }
+}

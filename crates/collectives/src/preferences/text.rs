@@ -1,0 +1,308 @@
+//! Algorithms in a line of text: `allreduce=doubling@..4K,ring@4K..1M;barrier=tree`.
+
+use super::algorithms::Algorithms;
+use super::by_name::{NamedRange, WishError};
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+/// Why a line asks for no algorithms. Each message quotes the part.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TextError {
+    /// No operation with its algorithms.
+    #[error(
+        "{part:?} is no wish: write OPERATION=ALGORITHM or OPERATION=ALGORITHM@FROM..TO,…, as allreduce=ring@4K..1M"
+    )]
+    Shape {
+        /// What was read.
+        part: String,
+    },
+    /// An operation twice.
+    #[error("{operation} is asked for twice: write all its ranges behind one {operation}=")]
+    Twice {
+        /// The operation.
+        operation: String,
+    },
+    /// No range.
+    #[error(
+        "{part:?}: {range:?} is no range of bytes: write FROM..TO, either may be left out, as 4K..1M"
+    )]
+    Range {
+        /// The wish.
+        part: String,
+        /// Its range.
+        range: String,
+    },
+    /// Two ranges for one length.
+    #[error(
+        "{operation}: {first} and {second} are asked for at the same lengths, as of {bytes} bytes"
+    )]
+    Overlap {
+        /// The operation.
+        operation: String,
+        /// An algorithm.
+        first: String,
+        /// Another one.
+        second: String,
+        /// A length that both have.
+        bytes: usize,
+    },
+    /// Names, or too many ranges.
+    #[error(transparent)]
+    Wish(#[from] WishError),
+}
+
+/// One algorithm for lengths above `from`, or from 0 on, up to and including `to`.
+struct Span<'a> {
+    from: Option<usize>,
+    to: usize,
+    name: &'a str,
+}
+
+impl FromStr for Algorithms {
+    type Err = TextError;
+
+    /// Wishes are parted by `;`, the algorithms of one operation by `,`. `@FROM..TO` asks for one where a block
+    /// has more than FROM and up to and including TO bytes; either may be left out, without both it is for all
+    /// lengths. Numbers may end in K, M or G, for powers of 1024. At other lengths Corecast chooses.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_collectives::Algorithms;
+    ///
+    /// let asked: Algorithms = "allreduce=ring@4K..1M,doubling@..4K; barrier=dissemination".parse()?;
+    /// assert_eq!(asked.asked("allreduce", 4096).unwrap(), Some("doubling"));
+    /// assert_eq!(asked.asked("allreduce", 4097).unwrap(), Some("ring"));
+    /// assert_eq!(asked.asked("allreduce", 2 << 20).unwrap(), None);
+    /// assert_eq!(asked.to_string(), "barrier=dissemination;allreduce=doubling@..4K,ring@4K..1M");
+    /// let error = "allreduce=rung".parse::<Algorithms>().unwrap_err();
+    /// assert!(error.to_string().contains("no algorithm of allreduce is called 'rung'"));
+    /// # Ok::<(), corecast_collectivesectives::preferences::TextError>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let mut asked = Self::default();
+        let mut seen: Vec<&str> = Vec::new();
+        for part in text.split(';').map(str::trim).filter(|p| !p.is_empty()) {
+            let shape = || TextError::Shape {
+                part: part.to_owned(),
+            };
+            let (operation, wishes) = part.split_once('=').ok_or_else(shape)?;
+            let operation = operation.trim();
+            if seen.contains(&operation) {
+                let operation = operation.to_owned();
+                return Err(TextError::Twice { operation });
+            }
+            seen.push(operation);
+            let spans = wishes.split(',').map(|wish| span(wish.trim()));
+            let mut spans: Vec<Span<'_>> = spans.collect::<Result<_, _>>()?;
+            if spans.iter().any(|span| span.name.is_empty()) {
+                return Err(shape());
+            }
+            spans.sort_by_key(|span| (span.from, span.to));
+            asked.ask(operation, &ranges(operation, &spans)?)?;
+        }
+        Ok(asked)
+    }
+}
+
+/// One algorithm, perhaps with a range.
+fn span(wish: &str) -> Result<Span<'_>, TextError> {
+    let Some((name, range)) = wish.split_once('@') else {
+        return Ok(Span {
+            from: None,
+            to: usize::MAX,
+            name: wish,
+        });
+    };
+    let read = || {
+        let (from, to) = range.split_once("..")?;
+        let from = match from.trim() {
+            "" => None,
+            from => Some(bytes(from)?),
+        };
+        let to = match to.trim() {
+            "" => usize::MAX,
+            to => bytes(to)?,
+        };
+        (from.is_none_or(|from| from < to)).then_some((from, to))
+    };
+    let (from, to) = read().ok_or_else(|| TextError::Range {
+        part: wish.to_owned(),
+        range: range.to_owned(),
+    })?;
+    let name = name.trim();
+    Ok(Span { from, to, name })
+}
+
+/// The ranges of an operation, with those between them where nothing is asked.
+fn ranges<'a>(operation: &str, spans: &[Span<'a>]) -> Result<Vec<NamedRange<'a>>, TextError> {
+    let mut ranges: Vec<NamedRange<'a>> = Vec::new();
+    let mut before: Option<&Span<'_>> = None;
+    for span in spans {
+        match (before, span.from) {
+            (None, None) => {}
+            (None, Some(from)) => ranges.push((from, None)),
+            (Some(last), Some(from)) if from >= last.to => {
+                if from > last.to {
+                    ranges.push((from, None));
+                }
+            }
+            (Some(last), from) => {
+                return Err(TextError::Overlap {
+                    operation: operation.to_owned(),
+                    first: last.name.to_owned(),
+                    second: span.name.to_owned(),
+                    bytes: from.map_or(0, |from| from + 1),
+                });
+            }
+        }
+        ranges.push((span.to, Some(span.name)));
+        before = Some(span);
+    }
+    Ok(ranges)
+}
+
+/// A number of bytes.
+fn bytes(text: &str) -> Option<usize> {
+    let (digits, shift) = match text.as_bytes().last()?.to_ascii_uppercase() {
+        b'K' => (&text[..text.len() - 1], 10),
+        b'M' => (&text[..text.len() - 1], 20),
+        b'G' => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number: usize = digits.parse().ok()?;
+    number.checked_mul(1 << shift)
+}
+
+/// A number of bytes as [`bytes`] reads it.
+struct Bytes(usize);
+
+impl Display for Bytes {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => f.write_str("0"),
+            whole if whole % (1 << 30) == 0 => write!(f, "{}G", whole >> 30),
+            whole if whole % (1 << 20) == 0 => write!(f, "{}M", whole >> 20),
+            whole if whole % (1 << 10) == 0 => write!(f, "{}K", whole >> 10),
+            odd => write!(f, "{odd}"),
+        }
+    }
+}
+
+impl Display for Algorithms {
+    /// What [`FromStr`] reads; nothing where nothing is asked for.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut operations = 0;
+        for operation in Self::OPERATIONS {
+            let ranges = self.asked_ranges(operation).unwrap_or_default();
+            let mut wishes = 0;
+            let mut from = None;
+            for (to, name) in ranges {
+                if let Some(name) = name {
+                    match (wishes, operations) {
+                        (0, 0) => write!(f, "{operation}=")?,
+                        (0, _) => write!(f, ";{operation}=")?,
+                        _ => f.write_str(",")?,
+                    }
+                    wishes += 1;
+                    f.write_str(name)?;
+                    match (from, to) {
+                        (None, usize::MAX) => {}
+                        (None, to) => write!(f, "@..{}", Bytes(to))?,
+                        (Some(from), usize::MAX) => write!(f, "@{}..", Bytes(from))?,
+                        (Some(from), to) => write!(f, "@{}..{}", Bytes(from), Bytes(to))?,
+                    }
+                }
+                from = Some(to);
+            }
+            operations += usize::from(wishes > 0);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut rng = fastrand::Rng::with_seed(4);
+        for _ in 0..500 {
+            let mut asked = Algorithms::default();
+            for operation in Algorithms::OPERATIONS {
+                let names = Algorithms::names(operation).unwrap();
+                let mut name = || rng.choice(&names).copied().filter(|_| rng.bool());
+                let mut ranges = vec![(usize::MAX, name())];
+                if operation != "barrier" {
+                    let limits = [0, 7, 1 << 10, 3 << 20, 5 << 30];
+                    ranges = limits.map(|limit| (limit, name())).to_vec();
+                }
+                asked.ask(operation, &ranges).unwrap();
+            }
+            let text = asked.to_string();
+            assert_eq!(text.parse(), Ok(asked), "{text}");
+            assert_eq!(text.is_empty(), asked.is_empty());
+        }
+    }
+
+    #[test]
+    fn order_and_blanks_do_not_count() {
+        let one: Algorithms = "scan=chain@8..9, doubling@..8;gather=push".parse().unwrap();
+        let other = " gather = push ;; scan = doubling @ .. 8 , chain @ 8 .. 9 ;".parse();
+        assert_eq!(other, Ok(one));
+        assert_eq!(one.asked("scan", 8).unwrap(), Some("doubling"));
+        assert_eq!(one.asked("scan", 10).unwrap(), None);
+        assert_eq!("".parse(), Ok(Algorithms::default()));
+    }
+
+    #[test]
+    fn errors_quote_the_part() {
+        for (text, part) in [
+            ("ring", "\"ring\" is no wish"),
+            ("scan=", "\"scan=\" is no wish"),
+            ("scan=chain,", "\"scan=chain,\" is no wish"),
+            (
+                "scam=chain",
+                "no operation is called 'scam': take one of barrier, broadcast",
+            ),
+            (
+                "scan=chains",
+                "no algorithm of scan is called 'chains': take one of chain, doubling",
+            ),
+            ("scan=chain@8", "\"chain@8\": \"8\" is no range of bytes"),
+            ("scan=chain@9..8", "\"9..8\" is no range"),
+            ("scan=chain@8X..", "\"8X..\" is no range"),
+            ("scan=chain@..99999999999999G", "is no range"),
+            ("scan=chain;scan=chain", "scan is asked for twice"),
+            (
+                "scan=chain@..8,doubling@7..",
+                "scan: chain and doubling are asked for at the same",
+            ),
+            (
+                "scan=chain,doubling",
+                "scan: chain and doubling are asked for at the same lengths",
+            ),
+            ("barrier=tree@..8", "a barrier has no length"),
+        ] {
+            let error = text.parse::<Algorithms>().unwrap_err().to_string();
+            assert!(
+                error.contains(part) && !error.contains('\n'),
+                "{text}: {error}"
+            );
+        }
+        let odd: Vec<String> = (0..5)
+            .map(|i| format!("chain@{}..{}", 4 * i, 4 * i + 2))
+            .collect();
+        let error = format!("scan={}", odd.join(","))
+            .parse::<Algorithms>()
+            .unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("scan: 11 ranges of lengths are more"),
+            "{error}"
+        );
+    }
+}

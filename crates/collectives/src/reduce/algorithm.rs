@@ -1,0 +1,36 @@
+//! The algorithms of reduces, and the choice between them.
+
+use crate::registry::{Request, TeamTraits, algorithms};
+
+algorithms! {
+    /// How a reduction is done. Operators that need the order of ranks, and deterministic teams, take
+    /// [`ordered`](fn@super::ordered) and [`ordered_lent`](fn@super::ordered_lent) for the same sizes.
+    pub enum Algorithm: Reduce {
+        /// [`tree`](fn@super::tree), in messages: the payload in the flag's line.
+        Messages = "messages" in "reduce/tree.rs", "Smelt §4.2; CLa §5.1, as each member has lines of its own that its parent reads one by one; in order `reduce/ordered.rs`, with one more to a root other than 0",
+            needs [Plan, ShortElements], phases ["up the tree"], costs "n-1", "(n-1)*s";
+        /// [`lent`](fn@super::lent), in one piece.
+        Whole = "whole" in "reduce/lent.rs", "NUMA clusters §3.1; in order as above",
+            needs [Plan], phases ["up the tree"], costs "n-1", "(n-1)*s";
+        /// [`lent`](fn@super::lent), in fragments of [`Fragments::FIXED`](crate::Fragments).
+        Fixed = "fixed" in "reduce/lent.rs", "NUMA clusters §3.1; in order as above",
+            needs [Plan], phases ["up the tree"], costs "n-1", "(n-1)*s";
+        /// [`lent`](fn@super::lent), in fragments of [`Fragments::DYNAMIC`](crate::Fragments).
+        Dynamic = "dynamic" in "reduce/lent.rs", "NUMA clusters §3.1; in order as above",
+            needs [Plan], phases ["up the tree"], costs "n-1", "(n-1)*s";
+    }
+}
+
+/// What was asked for, where the team can do it, else by length.
+#[inline]
+pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
+    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
+        return asked;
+    }
+    match request.bytes {
+        bytes if bytes <= traits.message_bytes => Algorithm::Messages,
+        // With two ranks nobody passes fragments on, unless the order of ranks takes them by way of rank 0.
+        _ if traits.ranks <= 2 && !request.keeps_order => Algorithm::Whole,
+        _ => Algorithm::Fixed,
+    }
+}

@@ -1,0 +1,202 @@
+//! Reductions: everybody's data combined, for one rank.
+
+mod algorithm;
+mod lent;
+mod ordered;
+mod tree;
+
+pub use algorithm::{Algorithm, choose};
+pub use lent::{SCRATCH_FRAGMENTS, lent};
+pub use ordered::{ordered, ordered_lent, ordered_tree};
+pub use tree::tree;
+
+use crate::combine::Combine;
+use crate::context::{OpContext, RankSchedule};
+use crate::fragments::Fragments;
+use crate::registry::record;
+use corecast_wire::Fabric;
+
+/// Combines all ranks' `data` into that of `root`, by the algorithm that the team chooses.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline(always)]
+pub fn start<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    data: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    // What `choose` says for short data where nothing was asked for: looked at first, as they are in a hurry.
+    if data.len() < context.short.reduce {
+        record::ran(Algorithm::Messages.entry());
+        return run_message(context, root, data, combine);
+    }
+    let algorithm = chosen(context, data.len(), combine);
+    run(algorithm, context, root, data, combine)
+}
+
+/// [`start`] of a rank that is not the root: its data are only read.
+///
+/// # Errors
+///
+/// Those of the fabric.
+pub fn contribute<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    data: &[u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    debug_assert_ne!(
+        context.fabric.rank(),
+        root,
+        "the root gets what all make together"
+    );
+    let algorithm = chosen(context, data.len(), combine);
+    record::ran(algorithm.entry());
+    if algorithm == Algorithm::Messages {
+        for part in context.messages(data.len(), combine.grain()) {
+            send_up(context, root, &data[part], combine)?;
+        }
+        return Ok(());
+    }
+    let (len, grain, fragments) = (data.len(), combine.grain(), fragments(algorithm));
+    let room = scratch_bytes(context, len, fragments, combine);
+    context.with_scratch(room, grain, |fabric, schedule, scratch| {
+        fabric.with_window_to_read(data, grain, |fabric, window| {
+            let buffers = (window, scratch);
+            lend_up(fabric, schedule, root, buffers, len, fragments, combine)
+        })
+    })
+}
+
+fn chosen<F: Fabric>(context: &OpContext<F>, len: usize, combine: &impl Combine) -> Algorithm {
+    let asked = context.schedule.asked.reduce.at(len);
+    choose(asked, &context.reduction(len, combine), context.traits())
+}
+
+/// Combines all ranks' `data` into that of `root` by one algorithm, which
+/// [serves](crate::registry::Entry::serves) the team.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline(never)]
+pub fn run<F: Fabric>(
+    algorithm: Algorithm,
+    context: &mut OpContext<F>,
+    root: usize,
+    data: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    record::ran(algorithm.entry());
+    let (len, grain) = (data.len(), combine.grain());
+    if algorithm == Algorithm::Messages {
+        for part in context.messages(len, grain) {
+            run_message(context, root, &mut data[part], combine)?;
+        }
+        return Ok(());
+    }
+    let fragments = fragments(algorithm);
+    let room = scratch_bytes(context, len, fragments, combine);
+    context.with_scratch(room, grain, |fabric, schedule, scratch| {
+        fabric.with_window(data, grain, true, |fabric, window| {
+            let buffers = (window, scratch);
+            lend_up(fabric, schedule, root, buffers, len, fragments, combine)
+        })
+    })
+}
+
+/// One message's worth.
+#[inline(always)]
+fn run_message<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    data: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    if context.fabric.rank() != root {
+        return send_up(context, root, data, combine);
+    }
+    let (fabric, schedule, _, incoming) = context.for_messages(data.len());
+    up(fabric, schedule, root, data, incoming, combine)
+}
+
+/// Combines everybody's `sum` into the root's, in the order of ranks if that counts.
+#[inline(always)]
+fn up<F: Fabric>(
+    fabric: &mut F,
+    schedule: &RankSchedule,
+    root: usize,
+    sum: &mut [u8],
+    incoming: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    if schedule.keeps_order(combine) {
+        ordered(fabric, &schedule.ordered, root, sum, incoming, combine)
+    } else {
+        tree(fabric, &schedule.reduce, root, sum, incoming, combine)
+    }
+}
+
+/// One message's worth of a rank that is not the root.
+#[inline(always)]
+fn send_up<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    data: &[u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let (fabric, schedule, sum, incoming) = context.for_messages(data.len());
+    // In order, the tree hangs at rank 0 whatever the root.
+    let (route, top) = match schedule.keeps_order(combine) {
+        true => (&schedule.ordered, 0),
+        false => (&schedule.reduce, root),
+    };
+    // A leaf has nothing to add up.
+    if let (None, Some(parent)) = (route.inward(top).next(), route.toward(top)) {
+        return fabric.send(parent, data);
+    }
+    sum.copy_from_slice(data);
+    up(fabric, schedule, root, sum, incoming, combine)
+}
+
+fn fragments(algorithm: Algorithm) -> Fragments {
+    match algorithm {
+        Algorithm::Whole => Fragments::Whole,
+        Algorithm::Dynamic => Fragments::DYNAMIC,
+        _ => Fragments::FIXED,
+    }
+}
+
+/// Bytes of scratch for partial results that somebody passes on; 0 where nobody does.
+fn scratch_bytes<F: Fabric>(
+    context: &OpContext<F>,
+    len: usize,
+    fragments: Fragments,
+    combine: &impl Combine,
+) -> usize {
+    match context.schedule.len() > 2 || context.schedule.keeps_order(combine) {
+        true => SCRATCH_FRAGMENTS * fragments.bytes(len, combine.grain()),
+        false => 0,
+    }
+}
+
+fn lend_up<F: Fabric>(
+    fabric: &mut F,
+    schedule: &RankSchedule,
+    root: usize,
+    buffers: (&mut F::Window<'_>, &mut F::Window<'_>),
+    len: usize,
+    fragments: Fragments,
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    if schedule.keeps_order(combine) {
+        let route = &schedule.ordered;
+        ordered_lent(fabric, route, root, buffers, len, fragments, combine)
+    } else {
+        let route = &schedule.reduce;
+        lent(fabric, route, root, buffers, len, fragments, combine)
+    }
+}

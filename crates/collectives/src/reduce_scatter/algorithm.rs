@@ -1,0 +1,36 @@
+//! The algorithms of reduce scatters, and the choice between them.
+
+use crate::registry::{Request, TeamTraits, algorithms};
+
+algorithms! {
+    /// How a reduction that is scattered is done.
+    pub enum Algorithm: ReduceScatter {
+        /// [`owners`](fn@super::owners); operators that need the order of ranks, and deterministic teams,
+        /// [`owners_ordered`](fn@super::owners_ordered).
+        Owners = "owners" in "reduce_scatter/owners.rs", "NUMA clusters §3, as all read all; in order with `brackets.rs`",
+            needs [Mesh], phases ["all at once"], costs "n*(n-1)", "(n-1)*s";
+        /// [`ring`](fn@super::ring).
+        Ring = "ring" in "reduce_scatter/ring.rs", "Thakur and others 2005 §4.3",
+            needs [Ring, Commutative], phases ["rounds"], costs "n*(n-1)", "(n-1)*s";
+        /// [`halving`](fn@super::halving).
+        Halving = "halving" in "reduce_scatter/halving.rs", "Thakur and others 2005 §4.3",
+            needs [Cube, Commutative, PowerOfTwo], phases ["rounds"], costs "n*log", "(n-1)*s";
+        /// A reduction to each rank, of its block.
+        Trees = "trees" in "reduce_scatter/mod.rs", "a reduction for each rank, by its own choice",
+            needs [Plan], phases ["a reduce for each rank"], costs "n*(n-1)", "(n-1)*s";
+    }
+}
+
+/// What was asked for, where the team can do it. Else [`owners`](fn@super::owners) where all ranks are linked, and
+/// [`ring`](fn@super::ring), unless the order of ranks must be kept.
+#[inline]
+pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
+    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
+        return asked;
+    }
+    match traits.mesh {
+        true => Algorithm::Owners,
+        false if request.keeps_order => Algorithm::Trees,
+        false => Algorithm::Ring,
+    }
+}

@@ -1,0 +1,163 @@
+//! Reductions of which each rank gets a block.
+
+mod algorithm;
+mod halving;
+mod owners;
+mod ring;
+
+pub use algorithm::{Algorithm, choose};
+pub use halving::halving;
+pub use owners::{PIECE_BYTES, owners, owners_ordered};
+pub use ring::ring;
+
+use crate::brackets::Brackets;
+use crate::combine::Combine;
+use crate::context::{OpContext, SCRATCH_BYTES};
+use crate::reduce;
+use crate::registry::record;
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Combines all ranks' `send`, of which each rank gets a block, by the algorithm that the team chooses: `block`
+/// says where in `send` each rank's block is, `recv` is as long as this rank's.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline]
+pub fn start<F: Fabric>(
+    context: &mut OpContext<F>,
+    send: &[u8],
+    block: impl Fn(usize) -> Range<usize> + Copy,
+    recv: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let bytes = send.len().div_ceil(context.fabric.size());
+    let asked = context.schedule.asked.reduce_scatter.at(bytes);
+    let request = context.reduction(bytes, combine);
+    let algorithm = choose(asked, &request, context.traits());
+    run(algorithm, context, send, block, recv, combine)
+}
+
+/// [`start`] by one algorithm, which [serves](crate::registry::Entry::serves) the team.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline]
+pub fn run<F: Fabric>(
+    algorithm: Algorithm,
+    context: &mut OpContext<F>,
+    send: &[u8],
+    block: impl Fn(usize) -> Range<usize> + Copy,
+    recv: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    record::ran(algorithm.entry());
+    match algorithm {
+        Algorithm::Owners if context.schedule.keeps_order(combine) => {
+            run_ordered(context, send, block, recv, combine)
+        }
+        Algorithm::Owners => run_owners(context, send, block, recv, combine),
+        Algorithm::Ring => run_ring(context, send, block, recv, combine),
+        Algorithm::Halving => run_halving(context, send, block, recv, combine),
+        Algorithm::Trees => run_trees(context, send, block, recv, combine),
+    }
+}
+
+#[inline]
+fn run_owners<F: Fabric>(
+    context: &mut OpContext<F>,
+    send: &[u8],
+    block: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let grain = combine.grain();
+    let way = Way::fitting(context.message_bytes, grain);
+    let (fabric, _, incoming, _) = context.rooms(0);
+    fabric.with_window_to_read(send, grain, |fabric, send| {
+        owners(fabric, send, block, recv, incoming, combine, way)
+    })
+}
+
+fn run_ordered<F: Fabric>(
+    context: &mut OpContext<F>,
+    send: &[u8],
+    block: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let grain = combine.grain();
+    let way = Way::fitting(context.message_bytes, grain);
+    let piece = (PIECE_BYTES / grain * grain).max(grain);
+    let room = Brackets::bytes(piece, context.fabric.size());
+    let (fabric, _, incoming, stack) = context.rooms(room);
+    fabric.with_window_to_read(send, grain, |fabric, send| {
+        let buffers = (incoming, stack);
+        owners_ordered(fabric, send, block, recv, buffers, combine, (way, piece))
+    })
+}
+
+/// In as many goes as the scratch makes necessary.
+fn run_ring<F: Fabric>(
+    context: &mut OpContext<F>,
+    send: &[u8],
+    block: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let (grain, n) = (combine.grain(), context.fabric.size());
+    let way = Way::fitting(context.message_bytes, grain);
+    let longest = (0..n).map(|owner| block(owner).len()).max().unwrap_or(0);
+    let once = (SCRATCH_BYTES / 4 / grain * grain).max(grain);
+    for start in (0..longest.max(1)).step_by(once) {
+        let room = once.min(longest - start);
+        let within = |part: Range<usize>| {
+            let at = |offset: usize| part.start + offset.min(part.len());
+            at(start)..at(start + room)
+        };
+        let into = within(0..recv.len());
+        let (fabric, _, incoming, scratch) = context.rooms(2 * room);
+        fabric.with_window(scratch, grain, false, |fabric, scratch| {
+            let (block, recv) = (|owner| within(block(owner)), &mut recv[into]);
+            let buffers = ((scratch, room), incoming);
+            ring(fabric, send, block, recv, buffers, combine, way)
+        })?;
+    }
+    Ok(())
+}
+
+fn run_halving<F: Fabric>(
+    context: &mut OpContext<F>,
+    send: &[u8],
+    block: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let grain = combine.grain();
+    let way = Way::fitting(context.message_bytes, grain);
+    let (fabric, _, incoming, scratch) = context.rooms(send.len());
+    fabric.with_window(scratch, grain, false, |fabric, scratch| {
+        halving(fabric, send, block, recv, (scratch, incoming), combine, way)
+    })
+}
+
+fn run_trees<F: Fabric>(
+    context: &mut OpContext<F>,
+    send: &[u8],
+    block: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    for owner in 0..context.fabric.size() {
+        if owner == context.fabric.rank() {
+            recv.copy_from_slice(&send[block(owner)]);
+            reduce::start(context, owner, recv, combine)?;
+        } else {
+            reduce::contribute(context, owner, &send[block(owner)], combine)?;
+        }
+    }
+    Ok(())
+}

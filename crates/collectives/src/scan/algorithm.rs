@@ -1,0 +1,29 @@
+//! The algorithms of scans, and the choice between them.
+
+use crate::registry::{Request, TeamTraits, algorithms};
+
+algorithms! {
+    /// How a scan is done, inclusive or exclusive. Both keep the order of ranks; deterministic teams take
+    /// [`chain`](fn@super::chain) for every length, so that the brackets are always those of a loop over the ranks.
+    pub enum Algorithm: Scan {
+        /// [`chain`](fn@super::chain).
+        Chain = "chain" in "scan/chain.rs", "along the ranks",
+            needs [Ring], phases ["along the ranks"], costs "n-1", "(n-1)*s";
+        /// [`doubling`](fn@super::doubling).
+        Doubling = "doubling" in "scan/doubling.rs", "Hillis and Steele 1986",
+            needs [Steps, AnyOrder], phases ["rounds"], costs "n*log-power+1", "(n*log-power+1)*s";
+    }
+}
+
+/// What was asked for, where the team can do it, else by length.
+#[inline]
+pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) -> Algorithm {
+    if let Some(asked) = asked.filter(|asked| asked.entry().serves(request, traits)) {
+        return asked;
+    }
+    let short = request.bytes <= traits.message_bytes && traits.ranks > 2;
+    match short && !traits.deterministic {
+        true => Algorithm::Doubling,
+        false => Algorithm::Chain,
+    }
+}

@@ -1,0 +1,100 @@
+//! Twice as far with every step: after step k a rank has combined the 2^(k+1) ranks up to its own.
+
+use super::upto::Upto;
+use crate::combine::Combine;
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+
+/// Combines the data of all ranks `upto` this one into this rank's `data`, in rank order. Brackets: the
+/// sum over a power of two of ranks is that over its lower half combined with that over its upper
+/// half, and a rank's intervals are counted from itself down. Buffers: two places for scratch, as long
+/// as `data`; room for a message.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// ⌈log2 n⌉ steps; rank r takes one transfer for each power of two up to r, and gives one for each with
+/// which it stays inside of the team. Needs links from r to r ± 2^k.
+///
+/// # Source
+///
+/// Hillis and Steele 1986.
+pub fn doubling<F: Fabric>(
+    fabric: &mut F,
+    data: &mut [u8],
+    upto: Upto,
+    (first, second, incoming): (&mut F::Window<'_>, &mut F::Window<'_>, &mut [u8]),
+    combine: &impl Combine,
+    way: Way,
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    let len = data.len();
+    // Two places in turn: from one the sum is lent while the next one is made in the other.
+    fabric.own(first, 0..len)?.copy_from_slice(data);
+    let mut in_first = true;
+    let steps = (0..usize::BITS).map(|bit| 1 << bit);
+    for distance in steps.take_while(|&distance| distance < n) {
+        if rank + distance < n {
+            match in_first {
+                true => way.give(fabric, first, rank + distance, 0..len)?,
+                false => way.give(fabric, second, rank + distance, 0..len)?,
+            }
+        }
+        if rank < distance {
+            continue;
+        }
+        let step = Step {
+            before: rank - distance,
+            kept: match upto {
+                Upto::Own => None,
+                Upto::Before => Some((&mut *data, distance == 1)),
+            },
+        };
+        if in_first {
+            step.run(fabric, (first, second, len), incoming, combine, way)?;
+        } else {
+            step.run(fabric, (second, first, len), incoming, combine, way)?;
+        }
+        in_first = !in_first;
+    }
+    if upto == Upto::Own {
+        data.copy_from_slice(match in_first {
+            true => fabric.view(first, 0..len),
+            false => fabric.view(second, 0..len),
+        });
+    }
+    fabric.settle()
+}
+
+/// What a rank takes in one step.
+struct Step<'a> {
+    before: usize,
+    /// What an exclusive scan keeps, and whether this is its begin.
+    kept: Option<(&'a mut [u8], bool)>,
+}
+
+impl Step<'_> {
+    fn run<F: Fabric>(
+        mut self,
+        fabric: &mut F,
+        (sum, next, len): (&F::Window<'_>, &mut F::Window<'_>, usize),
+        incoming: &mut [u8],
+        combine: &impl Combine,
+        way: Way,
+    ) -> Result<(), F::Error> {
+        let old = fabric.view(sum, 0..len);
+        let new = fabric.own(next, 0..len)?;
+        way.take_with(fabric, self.before, len, incoming, |start, piece| {
+            let range = start..start + piece.len();
+            combine.combine_into(&mut new[range.clone()], piece, &old[range.clone()]);
+            match &mut self.kept {
+                Some((data, true)) => data[range].copy_from_slice(piece),
+                Some((data, false)) => combine.combine_left(&mut data[range], piece),
+                None => {}
+            }
+        })
+    }
+}

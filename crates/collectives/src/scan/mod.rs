@@ -1,0 +1,75 @@
+//! Scans: each rank gets the data of all ranks up to its own combined, or up to the one before.
+
+mod algorithm;
+mod chain;
+mod doubling;
+mod upto;
+
+pub use algorithm::{Algorithm, choose};
+pub use chain::chain;
+pub use doubling::doubling;
+pub use upto::Upto;
+
+use crate::combine::Combine;
+use crate::context::OpContext;
+use crate::fragments::Fragments;
+use crate::registry::record;
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+
+/// Combines the `data` of the ranks up to each one's into its own, by the algorithm that the team chooses.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline]
+pub fn start<F: Fabric>(
+    context: &mut OpContext<F>,
+    data: &mut [u8],
+    upto: Upto,
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    let asked = context.schedule.asked.scan.at(data.len());
+    let request = context.reduction(data.len(), combine);
+    let algorithm = choose(asked, &request, context.traits());
+    run(algorithm, context, data, upto, combine)
+}
+
+/// [`start`] by one algorithm, which [serves](crate::registry::Entry::serves) the team.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline]
+pub fn run<F: Fabric>(
+    algorithm: Algorithm,
+    context: &mut OpContext<F>,
+    data: &mut [u8],
+    upto: Upto,
+    combine: &impl Combine,
+) -> Result<(), F::Error> {
+    record::ran(algorithm.entry());
+    let (len, grain) = (data.len(), combine.grain());
+    let way = Way::fitting(context.message_bytes, grain);
+    let fragments = Fragments::FIXED;
+    let room = fragments.bytes(len, grain).min(len);
+    let (fabric, _, incoming, scratch) = context.rooms(2 * room);
+    if algorithm == Algorithm::Doubling {
+        let (first, second) = scratch.split_at_mut(room);
+        return fabric.with_window(first, grain, false, |fabric, first| {
+            fabric.with_window(second, grain, false, |fabric, second| {
+                for part in fragments.of(len, grain) {
+                    let buffers = (&mut *first, &mut *second, &mut *incoming);
+                    doubling(fabric, &mut data[part], upto, buffers, combine, way)?;
+                }
+                Ok(())
+            })
+        });
+    }
+    fabric.with_window(scratch, grain, false, |fabric, scratch| {
+        fabric.with_window(data, grain, true, |fabric, window| {
+            let buffers = (window, (scratch, room), incoming);
+            chain(fabric, buffers, len, fragments, upto, combine, way)
+        })
+    })
+}

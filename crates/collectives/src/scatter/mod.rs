@@ -1,0 +1,181 @@
+//! Scatters: one rank's data, a part for each.
+
+mod algorithm;
+mod binomial;
+mod direct;
+mod token;
+
+pub use crate::token::TOKEN_BYTES;
+pub use algorithm::{Algorithm, choose};
+pub use binomial::binomial;
+pub use direct::direct;
+pub use token::token_ring;
+
+use crate::binomial_tree::subtree;
+use crate::broadcast;
+use crate::context::OpContext;
+use crate::parts::equal;
+use crate::registry::{Request, record};
+use crate::transfer::Way;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Parts of one length: `recv.len()` bytes for each rank, by the algorithm that the team chooses.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline]
+pub fn start<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    send: &[u8],
+    recv: &mut [u8],
+    element: usize,
+) -> Result<(), F::Error> {
+    let len = recv.len();
+    let request = Request {
+        element,
+        root,
+        ..Request::of_bytes(len)
+    };
+    let asked = context.schedule.asked.scatter.at(len);
+    let algorithm = choose(asked, &request, context.traits());
+    run(algorithm, context, root, send, equal(len), recv, element)
+}
+
+/// Parts of any lengths: `part` says where the root has them, `recv` is as long as this rank's.
+///
+/// # Errors
+///
+/// Those of the fabric.
+pub fn start_parts<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    send: &[u8],
+    part: impl Fn(usize) -> Range<usize> + Copy,
+    recv: &mut [u8],
+    element: usize,
+) -> Result<(), F::Error> {
+    let request = Request {
+        root,
+        ..Request::of_parts(element)
+    };
+    let asked = context.schedule.asked.scatter.everywhere();
+    match choose(asked, &request, context.traits()) {
+        Algorithm::Binomial => {
+            record::ran(Algorithm::Binomial.entry());
+            let lens = announce(context, root, part, recv.len())?;
+            run_binomial(context, root, send, part, recv, around(&lens, root))
+        }
+        // Nothing was asked for: both ends of a part choose by its length.
+        Algorithm::Pull if asked != Some(Algorithm::Pull) => {
+            record::ran(Algorithm::Pull.entry());
+            let way = Way::one_way(context.message_bytes, element);
+            run_direct(context, root, send, part, recv, (element, way))
+        }
+        algorithm => run(algorithm, context, root, send, part, recv, element),
+    }
+}
+
+/// Parts by one algorithm, which [serves](crate::registry::Entry::serves) the team: `part` says where the root has
+/// them. Where it is the binomial one, all have the length of `recv`.
+///
+/// # Errors
+///
+/// Those of the fabric.
+#[inline]
+pub fn run<F: Fabric>(
+    algorithm: Algorithm,
+    context: &mut OpContext<F>,
+    root: usize,
+    send: &[u8],
+    part: impl Fn(usize) -> Range<usize> + Copy,
+    recv: &mut [u8],
+    element: usize,
+) -> Result<(), F::Error> {
+    record::ran(algorithm.entry());
+    let message_bytes = context.message_bytes;
+    match algorithm {
+        Algorithm::Push => {
+            let way = Way::push(message_bytes, element);
+            run_direct(context, root, send, part, recv, (element, way))
+        }
+        Algorithm::Pull => {
+            let way = Way::pull(message_bytes, element);
+            run_direct(context, root, send, part, recv, (element, way))
+        }
+        Algorithm::Token => {
+            let near = context.schedule.near(context.fabric.rank(), root);
+            let fabric = &mut context.fabric;
+            fabric.with_window_to_read(send, element, |fabric, send| {
+                let shape = (element, TOKEN_BYTES);
+                token_ring(fabric, root, send, part, recv, near, shape)
+            })
+        }
+        Algorithm::Binomial => {
+            let len = recv.len();
+            let size = |ranks: Range<usize>| ranks.len() * len;
+            run_binomial(context, root, send, part, recv, size)
+        }
+    }
+}
+
+#[inline]
+fn run_direct<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    send: &[u8],
+    part: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    (element, way): (usize, Way),
+) -> Result<(), F::Error> {
+    let fabric = &mut context.fabric;
+    fabric.with_window_to_read(send, element, |fabric, send| {
+        direct(fabric, root, send, part, recv, way)
+    })
+}
+
+/// The bytes of all parts, which `root` knows: on ranks that are not all linked those on the way need
+/// them. A rank whose own part is to have another length fails.
+pub(crate) fn announce<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    part: impl Fn(usize) -> Range<usize>,
+    mine: usize,
+) -> Result<Vec<u64>, F::Error> {
+    let (rank, n) = (context.fabric.rank(), context.fabric.size());
+    let mut lens = vec![0u64; n];
+    if rank == root {
+        (0..n).for_each(|rank| lens[rank] = part(rank).len() as u64);
+    }
+    broadcast::start(context, root, bytemuck::cast_slice_mut(&mut lens), 8)?;
+    if lens[rank] != mine as u64 {
+        return Err(context.fabric.wrong_length(root, lens[rank] as usize, mine));
+    }
+    Ok(lens)
+}
+
+/// The bytes of an interval of ranks that are counted from `root` on, around.
+pub(crate) fn around(lens: &[u64], root: usize) -> impl Fn(Range<usize>) -> usize + Copy {
+    move |ranks| ranks.map(|v| lens[(v + root) % lens.len()] as usize).sum()
+}
+
+#[inline(never)]
+fn run_binomial<F: Fabric>(
+    context: &mut OpContext<F>,
+    root: usize,
+    send: &[u8],
+    part: impl Fn(usize) -> Range<usize> + Copy,
+    recv: &mut [u8],
+    size: impl Fn(Range<usize>) -> usize + Copy,
+) -> Result<(), F::Error> {
+    let (rank, n) = (context.fabric.rank(), context.fabric.size());
+    let room = size(subtree((rank + n - root) % n, n));
+    // Parts are only moved here, so the bytes are what is not parted.
+    let way = Way::fitting(context.message_bytes, 1);
+    let (fabric, _, _, scratch) = context.rooms(room);
+    fabric.with_window(scratch, 1, false, |fabric, scratch| {
+        binomial(fabric, root, send, part, scratch, recv, size, way)
+    })
+}

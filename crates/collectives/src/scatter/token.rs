@@ -1,0 +1,69 @@
+//! One reader at a time, as long as a token says so (NUMA clusters §3.2).
+//!
+//! All ranks that read the root's memory at once share one way out of its NUMA node. So a token goes
+//! around, and whoever has it reads. It is passed on
+//!
+//! 1. at once by a rank on the root's node, whose reading is no burden;
+//! 2. at once where there is little to read;
+//! 3. else when no more than that is left.
+
+use crate::token::halves;
+use corecast_wire::Fabric;
+use std::ops::Range;
+
+/// Gives `part(rank)` of `root`'s `send` to each rank's `recv`. `near` says that this rank is on the
+/// root's NUMA node; elements have `grain` bytes, and at most `token_bytes` are read without the token.
+///
+/// # Errors
+///
+/// Those of the fabric.
+///
+/// # Cost
+///
+/// Up to 2 (n − 1) loans, one for each part of at most `token_bytes`, and n − 2 notifications. Needs
+/// links from the root to all, and around.
+pub fn token_ring<F: Fabric>(
+    fabric: &mut F,
+    root: usize,
+    send: &F::Window<'_>,
+    part: impl Fn(usize) -> Range<usize>,
+    recv: &mut [u8],
+    near: bool,
+    (grain, token_bytes): (usize, usize),
+) -> Result<(), F::Error> {
+    let (rank, n) = (fabric.rank(), fabric.size());
+    if rank == root {
+        for peer in (1..n).map(|step| (root + step) % n) {
+            for half in halves(part(peer), (grain, token_bytes)) {
+                if !half.is_empty() {
+                    fabric.lend(send, [peer], half)?;
+                }
+            }
+        }
+        recv.copy_from_slice(fabric.view(send, part(root)));
+        return fabric.settle();
+    }
+    let v = (rank + n - root) % n;
+    if v > 1 {
+        fabric.wait((rank + n - 1) % n)?;
+    }
+    let pass = |fabric: &mut F| match v + 1 < n {
+        true => fabric.notify((rank + 1) % n),
+        false => Ok(()),
+    };
+    let [with, after] = halves(0..recv.len(), (grain, token_bytes));
+    let at_once = near || with.is_empty();
+    if at_once {
+        pass(fabric)?;
+    }
+    if !with.is_empty() {
+        fabric.fetch(root, &mut recv[with])?;
+    }
+    if !at_once {
+        pass(fabric)?;
+    }
+    if !after.is_empty() {
+        fabric.fetch(root, &mut recv[after])?;
+    }
+    Ok(())
+}

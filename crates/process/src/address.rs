@@ -1,0 +1,148 @@
+//! Where processes of a team find each other.
+//!
+//! A *name* is an abstract Unix socket: it is per user and network namespace, and goes with the
+//! process that holds it. A *path* is a socket file, for processes that share a folder but no
+//! network namespace. Sockets keep message boundaries, so there are no half messages.
+//!
+//! **Invariant:** a socket file is bound, listened at and removed only under the lock of its folder.
+//! So a file that refuses a connection under the lock is one that a dead host has left, and exactly
+//! one of those who come at once becomes the host.
+
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, lstat, unlink};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// How many processes may knock before the host looks.
+const BACKLOG: i32 = 256;
+
+/// Where processes of a team find each other.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_process::Address;
+/// assert_eq!(Address::Name("solver".into()).to_string(), "name \"solver\"");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// A name, up to 80 bytes, that this user's processes share.
+    Name(String),
+    /// A path, up to 107 bytes, at which a socket stands while the team assembles.
+    Path(PathBuf),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => write!(f, "name {name:?}"),
+            Self::Path(path) => write!(f, "path {path:?}"),
+        }
+    }
+}
+
+/// A listening socket, which takes its file with it.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    pub(crate) socket: OwnedFd,
+    file: Option<(PathBuf, u64, u64)>,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Some((path, device, inode)) = &self.file {
+            // Somebody may have put another file there.
+            let _lock = lock(path);
+            if lstat(path).is_ok_and(|s| (s.st_dev, s.st_ino) == (*device, *inode)) {
+                let _ = unlink(path);
+            }
+        }
+    }
+}
+
+impl Address {
+    fn socket_address(&self) -> rustix::io::Result<SocketAddrUnix> {
+        match self {
+            Self::Name(name) if name.is_empty() || name.len() > 80 => Err(Errno::NAMETOOLONG),
+            Self::Name(name) => {
+                let user = rustix::process::geteuid().as_raw();
+                SocketAddrUnix::new_abstract_name(format!("corecast-{user}-{name}").as_bytes())
+            }
+            Self::Path(path) => SocketAddrUnix::new(path),
+        }
+    }
+
+    /// Connects to the host; `None` when there is none, or none that has time.
+    pub(crate) fn connect(&self) -> rustix::io::Result<Option<OwnedFd>> {
+        let socket = socket()?;
+        match rustix::net::connect(&socket, &self.socket_address()?) {
+            Ok(()) => Ok(Some(socket)),
+            Err(Errno::CONNREFUSED | Errno::NOENT | Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Becomes the host; `None` when somebody else is, or is about to be.
+    pub(crate) fn listen(&self) -> rustix::io::Result<Option<Listener>> {
+        let address = self.socket_address()?;
+        let socket = socket()?;
+        let Self::Path(path) = self else {
+            return match rustix::net::bind(&socket, &address) {
+                Err(Errno::ADDRINUSE) => Ok(None),
+                Err(error) => Err(error),
+                Ok(()) => {
+                    rustix::net::listen(&socket, BACKLOG)?;
+                    Ok(Some(Listener { socket, file: None }))
+                }
+            };
+        };
+        let Some(_lock) = lock(path)? else {
+            return Ok(None);
+        };
+        if let Ok(there) = lstat(path) {
+            if FileType::from_raw_mode(there.st_mode) != FileType::Socket {
+                return Err(Errno::EXIST);
+            }
+            match rustix::net::connect(&self::socket()?, &address) {
+                Err(Errno::CONNREFUSED) => unlink(path)?,
+                Err(Errno::NOENT) => {}
+                _ => return Ok(None),
+            }
+        }
+        // The file gets the socket's own mode: nobody else can connect for a moment.
+        rustix::fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+        match rustix::net::bind(&socket, &address) {
+            Err(Errno::ADDRINUSE) => return Ok(None),
+            done => done?,
+        }
+        let file = lstat(path).ok().map(|s| (path.clone(), s.st_dev, s.st_ino));
+        let listener = Listener { socket, file };
+        rustix::net::listen(&listener.socket, BACKLOG).inspect_err(|_| {
+            let _ = unlink(path);
+        })?;
+        Ok(Some(listener))
+    }
+}
+
+fn socket() -> rustix::io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
+}
+
+/// The lock of the folder in which `path` lies, which leaves nothing behind; `None` if somebody
+/// else has it.
+fn lock(path: &Path) -> rustix::io::Result<Option<OwnedFd>> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = rustix::fs::open(folder, flags, Mode::empty())?;
+    match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(folder)),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,167 @@
+//! A place in a team that whoever started this process has reserved: the descriptor of the memory,
+//! the rank and the size come in the environment.
+
+use crate::EnterError;
+use crate::front::{Front, SIZE_MAX};
+use corecast_wire::Segment;
+use rustix::fs::{Mode, OFlags};
+use std::os::fd::{AsFd, OwnedFd};
+
+/// The variable with the number of the inherited descriptor.
+pub const TEAM_FD: &str = "CORECAST_TEAM_FD";
+/// The variable with this process's rank.
+pub const TEAM_RANK: &str = "CORECAST_TEAM_RANK";
+/// The variable with the size of the team.
+pub const TEAM_SIZE: &str = "CORECAST_TEAM_SIZE";
+
+/// What was inherited.
+#[derive(Debug)]
+pub struct Inherited {
+    /// The team's memory: a descriptor of its own. The inherited one stays open, because nobody
+    /// can know who else in this process uses its number.
+    pub fd: OwnedFd,
+    /// This process's rank.
+    pub rank: u32,
+    /// Ranks of the team.
+    pub size: u32,
+}
+
+impl Inherited {
+    /// Whether the memory is that of a team of this size: to know before anything is planned for so many
+    /// ranks.
+    ///
+    /// # Errors
+    ///
+    /// [`EnterError::Segment`], [`EnterError::Front`].
+    pub fn check(&self) -> Result<(), EnterError> {
+        let segment = Segment::attach(self.fd.as_fd())?;
+        Ok(Front::check(&segment, self.size as usize)?)
+    }
+}
+
+/// Why what was inherited is of no use.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InheritError {
+    /// Some variables are there and others are not, or are no numbers.
+    #[error(
+        "{variable} is {value:?}, a number from {min} to {max} is needed: start this program with `corecast run`, or unset the three variables CORECAST_TEAM_FD, _RANK and _SIZE"
+    )]
+    Variable {
+        /// Which one.
+        variable: &'static str,
+        /// What it holds; nothing if it is not set.
+        value: Option<String>,
+        /// What it may hold at least.
+        min: u32,
+        /// And at most.
+        max: u32,
+    },
+    /// The descriptor was closed on the way, or is none of memory.
+    #[error(
+        "CORECAST_TEAM_FD is {number}, which cannot be opened ({source}): whoever starts this program must pass the descriptor on"
+    )]
+    Descriptor {
+        /// Its number.
+        number: u32,
+        /// The kernel's answer.
+        source: std::io::Error,
+    },
+}
+
+/// The place that this process was started for, if it was.
+///
+/// # Errors
+///
+/// [`InheritError`].
+///
+/// # Examples
+///
+/// ```
+/// // Not started for a team.
+/// assert!(corecast_process::inherited()?.is_none());
+/// # Ok::<(), corecast_process::InheritError>(())
+/// ```
+pub fn inherited() -> Result<Option<Inherited>, InheritError> {
+    from(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
+}
+
+fn from(get: impl Fn(&str) -> Option<String>) -> Result<Option<Inherited>, InheritError> {
+    if [TEAM_FD, TEAM_RANK, TEAM_SIZE]
+        .iter()
+        .all(|name| get(name).is_none())
+    {
+        return Ok(None);
+    }
+    let number = |variable, min, max| {
+        let value = get(variable);
+        let number = value.as_ref().and_then(|value| value.parse::<u32>().ok());
+        let found = number.filter(|number| (min..=max).contains(number));
+        found.ok_or(InheritError::Variable {
+            variable,
+            value,
+            min,
+            max,
+        })
+    };
+    let size = number(TEAM_SIZE, 1, SIZE_MAX as u32)?;
+    let rank = number(TEAM_RANK, 0, size - 1)?;
+    let number = number(TEAM_FD, 0, i32::MAX as u32)?;
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let fd = rustix::fs::open(format!("/proc/self/fd/{number}"), flags, Mode::empty());
+    let fd = fd.map_err(|source| InheritError::Descriptor {
+        number,
+        source: source.into(),
+    })?;
+    Ok(Some(Inherited { fd, rank, size }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_wire::Flag;
+    use std::os::fd::AsRawFd;
+
+    fn with(values: [Option<&str>; 3]) -> Result<Option<Inherited>, InheritError> {
+        from(|name| {
+            let names = [TEAM_FD, TEAM_RANK, TEAM_SIZE];
+            let place = names.iter().position(|n| *n == name).unwrap();
+            values[place].map(str::to_owned)
+        })
+    }
+
+    #[test]
+    fn the_memory_is_the_one_that_was_passed_on() {
+        let (segment, fd) = Segment::shared(4096).unwrap();
+        let number = fd.as_raw_fd().to_string();
+        let inherited = with([Some(&number), Some("1"), Some("2")])
+            .unwrap()
+            .unwrap();
+        assert_eq!((inherited.rank, inherited.size), (1, 2));
+        let again = Segment::attach(inherited.fd.as_fd()).unwrap();
+        again.at::<Flag>(0, 1).unwrap()[0].raise(4);
+        assert_eq!(segment.at::<Flag>(0, 1).unwrap()[0].seq(), 4);
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_named() {
+        assert!(with([None; 3]).unwrap().is_none());
+        for (values, variable) in [
+            ([Some("3"), Some("0"), None], TEAM_SIZE),
+            ([Some("3"), None, Some("2")], TEAM_RANK),
+            ([None, Some("0"), Some("2")], TEAM_FD),
+            ([Some("3"), Some("2"), Some("2")], TEAM_RANK),
+            ([Some("-1"), Some("0"), Some("2")], TEAM_FD),
+            ([Some("999999"), Some("0"), Some("2")], "999999"),
+            (
+                [Some("0"), Some("0"), Some("0")],
+                "Some(\"0\"), a number from 1",
+            ),
+            ([Some("0"), Some("0"), Some("99999999")], "99999999"),
+            ([Some("0"), Some("0"), Some("1e9")], "1e9"),
+        ] {
+            let said = with(values).unwrap_err().to_string();
+            assert!(said.contains(variable), "{said}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Teams of several processes: each of them brings some ranks, and together they are one team.
+
+use crate::address::Address;
+use crate::front::{Facts, Front, FrontError};
+use crate::host::HostGuard;
+use crate::inherited::{InheritError, inherited};
+use crate::keeper::{Watch, WatchError, born, watch};
+use crate::message::Hello;
+use crate::reach::{Word, try_all};
+use crate::rendezvous::{RendezvousError, enter};
+use corecast_collectives::Plans;
+use corecast_team::frame::{Frame, shared_bytes};
+use corecast_team::{Options, OwnPart, Team, TeamError};
+use corecast_wire::{Policy, Segment, SegmentError, shared_fence_kind};
+use std::error::Error;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What lives as long as a process's part of a team.
+#[derive(Debug)]
+struct Kept {
+    _word: Word,
+    _watches: Vec<Watch>,
+    _host: Option<HostGuard>,
+}
+
+/// Makes teams of several processes, each of which brings some ranks.
+#[derive(Debug)]
+pub enum ProcessGroup {}
+
+/// Why a process could not become part of a team.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnterError {
+    /// The processes did not meet.
+    #[error(transparent)]
+    Rendezvous(#[from] RendezvousError),
+    /// The place that this process was started for is of no use.
+    #[error(transparent)]
+    Inherit(#[from] InheritError),
+    /// The memory is not that of the team.
+    #[error(transparent)]
+    Front(#[from] FrontError),
+    /// Options that no team can have.
+    #[error(transparent)]
+    Team(#[from] TeamError),
+    /// Memory.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
+    /// Watching over another process.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
+    /// The plans could not be made.
+    #[error("cannot plan for the team: {0}")]
+    Plans(Box<dyn Error + Send + Sync>),
+    /// Another process speaks for a rank.
+    #[error("rank {rank} is process {pid}'s already")]
+    Taken {
+        /// The rank.
+        rank: usize,
+        /// Whose it is.
+        pid: u32,
+    },
+    /// Some ranks have not come.
+    #[error("after {waited:?} nobody has come for rank {rank} of {size}: start all processes")]
+    Missing {
+        /// The first one that is missing.
+        rank: usize,
+        /// Ranks of the team.
+        size: usize,
+        /// For how long it was waited.
+        waited: Duration,
+    },
+}
+
+/// First pause between two looks for those who have not come; each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_micros(100);
+/// Longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+
+impl ProcessGroup {
+    /// Meets other processes at `address` and becomes one team of `size` ranks with them. This
+    /// process brings one rank for each of `wishes`: a particular one, or any. Returns when all
+    /// have come, at the latest after `options.join_limit`.
+    ///
+    /// Whoever comes first makes the memory, and `plans` for all; the team has its slots, depth, back
+    /// end, limits, brackets and algorithms, too.
+    ///
+    /// # Errors
+    ///
+    /// [`EnterError`].
+    ///
+    /// # Cost
+    ///
+    /// As a team of threads. Each rank has 256 KiB of outbox in each lane, reserved at once.
+    ///
+    /// # Examples
+    ///
+    /// Both ranks in one process, which is a team of processes all the same:
+    ///
+    /// ```
+    /// use {Options, Plans, Team};
+    ///
+    /// let address = Address::Name(format!("example-enter-{}", std::process::id()));
+    /// let machine = corecast_model::synthetic("core:2").unwrap();
+    /// let plans = || Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None);
+    /// let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &Options::default())?;
+    /// let sums = team.run(|member| member.allreduce_value(member.rank() + 1, |a, b| a + b));
+    /// assert_eq!(sums, [Ok(3), Ok(3)]);
+    /// # Ok::<(), corecast_process::EnterError>(())
+    /// ```
+    pub fn enter<E>(
+        address: &Address,
+        size: usize,
+        wishes: &[Option<usize>],
+        plans: impl FnOnce() -> Result<Plans, E>,
+        options: &Options,
+    ) -> Result<Team, EnterError>
+    where
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        options.check(size)?;
+        let wishes = wishes.iter().map(|wish| wish.map(|rank| rank as u32));
+        let hello = Hello::new(size as u32, wishes.collect());
+        let make = |_: &Hello| -> Result<OwnedFd, EnterError> {
+            let plans = plans().map_err(|error| EnterError::Plans(error.into()))?;
+            Self::found(&plans, options)
+        };
+        let limit = options.join_limit;
+        let mut entered = enter(address, &hello, limit, make)?;
+        let ranks: Vec<usize> = entered.ranks.iter().map(|&rank| rank as usize).collect();
+        let part = Part::attach(entered.fd.as_fd(), Some(size), &ranks, options)?;
+        entered.confirm()?;
+        part.complete(entered.host.take())
+    }
+
+    /// Makes the memory of a team of processes: a descriptor to hand on to them, for
+    /// [`attach`](Self::attach).
+    ///
+    /// # Errors
+    ///
+    /// [`EnterError::Team`], [`EnterError::Segment`].
+    pub fn found(plans: &Plans, options: &Options) -> Result<OwnedFd, EnterError> {
+        options.check(plans.len())?;
+        let bytes = Front::bytes(plans, &options.algorithms)
+            + shared_bytes(plans, options, options.is_crowded(plans.len()));
+        let (segment, fd) = Segment::shared(bytes)?;
+        Front::write(&segment, plans, options, shared_fence_kind())?;
+        Ok(fd)
+    }
+
+    /// Becomes part of the team whose memory this is, as `ranks`. Returns when all have come, at the
+    /// latest after the team's join limit.
+    ///
+    /// # Errors
+    ///
+    /// [`EnterError`].
+    pub fn attach(fd: impl AsFd, ranks: &[usize], options: &Options) -> Result<Team, EnterError> {
+        Part::attach(fd.as_fd(), None, ranks, options)?.complete(None)
+    }
+
+    /// Becomes part of the team that this process was started for, as `corecast run` does, if it was.
+    ///
+    /// # Errors
+    ///
+    /// [`EnterError`].
+    pub fn inherited(options: &Options) -> Result<Option<Team>, EnterError> {
+        let Some(place) = inherited()? else {
+            return Ok(None);
+        };
+        let (rank, size) = (place.rank as usize, place.size as usize);
+        let part = Part::attach(place.fd.as_fd(), Some(size), &[rank], options)?;
+        part.complete(None).map(Some)
+    }
+}
+
+/// A process: its number, and when it was born.
+type Owner = (u32, Option<u64>);
+
+/// A process's part of a team that is not complete yet.
+struct Part {
+    front: Front,
+    frame: Arc<Frame>,
+    policy: Policy,
+    ranks: Vec<usize>,
+    limit: Duration,
+    word: Word,
+}
+
+impl Part {
+    fn attach(
+        fd: std::os::fd::BorrowedFd<'_>,
+        size: Option<usize>,
+        ranks: &[usize],
+        options: &Options,
+    ) -> Result<Self, EnterError> {
+        let segment = Segment::attach(fd)?;
+        let ours = shared_fence_kind();
+        let (front, plans, options, fence) = Front::read(&segment, size, options, ours)?;
+        options.check(plans.len())?;
+        let policy = options.policy(plans.len());
+        let from = Front::bytes(&plans, &options.algorithms);
+        let mut ranks = ranks.to_vec();
+        ranks.sort_unstable();
+        let memory = (Arc::clone(&segment), from, front.crowded());
+        let frame = Frame::shared(&plans, policy, &options, &ranks, memory, fence)?;
+        let (pid, word) = (std::process::id(), Word::new());
+        for &rank in &ranks {
+            let nodes = options.numa_nodes.as_ref();
+            let facts = Facts {
+                pid,
+                born: born(pid),
+                node: nodes.map(|nodes| nodes[rank]),
+                word: word.place(),
+            };
+            if !front.register(rank, facts) {
+                let pid = front.claimed_by(rank);
+                return Err(EnterError::Taken { rank, pid });
+            }
+        }
+        Ok(Self {
+            front,
+            frame,
+            policy,
+            ranks,
+            limit: options.join_limit,
+            word,
+        })
+    }
+
+    /// Waits for the others, and watches over them from then on.
+    fn complete(self, host: Option<HostGuard>) -> Result<Team, EnterError> {
+        let size = self.frame.size();
+        let (begin, mut pause) = (Instant::now(), FIRST_PAUSE);
+        while let Some(rank) = (0..size).find(|&rank| self.front.owner(rank).is_none()) {
+            let waited = begin.elapsed();
+            if waited >= self.limit {
+                return Err(EnterError::Missing { rank, size, waited });
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        let mut others: Vec<(Owner, Vec<usize>)> = Vec::new();
+        for rank in (0..size).filter(|rank| !self.frame.is_owned(*rank)) {
+            let Some(owner) = self.front.owner(rank) else {
+                continue;
+            };
+            match others.iter_mut().find(|(other, _)| *other == owner) {
+                Some((_, ranks)) => ranks.push(rank),
+                None => others.push((owner, vec![rank])),
+            }
+        }
+        let mut watches = Vec::with_capacity(others.len());
+        for ((pid, born), ranks) in others {
+            let board = Arc::clone(self.frame.board());
+            let own = self.ranks.first().copied().unwrap_or(0);
+            watches.push(watch(pid, born, move || board.lost(&ranks, own))?);
+        }
+        if let Some(nodes) = self.front.nodes() {
+            self.frame.set_nodes(nodes.into());
+        }
+        let usable = std::thread::available_parallelism().map_or(1, usize::from);
+        let (processes, reaches) = try_all(&self.front, &self.ranks, size > usable);
+        self.frame.set_processes(processes, reaches.lends_from);
+        let own = OwnPart {
+            ranks: self.ranks,
+            reaches,
+            kept: Box::new(Kept {
+                _word: self.word,
+                _watches: watches,
+                _host: host,
+            }),
+        };
+        Ok(Team::of_frame(self.frame, self.policy, Some(own)))
+    }
+}

@@ -1,0 +1,398 @@
+//! How the processes of a team meet.
+//!
+//! ```text
+//! connect ── somebody answers ──► welcome: ranks and memory ──► confirm
+//!    │                      └───► refused: an error in words
+//!    ├─ nobody there ──► host: make the memory, answer the others
+//!    └─ gone meanwhile, or just about to host ──► again, until the limit
+//! ```
+//!
+//! A host that dies before it has answered leaves a closed socket: whoever comes next takes over,
+//! with new memory.
+
+use crate::address::Address;
+use crate::front::SIZE_MAX;
+use crate::host::{HostGuard, Ranks};
+use crate::message::{Answer, BYTES_MAX, Hello, RANKS_MAX, VERSION};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send,
+    sockopt::socket_peercred,
+};
+use std::error::Error;
+use std::io::IoSliceMut;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// Why a process could not enter.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RendezvousError {
+    /// The host runs another version of Corecast.
+    #[error(
+        "the team at {address} speaks protocol {theirs}, this process {ours}: run the same version of Corecast in all processes"
+    )]
+    OtherVersion {
+        /// Where.
+        address: Address,
+        /// This process's.
+        ours: u32,
+        /// The host's.
+        theirs: u32,
+    },
+    /// The host makes a team of another size.
+    #[error(
+        "the team at {address} has {theirs} ranks, this process wants one of {ours}: give all processes the same size, or another address"
+    )]
+    OtherSize {
+        /// Where.
+        address: Address,
+        /// This process's.
+        ours: u32,
+        /// The host's.
+        theirs: u32,
+    },
+    /// A wished rank is somebody else's.
+    #[error(
+        "rank {rank} of the team at {address} is process {by}'s, process {pid} wants it too: wish for another one, or for any"
+    )]
+    RankTaken {
+        /// Where.
+        address: Address,
+        /// The rank.
+        rank: u32,
+        /// Whose it is.
+        by: u32,
+        /// This process.
+        pid: u32,
+    },
+    /// Fewer ranks are free than this process brings.
+    #[error(
+        "process {pid} brings {wanted} ranks to the team at {address}, {left} of its {size} are free"
+    )]
+    Full {
+        /// Where.
+        address: Address,
+        /// This process.
+        pid: u32,
+        /// Ranks brought.
+        wanted: u32,
+        /// Ranks left.
+        left: u32,
+        /// Ranks of the team.
+        size: u32,
+    },
+    /// The host belongs to somebody else.
+    #[error(
+        "the team at {address} belongs to user {theirs}, this process to user {ours}: run all processes as one user"
+    )]
+    OtherUser {
+        /// Where.
+        address: Address,
+        /// This process's.
+        ours: u32,
+        /// The host's.
+        theirs: u32,
+    },
+    /// What this process brings makes no sense.
+    #[error("cannot bring ranks {ranks:?} to a team of {size}: {why}")]
+    Wish {
+        /// What was wished for.
+        ranks: Vec<Option<u32>>,
+        /// Ranks of the team.
+        size: u32,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Something else answers there.
+    #[error("what answers at {address} is no team: {why}; choose another address")]
+    Stranger {
+        /// Where.
+        address: Address,
+        /// What it did.
+        why: &'static str,
+    },
+    /// Nobody answered in time, and nobody left the place.
+    #[error(
+        "the team at {address} did not answer process {pid} within {limit:?}: look for a stopped process there, or choose another address"
+    )]
+    Silent {
+        /// Where.
+        address: Address,
+        /// This process.
+        pid: u32,
+        /// How long it waited.
+        limit: Duration,
+    },
+    /// The host went before it knew that this process has come.
+    #[error("the host of the team at {address} is gone: enter again")]
+    HostGone {
+        /// Where.
+        address: Address,
+    },
+    /// The address cannot be used.
+    #[error(
+        "cannot meet at {address}: {source}; a name has 1 to 80 bytes, a path up to 107, in a folder that this user may write to, with nothing else in its place"
+    )]
+    Address {
+        /// Where.
+        address: Address,
+        /// The kernel's answer.
+        source: std::io::Error,
+    },
+    /// The memory of the team could not be made.
+    #[error("cannot make the memory of the team at {address}: {source}")]
+    Memory {
+        /// Where.
+        address: Address,
+        /// Why not.
+        source: Box<dyn Error + Send + Sync>,
+    },
+}
+
+/// A process that has found its team.
+#[derive(Debug)]
+pub struct Entered {
+    /// The team's memory.
+    pub fd: OwnedFd,
+    /// The ranks of this process, in the order of its wishes.
+    pub ranks: Vec<u32>,
+    /// In the process that came first: keeps the door open for the others.
+    pub host: Option<HostGuard>,
+    address: Address,
+    link: Option<OwnedFd>,
+}
+
+impl Entered {
+    /// Tells the host that this process has mapped the memory and is there to stay. Until then its
+    /// ranks are given to others when it ends, or when this is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`RendezvousError::HostGone`].
+    pub fn confirm(&mut self) -> Result<(), RendezvousError> {
+        if let Some(link) = self.link.take() {
+            send(&link, b"here", SendFlags::NOSIGNAL).map_err(|_| RendezvousError::HostGone {
+                address: self.address.clone(),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Meets the other processes of a team at `address`, within `limit`. The first one makes the
+/// memory by `make`, the others are given its descriptor.
+///
+/// # Errors
+///
+/// [`RendezvousError`].
+///
+/// # Cost
+///
+/// The first process keeps a thread and some descriptors until all have come or its
+/// [`HostGuard`] is dropped; the others keep one descriptor until they confirm.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_process::{Address, Hello, enter};
+/// use corecast_wire::Segment;
+/// use std::time::Duration;
+///
+/// let address = Address::Name(format!("example-{}", std::process::id()));
+/// let make = |_: &Hello| Segment::shared(4096).map(|(_, fd)| fd);
+/// let limit = Duration::from_secs(5);
+/// let first = enter(&address, &Hello::new(2, vec![Some(1)]), limit, make)?;
+/// let mut second = enter(&address, &Hello::new(2, vec![None]), limit, make)?;
+/// second.confirm()?;
+/// assert_eq!((first.ranks, second.ranks), (vec![1], vec![0]));
+/// # Ok::<(), corecast_process::RendezvousError>(())
+/// ```
+pub fn enter<E>(
+    address: &Address,
+    hello: &Hello,
+    limit: Duration,
+    make: impl FnOnce(&Hello) -> Result<OwnedFd, E>,
+) -> Result<Entered, RendezvousError>
+where
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    check(hello)?;
+    let begin = Instant::now();
+    let unusable = |source: Errno| RendezvousError::Address {
+        address: address.clone(),
+        source: source.into(),
+    };
+    let mut pause = Duration::from_micros(200);
+    loop {
+        if let Some(link) = address.connect().map_err(unusable)? {
+            if let Some(entered) = ask(address, hello, link, begin, limit)? {
+                return Ok(entered);
+            }
+        } else if let Some(listener) = address.listen().map_err(unusable)? {
+            let failed = |source| RendezvousError::Memory {
+                address: address.clone(),
+                source,
+            };
+            let fd = make(hello).map_err(|error| failed(error.into()))?;
+            let copy = fd.try_clone().map_err(|error| failed(error.into()))?;
+            let mut all = Ranks::new(hello.size);
+            let ranks = all.take(hello).expect("the wishes were checked");
+            all.confirm(&ranks);
+            let host = HostGuard::start(listener, copy, all);
+            let host = host.map_err(|error| failed(error.into()))?;
+            return Ok(Entered {
+                fd,
+                ranks,
+                host: Some(host),
+                address: address.clone(),
+                link: None,
+            });
+        }
+        if begin.elapsed() >= limit {
+            return Err(silent(address, hello, limit));
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+fn silent(address: &Address, hello: &Hello, limit: Duration) -> RendezvousError {
+    RendezvousError::Silent {
+        address: address.clone(),
+        pid: hello.pid,
+        limit,
+    }
+}
+
+fn check(hello: &Hello) -> Result<(), RendezvousError> {
+    let mut wished: Vec<u32> = hello.ranks.iter().flatten().copied().collect();
+    wished.sort_unstable();
+    let why = if hello.ranks.is_empty() {
+        "a process brings at least one"
+    } else if hello.ranks.len() > RANKS_MAX {
+        "a process brings 4096 at most"
+    } else if hello.size as usize > SIZE_MAX {
+        "a team of processes has 1048576 at most"
+    } else if hello.ranks.len() > hello.size as usize {
+        "there are more than the team has"
+    } else if wished.last().is_some_and(|&rank| rank >= hello.size) {
+        "ranks count from 0 to the size less one"
+    } else if wished.windows(2).any(|pair| pair[0] == pair[1]) {
+        "one of them is named twice"
+    } else {
+        return Ok(());
+    };
+    Err(RendezvousError::Wish {
+        ranks: hello.ranks.clone(),
+        size: hello.size,
+        why,
+    })
+}
+
+/// Asks a host to be let in; `None` if it goes before it answers.
+fn ask(
+    address: &Address,
+    hello: &Hello,
+    link: OwnedFd,
+    begin: Instant,
+    limit: Duration,
+) -> Result<Option<Entered>, RendezvousError> {
+    let to = || address.clone();
+    let ours = rustix::process::geteuid().as_raw();
+    let theirs = socket_peercred(&link).map_or(u32::MAX, |user| user.uid.as_raw());
+    if theirs != ours {
+        let address = to();
+        return Err(RendezvousError::OtherUser {
+            address,
+            ours,
+            theirs,
+        });
+    }
+    if send(&link, &hello.encode(), SendFlags::NOSIGNAL).is_err() {
+        return Ok(None);
+    }
+    let mut message = vec![0; BYTES_MAX];
+    let (len, fd) = loop {
+        let left = limit.saturating_sub(begin.elapsed());
+        let wait = Timespec {
+            tv_sec: left.as_secs().min(1 << 30) as i64,
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        let mut fds = [PollFd::from_borrowed_fd(link.as_fd(), PollFlags::IN)];
+        if poll(&mut fds, Some(&wait)) == Ok(0) {
+            return Err(silent(address, hello, limit));
+        }
+        match listen(&link, &mut message) {
+            Ok((0, _)) => return Ok(None),
+            Ok(heard) => break heard,
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(_) => return Ok(None),
+        }
+    };
+    let (address, pid, size) = (to(), hello.pid, hello.size);
+    let stranger = |address, why| RendezvousError::Stranger { address, why };
+    Err(match (Answer::decode(&message[..len]), fd) {
+        (Some(Answer::Welcome { ranks }), Some(fd)) => {
+            let agrees = |(wish, &rank): (&Option<u32>, &u32)| {
+                rank < size && wish.is_none_or(|wish| wish == rank)
+            };
+            if ranks.len() == hello.ranks.len() && hello.ranks.iter().zip(&ranks).all(agrees) {
+                return Ok(Some(Entered {
+                    fd,
+                    ranks,
+                    host: None,
+                    address,
+                    link: Some(link),
+                }));
+            }
+            stranger(address, "it gives ranks that were not wished for")
+        }
+        (Some(Answer::Welcome { .. }), None) => stranger(address, "it gives no memory"),
+        (Some(Answer::OtherVersion { theirs }), _) => RendezvousError::OtherVersion {
+            address,
+            ours: VERSION,
+            theirs,
+        },
+        (Some(Answer::OtherSize { theirs }), _) => RendezvousError::OtherSize {
+            address,
+            ours: size,
+            theirs,
+        },
+        (Some(Answer::RankTaken { rank, by }), _) => RendezvousError::RankTaken {
+            address,
+            rank,
+            by,
+            pid,
+        },
+        (Some(Answer::Full { wanted, left }), _) => RendezvousError::Full {
+            address,
+            pid,
+            wanted,
+            left,
+            size,
+        },
+        (Some(Answer::OtherUser { theirs, ours }), _) => RendezvousError::OtherUser {
+            address,
+            ours,
+            theirs,
+        },
+        (Some(Answer::Malformed), _) => stranger(address, "it does not understand this process"),
+        (None, _) => stranger(address, "its answer makes no sense"),
+    })
+}
+
+/// One message, and the descriptor that came with it.
+fn listen(link: &OwnedFd, message: &mut [u8]) -> rustix::io::Result<(usize, Option<OwnedFd>)> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+    let heard = recvmsg(link, &mut [IoSliceMut::new(message)], &mut control, flags)?;
+    let fd = control.drain().find_map(|extra| match extra {
+        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
+        _ => None,
+    });
+    Ok((heard.bytes, fd))
+}

@@ -1,0 +1,71 @@
+//! Elements that are longer than the pieces in which they come.
+//!
+//! Between processes data come in chunks of 4 to 32 KiB. An element that is longer, say a matrix as one
+//! element, is put together here before an operator sees it.
+
+use corecast_collectives::context::aligned_room;
+
+/// An element of which a part has come.
+#[derive(Debug, Default)]
+pub(crate) struct Element {
+    /// Aligned for any element.
+    room: Vec<u128>,
+    /// Bytes of it so far.
+    len: usize,
+}
+
+impl Element {
+    /// Whether nothing of an element has come.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds a piece of an element of `grain` bytes; gives the element to `whole` when it is. `false` if the piece has bytes of more than this element.
+    ///
+    /// # Cost
+    ///
+    /// A copy. Allocates for an element that is longer than any before.
+    #[cold]
+    pub(crate) fn join(&mut self, grain: usize, piece: &[u8], whole: impl FnOnce(&[u8])) -> bool {
+        let end = self.len + piece.len();
+        if end > grain {
+            return false;
+        }
+        let start = std::mem::replace(&mut self.len, end % grain);
+        let room = self.room(grain);
+        room[start..end].copy_from_slice(piece);
+        if end == grain {
+            whole(room);
+        }
+        true
+    }
+
+    /// Room for `bytes`, which has what is there of an element.
+    ///
+    /// # Cost
+    ///
+    /// Allocates where there was never as much.
+    pub(crate) fn room(&mut self, bytes: usize) -> &mut [u8] {
+        aligned_room(&mut self.room, bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_element_is_given_when_it_is_whole() {
+        let mut element = Element::default();
+        let mut given = Vec::new();
+        for (piece, taken) in [(&[1, 2][..], true), (&[3, 4, 5], false), (&[6], true)] {
+            let took = element.join(3, piece, |whole| given = whole.to_vec());
+            assert_eq!(took, taken);
+        }
+        assert_eq!(given, [1, 2, 6]);
+        assert!(element.is_empty());
+        element.join(3, &[9], |_| unreachable!("not whole"));
+        assert!(!element.is_empty());
+    }
+}

@@ -1,0 +1,61 @@
+//! Corecast's teams: one member per rank, collectives over any plan, operations in flight, failures that say who
+//! did what.
+//!
+//! A [`Team`] has one [`Member`] per rank. Members call the same operations in the same order;
+//! whoever does otherwise gets an error that names both call sites, and so does everybody who
+//! waits for it. The algorithms are those of `corecast-collectives`, over [`Hardware`], the fabric of real threads.
+//! Teams of several processes are made by `corecast-process`.
+//!
+//! **Architecture invariants:** nothing plans, allocates or locks on the way of an operation that
+//! succeeds; no wait is without the governor; no wait for a member that has gone or done something
+//! else is endless.
+//!
+//! # Examples
+//!
+//! ```
+//! use corecast_team::{Plans, Team};
+//! use corecast_plan::Pattern;
+//!
+//! let costs = corecast_model::synthetic("core:4").unwrap();
+//! let team = Team::new(Plans::of_pattern(costs.costs(), Pattern::Binomial, None)?)?;
+//! let sums = team.run(|member| {
+//!     let mine = member.rank() as u64 + 1;
+//!     member.allreduce_value(mine, |a, b| a + b)
+//! });
+//! assert!(sums.into_iter().all(|sum| sum == Ok(10)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod board;
+mod book;
+mod element;
+mod failure;
+pub mod frame;
+mod hardware;
+mod loans;
+mod log;
+mod member;
+mod operation;
+mod options;
+mod reach;
+mod record;
+mod team;
+
+pub use board::Board;
+pub use bytemuck::Pod;
+pub use corecast_collectives::{
+    Algorithms, BarrierPlan, ByLength, ByLengthError, Collective, Combine, Operator, Ordered,
+    Parts, Plans, PlansError, RANGES_MAX,
+};
+pub use failure::{Did, Failure, Loss, Site};
+pub use frame::Frame;
+pub use hardware::Hardware;
+pub use member::{Await, Member, Overlap, OverlapError, Request, Synchrony, UnknownSynchrony};
+pub use operation::Operation;
+pub use options::{Options, TeamError};
+pub use reach::{Processes, Reach, Reaches};
+pub use team::{JoinError, OwnPart, Team};
+
+/// What one operation at a time runs on.
+pub(crate) type Lane = corecast_collectives::OpContext<Hardware>;

@@ -1,0 +1,204 @@
+//! How a rank takes what others lend: where it lies, from an outbox, or read from another process's
+//! memory.
+
+use crate::element::Element;
+use crate::failure::Failure;
+use crate::hardware::Hardware;
+use crate::reach::Processes;
+use corecast_transfer::Unfetched;
+use corecast_wire::Fabric;
+use corecast_wire::queue::Received;
+use corecast_wire::stream;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// Bytes that are read at a time from another process's memory to be combined: they stay in the second
+/// cache until they are.
+const STEP_BYTES: usize = 128 * 1024;
+
+/// And to be kept: so that a rank that fails is heard soon.
+const KEEP_BYTES: usize = 4 << 20;
+
+/// Where a loan goes.
+pub(crate) trait Sink {
+    /// Bytes to ask for at a time.
+    fn step(&self) -> usize;
+
+    /// The bytes from `start` on lie here; `false` if a piece cannot be like that.
+    fn piece(&mut self, element: &mut Element, start: usize, bytes: &[u8]) -> bool;
+
+    /// `len` bytes from `start` on are to be read.
+    fn read(
+        &mut self,
+        element: &mut Element,
+        place: (usize, usize),
+        read: impl FnOnce(&mut [u8]) -> Result<(), Unfetched>,
+    ) -> Result<(), Unfetched>;
+}
+
+/// Elements of `grain` bytes are given to a function.
+pub(crate) struct Each<F> {
+    pub(crate) grain: usize,
+    pub(crate) each: F,
+}
+
+impl<F: FnMut(usize, &[u8])> Sink for Each<F> {
+    fn step(&self) -> usize {
+        (STEP_BYTES / self.grain).max(1) * self.grain
+    }
+
+    fn piece(&mut self, element: &mut Element, start: usize, bytes: &[u8]) -> bool {
+        if bytes.len().is_multiple_of(self.grain) && element.is_empty() {
+            (self.each)(start, bytes);
+            return true;
+        }
+        element.join(self.grain, bytes, |whole| {
+            (self.each)(start + bytes.len() - whole.len(), whole);
+        })
+    }
+
+    fn read(
+        &mut self,
+        element: &mut Element,
+        (start, len): (usize, usize),
+        read: impl FnOnce(&mut [u8]) -> Result<(), Unfetched>,
+    ) -> Result<(), Unfetched> {
+        let room = element.room(len);
+        read(room)?;
+        (self.each)(start, room);
+        Ok(())
+    }
+}
+
+/// Bytes are kept in a part of a result of `all` bytes.
+pub(crate) struct Keep<'a> {
+    pub(crate) into: &'a mut [u8],
+    pub(crate) all: usize,
+}
+
+impl Sink for Keep<'_> {
+    fn step(&self) -> usize {
+        KEEP_BYTES
+    }
+
+    #[inline]
+    fn piece(&mut self, _: &mut Element, start: usize, bytes: &[u8]) -> bool {
+        stream::copy(&mut self.into[start..], bytes, self.all);
+        true
+    }
+
+    fn read(
+        &mut self,
+        _: &mut Element,
+        (start, len): (usize, usize),
+        read: impl FnOnce(&mut [u8]) -> Result<(), Unfetched>,
+    ) -> Result<(), Unfetched> {
+        read(&mut self.into[start..start + len])
+    }
+}
+
+impl Hardware {
+    /// Lets the desk read the memory of the peers' processes, and lend its own from so many bytes on.
+    pub(crate) fn reach(&mut self, processes: &Processes, lends_from: usize) {
+        for (number, link) in self.links.iter().enumerate() {
+            if let Some(process) = &processes[link.peer] {
+                self.desk.reads(number, Arc::clone(process));
+                // Now, as operations allocate nothing.
+                self.element.room(STEP_BYTES);
+            }
+        }
+        self.desk.lend_far_from(lends_from);
+    }
+
+    /// Takes the next loan of `peer`, which must have `len` bytes.
+    #[inline]
+    pub(crate) fn take_loan(
+        &mut self,
+        peer: usize,
+        len: usize,
+        mut sink: impl Sink,
+    ) -> Result<(), Failure> {
+        let link = self.link_index(peer);
+        let mut start = 0;
+        loop {
+            let (tag, left) = self.wait_for_loan(link, len - start)?;
+            if (tag, left) != (self.mark.tag(), len - start) {
+                return Err(self.unexpected(peer, len - start, Received { len: left, tag }));
+            }
+            if self.desk.is_far(link) {
+                start += self.read_far((link, peer), (start, left), &mut sink)?;
+            } else {
+                let sane = match self.desk.borrow(link) {
+                    Ok(Some(piece)) => {
+                        let bytes = piece.bytes();
+                        let from = start;
+                        start += bytes.len();
+                        sink.piece(&mut self.element, from, bytes)
+                    }
+                    // Revoked: the team has failed, and the next look says how.
+                    Ok(None) => true,
+                    Err(_) => false,
+                };
+                if !sane {
+                    return Err(self.spoilt(peer));
+                }
+            }
+            if start == len {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads a loan from the memory of `peer`'s process; how much came before the kernel refused.
+    #[cold]
+    fn read_far(
+        &mut self,
+        (link, peer): (usize, usize),
+        (start, left): (usize, usize),
+        sink: &mut impl Sink,
+    ) -> Result<usize, Failure> {
+        let mut done = 0;
+        while done < left {
+            let len = sink.step().min(left - done);
+            let desk = &mut self.desk;
+            let read = |into: &mut [u8]| desk.fetch(link, done, into);
+            match sink.read(&mut self.element, (start + done, len), read) {
+                Ok(()) => done += len,
+                Err(Unfetched::Refused) => {
+                    self.desk.refuse(link, done);
+                    return Ok(done);
+                }
+                Err(Unfetched::Outside) => return Err(self.spoilt(peer)),
+                Err(Unfetched::Revoked) => return Err(self.wait_for_news(link, peer)),
+            }
+            // Others may wait for what this rank lends.
+            self.desk.advance();
+        }
+        self.desk.give_back(link);
+        Ok(done)
+    }
+
+    /// Waits until it is known what has become of `peer`, which took a loan back or is gone.
+    fn wait_for_news(&mut self, link: usize, peer: usize) -> Failure {
+        let token = self.links[link].loan_token;
+        match self.wait_at_desk(token, peer, |_| None::<Infallible>) {
+            Err(failure) => failure,
+            Ok(never) => match never {},
+        }
+    }
+
+    #[cold]
+    fn spoilt(&self, peer: usize) -> Failure {
+        self.here.board.fail(self.here.watch(peer).spoilt())
+    }
+
+    /// How much of its result this rank is about to write, of which a loan has `len` bytes. Who gives
+    /// nothing takes this part alone; others take one from each rank, or a window's worth in fragments.
+    #[inline]
+    pub(crate) fn result_bytes(&self, len: usize) -> usize {
+        match self.desk.span() {
+            0 => len,
+            span => span.max(len.saturating_mul(self.size())),
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The operations of [`Member`](super::Member) that move data or scan them, in flight.
+
+use super::bodies;
+use super::overlap::{Overlap, Request};
+use crate::failure::Failure;
+#[cfg(doc)]
+use crate::member::Member;
+use bytemuck::Pod;
+use corecast_collectives::Collective;
+use corecast_collectives::Parts;
+use corecast_collectives::operator::Operator;
+use corecast_collectives::scan::Upto;
+use std::panic::Location;
+
+impl<'scope, 'env> Overlap<'scope, 'env> {
+    /// [`Member::scatter`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn scatter<T: Pod>(
+        &self,
+        root: usize,
+        send: Option<&'scope [T]>,
+        recv: &'scope mut [T],
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(Collective::Scatter, root, Location::caller(), move |lane| {
+            bodies::scatter(lane, root, send, recv)
+        })
+    }
+
+    /// [`Member::scatterv`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn scatterv<T: Pod>(
+        &self,
+        root: usize,
+        send: Option<(&'scope [T], Parts<'scope>)>,
+        recv: &'scope mut [T],
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(
+            Collective::Scatterv,
+            root,
+            Location::caller(),
+            move |lane| bodies::scatterv(lane, root, send, recv),
+        )
+    }
+
+    /// [`Member::gather`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn gather<T: Pod>(
+        &self,
+        root: usize,
+        send: &'scope [T],
+        recv: Option<&'scope mut [T]>,
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(Collective::Gather, root, Location::caller(), move |lane| {
+            bodies::gather(lane, root, send, recv)
+        })
+    }
+
+    /// [`Member::gatherv`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn gatherv<T: Pod>(
+        &self,
+        root: usize,
+        send: &'scope [T],
+        recv: Option<(&'scope mut [T], Parts<'scope>)>,
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(Collective::Gatherv, root, Location::caller(), move |lane| {
+            bodies::gatherv(lane, root, send, recv)
+        })
+    }
+
+    /// [`Member::allgather`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn allgather<T: Pod>(
+        &self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(Collective::Allgather, 0, Location::caller(), move |lane| {
+            bodies::allgather(lane, send, recv)
+        })
+    }
+
+    /// [`Member::allgatherv`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn allgatherv<T: Pod>(
+        &self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+        parts: Parts<'scope>,
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(Collective::Allgatherv, 0, Location::caller(), move |lane| {
+            bodies::allgatherv(lane, send, recv, parts)
+        })
+    }
+
+    /// [`Member::alltoall`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn alltoall<T: Pod>(
+        &self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(Collective::Alltoall, 0, Location::caller(), move |lane| {
+            bodies::alltoall(lane, send, recv)
+        })
+    }
+
+    /// [`Member::alltoallv`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn alltoallv<T: Pod>(
+        &self,
+        (send, give): (&'scope [T], Parts<'scope>),
+        (recv, take): (&'scope mut [T], Parts<'scope>),
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(Collective::Alltoallv, 0, Location::caller(), move |lane| {
+            bodies::alltoallv(lane, (send, give), (recv, take))
+        })
+    }
+
+    /// [`Member::reduce_scatter`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn reduce_scatter<T: Pod>(
+        &self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+        operator: &'scope impl Operator<T>,
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(
+            Collective::ReduceScatter,
+            0,
+            Location::caller(),
+            move |lane| bodies::reduce_scatter(lane, send, recv, operator),
+        )
+    }
+
+    /// [`Member::reduce_scatterv`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn reduce_scatterv<T: Pod>(
+        &self,
+        send: &'scope [T],
+        counts: &'scope [usize],
+        recv: &'scope mut [T],
+        operator: &'scope impl Operator<T>,
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(
+            Collective::ReduceScatterv,
+            0,
+            Location::caller(),
+            move |lane| bodies::reduce_scatterv(lane, send, counts, recv, operator),
+        )
+    }
+
+    /// [`Member::scan`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn scan<T: Pod>(
+        &self,
+        data: &'scope mut [T],
+        operator: &'scope impl Operator<T>,
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(Collective::Scan, 0, Location::caller(), move |lane| {
+            bodies::scan(lane, data, Upto::Own, operator)
+        })
+    }
+
+    /// [`Member::exscan`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn exscan<T: Pod>(
+        &self,
+        data: &'scope mut [T],
+        operator: &'scope impl Operator<T>,
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(Collective::Exscan, 0, Location::caller(), move |lane| {
+            bodies::scan(lane, data, Upto::Before, operator)
+        })
+    }
+}

@@ -1,0 +1,374 @@
+//! A rank's handle: what a thread calls.
+
+mod in_flight;
+mod overlap;
+
+pub(crate) use overlap::Flight;
+pub use overlap::{Overlap, OverlapError, Request};
+pub use sync::{Await, Synchrony, UnknownSynchrony};
+
+use crate::Lane;
+use crate::failure::Failure;
+use crate::frame::Frame;
+use crate::log::Log;
+use crate::operation::Mark;
+use bytemuck::Pod;
+use corecast_collectives::Collective;
+use corecast_collectives::combine::On;
+use corecast_collectives::context::ALIGN_MAX;
+use corecast_collectives::operator::Operator;
+use corecast_collectives::{allreduce, barrier, broadcast, reduce};
+use corecast_wire::{Fabric, Policy};
+use std::panic::Location;
+use std::sync::Arc;
+
+mod bodies;
+mod by_address;
+mod moves;
+mod scans;
+mod sync;
+
+/// One rank of a team. Can be sent to another thread, but used by one at a time.
+///
+/// Every operation must be called by all members, in the same order and with the same root. It
+/// fails instead of hanging when they do not: see [`Failure`]. After a failure all further
+/// operations of the team fail in the same way.
+///
+/// Dropping a member means leaving: whoever waits for it fails. A forked process is no member: in it
+/// every operation is a [`Failure::Forked`], and nothing that happens to its copy of a member reaches
+/// the team.
+#[derive(Debug)]
+pub struct Member {
+    lane: Lane,
+    log: Log,
+    policy: Policy,
+    frame: Arc<Frame>,
+    /// Operations in flight, once there was one.
+    flight: Option<Flight>,
+}
+
+impl Member {
+    pub(crate) fn new(lane: Lane, frame: Arc<Frame>, policy: Policy) -> Self {
+        let rank = lane.fabric.rank();
+        let diary = frame.board().diaries[rank].clone();
+        Self {
+            lane,
+            log: Log::new(diary, frame.pen(rank), frame.stamp()),
+            policy,
+            frame,
+            flight: None,
+        }
+    }
+
+    /// This rank.
+    pub fn rank(&self) -> usize {
+        self.lane.fabric.rank()
+    }
+
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.lane.fabric.size()
+    }
+
+    /// How this member waits.
+    pub fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// Calls off every operation of the team from this member's next one on: whoever waits in it, or calls
+    /// it, gets [`Failure::CalledOff`] and goes on. Operations before it complete for all, as this member has
+    /// done its part. For teams whose members may have to meet somewhere else than they thought; afterwards
+    /// the team is of no more use.
+    ///
+    /// # Cost
+    ///
+    /// A line that all read, and a look at each member's place to sleep. Whoever waits notices when its spin
+    /// is over.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_team::{Failure, Plans, Team};
+    ///
+    /// let machine = corecast_model::synthetic("core:2").unwrap();
+    /// let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let ended = Team::new(plans)?.run(|member| {
+    ///     member.barrier().unwrap();
+    ///     match member.rank() {
+    ///         0 => Ok(member.call_off()),
+    ///         _ => member.barrier(), // would wait for ever
+    ///     }
+    /// });
+    /// assert_eq!(ended, [Ok(()), Err(Failure::CalledOff { rank: 1 })]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn call_off(&mut self) {
+        if !self.log.is_forked() {
+            self.frame.board().call_off((self.log.seq() + 1) as u32);
+        }
+    }
+
+    /// Where this member has come.
+    pub(crate) fn mark(&self) -> Mark {
+        let others = self.flight.as_ref().map_or(0, Flight::digest);
+        self.lane.fabric.mark.with(self.log.seq(), others)
+    }
+
+    /// Names the operation to whoever will wait for this rank.
+    #[inline(always)]
+    fn begin(
+        &mut self,
+        kind: Collective,
+        root: usize,
+        site: &'static Location<'static>,
+    ) -> Result<(), Failure> {
+        self.log.begin(&mut self.lane, kind, root, site)
+    }
+
+    /// Returns when every member has called it. What members wrote before is visible to all after.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    ///
+    /// # Cost
+    ///
+    /// That of the plan, or of the algorithm that was asked for: see [`barrier`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_team::{Plans, Team};
+    /// use corecast_plan::Pattern;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let machine = corecast_model::synthetic("core:3").unwrap();
+    /// let dissemination: Pattern = "dissemination:2".parse()?;
+    /// let team = Team::new(Plans::of_pattern(machine.costs(), dissemination, None)?)?;
+    /// let come = AtomicUsize::new(0);
+    /// team.run(|member| {
+    ///     come.fetch_add(1, Ordering::Relaxed);
+    ///     member.barrier().unwrap();
+    ///     assert_eq!(come.load(Ordering::Relaxed), 3);
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn barrier(&mut self) -> Result<(), Failure> {
+        self.begin(Collective::Barrier, 0, Location::caller())?;
+        barrier::start(&mut self.lane)
+    }
+
+    /// Gives `root`'s `data` to every member. All have the same number of elements.
+    ///
+    /// Broadcasts are totally ordered: every member gets them in the order in which they were
+    /// called, whoever is the root.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; `data` may then be partly overwritten.
+    ///
+    /// # Panics
+    ///
+    /// If `root` is outside of the team.
+    ///
+    /// # Cost
+    ///
+    /// See [`broadcast::tree`](corecast_collectives::broadcast::tree); data longer than a message are lent, see [`broadcast::lent`](corecast_collectives::broadcast::lent).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:3").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// team.run(|member| {
+    ///     let mut data = [0.0; 4];
+    ///     if member.rank() == 2 {
+    ///         data = [1.0, 2.0, 3.0, 4.0];
+    ///     }
+    ///     member.broadcast(2, &mut data).unwrap();
+    ///     assert_eq!(data, [1.0, 2.0, 3.0, 4.0]);
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn broadcast<T: Pod>(&mut self, root: usize, data: &mut [T]) -> Result<(), Failure> {
+        self.begin(Collective::Broadcast, root, Location::caller())?;
+        broadcast::start(
+            &mut self.lane,
+            root,
+            bytemuck::cast_slice_mut(data),
+            grain::<T>(),
+        )
+    }
+
+    /// [`broadcast`](Self::broadcast) of one value: returns `root`'s.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    ///
+    /// # Panics
+    ///
+    /// If `root` is outside of the team.
+    #[inline]
+    #[track_caller]
+    pub fn broadcast_value<T: Pod>(&mut self, root: usize, mut value: T) -> Result<T, Failure> {
+        self.broadcast(root, std::slice::from_mut(&mut value))?;
+        Ok(value)
+    }
+
+    /// Combines the members' `data` element by element into that of `root`; on other ranks `data`
+    /// stays as it is. All have the same number of elements.
+    ///
+    /// `operator` must be associative and commutative up to what the caller tolerates. Values are
+    /// combined in an order that depends on the plan and the root alone: a team gives the same
+    /// bits each time.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; `root`'s `data` may then hold partial results.
+    ///
+    /// # Panics
+    ///
+    /// If `root` is outside of the team, or an element has an alignment above 16.
+    ///
+    /// # Cost
+    ///
+    /// See [`reduce::tree`](corecast_collectives::reduce::tree); data longer than a message are lent, see [`reduce::lent`](corecast_collectives::reduce::lent).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:3").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// let results = team.run(|member| {
+    ///     let mut data = [member.rank() as i32, 10 * member.rank() as i32];
+    ///     member.reduce(1, &mut data, i32::max).unwrap();
+    ///     data
+    /// });
+    /// assert_eq!(results, [[0, 0], [2, 20], [2, 20]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn reduce<T: Pod>(
+        &mut self,
+        root: usize,
+        data: &mut [T],
+        operator: impl Operator<T>,
+    ) -> Result<(), Failure> {
+        self.begin(Collective::Reduce, root, Location::caller())?;
+        assert_fits::<T>();
+        let combine = On::<T, _>::new(&operator);
+        reduce::start(
+            &mut self.lane,
+            root,
+            bytemuck::cast_slice_mut(data),
+            &combine,
+        )
+    }
+
+    /// [`reduce`](Self::reduce) of one value: `Some` for `root`, `None` for the others.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    ///
+    /// # Panics
+    ///
+    /// As [`reduce`](Self::reduce).
+    #[inline]
+    #[track_caller]
+    pub fn reduce_value<T: Pod>(
+        &mut self,
+        root: usize,
+        mut value: T,
+        operator: impl Operator<T>,
+    ) -> Result<Option<T>, Failure> {
+        self.reduce(root, std::slice::from_mut(&mut value), operator)?;
+        Ok((self.rank() == root).then_some(value))
+    }
+
+    /// Combines the members' `data` element by element into everybody's: the same bits for all.
+    /// Otherwise as [`reduce`](Self::reduce).
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; `data` may then hold partial results.
+    ///
+    /// # Panics
+    ///
+    /// If an element has an alignment above 16.
+    ///
+    /// # Cost
+    ///
+    /// See [`allreduce::tree`](corecast_collectives::allreduce::tree); two ranks use [`allreduce::exchange`](corecast_collectives::allreduce::exchange); by length and number of ranks also
+    /// [`allreduce::owners`](corecast_collectives::allreduce::owners) and others.
+    #[inline]
+    #[track_caller]
+    pub fn allreduce<T: Pod>(
+        &mut self,
+        data: &mut [T],
+        operator: impl Operator<T>,
+    ) -> Result<(), Failure> {
+        self.begin(Collective::Allreduce, 0, Location::caller())?;
+        assert_fits::<T>();
+        let combine = On::<T, _>::new(&operator);
+        allreduce::start(&mut self.lane, bytemuck::cast_slice_mut(data), &combine)
+    }
+
+    /// [`allreduce`](Self::allreduce) of one value.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    ///
+    /// # Panics
+    ///
+    /// As [`allreduce`](Self::allreduce).
+    #[inline]
+    #[track_caller]
+    pub fn allreduce_value<T: Pod>(
+        &mut self,
+        mut value: T,
+        operator: impl Operator<T>,
+    ) -> Result<T, Failure> {
+        self.allreduce(std::slice::from_mut(&mut value), operator)?;
+        Ok(value)
+    }
+}
+
+/// Bytes of an element, at least 1.
+const fn grain<T>() -> usize {
+    if size_of::<T>() == 0 {
+        1
+    } else {
+        size_of::<T>()
+    }
+}
+
+/// Partial results lie in buffers that are aligned for any ordinary element.
+fn assert_fits<T>() {
+    assert!(
+        align_of::<T>() <= ALIGN_MAX,
+        "elements are aligned to {}, buffers to {ALIGN_MAX}",
+        align_of::<T>()
+    );
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        if self.log.is_forked() {
+            return;
+        }
+        let here = &self.lane.fabric.here;
+        here.board.leave(here.rank, std::thread::panicking());
+    }
+}

@@ -1,0 +1,407 @@
+//! Operations in flight: several of them at a time, and computing meanwhile.
+
+use super::{Member, assert_fits, grain};
+use crate::Lane;
+use crate::failure::Failure;
+use crate::log::Log;
+use bytemuck::Pod;
+use corecast_collectives::Collective;
+use corecast_collectives::combine::On;
+use corecast_collectives::operator::Operator;
+use corecast_collectives::{allreduce, barrier, broadcast, reduce};
+use corecast_wire::fiber::{self, Fibers, Look, Stacks};
+use corecast_wire::park::ANY;
+use corecast_wire::wait::Watch;
+use corecast_wire::{Governor, SegmentError};
+use std::cell::{Cell, RefCell};
+use std::panic::Location;
+use std::time::Duration;
+
+/// A lane for one operation in flight.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    lane: RefCell<Lane>,
+    /// The number of the operation that runs here, or ran last.
+    ticket: Cell<u64>,
+    /// Whether it has ended, and what with unless it went well.
+    ended: Cell<bool>,
+    failure: RefCell<Option<Failure>>,
+}
+
+/// What a member needs for operations in flight, made when it first has one.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    seats: Vec<Seat>,
+    stacks: Stacks,
+    /// How many operations there have been.
+    started: Cell<u64>,
+}
+
+impl Flight {
+    fn new(lanes: Vec<Lane>) -> std::io::Result<Self> {
+        let seat = |lane| Seat {
+            lane: RefCell::new(lane),
+            ticket: Cell::new(0),
+            ended: Cell::new(true),
+            failure: RefCell::new(None),
+        };
+        Ok(Self {
+            stacks: Stacks::new(lanes.len())?,
+            started: Cell::new(0),
+            seats: lanes.into_iter().map(seat).collect(),
+        })
+    }
+
+    /// A digest of what all lanes have done.
+    pub(crate) fn digest(&self) -> u64 {
+        let digests = self
+            .seats
+            .iter()
+            .map(|seat| seat.lane.borrow().fabric.mark.word());
+        digests.fold(0, |sum, word| sum.rotate_left(9) ^ word)
+    }
+}
+
+/// Why a member cannot have operations in flight.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OverlapError {
+    /// The team was made without lanes for them.
+    #[error("the team was made with depth 0: make it with the number of operations in flight")]
+    NoDepth,
+    /// Memory for the lines.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
+    /// Memory for the stacks.
+    #[error("no memory for {count} stacks: {source}; make the team with a smaller depth")]
+    Stacks {
+        /// How many.
+        count: usize,
+        /// The kernel's answer.
+        source: std::io::Error,
+    },
+}
+
+/// Operations in flight, see [`Member::overlap`].
+#[derive(Debug)]
+pub struct Overlap<'scope, 'env> {
+    fibers: &'scope Fibers<'scope, 'env>,
+    seats: &'env [Seat],
+    log: RefCell<&'env mut Log>,
+    started: &'env Cell<u64>,
+    governor: &'env Governor,
+    size: usize,
+    rank: usize,
+}
+
+/// An operation in flight. Dropping it loses nothing: the operation goes on, and has ended when
+/// [`Member::overlap`] returns.
+#[derive(Debug)]
+#[must_use = "an operation in flight goes on when somebody waits"]
+pub struct Request<'o, 'scope, 'env> {
+    overlap: &'o Overlap<'scope, 'env>,
+    seat: usize,
+    ticket: u64,
+}
+
+impl Member {
+    /// Runs `body`, which starts operations without waiting for them and computes in between. All have
+    /// ended when this returns.
+    ///
+    /// Up to as many operations as the team's [`depth`](crate::Options::depth) are in flight; one
+    /// more waits for the oldest. They go on while this member waits for any of them, or calls
+    /// [`Request::test`] or [`Overlap::progress`]. As with blocking operations all members start
+    /// the same ones in the same order, but may wait for them in any order.
+    ///
+    /// # Errors
+    ///
+    /// [`OverlapError`], when this is called first; the failure of an operation comes from its
+    /// [`Request`], and from whatever is called afterwards.
+    ///
+    /// # Cost
+    ///
+    /// The first call makes the lanes of the whole team and a stack for each. Afterwards nothing is
+    /// allocated.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:3").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// team.run(|member| {
+    ///     let (mut sum, mut news) = ([member.rank() as u64], [0u8; 100]);
+    ///     if member.rank() == 2 {
+    ///         news = [7; 100];
+    ///     }
+    ///     member
+    ///         .overlap(|flight| {
+    ///             let summing = flight.allreduce(&mut sum, &|a, b| a + b)?;
+    ///             let telling = flight.broadcast(2, &mut news)?;
+    ///             // … compute …
+    ///             telling.wait()?;
+    ///             summing.wait()
+    ///         })
+    ///         .unwrap()
+    ///         .unwrap();
+    ///     assert_eq!((sum, news), ([3], [7; 100]));
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn overlap<'env, R>(
+        &'env mut self,
+        body: impl for<'scope> FnOnce(&Overlap<'scope, 'env>) -> R,
+    ) -> Result<R, OverlapError> {
+        if self.flight.is_none() {
+            let lanes = self.frame.take_others(self.rank())?;
+            let count = lanes.len();
+            if count == 0 {
+                return Err(OverlapError::NoDepth);
+            }
+            let flight = Flight::new(lanes);
+            let stacks = |source| OverlapError::Stacks { count, source };
+            self.flight = Some(flight.map_err(stacks)?);
+        }
+        let (size, rank) = (self.size(), self.rank());
+        let flight = self.flight.as_mut().expect("was just made");
+        let (seats, stacks, started) = (&flight.seats, &mut flight.stacks, &flight.started);
+        let board = &self.lane.fabric.here.board;
+        let (log, governor) = (&mut self.log, &self.lane.fabric.governor);
+        /// A body that panics leaves operations half done: the member is lost to its team.
+        struct Lost<'a>(&'a crate::board::Board, usize);
+        impl Drop for Lost<'_> {
+            fn drop(&mut self) {
+                if std::thread::panicking() {
+                    self.0.leave(self.1, true);
+                }
+            }
+        }
+        let _lost = Lost(board, rank);
+        Ok(fiber::scope(stacks, |fibers| {
+            let overlap = Overlap {
+                fibers,
+                seats,
+                log: RefCell::new(log),
+                started,
+                governor,
+                size,
+                rank,
+            };
+            let result = body(&overlap);
+            // Whatever has failed was told to whoever asked; the rest has to end.
+            overlap.wait_until(|| overlap.busy().next().is_none());
+            result
+        }))
+    }
+}
+
+/// Resumes what is in flight with the news of how long the thread has waited.
+struct Long<'a, 'scope, 'env>(&'a Overlap<'scope, 'env>);
+
+/// An operation in flight has gone on.
+struct GoneOn;
+
+impl Watch for Long<'_, '_, '_> {
+    type Error = GoneOn;
+
+    fn check(&mut self, waited: Duration) -> Result<(), GoneOn> {
+        match self.0.resume(Look::Long(waited)) {
+            true => Err(GoneOn),
+            false => Ok(()),
+        }
+    }
+}
+
+impl<'scope, 'env> Overlap<'scope, 'env> {
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// This rank.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Operations that can be in flight.
+    pub fn depth(&self) -> usize {
+        self.seats.len()
+    }
+
+    fn busy(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.seats.len()).filter(|&seat| !self.fibers.is_idle(seat))
+    }
+
+    /// Lets every operation in flight go as far as it can without waiting.
+    pub fn progress(&self) {
+        self.resume(Look::Quick);
+    }
+
+    /// Says whether any has gone on.
+    fn resume(&self, look: Look) -> bool {
+        let seats = 0..self.seats.len();
+        seats.fold(false, |any, seat| self.fibers.resume(seat, look) | any)
+    }
+
+    /// Waits for something that an operation in flight brings about.
+    fn wait_until(&self, done: impl Fn() -> bool) {
+        while !done() {
+            // Each time that one has gone on the wait begins anew: it is the peer's next step that is
+            // waited for.
+            let look = || self.resume(Look::Quick).then_some(GoneOn);
+            let (Ok(GoneOn) | Err(GoneOn)) = self.governor.wait_watched(ANY, || Long(self), look);
+        }
+    }
+
+    /// Starts an operation on the next lane, when that is free.
+    pub(super) fn start<'o>(
+        &'o self,
+        kind: Collective,
+        root: usize,
+        site: &'static Location<'static>,
+        job: impl FnOnce(&mut Lane) -> Result<(), Failure> + 'scope,
+    ) -> Result<Request<'o, 'scope, 'env>, Failure> {
+        // By the number of operations alone, so that all members take the same lane.
+        let ticket = self.started.get() + 1;
+        let seat = (ticket % self.seats.len() as u64) as usize;
+        self.wait_until(|| self.fibers.is_idle(seat));
+        self.started.set(ticket);
+        let place = &self.seats[seat];
+        self.log
+            .borrow_mut()
+            .begin(&mut place.lane.borrow_mut(), kind, root, site)?;
+        place.ended.set(false);
+        place.ticket.set(ticket);
+        self.fibers.start(seat, move || {
+            if let Err(failure) = job(&mut place.lane.borrow_mut()) {
+                *place.failure.borrow_mut() = Some(failure);
+            }
+            place.ended.set(true);
+        });
+        Ok(Request {
+            overlap: self,
+            seat,
+            ticket,
+        })
+    }
+
+    /// [`Member::barrier`], split in two: this is the arrival, [`Request::wait`] the departure.
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    #[track_caller]
+    pub fn barrier(&self) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(Collective::Barrier, 0, Location::caller(), barrier::start)
+    }
+
+    /// [`Member::broadcast`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// If `root` is outside of the team.
+    #[track_caller]
+    pub fn broadcast<T: Pod>(
+        &self,
+        root: usize,
+        data: &'scope mut [T],
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        self.start(
+            Collective::Broadcast,
+            root,
+            Location::caller(),
+            move |lane| broadcast::start(lane, root, bytemuck::cast_slice_mut(data), grain::<T>()),
+        )
+    }
+
+    /// [`Member::reduce`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    ///
+    /// # Panics
+    ///
+    /// If `root` is outside of the team.
+    #[track_caller]
+    pub fn reduce<T: Pod>(
+        &self,
+        root: usize,
+        data: &'scope mut [T],
+        operator: &'scope impl Operator<T>,
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        assert_fits::<T>();
+        self.start(Collective::Reduce, root, Location::caller(), move |lane| {
+            let combine = On::<T, _>::new(operator);
+            reduce::start(lane, root, bytemuck::cast_slice_mut(data), &combine)
+        })
+    }
+
+    /// [`Member::allreduce`].
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed.
+    #[track_caller]
+    pub fn allreduce<T: Pod>(
+        &self,
+        data: &'scope mut [T],
+        operator: &'scope impl Operator<T>,
+    ) -> Result<Request<'_, 'scope, 'env>, Failure> {
+        assert_fits::<T>();
+        self.start(Collective::Allreduce, 0, Location::caller(), move |lane| {
+            let combine = On::<T, _>::new(operator);
+            allreduce::start(lane, bytemuck::cast_slice_mut(data), &combine)
+        })
+    }
+}
+
+impl Request<'_, '_, '_> {
+    fn place(&self) -> &Seat {
+        &self.overlap.seats[self.seat]
+    }
+
+    fn has_ended(&self) -> bool {
+        let place = self.place();
+        place.ticket.get() != self.ticket || place.ended.get()
+    }
+
+    fn outcome(&self) -> Result<(), Failure> {
+        let place = self.place();
+        // A lane that has gone on had ended well, or the team has failed, which all later ones say.
+        match &*place.failure.borrow() {
+            Some(failure) if place.ticket.get() == self.ticket => Err(failure.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the operation has ended. Lets all in flight go as far as they can.
+    ///
+    /// # Errors
+    ///
+    /// The operation's failure.
+    pub fn test(&self) -> Result<bool, Failure> {
+        if !self.has_ended() {
+            self.overlap.progress();
+        }
+        match self.has_ended() {
+            true => self.outcome().map(|()| true),
+            false => Ok(false),
+        }
+    }
+
+    /// Waits until the operation has ended.
+    ///
+    /// # Errors
+    ///
+    /// The operation's failure.
+    pub fn wait(self) -> Result<(), Failure> {
+        self.overlap.wait_until(|| self.has_ended());
+        self.outcome()
+    }
+}

@@ -1,0 +1,144 @@
+//! Reductions of which each rank gets something else: reduce_scatter, scan, exscan.
+
+use super::{Member, bodies};
+use crate::failure::Failure;
+use bytemuck::Pod;
+use corecast_collectives::Collective;
+use corecast_collectives::operator::Operator;
+use corecast_collectives::scan::Upto;
+use std::panic::Location;
+
+impl Member {
+    /// Combines everybody's `send` element by element, and gives each rank a block: as nearly equal ones
+    /// as there are, [`fragments::block`](crate::fragments::block). All have as many elements.
+    ///
+    /// Operators as for [`reduce`](Self::reduce); their order is kept where it must be, and deterministic
+    /// teams set the brackets of all reductions.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; `recv` may then hold partial results.
+    ///
+    /// # Panics
+    ///
+    /// If `recv` is not as long as this rank's block, or an element has an alignment above 16.
+    ///
+    /// # Cost
+    ///
+    /// See [`reduce_scatter::owners`](corecast_collectives::reduce_scatter::owners) and [`reduce_scatter::owners_ordered`](corecast_collectives::reduce_scatter::owners_ordered); on ranks that are not all
+    /// linked [`reduce_scatter::ring`](corecast_collectives::reduce_scatter::ring), and where the order must be kept a reduction for each rank.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:3").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// let blocks = team.run(|member| {
+    ///     let mut mine = [0];
+    ///     let data = [1, 2, 3].map(|x| x * (member.rank() + 1));
+    ///     member.reduce_scatter(&data, &mut mine, |a, b| a + b).map(|()| mine)
+    /// });
+    /// assert_eq!(blocks, [Ok([6]), Ok([12]), Ok([18])]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn reduce_scatter<T: Pod>(
+        &mut self,
+        send: &[T],
+        recv: &mut [T],
+        operator: impl Operator<T>,
+    ) -> Result<(), Failure> {
+        self.begin(Collective::ReduceScatter, 0, Location::caller())?;
+        bodies::reduce_scatter(&mut self.lane, send, recv, &operator)
+    }
+
+    /// [`reduce_scatter`](Self::reduce_scatter) into blocks of `counts[r]` elements for each rank r, side
+    /// by side. All give the same counts.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; [`Failure::Length`] where ranks do not agree about a count.
+    ///
+    /// # Panics
+    ///
+    /// If there is not one count for each rank, `send` is not as long as all of them, `recv` not as long as
+    /// this rank's, or an element has an alignment above 16.
+    #[track_caller]
+    pub fn reduce_scatterv<T: Pod>(
+        &mut self,
+        send: &[T],
+        counts: &[usize],
+        recv: &mut [T],
+        operator: impl Operator<T>,
+    ) -> Result<(), Failure> {
+        self.begin(Collective::ReduceScatterv, 0, Location::caller())?;
+        bodies::reduce_scatterv(&mut self.lane, send, counts, recv, &operator)
+    }
+
+    /// Combines the `data` of all ranks up to this one, in rank order, into this one's. All have as many
+    /// elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; `data` may then hold partial results.
+    ///
+    /// # Panics
+    ///
+    /// If an element has an alignment above 16.
+    ///
+    /// # Cost
+    ///
+    /// See [`scan::doubling`](corecast_collectives::scan::doubling) for what fits a message, [`scan::chain`](corecast_collectives::scan::chain) for more, and for deterministic
+    /// teams always.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:4").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// let team = Team::new(plans)?;
+    /// let sums = team.run(|member| {
+    ///     let (mut upto, mut before) = ([member.rank() + 1], [member.rank() + 1]);
+    ///     member.scan(&mut upto, |a, b| a + b).unwrap();
+    ///     member.exscan(&mut before, |a, b| a + b).unwrap();
+    ///     (upto[0], before[0])
+    /// });
+    /// assert_eq!(sums, [(1, 1), (3, 1), (6, 3), (10, 6)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn scan<T: Pod>(
+        &mut self,
+        data: &mut [T],
+        operator: impl Operator<T>,
+    ) -> Result<(), Failure> {
+        self.begin(Collective::Scan, 0, Location::caller())?;
+        bodies::scan(&mut self.lane, data, Upto::Own, &operator)
+    }
+
+    /// Combines the `data` of all ranks before this one, in rank order, into this one's. Those of rank 0
+    /// stay as they are. Otherwise as [`scan`](Self::scan).
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; `data` may then hold partial results.
+    ///
+    /// # Panics
+    ///
+    /// If an element has an alignment above 16.
+    #[inline]
+    #[track_caller]
+    pub fn exscan<T: Pod>(
+        &mut self,
+        data: &mut [T],
+        operator: impl Operator<T>,
+    ) -> Result<(), Failure> {
+        self.begin(Collective::Exscan, 0, Location::caller())?;
+        bodies::scan(&mut self.lane, data, Upto::Before, &operator)
+    }
+}

@@ -1,0 +1,139 @@
+//! How strictly members wait for each other around an operation (NUMA clusters §3.2, after UPC; loose
+//! and strict as in automatic tuning §3).
+
+use super::Member;
+use crate::failure::Failure;
+use std::fmt;
+use std::str::FromStr;
+
+/// For whom one side of an operation waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Await {
+    /// Nobody. Entry: an operation may touch a member's data as soon as that member gives them. Exit: a
+    /// member may leave while others are under way.
+    No,
+    /// Itself. Entry: as [`Await::No`], because members give their data only by calling. Exit: a member
+    /// leaves when its own data are as they should be and nobody reads them any more. So are all
+    /// operations by themselves; as their buffers are borrowed, less would not be safe, and
+    /// [`Await::No`] is no less.
+    My,
+    /// All. Entry: nobody's data are touched before all have come. Exit: nobody leaves before all data
+    /// of all members are as they should be.
+    All,
+}
+
+/// Synchronisation of an operation: the nine combinations of UPC.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_team::{Await, Synchrony};
+/// assert_eq!("all/my".parse(), Ok(Synchrony { entry: Await::All, exit: Await::My }));
+/// assert_eq!(Synchrony::STRICT.to_string(), "all/all");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Synchrony {
+    /// Before.
+    pub entry: Await,
+    /// After.
+    pub exit: Await,
+}
+
+impl Await {
+    const ALL: [Self; 3] = [Self::No, Self::My, Self::All];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::No => "no",
+            Self::My => "my",
+            Self::All => "all",
+        }
+    }
+}
+
+impl Synchrony {
+    /// What an operation does by itself: nobody waits for more than its own data.
+    pub const LOOSE: Self = Self {
+        entry: Await::My,
+        exit: Await::My,
+    };
+    /// All wait for all, before and after.
+    pub const STRICT: Self = Self {
+        entry: Await::All,
+        exit: Await::All,
+    };
+
+    /// The nine combinations.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let exits = |entry| Await::ALL.into_iter().map(move |exit| Self { entry, exit });
+        Await::ALL.into_iter().flat_map(exits)
+    }
+}
+
+impl fmt::Display for Synchrony {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.entry.name(), self.exit.name())
+    }
+}
+
+/// A name that is no synchronisation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no synchronisation: take loose, strict, or two of no, my and all, as in all/my")]
+pub struct UnknownSynchrony(String);
+
+impl FromStr for Synchrony {
+    type Err = UnknownSynchrony;
+
+    fn from_str(name: &str) -> Result<Self, UnknownSynchrony> {
+        let named = [("loose", Self::LOOSE), ("strict", Self::STRICT)];
+        let named = named.into_iter().find(|(known, _)| *known == name);
+        let written = || Self::all().find(|sync| sync.to_string() == name);
+        let found = named.map(|(_, sync)| sync).or_else(written);
+        found.ok_or_else(|| UnknownSynchrony(name.to_owned()))
+    }
+}
+
+impl Member {
+    /// Runs `operation`, or several, with more waiting around it than it does by itself. All members
+    /// give the same `sync`.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    ///
+    /// # Cost
+    ///
+    /// A barrier for each side that awaits all.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:2").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// use corecast_team::Synchrony;
+    ///
+    /// let team = Team::new(plans)?;
+    /// let sums = team.run(|member| {
+    ///     member.synced(Synchrony::STRICT, |member| member.reduce_value(0, 1, |a, b| a + b))
+    /// });
+    /// assert_eq!(sums, [Ok(Some(2)), Ok(None)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn synced<R>(
+        &mut self,
+        sync: Synchrony,
+        operation: impl FnOnce(&mut Self) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        if sync.entry == Await::All {
+            self.barrier()?;
+        }
+        let result = operation(self)?;
+        if sync.exit == Await::All {
+            self.barrier()?;
+        }
+        Ok(result)
+    }
+}

@@ -1,0 +1,237 @@
+//! The name of an operation, small enough to travel in a message's header.
+
+use corecast_collectives::Collective;
+use corecast_wire::diary::Entry;
+use std::fmt;
+
+/// One operation of a team: all members must agree on all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// 1 for a team's first operation; the lower 32 bits of the count.
+    pub seq: u32,
+    /// What it does.
+    pub kind: Collective,
+    /// Where it starts or ends; 0 for operations without a root.
+    pub root: u32,
+    /// Whether it was started without waiting for it.
+    pub in_flight: bool,
+}
+
+/// Set in a diary's word for an operation in flight.
+const IN_FLIGHT: u32 = 1 << 31;
+
+/// Ranks that fit into a diary's word beside the kind.
+pub(crate) const RANKS_MAX: usize = 1 << 24;
+
+impl Operation {
+    pub(crate) fn entry(self) -> Entry {
+        Entry {
+            seq: self.seq,
+            what: self.kind.number() << 24 | self.root | if self.in_flight { IN_FLIGHT } else { 0 },
+        }
+    }
+
+    pub(crate) fn of_entry(entry: Entry) -> Option<Self> {
+        let number = (entry.what & !IN_FLIGHT) >> 24;
+        let kind = Collective::of_number(number)?;
+        Some(Self {
+            seq: entry.seq,
+            kind,
+            root: entry.what & 0xFF_FFFF,
+            in_flight: entry.what & IN_FLIGHT != 0,
+        })
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, root) = (self.kind, self.root);
+        match kind {
+            Collective::Broadcast | Collective::Scatter | Collective::Scatterv => {
+                write!(f, "{kind} from rank {root}")?;
+            }
+            Collective::Reduce | Collective::Gather | Collective::Gatherv => {
+                write!(f, "{kind} to rank {root}")?
+            }
+            _ => kind.fmt(f)?,
+        }
+        let flight = if self.in_flight { " in flight" } else { "" };
+        write!(f, "{flight} (operation {})", self.seq)
+    }
+}
+
+/// What an operation's notifications and messages are marked with: its number, and a digest of
+/// all operations so far. Members that ever called different operations, or gave different roots,
+/// have different digests from then on (but for one case in 65,536 each time).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    seq: u64,
+    digest: u64,
+}
+
+/// Bits of the digest in flags and tags.
+const DIGEST_BITS: u32 = 16;
+
+/// Bits of the count in a line that counts: twice the ranks of any group.
+const COUNT_BITS: u32 = 25;
+
+impl Mark {
+    /// Goes on to an operation, which is the `seq`-th.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, operation: Operation, seq: u64) {
+        // Multiplication by an odd number is a bijection: what differed stays different. The
+        // constant is 2^64 divided by the golden ratio, whose upper bits mix well.
+        const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+        let what = u64::from(operation.entry().what);
+        self.seq = seq;
+        self.digest = (self.digest.rotate_left(7) ^ what).wrapping_mul(GOLDEN);
+    }
+
+    /// A word that tells histories apart.
+    pub(crate) fn word(self) -> u64 {
+        self.digest
+    }
+
+    /// This history and `others`, after `seq` operations in all.
+    pub(crate) fn with(self, seq: u64, others: u64) -> Self {
+        Self {
+            seq,
+            digest: self.digest ^ others,
+        }
+    }
+
+    #[inline(always)]
+    fn digest(self) -> u64 {
+        self.digest >> (64 - DIGEST_BITS)
+    }
+
+    /// The value of a flag at the `count`-th notification of a link: the count above the digest.
+    #[inline(always)]
+    pub(crate) fn flag(self, count: u64) -> u64 {
+        count << DIGEST_BITS | self.digest()
+    }
+
+    /// Whether a flag with this value has seen `count` notifications.
+    #[inline(always)]
+    pub(crate) fn reached(count: u64, flag: u64) -> bool {
+        (flag.wrapping_sub(count << DIGEST_BITS) as i64) >= 0
+    }
+
+    /// Whether a flag that has reached `count` was raised to it by a member of the same history;
+    /// one that has gone on is not judged.
+    #[inline(always)]
+    pub(crate) fn agrees(self, count: u64, flag: u64) -> bool {
+        let difference = flag ^ self.flag(count);
+        difference == 0 || difference >> DIGEST_BITS != 0
+    }
+
+    /// What a member adds to a line that counts: one, below as much of the digest as there is room for.
+    #[inline(always)]
+    pub(crate) fn share(self) -> u64 {
+        self.digest >> COUNT_BITS << COUNT_BITS | 1
+    }
+
+    /// Whether a line on which `expected` is to be found has as many shares. Those of members of
+    /// another history come to another sum.
+    #[inline(always)]
+    pub(crate) fn is_counted(expected: u64, found: u64) -> bool {
+        let more = found.wrapping_sub(expected) << (64 - COUNT_BITS);
+        more as i64 >= 0
+    }
+
+    /// How many shares a line that is to have `expected` lacks.
+    #[inline(always)]
+    pub(crate) fn missing(expected: u64, found: u64) -> u64 {
+        expected.wrapping_sub(found) & ((1 << COUNT_BITS) - 1)
+    }
+
+    /// Whether a sum that has reached `expected` comes of members of the same history; one to which some of
+    /// `others` have added once more is not judged.
+    #[inline(always)]
+    pub(crate) fn agrees_in_sum(expected: u64, found: u64, others: usize) -> bool {
+        let ahead = Self::missing(found, expected);
+        found == expected || (1..=others as u64).contains(&ahead)
+    }
+
+    /// A message's tag: the lower 8 bits of the number above the digest.
+    #[inline(always)]
+    pub(crate) fn tag(self) -> u32 {
+        ((self.seq & 0xFF) << DIGEST_BITS | self.digest()) as u32
+    }
+
+    /// The number in a tag, completed to the one that is nearest to `near`.
+    pub(crate) fn seq_of_tag(tag: u32, near: u32) -> u32 {
+        let ahead = (tag >> DIGEST_BITS).wrapping_sub(near) as u8 as i8;
+        near.wrapping_add_signed(i32::from(ahead))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_give_operations_back() {
+        for kind in Collective::ALL {
+            for (seq, root) in [(1, 0), (u32::MAX, (RANKS_MAX - 1) as u32)] {
+                for in_flight in [false, true] {
+                    let operation = Operation {
+                        seq,
+                        kind,
+                        root,
+                        in_flight,
+                    };
+                    assert_eq!(Operation::of_entry(operation.entry()), Some(operation));
+                }
+            }
+        }
+        assert_eq!(Operation::of_entry(Entry { seq: 0, what: 0 }), None);
+    }
+
+    #[test]
+    fn marks_tell_their_number_and_their_history() {
+        let reduce = |seq, root| Operation {
+            seq,
+            kind: Collective::Reduce,
+            root,
+            in_flight: false,
+        };
+        for near in [1u32, 77, 0xFF, 0x100, u32::MAX] {
+            for off in [-128i32, -1, 0, 1, 127] {
+                let seq = near.wrapping_add_signed(off);
+                let mut mark = Mark::default();
+                mark.advance(reduce(seq, 3), u64::from(seq));
+                assert!(mark.tag() <= corecast_wire::queue::TAG_MAX);
+                assert_eq!(Mark::seq_of_tag(mark.tag(), near), seq, "{near} {off}");
+            }
+        }
+        let [mut a, mut b] = [Mark::default(); 2];
+        a.advance(reduce(1, 0), 1);
+        b.advance(reduce(1, 1), 1);
+        assert!(Mark::reached(1, a.flag(1)) && a.agrees(1, a.flag(1)));
+        assert!(!a.agrees(1, b.flag(1)) && a.tag() != b.tag());
+        // What differed once differs for ever after.
+        a.advance(reduce(2, 0), 2);
+        b.advance(reduce(2, 0), 2);
+        assert!(!a.agrees(2, b.flag(2)) && a.tag() != b.tag());
+        // Whoever is ahead has come, and is not judged; whoever is behind has not.
+        assert!(!Mark::reached(3, a.flag(2)));
+        assert!(Mark::reached(2, b.flag(3)) && a.agrees(2, b.flag(3)));
+        // Shares of one history come to a known sum, in any order.
+        let sum = a.share().wrapping_mul(3);
+        assert!(Mark::is_counted(sum, sum) && !Mark::is_counted(sum, a.share().wrapping_mul(2)));
+        let mixed = a.share().wrapping_mul(2).wrapping_add(b.share());
+        assert!(Mark::is_counted(sum, mixed) && mixed != sum);
+        assert_eq!(Mark::missing(sum, a.share()), 2);
+        assert!(Mark::agrees_in_sum(sum, sum, 2) && !Mark::agrees_in_sum(sum, mixed, 2));
+        let ahead = |more: u64| sum.wrapping_add(b.share().wrapping_mul(more));
+        assert!(Mark::agrees_in_sum(sum, ahead(1), 2) && Mark::agrees_in_sum(sum, ahead(2), 2));
+        assert!(
+            !Mark::agrees_in_sum(sum, ahead(3), 2),
+            "two others are ahead by two at most"
+        );
+        // The count has 48 bits, and wraps without harm.
+        let last = (1 << 48) - 1;
+        assert!(Mark::reached(last, a.flag(last + 1)) && !Mark::reached(last + 1, a.flag(last)));
+    }
+}

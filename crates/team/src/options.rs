@@ -1,0 +1,116 @@
+//! How a team is made.
+
+use crate::operation::RANKS_MAX;
+use corecast_collectives::Algorithms;
+use corecast_wire::queue::{Backend, DEFAULT_SLOTS};
+use corecast_wire::{Policy, SegmentError};
+use std::time::Duration;
+
+/// How a team is made, besides its plans.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How members wait. `None`: by the number of ranks and of hardware threads that this process
+    /// may use.
+    pub policy: Option<Policy>,
+    /// Hardware threads that the ranks have between them: with fewer than ranks these take turns, and the
+    /// team's lines are laid out for that. `None`: as many as this process may use.
+    pub parallelism: Option<usize>,
+    /// The queues' protocol.
+    pub backend: Backend,
+    /// Slots of each queue, a power of two, at least 2. Queues for operations in flight have 16 at most.
+    pub slots: usize,
+    /// The operating system's number of each rank's NUMA node, for the placement of its lines.
+    /// `None`: memory is placed by whoever touches it first.
+    pub numa_nodes: Option<Vec<u32>>,
+    /// How long a member may sleep for another one before that is a [`Failure::Stalled`](crate::Failure::Stalled).
+    /// `None`: for ever, as a pool of idle workers does.
+    pub patience: Option<Duration>,
+    /// How long a member may sleep for a rank that nobody has joined yet.
+    pub join_limit: Duration,
+    /// Whether reductions give the same bits on every rank, for every plan, root, length and
+    /// repetition: their brackets then depend on the number of ranks alone.
+    pub deterministic: bool,
+    /// Operations that a member can have in flight at a time beside a blocking one, see
+    /// [`Member::overlap`](crate::Member::overlap).
+    pub depth: usize,
+    /// Algorithms to use instead of those that Corecast would choose.
+    pub algorithms: Algorithms,
+}
+
+impl Options {
+    /// Whether a team of `size` ranks can have these.
+    pub fn check(&self, size: usize) -> Result<(), TeamError> {
+        if size > RANKS_MAX {
+            return Err(TeamError::TooLarge(size));
+        }
+        if !self.slots.is_power_of_two() || self.slots < 2 {
+            return Err(TeamError::Slots(self.slots));
+        }
+        match &self.numa_nodes {
+            Some(nodes) if nodes.len() != size => Err(TeamError::NumaNodes {
+                given: nodes.len(),
+                ranks: size,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// How the members of a team of `size` ranks wait.
+    pub fn policy(&self, size: usize) -> Policy {
+        let usable = || Policy::for_team(size, self.usable());
+        self.policy.unwrap_or_else(usable)
+    }
+
+    /// Whether the ranks of a team of `size` share hardware threads.
+    pub fn is_crowded(&self, size: usize) -> bool {
+        size > self.usable()
+    }
+
+    /// Hardware threads that the ranks have between them.
+    pub fn usable(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.parallelism.unwrap_or_else(all)
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            policy: None,
+            parallelism: None,
+            backend: Backend::Ump,
+            slots: DEFAULT_SLOTS,
+            numa_nodes: None,
+            patience: None,
+            join_limit: Duration::from_secs(10),
+            deterministic: false,
+            depth: 8,
+            algorithms: Algorithms::default(),
+        }
+    }
+}
+
+/// Why a team could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TeamError {
+    /// Memory for the lines.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
+    /// One NUMA node is needed for each rank.
+    #[error(
+        "{given} NUMA nodes were given for {ranks} ranks: give one for each rank, or none at all"
+    )]
+    NumaNodes {
+        /// Nodes given.
+        given: usize,
+        /// Ranks of the plans.
+        ranks: usize,
+    },
+    /// More ranks than an operation's name can hold.
+    #[error("a team has at most {RANKS_MAX} ranks; {0} were asked for")]
+    TooLarge(usize),
+    /// A number of slots that no queue can have.
+    #[error("a queue has a power of two of slots, at least 2; {0} were asked for")]
+    Slots(usize),
+}

@@ -1,0 +1,44 @@
+//! How long data come from the ranks of other processes.
+
+use corecast_transfer::Process;
+use std::fmt;
+use std::sync::Arc;
+
+/// How long data come from the ranks of another process.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_team::Reach;
+/// let reach = Reach::Outbox("CORECAST_CMA is 0".into());
+/// assert_eq!(reach.to_string(), "through its outbox (CORECAST_CMA is 0)");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reach {
+    /// What it lends without copying is read from its memory.
+    Direct,
+    /// Through its outbox; the sentence says why.
+    Outbox(String),
+}
+
+impl fmt::Display for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Direct => f.write_str("read from its memory where it lends without copying"),
+            Self::Outbox(why) => write!(f, "through its outbox ({why})"),
+        }
+    }
+}
+
+/// What this process gives and takes without copies in between.
+#[derive(Debug)]
+pub struct Reaches {
+    /// By rank; those of this process have none.
+    pub from: Vec<Option<Reach>>,
+    /// From how many bytes on this process lends without copying.
+    pub lends_from: Option<usize>,
+}
+
+/// By rank: the process whose memory can be read.
+pub type Processes = Vec<Option<Arc<Process>>>;

@@ -1,0 +1,244 @@
+//! Teams: all lines of a team made at once, then one member per rank.
+
+use crate::failure::Failure;
+use crate::frame::Frame;
+use crate::member::Member;
+use crate::operation::Mark;
+use crate::options::{Options, TeamError};
+use crate::reach::{Reach, Reaches};
+use corecast_collectives::Plans;
+use corecast_wire::diary::Presence;
+use corecast_wire::{Placement, Policy};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Why a rank could not be joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JoinError {
+    /// Somebody speaks for it already, or did.
+    #[error("rank {rank} is joined twice: at {first} and at {second}")]
+    Taken {
+        /// The rank.
+        rank: usize,
+        /// Where it was joined first.
+        first: &'static Location<'static>,
+        /// Where it was joined again.
+        second: &'static Location<'static>,
+    },
+    /// Another process speaks for it.
+    #[error("rank {rank} belongs to another process: join as one of this process's own ranks")]
+    Elsewhere {
+        /// The rank.
+        rank: usize,
+    },
+    /// There is no such rank.
+    #[error("rank {rank} is outside of the team, whose ranks are 0 to {last}")]
+    Outside {
+        /// The rank.
+        rank: usize,
+        /// The last rank.
+        last: usize,
+    },
+}
+
+/// A team of threads. Each of them joins as one rank.
+///
+/// Dropping the team while ranks are not joined tells those who wait for them.
+#[derive(Debug)]
+pub struct Team {
+    frame: Arc<Frame>,
+    policy: Policy,
+    part: Option<OwnPart>,
+}
+
+/// What a team of several processes has beside its lines: this process's part of it.
+#[derive(Debug)]
+pub struct OwnPart {
+    /// This process's ranks.
+    pub ranks: Vec<usize>,
+    /// How long data come and go.
+    pub reaches: Reaches,
+    /// What lives as long as the team: watches over other processes, and the like.
+    pub kept: Box<dyn std::fmt::Debug + Send + Sync>,
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        self.frame.abandon();
+    }
+}
+
+impl Team {
+    /// A team that runs these plans.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`].
+    ///
+    /// # Cost
+    ///
+    /// Two queues, two flags and two lines of offers for each pair of ranks; above 64 ranks only for
+    /// pairs that some plan or algorithm joins.
+    pub fn new(plans: Plans) -> Result<Self, TeamError> {
+        Self::with_options(plans, &Options::default())
+    }
+
+    /// A team that runs these plans, made in a particular way.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`].
+    pub fn with_options(plans: Plans, options: &Options) -> Result<Self, TeamError> {
+        options.check(plans.len())?;
+        let policy = options.policy(plans.len());
+        let frame = Frame::private(&plans, policy, options)?;
+        Ok(Self::of_frame(frame, policy, None))
+    }
+
+    /// A team over memory that is there, of which this process may have a part only.
+    pub fn of_frame(frame: Arc<Frame>, policy: Policy, part: Option<OwnPart>) -> Self {
+        Self {
+            frame,
+            policy,
+            part,
+        }
+    }
+
+    /// The ranks of this process, in order: all of them, unless others bring some.
+    pub fn ranks(&self) -> Vec<usize> {
+        match &self.part {
+            Some(part) => part.ranks.clone(),
+            None => (0..self.size()).collect(),
+        }
+    }
+
+    /// How long data come from the process of a rank; `None` for ranks of this process.
+    ///
+    /// # Panics
+    ///
+    /// If `rank` is outside of the team.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use corecast_team::{Plans, Team};
+    /// # let machine = corecast_model::synthetic("core:2").unwrap();
+    /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
+    /// // Threads read each other's buffers.
+    /// assert_eq!(Team::new(plans)?.reach(1), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reach(&self, rank: usize) -> Option<&Reach> {
+        let size = self.size();
+        assert!(rank < size, "rank {rank} is outside of a team of {size}");
+        self.part.as_ref()?.reaches.from[rank].as_ref()
+    }
+
+    /// From how many bytes on this process's ranks lend without copying to other processes that can
+    /// read its memory ([`Reach::Direct`]); `None`: they never do.
+    pub fn lends_direct_from(&self) -> Option<usize> {
+        self.part.as_ref()?.reaches.lends_from
+    }
+
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.frame.size()
+    }
+
+    /// How the members wait.
+    pub fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// Where the lines of a rank lie.
+    ///
+    /// # Panics
+    ///
+    /// If `rank` is outside of the team.
+    pub fn placement(&self, rank: usize) -> &Placement {
+        self.frame.placement(rank)
+    }
+
+    /// Becomes a member. Each rank can be joined once.
+    ///
+    /// # Errors
+    ///
+    /// [`JoinError`].
+    #[track_caller]
+    pub fn join(&self, rank: usize) -> Result<Member, JoinError> {
+        self.join_at(rank, Location::caller())
+    }
+
+    fn join_at(&self, rank: usize, site: &'static Location<'static>) -> Result<Member, JoinError> {
+        let last = self.size() - 1;
+        if rank > last {
+            return Err(JoinError::Outside { rank, last });
+        }
+        if !self.frame.is_owned(rank) {
+            return Err(JoinError::Elsewhere { rank });
+        }
+        let diary = &self.frame.board().diaries[rank];
+        let Some(lane) = self.frame.take_first(rank) else {
+            return Err(JoinError::Taken {
+                rank,
+                first: diary.joined_at().unwrap_or(site),
+                second: site,
+            });
+        };
+        diary.set_presence(Presence::Present, Some(site));
+        Ok(Member::new(lane, Arc::clone(&self.frame), self.policy))
+    }
+
+    /// Runs `body` as every rank of this process, each on a thread of its own, and returns what they
+    /// return, by rank. Afterwards nobody can join any more.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of the first rank that panicked, after all have ended; if a rank was joined
+    /// before; if the threads cannot be started; if members ended after different operations
+    /// without any of them noticing.
+    #[track_caller]
+    pub fn run<R: Send>(&self, body: impl Fn(&mut Member) -> R + Sync) -> Vec<R> {
+        let site = Location::caller();
+        let members: Vec<Member> = self
+            .ranks()
+            .into_iter()
+            .map(|rank| match self.join_at(rank, site) {
+                Ok(member) => member,
+                Err(error) => panic!("{error}"),
+            })
+            .collect();
+        std::thread::scope(|scope| {
+            let body = &body;
+            let threads: Vec<_> = members
+                .into_iter()
+                .map(|mut member| {
+                    std::thread::Builder::new()
+                        .name(format!("rank {}", member.rank()))
+                        .spawn_scoped(scope, move || {
+                            let result = body(&mut member);
+                            (result, member.mark())
+                        })
+                        .expect("cannot start a thread")
+                })
+                .collect();
+            let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+            let (results, marks): (Vec<R>, Vec<Mark>) = ended
+                .into_iter()
+                .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .unzip();
+            if !self.frame.board().is_stopped()
+                && let Some(failure) = self.frame.board().last_difference(&self.ranks(), &marks)
+            {
+                panic!("{failure}");
+            }
+            results
+        })
+    }
+
+    /// The first failure of any member, if there was one.
+    pub fn failure(&self) -> Option<Failure> {
+        self.frame.board().failure()
+    }
+}

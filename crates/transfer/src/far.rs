@@ -1,0 +1,146 @@
+//! Reading the memory of another process: one copy, at the price of a system call
+//! (`process_vm_readv`).
+//!
+//! An address that a peer wrote is given to the kernel alone, together with the number of the peer's
+//! process; in this process it means nothing. A number may be given to another process once its own has
+//! ended, so a descriptor of the process is kept, which tells after each read whether it still lives: if
+//! it does, nobody else had its number meanwhile.
+
+use crate::unfetched::Unfetched;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// A process whose memory this one may read.
+#[derive(Debug)]
+pub struct Process {
+    pid: libc::pid_t,
+    /// Readable when it has ended.
+    end: OwnedFd,
+}
+
+impl Process {
+    /// Process `pid`, if its memory can be read: `word` is an address there and what must be found at it.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says: hardened systems refuse, and filters of system calls; older kernels than 5.3
+    /// have no descriptors of processes. [`io::ErrorKind::InvalidData`] where another word is found.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use corecast_transfer::Process;
+    /// let word = Box::new(77_u64);
+    /// let address = (&raw const *word).addr() as u64;
+    /// // Where it is allowed.
+    /// if Process::open(std::process::id(), (address, 77)).is_ok() {
+    ///     let error = Process::open(std::process::id(), (address, 78)).unwrap_err();
+    ///     assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
+    /// }
+    /// ```
+    pub fn open(pid: u32, (address, expected): (u64, u64)) -> io::Result<Self> {
+        let number = i32::try_from(pid).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let process = Pid::from_raw(number).ok_or(io::ErrorKind::InvalidInput)?;
+        let end = pidfd_open(process, PidfdFlags::empty())?;
+        let found = Self { pid: number, end };
+        let mut word = [0; 8];
+        let read = found.read_some(address, &mut word)?;
+        match read == word.len() && u64::from_ne_bytes(word) == expected && found.lives() {
+            true => Ok(found),
+            false => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    fn lives(&self) -> bool {
+        let mut end = [PollFd::new(&self.end, PollFlags::IN)];
+        poll(&mut end, Some(&Timespec::default())) == Ok(0)
+    }
+
+    /// Copies what lies there from `address` on. What came when the process has ended meanwhile is wiped,
+    /// as it may be somebody else's: revoked. What the kernel refuses, or that process has not, is refused.
+    pub(crate) fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Unfetched> {
+        let mut done = 0;
+        let mut refused = false;
+        while done < into.len() && !refused {
+            let from = address.wrapping_add(done as u64);
+            match self.read_some(from, &mut into[done..]) {
+                Ok(0) | Err(_) => refused = true,
+                Ok(read) => done += read,
+            }
+        }
+        if !self.lives() {
+            into.fill(0);
+            return Err(Unfetched::Revoked);
+        }
+        match refused {
+            true => Err(Unfetched::Refused),
+            false => Ok(()),
+        }
+    }
+
+    /// One call; it may read less.
+    fn read_some(&self, address: u64, into: &mut [u8]) -> io::Result<usize> {
+        let here = libc::iovec {
+            iov_base: into.as_mut_ptr().cast(),
+            iov_len: into.len(),
+        };
+        let there = libc::iovec {
+            iov_base: core::ptr::without_provenance_mut(address as usize),
+            iov_len: into.len(),
+        };
+        // SAFETY: writes to `into` alone, which is ours to write; the other address is looked up by the
+        // kernel in that process, and refused where nothing lies.
+        let read = unsafe { libc::process_vm_readv(self.pid, &here, 1, &there, 1, 0) };
+        usize::try_from(read).map_err(|_| io::Error::last_os_error())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::*;
+    use std::process::Command;
+
+    fn this(word: &u64) -> Option<Process> {
+        let word = (core::ptr::from_ref(word).addr() as u64, *word);
+        // Refused in some sandboxes.
+        Process::open(std::process::id(), word).ok()
+    }
+
+    #[test]
+    fn what_lies_there_is_read_or_refused() {
+        let data: Vec<u8> = (0..100_000).map(|i| i as u8).collect();
+        let Some(process) = this(&7) else {
+            return;
+        };
+        let mut into = vec![0; 100_000];
+        let address = data.as_ptr().addr() as u64;
+        assert_eq!(process.read(address, &mut into), Ok(()));
+        assert!(into == data);
+        for nowhere in [0, 64, u64::MAX, u64::MAX - 99_999, 1 << 63] {
+            assert_eq!(process.read(nowhere, &mut into), Err(Unfetched::Refused));
+        }
+        assert_eq!(process.read(0, &mut []), Ok(()));
+    }
+
+    #[test]
+    fn nothing_is_read_of_a_process_that_has_ended() {
+        let Some(mut process) = this(&7) else {
+            return;
+        };
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        process.end = pidfd_open(pid, PidfdFlags::empty()).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // As if this process had got the number of the one that has ended.
+        let (data, mut into) = ([5; 8], [1; 8]);
+        let address = data.as_ptr().addr() as u64;
+        assert_eq!(process.read(address, &mut into), Err(Unfetched::Revoked));
+        assert_eq!(into, [0; 8]);
+        assert!(Process::open(pid.as_raw_pid().unsigned_abs(), (address, 5)).is_err());
+        assert!(Process::open(u32::MAX, (address, 5)).is_err());
+        assert!(Process::open(0, (address, 5)).is_err());
+    }
+}

@@ -1,0 +1,33 @@
+//! Another process in models, whose memory is what the model says.
+
+use crate::unfetched::Unfetched;
+
+/// What lies at an address there; nothing where the kernel refuses.
+type Word = dyn Fn(u64) -> Option<u64>;
+
+/// A process whose memory this one may read, word by word.
+pub struct Process(Box<Word>);
+
+impl std::fmt::Debug for Process {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Process")
+    }
+}
+
+impl Process {
+    /// Asks `word` what lies there.
+    pub fn modelled(word: impl Fn(u64) -> Option<u64> + 'static) -> Self {
+        Self(Box::new(word))
+    }
+
+    /// As the kernel does.
+    pub(crate) fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Unfetched> {
+        let (words, rest) = into.as_chunks_mut();
+        assert!(rest.is_empty(), "a model reads words");
+        for (at, bytes) in words.iter_mut().enumerate() {
+            let word = (self.0)(address + 8 * at as u64).ok_or(Unfetched::Refused)?;
+            *bytes = word.to_ne_bytes();
+        }
+        Ok(())
+    }
+}
