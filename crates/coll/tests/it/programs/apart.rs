@@ -35,7 +35,12 @@ impl Drop for Apart {
 impl Apart {
     pub(crate) fn start(part: &str) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "part", "--nocapture", "--test-threads=1"])
+            .args([
+                "--exact",
+                "programs::part",
+                "--nocapture",
+                "--test-threads=1",
+            ])
             .env(PART, part)
             .env("RUST_BACKTRACE", "0")
             .stdout(Stdio::piped())

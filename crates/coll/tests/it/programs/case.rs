@@ -1,9 +1,9 @@
 //! One rank's part in one operation: its buffers, somewhere in larger ones, and what a naive twin
 //! says must be in them afterwards.
 
-use crate::draw::{Of, Step, What, typed};
-use crate::element::{By, Element, Fold};
-use crate::mixed;
+use super::draw::{Of, Step, What, typed};
+use super::element::{By, Element, Fold};
+use super::mixed;
 use corecast_coll::{Failure, Member, Overlap, Parts, Request};
 use std::ops::Range;
 

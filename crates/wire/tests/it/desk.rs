@@ -1,14 +1,10 @@
 //! Loans by address and over outboxes: what is lent is read whole and in order, or not at all.
-#![cfg(not(loom))]
 
-#[path = "common/counting.rs"]
-mod counting;
-#[path = "desk/ranks.rs"]
 mod ranks;
 
+use crate::counting::ALLOCATIONS;
 use corecast_wire::bulk::{self, Desk, Host, Memory, OutboxMemory, Process, Unfetched};
 use corecast_wire::{Flag, Line, Parker, Segment, fence_kind};
-use counting::ALLOCATIONS;
 use ranks::{Memories, Rank, team};
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,8 +1,8 @@
 //! What all ranks of a program do.
 
-use crate::element::{Element, Fold};
-use crate::spec::Spec;
-use crate::{lengths, mixed};
+use super::element::{Element, Fold};
+use super::spec::Spec;
+use super::{lengths, mixed};
 use corecast_coll::Synchrony;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

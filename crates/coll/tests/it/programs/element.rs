@@ -1,6 +1,6 @@
 //! Elements of many sizes, and operators whose results are the same in any brackets.
 
-use crate::doom;
+use super::doom;
 use corecast_coll::Pod;
 use corecast_coll::operator::{Max, Min, Operator, Ordered, Product, Sum, Xor};
 use std::fmt::Debug;

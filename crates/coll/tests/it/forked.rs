@@ -1,6 +1,10 @@
 //! A forked process is no member: its copy of one refuses every operation, and does not speak for the
 //! rank when it ends. The parent's goes on.
+//!
+//! Each test has a process of its own: a lock that a thread of another test held while this one forks
+//! would stay locked in the copy.
 
+use crate::own_process::by_itself;
 use corecast_coll::process::Address;
 use corecast_coll::{Failure, Member, Options, Plans, PlansError, Team};
 use corecast_plan::Pattern;
@@ -53,26 +57,31 @@ fn forks_in_the_middle(member: &mut Member) {
 
 #[test]
 fn threads() {
-    Team::new(plans().unwrap())
-        .unwrap()
-        .run(forks_in_the_middle);
+    by_itself(|| {
+        Team::new(plans().unwrap())
+            .unwrap()
+            .run(forks_in_the_middle);
+    });
 }
 
 #[test]
 fn processes() {
-    let address = Address::Name(format!("forked-{}", std::process::id()));
-    let options = Options::default();
-    let team = Team::enter(&address, 2, &[None, None], plans, &options).unwrap();
-    team.run(forks_in_the_middle);
-    // A copy of a member that goes does not take the rank with it.
-    let team = Team::enter(&address, 2, &[None, None], plans, &options).unwrap();
-    let mut members: Vec<Option<Member>> = (0..2).map(|rank| team.join(rank).ok()).collect();
-    assert!(in_fork(|| {
-        members.iter_mut().for_each(|member| drop(member.take()));
-        true
-    }));
-    let sum = |mut member: Member| member.allreduce_value(1, |a, b| a + b);
-    let [one, other] = [0, 1].map(|rank: usize| members[rank].take().expect("the parent's own"));
-    let other = std::thread::spawn(move || sum(other));
-    assert_eq!((sum(one), other.join().unwrap()), (Ok(2), Ok(2)));
+    by_itself(|| {
+        let address = Address::Name(format!("forked-{}", std::process::id()));
+        let options = Options::default();
+        let team = Team::enter(&address, 2, &[None, None], plans, &options).unwrap();
+        team.run(forks_in_the_middle);
+        // A copy of a member that goes does not take the rank with it.
+        let team = Team::enter(&address, 2, &[None, None], plans, &options).unwrap();
+        let mut members: Vec<Option<Member>> = (0..2).map(|rank| team.join(rank).ok()).collect();
+        assert!(in_fork(|| {
+            members.iter_mut().for_each(|member| drop(member.take()));
+            true
+        }));
+        let sum = |mut member: Member| member.allreduce_value(1, |a, b| a + b);
+        let [one, other] =
+            [0, 1].map(|rank: usize| members[rank].take().expect("the parent's own"));
+        let other = std::thread::spawn(move || sum(other));
+        assert_eq!((sum(one), other.join().unwrap()), (Ok(2), Ok(2)));
+    });
 }

@@ -1,14 +1,14 @@
 //! Members that go amid random programs: killed, stopped, in a panic, by an exit, one or several. All
 //! others are told who it was, whatever they are in, and nothing stays behind.
 
-use crate::apart::{Apart, clock_ns};
-use crate::doom::{self, Doom};
-use crate::draw::Program;
-use crate::mixed;
-use crate::play::{Player, Witness};
-use crate::processes::{enter, shares};
-use crate::spec::Spec;
-use crate::watch::{cases, replayable, watched};
+use super::apart::{Apart, clock_ns};
+use super::doom::{self, Doom};
+use super::draw::Program;
+use super::mixed;
+use super::play::{Player, Witness};
+use super::processes::{enter, shares};
+use super::spec::Spec;
+use super::watch::{cases, replayable, watched};
 use corecast_coll::{Failure, Loss, Team};
 use rustix::process::Signal;
 use std::panic::{AssertUnwindSafe, catch_unwind};

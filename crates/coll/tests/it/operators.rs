@@ -2,7 +2,7 @@
 //! lane, unaligned starts, and every width of vectors that this CPU has.
 //!
 //! Vectors are made by the optimiser alone, so run this in release as well:
-//! `cargo test --release -p corecast-coll --test operators`.
+//! `cargo test --release -p corecast-coll operators::`.
 
 use corecast_coll::Pod;
 use corecast_coll::operator::{
@@ -289,7 +289,7 @@ fn twin_of_folds() {
 fn every_width_of_vectors_gives_the_same_bits() {
     for level in Level::ALL.into_iter().filter(|level| level.is_here()) {
         let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .arg("twin_of")
+            .arg("operators::twin_of")
             .env("CORECAST_SIMD", level.name())
             .output()
             .unwrap();

@@ -1,11 +1,11 @@
 //! Random programs on teams of processes.
 
-use crate::apart::Apart;
-use crate::draw::Program;
-use crate::play::{Player, Witness};
-use crate::spec::Spec;
-use crate::watch::cases;
-use crate::{STEPS, mixed};
+use super::apart::Apart;
+use super::draw::Program;
+use super::play::{Player, Witness};
+use super::spec::Spec;
+use super::watch::cases;
+use super::{STEPS, mixed};
 use corecast_coll::Team;
 use corecast_coll::process::Address;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Nothing is allocated on the way of an operation that succeeds.
 
-#[path = "../../wire/tests/common/counting.rs"]
+#[path = "../../../wire/tests/it/counting.rs"]
 mod counting;
 
 use corecast_coll::operator::Ordered;

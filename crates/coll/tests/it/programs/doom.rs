@@ -1,6 +1,6 @@
 //! Ranks that go amid what they do.
 
-use crate::apart::clock_ns;
+use super::apart::clock_ns;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

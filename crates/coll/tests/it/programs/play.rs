@@ -1,9 +1,9 @@
 //! Plays a program as one rank.
 
-use crate::apart::clock_ns;
-use crate::case::{Case, case};
-use crate::draw::{Piece, Program, Step, What};
-use crate::{doom, mixed};
+use super::apart::clock_ns;
+use super::case::{Case, case};
+use super::draw::{Piece, Program, Step, What};
+use super::{doom, mixed};
 use corecast_coll::{Await, Failure, Member, Request};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

@@ -259,7 +259,7 @@ fn told(shell: &[&str], part: &str, variables: &[(&str, &str)]) -> String {
     let ended = Command::new("sh")
         .args(shell)
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "part", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "far::part", "--nocapture", "--test-threads=1"])
         .env(PART, part)
         .envs(variables.iter().copied())
         .output()
@@ -283,7 +283,7 @@ fn start(name: &str, kind: &str, cma: &[Option<&str>]) -> Vec<Child> {
     let one = |cma: &Option<&str>| {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command
-            .args(["--exact", "part", "--nocapture", "--test-threads=1"])
+            .args(["--exact", "far::part", "--nocapture", "--test-threads=1"])
             .env(PART, format!("far {name} {n} {kind}"))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

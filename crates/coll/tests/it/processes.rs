@@ -20,7 +20,12 @@ fn plans(n: usize) -> Result<Plans, corecast_coll::PlansError> {
 /// Starts this program as another process that plays `part` and nothing else.
 fn start(part: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "part", "--nocapture", "--test-threads=1"])
+        .args([
+            "--exact",
+            "processes::part",
+            "--nocapture",
+            "--test-threads=1",
+        ])
         .env(PART, part)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

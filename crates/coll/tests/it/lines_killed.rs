@@ -24,7 +24,12 @@ impl Drop for Kept {
 
 fn start(part: &str) -> (Kept, BufReader<ChildStdout>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "part", "--nocapture", "--test-threads=1"])
+        .args([
+            "--exact",
+            "lines_killed::part",
+            "--nocapture",
+            "--test-threads=1",
+        ])
         .env(PART, part)
         .stdout(Stdio::piped())
         .spawn()

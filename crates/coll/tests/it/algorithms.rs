@@ -1,8 +1,6 @@
 //! Holds docs/algorithms.md against the code: names, files, and what goes through a fabric that counts.
 
-mod common;
-
-use common::{ADD, Channels, Sent, run, run_with};
+use crate::common::{ADD, Channels, Sent, run, run_with};
 use corecast_coll::barrier::{self, LineSteps, Steps, Ways};
 use corecast_coll::brackets::Brackets;
 use corecast_coll::broadcast::AllLines;

@@ -1,5 +1,4 @@
 //! The queues against a model queue, and between real threads.
-#![cfg(not(loom))]
 
 use corecast_wire::queue::{
     self, Backend, Gone, Options, ReceiveError, Receiver, SLOT_PAYLOAD_BYTES, SendError, Sender,

@@ -1,6 +1,5 @@
 //! Queues in memory that another process spoils, or leaves amid a message: an end may get nonsense
 //! or an error, but it neither hangs nor panics.
-#![cfg(not(loom))]
 
 use corecast_wire::queue::{
     self, Backend, ExactError, FIRST_LINK, ReceiveError, Receiver, SendError, Sender, TAG_MAX,

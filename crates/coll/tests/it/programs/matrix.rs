@@ -1,9 +1,9 @@
 //! Every algorithm of every collective, team size up to nine and root with single bytes, odd lengths,
 //! and buffers that begin anywhere; all nine ways to synchronise, with and without fixed brackets.
 
-use crate::case::case;
-use crate::draw::{Of, Step, What};
-use crate::element::Fold;
+use super::case::case;
+use super::draw::{Of, Step, What};
+use super::element::Fold;
 use corecast_coll::{
     Algorithms, Options, Plans, Synchrony, Team, allgather, allreduce, alltoall, broadcast, gather,
     reduce, reduce_scatter, scan, scatter,

@@ -1,9 +1,7 @@
 //! The algorithms over a second fabric, made of the standard library's channels: same results, and
 //! as many messages as their cost formulas say.
 
-mod common;
-
-use common::{ADD, Each, Sent, run};
+use crate::common::{ADD, Each, Sent, run};
 use corecast_coll::barrier::Steps;
 use corecast_coll::{Route, allreduce, barrier, broadcast, reduce};
 use corecast_model::CostModel;
