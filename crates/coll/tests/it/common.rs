@@ -1,8 +1,5 @@
 //! A second fabric, made of the standard library's channels, that counts what goes through it.
 
-// Each test takes what it needs.
-#![allow(dead_code)]
-
 use corecast_coll::{Combine, Groups};
 use corecast_wire::Fabric;
 use std::convert::Infallible;
