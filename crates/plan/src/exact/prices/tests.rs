@@ -11,9 +11,9 @@ use crate::operation::Operation;
 use crate::tree::Tree;
 use crate::{cost, smelt};
 
-#[path = "../../../tests/common/adversary.rs"]
+#[path = "../../../tests/it/common/adversary.rs"]
 mod adversary;
-#[path = "../../../tests/common/optima.rs"]
+#[path = "../../../tests/it/common/optima.rs"]
 mod optima;
 
 use adversary::{KINDS, Random};

@@ -1,0 +1,57 @@
+//! What several tests race, and for how long.
+
+use corecast_bench::apps::{Means, Provider, Teams};
+use corecast_bench::seat::{self, Seat};
+use corecast_bench::{Engine, Member, Settings};
+use corecast_collectives::Plans;
+use corecast_plan::Pattern;
+use corecast_wire::Policy;
+
+/// Two rounds: what is raced is looked at, not how long it takes.
+pub(crate) fn shortest() -> Settings {
+    Settings {
+        rounds_min: 2,
+        rounds_max: 2,
+        warm_up_rounds: 0,
+        ..Settings::quick()
+    }
+}
+
+/// Hardware threads where there are some to be had.
+pub(crate) fn seats(ranks: usize) -> Vec<Seat> {
+    let pus = seat::allowed_pus();
+    match pus.is_empty() {
+        true => seat::free(ranks),
+        false => seat::pinned(ranks, &pus),
+    }
+}
+
+/// Of as many cores as ranks, all alike.
+pub(crate) fn plans(ranks: usize, pattern: Pattern, root: Option<usize>) -> Plans {
+    let machine = corecast_model::synthetic(&format!("core:{ranks}")).unwrap();
+    Plans::of_pattern(machine.costs(), pattern, root).unwrap()
+}
+
+/// A team of Corecast whose ranks give way.
+pub(crate) fn own(ranks: usize, means: Means) -> Box<dyn Provider> {
+    let plans = plans(ranks, Pattern::Smelt, None);
+    Box::new(Teams::new("corecast", means, &plans, Policy::CROWDED).unwrap())
+}
+
+/// A barrier of so many ranks that lets everybody pass.
+pub(crate) struct Open(pub(crate) usize);
+
+impl Engine for Open {
+    fn name(&self) -> &str {
+        "open"
+    }
+    fn setting(&self) -> String {
+        String::new()
+    }
+    fn ranks(&self) -> usize {
+        self.0
+    }
+    fn member<'a>(&'a self, _rank: usize) -> Box<dyn Member + 'a> {
+        Box::new(|_| {})
+    }
+}

@@ -1,0 +1,107 @@
+//! Corecast's own entrants: each operation, over many shapes, verified and timed. No time is
+//! asserted.
+
+use crate::common::{plans, shortest};
+use corecast_bench::{Collective, Contestant, Engine, Entrant, Exercise, Role, Status, race, seat};
+use corecast_plan::Pattern;
+
+fn contestant(collective: Collective, ranks: usize, pattern: &str, bytes: usize) -> Contestant {
+    let pattern: Pattern = pattern.parse().unwrap();
+    let root = (ranks > 2).then_some(1);
+    let exercise = Exercise {
+        name: format!("{collective} {pattern} {ranks}"),
+        collective,
+        root: root.unwrap_or(0),
+        bytes,
+        usable: seat::allowed_pus().len(),
+        predicted_ns: Some(1.0),
+    };
+    Contestant::new(exercise, &plans(ranks, pattern, root)).unwrap()
+}
+
+#[test]
+fn every_operation_passes_its_check_at_any_team_size() {
+    let pus = seat::allowed_pus();
+    for ranks in [1, 2, 3, 4, 7] {
+        let mut entrants = Vec::new();
+        for collective in Collective::ALL {
+            for pattern in ["sequential", "binomial", "dissemination:2"] {
+                entrants.push(Entrant::threads(contestant(collective, ranks, pattern, 8)));
+            }
+        }
+        let seats = seat::pinned(ranks, &pus);
+        let comparison = race::run("all", &seats, &shortest(), &entrants, |_| {}).unwrap();
+        for entry in &comparison.entries {
+            assert_eq!(entry.status, Status::Timed, "{}", entry.name);
+            assert_eq!(entry.role, Role::Corecast);
+            assert!(entry.timed().iter().all(|&ns| ns > 0.0), "{}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn data_of_any_length_arrive() {
+    for bytes in [0, 8, 56, 64, 5000] {
+        let entrants = [
+            Collective::Broadcast,
+            Collective::Reduce,
+            Collective::Allreduce,
+        ]
+        .map(|collective| Entrant::threads(contestant(collective, 3, "chain", bytes)));
+        let seats = seat::free(3);
+        let comparison = race::run("lengths", &seats, &shortest(), &entrants, |_| {}).unwrap();
+        for entry in &comparison.entries {
+            assert_eq!(entry.status, Status::Timed, "{} {bytes}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn settings_name_the_root_where_there_is_one() {
+    let setting = |collective| contestant(collective, 3, "smelt", 8).setting();
+    assert_eq!(setting(Collective::Broadcast), "from rank 1");
+    assert_eq!(setting(Collective::Reduce), "to rank 1");
+    assert_eq!(setting(Collective::Barrier), "");
+}
+
+#[test]
+fn a_second_race_of_the_same_contestant_fails_and_does_not_hang() {
+    let contestant = contestant(Collective::Barrier, 2, "smelt", 0);
+    for first in [true, false] {
+        struct Again<'a>(&'a Contestant);
+        impl Engine for Again<'_> {
+            fn name(&self) -> &str {
+                "again"
+            }
+            fn setting(&self) -> String {
+                String::new()
+            }
+            fn ranks(&self) -> usize {
+                2
+            }
+            fn member<'a>(&'a self, rank: usize) -> Box<dyn corecast_bench::Member + 'a> {
+                self.0.member(rank)
+            }
+        }
+        let entrants = [Entrant::threads(Again(&contestant))];
+        let comparison =
+            race::run("again", &seat::free(2), &shortest(), &entrants, |_| {}).unwrap();
+        let status = &comparison.entries[0].status;
+        match first {
+            true => assert_eq!(*status, Status::Timed),
+            false => assert!(
+                matches!(status, Status::Failed(why) if why.contains("one race")),
+                "{status:?}"
+            ),
+        }
+    }
+}
+
+#[test]
+fn names_of_operations_are_read_back() {
+    for collective in Collective::ALL {
+        assert_eq!(collective.to_string().parse(), Ok(collective));
+    }
+    let error = "gather".parse::<Collective>().unwrap_err().to_string();
+    assert!(error.contains("\"gather\""), "{error}");
+}

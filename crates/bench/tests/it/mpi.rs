@@ -1,0 +1,157 @@
+//! Open MPI and MPICH, where they are installed. No time is asserted.
+//!
+//! With `CORECAST_REQUIRE_PEERS=1` an absent one fails these tests.
+
+use crate::common::shortest;
+use corecast_bench::peers::Mpi;
+use corecast_bench::session::SessionError;
+use corecast_bench::sized::{Operation, Task};
+use corecast_bench::{Entry, Status, race, seat};
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+const NAMES: [&str; 2] = ["Open MPI", "MPICH"];
+
+fn task(operation: Operation, ranks: usize, bytes: usize) -> Task {
+    Task {
+        operation,
+        ranks,
+        bytes,
+    }
+}
+
+/// Says who is missing; fails where nobody may be.
+fn complain(mpi: &Mpi) {
+    for name in NAMES {
+        if mpi.sessions().iter().any(|s| s.name() == name) {
+            continue;
+        }
+        let entrants = mpi.entrants(task(Operation::Barrier, 2, 0));
+        let absent = entrants.iter().find(|e| e.name() == name).unwrap();
+        let reason = absent.reason_absent().unwrap();
+        assert!(reason.contains("install"), "{reason}");
+        println!("SKIPPED: {name}: {reason}");
+        let required = std::env::var("CORECAST_REQUIRE_PEERS").is_ok_and(|v| v == "1");
+        assert!(!required, "CORECAST_REQUIRE_PEERS is set: {name}: {reason}");
+    }
+}
+
+/// One whose ranks poll may exceed any limit on a busy machine; whatever else goes wrong counts.
+fn sound(entry: &Entry) {
+    match &entry.status {
+        Status::Timed => assert!(entry.timed().iter().all(|&ns| ns > 0.0)),
+        Status::Skipped(_) => {}
+        Status::Failed(reason) => assert!(
+            reason.contains("not done after") || reason.contains("not tried again"),
+            "{} ({}): {reason}",
+            entry.name,
+            entry.setting
+        ),
+        Status::Pending => panic!("{} did not run", entry.name),
+    }
+}
+
+#[test]
+fn every_operation_at_every_setting_is_verified_and_timed() {
+    let seats = seat::pinned(2, &seat::allowed_pus());
+    let mpi = Mpi::open(&seats);
+    complain(&mpi);
+    for operation in Operation::ALL {
+        for bytes in [8, 100_000] {
+            let task = task(
+                operation,
+                2,
+                if operation == Operation::Barrier {
+                    0
+                } else {
+                    bytes
+                },
+            );
+            let entrants = mpi.entrants(task);
+            let comparison =
+                race::run(&task.to_string(), &seats, &shortest(), &entrants, |_| {}).unwrap();
+            comparison.entries.iter().for_each(sound);
+        }
+    }
+}
+
+#[test]
+fn waiting_ranks_use_no_cpu() {
+    let mpi = Mpi::open(&seat::free(2));
+    for name in NAMES {
+        let Some(session) = mpi.sessions().iter().find(|s| s.name() == name) else {
+            continue;
+        };
+        let task = task(Operation::Allreduce, 2, 64);
+        session.check(&task, 2).unwrap();
+        session.time(&task, 10).unwrap();
+        let pids = session.pids();
+        assert_eq!(pids.len(), 2);
+        for pid in pids {
+            let state = || {
+                let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+                let (_, rest) = stat.rsplit_once(") ").unwrap();
+                rest[..1].to_owned()
+            };
+            // It has answered, and is on its way to sleep.
+            let asleep = (0..2000).any(|_| {
+                thread::sleep(Duration::from_millis(5));
+                state() == "S"
+            });
+            assert!(asleep, "{name}: process {pid} is in state {}", state());
+        }
+    }
+}
+
+#[test]
+fn a_wrong_result_is_noticed() {
+    for fault in [
+        Operation::Allreduce,
+        Operation::Scan,
+        Operation::Exscan,
+        Operation::Alltoallv,
+        Operation::Barrier,
+    ] {
+        let variables = [("CORECAST_PEER_FAULT", fault.name())];
+        let mpi = Mpi::with(&seat::free(2), &variables, None);
+        for name in NAMES {
+            let Some(session) = mpi.sessions().iter().find(|s| s.name() == name) else {
+                continue;
+            };
+            session
+                .check(&task(Operation::Broadcast, 2, 64), 3)
+                .unwrap();
+            let wrong = session.check(&task(fault, 2, 64), 3).unwrap_err();
+            assert!(matches!(wrong, SessionError::Wrong(_)), "{name}: {wrong}");
+            assert!(wrong.to_string().contains(fault.name()), "{name}: {wrong}");
+        }
+    }
+}
+
+#[test]
+fn nothing_stays_behind() {
+    let mpi = Mpi::open(&seat::free(2));
+    let mut pids = Vec::new();
+    for name in NAMES {
+        if let Some(session) = mpi.sessions().iter().find(|s| s.name() == name) {
+            session.check(&task(Operation::Gather, 2, 8), 1).unwrap();
+            pids.extend(session.pids());
+        }
+    }
+    let mine = |entry: fs::DirEntry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        pids.iter().any(|pid| name.contains(&pid.to_string()))
+    };
+    drop(mpi);
+    for pid in &pids {
+        assert!(
+            !fs::exists(format!("/proc/{pid}")).unwrap(),
+            "{pid} still runs"
+        );
+    }
+    for entry in fs::read_dir("/dev/shm").unwrap().flatten() {
+        let path = entry.path();
+        assert!(!mine(entry), "{} is left", path.display());
+    }
+}

@@ -1,0 +1,98 @@
+//! Sized operations of Corecast and of the floors, over all shapes. No time is asserted.
+
+use crate::common::{plans, shortest};
+use corecast_bench::sized::{Library, Operation, Player, Task, Threads, Trial};
+use corecast_bench::{Entrant, Role, Status, floor, race, seat};
+use corecast_plan::Pattern;
+
+#[test]
+fn floors_and_teams_of_any_size_pass_their_check() {
+    for ranks in [1, 2, 3, 5] {
+        let plans = plans(ranks, Pattern::Binomial, Some(0));
+        let seats = seat::free(ranks);
+        for operation in Operation::ALL {
+            for bytes in [0, 8, 520, 40_000] {
+                let task = Task {
+                    operation,
+                    ranks,
+                    bytes: if operation == Operation::Barrier {
+                        0
+                    } else {
+                        bytes
+                    },
+                };
+                let mut entrants = floor::copies(task, true);
+                entrants.extend(floor::lines(task, true));
+                let floors = entrants.len();
+                assert_eq!(floors == 0, operation == Operation::Barrier);
+                let threads = Threads::new("threads", task, &plans, 2).unwrap();
+                entrants.push(Entrant::threads(Trial::new(threads, task, true)));
+                let comparison =
+                    race::run(&task.to_string(), &seats, &shortest(), &entrants, |_| {}).unwrap();
+                for (at, entry) in comparison.entries.iter().enumerate() {
+                    assert_eq!(entry.status, Status::Timed, "{task:?}: {}", entry.name);
+                    let role = if at < floors {
+                        Role::Floor
+                    } else {
+                        Role::Corecast
+                    };
+                    assert_eq!(entry.role, role);
+                    assert!(entry.timed().iter().all(|&ns| ns > 0.0));
+                }
+            }
+        }
+    }
+}
+
+/// Gives nothing to anybody.
+struct Idle;
+
+impl Library for Idle {
+    fn name(&self) -> &str {
+        "idle"
+    }
+
+    fn setting(&self) -> String {
+        String::new()
+    }
+
+    fn player<'a>(&'a self, _rank: usize) -> Box<dyn Player + 'a> {
+        Box::new(Idle)
+    }
+}
+
+impl Player for Idle {
+    fn barrier(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn prepare(&mut self, _place: usize, write: &mut dyn FnMut(&mut [f64])) {
+        write(&mut [0.0]);
+    }
+
+    fn perform(&mut self, _place: usize) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn result(&mut self, _place: usize, read: &mut dyn FnMut(&[f64])) {
+        read(&[0.5]);
+    }
+}
+
+#[test]
+fn a_library_that_does_nothing_is_not_timed() {
+    for operation in Operation::ALL {
+        let task = Task {
+            operation,
+            ranks: 2,
+            bytes: 8,
+        };
+        let entrants = [Entrant::threads(Trial::new(Idle, task, false))];
+        let comparison = race::run("x", &seat::free(2), &shortest(), &entrants, |_| {}).unwrap();
+        let entry = &comparison.entries[0];
+        let Status::Failed(reason) = &entry.status else {
+            panic!("{operation}: {:?}", entry.status);
+        };
+        assert!(reason.contains("is not timed"), "{reason}");
+    }
+}

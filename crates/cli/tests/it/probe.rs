@@ -1,0 +1,161 @@
+//! `corecast probe` on this machine, and the other commands after it.
+
+use crate::common::{corecast, corecast_in};
+
+#[test]
+fn a_measurement_is_shown_kept_and_used() {
+    let cache = tempfile::tempdir().unwrap();
+    let run = corecast_in(cache.path(), &["probe", "--time-limit", "5"]);
+    if !run.output.stderr.is_empty() {
+        println!("SKIPPED: {}", String::from_utf8_lossy(&run.output.stderr));
+        return;
+    }
+    let text = run.text();
+    for part in [
+        "one way, ns",
+        "send, ns",
+        "receive, ns",
+        "minimum",
+        "±",
+        "saved in ",
+    ] {
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
+    let plan = corecast_in(cache.path(), &["plan"]).text();
+    assert!(
+        plan.contains("costs measured on this machine 2") && !plan.contains("not been measured"),
+        "{plan}"
+    );
+    let topo = corecast_in(cache.path(), &["topo", "--json"]).json();
+    assert_eq!(topo["costs"]["basis"], "measured");
+    assert!(topo["costs"]["send"][0][1].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn a_measurement_is_a_machine_file_for_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("here.json");
+    let path = path.to_str().unwrap();
+    let run = corecast(&[
+        "probe",
+        "--time-limit",
+        "5",
+        "--basis",
+        "batch",
+        "--csv",
+        "--output",
+        path,
+    ]);
+    if !run.output.stderr.is_empty() {
+        println!("SKIPPED: {}", String::from_utf8_lossy(&run.output.stderr));
+        return;
+    }
+    assert!(
+        run.text()
+            .starts_with("schema,from,to,from_numa,to_numa,send,send_half_width,receive,")
+    );
+    let plan = corecast(&["plan", "--json", "-i", path]).json();
+    assert_eq!(plan["unit"], "ns");
+}
+
+/// The whole of it is tested where it is made; here it is interrupted, kept, gone on with, and shown.
+#[test]
+fn a_measurement_in_depth_is_kept_and_gone_on_with() {
+    let cache = tempfile::tempdir().unwrap();
+    let shown = |args: &[&str]| corecast_in(cache.path(), args);
+    let first = shown(&["probe", "--coherence", "--time-limit", "1"]);
+    if !first.output.stderr.is_empty() {
+        println!("SKIPPED: {}", String::from_utf8_lossy(&first.output.stderr));
+        return;
+    }
+    let text = first.text();
+    for part in ["read latency, ns", "ticks a ns", "saved in "] {
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
+    let json =
+        |args: &[&str]| -> serde_json::Value { serde_json::from_str(&shown(args).text()).unwrap() };
+    let file = json(&["probe", "--coherence", "--time-limit", "100", "--json"]);
+    assert_eq!(
+        (&file["schema"], &file["deep"]["schema"]),
+        (&1.into(), &1.into())
+    );
+    let latencies = file["deep"]["latencies"].as_array().unwrap();
+    let left = file["deep"]["left"].as_array().unwrap();
+    assert!(latencies.len() >= 20 && !left.is_empty());
+    let is_left = |name: &str| {
+        left.iter()
+            .any(|one| one.as_str().unwrap().starts_with(name))
+    };
+    assert!(is_left("waits") && !is_left("latency"), "{left:?}");
+
+    // A measurement of messages leaves it where it is, and a file is shown without measuring.
+    shown(&["probe", "--time-limit", "2"]).text();
+    let folder = cache.path().join("corecast");
+    let path = std::fs::read_dir(folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let path = path.to_str().unwrap();
+    let kept = json(&["probe", "--coherence", "-i", path, "--json"]);
+    assert_eq!(kept["deep"]["latencies"], file["deep"]["latencies"]);
+    let text = shown(&["probe", "--deep", "-i", path]).text();
+    assert!(
+        text.contains("R_L") && text.contains("parts are left"),
+        "{text}"
+    );
+}
+
+/// A process that this thread starts inherits its pinning, and so has one hardware thread.
+#[test]
+fn on_one_cpu_probe_and_main_job_explain_and_go_on() {
+    let first = corecast_machine::discover().machine.pus[0].os_index;
+    let pinned = match corecast_machine::pin_current(first) {
+        Ok(pinning) => pinning.guard(),
+        Err(why) => return println!("SKIPPED: {why}"),
+    };
+    let cache = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        let output = corecast_in(cache.path(), args).output;
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
+    };
+    let [shown, said] = run(&["probe"]);
+    assert!(shown.contains("these are the built-in costs"), "{shown}");
+    assert!(
+        said.contains("cannot be measured on one") && said.lines().count() == 1,
+        "{said}"
+    );
+    let [file, _] = run(&["probe", "--json"]);
+    let file: serde_json::Value = serde_json::from_str(&file).unwrap();
+    assert_eq!(
+        (&file["schema"], &file["threads"][0]),
+        (&1.into(), &first.into())
+    );
+    let [job, _] = run(&["--quick"]);
+    assert!(
+        job.contains("cannot be measured on one") && job.contains("nothing was raced"),
+        "{job}"
+    );
+    drop(pinned);
+}
+
+#[test]
+fn probes_that_cannot_be_made() {
+    for (args, quoted) in [
+        (&["-i", "core:4"][..], "\"core:4\""),
+        (&["--threads", "65000"], "65000"),
+        (&["--time-limit", "0"], "'0'"),
+        (&["--basis", "guess"], "'guess'"),
+        (
+            &["--deep", "-i", "core:4"],
+            "\"core:4\" has no measurement in depth",
+        ),
+        (&["--coherence", "--csv"], "--csv"),
+        (&["--deep", "--threads", "65000"], "65000"),
+    ] {
+        let line = corecast(&[&["probe"], args].concat()).refusal();
+        assert!(line.contains(quoted), "{args:?}: {line}");
+    }
+}

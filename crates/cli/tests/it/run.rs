@@ -1,0 +1,288 @@
+//! `corecast run`: processes that are one team, and how they end.
+
+use crate::common::corecast;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What every process of a team does when this test program is started by `corecast run`.
+#[test]
+fn member() {
+    let Some(team) = corecast::Builder::new().inherited().unwrap() else {
+        return;
+    };
+    let dies = std::env::var_os("CORECAST_TEST_DIES").is_some();
+    let size = team.size();
+    let ended = team.run(|member| {
+        let sum = member
+            .allreduce_value(member.rank() + 1, |a, b| a + b)
+            .unwrap();
+        if dies && member.rank() == 1 {
+            std::process::exit(3);
+        }
+        let barrier = member.barrier();
+        println!(
+            "\nrank {} of {size}: {sum}, {}",
+            member.rank(),
+            barrier.is_ok()
+        );
+        barrier.is_ok() == dies
+    });
+    assert!(!ended[0]);
+}
+
+fn team(n: &str, dies: bool) -> std::process::Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+    command.args(["run", "-n", n, "--"]);
+    command.arg(std::env::current_exe().unwrap());
+    command.args(["--exact", "run::member", "--nocapture", "--test-threads=1"]);
+    if dies {
+        command.env("CORECAST_TEST_DIES", "1");
+    }
+    command.output().unwrap()
+}
+
+#[test]
+fn processes_are_one_team() {
+    let output = team("3", false);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success(),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    for rank in 0..3 {
+        assert!(
+            said.contains(&format!("rank {rank} of 3: 6, true")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn the_first_failure_is_the_exit_code_and_the_others_hear_of_it() {
+    let begin = Instant::now();
+    let output = team("3", true);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    for rank in [0, 2] {
+        assert!(
+            said.contains(&format!("rank {rank} of 3: 6, false")),
+            "{said}"
+        );
+    }
+    assert!(begin.elapsed() < Duration::from_secs(60), "nobody was told");
+}
+
+#[test]
+fn programs_get_their_place_and_their_arguments() {
+    let script =
+        "echo $CORECAST_TEAM_RANK/$CORECAST_TEAM_SIZE $0; test -e /proc/self/fd/$CORECAST_TEAM_FD";
+    let mut lines: Vec<String> = corecast(&["run", "-n", "2", "--", "sh", "-c", script, "word"])
+        .text()
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    lines.sort();
+    assert_eq!(lines, ["0/2 word", "1/2 word"]);
+    let killed = corecast(&["run", "-n", "1", "--", "sh", "-c", "kill -9 $$"]);
+    assert_eq!(killed.output.status.code(), Some(128 + 9));
+}
+
+#[test]
+fn what_cannot_be_started_is_told() {
+    let said = corecast(&["run", "-n", "2", "--", "/no/such/program"]).refusal();
+    assert!(said.contains("/no/such/program"), "{said}");
+    let said = corecast(&["run", "-n", "0", "--", "true"]).refusal();
+    assert!(said.contains("-n 0"), "{said}");
+    corecast(&["run"]).refusal();
+    for (program, code) in [("/no/such/program", 127), ("/etc/passwd", 126)] {
+        for options in [&["run"][..], &["run", "--explain"]] {
+            let run = corecast(&[options, &["--", program]].concat());
+            assert_eq!(run.output.status.code(), Some(code), "{}", run.stderr());
+            assert!(run.stderr().contains(program), "{}", run.stderr());
+        }
+    }
+    corecast(&["run", "--json", "--", "true"]).refusal();
+}
+
+#[test]
+fn one_program_ends_as_it_would_without() {
+    for options in [&["run"][..], &["run", "--explain"], &["run", "--pin"]] {
+        let run = |script| corecast(&[options, &["--", "sh", "-c", script]].concat());
+        let ended = run("echo $0; exit 5");
+        assert_eq!(ended.output.status.code(), Some(5), "{}", ended.stderr());
+        assert_eq!(ended.output.stdout, b"sh\n");
+        let killed = run("kill -9 $$");
+        let status = killed.output.status;
+        use std::os::unix::process::ExitStatusExt;
+        assert_eq!(
+            status.code().or(status.signal()),
+            Some(if options.contains(&"--explain") {
+                137
+            } else {
+                9
+            })
+        );
+    }
+}
+
+/// Signals to this command are the program's.
+#[test]
+fn signals_are_passed_on() {
+    for options in [&["run"][..], &["run", "--explain"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+        let script = "trap 'echo heard; exit 7' USR1; echo ready; while :; do sleep 0.01; done";
+        command.args(options).args(["--", "sh", "-c", script]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = String::new();
+        let mut lines = std::io::BufReader::new(child.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut lines, &mut said).unwrap();
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, rustix::process::Signal::USR1).unwrap();
+        std::io::BufRead::read_line(&mut lines, &mut said).unwrap();
+        assert_eq!(said, "ready\nheard\n");
+        assert_eq!(child.wait().unwrap().code(), Some(7));
+    }
+}
+
+/// Both environments of a program: as it is, and with the library.
+#[test]
+fn what_the_user_has_set_stays() {
+    let run = |name: &str, value: &str, options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+        command.arg("run").args(options).args(["--", "env"]);
+        for unset in [
+            "OMP_PLACES",
+            "OMP_PROC_BIND",
+            "OMP_NUM_THREADS",
+            "LD_PRELOAD",
+        ] {
+            command.env_remove(unset);
+        }
+        let output = command.env(name, value).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        let value = |name: &str| {
+            let line = said
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+            line.map(str::to_owned)
+        };
+        [
+            value("LD_PRELOAD"),
+            value("OMP_PLACES"),
+            value("OMP_PROC_BIND"),
+        ]
+    };
+    let [preload, places, _] = run("SOMETHING", "1", &[]);
+    assert!(preload.unwrap().ends_with("libcorecast_openmp.so"));
+    assert_eq!(places, None);
+    let [preload, ..] = run("LD_PRELOAD", "libm.so.6", &[]);
+    assert!(
+        preload
+            .unwrap()
+            .ends_with("libcorecast_openmp.so:libm.so.6")
+    );
+    let [preload, ..] = run("CORECAST_DISABLE", "1", &[]);
+    assert_eq!(preload, None);
+    let [_, places, bind] = run("OMP_NUM_THREADS", "1", &["--pin"]);
+    let (places, bind) = (places.unwrap(), bind.unwrap());
+    assert!(
+        places.starts_with('{') && places.ends_with('}') && bind == "close",
+        "{places} {bind}"
+    );
+    let [_, places, bind] = run("OMP_PLACES", "{0}", &["--pin"]);
+    assert_eq!((places.as_deref(), bind), (Some("{0}"), None));
+}
+
+/// Who waits for whom, at which line: one thread comes late to the first barrier, none to the second.
+#[test]
+fn waits_are_told_by_place() {
+    const SOURCE: &str = "\
+#include <time.h>
+#include <omp.h>
+int main(void) {
+    struct timespec late = {0, 20000000};
+#pragma omp parallel num_threads(2)
+    for (int round = 0; round < 5; round++) {
+        if (omp_get_thread_num() == 1)
+            nanosleep(&late, 0);
+#pragma omp barrier
+#pragma omp barrier
+    }
+    return 0;
+}
+";
+    let Some(program) = compiled(SOURCE, &["-fopenmp", "-g"]) else {
+        return;
+    };
+    let program = program.to_str().unwrap();
+    let told = corecast(&["run", "--explain", "--", program]).stderr();
+    assert!(
+        told.contains("waits.c:9 main") && told.contains("for others"),
+        "{told}"
+    );
+    let told = corecast(&["run", "--explain", "--json", "--", program]).stderr();
+    let value: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(value["schema"], 1);
+    let waits = value["processes"][0]["waits"].as_array().unwrap();
+    let at = |line: u64, what: &str| {
+        let wait = waits
+            .iter()
+            .find(|wait| wait["place"]["line"] == line && wait["kind"] == "barrier");
+        wait.unwrap_or_else(|| panic!("line {line}: {told}"))[what]
+            .as_u64()
+            .unwrap()
+    };
+    for line in [9, 10] {
+        assert_eq!((at(line, "times"), at(line, "own")), (10, 10), "{told}");
+    }
+    // Five times 20 ms of one thread, whatever the machine does besides.
+    assert!(at(9, "imbalance_ns") >= 95_000_000, "{told}");
+    assert!(at(10, "imbalance_ns") < at(9, "imbalance_ns"), "{told}");
+}
+
+#[test]
+fn a_static_program_is_told_apart() {
+    let Some(program) = compiled(
+        "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n",
+        &["-fopenmp", "-static"],
+    ) else {
+        return;
+    };
+    let output = Command::new(env!("CARGO_BIN_EXE_corecast"))
+        .args(["run", "--"])
+        .arg(&program)
+        .env("CORECAST_DEBUG", "INFO")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && said.contains("linked statically"),
+        "{said}"
+    );
+}
+
+/// `source` as a program `waits`; none, visibly, where there is no compiler for it.
+fn compiled(source: &str, options: &[&str]) -> Option<PathBuf> {
+    let name = std::thread::current().name().unwrap().replace("::", "-");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    let (file, program) = (folder.join("waits.c"), folder.join("waits"));
+    std::fs::write(&file, source).unwrap();
+    let made = Command::new("gcc")
+        .args(options)
+        .arg(&file)
+        .arg("-o")
+        .arg(&program)
+        .output();
+    if made.is_ok_and(|made| made.status.success()) {
+        return Some(program);
+    }
+    assert!(
+        std::env::var_os("CORECAST_REQUIRE_PEERS").is_none(),
+        "gcc {options:?} does not work"
+    );
+    println!("SKIPPED: gcc {options:?} does not work here");
+    None
+}

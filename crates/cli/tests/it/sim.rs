@@ -1,0 +1,156 @@
+//! The contract of `corecast sim --json`, its pictures, and what it refuses.
+
+use crate::common::{Run, corecast};
+use serde_json::Value;
+
+/// `corecast sim` on a machine, with flags that hold no spaces.
+fn sim(machine: &str, flags: &str) -> Run {
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    corecast(&[&["sim", "--machine", machine], &flags[..]].concat())
+}
+
+#[test]
+fn the_contract_of_json() {
+    let found = sim(
+        "builtin:sandybridge-2x8",
+        "--op broadcast --pattern binary --threads 0-7 --size 8 --json",
+    )
+    .json();
+    assert!(found["latency"].as_f64().unwrap() > 0.0);
+    assert_eq!(found["unit"], "ns");
+    // Each of seven messages is a line that its sender takes back and its receiver gets.
+    assert_eq!(found["transfers"]["modified"], 7);
+    assert_eq!(found["transfers"]["upgrade"], 7);
+    assert_eq!(found["invalidations"], 7);
+    let bound = |name: &str| found[name].as_f64().unwrap();
+    assert!(0.0 < bound("t_min") && bound("t_min") <= bound("t_max"));
+    assert_eq!(found["ends"].as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn all_operations_on_machines_of_parts() {
+    let operations = [
+        "barrier",
+        "broadcast",
+        "reduce",
+        "allreduce",
+        "scatter",
+        "gather",
+        "allgather",
+        "alltoall",
+        "reduce_scatter",
+        "scan",
+    ];
+    for op in operations {
+        for machine in ["parts:packages:2x3", "parts:mesh:3x2"] {
+            let found = sim(machine, &format!("--op {op} --size 64 --json")).json();
+            assert!(
+                found["latency"].as_f64().unwrap() > 0.0,
+                "{op} on {machine}"
+            );
+        }
+    }
+    let barrier = sim(
+        "parts:ring:8",
+        "--op barrier --pattern dissemination:2 --json",
+    )
+    .json();
+    assert_eq!(barrier["algorithm"], "dissemination");
+}
+
+#[test]
+fn the_replay_gives_the_same() {
+    let first = sim(
+        "parts:tilepro64",
+        "--threads 0-20 --seed 5 --jitter 9 --skew 40 --json",
+    )
+    .json();
+    let replay = first["replay"].as_str().unwrap();
+    let words: Vec<&str> = replay
+        .split_whitespace()
+        .skip(1)
+        .chain(["--json"])
+        .collect();
+    assert_eq!(corecast(&words).json(), first);
+    let other = sim(
+        "parts:tilepro64",
+        "--threads 0-20 --seed 6 --jitter 9 --skew 40 --json",
+    )
+    .json();
+    assert_ne!(other["ends"], first["ends"]);
+}
+
+#[test]
+fn four_thousand_cores() {
+    let found = sim("parts:mesh:64x64", "--pattern binomial --size 8 --json").json();
+    assert_eq!(found["ends"].as_array().unwrap().len(), 4096);
+    // Nobody has measured so many pairs.
+    assert!(found["t_min"].is_null() && found["t_max"].is_null());
+}
+
+#[test]
+fn trees_are_compared_over_machines() {
+    let flags =
+        "--compare --machines parts:mesh:4x4,builtin:sandybridge-2x8 --patterns binary,sequential";
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    let found = corecast(&[&["sim", "--json"], &flags[..]].concat()).json();
+    let rows = found["machines"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let of = |name: &str| row["latency"][name].as_f64().unwrap();
+        assert!(of("binary") < of("sequential"), "{row}");
+        assert_eq!(row["winner"], "binary");
+    }
+    let text = corecast(&[&["sim"], &flags[..]].concat()).text();
+    assert!(text.contains("mesh-4x4") && text.contains("1.00"), "{text}");
+}
+
+#[test]
+fn pictures_are_well_formed() {
+    let svg = sim("parts:mesh:2x2", "--svg -").text();
+    roxmltree::Document::parse(&svg).expect("SVG is XML");
+    assert!(svg.matches("<rect").count() >= 6, "{svg}");
+    let json = sim("parts:mesh:2x2", "--timeline -").text();
+    let timeline: Value = serde_json::from_str(&json).unwrap();
+    let events = timeline["traceEvents"].as_array().unwrap();
+    let of = |phase: &str| events.iter().filter(|event| event["ph"] == phase).count();
+    // Four ranks; three messages, each sent and received.
+    assert_eq!((of("M"), of("X"), of("s"), of("f")), (4, 6, 3, 3));
+    let negative = |event: &Value| event["dur"].as_f64().is_some_and(|dur| dur < 0.0);
+    assert!(!events.iter().any(negative));
+}
+
+#[test]
+fn what_cannot_be_simulated_is_refused() {
+    for (machine, flags, part) in [
+        ("parts:cube:3", "", "\"cube:3\""),
+        ("parts:mesh:0x4", "", "\"mesh:0x4\""),
+        ("parts:mesh:2x2", "--threads 0,9", "\"0,9\""),
+        ("parts:mesh:2x2", "--op sing", "\"sing\""),
+        ("parts:mesh:2x2", "--algorithm pigeons", "\"pigeons\""),
+        (
+            "parts:mesh:3x1",
+            "--op allreduce --algorithm rabenseifner",
+            "a power of two",
+        ),
+        ("parts:mesh:2x2", "--root 4", "\"4\""),
+        ("parts:mesh:2x2", "--size 8,16", "\"8,16\""),
+        ("parts:mesh:2x2", "--op alltoall --size 1G", "beyond"),
+        ("parts:mesh:2x2", "--jitter=-1", "-1"),
+        ("parts:mesh:64x64", "--pattern mst", "\"mst\""),
+        ("parts:mesh:2x2", "--svg - --timeline -", "\"-\""),
+        (
+            "parts:mesh:2x2",
+            "--compare --patterns binary,oak",
+            "\"oak\"",
+        ),
+        (
+            "parts:mesh:2x2",
+            "--compare --machines parts:ring:3",
+            "--machines",
+        ),
+    ] {
+        let refusal = sim(machine, flags).refusal();
+        assert!(refusal.contains(part), "{machine} {flags}: {refusal}");
+    }
+}

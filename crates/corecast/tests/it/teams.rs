@@ -1,0 +1,325 @@
+//! Teams as users make them, on whatever machine this is.
+
+use std::process::Command;
+use std::time::Duration;
+
+use corecast::choose::DecidedBy;
+use corecast::model::synthetic;
+use corecast::plan::Operation;
+use corecast::queue::Backend;
+use corecast::{Builder, Pattern, Pinning, Team};
+
+/// A builder that finds no measurement of earlier days.
+fn builder() -> Builder {
+    Builder::new()
+        .cache_folder("/nonexistent/corecast-tests")
+        .patience(Duration::from_secs(60))
+}
+
+/// Runs every operation with every root a few times and looks at what comes out.
+fn exercise(team: &Team) {
+    let size = team.size() as u64;
+    let sum = size * (size + 1) / 2;
+    let results = team.run(|member| {
+        let mine = member.rank() as u64 + 1;
+        for root in 0..member.size() {
+            member.barrier()?;
+            let heard = member.broadcast_value(root, if root == member.rank() { 77 } else { 0 })?;
+            assert_eq!(heard, 77);
+            let reduced = member.reduce_value(root, mine, |a, b| a + b)?;
+            assert_eq!(reduced, (root == member.rank()).then_some(sum));
+            assert_eq!(member.allreduce_value(mine, |a, b| a + b)?, sum);
+        }
+        Ok::<_, corecast::Failure>(())
+    });
+    results.into_iter().collect::<Result<Vec<()>, _>>().unwrap();
+}
+
+#[test]
+fn teams_of_any_size_work() {
+    for ranks in [1, 2, 5, 8] {
+        let team = builder().threads(ranks).build().unwrap();
+        assert_eq!(team.size(), ranks);
+        exercise(&team);
+        exercise(
+            &builder()
+                .threads(ranks)
+                .backend(Backend::FastForward)
+                .build()
+                .unwrap(),
+        );
+        let text = team.explain().to_string();
+        for part in [
+            "barrier",
+            "broadcast",
+            "reduce",
+            "costs:",
+            "races:",
+            "waits:",
+            "fence:",
+        ] {
+            assert!(text.contains(part), "{part} is missing in {text}");
+        }
+    }
+}
+
+#[test]
+fn threads_are_pinned_unless_they_share() {
+    let usable = corecast::machine::discover().usable;
+    let team = builder().build().unwrap();
+    assert_eq!(team.pus(), usable.as_slice());
+    assert!(
+        team.pinning()
+            .iter()
+            .all(|pinning| *pinning == Pinning::Planned)
+    );
+    let during = team.run(|member| {
+        member.barrier().unwrap();
+        let seen = team.pinning().remove(member.rank());
+        member.barrier().unwrap();
+        seen
+    });
+    // Sandboxes refuse; then it is told.
+    let fine = |pinning: &Pinning| !matches!(pinning, Pinning::Off | Pinning::Planned);
+    assert!(during.iter().all(fine), "{during:?}");
+    assert!(team.pinning().iter().all(fine), "{:?}", team.pinning());
+
+    let crowd = builder().threads(usable.len() + 1).build().unwrap();
+    assert!(
+        crowd
+            .pinning()
+            .iter()
+            .all(|pinning| *pinning == Pinning::Off)
+    );
+    assert_eq!(crowd.pus().last(), usable.first().as_ref());
+    assert!(crowd.explain().assumptions[0].contains("has its turn"));
+    let unpinned = builder().threads(1).pin(false).build().unwrap();
+    assert_eq!(unpinned.pin_here(0), Pinning::Off);
+}
+
+/// A multicast is the broadcast of a team of these PUs alone: any of them, in any order.
+#[test]
+fn teams_are_of_any_pus_in_any_order() {
+    let usable = corecast::machine::discover().usable;
+    let mut order: Vec<u32> = usable.as_slice().to_vec();
+    for count in 1..=order.len().min(6) {
+        order.rotate_left(1);
+        let mut pus = order[..count].to_vec();
+        pus.reverse();
+        let list: Vec<String> = pus.iter().map(u32::to_string).collect();
+        let team = builder().cores(list.join(",")).build().unwrap();
+        assert_eq!(team.pus(), pus);
+        exercise(&team);
+    }
+}
+
+/// Plans that would share lines are not for teams, so theirs are trees.
+#[test]
+fn machines_that_know_of_shared_lines_have_teams() {
+    let words = "package:2 core:3 send=10,20 receive=30,60 write=5 transfer=2,4";
+    let machine = synthetic(words).unwrap();
+    for pattern in [Pattern::Best, Pattern::Optimal] {
+        let builder = builder().threads(6).machine(machine.clone());
+        let team = builder.pattern(pattern).build().unwrap();
+        let explained = team.explain();
+        assert!(explained.operations.iter().all(|o| o.root.is_some()));
+        exercise(&team);
+    }
+}
+
+#[test]
+fn the_best_has_a_gap_and_may_be_asked_for() {
+    let machine = synthetic("package:2 core:4").unwrap();
+    let team = |builder: Builder| builder.threads(8).machine(machine.clone()).build().unwrap();
+    let asked = team(builder().pattern(Pattern::Best));
+    let chosen = team(builder());
+    let (asked_for, by_model) = (asked.explain(), chosen.explain());
+    for (wish, model) in asked_for.operations.iter().zip(&by_model.operations) {
+        assert_eq!(
+            (wish.pattern.as_str(), wish.decided_by),
+            ("best", DecidedBy::Wish)
+        );
+        assert!(wish.runners_up.is_empty(), "nothing else is planned");
+        assert!(model.predicted <= wish.predicted, "none is less than any");
+        let gap = wish.gap.unwrap();
+        assert!((0.0..0.5).contains(&gap), "{gap}");
+    }
+    let text = asked_for.to_string();
+    assert!(
+        text.contains("barrier   best over two trees from rank"),
+        "{text}"
+    );
+    assert!(
+        text.contains("a better plan could save at most") || text.contains("no plan is better")
+    );
+    exercise(&asked);
+    // Data has one root, and a wish for it is one for barriers too.
+    let rooted = team(builder().pattern(Pattern::Best).root(5)).explain();
+    assert!(
+        rooted
+            .operations
+            .iter()
+            .all(|chosen| chosen.root == Some(5))
+    );
+    let [_, broadcast, reduce] = &by_model.operations[..] else {
+        panic!("three operations");
+    };
+    assert_eq!(broadcast.root, reduce.root);
+}
+
+#[test]
+fn wishes_are_heard() {
+    let asked = |pattern: &str| builder().threads(4).pattern(pattern.parse().unwrap());
+    let team = asked("chain").root(2).build().unwrap();
+    for chosen in team.explain().operations {
+        assert_eq!(chosen.pattern, "chain");
+        assert_eq!((chosen.root, chosen.decided_by), (Some(2), DecidedBy::Wish));
+    }
+    exercise(&team);
+    // Rounds are for barriers; the rest is chosen as ever, and the reason says so.
+    let team = asked("dissemination:3").build().unwrap();
+    let [barrier, broadcast, _] = &team.explain().operations[..] else {
+        panic!("three operations");
+    };
+    assert_eq!(
+        (barrier.pattern.as_str(), barrier.root),
+        ("dissemination:3", None)
+    );
+    assert_eq!(broadcast.decided_by, DecidedBy::Model);
+    assert!(
+        broadcast
+            .reason
+            .contains("dissemination:3, which was asked for")
+    );
+    exercise(&team);
+}
+
+/// Whether so many ranks share hardware threads here.
+fn shares(ranks: usize) -> bool {
+    ranks > corecast::machine::discover().unthrottled_parallelism()
+}
+
+#[test]
+fn the_model_chooses_the_least_of_all() {
+    let machine = synthetic("package:2 core:4").unwrap();
+    let team = builder().threads(8).machine(machine).build().unwrap();
+    let explanation = team.explain();
+    for chosen in &explanation.operations {
+        if chosen.decided_by == DecidedBy::Sharing {
+            assert!(shares(8) && chosen.operation == Operation::Barrier);
+            assert_eq!((chosen.pattern.as_str(), chosen.root), ("counter", None));
+        } else {
+            assert_eq!(chosen.decided_by, DecidedBy::Model);
+            assert!(!shares(8) || chosen.operation != Operation::Barrier);
+        }
+        let best = chosen.predicted.unwrap_or(chosen.runners_up[0].predicted);
+        for other in &chosen.runners_up {
+            assert!(other.predicted >= best);
+            let pattern: Pattern = other.pattern.parse().unwrap();
+            assert!(!matches!(pattern, Pattern::Bad | Pattern::BadBinary));
+        }
+    }
+    assert_eq!(explanation.operations[0].operation, Operation::Barrier);
+    assert!(explanation.races.contains("costs were given"));
+    exercise(&team);
+}
+
+#[test]
+fn impossible_teams_are_refused_with_what_was_asked() {
+    let first = corecast::machine::discover().usable.first().unwrap();
+    let refusal = |builder: Builder| builder.build().unwrap_err().to_string();
+    for (builder, part) in [
+        (builder().threads(0), "at least one rank"),
+        (builder().cores("65000"), "\"65000\": no PU 65000 runs"),
+        (
+            builder().cores(format!("{first},{first}")),
+            "is listed twice",
+        ),
+        (builder().cores("x"), "\"x\" is no number or range"),
+        (builder().threads(2).root(5), "root 5 is outside"),
+        (
+            builder().threads(2).pattern(Pattern::Knomial { radix: 1 }),
+            "radix of at least 2",
+        ),
+        (builder().threads(2).slots(3), "power of two"),
+        (
+            builder()
+                .threads(9)
+                .machine(synthetic("core:1").unwrap())
+                .pin(false),
+            "too few for a team of 9",
+        ),
+    ] {
+        let message = refusal(builder);
+        // A machine of one PU has costs for any crowd on it.
+        let known = part.contains("too few") && corecast::machine::discover().usable.len() == 1;
+        assert!(known || message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn users_bring_their_own_threads() {
+    let team = builder().threads(2).build().unwrap();
+    let sums: Vec<u64> = std::thread::scope(|scope| {
+        let team = &team;
+        let threads = [0, 1].map(|rank| {
+            scope.spawn(move || {
+                team.pin_here(rank);
+                let mut member = team.join(rank).unwrap();
+                member.allreduce_value(rank as u64, |a, b| a + b).unwrap()
+            })
+        });
+        threads.map(|thread| thread.join().unwrap()).into()
+    });
+    assert_eq!(sums, [1, 1]);
+    assert!(team.join(0).unwrap_err().to_string().contains("twice"));
+    assert!(team.failure().is_none());
+}
+
+#[test]
+fn explanations_are_json_too() {
+    let team = builder().threads(2).build().unwrap();
+    let json = serde_json::to_value(team.explain()).unwrap();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["ranks"].as_array().unwrap().len(), 2);
+    assert_eq!(json["operations"][0]["operation"], "barrier");
+    assert!(json["costs"]["builtin"]["why"].is_string());
+}
+
+/// Set for the child below, which is this very test program.
+const CHILD: &str = "CORECAST_TEST_CHILD";
+
+#[test]
+fn the_start_up_line_is_said_when_asked_for() {
+    if std::env::var_os(CHILD).is_some() {
+        builder().threads(2).build().unwrap();
+        return;
+    }
+    let said = |level: &str| {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "teams::the_start_up_line_is_said_when_asked_for",
+                "--exact",
+                "--nocapture",
+            ])
+            .env(CHILD, "1")
+            .env("CORECAST_DEBUG", level)
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let ours = stderr.lines().filter(|line| line.starts_with("corecast: "));
+        ours.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(said("OFF").is_empty());
+    let line = said("INFO").pop().unwrap();
+    for part in [
+        "team of 2 ranks",
+        "barrier ",
+        "least by the model",
+        "waits ",
+    ] {
+        assert!(line.contains(part), "{part} is missing in {line}");
+    }
+    assert!(said("TRACE").iter().any(|line| line.contains("why: ")));
+}

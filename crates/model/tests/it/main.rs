@@ -1,0 +1,3 @@
+//! The file formats from outside.
+
+mod garbage;

@@ -1,0 +1,15 @@
+//! The planner from outside: every clever part against a naive twin.
+
+mod adversarial;
+mod bounds;
+mod check;
+mod common;
+mod costs;
+mod exact;
+mod grouped;
+mod groups;
+mod large;
+mod patterns;
+mod repair;
+mod search;
+mod smelt;

@@ -1,0 +1,531 @@
+//! Holds docs/algorithms.md against the code: names, files, and what goes through a fabric that counts.
+
+use crate::common::{ADD, Channels, Sent, run, run_with};
+use corecast_collectives::{barrier::LineSteps, barrier::Steps, barrier::Ways, barrier::self};
+use corecast_collectives::brackets::Brackets;
+use corecast_collectives::broadcast::AllLines;
+use corecast_collectives::{groups::GroupRoute, groups::Groups};
+use corecast_collectives::scan::Upto;
+use corecast_collectives::{Fragments, Route, Way, allgather, allreduce, alltoall, broadcast, fragments, gather, reduce, reduce_scatter, scan, scatter};
+use corecast_plan::groups::Grouped;
+use corecast_plan::{Pattern, Rounds};
+use std::ops::Range;
+use std::path::Path;
+
+/// Bytes that a rank brings: blocks are equal for all n up to 9, and no part is cut further.
+const S: usize = 2520;
+
+/// So long that a part fits, so that messages count as loans do.
+const MESSAGE_BYTES: usize = 9 * S;
+
+/// A row of the table.
+struct Row {
+    collective: String,
+    name: String,
+    file: String,
+    transfers: String,
+    bytes: String,
+}
+
+fn rows() -> Vec<Row> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/algorithms.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines = text.lines().filter(|line| line.starts_with("| "));
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [collective, name, file, _, needs, transfers, bytes] = cells[..] else {
+            panic!("seven columns: {line}");
+        };
+        assert!(!needs.is_empty(), "{line}");
+        Row {
+            collective: collective.to_owned(),
+            name: name.to_owned(),
+            file: file.trim_matches('`').to_owned(),
+            transfers: transfers.to_owned(),
+            bytes: bytes.to_owned(),
+        }
+    };
+    lines.skip(2).map(row).collect()
+}
+
+#[test]
+fn the_table_has_every_algorithm_and_no_other() {
+    let mut expected = Vec::new();
+    macro_rules! add {
+        ($($collective:ident),*) => {
+            $(expected.extend(
+                $collective::Algorithm::ALL.iter().map(|one| (stringify!($collective), one.name())),
+            );)*
+        };
+    }
+    add!(
+        barrier, broadcast, reduce, allreduce, scatter, gather, allgather
+    );
+    add!(alltoall, reduce_scatter, scan);
+    let rows = rows();
+    let mut found: Vec<(&str, &str)> = rows
+        .iter()
+        .map(|row| (&*row.collective, &*row.name))
+        .collect();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_files_of_the_table_exist_and_none_is_missing() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let rows = rows();
+    for row in &rows {
+        assert!(source.join(&row.file).is_file(), "{}", row.file);
+    }
+    let text = std::fs::read_to_string(source.join("../../../docs/algorithms.md")).unwrap();
+    let mut folders: Vec<&str> = rows.iter().map(|row| &*row.collective).collect();
+    folders.dedup();
+    for folder in folders {
+        for entry in std::fs::read_dir(source.join(folder)).unwrap() {
+            let file = entry.unwrap().file_name().into_string().unwrap();
+            // `padded` is a part of Bruck's all-to-all, `packages` of barriers between them, `part` of
+            // whichever barrier.
+            let helps = ["mod.rs", "padded.rs", "packages.rs", "part.rs"].contains(&&*file);
+            assert!(
+                helps || text.contains(&format!("`{folder}/{file}`")),
+                "{folder}/{file}"
+            );
+        }
+    }
+}
+
+/// The value of a formula: sums and products of numbers and names.
+fn value(formula: &str, n: usize) -> usize {
+    let mut rest = formula;
+    let sum = sum(&mut rest, n);
+    assert_eq!(rest, "", "all of {formula}");
+    usize::try_from(sum).unwrap()
+}
+
+fn sum(rest: &mut &str, n: usize) -> i64 {
+    let mut total = product(rest, n);
+    loop {
+        let sign = match rest.chars().next() {
+            Some('+') => 1,
+            Some('-') => -1,
+            _ => return total,
+        };
+        *rest = &rest[1..];
+        total += sign * product(rest, n);
+    }
+}
+
+fn product(rest: &mut &str, n: usize) -> i64 {
+    let mut total = factor(rest, n);
+    loop {
+        let sign = rest.chars().next();
+        if !matches!(sign, Some('*' | '/')) {
+            return total;
+        }
+        *rest = &rest[1..];
+        let by = factor(rest, n);
+        match sign {
+            Some('/') => {
+                assert_eq!(total % by, 0, "{total} / {by}");
+                total /= by;
+            }
+            _ => total *= by,
+        }
+    }
+}
+
+fn factor(rest: &mut &str, n: usize) -> i64 {
+    if let Some(inner) = rest.strip_prefix('(') {
+        *rest = inner;
+        let total = sum(rest, n);
+        *rest = rest.strip_prefix(')').expect("a closing bracket");
+        return total;
+    }
+    let end = rest
+        .find(|c: char| !c.is_ascii_alphanumeric())
+        .unwrap_or(rest.len());
+    let (word, after) = rest.split_at(end);
+    *rest = after;
+    let log = n.next_power_of_two().ilog2() as usize;
+    (match word {
+        "n" => n,
+        "s" => S,
+        "log" => log,
+        "power" => 1 << log,
+        "ones" => (0..n).map(|number| number.count_ones() as usize).sum(),
+        "joins" => joins(n),
+        "ways" => told(&m_way(n)),
+        "mixed" => told(&barrier::multi_m_rounds(n)),
+        "inside" => told(&m_way(n.div_ceil(2))) + told(&m_way(n / 2)),
+        "across" => n.saturating_sub(1).min(1) * n,
+        number => number.parse().expect("a number or a name"),
+    }) as i64
+}
+
+/// Lines that are read in all rounds.
+fn told(rounds: &Rounds) -> usize {
+    rounds.notifications()
+}
+
+/// With the best m, and for no ranks as for one.
+fn m_way(n: usize) -> Rounds {
+    let n = n.max(1);
+    Rounds::dissemination(n, barrier::best_m(n) + 1)
+}
+
+/// Every other rank.
+fn packages(n: usize) -> Vec<u32> {
+    (0..n as u32).map(|rank| rank % 2).collect()
+}
+
+/// A tree of which every second group is of two, and the others of one.
+fn grouped(n: usize, root: usize) -> Grouped {
+    let mut lists = vec![Vec::new(); n];
+    let (mut parent, mut child) = (0, 1);
+    while child < n {
+        for size in [1, 2] {
+            let end = (child + size).min(n);
+            let members: Vec<usize> = (child..end).map(|v| (v + root) % n).collect();
+            if !members.is_empty() {
+                lists[(parent + root) % n].push(members);
+            }
+            child = end;
+        }
+        parent += 1;
+    }
+    Grouped::from_groups(root, lists).unwrap()
+}
+
+fn joins(n: usize) -> usize {
+    if n == 1 {
+        return 0;
+    }
+    let power = n.next_power_of_two() / 2;
+    n + joins(power) + joins(n - power)
+}
+
+fn given(rank: usize, len: usize) -> Vec<u8> {
+    (0..len)
+        .map(|index| (index * 7 + rank * 31) as u8)
+        .collect()
+}
+
+fn summed(n: usize) -> Vec<u8> {
+    (0..n).fold(vec![0; S], |mut sum, rank| {
+        sum.iter_mut()
+            .zip(given(rank, S))
+            .for_each(|(a, b)| *a = a.wrapping_add(b));
+        sum
+    })
+}
+
+/// Runs one algorithm on `n` ranks, checks what it gives, and returns what was sent.
+fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
+    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    let tree = Pattern::Smelt.tree(machine.costs(), root).unwrap();
+    let routes = Route::all(&tree);
+    let rounds = Rounds::dissemination(n, 2);
+    let way = match name {
+        "push" => Way::push(MESSAGE_BYTES, 1),
+        "pull" => Way::pull(MESSAGE_BYTES, 1),
+        _ => Way::fitting([MESSAGE_BYTES, 1][n % 2], 1),
+    };
+    let parts = |rank: usize| rank * S..(rank + 1) * S;
+    let block = |rank: usize| fragments::block(S, 1, n, rank);
+    let size = |ranks: Range<usize>| ranks.len() * S;
+    let block_size = |ranks: Range<usize>| ranks.len() * S / n;
+    let mut groups = Groups::new(n);
+    let rounds_of = |name| match name {
+        "multi-m" => barrier::multi_m_rounds(n),
+        "pair-wise" => barrier::pair_wise_rounds(&packages(n)),
+        "package-roots" => barrier::package_root_rounds(&packages(n)),
+        _ => m_way(n),
+    };
+    let line_steps = LineSteps::all(&rounds_of(name), &mut groups);
+    let plan = grouped(n, root);
+    let ways = Ways::all(&plan, &plan, &mut groups);
+    let fan_out = GroupRoute::fan_out(&plan, &mut groups);
+    let all_lines = AllLines::all(n, &mut groups);
+    let meets: Vec<Option<usize>> = match n {
+        1 => vec![None],
+        _ => groups
+            .meeting((0..n).collect())
+            .into_iter()
+            .map(Some)
+            .collect(),
+    };
+    let everything = (0..n).flat_map(|rank| given(rank, S)).collect::<Vec<u8>>();
+    let body = |fabric: &mut Channels| {
+        let rank = fabric.rank;
+        let route = &routes[rank];
+        let mut mine = given(rank, S);
+        let (mut second, mut third, mut long, mut wide) =
+            (vec![0; S], vec![0; S], vec![0; n * S], vec![0; 3 * S]);
+        let mut incoming = vec![0; MESSAGE_BYTES];
+        let shape = (S, 1);
+        let as_is = (S, Fragments::Whole);
+        match (collective, name) {
+            ("barrier", "tree") => barrier::tree(fabric, route, route).unwrap(),
+            ("barrier", "dissemination") => {
+                barrier::dissemination(fabric, &Steps::of(&rounds, rank)).unwrap();
+            }
+            ("barrier", "groups") => barrier::groups(fabric, &ways[rank]).unwrap(),
+            ("barrier", "counter") => barrier::counter(fabric, meets[rank]).unwrap(),
+            ("barrier", _) => barrier::m_way(fabric, &line_steps[rank]).unwrap(),
+            ("broadcast", _) => {
+                let window = &mut &mut mine[..];
+                match name {
+                    "messages" => broadcast::tree(fabric, route, root, window),
+                    "line" => broadcast::line(fabric, &all_lines[rank], root, window),
+                    "groups" => broadcast::groups(fabric, &fan_out[rank], window),
+                    "whole" => broadcast::lent(fabric, route, root, window, shape, as_is.1),
+                    "fixed" => {
+                        broadcast::lent(fabric, route, root, window, shape, Fragments::FIXED)
+                    }
+                    "dynamic" => {
+                        broadcast::lent(fabric, route, root, window, shape, Fragments::DYNAMIC)
+                    }
+                    "binomial" => broadcast::binomial(fabric, root, window, shape, as_is.1),
+                    "chain" => broadcast::chain(fabric, root, window, shape, as_is.1),
+                    _ => broadcast::scattered(fabric, root, window, shape, way),
+                }
+                .unwrap();
+                assert_eq!(mine, given(root, S));
+            }
+            ("reduce", "messages") => {
+                reduce::tree(fabric, route, root, &mut mine, &mut incoming[..S], &ADD).unwrap();
+                assert!(rank != root || mine == summed(n));
+            }
+            ("reduce", _) => {
+                let fragments = match name {
+                    "whole" => Fragments::Whole,
+                    "fixed" => Fragments::FIXED,
+                    _ => Fragments::DYNAMIC,
+                };
+                let mut scratch = vec![0; reduce::SCRATCH_FRAGMENTS * fragments.bytes(S, 1)];
+                let buffers = (&mut &mut mine[..], &mut &mut scratch[..]);
+                reduce::lent(fabric, route, root, buffers, S, fragments, &ADD).unwrap();
+                assert!(rank != root || mine == summed(n));
+            }
+            ("allreduce", "messages") if n == 2 => {
+                allreduce::exchange(fabric, &mut mine, &mut incoming[..S], &ADD).unwrap();
+                assert_eq!(mine, summed(n));
+            }
+            ("allreduce", "messages" | "trees") => {
+                allreduce::tree(fabric, route, route, &mut mine, &mut incoming[..S], &ADD).unwrap();
+                assert_eq!(mine, summed(n));
+            }
+            ("allreduce", _) => {
+                let window = &mut &mut mine[..];
+                match name {
+                    "owners" if root == 0 => allreduce::owners(fabric, window, S, &ADD),
+                    "owners" => {
+                        let mut stack = vec![0; Brackets::bytes(S, n)];
+                        allreduce::owners_ordered(fabric, window, S, &mut stack, &ADD, S)
+                    }
+                    "doubling" => {
+                        let buffers = (window, &mut &mut second[..], S);
+                        allreduce::doubling(fabric, buffers, &mut incoming, &ADD, way)
+                    }
+                    "rabenseifner" => {
+                        allreduce::rabenseifner(fabric, window, S, &mut incoming, &ADD, way)
+                    }
+                    _ => allreduce::ring(fabric, window, S, &mut incoming, &ADD, way),
+                }
+                .unwrap();
+                assert_eq!(mine, summed(n));
+            }
+            ("scatter", _) => {
+                let mut send = given(root, S);
+                let recv = &mut vec![0; S / n][..];
+                let window = &mut &mut send[..];
+                match name {
+                    "binomial" => {
+                        let scratch = &mut &mut second[..];
+                        let send: &[u8] = window;
+                        scatter::binomial(fabric, root, send, block, scratch, recv, block_size, way)
+                    }
+                    "token" => {
+                        let near = rank % 2 == 1;
+                        scatter::token_ring(fabric, root, window, block, recv, near, (1, S))
+                    }
+                    _ => scatter::direct(fabric, root, window, block, recv, way),
+                }
+                .unwrap();
+                assert_eq!(recv, &send[block(rank)]);
+            }
+            ("gather", _) => {
+                match name {
+                    "binomial" => {
+                        let mut scratch = vec![0; n * S];
+                        let (send, scratch) = (&mine[..], &mut &mut scratch[..]);
+                        gather::binomial(fabric, root, send, scratch, &mut long, parts, size, way)
+                    }
+                    "token" => {
+                        let (send, near) = ((&&mut mine[..], S), rank % 2 == 1);
+                        gather::token_ring(fabric, root, send, &mut long, parts, near, (1, S))
+                    }
+                    _ => gather::direct(fabric, root, (&&mut mine[..], S), &mut long, parts, way),
+                }
+                .unwrap();
+                assert!(rank != root || long == everything);
+            }
+            ("allgather", _) => {
+                long[parts(rank)].copy_from_slice(&mine);
+                match name {
+                    "direct" => {
+                        allgather::direct(fabric, (&&mut mine[..], S), &mut long, parts, way)
+                    }
+                    "ring" => allgather::ring(fabric, &mut &mut long[..], parts, rank, way),
+                    "bruck" => allgather::bruck(fabric, &mut &mut long[..], S, way),
+                    _ => {
+                        let send = (&&mut mine[..], S);
+                        gather::direct(fabric, root, send, &mut long, parts, way).unwrap();
+                        let shape = (n * S, 1);
+                        let window = &mut &mut long[..];
+                        broadcast::lent(fabric, route, root, window, shape, Fragments::Whole)
+                    }
+                }
+                .unwrap();
+                assert_eq!(long, everything);
+            }
+            ("alltoall", _) => {
+                let recv = &mut second[..];
+                let window = &mut &mut mine[..];
+                match name {
+                    "direct" => alltoall::direct(fabric, window, block, recv, block, way),
+                    _ => {
+                        let scratch = (&mut &mut wide[..], S / n);
+                        let send: &[u8] = window;
+                        alltoall::bruck(fabric, send, block, recv, block, scratch, way)
+                    }
+                }
+                .unwrap();
+                for from in 0..n {
+                    assert_eq!(recv[block(from)], given(from, S)[block(rank)]);
+                }
+            }
+            ("reduce_scatter", _) => {
+                let recv = &mut vec![0; S / n][..];
+                match name {
+                    "owners" if root == 0 => {
+                        let (window, incoming) = (&&mut mine[..], &mut incoming[..]);
+                        reduce_scatter::owners(fabric, window, block, recv, incoming, &ADD, way)
+                    }
+                    "owners" => {
+                        let mut stack = vec![0; Brackets::bytes(S, n)];
+                        let buffers = (&mut incoming[..], &mut stack[..]);
+                        let window = &&mut mine[..];
+                        let cut = (way, S);
+                        reduce_scatter::owners_ordered(
+                            fabric, window, block, recv, buffers, &ADD, cut,
+                        )
+                    }
+                    "ring" => {
+                        let buffers = ((&mut &mut wide[..], S), &mut incoming[..]);
+                        reduce_scatter::ring(fabric, &mine, block, recv, buffers, &ADD, way)
+                    }
+                    "halving" => {
+                        let buffers = (&mut &mut second[..], &mut incoming[..]);
+                        reduce_scatter::halving(fabric, &mine, block, recv, buffers, &ADD, way)
+                    }
+                    _ => {
+                        for owner in 0..n {
+                            let part = &mut mine[block(owner)];
+                            let incoming = &mut incoming[..S / n];
+                            reduce::tree(fabric, route, owner, part, incoming, &ADD).unwrap();
+                        }
+                        recv.copy_from_slice(&mine[block(rank)]);
+                        Ok(())
+                    }
+                }
+                .unwrap();
+                assert_eq!(recv, &summed(n)[block(rank)]);
+            }
+            ("scan", _) => {
+                let upto = [Upto::Own, Upto::Before][root % 2];
+                match name {
+                    "chain" => {
+                        let scratch = (&mut &mut wide[..], S);
+                        let buffers = (&mut &mut mine[..], scratch, &mut incoming[..]);
+                        scan::chain(fabric, buffers, S, Fragments::Whole, upto, &ADD, way)
+                    }
+                    _ => {
+                        let (first, second) = (&mut &mut second[..], &mut &mut third[..]);
+                        let buffers = (first, second, &mut incoming[..]);
+                        scan::doubling(fabric, &mut mine, upto, buffers, &ADD, way)
+                    }
+                }
+                .unwrap();
+                let expected = match upto {
+                    Upto::Own => summed(rank + 1),
+                    Upto::Before if rank == 0 => given(0, S),
+                    Upto::Before => summed(rank),
+                };
+                assert_eq!(mine, expected);
+            }
+            other => panic!("no such algorithm: {other:?}"),
+        }
+    };
+    run_with(&groups, n, body)
+}
+
+#[test]
+fn formulas_agree_with_what_is_sent() {
+    for row in rows() {
+        let (collective, name) = (&*row.collective, &*row.name);
+        for n in 1..=9usize {
+            if ["rabenseifner", "halving"].contains(&name) && !n.is_power_of_two() {
+                continue;
+            }
+            for root in 0..n {
+                let sent = measured(collective, name, n, root);
+                let transfers = match collective {
+                    "barrier" => sent.notifications + sent.shared,
+                    _ => sent.messages + sent.loans + sent.shared,
+                };
+                let found = (transfers, sent.bytes);
+                let expected = (value(&row.transfers, n), value(&row.bytes, n));
+                assert_eq!(
+                    found, expected,
+                    "{collective} {name}, {n} ranks, root {root}"
+                );
+                if name == "token" {
+                    assert_eq!(sent.notifications, n.saturating_sub(2), "{collective}");
+                }
+                match name {
+                    "push" => assert_eq!(sent.loans, 0, "{collective}"),
+                    "pull" => assert_eq!(sent.messages, 0, "{collective}"),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// The second condition of the token fails, so that parts go in two transfers.
+#[test]
+fn tokens_part_what_is_long() {
+    for n in 1..=5 {
+        for root in 0..n {
+            let sent = run(n, |fabric| {
+                let (rank, mut send, mut recv) = (fabric.rank, given(root, n * S), vec![0; S]);
+                let part = |rank: usize| rank * S..(rank + 1) * S;
+                let (window, near) = (&&mut send[..], rank == 1);
+                let shape = (8, 1000);
+                scatter::token_ring(fabric, root, window, part, &mut recv, near, shape).unwrap();
+                assert_eq!(recv, send[part(rank)]);
+                let mut all = vec![0; n * S];
+                let give = (&&mut recv[..], S);
+                gather::token_ring(fabric, root, give, &mut all, part, near, shape).unwrap();
+                assert!(rank != root || all == send);
+            });
+            let transfers = (sent.loans, sent.notifications, sent.bytes);
+            let others = n - 1;
+            let expected = (4 * others, 2 * n.saturating_sub(2), 2 * others * S);
+            assert_eq!(transfers, expected, "{n} ranks, root {root}");
+        }
+    }
+}

@@ -1,0 +1,538 @@
+//! Every collective with every algorithm, team size up to nine, root and threshold of length against a
+//! naive twin; operators that are not commutative, and rounded sums whose bits must not change.
+
+use corecast_process::ProcessGroup;
+use corecast_collectives::{operator::Ordered, operator::Sum};
+use corecast_process::Address;
+use corecast_collectives::{Algorithms, Parts, Plans, allgather, allreduce, alltoall, barrier, broadcast, fragments, gather, reduce, reduce_scatter, scan, scatter};
+use corecast_team::{Member, Options, Team};
+use corecast_plan::Pattern;
+
+const RANKS_MAX: usize = 9;
+
+/// Elements around a slot (56 bytes) and a message (4,144 bytes), for every team.
+const SHORT: [usize; 7] = [0, 1, 7, 8, 517, 518, 519];
+
+/// Elements around a fragment (32 KiB) and more, for some teams.
+const LONG: [usize; 4] = [4095, 4096, 4097, 20_001];
+
+fn team(n: usize, pattern: Pattern, algorithms: Algorithms, deterministic: bool) -> Team {
+    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    let plans = Plans::of_pattern(machine.costs(), pattern, None).unwrap();
+    let options = Options {
+        algorithms,
+        deterministic,
+        ..Options::default()
+    };
+    Team::with_options(plans, &options).unwrap()
+}
+
+/// What a rank brings: element `index` for rank `to`.
+fn given(rank: usize, to: usize, len: usize) -> Vec<u64> {
+    let seed = (rank * 100 + to) as u64;
+    let value = |index: usize| seed << 40 | (index as u64).wrapping_mul(0x9E37_79B9);
+    (0..len).map(value).collect()
+}
+
+fn joined(parts: impl Iterator<Item = Vec<u64>>) -> Vec<u64> {
+    parts.flatten().collect()
+}
+
+/// All choices of one collective, and none.
+macro_rules! choices {
+    ($collective:ident) => {
+        std::iter::once(None)
+            .chain($collective::Algorithm::ALL.iter().copied().map(Some))
+            .map(|choice| {
+                let mut algorithms = Algorithms::default();
+                algorithms.$collective = choice.into();
+                algorithms
+            })
+    };
+}
+
+/// Runs `body` for each choice of algorithms, team size and length.
+fn all(choices: impl Iterator<Item = Algorithms>, body: impl Fn(&mut Member, usize) + Sync) {
+    for algorithms in choices {
+        for n in 1..=RANKS_MAX {
+            team(n, Pattern::Smelt, algorithms, false).run(|member| {
+                for len in SHORT {
+                    body(member, len);
+                }
+                if [1, 2, 4, 7].contains(&n) {
+                    for len in LONG {
+                        body(member, len);
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// All roots for short data, the first and the last for long ones.
+fn roots(n: usize, len: usize) -> impl Iterator<Item = usize> {
+    (0..n).filter(move |&root| len < 1000 || root == 0 || root == n - 1)
+}
+
+#[test]
+fn scatters_agree_with_the_twin() {
+    all(choices!(scatter), |member, len| {
+        let (n, rank) = (member.size(), member.rank());
+        for root in roots(n, len) {
+            let send = joined((0..n).map(|to| given(root, to, len)));
+            let mut recv = vec![7; len];
+            member
+                .scatter(root, (rank == root).then_some(&send[..]), &mut recv)
+                .unwrap();
+            assert!(
+                recv == given(root, rank, len),
+                "{len} from {root} of {n} at {rank}"
+            );
+        }
+    });
+}
+
+#[test]
+fn gathers_agree_with_the_twin() {
+    all(choices!(gather), |member, len| {
+        let (n, rank) = (member.size(), member.rank());
+        for root in roots(n, len) {
+            let mut recv = vec![7; n * len];
+            let into = (rank == root).then_some(&mut recv[..]);
+            member.gather(root, &given(rank, 0, len), into).unwrap();
+            let expected = match rank == root {
+                true => joined((0..n).map(|rank| given(rank, 0, len))),
+                false => vec![7; n * len],
+            };
+            assert!(recv == expected, "{len} to {root} of {n} at {rank}");
+        }
+    });
+}
+
+#[test]
+fn allgathers_agree_with_the_twin() {
+    all(choices!(allgather), |member, len| {
+        let (n, rank) = (member.size(), member.rank());
+        let mut recv = vec![7; n * len];
+        member.allgather(&given(rank, 0, len), &mut recv).unwrap();
+        let expected = joined((0..n).map(|rank| given(rank, 0, len)));
+        assert!(recv == expected, "{len} of {n} at {rank}");
+    });
+}
+
+#[test]
+fn alltoalls_agree_with_the_twin() {
+    all(choices!(alltoall), |member, len| {
+        let (n, rank) = (member.size(), member.rank());
+        let send = joined((0..n).map(|to| given(rank, to, len)));
+        let mut recv = vec![7; n * len];
+        member.alltoall(&send, &mut recv).unwrap();
+        let expected = joined((0..n).map(|from| given(from, rank, len)));
+        assert!(recv == expected, "{len} of {n} at {rank}");
+    });
+}
+
+#[test]
+fn broadcasts_agree_with_the_twin() {
+    all(choices!(broadcast), |member, len| {
+        let (n, rank) = (member.size(), member.rank());
+        for root in roots(n, len) {
+            let mut data = given(rank, 0, len);
+            member.broadcast(root, &mut data).unwrap();
+            assert!(
+                data == given(root, 0, len),
+                "{len} from {root} of {n} at {rank}"
+            );
+        }
+    });
+}
+
+/// Affine maps x ↦ a·x + b, composed: associative, not commutative.
+type Map = [u64; 2];
+
+fn then(f: Map, g: Map) -> Map {
+    let times = |a: u64, b: u64| a.wrapping_mul(b);
+    [times(f[0], g[0]), times(f[1], g[0]).wrapping_add(g[1])]
+}
+
+fn maps(rank: usize, len: usize) -> Vec<Map> {
+    let value = |index: usize| [(rank * 2 + 3 + index) as u64, (rank + 1) as u64];
+    (0..len).map(value).collect()
+}
+
+/// The twin of all reductions: those of `ranks`, in their order.
+fn composed(ranks: std::ops::Range<usize>, len: usize) -> Vec<Map> {
+    let mut ranks = ranks.map(|rank| maps(rank, len));
+    let mut sum = ranks.next().unwrap();
+    for with in ranks {
+        sum.iter_mut().zip(with).for_each(|(f, g)| *f = then(*f, g));
+    }
+    sum
+}
+
+fn sums(n: usize, len: usize) -> Vec<u64> {
+    let values = (0..n).map(|rank| given(rank, 0, len));
+    values.fold(vec![0; len], |mut sum, with| {
+        sum.iter_mut()
+            .zip(with)
+            .for_each(|(a, b)| *a = a.wrapping_add(b));
+        sum
+    })
+}
+
+#[test]
+fn reductions_agree_with_the_twin() {
+    all(choices!(reduce), |member, len| {
+        let (n, rank) = (member.size(), member.rank());
+        for root in roots(n, len) {
+            let (mut data, mut ordered) = (given(rank, 0, len), maps(rank, len / 2));
+            member.reduce(root, &mut data, Sum).unwrap();
+            member.reduce(root, &mut ordered, Ordered(then)).unwrap();
+            if rank == root {
+                assert!(data == sums(n, len), "{len} to {root} of {n}");
+                assert!(ordered == composed(0..n, len / 2), "{len} to {root} of {n}");
+            } else {
+                assert!(data == given(rank, 0, len) && ordered == maps(rank, len / 2));
+            }
+        }
+    });
+}
+
+#[test]
+fn allreductions_agree_with_the_twin() {
+    all(choices!(allreduce), |member, len| {
+        let (n, rank) = (member.size(), member.rank());
+        let (mut data, mut ordered) = (given(rank, 0, len), maps(rank, len / 2));
+        member.allreduce(&mut data, Sum).unwrap();
+        assert!(data == sums(n, len), "{len} of {n} at {rank}");
+        member.allreduce(&mut ordered, Ordered(then)).unwrap();
+        assert!(ordered == composed(0..n, len / 2), "{len} of {n} at {rank}");
+    });
+}
+
+#[test]
+fn scattered_reductions_agree_with_the_twin() {
+    all(choices!(reduce_scatter), |member, len| {
+        let (n, rank) = (member.size(), member.rank());
+        let block = fragments::block(len, 1, n, rank);
+        let mut mine = vec![7; block.len()];
+        member
+            .reduce_scatter(&given(rank, 0, len), &mut mine, Sum)
+            .unwrap();
+        assert!(mine == sums(n, len)[block], "{len} of {n} at {rank}");
+
+        // Rank r gets r parts of all.
+        let counts: Vec<usize> = (0..n).map(|rank| rank * (len / n)).collect();
+        let start: usize = counts[..rank].iter().sum();
+        let all: usize = counts.iter().sum();
+        let mut ordered = vec![[7; 2]; counts[rank]];
+        member
+            .reduce_scatterv(&maps(rank, all), &counts, &mut ordered, Ordered(then))
+            .unwrap();
+        let expected = &composed(0..n, all)[start..start + counts[rank]];
+        assert!(ordered == expected, "{len} of {n} at {rank}");
+    });
+}
+
+#[test]
+fn scans_agree_with_the_twin() {
+    all(choices!(scan), |member, len| {
+        let (n, rank) = (member.size(), member.rank());
+        let (mut upto, mut before) = (maps(rank, len / 2), maps(rank, len / 2));
+        member.scan(&mut upto, Ordered(then)).unwrap();
+        assert!(
+            upto == composed(0..rank + 1, len / 2),
+            "{len} of {n} at {rank}"
+        );
+        member.exscan(&mut before, Ordered(then)).unwrap();
+        let expected = match rank {
+            0 => maps(0, len / 2),
+            _ => composed(0..rank, len / 2),
+        };
+        assert!(before == expected, "{len} of {n} at {rank}");
+    });
+}
+
+/// Counts that differ by rank, and parts that lie backwards with gaps between them.
+fn scattered_parts(n: usize, count: impl Fn(usize) -> usize) -> (Vec<usize>, Vec<usize>, usize) {
+    let counts: Vec<usize> = (0..n).map(count).collect();
+    let mut end = 0;
+    let mut displacements = vec![0; n];
+    for rank in (0..n).rev() {
+        displacements[rank] = end + 1;
+        end += counts[rank] + 1;
+    }
+    (counts, displacements, end + 1)
+}
+
+fn v_forms(member: &mut Member, len: usize) {
+    let (n, rank) = (member.size(), member.rank());
+    let (counts, displacements, all) = scattered_parts(n, |rank| rank * len / 2);
+    let parts = Parts::new(&counts, &displacements);
+    let mine = given(rank, 0, counts[rank]);
+    let mut expected = vec![7; all];
+    (0..n).for_each(|rank| expected[parts.of(rank)].copy_from_slice(&given(rank, 0, counts[rank])));
+    for root in [0, n / 2, n - 1] {
+        let mut recv = vec![7; all];
+        let into = (rank == root).then_some((&mut recv[..], parts));
+        member.gatherv(root, &mine, into).unwrap();
+        if rank == root {
+            assert!(recv == expected, "gatherv to {root} of {n}");
+        }
+        let mut back = vec![8; counts[rank]];
+        let from = (rank == root).then_some((&expected[..], parts));
+        member.scatterv(root, from, &mut back).unwrap();
+        assert!(back == mine, "scatterv from {root} of {n} at {rank}");
+    }
+    let mut recv = vec![7; all];
+    member.allgatherv(&mine, &mut recv, parts).unwrap();
+    assert!(recv == expected, "allgatherv of {n} at {rank}");
+
+    // From a to b: a + 2 b elements, some of them none.
+    let count = |a: usize, b: usize| (a + 2 * b) * len / 3;
+    let (give_counts, give_at, give_all) = scattered_parts(n, |to| count(rank, to));
+    let (take_counts, take_at, take_all) = scattered_parts(n, |from| count(from, rank));
+    let give = Parts::new(&give_counts, &give_at);
+    let take = Parts::new(&take_counts, &take_at);
+    let (mut send, mut recv, mut expected) =
+        (vec![6; give_all], vec![7; take_all], vec![7; take_all]);
+    for peer in 0..n {
+        send[give.of(peer)].copy_from_slice(&given(rank, peer, give_counts[peer]));
+        expected[take.of(peer)].copy_from_slice(&given(peer, rank, take_counts[peer]));
+    }
+    member.alltoallv((&send, give), (&mut recv, take)).unwrap();
+    assert!(recv == expected, "alltoallv of {n} at {rank}");
+}
+
+#[test]
+fn parts_of_different_lengths_arrive() {
+    let choices = choices!(allgather).chain(choices!(scatter));
+    all(choices.chain(choices!(gather)), v_forms);
+}
+
+/// Above 64 ranks not all are linked.
+#[test]
+fn ranks_that_are_not_all_linked_get_the_same() {
+    let n = 67;
+    team(n, Pattern::Binary, Algorithms::default(), false).run(|member| {
+        let rank = member.rank();
+        for len in [0, 1, 60] {
+            let mine = given(rank, 0, len);
+            let (root, mut recv) = (n - 2, vec![7; n * len]);
+            member
+                .gather(root, &mine, (rank == root).then_some(&mut recv[..]))
+                .unwrap();
+            let everything = joined((0..n).map(|rank| given(rank, 0, len)));
+            assert!(rank != root || recv == everything);
+            let mut back = vec![7; len];
+            let send = (rank == root).then_some(&recv[..]);
+            member.scatter(root, send, &mut back).unwrap();
+            assert!(back == mine);
+            member.allgather(&mine, &mut recv).unwrap();
+            assert!(recv == everything);
+            let send = joined((0..n).map(|to| given(rank, to, len)));
+            member.alltoall(&send, &mut recv).unwrap();
+            assert!(recv == joined((0..n).map(|from| given(from, rank, len))));
+            let mut sum = mine.clone();
+            member.allreduce(&mut sum, Sum).unwrap();
+            assert!(sum == sums(n, len));
+            let block = fragments::block(len, 1, n, rank);
+            let mut part = vec![7; block.len()];
+            member.reduce_scatter(&mine, &mut part, Sum).unwrap();
+            assert!(part == sums(n, len)[block.clone()]);
+            let mut part = vec![[7; 2]; block.len()];
+            member
+                .reduce_scatter(&maps(rank, len), &mut part, Ordered(then))
+                .unwrap();
+            assert!(part == composed(0..n, len)[block]);
+            let mut upto = maps(rank, len);
+            member.scan(&mut upto, Ordered(then)).unwrap();
+            assert!(upto == composed(0..rank + 1, len));
+        }
+        v_forms(member, 2);
+    });
+}
+
+#[test]
+fn long_arrays_arrive_whole() {
+    let len = (16 << 20) / 8;
+    team(2, Pattern::Smelt, Algorithms::default(), false).run(|member| {
+        let rank = member.rank();
+        let (mine, other) = (given(rank, 0, len), given(1 - rank, 0, len));
+        let mut all = vec![7; 2 * len];
+        member.allgather(&mine, &mut all).unwrap();
+        assert!(all[rank * len..][..len] == mine && all[(1 - rank) * len..][..len] == other);
+        let mut data = mine.clone();
+        member.allreduce(&mut data, Sum).unwrap();
+        assert!(data == sums(2, len));
+        let mut upto = mine;
+        member.scan(&mut upto, Sum).unwrap();
+        assert!(rank == 0 || upto == data);
+    });
+}
+
+/// Bits of sums of values that round, at all places of an array of any length: reduce, allreduce and
+/// `reduce_scatter` give the same for every plan, algorithm, root, length and repetition, scans the same
+/// for every plan, algorithm, length and repetition.
+#[test]
+fn deterministic_sums_have_the_same_bits_whatever_happens() {
+    let value = |rank: usize| 1e9 / (rank as f64 + 3.0);
+    let every = || {
+        choices!(allreduce)
+            .chain(choices!(reduce))
+            .chain(choices!(reduce_scatter))
+            .chain(choices!(scan))
+    };
+    for n in [2, 3, 5, 8, 9] {
+        let mut found: Vec<(u64, Vec<u64>)> = Vec::new();
+        for (index, algorithms) in every().enumerate() {
+            let pattern = [Pattern::Smelt, Pattern::Chain, Pattern::Binomial][index % 3];
+            let bits = team(n, pattern, algorithms, true).run(|member| {
+                let rank = member.rank();
+                let mut seen: Vec<u64> = Vec::new();
+                let mut prefixes: Vec<u64> = Vec::new();
+                for len in [1, 57, 2100] {
+                    for root in [0, n - 1] {
+                        let mut data = vec![value(rank); len];
+                        member.reduce(root, &mut data, Sum).unwrap();
+                        if rank == root {
+                            seen.extend(data.iter().map(|x| x.to_bits()));
+                        }
+                    }
+                    let mut data = vec![value(rank); len];
+                    member.allreduce(&mut data, Sum).unwrap();
+                    seen.extend(data.iter().map(|x| x.to_bits()));
+                    let mut mine = vec![0.0; len];
+                    member
+                        .reduce_scatter(&vec![value(rank); n * len], &mut mine, Sum)
+                        .unwrap();
+                    seen.extend(mine.iter().map(|x| x.to_bits()));
+                    let mut data = vec![value(rank); len];
+                    member.scan(&mut data, Sum).unwrap();
+                    prefixes.extend(data.iter().map(|x| x.to_bits()));
+                }
+                seen.dedup();
+                prefixes.dedup();
+                assert_eq!((seen.len(), prefixes.len()), (1, 1), "{algorithms:?}");
+                (seen[0], prefixes[0])
+            });
+            assert!(bits.iter().all(|(sum, _)| *sum == bits[0].0));
+            found.push((
+                bits[0].0,
+                bits.into_iter().map(|(_, prefix)| prefix).collect(),
+            ));
+        }
+        found.dedup();
+        assert_eq!(found.len(), 1, "{n} ranks");
+        // In the brackets of a loop.
+        let mut sum = value(0);
+        let prefixes = (1..n).map(|rank| {
+            sum += value(rank);
+            sum.to_bits()
+        });
+        let expected: Vec<u64> = std::iter::once(value(0).to_bits())
+            .chain(prefixes)
+            .collect();
+        assert_eq!(found[0].1, expected);
+    }
+}
+
+/// Ranks that share a segment alone, and copy what they lend: as processes do, whose addresses mean
+/// nothing to each other.
+#[test]
+fn ranks_behind_a_segment_get_the_same() {
+    let mut choices: Vec<Algorithms> = vec![Algorithms::default()];
+    choices.extend(choices!(barrier));
+    choices.extend(choices!(broadcast));
+    choices.extend(choices!(allreduce));
+    choices.extend(choices!(scatter));
+    choices.extend(choices!(gather));
+    choices.extend(choices!(allgather));
+    choices.extend(choices!(alltoall));
+    choices.extend(choices!(reduce_scatter));
+    choices.extend(choices!(scan));
+    for (round, algorithms) in choices.into_iter().enumerate() {
+        for n in [2, 5, 8] {
+            if n != 2 && round % 2 == n % 2 {
+                continue;
+            }
+            let name = format!("collectives-{round}-{n}-{}", std::process::id());
+            let options = Options {
+                algorithms,
+                ..Options::default()
+            };
+            std::thread::scope(|scope| {
+                for _ in 0..n {
+                    scope.spawn(|| {
+                        let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+                        let plans = || {
+                            let packages = (0..n as u32).map(|rank| rank % 3).collect();
+                            Plans::of_pattern(machine.costs(), Pattern::Smelt, None)?
+                                .with_packages(packages)
+                        };
+                        let address = Address::Name(name.clone());
+                        let team = ProcessGroup::enter(&address, n, &[None], plans, &options).unwrap();
+                        team.run(|member| {
+                            for len in [0, 3, 57, 5000, 30_000] {
+                                every_operation(member, len);
+                                member.barrier().unwrap();
+                            }
+                        });
+                    });
+                }
+            });
+        }
+    }
+}
+
+fn every_operation(member: &mut Member, len: usize) {
+    let (n, rank) = (member.size(), member.rank());
+    let root = len % n;
+    let mine = given(rank, 0, len);
+    let everything = joined((0..n).map(|rank| given(rank, 0, len)));
+    let mut data = mine.clone();
+    member.broadcast(root, &mut data).unwrap();
+    assert!(data == given(root, 0, len), "broadcast of {len}");
+    let mut all = vec![7; n * len];
+    let into = (rank == root).then_some(&mut all[..]);
+    member.gather(root, &mine, into).unwrap();
+    assert!(rank != root || all == everything, "gather of {len}");
+    let mut back = vec![7; len];
+    let send = (rank == root).then_some(&all[..]);
+    member.scatter(root, send, &mut back).unwrap();
+    assert!(back == mine, "scatter of {len}");
+    member.allgather(&mine, &mut all).unwrap();
+    assert!(all == everything, "allgather of {len}");
+    let send = joined((0..n).map(|to| given(rank, to, len)));
+    member.alltoall(&send, &mut all).unwrap();
+    let expected = joined((0..n).map(|from| given(from, rank, len)));
+    assert!(all == expected, "alltoall of {len}");
+    let mut data = mine.clone();
+    member.allreduce(&mut data, Sum).unwrap();
+    assert!(data == sums(n, len), "allreduce of {len}");
+    let mut ordered = maps(rank, len);
+    member.allreduce(&mut ordered, Ordered(then)).unwrap();
+    assert!(ordered == composed(0..n, len), "ordered allreduce of {len}");
+    let block = fragments::block(len, 1, n, rank);
+    let mut part = vec![7; block.len()];
+    member.reduce_scatter(&mine, &mut part, Sum).unwrap();
+    assert!(
+        part == sums(n, len)[block.clone()],
+        "reduce_scatter of {len}"
+    );
+    let mut part = vec![[7; 2]; block.len()];
+    member
+        .reduce_scatter(&maps(rank, len), &mut part, Ordered(then))
+        .unwrap();
+    assert!(part == composed(0..n, len)[block], "ordered, {len}");
+    let mut upto = maps(rank, len);
+    member.scan(&mut upto, Ordered(then)).unwrap();
+    assert!(upto == composed(0..rank + 1, len), "scan of {len}");
+    let mut before = maps(rank, len);
+    member.exscan(&mut before, Ordered(then)).unwrap();
+    assert!(
+        rank == 0 || before == composed(0..rank, len),
+        "exscan of {len}"
+    );
+    v_forms(member, len.min(6000));
+}

@@ -1,0 +1,308 @@
+//! A second fabric, made of the standard library's channels, that counts what goes through it.
+
+use corecast_collectives::{Combine, Groups};
+use corecast_wire::Fabric;
+use std::convert::Infallible;
+use std::ops::{Add, Range};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// What went out of a fabric.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub(crate) notifications: usize,
+    pub(crate) messages: usize,
+    pub(crate) loans: usize,
+    /// Lines read that somebody posted on, and additions to lines.
+    pub(crate) shared: usize,
+    /// Of messages, loans, and lines read.
+    pub(crate) bytes: usize,
+}
+
+impl Add for Sent {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            notifications: self.notifications + other.notifications,
+            messages: self.messages + other.messages,
+            loans: self.loans + other.loans,
+            shared: self.shared + other.shared,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+}
+
+/// Ends of channels to or from one peer: notifications, messages, loans.
+type Out = [Sender<Vec<u8>>; 3];
+type Into = [Receiver<Vec<u8>>; 3];
+
+/// One rank's ends of all channels.
+pub(crate) struct Channels {
+    pub(crate) rank: usize,
+    out: Vec<Out>,
+    into: Vec<Into>,
+    posts: Vec<Vec<Sender<Vec<u8>>>>,
+    reads: Vec<Receiver<Vec<u8>>>,
+    adds: Vec<Sender<()>>,
+    /// With how many are to add.
+    collects: Vec<(Receiver<()>, usize)>,
+    /// To the others, and from them.
+    meets: Vec<(Vec<Sender<()>>, Receiver<()>)>,
+    sent: Sent,
+}
+
+impl Fabric for Channels {
+    type Error = Infallible;
+    type Window<'w> = &'w mut [u8];
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.out.len()
+    }
+
+    fn notify(&mut self, peer: usize) -> Result<(), Infallible> {
+        self.sent.notifications += 1;
+        self.out[peer][0].send(Vec::new()).unwrap();
+        Ok(())
+    }
+
+    fn wait(&mut self, peer: usize) -> Result<(), Infallible> {
+        assert!(self.into[peer][0].recv().unwrap().is_empty());
+        Ok(())
+    }
+
+    fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Infallible> {
+        self.sent.messages += 1;
+        self.sent.bytes += payload.len();
+        self.out[peer][1].send(payload.to_vec()).unwrap();
+        Ok(())
+    }
+
+    fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Infallible> {
+        payload.copy_from_slice(&self.into[peer][1].recv().unwrap());
+        Ok(())
+    }
+
+    fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Infallible> {
+        for reader in &self.posts[line] {
+            reader.send(payload.to_vec()).unwrap();
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Infallible> {
+        self.sent.shared += 1;
+        self.sent.bytes += payload.len();
+        payload.copy_from_slice(&self.reads[line].recv().unwrap());
+        Ok(())
+    }
+
+    fn add(&mut self, line: usize) -> Result<(), Infallible> {
+        self.sent.shared += 1;
+        self.adds[line].send(()).unwrap();
+        Ok(())
+    }
+
+    fn collect(&mut self, line: usize) -> Result<(), Infallible> {
+        let (line, members) = &self.collects[line];
+        (0..*members).for_each(|_| line.recv().unwrap());
+        Ok(())
+    }
+
+    fn meet(&mut self, line: usize) -> Result<(), Infallible> {
+        // An addition and a read; one of the ranks comes last and does not read, whichever.
+        self.sent.shared += 1 + usize::from(self.rank > 0);
+        let (others, line) = &self.meets[line];
+        others.iter().for_each(|other| other.send(()).unwrap());
+        others.iter().for_each(|_| line.recv().unwrap());
+        Ok(())
+    }
+
+    fn message_bytes_max(&self) -> usize {
+        usize::MAX
+    }
+
+    fn post_bytes_max(&self, _line: usize) -> usize {
+        usize::MAX
+    }
+
+    fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Infallible {
+        panic!("{sent} bytes of rank {peer} where {expected} are expected")
+    }
+
+    fn with_window<R>(
+        &mut self,
+        data: &mut [u8],
+        _element: usize,
+        _written: bool,
+        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
+    ) -> R {
+        body(self, &mut { data })
+    }
+
+    fn with_window_to_read<R>(
+        &mut self,
+        data: &[u8],
+        _element: usize,
+        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
+    ) -> R {
+        body(self, &mut &mut data.to_vec()[..])
+    }
+
+    fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8] {
+        &window[range]
+    }
+
+    fn own<'b>(
+        &mut self,
+        window: &'b mut Self::Window<'_>,
+        range: Range<usize>,
+    ) -> Result<&'b mut [u8], Infallible> {
+        Ok(&mut window[range])
+    }
+
+    fn lend(
+        &mut self,
+        window: &Self::Window<'_>,
+        peers: impl IntoIterator<Item = usize>,
+        range: Range<usize>,
+    ) -> Result<(), Infallible> {
+        for peer in peers {
+            self.sent.loans += 1;
+            self.sent.bytes += range.len();
+            self.out[peer][2]
+                .send(window[range.clone()].to_vec())
+                .unwrap();
+        }
+        Ok(())
+    }
+
+    fn borrow(
+        &mut self,
+        peer: usize,
+        len: usize,
+        mut each: impl FnMut(usize, &[u8]),
+    ) -> Result<(), Infallible> {
+        let lent = self.into[peer][2].recv().unwrap();
+        assert_eq!(lent.len(), len);
+        // In two pieces, as a fabric may.
+        let (front, back) = lent.split_at(len / 2);
+        each(0, front);
+        each(front.len(), back);
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+/// Runs `body` on `n` ranks and returns what all of them sent. Nothing may be left unheard.
+pub(crate) fn run(n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
+    run_with(&Groups::new(n), n, body)
+}
+
+/// The same where these groups share lines.
+pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) + Sync) -> Sent {
+    let mut fabrics: Vec<Channels> = (0..n)
+        .map(|rank| Channels {
+            rank,
+            out: Vec::new(),
+            into: Vec::new(),
+            posts: Vec::new(),
+            reads: Vec::new(),
+            adds: Vec::new(),
+            collects: Vec::new(),
+            meets: Vec::new(),
+            sent: Sent::default(),
+        })
+        .collect();
+    for from in 0..n {
+        for to in 0..n {
+            let ends = [channel(), channel(), channel()];
+            let [(a, x), (b, y), (c, z)] = ends;
+            fabrics[from].out.push([a, b, c]);
+            fabrics[to].into.push([x, y, z]);
+        }
+    }
+    for group in groups.notices() {
+        let (ends, lines): (Vec<_>, Vec<_>) = group.others.iter().map(|_| channel()).unzip();
+        fabrics[group.one].posts.push(ends);
+        for (&reader, line) in group.others.iter().zip(lines) {
+            fabrics[reader].reads.push(line);
+        }
+    }
+    for group in groups.tallies() {
+        let (end, line) = channel();
+        let members = group.others.len();
+        fabrics[group.one].collects.push((line, members));
+        for &adder in &group.others {
+            fabrics[adder].adds.push(end.clone());
+        }
+    }
+    for ranks in groups.meetings() {
+        let (ends, lines): (Vec<_>, Vec<_>) = ranks.iter().map(|_| channel()).unzip();
+        for (place, line) in lines.into_iter().enumerate() {
+            let others = (0..ranks.len()).filter(|&other| other != place);
+            let others = others.map(|other| ends[other].clone()).collect();
+            fabrics[ranks[place]].meets.push((others, line));
+        }
+    }
+    std::thread::scope(|scope| {
+        let body = &body;
+        let threads: Vec<_> = fabrics
+            .iter_mut()
+            .map(|fabric| scope.spawn(move || body(fabric)))
+            .collect();
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+    });
+    for fabric in &fabrics {
+        let mut ends = fabric.into.iter().flatten();
+        assert!(ends.all(|end| end.try_recv().is_err()), "nobody heard it");
+        let mut lines = fabric.reads.iter();
+        assert!(lines.all(|line| line.try_recv().is_err()), "nobody read it");
+        let mut lines = fabric.collects.iter();
+        assert!(lines.all(|(line, _)| line.try_recv().is_err()), "too many");
+        let mut lines = fabric.meets.iter();
+        assert!(lines.all(|(_, line)| line.try_recv().is_err()), "too many");
+    }
+    let sent = fabrics.iter().map(|fabric| fabric.sent);
+    sent.fold(Sent::default(), Add::add)
+}
+
+/// Combines bytes one by one.
+pub(crate) struct Each(pub(crate) fn(u8, u8) -> u8);
+
+impl Combine for Each {
+    fn grain(&self) -> usize {
+        1
+    }
+
+    fn ordered(&self) -> bool {
+        false
+    }
+
+    fn combine(&self, into: &mut [u8], with: &[u8]) {
+        into.iter_mut()
+            .zip(with)
+            .for_each(|(a, b)| *a = self.0(*a, *b));
+    }
+
+    fn combine_left(&self, into: &mut [u8], with: &[u8]) {
+        into.iter_mut()
+            .zip(with)
+            .for_each(|(a, b)| *a = self.0(*b, *a));
+    }
+
+    fn combine_into(&self, out: &mut [u8], a: &[u8], b: &[u8]) {
+        out.copy_from_slice(a);
+        self.combine(out, b);
+    }
+}
+
+pub(crate) const ADD: Each = Each(u8::wrapping_add);

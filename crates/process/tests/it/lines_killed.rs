@@ -1,0 +1,135 @@
+//! Lines that a group shares between real processes: all of a team work, and when one of them is
+//! killed, somewhere amid barriers and broadcasts, the others are told. Each process is this test
+//! program again, told by a variable which part it plays.
+
+use corecast_process::ProcessGroup;
+use corecast_process::Address;
+use corecast_collectives::{Plans, barrier, broadcast};
+use corecast_team::{Failure, Loss, Member, Options, Team};
+use corecast_plan::Pattern;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const PART: &str = "CORECAST_TEST_PART";
+const RANKS: usize = 4;
+
+/// Kills its process at the end, however that comes.
+struct Kept(Child);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(part: &str) -> (Kept, BufReader<ChildStdout>) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "lines_killed::part",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env(PART, part)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(child.stdout.take().unwrap());
+    (Kept(child), said)
+}
+
+/// Barriers, and broadcasts from each root in turn, until something fails.
+fn work(member: &mut Member) -> Failure {
+    for round in 0u64.. {
+        if round == 100 {
+            println!("begun");
+        }
+        let root = round as usize % RANKS;
+        let mine = round << 8 | member.rank() as u64;
+        let ended = member
+            .barrier()
+            .and_then(|()| member.broadcast_value(root, mine));
+        match ended {
+            Ok(value) => assert_eq!(value, round << 8 | root as u64),
+            Err(failure) => return failure,
+        }
+    }
+    unreachable!("a loop without an end")
+}
+
+/// Runs as whoever this process is told to be.
+#[test]
+fn part() {
+    let Ok(part) = std::env::var(PART) else {
+        return;
+    };
+    let (choice, name) = part.split_once(' ').unwrap();
+    let mut options = Options::default();
+    options.algorithms.barrier = Some(choice.parse().unwrap());
+    options.algorithms.broadcast = broadcast::Algorithm::Line.into();
+    let plans = || {
+        let machine = corecast_model::synthetic(&format!("core:{RANKS}")).unwrap();
+        Plans::of_pattern(machine.costs(), Pattern::Binomial, None)?.with_packages(vec![0, 0, 1, 1])
+    };
+    let address = Address::Name(name.to_owned());
+    let team = ProcessGroup::enter(&address, RANKS, &[None], plans, &options).unwrap();
+    let failure = team.run(work).remove(0);
+    let Failure::PeerLost { there, how, .. } = &failure else {
+        panic!("{failure}");
+    };
+    // Whoever hears of it late may see that somebody has left because of it.
+    assert!(matches!(how, Loss::Died | Loss::Left), "{failure}");
+    println!("lost {}", there.rank);
+}
+
+/// The rest of what a process says, once it has ended.
+fn rest(mut said: BufReader<ChildStdout>) -> String {
+    let mut text = String::new();
+    said.read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn a_killed_process_is_an_error_for_the_others() {
+    use barrier::Algorithm::{Counter, Groups, MWay, MultiM, PackageRoots, PairWise};
+    let mut rng = fastrand::Rng::with_seed(5);
+    for (round, choice) in [Groups, MWay, MultiM, PairWise, PackageRoots, Counter]
+        .into_iter()
+        .cycle()
+        .take(12)
+        .enumerate()
+    {
+        let name = format!("lines-killed-{round}-{}", std::process::id());
+        let part = format!("{choice} {name}");
+        let mut team: Vec<_> = (0..RANKS).map(|_| start(&part)).collect();
+        for (_, said) in &mut team {
+            let mut line = String::new();
+            while !line.contains("begun") {
+                line.clear();
+                assert_ne!(
+                    said.read_line(&mut line).unwrap(),
+                    0,
+                    "{choice}: ended early"
+                );
+            }
+        }
+        std::thread::sleep(Duration::from_micros(rng.u64(..3000)));
+        let (mut victim, _) = team.swap_remove(rng.usize(..RANKS));
+        victim.0.kill().unwrap();
+        let begin = Instant::now();
+        for (mut other, said) in team {
+            while other.0.try_wait().unwrap().is_none() {
+                // A watchdog: what is promised is far less.
+                assert!(
+                    begin.elapsed() < Duration::from_secs(60),
+                    "{choice}: no end"
+                );
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let text = rest(said);
+            assert!(text.contains("lost "), "{choice}: {text}");
+        }
+    }
+}

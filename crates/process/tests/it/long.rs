@@ -1,0 +1,138 @@
+//! Long data, lent where they lie: random programs on the same buffers again and again, and ranks
+//! that go while others read what is theirs. Meant for sanitizers as much as for itself.
+
+use corecast_collectives::operator::Sum;
+use corecast_collectives::Plans;
+use corecast_team::{Failure, Loss, Member, Options, Team};
+use corecast_plan::Pattern;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::time::Duration;
+
+fn team(n: usize, rng: &mut fastrand::Rng) -> Team {
+    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    let names = ["smelt", "chain", "sequential", "binomial"];
+    let pattern: Pattern = names[rng.usize(..names.len())].parse().unwrap();
+    let plans = Plans::of_pattern(machine.costs(), pattern, None).unwrap();
+    let options = Options {
+        deterministic: rng.bool(),
+        ..Options::default()
+    };
+    Team::with_options(plans, &options).unwrap()
+}
+
+/// Fails the test instead of hanging.
+fn watched<T: Send + 'static>(context: String, body: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, ended) = mpsc::channel();
+    let thread = std::thread::spawn(move || done.send(body()).unwrap());
+    let ended = ended.recv_timeout(Duration::from_secs(120));
+    let ended = ended.unwrap_or_else(|why| panic!("{context}: no end: {why}"));
+    thread.join().unwrap();
+    ended
+}
+
+fn given(rank: usize, step: usize, len: usize) -> impl Iterator<Item = u64> {
+    let first = (rank as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ step as u64;
+    (0..len as u64).map(move |i| first.wrapping_add(i))
+}
+
+/// One operation on the front of `data`, and what it must make of it. All ranks draw the same.
+fn step(member: &mut Member, step: usize, data: &mut [u64], rng: &mut fastrand::Rng) {
+    let (n, rank) = (member.size(), member.rank());
+    let (kind, root) = (rng.u32(..3), rng.usize(..n));
+    let most = [64, 600, 5000, data.len()][rng.usize(..4)];
+    let len = rng.usize(..=most);
+    let data = &mut data[..len];
+    data.iter_mut()
+        .zip(given(rank, step, len))
+        .for_each(|(to, from)| *to = from);
+    let sum = |i: usize| {
+        let firsts = (0..n).map(|rank| given(rank, step, 1).sum::<u64>());
+        let first = firsts.fold(0, u64::wrapping_add);
+        first.wrapping_add((i * n) as u64)
+    };
+    let as_expected = match kind {
+        0 => {
+            member.broadcast(root, data).unwrap();
+            data.iter().copied().eq(given(root, step, len))
+        }
+        1 => {
+            member.reduce(root, data, Sum).unwrap();
+            match rank == root {
+                true => data.iter().copied().eq((0..len).map(sum)),
+                false => data.iter().copied().eq(given(rank, step, len)),
+            }
+        }
+        _ => {
+            member.allreduce(data, Sum).unwrap();
+            data.iter().copied().eq((0..len).map(sum))
+        }
+    };
+    assert!(as_expected, "step {step}: {kind}, root {root}, {len} long");
+}
+
+#[test]
+fn random_programs_agree_with_the_twin() {
+    for seed in 0..40 {
+        let context = format!("seed {seed}");
+        watched(context, move || {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let team = team(rng.usize(2..6), &mut rng);
+            team.run(|member| {
+                let mut rng = fastrand::Rng::with_seed(seed);
+                let mut delays = fastrand::Rng::with_seed(seed ^ member.rank() as u64);
+                let mut data = vec![0; 20_000];
+                for number in 0..25 {
+                    for _ in 0..delays.u32(..4) {
+                        std::thread::yield_now();
+                    }
+                    step(member, number, &mut data, &mut rng);
+                }
+            });
+        });
+    }
+}
+
+/// An operator panics while the others' data are lent, which go as soon as each rank knows: nobody
+/// reads them then, and the others are told.
+#[test]
+fn an_operator_that_panics_takes_nobody_along() {
+    for seed in 0..60u64 {
+        let context = format!("seed {seed}");
+        watched(context.clone(), move || {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let n = rng.usize(2..6);
+            let (team, culprit) = (team(n, &mut rng), rng.usize(..n));
+            let (calls, all) = (rng.usize(..40_000), rng.bool());
+            let ran = catch_unwind(AssertUnwindSafe(|| {
+                team.run(|member| {
+                    let rank = member.rank();
+                    let mut data: Vec<u64> = given(rank, 0, 60_000).collect();
+                    let left = std::cell::Cell::new(calls);
+                    let operator = |a: u64, b: u64| {
+                        if rank == culprit {
+                            assert_ne!(left.get(), 0, "seeded panic");
+                            left.set(left.get() - 1);
+                        }
+                        a.wrapping_add(b)
+                    };
+                    let done = match all {
+                        true => member.allreduce(&mut data, operator),
+                        false => member.reduce(culprit, &mut data, operator),
+                    };
+                    drop(data);
+                    // It may have had less to combine.
+                    assert_ne!(rank, culprit, "seeded panic");
+                    let done = done.and_then(|()| member.barrier());
+                    let Err(Failure::PeerLost { there, how, .. }) = done else {
+                        panic!("{done:?}");
+                    };
+                    assert_eq!((there.rank, how), (culprit, Loss::Panicked));
+                })
+            }));
+            let why = ran.unwrap_err();
+            let why = why.downcast_ref::<String>().unwrap();
+            assert!(why.contains("seeded panic"), "{context}: {why}");
+        });
+    }
+}

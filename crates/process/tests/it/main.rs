@@ -1,0 +1,26 @@
+//! The collectives from outside, one module for each subject.
+//!
+//! Tests that need other processes start this program again, as a test of one exact name; see
+//! [`own_process`] for those that need a process of their own.
+
+mod algorithms;
+mod by_length;
+mod collectives;
+mod common;
+mod far;
+mod forked;
+mod hot_path;
+mod keeper;
+mod lines;
+mod lines_killed;
+mod long;
+mod misuse;
+mod operators;
+mod oracle;
+mod other_fabric;
+mod overlap;
+mod own_process;
+mod processes;
+mod programs;
+mod rendezvous;
+mod sync;

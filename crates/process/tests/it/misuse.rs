@@ -1,0 +1,509 @@
+//! Wrong use is an error that names both call sites, for everybody who is concerned, and never a
+//! hang: each case runs under a watchdog.
+
+use corecast_collectives::{Collective, Parts, Plans};
+use corecast_team::{Failure, JoinError, Loss, Member, Options, Team};
+use corecast_plan::{Pattern, Tree};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+fn team_of(n: usize, pattern: Pattern, options: &Options) -> Team {
+    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    let plans = Plans::of_pattern(machine.costs(), pattern, None).unwrap();
+    Team::with_options(plans, options).unwrap()
+}
+
+/// Runs `body` as a team of `n`; the test fails instead of hanging.
+fn run(
+    n: usize,
+    pattern: Pattern,
+    body: fn(&mut Member) -> Result<(), Failure>,
+) -> Vec<Result<(), Failure>> {
+    let (done, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        let team = team_of(n, pattern, &Options::default());
+        done.send(team.run(body)).unwrap();
+    });
+    ended
+        .recv_timeout(Duration::from_secs(60))
+        .unwrap_or_else(|why| panic!("{pattern}, {n} ranks: no end: {why}"))
+}
+
+fn patterns() -> [Pattern; 4] {
+    ["sequential", "chain", "binomial", "dissemination:2"].map(|name| name.parse().unwrap())
+}
+
+/// At least one rank fails; all failures are the same; two sites in this file are named.
+#[track_caller]
+fn both_sites_named(results: &[Result<(), Failure>], context: &str) -> Failure {
+    let failures: Vec<&Failure> = results.iter().filter_map(|r| r.as_ref().err()).collect();
+    let Some(&first) = failures.first() else {
+        panic!("{context}: nobody noticed");
+    };
+    assert!(
+        failures.iter().all(|&failure| failure == first),
+        "{context}: {failures:?}"
+    );
+    let said = first.to_string();
+    assert_eq!(said.matches("misuse.rs:").count(), 2, "{context}: {said}");
+    assert!(!said.contains('\n'), "{said}");
+    first.clone()
+}
+
+#[test]
+fn two_different_operations_met() {
+    for pattern in patterns() {
+        for n in [2, 3, 5] {
+            let results = run(n, pattern, |member| {
+                if member.rank() == 1 {
+                    member.allreduce_value(1u8, |a, b| a + b).map(drop)?;
+                } else {
+                    member.barrier()?;
+                }
+                member.barrier()
+            });
+            let failure = both_sites_named(&results, &format!("{pattern}, {n} ranks"));
+            assert!(matches!(failure, Failure::Mismatch { .. }), "{failure:?}");
+            assert!(results.iter().all(Result::is_err), "{results:?}");
+        }
+    }
+}
+
+/// Both wait for the other and nobody has sent anything: a deadlock that no message can reveal.
+#[test]
+fn two_members_wait_for_each_other_in_different_operations() {
+    let results = run(2, Pattern::Sequential, |member| {
+        if member.rank() == 0 {
+            member.reduce_value(0, 1u8, |a, b| a + b).map(drop)
+        } else {
+            member.broadcast_value(0, 1u8).map(drop)
+        }
+    });
+    let failure = both_sites_named(&results, "reduce against broadcast");
+    let Failure::Mismatch { here, there } = failure else {
+        panic!("{failure:?}");
+    };
+    let mut kinds = [here, there].map(|did| did.operation.unwrap().kind.to_string());
+    kinds.sort();
+    assert_eq!(
+        kinds,
+        [Collective::Broadcast.to_string(), Collective::Reduce.to_string()]
+    );
+}
+
+#[test]
+fn different_roots_are_noticed() {
+    let results = run(3, Pattern::Chain, |member| {
+        let root = if member.rank() == 2 { 2 } else { 0 };
+        member.broadcast_value(root, 7u64)?;
+        member.barrier()
+    });
+    both_sites_named(&results, "roots");
+}
+
+/// Nobody waits for anything afterwards, so nobody can notice before the end.
+#[test]
+fn different_roots_are_noticed_at_the_end() {
+    let team = team_of(2, Pattern::Chain, &Options::default());
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        team.run(|member| member.broadcast_value(member.rank(), 7u64));
+    }));
+    let said = *caught.unwrap_err().downcast::<String>().unwrap();
+    assert_eq!(said.matches("misuse.rs:").count(), 2, "{said}");
+    assert!(said.contains("broadcast from rank 0") && said.contains("broadcast from rank 1"));
+}
+
+#[test]
+fn different_lengths_are_noticed() {
+    for pattern in patterns() {
+        let results = run(3, pattern, |member| {
+            let mut data = vec![0u32; 3 + member.rank() % 2];
+            member.broadcast(0, &mut data)?;
+            member.barrier()
+        });
+        let failure = both_sites_named(&results, "lengths");
+        let Failure::Length { sent, expected, .. } = failure else {
+            panic!("{failure:?}");
+        };
+        assert_eq!((sent, expected), (12, 16));
+    }
+}
+
+/// One length goes in messages, the other one is lent: both sides would wait for each other.
+#[test]
+fn a_short_and_a_long_one_are_noticed() {
+    for pattern in patterns() {
+        let results = run(3, pattern, |member| {
+            let mut data = vec![0u32; if member.rank() == 0 { 10_000 } else { 3 }];
+            member.broadcast(0, &mut data)
+        });
+        let failure = both_sites_named(&results, "more than expected");
+        let Failure::Length { sent, expected, .. } = failure else {
+            panic!("{failure:?}");
+        };
+        // A fragment, or a post where ranks share cores.
+        assert!(
+            [32 * 1024, 16 * 1024].contains(&sent) && expected == 12,
+            "{failure:?}"
+        );
+        let results = run(3, pattern, |member| {
+            let mut data = vec![0u32; if member.rank() == 0 { 3 } else { 10_000 }];
+            member.broadcast(0, &mut data)?;
+            member.barrier()
+        });
+        both_sites_named(&results, "less than expected");
+        let results = run(2, pattern, |member| {
+            let mut data = vec![0u32; 10 + 10_000 * member.rank()];
+            member.allreduce(&mut data, |a, b| a + b)
+        });
+        both_sites_named(&results, "allreduce");
+    }
+}
+
+/// Each sends a message and waits for a loan: nobody is right, and nobody ever goes on.
+#[test]
+fn a_circle_of_ranks_that_are_all_wrong_is_noticed() {
+    for n in [2, 3, 5] {
+        let results = run(n, Pattern::Sequential, |member| {
+            const LONG: usize = 10_000;
+            let n = member.size();
+            let displacements: Vec<usize> = (0..n).map(|rank| rank * LONG).collect();
+            let own = |rank| if rank == member.rank() { 1 } else { LONG };
+            let (give, take) = (vec![1; n], (0..n).map(own).collect::<Vec<_>>());
+            let send = vec![0u32; n * LONG];
+            let mut recv = vec![0u32; n * LONG];
+            let give = Parts::new(&give, &displacements);
+            let take = Parts::new(&take, &displacements);
+            member.alltoallv((&send, give), (&mut recv, take))
+        });
+        let failure = both_sites_named(&results, "circle");
+        let Failure::Length { sent, expected, .. } = failure else {
+            panic!("{failure:?}");
+        };
+        assert_eq!((sent, expected), (4, 40_000));
+    }
+}
+
+#[test]
+fn parts_of_other_lengths_are_noticed() {
+    for len in [5, 5_000] {
+        let patterns = patterns().into_iter();
+        for pattern in patterns {
+            let body: fn(&mut Member) -> Result<(), Failure> = match len {
+                5 => |member| wrong_part(member, 5),
+                _ => |member| wrong_part(member, 5_000),
+            };
+            let failure = both_sites_named(&run(3, pattern, body), "parts");
+            let Failure::Length { sent, expected, .. } = failure else {
+                panic!("{failure:?}");
+            };
+            assert_eq!((sent, expected), (4 * len, 4 * len + 4));
+        }
+    }
+}
+
+/// Rank 2 wants one element more than it gets.
+fn wrong_part(member: &mut Member, len: usize) -> Result<(), Failure> {
+    let (rank, all) = (member.rank(), vec![1u32; 3 * len]);
+    let (counts, places) = ([len; 3], [0, len, 2 * len]);
+    let send = (rank == 0).then_some((&all[..], Parts::new(&counts, &places)));
+    let mut mine = vec![0; len + usize::from(rank == 2)];
+    member.scatterv(0, send, &mut mine)?;
+    member.barrier()
+}
+
+#[test]
+fn one_operation_too_many_is_noticed() {
+    for pattern in patterns() {
+        let results = run(4, pattern, |member| {
+            member.barrier()?;
+            if member.rank() == 3 {
+                member.barrier()?;
+            }
+            Ok(())
+        });
+        let failure = both_sites_named(&results, "one too many");
+        let Failure::PeerLost {
+            how: Loss::Left, ..
+        } = failure
+        else {
+            panic!("{failure:?}");
+        };
+    }
+}
+
+#[test]
+fn a_rank_joined_twice_is_an_error_with_both_sites() {
+    let team = team_of(2, Pattern::Binary, &Options::default());
+    let _first = team.join(1).unwrap();
+    let error = team.join(1).unwrap_err();
+    let JoinError::Taken {
+        rank: 1,
+        first,
+        second,
+    } = error
+    else {
+        panic!("{error}");
+    };
+    assert_eq!(second.line(), first.line() + 1);
+    assert_eq!(error.to_string().matches("misuse.rs:").count(), 2);
+    let error = team.join(2).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "rank 2 is outside of the team, whose ranks are 0 to 1"
+    );
+}
+
+#[test]
+fn running_a_team_that_was_joined_is_a_panic_with_both_sites() {
+    let team = team_of(2, Pattern::Binary, &Options::default());
+    let _first = team.join(1).unwrap();
+    let run = std::panic::AssertUnwindSafe(|| team.run(|member| member.barrier()));
+    let said = *std::panic::catch_unwind(run)
+        .unwrap_err()
+        .downcast::<String>()
+        .unwrap();
+    assert_eq!(said.matches("misuse.rs:").count(), 2, "{said}");
+}
+
+/// A team that never sleeps notices a lost peer all the same.
+#[test]
+fn a_spinning_team_notices_a_member_that_leaves() {
+    let options = Options {
+        policy: Some(corecast_wire::Policy::SPIN),
+        ..Options::default()
+    };
+    let team = team_of(2, Pattern::Sequential, &options);
+    let results = team.run(|member| match member.rank() {
+        0 => member.barrier(),
+        _ => Ok(()),
+    });
+    let failure = results[0].clone().unwrap_err();
+    assert!(
+        matches!(
+            failure,
+            Failure::PeerLost {
+                how: Loss::Left,
+                ..
+            }
+        ),
+        "{failure}"
+    );
+}
+
+#[test]
+fn a_rank_that_nobody_joins_is_an_error() {
+    let options = Options {
+        join_limit: Duration::from_millis(200),
+        ..Options::default()
+    };
+    let team = team_of(3, Pattern::Sequential, &options);
+    let mut member = team.join(0).unwrap();
+    let failure = member.barrier().unwrap_err();
+    let Failure::NeverJoined { missing, .. } = failure else {
+        panic!("{failure}");
+    };
+    assert!(missing == 1 || missing == 2);
+    assert_eq!(failure.to_string().matches("misuse.rs:").count(), 1);
+    // The failure stays: the team is done for.
+    assert_eq!(member.barrier(), Err(failure));
+}
+
+#[test]
+fn dropping_the_team_tells_those_who_wait_for_unjoined_ranks() {
+    let team = team_of(2, Pattern::Sequential, &Options::default());
+    let mut member = team.join(0).unwrap();
+    let waiting = std::thread::spawn(move || member.barrier());
+    std::thread::sleep(Duration::from_millis(30));
+    let dropped = Instant::now();
+    drop(team);
+    let failure = waiting.join().unwrap().unwrap_err();
+    assert!(matches!(failure, Failure::PeerLost { .. }), "{failure}");
+    assert!(dropped.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn a_member_that_leaves_is_an_error_for_those_who_wait() {
+    for pattern in patterns() {
+        let results = run(4, pattern, |member| {
+            member.barrier()?;
+            if member.rank() == 2 {
+                return Ok(());
+            }
+            member.barrier()?;
+            member.barrier()
+        });
+        both_sites_named(&results, "left");
+        assert_eq!(results.iter().filter(|r| r.is_err()).count(), 3);
+    }
+}
+
+#[test]
+fn a_member_that_panics_is_an_error_for_the_others() {
+    let team = team_of(3, Pattern::Binomial, &Options::default());
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        team.run(|member| {
+            member.barrier().unwrap();
+            if member.rank() == 1 {
+                panic!("seeded panic of rank 1");
+            }
+            let failure = member.barrier().unwrap_err();
+            assert!(
+                matches!(
+                    failure,
+                    Failure::PeerLost {
+                        how: Loss::Panicked,
+                        ..
+                    }
+                ),
+                "{failure}"
+            );
+        });
+    }));
+    let message = *caught.unwrap_err().downcast::<&str>().unwrap();
+    assert_eq!(message, "seeded panic of rank 1");
+}
+
+#[test]
+fn a_late_member_is_an_error_only_with_a_limit() {
+    let slow = |member: &mut Member| {
+        if member.rank() == 1 {
+            std::thread::sleep(Duration::from_millis(600));
+        }
+        member.barrier()
+    };
+    let patient = team_of(2, Pattern::Binary, &Options::default());
+    assert_eq!(patient.run(slow), [Ok(()), Ok(())]);
+    let options = Options {
+        patience: Some(Duration::from_millis(100)),
+        ..Options::default()
+    };
+    let hasty = team_of(2, Pattern::Binary, &options);
+    let results = hasty.run(slow);
+    let failure = results[0].clone().unwrap_err();
+    let Failure::Stalled { there, waited, .. } = failure else {
+        panic!("{failure}");
+    };
+    assert!(there.rank == 1 && waited >= Duration::from_millis(100));
+}
+
+#[test]
+#[should_panic(expected = "root 2 is outside of the team, whose ranks are 0 to 1")]
+fn a_root_outside_of_the_team_is_a_panic() {
+    let team = team_of(2, Pattern::Binary, &Options::default());
+    let mut member = team.join(0).unwrap();
+    let _ = member.broadcast_value(2, 0u8);
+}
+
+#[test]
+fn plans_of_different_sizes_are_refused() {
+    let tree = |n: usize| {
+        let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+        Pattern::Chain.tree(machine.costs(), 0).unwrap()
+    };
+    let small: Tree = tree(2);
+    let barrier = Plans::of_tree(&tree(3)).barrier().clone();
+    let error = Plans::of_tree(&small).with_barrier(barrier).unwrap_err();
+    let said = "the plans are for teams of different sizes: barrier 3, broadcast 2, reduce 2";
+    assert_eq!(error.to_string(), said);
+}
+
+#[test]
+fn odd_options_are_refused() {
+    let machine = corecast_model::synthetic("core:2").unwrap();
+    let plans = Plans::of_pattern(machine.costs(), Pattern::Chain, None).unwrap();
+    let slots = Options {
+        slots: 12,
+        ..Options::default()
+    };
+    let error = Team::with_options(plans.clone(), &slots).unwrap_err();
+    assert!(error.to_string().contains("12 were asked for"), "{error}");
+    let nodes = Options {
+        numa_nodes: Some(vec![0]),
+        ..Options::default()
+    };
+    let error = Team::with_options(plans, &nodes).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("1 NUMA nodes were given for 2 ranks"),
+        "{error}"
+    );
+}
+
+/// An idle team uses next to no CPU: here less than a twentieth of the time it waits.
+#[test]
+fn an_idle_team_sleeps() {
+    let team = team_of(4, Pattern::Sequential, &Options::default());
+    let used = team.run(|member| {
+        if member.rank() == 0 {
+            std::thread::sleep(Duration::from_millis(1500));
+            member.barrier().unwrap();
+            return (Duration::ZERO, Duration::from_secs(1));
+        }
+        let (clock, cpu) = (Instant::now(), thread_cpu());
+        member.barrier().unwrap();
+        (thread_cpu() - cpu, clock.elapsed())
+    });
+    for (cpu, waited) in used {
+        assert!(cpu < waited / 20, "used {cpu:?} of {waited:?}");
+    }
+}
+
+fn thread_cpu() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Whoever calls off is an operation ahead of some and level with others: those complete what was before,
+/// and nobody completes what comes after.
+#[test]
+fn called_off_from_the_next_operation_on() {
+    let options = Options::default();
+    for pattern in patterns() {
+        for n in [2, 3, 5, 8] {
+            for caller in [0, n - 1] {
+                for before in [0, 1, 7] {
+                    let (done, ended) = mpsc::channel();
+                    let options = options.clone();
+                    std::thread::spawn(move || {
+                        let team = team_of(n, pattern, &options);
+                        let ended = team.run(|member| {
+                            for _ in 0..before {
+                                member.barrier().unwrap();
+                            }
+                            if member.rank() == caller {
+                                member.call_off();
+                            }
+                            [member.barrier(), member.barrier()]
+                        });
+                        done.send((ended, team.failure())).unwrap();
+                    });
+                    let (ended, failure) = ended.recv_timeout(Duration::from_secs(60)).unwrap();
+                    assert_eq!(failure, None, "to call off is no failure");
+                    for (rank, both) in ended.into_iter().enumerate() {
+                        let off = Err(Failure::CalledOff { rank });
+                        assert_eq!(both, [off.clone(), off], "{pattern}, {n} ranks");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_failure_goes_before_what_is_called_off() {
+    let results = run(3, "chain".parse().unwrap(), |member| {
+        if member.rank() == 0 {
+            return Ok(()); // leaves
+        }
+        let lost = member.barrier();
+        member.call_off();
+        assert_eq!(member.barrier(), lost);
+        lost
+    });
+    assert!(
+        matches!(results[1], Err(Failure::PeerLost { .. })) && results[1] == results[2],
+        "{results:?}"
+    );
+}

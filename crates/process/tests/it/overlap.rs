@@ -1,0 +1,337 @@
+//! Operations in flight: random programs of them, waited for in any order or not at all, against
+//! what they must give.
+
+use corecast_collectives::{operator::Ordered, operator::Sum};
+use corecast_collectives::{Parts, Plans};
+use corecast_team::{Failure, Member, Options, OverlapError, Request, Team};
+use corecast_plan::Pattern;
+use std::sync::mpsc;
+use std::time::Duration;
+
+fn team(n: usize, depth: usize) -> Team {
+    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    let plans = Plans::of_pattern(machine.costs(), Pattern::Binomial, None).unwrap();
+    let options = Options {
+        depth,
+        ..Options::default()
+    };
+    Team::with_options(plans, &options).unwrap()
+}
+
+/// Fails instead of hanging.
+fn in_time<R: Send + 'static>(what: String, body: impl FnOnce() -> R + Send + 'static) -> R {
+    let (done, ended) = mpsc::channel();
+    let thread = std::thread::spawn(move || done.send(body()).unwrap());
+    match ended.recv_timeout(Duration::from_secs(60)) {
+        Ok(result) => result,
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("{what}: no end"),
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            std::panic::resume_unwind(thread.join().unwrap_err())
+        }
+    }
+}
+
+/// What rank `rank` brings to operation `op` of `len` elements.
+fn given(rank: usize, op: usize, len: usize) -> Vec<u64> {
+    (0..len).map(|i| (rank * 31 + op * 7 + i) as u64).collect()
+}
+
+const LENGTHS: [usize; 6] = [0, 1, 7, 56, 57, 9000];
+
+/// One program: `count` operations in flight, waited for in an order of this rank's own.
+fn program(member: &mut Member, seed: u64, count: usize) {
+    let (n, me) = (member.size(), member.rank());
+    // What all members do is drawn from one seed, how they wait from another.
+    let mut what = fastrand::Rng::with_seed(seed);
+    let mut how = fastrand::Rng::with_seed(seed * 1000 + me as u64);
+    let program: Vec<(u8, usize, usize)> = (0..count)
+        .map(|_| {
+            (
+                what.u8(0..4),
+                what.usize(0..n),
+                LENGTHS[what.usize(0..LENGTHS.len())],
+            )
+        })
+        .collect();
+    let mut data: Vec<Vec<u64>> = program
+        .iter()
+        .enumerate()
+        .map(|(op, &(_, _, len))| given(me, op, len))
+        .collect();
+    member
+        .overlap(|flight| {
+            let mut requests: Vec<Request> = Vec::new();
+            for (&(kind, root, _), data) in program.iter().zip(&mut data) {
+                let request = match kind {
+                    0 => flight.barrier(),
+                    1 => flight.broadcast(root, data),
+                    2 => flight.reduce(root, data, &Sum),
+                    _ => flight.allreduce(data, &Sum),
+                };
+                requests.push(request.unwrap());
+                match how.u8(0..6) {
+                    0 => {
+                        let some = how.usize(0..requests.len());
+                        requests.swap_remove(some).wait().unwrap();
+                    }
+                    1 => {
+                        let some = how.usize(0..requests.len());
+                        requests[some].test().unwrap();
+                    }
+                    2 => drop(requests.pop()),
+                    3 => std::thread::yield_now(),
+                    _ => {}
+                }
+            }
+        })
+        .unwrap();
+    let sum = |op, len| {
+        let mut sum = vec![0; len];
+        for rank in 0..n {
+            sum.iter_mut()
+                .zip(given(rank, op, len))
+                .for_each(|(s, v)| *s += v);
+        }
+        sum
+    };
+    for (op, (&(kind, root, len), data)) in program.iter().zip(&data).enumerate() {
+        let expected = match kind {
+            1 => given(root, op, len),
+            2 if me == root => sum(op, len),
+            3 => sum(op, len),
+            _ => given(me, op, len),
+        };
+        assert_eq!(
+            *data, expected,
+            "seed {seed}, operation {op}, rank {me} of {n}"
+        );
+    }
+}
+
+#[test]
+fn random_programs_give_what_blocking_ones_do() {
+    for seed in 0..60 {
+        let n = 1 + seed as usize % 5;
+        let depth = 1 + seed as usize % 7;
+        in_time(format!("seed {seed}"), move || {
+            team(n, depth).run(|member| {
+                for part in 0..3 {
+                    program(member, seed * 10 + part, 25);
+                    member.barrier().unwrap();
+                    let sum = member.allreduce_value(1usize, |a, b| a + b);
+                    assert_eq!(sum, Ok(n));
+                }
+            })
+        });
+    }
+}
+
+#[test]
+fn members_wait_in_opposite_orders() {
+    in_time("opposite orders".into(), || {
+        team(2, 4).run(|member| {
+            let mut data = [
+                vec![member.rank() as u64; 20_000],
+                vec![member.rank() as u64; 20_000],
+            ];
+            let [a, b] = &mut data;
+            let first = member.rank();
+            member
+                .overlap(|flight| {
+                    let mut requests = vec![
+                        flight.broadcast(0, a).unwrap(),
+                        flight.broadcast(1, b).unwrap(),
+                    ];
+                    requests.remove(first).wait().unwrap();
+                    requests.remove(0).wait().unwrap();
+                })
+                .unwrap();
+            assert!(data[0].iter().all(|&x| x == 0) && data[1].iter().all(|&x| x == 1));
+        })
+    });
+}
+
+#[test]
+fn operators_keep_the_order_of_ranks_in_flight() {
+    in_time("ordered".into(), || {
+        let results = team(5, 2).run(|member| {
+            let mut digits = [member.rank() as u64 + 1];
+            let append = Ordered(|a: u64, b: u64| a * 10u64.pow(b.ilog10() + 1) + b);
+            let requested = member.overlap(|flight| flight.allreduce(&mut digits, &append)?.wait());
+            requested.unwrap().unwrap();
+            digits[0]
+        });
+        assert_eq!(results, [12345; 5]);
+    });
+}
+
+#[test]
+fn different_operations_in_flight_are_told() {
+    for n in [2, 4] {
+        let results = in_time(format!("{n} ranks"), move || {
+            team(n, 4).run(|member| -> Result<(), Failure> {
+                let rank = member.rank();
+                let mut word = [1u64];
+                let flown = member.overlap(|flight| match rank {
+                    1 => flight.allreduce(&mut word, &Sum)?.wait(),
+                    _ => flight.barrier()?.wait(),
+                });
+                flown.unwrap()?;
+                member.barrier()
+            })
+        });
+        let failures: Vec<Failure> = results.into_iter().filter_map(Result::err).collect();
+        assert!(failures.len() >= n - 1, "{failures:?}");
+        for failure in failures {
+            let said = failure.to_string();
+            assert!(matches!(failure, Failure::Mismatch { .. }), "{said}");
+            assert_eq!(said.matches("overlap.rs:").count(), 2, "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_blocking_operation_does_not_match_one_in_flight() {
+    let results = in_time("mixed".into(), || {
+        team(2, 2).run(|member| match member.rank() {
+            0 => member.barrier(),
+            _ => member.overlap(|flight| flight.barrier()?.wait()).unwrap(),
+        })
+    });
+    assert!(
+        results
+            .iter()
+            .all(|r| matches!(r, Err(Failure::Mismatch { .. }))),
+        "{results:?}"
+    );
+}
+
+#[test]
+fn whoever_panics_in_flight_is_lost_to_the_others() {
+    let result = in_time("panic".into(), || {
+        let team = team(3, 2);
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            team.run(|member| {
+                let rank = member.rank();
+                let mut data = vec![0u64; 50_000];
+                let flown = member.overlap(|flight| {
+                    let request = flight.allreduce(&mut data, &Sum)?;
+                    assert_ne!(rank, 1, "on purpose");
+                    // Of this one the rank that panics may have done its part; of the next it has not.
+                    request.wait()?;
+                    flight.barrier()?.wait()
+                });
+                let flown = flown.unwrap();
+                assert!(matches!(flown, Err(Failure::PeerLost { .. })), "{flown:?}");
+            })
+        }));
+        (ended.is_err(), team.failure())
+    });
+    assert!(
+        result.0 && matches!(result.1, Some(Failure::PeerLost { .. })),
+        "{result:?}"
+    );
+}
+
+#[test]
+fn depth_zero_is_an_error_that_says_so() {
+    team(1, 0).run(|member| {
+        let error = member.overlap(|_| ()).unwrap_err();
+        assert!(matches!(error, OverlapError::NoDepth), "{error}");
+    });
+}
+
+/// Each operation twice, blocking and in flight, on the same data.
+#[test]
+fn every_form_in_flight_gives_what_the_blocking_one_does() {
+    for (n, len) in [(1, 3), (2, 0), (2, 700), (3, 1), (4, 5000), (5, 57)] {
+        in_time(format!("{n} ranks, {len} elements"), move || {
+            team(n, 3).run(|member| twice(member, len));
+        });
+    }
+}
+
+fn twice(member: &mut Member, len: usize) {
+    let (n, me) = (member.size(), member.rank());
+    let root = n - 1;
+    let is_root = me == root;
+    let (mine, all) = (given(me, 1, len), given(me, 2, n * len));
+    // Parts of 0, 1, … elements, with a gap of one between them.
+    let counts: Vec<usize> = (0..n).collect();
+    let starts: Vec<usize> = (0..n).map(|r| r * (r + 1) / 2).collect();
+    let room = n * (n + 1) / 2;
+    let whole = given(0, 3, room);
+    let parts = Parts::new(&counts, &starts);
+    // What everybody sends to everybody: as many elements as the lower rank has.
+    let sent: Vec<usize> = (0..n).map(|r| r.min(me)).collect();
+    let sent_at: Vec<usize> = (0..n).map(|r| sent[..r].iter().sum()).collect();
+    let pairs = Parts::new(&sent, &sent_at);
+    let pairs_len: usize = sent.iter().sum();
+    let block = (me + 1) * n * len / n - me * n * len / n;
+    let fresh = |len: usize| vec![0u64; len];
+
+    let mut one = [
+        fresh(len),
+        fresh(me),
+        fresh(n * len),
+        fresh(room),
+        fresh(n * len),
+        fresh(room),
+        fresh(n * len),
+        fresh(pairs_len),
+        fresh(block),
+        fresh(me),
+        mine.clone(),
+        mine.clone(),
+    ];
+    let mut two = one.clone();
+    {
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = &mut one;
+        member.scatter(root, is_root.then_some(&all), a).unwrap();
+        member
+            .scatterv(root, is_root.then_some((&whole[..], parts)), b)
+            .unwrap();
+        member.gather(root, &mine, is_root.then_some(c)).unwrap();
+        member
+            .gatherv(root, &whole[..me], is_root.then_some((&mut d[..], parts)))
+            .unwrap();
+        member.allgather(&mine, e).unwrap();
+        member.allgatherv(&whole[..me], f, parts).unwrap();
+        member.alltoall(&all, g).unwrap();
+        member
+            .alltoallv((&all_pairs(me, pairs_len), pairs), (h, pairs))
+            .unwrap();
+        member.reduce_scatter(&all, i, Sum).unwrap();
+        member
+            .reduce_scatterv(&whole[..n * (n - 1) / 2], &counts, j, Sum)
+            .unwrap();
+        member.scan(k, Sum).unwrap();
+        member.exscan(l, Sum).unwrap();
+    }
+    let given_pairs = all_pairs(me, pairs_len);
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = &mut two;
+    let flown = member.overlap(|flight| -> Result<(), Failure> {
+        let requests = [
+            flight.scatter(root, is_root.then_some(&all), a)?,
+            flight.scatterv(root, is_root.then_some((&whole[..], parts)), b)?,
+            flight.gather(root, &mine, is_root.then_some(c))?,
+            flight.gatherv(root, &whole[..me], is_root.then_some((&mut d[..], parts)))?,
+            flight.allgather(&mine, e)?,
+            flight.allgatherv(&whole[..me], f, parts)?,
+            flight.alltoall(&all, g)?,
+            flight.alltoallv((&given_pairs, pairs), (h, pairs))?,
+            flight.reduce_scatter(&all, i, &Sum)?,
+            flight.reduce_scatterv(&whole[..n * (n - 1) / 2], &counts, j, &Sum)?,
+            flight.scan(k, &Sum)?,
+            flight.exscan(l, &Sum)?,
+        ];
+        requests.into_iter().rev().try_for_each(Request::wait)
+    });
+    flown.unwrap().unwrap();
+    assert_eq!(one, two, "rank {me} of {n}, {len} elements");
+    assert!(n == 1 || len == 0 || one[4] != fresh(n * len));
+}
+
+fn all_pairs(me: usize, len: usize) -> Vec<u64> {
+    given(me, 4, len)
+}

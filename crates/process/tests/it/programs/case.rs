@@ -1,0 +1,309 @@
+//! One rank's part in one operation: its buffers, somewhere in larger ones, and what a naive twin
+//! says must be in them afterwards.
+
+use super::draw::{Of, Step, What, typed};
+use super::element::{By, Element, Fold};
+use super::mixed;
+use corecast_collectives::Parts;
+use corecast_team::{Failure, Member, Overlap, Request};
+use std::ops::Range;
+
+/// A buffer amid others' elements, which must stay as they are.
+struct Room<T> {
+    all: Vec<T>,
+    range: Range<usize>,
+}
+
+impl<T: Element> Room<T> {
+    fn new(content: &[T], shift: usize) -> Self {
+        let guard = |index| T::any(mixed(&[index as u64, 5]));
+        let mut all: Vec<T> = (0..shift).map(guard).collect();
+        all.extend_from_slice(content);
+        all.extend((0..3).map(guard));
+        Self {
+            all,
+            range: shift..shift + content.len(),
+        }
+    }
+
+    fn get(&self) -> &[T] {
+        &self.all[self.range.clone()]
+    }
+
+    fn get_mut(&mut self) -> &mut [T] {
+        &mut self.all[self.range.clone()]
+    }
+}
+
+/// Counts, places, and elements of the whole.
+#[derive(Default)]
+struct Layout {
+    counts: Vec<usize>,
+    at: Vec<usize>,
+    all: usize,
+}
+
+impl Layout {
+    /// Side by side.
+    fn packed(counts: Vec<usize>) -> Self {
+        let mut all = 0;
+        let at = counts.iter().map(|count| {
+            all += count;
+            all - count
+        });
+        Self {
+            at: at.collect(),
+            all,
+            counts,
+        }
+    }
+
+    /// In a random order, with gaps.
+    fn scattered(counts: Vec<usize>, seed: u64) -> Self {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut order: Vec<usize> = (0..counts.len()).collect();
+        rng.shuffle(&mut order);
+        let (mut at, mut all) = (vec![0; counts.len()], rng.usize(..3));
+        for rank in order {
+            at[rank] = all;
+            all += counts[rank] + rng.usize(..3);
+        }
+        Self { counts, at, all }
+    }
+
+    fn of(&self, rank: usize) -> Range<usize> {
+        self.at[rank]..self.at[rank] + self.counts[rank]
+    }
+
+    fn parts(&self) -> Parts<'_> {
+        Parts::new(&self.counts, &self.at)
+    }
+}
+
+/// What a rank does in one operation.
+pub(super) trait Case {
+    /// Calls it and waits.
+    fn block(&mut self, member: &mut Member) -> Result<(), Failure>;
+
+    /// Begins it.
+    fn start<'o, 'scope, 'env>(
+        &'scope mut self,
+        flight: &'o Overlap<'scope, 'env>,
+    ) -> Result<Request<'o, 'scope, 'env>, Failure>;
+
+    /// Compares with the twin.
+    fn check(&self);
+}
+
+/// The part of rank `me` of `n`, in buffers that begin anywhere.
+pub(super) fn case(step: &Step, n: usize, me: usize, shift: u64) -> Box<dyn Case> {
+    typed!(step.of, T => Box::new(Typed::<T>::new(step, n, me, shift)))
+}
+
+struct Typed<T: Element> {
+    step: Step,
+    me: usize,
+    n: usize,
+    send: Room<T>,
+    recv: Room<T>,
+    /// Of what is sent, and of what is received.
+    give: Layout,
+    take: Layout,
+    expected: Room<T>,
+    operator: By<T>,
+}
+
+/// What `rank` brings, for `to` if that matters.
+fn data<T: Element>(step: &Step, rank: usize, to: usize, len: usize) -> Vec<T> {
+    let first = mixed(&[step.seed, rank as u64, to as u64]);
+    let word = |index| mixed(&[first.wrapping_add(index as u64)]);
+    (0..len).map(|index| T::any(word(index))).collect()
+}
+
+/// The arrays of `ranks`, combined in a loop.
+fn folded<T: Element>(step: &Step, mut ranks: Range<usize>, len: usize, fold: Fold) -> Vec<T> {
+    let mut sum = match ranks.next() {
+        Some(first) => data(step, first, 0, len),
+        None => return Vec::new(),
+    };
+    for rank in ranks {
+        let with: Vec<T> = data(step, rank, 0, len);
+        sum.iter_mut()
+            .zip(with)
+            .for_each(|(a, b)| *a = T::one(fold, *a, b));
+    }
+    sum
+}
+
+impl<T: Element> Typed<T> {
+    fn new(step: &Step, n: usize, me: usize, shift: u64) -> Self {
+        let (len, root, fold) = (step.len, step.root, step.fold);
+        let mine = || data::<T>(step, me, 0, len);
+        let junk = |len: usize| vec![T::any(mixed(&[shift, 9])); len];
+        let all_ranks = |sum_len: usize| folded::<T>(step, 0..n, sum_len, fold);
+        let joined = |parts: &mut dyn Iterator<Item = Vec<T>>| parts.flatten().collect::<Vec<T>>();
+        // Which counts a rooted or common operation has.
+        let counts = || (0..n).map(|rank| step.count(rank, n)).collect::<Vec<_>>();
+        let (mut give, mut take) = (Layout::default(), Layout::default());
+        let layout_seed = mixed(&[step.seed, shift]);
+
+        let (send, recv, expected): (Vec<T>, Vec<T>, Vec<T>) = match step.what {
+            What::Barrier => Default::default(),
+            What::Broadcast => (vec![], mine(), data(step, root, 0, len)),
+            What::Reduce if me == root => (vec![], mine(), all_ranks(len)),
+            What::Reduce => (vec![], mine(), mine()),
+            What::Allreduce => (vec![], mine(), all_ranks(len)),
+            What::Scan => (vec![], mine(), folded(step, 0..me + 1, len, fold)),
+            What::Exscan if me == 0 => (vec![], mine(), mine()),
+            What::Exscan => (vec![], mine(), folded(step, 0..me, len, fold)),
+            What::Scatter => {
+                let all = joined(&mut (0..n).map(|to| data(step, root, to, len)));
+                let send = if me == root { all } else { vec![] };
+                (send, junk(len), data(step, root, me, len))
+            }
+            What::Gather => {
+                let into = if me == root { junk(n * len) } else { vec![] };
+                let all = joined(&mut (0..n).map(|rank| data(step, rank, 0, len)));
+                (mine(), into, if me == root { all } else { vec![] })
+            }
+            What::Allgather => {
+                let all = joined(&mut (0..n).map(|rank| data(step, rank, 0, len)));
+                (mine(), junk(n * len), all)
+            }
+            What::Alltoall => {
+                let send = joined(&mut (0..n).map(|to| data(step, me, to, len)));
+                let all = joined(&mut (0..n).map(|from| data(step, from, me, len)));
+                (send, junk(n * len), all)
+            }
+            What::Scatterv => {
+                give = Layout::scattered(counts(), layout_seed);
+                let mut send = junk(give.all);
+                for to in 0..n {
+                    send[give.of(to)].copy_from_slice(&data(step, root, to, give.counts[to]));
+                }
+                let part = give.counts[me];
+                (send, junk(part), data(step, root, me, part))
+            }
+            What::Gatherv | What::Allgatherv => {
+                take = Layout::scattered(counts(), layout_seed);
+                let (recv, mut expected) = (junk(take.all), junk(take.all));
+                if me == root || step.what == What::Allgatherv {
+                    for from in 0..n {
+                        let part = data(step, from, 0, take.counts[from]);
+                        expected[take.of(from)].copy_from_slice(&part);
+                    }
+                }
+                (data(step, me, 0, take.counts[me]), recv, expected)
+            }
+            What::Alltoallv => {
+                let row = (0..n).map(|to| step.count(me, to)).collect();
+                let column = (0..n).map(|from| step.count(from, me)).collect();
+                give = Layout::scattered(row, layout_seed);
+                take = Layout::scattered(column, layout_seed + 1);
+                let mut send = junk(give.all);
+                let (recv, mut expected) = (junk(take.all), junk(take.all));
+                for peer in 0..n {
+                    let out = data(step, me, peer, give.counts[peer]);
+                    send[give.of(peer)].copy_from_slice(&out);
+                    let come = data(step, peer, me, take.counts[peer]);
+                    expected[take.of(peer)].copy_from_slice(&come);
+                }
+                (send, recv, expected)
+            }
+            What::ReduceScatter => {
+                let more = |rank: usize| usize::from(rank < len % n);
+                give = Layout::packed((0..n).map(|rank| len / n + more(rank)).collect());
+                let part = give.of(me);
+                (mine(), junk(part.len()), all_ranks(len)[part].to_vec())
+            }
+            What::ReduceScatterv => {
+                give = Layout::packed(counts());
+                let part = give.of(me);
+                let expected = all_ranks(give.all)[part.clone()].to_vec();
+                (data(step, me, 0, give.all), junk(part.len()), expected)
+            }
+        };
+        let (send_shift, recv_shift) = (shift % 8, shift / 8 % 8);
+        Self {
+            step: step.clone(),
+            me,
+            n,
+            send: Room::new(&send, send_shift as usize),
+            recv: Room::new(&recv, recv_shift as usize),
+            give,
+            take,
+            expected: Room::new(&expected, recv_shift as usize),
+            operator: By::fold(fold),
+        }
+    }
+}
+
+/// The same call on a member and on operations in flight.
+macro_rules! call {
+    ($on:expr, $case:expr, $operator:expr, $barrier:expr) => {{
+        let (root, send, recv) = ($case.step.root, $case.send.get(), $case.recv.get_mut());
+        let (give, take) = (&$case.give, &$case.take);
+        let is_root = $case.me == root;
+        match $case.step.what {
+            What::Barrier => $barrier,
+            What::Broadcast => $on.broadcast(root, recv),
+            What::Reduce => $on.reduce(root, recv, $operator),
+            What::Allreduce => $on.allreduce(recv, $operator),
+            What::Scatter => $on.scatter(root, is_root.then_some(send), recv),
+            What::Scatterv => {
+                let send = is_root.then(|| (send, give.parts()));
+                $on.scatterv(root, send, recv)
+            }
+            What::Gather => $on.gather(root, send, is_root.then_some(recv)),
+            What::Gatherv => {
+                let recv = is_root.then(|| (recv, take.parts()));
+                $on.gatherv(root, send, recv)
+            }
+            What::Allgather => $on.allgather(send, recv),
+            What::Allgatherv => $on.allgatherv(send, recv, take.parts()),
+            What::Alltoall => $on.alltoall(send, recv),
+            What::Alltoallv => $on.alltoallv((send, give.parts()), (recv, take.parts())),
+            What::ReduceScatter => $on.reduce_scatter(send, recv, $operator),
+            What::ReduceScatterv => $on.reduce_scatterv(send, &give.counts, recv, $operator),
+            What::Scan => $on.scan(recv, $operator),
+            What::Exscan => $on.exscan(recv, $operator),
+        }
+    }};
+}
+
+impl<T: Element> Case for Typed<T> {
+    fn block(&mut self, member: &mut Member) -> Result<(), Failure> {
+        let operator: By<T> = By::fold(self.step.fold);
+        call!(member, self, operator, member.barrier())
+    }
+
+    fn start<'o, 'scope, 'env>(
+        &'scope mut self,
+        flight: &'o Overlap<'scope, 'env>,
+    ) -> Result<Request<'o, 'scope, 'env>, Failure> {
+        call!(flight, self, &self.operator, flight.barrier())
+    }
+
+    fn check(&self) {
+        // Bit by bit: zeros have signs.
+        let found: &[u8] = bytemuck::cast_slice(&self.recv.all);
+        let expected: &[u8] = bytemuck::cast_slice(&self.expected.all);
+        if found == expected {
+            return;
+        }
+        let at = found.iter().zip(expected).position(|(a, b)| a != b);
+        let element = at.unwrap_or(0) / size_of::<T>();
+        panic!(
+            "rank {} of {}, {:?}: element {element} of {} to {} (with {} before) is {:?} where the \
+             twin has {:?}",
+            self.me,
+            self.n,
+            self.step,
+            self.recv.range.start,
+            self.recv.range.end,
+            self.recv.range.start,
+            self.recv.all[element],
+            self.expected.all[element],
+        );
+    }
+}

@@ -1,0 +1,201 @@
+//! What all ranks of a program do.
+
+use super::element::{Element, Fold};
+use super::spec::Spec;
+use super::{lengths, mixed};
+use corecast_team::Synchrony;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    Barrier,
+    Broadcast,
+    Reduce,
+    Allreduce,
+    Scatter,
+    Scatterv,
+    Gather,
+    Gatherv,
+    Allgather,
+    Allgatherv,
+    Alltoall,
+    Alltoallv,
+    ReduceScatter,
+    ReduceScatterv,
+    Scan,
+    Exscan,
+}
+
+impl What {
+    pub(super) const ALL: [Self; 16] = [
+        Self::Barrier,
+        Self::Broadcast,
+        Self::Reduce,
+        Self::Allreduce,
+        Self::Scatter,
+        Self::Scatterv,
+        Self::Gather,
+        Self::Gatherv,
+        Self::Allgather,
+        Self::Allgatherv,
+        Self::Alltoall,
+        Self::Alltoallv,
+        Self::ReduceScatter,
+        Self::ReduceScatterv,
+        Self::Scan,
+        Self::Exscan,
+    ];
+
+    pub(super) fn has_root(self) -> bool {
+        matches!(
+            self,
+            Self::Broadcast
+                | Self::Reduce
+                | Self::Scatter
+                | Self::Scatterv
+                | Self::Gather
+                | Self::Gatherv
+        )
+    }
+
+    pub(super) fn combines(self) -> bool {
+        matches!(
+            self,
+            Self::Reduce
+                | Self::Allreduce
+                | Self::ReduceScatter
+                | Self::ReduceScatterv
+                | Self::Scan
+                | Self::Exscan
+        )
+    }
+
+    /// Whether each rank has a part of what is moved, or combined.
+    pub(super) fn has_parts(self) -> bool {
+        match self {
+            Self::ReduceScatterv => true,
+            Self::Barrier | Self::Broadcast => false,
+            _ => !self.combines(),
+        }
+    }
+}
+
+/// Runs a body with the element type of a step.
+macro_rules! typed {
+    ($of:expr, $type:ident => $body:expr) => {
+        match $of {
+            Of::U8 => typed!(@ u8, $type => $body),
+            Of::U64 => typed!(@ u64, $type => $body),
+            Of::Odd => typed!(@ [u8; 3], $type => $body),
+            Of::Long => typed!(@ [u8; 1024], $type => $body),
+        }
+    };
+    (@ $is:ty, $type:ident => $body:expr) => {{
+        type $type = $is;
+        $body
+    }};
+}
+pub(super) use typed;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    U8,
+    U64,
+    Odd,
+    Long,
+}
+
+const OFS: [Of; 4] = [Of::U8, Of::U64, Of::Odd, Of::Long];
+
+/// One operation of all ranks.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(super) number: usize,
+    pub(super) what: What,
+    pub(super) of: Of,
+    pub(super) fold: Fold,
+    pub(super) root: usize,
+    /// Elements: of the array, or of each part where ranks have parts.
+    pub(super) len: usize,
+    pub(super) sync: Synchrony,
+    /// Of the values.
+    pub(super) seed: u64,
+}
+
+impl Step {
+    fn draw(rng: &mut fastrand::Rng, spec: &Spec, number: usize) -> Self {
+        let what = What::ALL[rng.usize(..What::ALL.len())];
+        let of = OFS[rng.usize(..OFS.len())];
+        let (folds, grain) = typed!(of, T => (T::FOLDS, size_of::<T>()));
+        let fold = folds[rng.usize(..folds.len())];
+        let syncs: Vec<Synchrony> = Synchrony::all().collect();
+        let sync = match rng.u32(..3) {
+            0 => syncs[rng.usize(..syncs.len())],
+            _ => Synchrony::LOOSE,
+        };
+        Self {
+            number,
+            what,
+            of,
+            fold,
+            root: rng.usize(..spec.n),
+            len: lengths::draw(rng, grain, spec.n, spec.message_bytes()),
+            sync,
+            seed: rng.u64(..),
+        }
+    }
+
+    /// Elements that `from` gives `to` where counts differ: none to twice the usual.
+    pub(super) fn count(&self, from: usize, to: usize) -> usize {
+        let word = mixed(&[self.seed, from as u64, to as u64, 77]);
+        match word % 4 {
+            0 => 0,
+            1 => self.len,
+            _ => (word >> 8) as usize % (2 * self.len + 1),
+        }
+    }
+}
+
+/// One or several operations.
+#[derive(Clone, Debug)]
+pub(crate) enum Piece {
+    Blocking(Step),
+    InFlight(Vec<Step>),
+}
+
+/// What all ranks of a team do.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) seed: u64,
+    pub(crate) pieces: Vec<Piece>,
+}
+
+impl Program {
+    /// A program of `steps` operations for such a team.
+    pub(crate) fn draw(seed: u64, spec: &Spec, steps: usize) -> Self {
+        Self::draw_from(seed, spec, steps, 0)
+    }
+
+    /// The same, after `first` operations of other programs.
+    pub(crate) fn draw_from(seed: u64, spec: &Spec, steps: usize, first: usize) -> Self {
+        let mut rng = fastrand::Rng::with_seed(mixed(&[seed, 1]));
+        let (mut pieces, mut number) = (Vec::new(), first);
+        while number < first + steps {
+            let mut step = || {
+                number += 1;
+                Step::draw(&mut rng, spec, number)
+            };
+            let first = step();
+            match first.seed % 3 {
+                0 => {
+                    let more = first.seed / 3 % 7;
+                    let rest = (0..more).map(|_| step());
+                    pieces.push(Piece::InFlight(
+                        std::iter::once(first).chain(rest).collect(),
+                    ));
+                }
+                _ => pieces.push(Piece::Blocking(first)),
+            }
+        }
+        Self { seed, pieces }
+    }
+}

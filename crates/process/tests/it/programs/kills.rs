@@ -1,0 +1,428 @@
+//! Members that go amid random programs: killed, stopped, in a panic, by an exit, one or several. All
+//! others are told who it was, whatever they are in, and nothing stays behind.
+
+use super::apart::{Apart, clock_ns};
+use super::doom::{self, Doom};
+use super::draw::Program;
+use super::mixed;
+use super::play::{Player, Witness};
+use super::processes::{enter, shares};
+use super::spec::Spec;
+use super::watch::{cases, replayable, watched};
+use corecast_team::{Failure, Loss, Team};
+use rustix::process::Signal;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How a process goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Survives,
+    /// By another process.
+    Killed,
+    Exits,
+    /// One of its ranks does.
+    Goes(Doom),
+}
+
+/// A team of several processes, of which the first survives.
+struct Round {
+    seed: u64,
+    spec: Spec,
+    ranks: Vec<Vec<usize>>,
+    fates: Vec<Fate>,
+    /// From when all have met to the first blow.
+    pause: Duration,
+}
+
+impl Round {
+    fn draw(seed: u64) -> Self {
+        let mut rng = fastrand::Rng::with_seed(mixed(&[seed, 7]));
+        let n = rng.usize(2..=7);
+        let processes = rng.usize(2..=n.min(4));
+        let spec = Spec::draw(&mut rng, n);
+        let ranks = shares(&mut rng, n, processes);
+        let fates = [
+            Fate::Killed,
+            Fate::Killed,
+            Fate::Exits,
+            Fate::Goes(Doom::Panic),
+            Fate::Goes(Doom::Leave),
+        ];
+        let fate = |by: usize| match by {
+            0 => Fate::Survives,
+            1 => fates[rng.usize(..fates.len())],
+            // Several at once, now and then.
+            _ if rng.u32(..3) == 0 => fates[rng.usize(..fates.len())],
+            _ => Fate::Survives,
+        };
+        Self {
+            fates: (0..processes).map(fate).collect(),
+            seed,
+            spec,
+            ranks,
+            pause: Duration::from_micros(rng.u64(..20_000)),
+        }
+    }
+
+    fn name(&self, session: &str) -> String {
+        format!("{session}-{}", self.seed)
+    }
+
+    /// Enters as one of the processes, and plays until the team fails.
+    fn play(&self, session: &str, by: usize, started: impl FnOnce()) -> Vec<Told> {
+        let wishes: Vec<Option<usize>> = self.ranks[by].iter().copied().map(Some).collect();
+        let team = enter(&self.name(session), &self.spec, &wishes);
+        started();
+        let doom_of = |rank| match self.fates[by] {
+            Fate::Goes(doom) if rank == self.ranks[by][0] => Some(doom),
+            _ => None,
+        };
+        let progress = AtomicU64::new(0);
+        play(&team, &self.spec, self.seed, doom_of, &progress)
+    }
+
+    /// Whether this is what the others may be told.
+    fn explains(&self, failure: &Failure) -> bool {
+        let Failure::PeerLost { there, how, .. } = failure else {
+            return false;
+        };
+        let of = |(fate, ranks): (&Fate, &Vec<usize>)| match fate {
+            Fate::Survives => false,
+            Fate::Killed | Fate::Exits => *how == Loss::Died && ranks.contains(&there.rank),
+            Fate::Goes(doom) => {
+                let expected = match doom {
+                    Doom::Panic => Loss::Panicked,
+                    Doom::Leave => Loss::Left,
+                };
+                (*how == expected && there.rank == ranks[0])
+                    // It may be over with its process before anybody looks.
+                    || (*how == Loss::Died && ranks.contains(&there.rank))
+            }
+        };
+        self.fates.iter().zip(&self.ranks).any(of)
+    }
+}
+
+/// What a rank was told, when it had called, and when the answer came.
+struct Told {
+    failure: Failure,
+    called_at: u64,
+    at: u64,
+}
+
+/// Plays one program after another until the team fails; `progress` says how many.
+fn play(
+    team: &Team,
+    spec: &Spec,
+    seed: u64,
+    doom_of: impl Fn(usize) -> Option<Doom> + Sync,
+    progress: &AtomicU64,
+) -> Vec<Told> {
+    let witness = Witness::new(&team.ranks());
+    let told = team.run(|member| {
+        doom::await_time(doom_of(member.rank()));
+        for number in 0.. {
+            // Numbers of operations go on, by more than a program has.
+            let program =
+                Program::draw_from(mixed(&[seed, number]), spec, 20, 100 * number as usize);
+            let has_failed = || team.failure().is_some();
+            let mut player = Player::new(&program, member, &witness, &has_failed);
+            progress.fetch_max(number, Ordering::Relaxed);
+            match player.play(&program, member) {
+                Ok(()) if doom::is_time_to_leave() => break,
+                Ok(()) => {}
+                Err(failure) => {
+                    return Some(Told {
+                        failure,
+                        called_at: player.called_at,
+                        at: clock_ns(),
+                    });
+                }
+            }
+        }
+        None
+    });
+    told.into_iter().flatten().collect()
+}
+
+/// A process of a round, told so by its words.
+pub(crate) fn play_part(words: &[String]) {
+    let [session, seed, by] = words else {
+        panic!("{words:?}");
+    };
+    let (round, by) = (
+        Round::draw(seed.parse().unwrap()),
+        by.parse::<usize>().unwrap(),
+    );
+    let fate = round.fates[by];
+    let pause = round.pause;
+    let started = move || {
+        println!("\nstarted");
+        std::thread::spawn(move || {
+            std::thread::sleep(pause);
+            match fate {
+                Fate::Exits => {
+                    println!("\ngone {}", clock_ns());
+                    std::process::exit(0);
+                }
+                Fate::Goes(_) => doom::strike(),
+                Fate::Killed | Fate::Survives => {}
+            }
+        });
+    };
+    let played = catch_unwind(AssertUnwindSafe(|| round.play(session, by, started)));
+    if let Some(at) = doom::gone_at() {
+        println!("\ngone {at}");
+    }
+    match played {
+        Ok(told) => {
+            for told in told {
+                assert!(round.explains(&told.failure), "{}", told.failure);
+                println!("\ntold {} {}", told.called_at, told.at);
+            }
+        }
+        Err(panic) if fate == Fate::Goes(Doom::Panic) => {
+            let why = panic.downcast_ref::<String>().map(String::as_str);
+            assert_eq!(why, Some(doom::ON_PURPOSE));
+        }
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// One round, as the process that survives: how long each rank waited in nanoseconds, from the first
+/// blow or from its call, whichever was later.
+fn survive(round: &Round, session: &str) -> Vec<u64> {
+    let mut others: Vec<Option<Apart>> = (1..round.ranks.len())
+        .map(|by| {
+            let part = format!("kill {session} {} {by}", round.seed);
+            Some(Apart::start(&part))
+        })
+        .collect();
+    let (told, gone_at) = std::thread::scope(|scope| {
+        let others = &mut others;
+        let blows = scope.spawn(move || {
+            others
+                .iter_mut()
+                .flatten()
+                .for_each(|other| drop(other.says("started")));
+            std::thread::sleep(round.pause);
+            let mut gone = Vec::new();
+            for (other, fate) in others.iter().zip(&round.fates[1..]) {
+                if let (Some(other), Fate::Killed) = (other, fate) {
+                    gone.push(clock_ns());
+                    other.signal(Signal::KILL);
+                }
+            }
+            for (other, fate) in others.iter_mut().zip(&round.fates[1..]) {
+                match fate {
+                    Fate::Survives => {}
+                    Fate::Killed => drop(other.take()),
+                    // One that hears of others first says nothing.
+                    Fate::Exits | Fate::Goes(_) => {
+                        let said = other.as_mut().and_then(|other| other.may_say("gone"));
+                        gone.extend(said.map(|at| at.parse::<u64>().unwrap()));
+                    }
+                }
+            }
+            gone.into_iter().min().unwrap()
+        });
+        let told = round.play(session, 0, || {});
+        (told, blows.join().unwrap())
+    });
+    assert_eq!(told.len(), round.ranks[0].len());
+    let wait = |called_at: u64, at: u64| at.saturating_sub(called_at.max(gone_at));
+    let mut waits = Vec::new();
+    for one in &told {
+        let failure = &one.failure;
+        assert!(
+            round.explains(failure),
+            "{failure}, after {:?}",
+            round.fates
+        );
+        assert_eq!(*failure, told[0].failure, "all are told the same");
+        waits.push(wait(one.called_at, one.at));
+    }
+    for (by, other) in others.into_iter().enumerate() {
+        let Some(mut other) = other else {
+            continue;
+        };
+        if round.fates[by + 1] == Fate::Survives {
+            for _ in &round.ranks[by + 1] {
+                let said = other.says("told");
+                let (called_at, at) = said.split_once(' ').unwrap();
+                waits.push(wait(called_at.parse().unwrap(), at.parse().unwrap()));
+            }
+        }
+        other.ends_well(Duration::from_secs(60));
+    }
+    waits
+}
+
+/// What this process has: descriptors, threads, memory of teams, and children.
+fn belongings() -> [usize; 4] {
+    let count = |path: &str| std::fs::read_dir(path).unwrap().count();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let shared = maps.lines().filter(|line| line.contains("memfd:corecast"));
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let children = tasks.map(|task| {
+        let path = task.unwrap().path().join("children");
+        std::fs::read_to_string(path).map_or(0, |list| list.split_whitespace().count())
+    });
+    [
+        count("/proc/self/fd"),
+        count("/proc/self/task"),
+        shared.count(),
+        children.sum(),
+    ]
+}
+
+/// Many rounds in one process, which has no more afterwards than before.
+pub(crate) fn survive_all(words: &[String]) {
+    let [session, first, end] = words else {
+        panic!("{words:?}");
+    };
+    let seeds = first.parse::<u64>().unwrap()..end.parse().unwrap();
+    let (mut waits, mut rounds) = (Vec::new(), 0);
+    let mut before = None;
+    for seed in seeds {
+        let session = session.clone();
+        let again = format!("CORECAST_TEST_SEED={seed} plays this again, at another point");
+        let survived = catch_unwind(|| {
+            watched(&again, Duration::from_secs(60), move || {
+                survive(&Round::draw(seed), &session)
+            })
+        });
+        match survived {
+            Ok(told) => {
+                rounds += 1;
+                waits.extend(told);
+            }
+            Err(_) => panic!("{again}"),
+        }
+        before.get_or_insert_with(settled);
+    }
+    assert_eq!(
+        settled(),
+        before.unwrap(),
+        "descriptors, threads, mappings, children"
+    );
+    waits.sort_unstable();
+    let ms = |ns: u64| ns as f64 / 1e6;
+    println!(
+        "\nwaits of {} ranks in {rounds} rounds: {:.1} ms (median), {:.1} ms (99 of 100), {:.1} ms (longest)",
+        waits.len(),
+        ms(waits[waits.len() / 2]),
+        ms(waits[waits.len() * 99 / 100]),
+        ms(waits[waits.len() - 1]),
+    );
+}
+
+/// What is left when threads that end by themselves have ended.
+fn settled() -> [usize; 4] {
+    let (mut last, mut since) = (belongings(), 0);
+    while since < 20 {
+        std::thread::sleep(Duration::from_millis(5));
+        let now = belongings();
+        since = if now == last { since + 1 } else { 0 };
+        last = now;
+    }
+    last
+}
+
+/// A stopped process, in the middle of programs: told if a limit was set; otherwise the team goes on
+/// when it does.
+fn stop(seed: u64, session: &str) {
+    let mut round = Round::draw(seed);
+    round.fates.fill(Fate::Survives);
+    let is_limited = seed.is_multiple_of(2);
+    round.spec.options.patience = is_limited.then_some(LIMIT);
+    let mut others: Vec<Apart> = (1..round.ranks.len())
+        .map(|by| Apart::start(&format!("stop {session} {seed} {by}")))
+        .collect();
+    let progress = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        let others = &mut others;
+        let (round, progress) = (&round, &progress);
+        scope.spawn(move || {
+            others
+                .iter_mut()
+                .for_each(|other| drop(other.says("started")));
+            std::thread::sleep(round.pause);
+            others[0].signal(Signal::STOP);
+            if is_limited {
+                return;
+            }
+            std::thread::sleep(LIMIT);
+            let before = progress.load(Ordering::Relaxed);
+            others[0].signal(Signal::CONT);
+            // It would be the watchdog that ends this.
+            while progress.load(Ordering::Relaxed) < before + 2 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            others[0].signal(Signal::KILL);
+        });
+        let wishes: Vec<Option<usize>> = round.ranks[0].iter().copied().map(Some).collect();
+        let team = enter(&round.name(session), &round.spec, &wishes);
+        let told = play(&team, &round.spec, seed, |_| None, progress);
+        for told in told {
+            match told.failure {
+                Failure::Stalled { .. } if is_limited => {}
+                Failure::PeerLost {
+                    there,
+                    how: Loss::Died,
+                    ..
+                } if !is_limited && round.ranks[1].contains(&there.rank) => {}
+                other => panic!("{other}, limited: {is_limited}"),
+            }
+        }
+    });
+    for (by, other) in others.into_iter().enumerate() {
+        match (by, is_limited) {
+            (0, false) => other.ends(),
+            (0, true) => {
+                other.signal(Signal::CONT);
+                other.ends_well(Duration::from_secs(60));
+            }
+            _ => other.ends_well(Duration::from_secs(60)),
+        }
+    }
+}
+
+/// How long a stopped process stays so, and how long others wait for it if they are impatient.
+const LIMIT: Duration = Duration::from_millis(200);
+
+/// Another process of [`stop`].
+pub(crate) fn stop_part(words: &[String]) {
+    let [session, seed, by] = words else {
+        panic!("{words:?}");
+    };
+    let mut round = Round::draw(seed.parse().unwrap());
+    // The founder's limit counts, whoever that is.
+    round.spec.options.patience = round.seed.is_multiple_of(2).then_some(LIMIT);
+    let by: usize = by.parse().unwrap();
+    let wishes: Vec<Option<usize>> = round.ranks[by].iter().copied().map(Some).collect();
+    let team = enter(&round.name(session), &round.spec, &wishes);
+    println!("\nstarted");
+    play(&team, &round.spec, round.seed, |_| None, &AtomicU64::new(0));
+}
+
+#[test]
+fn whoever_is_stopped_is_told_if_there_is_a_limit_and_waited_for_if_not() {
+    for seed in cases(20) {
+        let session = format!("stops-{}", std::process::id());
+        replayable("waited_for_if_not", seed, move || stop(seed, &session));
+    }
+}
+
+#[test]
+fn whoever_goes_at_any_point_is_told_to_all_others() {
+    let seeds = cases(300);
+    let session = format!("kills-{}", std::process::id());
+    let part = format!("survive {session} {} {}", seeds.start, seeds.end);
+    let mut survivor = Apart::start(&part);
+    // Not asserted: the machine may be busy.
+    println!("{}", survivor.says("waits"));
+    survivor.ends_well(Duration::from_secs(60));
+}

@@ -1,0 +1,85 @@
+//! Random programs on teams of processes.
+
+use corecast_process::ProcessGroup;
+use super::apart::Apart;
+use super::draw::Program;
+use super::play::{Player, Witness};
+use super::spec::Spec;
+use super::watch::cases;
+use super::{STEPS, mixed};
+use corecast_team::Team;
+use corecast_process::Address;
+use std::time::Duration;
+
+/// Processes that stay for all programs; each program takes some of them.
+pub(crate) const PROCESSES: usize = 4;
+
+/// The ranks of each process, at least one for those that take part.
+pub(crate) fn shares(rng: &mut fastrand::Rng, n: usize, processes: usize) -> Vec<Vec<usize>> {
+    let mut ranks: Vec<usize> = (0..n).collect();
+    rng.shuffle(&mut ranks);
+    let mut shares = vec![Vec::new(); processes];
+    for (index, rank) in ranks.into_iter().enumerate() {
+        let by = if index < processes {
+            index
+        } else {
+            rng.usize(..processes)
+        };
+        shares[by].push(rank);
+    }
+    shares
+}
+
+/// Enters as one of the processes of a team.
+pub(crate) fn enter(name: &str, spec: &Spec, wishes: &[Option<usize>]) -> Team {
+    let address = Address::Name(name.to_owned());
+    let plans = || Ok::<_, std::io::Error>(spec.plans.clone());
+    let entered = ProcessGroup::enter(&address, spec.n, wishes, plans, &spec.options);
+    entered.unwrap_or_else(|error| panic!("{error}, with {wishes:?} of {spec:?}"))
+}
+
+/// Plays all programs of `seeds`, as the process with this index.
+pub(crate) fn play_as(index: usize, session: &str, seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let mut rng = fastrand::Rng::with_seed(mixed(&[seed, 6]));
+        let n = rng.usize(1..=9);
+        let spec = Spec::draw(&mut rng, n);
+        let program = Program::draw(seed, &spec, STEPS);
+        let processes = rng.usize(1..=PROCESSES.min(n));
+        let shares = shares(&mut rng, n, processes);
+        // Whose share is whose changes with the seed.
+        let turned = (index + seed as usize) % PROCESSES;
+        let Some(ranks) = shares.get(turned) else {
+            continue;
+        };
+        let any = rng.bool();
+        let wishes: Vec<Option<usize>> = ranks
+            .iter()
+            .map(|&rank| Some(rank).filter(|_| !any))
+            .collect();
+        let team = enter(&format!("{session}-{seed}"), &spec, &wishes);
+        let witness = Witness::new(&team.ranks());
+        team.run(|member| {
+            let has_failed = || team.failure().is_some();
+            let mut player = Player::new(&program, member, &witness, &has_failed);
+            let played = player.play(&program, member);
+            played.unwrap_or_else(|failure| {
+                panic!("CORECAST_TEST_SEED={seed} replays this: {failure}, in {spec:?}")
+            });
+        });
+    }
+}
+
+#[test]
+fn random_programs_of_processes_agree_with_the_twin() {
+    let seeds = cases(1000);
+    let session = format!("programs-{}", std::process::id());
+    let part = |index| format!("programs {index} {session} {} {}", seeds.start, seeds.end);
+    let processes: Vec<Apart> = (0..PROCESSES)
+        .map(|index| Apart::start(&part(index)))
+        .collect();
+    let limit = Duration::from_secs(200 + seeds.end - seeds.start);
+    for process in processes {
+        process.ends_well(limit);
+    }
+}

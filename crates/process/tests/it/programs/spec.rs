@@ -1,0 +1,134 @@
+//! Random teams.
+
+use corecast_collectives::{Algorithms, BarrierPlan, ByLength, Plans, allgather, allreduce, alltoall, broadcast, gather, reduce, reduce_scatter, scan, scatter};
+use corecast_team::{Options, Team, TeamError};
+use corecast_plan::{Pattern, Tree};
+use corecast_wire::Policy;
+use corecast_wire::queue::Backend;
+use std::time::Duration;
+
+/// What a team is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Spec {
+    pub(crate) n: usize,
+    pub(crate) plans: Plans,
+    pub(crate) options: Options,
+}
+
+impl Spec {
+    /// A team of `n` ranks. One that is stuck says where after half a minute.
+    pub(crate) fn draw(rng: &mut fastrand::Rng, n: usize) -> Self {
+        let policies = [Policy::BALANCED, Policy::CROWDED, Policy::PARK];
+        let options = Options {
+            policy: (rng.u32(..4) == 0).then(|| policies[rng.usize(..3)]),
+            parallelism: (rng.u32(..4) == 0).then(|| rng.usize(1..=n)),
+            backend: Backend::ALL[rng.usize(..2)],
+            slots: [2, 4, 16, 16, 16, 64][rng.usize(..6)],
+            patience: Some(Duration::from_secs(30)),
+            join_limit: Duration::from_secs(100),
+            deterministic: rng.u32(..4) == 0,
+            depth: rng.usize(1..=8),
+            algorithms: algorithms(rng),
+            ..Options::default()
+        };
+        Self {
+            n,
+            plans: plans(rng, n),
+            options,
+        }
+    }
+
+    /// All of it in this process.
+    pub(crate) fn team(&self) -> Result<Team, TeamError> {
+        Team::with_options(self.plans.clone(), &self.options)
+    }
+
+    /// Bytes of the longest message.
+    pub(crate) fn message_bytes(&self) -> usize {
+        corecast_wire::queue::message_bytes_max(self.options.slots)
+    }
+}
+
+/// A limit between two ranges of lengths, as likely short as long.
+fn limit(rng: &mut fastrand::Rng) -> usize {
+    let bits = rng.u32(1..21);
+    rng.usize(..1 << bits)
+}
+
+/// One in three for all lengths, one in three by length, in up to as many ranges as there may be.
+fn algorithms(rng: &mut fastrand::Rng) -> Algorithms {
+    let mut asked = Algorithms::default();
+    macro_rules! draw {
+        ($($collective:ident),*) => {$(
+            let all = $collective::Algorithm::ALL;
+            let mut ranges: Vec<usize> = match rng.u32(..3) {
+                0 => Vec::new(),
+                1 => vec![usize::MAX],
+                _ => (0..rng.usize(1..8)).map(|_| limit(rng)).collect(),
+            };
+            ranges.sort_unstable();
+            ranges.dedup();
+            let mut choice = || rng.u32(..4).gt(&0).then(|| all[rng.usize(..all.len())]);
+            let ranges: Vec<_> = ranges.into_iter().map(|limit| (limit, choice())).collect();
+            let rest = match ranges.is_empty() {
+                true => None,
+                false => choice(),
+            };
+            asked.$collective = ByLength::new(&ranges, rest).unwrap();
+        )*};
+    }
+    draw!(
+        broadcast,
+        reduce,
+        allreduce,
+        scatter,
+        gather,
+        allgather,
+        alltoall,
+        reduce_scatter,
+        scan
+    );
+    asked
+}
+
+fn plans(rng: &mut fastrand::Rng, n: usize) -> Plans {
+    let machine = match n % 2 {
+        0 => format!("numa:2 core:{}", n / 2),
+        _ => format!("core:{n}"),
+    };
+    let machine = corecast_model::synthetic(&machine).unwrap();
+    let names = [
+        "smelt",
+        "binary",
+        "fibonacci",
+        "sequential",
+        "mst",
+        "cluster",
+        "bad",
+        "knomial:3",
+        "chain",
+        "binomial",
+        "dissemination:2",
+        "dissemination:3",
+    ];
+    if rng.u32(..3) > 0 {
+        let pattern: Pattern = names[rng.usize(..names.len())].parse().unwrap();
+        let root = rng.bool().then(|| rng.usize(..n));
+        return Plans::of_pattern(machine.costs(), pattern, root).unwrap();
+    }
+    let mut tree = || tree(rng, n);
+    let (fan_in, fan_out, broadcast, reduce) = (tree(), tree(), tree(), tree());
+    let barrier = BarrierPlan::Trees { fan_in, fan_out };
+    Plans::new(barrier, broadcast, reduce).unwrap()
+}
+
+/// Every rank below any that came before it in a random order.
+fn tree(rng: &mut fastrand::Rng, n: usize) -> Tree {
+    let mut order: Vec<usize> = (0..n).collect();
+    rng.shuffle(&mut order);
+    let mut children = vec![Vec::new(); n];
+    for at in 1..n {
+        children[order[rng.usize(..at)]].push(order[at]);
+    }
+    Tree::from_children(order[0], children).unwrap()
+}

@@ -1,0 +1,4 @@
+//! The tuner from outside, on synthetic machines.
+
+mod judge;
+mod synthetic;

@@ -1,0 +1,273 @@
+//! The queues against a model queue, and between real threads.
+
+use corecast_wire::queue::{
+    self, Backend, Gone, Options, ReceiveError, Receiver, SLOT_PAYLOAD_BYTES, SendError, Sender,
+    TAG_MAX, TryReceiveError, TrySendError,
+};
+use corecast_wire::{LINE_BYTES, Policy, Segment};
+use std::collections::VecDeque;
+use std::thread;
+use std::time::{Duration, Instant};
+
+fn make(backend: Backend, slots: usize, policy: Policy) -> (Sender, Receiver) {
+    let options = Options {
+        backend,
+        slots,
+        policy,
+        ..Options::default()
+    };
+    queue::queue(&options).unwrap()
+}
+
+fn message(seed: u64, len: usize) -> Vec<u8> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    (0..len).map(|_| rng.u8(..)).collect()
+}
+
+/// Random operations on a queue and on a `VecDeque` give the same answers.
+#[test]
+fn agrees_with_a_model_queue() {
+    for seed in 0..400 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let backend = Backend::ALL[rng.usize(..2)];
+        let slots = 1 << rng.u32(1..6);
+        let (mut sender, mut receiver) = make(backend, slots, Policy::PARK);
+        let max = sender.message_bytes_max();
+        let lines = 8 * slots;
+        assert_eq!(max, SLOT_PAYLOAD_BYTES + lines / 4 * LINE_BYTES);
+        assert_eq!(max, queue::message_bytes_max(slots));
+        let body = |len: usize| len.saturating_sub(SLOT_PAYLOAD_BYTES).div_ceil(LINE_BYTES);
+        let mut model: VecDeque<(u32, Vec<u8>)> = VecDeque::new();
+        for step in 0..400 {
+            let context = format!("seed {seed}, step {step}, {backend}, {slots} slots");
+            if rng.bool() {
+                let len = rng.usize(..=max + 2);
+                let tag = rng.u32(..=TAG_MAX);
+                let payload = message(step, len);
+                let could = sender.can_send(len);
+                match sender.try_send_tagged(tag, &payload) {
+                    Ok(()) => {
+                        assert!(could, "{context}");
+                        model.push_back((tag, payload));
+                    }
+                    Err(TrySendError::TooLong {
+                        len: said,
+                        max: most,
+                    }) => {
+                        assert_eq!((said, most), (len, max), "{context}");
+                        assert!(len > max && !could, "{context}");
+                    }
+                    Err(TrySendError::Full) => {
+                        assert!(!could, "{context}");
+                        // UMP may not know of up to half a lap that was read already, and nobody
+                        // does for the body.
+                        let slack = match backend {
+                            Backend::Ump => slots / 2 - 1,
+                            Backend::FastForward => 0,
+                        };
+                        let no_slot = model.len() + 1 + slack > slots;
+                        let taken: usize = model.iter().map(|(_, m)| body(m.len())).sum();
+                        let no_body = taken + body(len) + (lines / 2 - 1) > lines;
+                        let full = no_slot || (body(len) > 0 && no_body);
+                        assert!(full, "{context}: full at {} and {taken}", model.len());
+                    }
+                    Err(other) => panic!("{context}: {other}"),
+                }
+            } else {
+                let mut buffer = vec![0; rng.usize(..=max)];
+                assert_eq!(receiver.can_receive(), !model.is_empty(), "{context}");
+                match receiver.try_receive(&mut buffer) {
+                    Ok(got) => {
+                        let (tag, payload) = model.pop_front().expect(&context);
+                        assert_eq!((got.tag, got.len), (tag, payload.len()), "{context}");
+                        assert_eq!(buffer[..got.len], payload, "{context}");
+                    }
+                    Err(TryReceiveError::Empty) => assert!(model.is_empty(), "{context}"),
+                    Err(TryReceiveError::BufferTooSmall { needed, given }) => {
+                        let (tag, front) = model.front().expect(&context);
+                        assert_eq!((needed, given), (front.len(), buffer.len()), "{context}");
+                        assert!(needed > given, "{context}");
+                        let next = receiver.peek().expect(&context);
+                        assert_eq!((next.len, next.tag), (needed, *tag), "{context}");
+                    }
+                    Err(other) => panic!("{context}: {other}"),
+                }
+            }
+        }
+    }
+}
+
+/// Threads exchange messages of every length; each arrives once, whole, in order.
+#[test]
+fn every_message_arrives_once_whole_and_in_order() {
+    for backend in Backend::ALL {
+        for policy in [Policy::BALANCED, Policy::CROWDED, Policy::PARK] {
+            let (mut sender, mut receiver) = make(backend, 8, policy);
+            let max = sender.message_bytes_max();
+            let count = 20_000u64;
+            let lengths = move |i: u64| (i * 7919 % (max as u64 + 1)) as usize;
+            let other = thread::spawn(move || {
+                let mut rng = fastrand::Rng::with_seed(1);
+                for i in 0..count {
+                    if rng.u32(..2000) == 0 {
+                        thread::sleep(Duration::from_micros(rng.u64(..500)));
+                    }
+                    sender
+                        .send_tagged(i as u32 & TAG_MAX, &message(i, lengths(i)))
+                        .unwrap();
+                }
+            });
+            let mut rng = fastrand::Rng::with_seed(2);
+            let mut buffer = vec![0; max];
+            for i in 0..count {
+                if rng.u32(..2000) == 0 {
+                    thread::sleep(Duration::from_micros(rng.u64(..500)));
+                }
+                let got = receiver.receive(&mut buffer).unwrap();
+                assert_eq!((got.tag, got.len), (i as u32 & TAG_MAX, lengths(i)));
+                assert_eq!(buffer[..got.len], message(i, lengths(i)));
+            }
+            assert_eq!(
+                receiver.receive(&mut buffer),
+                Err(ReceiveError::Ended(Gone))
+            );
+            other.join().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_message_that_does_not_fit_the_buffer_stays() {
+    let (mut sender, mut receiver) = make(Backend::Ump, 8, Policy::BALANCED);
+    sender.send(b"0123456789").unwrap();
+    let error = receiver.receive(&mut [0; 4]).unwrap_err();
+    let (needed, given) = (10, 4);
+    assert_eq!(error, ReceiveError::BufferTooSmall { needed, given });
+    let mut buffer = [0; 10];
+    assert_eq!(receiver.receive(&mut buffer).unwrap().len, 10);
+    assert_eq!(&buffer, b"0123456789");
+}
+
+#[test]
+fn a_message_that_is_too_long_is_refused_whole() {
+    for backend in Backend::ALL {
+        let (mut sender, mut receiver) = make(backend, 4, Policy::BALANCED);
+        let error = sender.send(&[0; 569]).unwrap_err();
+        assert_eq!(error, SendError::TooLong { len: 569, max: 568 });
+        assert_eq!(
+            receiver.try_receive(&mut [0; 8]),
+            Err(TryReceiveError::Empty)
+        );
+    }
+}
+
+#[test]
+fn a_sender_that_waits_for_a_receiver_that_goes_is_told() {
+    for backend in Backend::ALL {
+        let (mut sender, receiver) = make(backend, 2, Policy::BALANCED);
+        let other = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(30));
+            drop(receiver);
+        });
+        let ended = (0..10).find_map(|_| sender.send(&[1]).err());
+        assert_eq!(ended, Some(SendError::Ended(Gone)));
+        assert_eq!(sender.try_send(&[1]), Err(TrySendError::Gone(Gone)));
+        other.join().unwrap();
+    }
+}
+
+#[test]
+fn a_receiver_gets_what_was_sent_before_the_sender_went() {
+    for backend in Backend::ALL {
+        let (mut sender, mut receiver) = make(backend, 8, Policy::PARK);
+        sender.send(b"last words").unwrap();
+        drop(sender);
+        let mut buffer = [0; 16];
+        assert_eq!(receiver.try_receive(&mut buffer).unwrap().len, 10);
+        assert_eq!(
+            receiver.try_receive(&mut buffer),
+            Err(TryReceiveError::Gone(Gone))
+        );
+    }
+}
+
+/// Many more pairs than CPUs, each bouncing: ends, whatever the policy.
+#[test]
+fn crowded_pairs_make_progress() {
+    for policy in [Policy::BALANCED, Policy::CROWDED, Policy::PARK] {
+        let pairs: Vec<_> = (0..6)
+            .map(|_| {
+                let options = Options {
+                    slots: 4,
+                    policy,
+                    ..Options::default()
+                };
+                let (mut here, mut there) = queue::pair(&options).unwrap();
+                let echo = thread::spawn(move || {
+                    let mut word = [0; 8];
+                    while there.receive(&mut word).is_ok() {
+                        there.send(&word).unwrap();
+                    }
+                });
+                let driver = thread::spawn(move || {
+                    for i in 0..300u64 {
+                        here.send(&i.to_ne_bytes()).unwrap();
+                        let mut word = [0; 8];
+                        here.receive(&mut word).unwrap();
+                        assert_eq!(u64::from_ne_bytes(word), i);
+                    }
+                });
+                (driver, echo)
+            })
+            .collect();
+        for (driver, echo) in pairs {
+            driver.join().unwrap();
+            echo.join().unwrap();
+        }
+    }
+}
+
+/// CPU time of the calling thread.
+fn thread_cpu() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[test]
+fn a_waiting_receiver_sleeps() {
+    let (mut sender, mut receiver) = make(Backend::Ump, 8, Policy::BALANCED);
+    let waiter = thread::spawn(move || {
+        let (clock, cpu) = (Instant::now(), thread_cpu());
+        receiver.receive(&mut [0; 8]).unwrap();
+        (clock.elapsed(), thread_cpu() - cpu)
+    });
+    thread::sleep(Duration::from_millis(500));
+    sender.send(&[1]).unwrap();
+    let (waited, used) = waiter.join().unwrap();
+    // A ratio, and generous: spinning would use all of it, sleeping less than a hundredth.
+    assert!(used < waited / 4, "waited {waited:?}, used {used:?}");
+}
+
+#[test]
+fn symmetric_and_asymmetric_fences_are_told_apart() {
+    let kind = corecast_wire::fence_kind();
+    assert_eq!(kind, corecast_wire::fence_kind());
+}
+
+#[test]
+#[should_panic(expected = "a power of two of slots, at least 2; 3 was asked for")]
+fn an_odd_number_of_slots_is_refused() {
+    make(Backend::Ump, 3, Policy::BALANCED);
+}
+
+#[test]
+fn segments_too_small_for_a_queue_are_errors() {
+    let governor = || corecast_wire::Governor::new(Policy::BALANCED, Segment::one(None).unwrap());
+    let (a, b) = (governor(), governor());
+    let small = Segment::new(1, None).unwrap();
+    let error = queue::join(Backend::Ump, 128, 0, (&a, &small), (&b, &small)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the segment has 4096 bytes left, 8192 are wanted"
+    );
+}
