@@ -20,10 +20,12 @@ pub mod builtin;
 pub mod classes;
 pub mod deep;
 pub mod file;
+mod levels;
 pub mod lines;
 pub mod machine;
 pub mod messages;
 pub mod pairwise;
+mod place;
 pub mod profile;
 pub mod synthetic;
 
