@@ -4,13 +4,15 @@ use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
+use super::found::Found;
+use super::turns::{Turn, Turns, WORK_PER_MOVE};
 use super::way::Way;
-use super::{Found, Progress, Stage, Turn, Turns, Watch};
 use crate::bound;
 use crate::exact;
 use crate::operation::Operation;
-use crate::plan::Shape;
+use crate::progress::{Progress, Stage, Watch};
 use crate::search::{self, Effort, TwoTrees};
+use crate::shape::Shape;
 use crate::smelt;
 
 /// The way in, on mirrored costs, and the way out.
@@ -177,7 +179,7 @@ impl<'a> Roots<'a> {
     }
 
     fn are_done(&self) -> bool {
-        self.lower_bound() >= self.latency() * (1.0 - crate::plan::PROVED)
+        self.lower_bound() >= self.latency() * (1.0 - bound::PROVED)
     }
 
     /// The pair with this root, made when it is new.
@@ -203,7 +205,7 @@ impl<'a> Roots<'a> {
         self.improve(turn, watch)?;
         let at = self.at(smelt::root(self.costs));
         self.deepen(at, turn.part(3), watch)?;
-        let quota = self.spent.saturating_add(turn.work / super::WORK_PER_MOVE);
+        let quota = self.spent.saturating_add(turn.work / WORK_PER_MOVE);
         while self.costs.n() <= exact::MEMBERS_MAX && self.spent < quota && !self.are_done() {
             let Some(at) = self.weakest() else {
                 break;

@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
-use super::{Progress, Stage, Turn, Watch};
+use super::turns::{Turn, WORK_PER_MOVE};
 use crate::cost;
 use crate::exact::{self, Limits};
 use crate::hierarchy;
 use crate::operation::Operation;
+use crate::progress::{Progress, Stage, Watch};
 use crate::search::{self, Search};
 use crate::tree::Tree;
 
@@ -129,12 +130,12 @@ impl<'a> Way<'a> {
                     stage: Stage::Prove,
                     latency,
                     lower_bound: known.max(bound),
-                    moves: moves + work / super::WORK_PER_MOVE,
+                    moves: moves + work / WORK_PER_MOVE,
                 });
                 seen
             },
         );
-        self.moves += proof.work / super::WORK_PER_MOVE;
+        self.moves += proof.work / WORK_PER_MOVE;
         self.lower_bound = self.lower_bound.max(proof.lower_bound);
         if let Some(tree) = proof.tree {
             if let Some(search) = &mut self.search {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use corecast_model::{CostModel, Lines};
 
-use super::CheckError;
+use super::error::CheckError;
 use super::ranks::Ranks;
 use super::script::{Action, Script};
 use super::shared::Line;

@@ -1,6 +1,6 @@
 //! What each member does, one action after the other.
 
-use super::CheckError;
+use super::error::CheckError;
 
 /// One action of a member; it starts when the one before is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

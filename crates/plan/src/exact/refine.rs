@@ -6,10 +6,7 @@ use super::level::{Groups, Level, Step};
 use super::places::Places;
 use super::prices::Windows;
 use super::split::Split;
-use super::ticks::NEVER;
-
-/// Asked now and then with the work done since; breaks to stop.
-pub(super) type Tick<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
+use super::ticks::{NEVER, Tick};
 
 /// A level was not finished: it would take more work or memory than is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ use super::moves::{Random, Undo, change};
 use super::start::{other_roots, starts};
 use super::state::{Aim, Judge, State};
 use crate::operation::Operation;
-use crate::search::{Effort, Progress, Watch};
+use crate::search::{Effort, SearchProgress, SearchWatch};
 use crate::tree::Tree;
 
 /// How many starts are improved.
@@ -86,7 +86,7 @@ pub fn search(
     start: &Tree,
     lower_bound: f64,
     effort: Effort,
-    watch: Watch<'_>,
+    watch: SearchWatch<'_>,
 ) -> Grouped {
     let given = Grouped::from(start);
     let known = latency(costs, &given, operation);
@@ -132,7 +132,7 @@ pub fn search_barrier(
     fan_out: &Tree,
     lower_bound: f64,
     effort: Effort,
-    watch: Watch<'_>,
+    watch: SearchWatch<'_>,
 ) -> TwoWays {
     let given = TwoWays {
         fan_in: Grouped::from(fan_in),
@@ -226,7 +226,7 @@ struct OneTree<'a> {
 
 impl OneTree<'_> {
     /// The best tree found, which is no worse than `start`.
-    fn run(&self, start: &Tree, watch: Watch<'_>) -> Grouped {
+    fn run(&self, start: &Tree, watch: SearchWatch<'_>) -> Grouped {
         let costs = self.costs;
         let mut judge = Judge::new(costs, self.lines, self.aim);
         let given = State::new(&Grouped::from(start));
@@ -285,7 +285,7 @@ impl Annealer<'_> {
         &mut self,
         (mut now, mut state): (f64, State),
         moves: u64,
-        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(&SearchProgress) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let mut undo = Undo::default();
         let hot = HOT[self.round as usize % HOT.len()];
@@ -296,7 +296,7 @@ impl Annealer<'_> {
                 return ControlFlow::Break(());
             }
             if step.is_multiple_of(WATCHED) {
-                watch(&Progress {
+                watch(&SearchProgress {
                     latency: self.best.0,
                     moves: self.moves,
                     rounds: self.round,

@@ -2,7 +2,7 @@
 
 use corecast_model::CostModel;
 
-use super::Change;
+use super::change::Change;
 use super::draft::{Draft, NONE};
 use super::polish::polish;
 use super::vacancy::{Vacancy, house};

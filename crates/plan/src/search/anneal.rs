@@ -31,9 +31,9 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use super::moves::Mover;
+use super::progress::{SearchProgress, SearchWatch};
 use super::random::Random;
 use super::state::{Pairs, State};
-use super::{Progress, Watch};
 use crate::tree::Tree;
 
 /// Moves between two looks at the watcher.
@@ -191,7 +191,7 @@ impl Annealer {
     }
 
     /// Goes on for so many moves, also in the middle of a round.
-    pub(super) fn run(&mut self, moves: u64, watch: Watch<'_>) -> ControlFlow<()> {
+    pub(super) fn run(&mut self, moves: u64, watch: SearchWatch<'_>) -> ControlFlow<()> {
         let end = self.moves.saturating_add(moves);
         while self.moves < end && !self.is_done() {
             if self.left == 0 {
@@ -199,7 +199,7 @@ impl Annealer {
                 self.begin();
             }
             if self.moves.is_multiple_of(LOOK) {
-                watch(&Progress {
+                watch(&SearchProgress {
                     latency: self.best_latency,
                     moves: self.moves,
                     rounds: self.rounds,

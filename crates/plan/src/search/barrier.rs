@@ -9,7 +9,7 @@ use corecast_model::CostModel;
 use super::anneal::Annealer;
 use super::construct::{Nodes, construct, quick};
 use super::state::Pairs;
-use super::{Effort, Progress, Watch};
+use super::{Effort, SearchProgress, SearchWatch};
 use crate::cost;
 use crate::operation::Operation;
 use crate::smelt;
@@ -64,7 +64,7 @@ pub fn improve_barrier(
     root: Option<usize>,
     lower_bound: f64,
     effort: Effort,
-    watch: Watch<'_>,
+    watch: SearchWatch<'_>,
 ) -> TwoTrees {
     let mirrored = costs.mirrored();
     let numa = costs.numa_nodes();
@@ -103,7 +103,7 @@ pub fn improve_barrier(
 ///
 /// Looked at first is Smelt's root, then come those with the cheapest messages both ways. A watcher
 /// that ends the search leaves the ones that were looked at.
-fn ranked(costs: &CostModel, mirrored: &CostModel, watch: Watch<'_>) -> Vec<[Tree; 2]> {
+fn ranked(costs: &CostModel, mirrored: &CostModel, watch: SearchWatch<'_>) -> Vec<[Tree; 2]> {
     let (n, first) = (costs.n(), smelt::root(costs));
     let sum = |r: usize| {
         (0..n)
@@ -125,7 +125,7 @@ fn ranked(costs: &CostModel, mirrored: &CostModel, watch: Watch<'_>) -> Vec<[Tre
         let (outward, after) = quick(costs, &nodes, root);
         best = best.min(before + after);
         found.push((before + after, [inward, outward]));
-        let progress = Progress {
+        let progress = SearchProgress {
             latency: best,
             moves: 0,
             rounds: 0,
@@ -140,7 +140,7 @@ fn ranked(costs: &CostModel, mirrored: &CostModel, watch: Watch<'_>) -> Vec<[Tre
 }
 
 /// Turns that get longer, from which the worst roots drop out.
-fn deepen(searches: &mut Vec<Pair>, lower_bound: f64, moves: u64, watch: Watch<'_>) {
+fn deepen(searches: &mut Vec<Pair>, lower_bound: f64, moves: u64, watch: SearchWatch<'_>) {
     let mut spent = 0;
     let mut turn = FIRST;
     loop {
@@ -162,8 +162,8 @@ fn deepen(searches: &mut Vec<Pair>, lower_bound: f64, moves: u64, watch: Watch<'
                     false => &mut searches[at].outward,
                 };
                 let length = turn.min(moves - spent);
-                let flow = search.run(length, &mut |progress: &Progress| {
-                    watch(&Progress {
+                let flow = search.run(length, &mut |progress: &SearchProgress| {
+                    watch(&SearchProgress {
                         latency: others.min(progress.latency + other),
                         moves: spent + progress.moves,
                         rounds: progress.rounds,

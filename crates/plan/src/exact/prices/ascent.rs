@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::grid::Grid;
 use super::table::{ADDITIONS_PER_WORK, Prices, Table};
-use crate::exact::refine::Tick;
+use crate::exact::ticks::Tick;
 use crate::exact::ticks::Ticks;
 
 /// Steps of time in which prices are moved, first coarse ones; each with a number of moves.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::grid::Grid;
-use crate::exact::refine::Tick;
+use crate::exact::ticks::Tick;
 
 /// The sum of all prices is about this.
 const SUM: f64 = (1 << 20) as f64;

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use super::ascent::Ascent;
 use super::grid::Grid;
 use super::table::{CAP, Prices, Table, greater, take_best};
-use crate::exact::refine::Tick;
+use crate::exact::ticks::Tick;
 use crate::exact::ticks::Ticks;
 
 /// Steps that the limit is divided into.
