@@ -1,10 +1,14 @@
 //! A rank's loans, both ways.
 
+use super::error::{Outside, Unfetched};
+use super::far::Process;
+use super::link::Link;
 use super::offer::OFFERS;
 use super::outbox::{self, Outbox, OutboxMemory};
+use super::piece::Piece;
 use super::shelf::Shelf;
 use super::staged::Staged;
-use super::{Link, Outside, Piece, Process, Window};
+use super::window::Window;
 use crate::fence::FenceKind;
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,17 +63,6 @@ pub struct Desk {
     shape: (usize, usize),
     /// From how many bytes on a loan is read where it lies by processes that can.
     far_from: usize,
-}
-
-/// Why bytes of a loan did not come from the memory of another process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unfetched {
-    /// The lender has taken the loan back, or is gone: wait for the news of it.
-    Revoked,
-    /// The kernel refuses: say so, and the rest comes through the outbox.
-    Refused,
-    /// There are no such bytes in the loan: the lender's memory is spoilt.
-    Outside,
 }
 
 /// Addresses that a peer may read until its count of returns reaches the number.

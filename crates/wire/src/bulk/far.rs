@@ -6,7 +6,7 @@
 //! ended, so a descriptor of the process is kept, which tells after each read whether it still lives: if
 //! it does, nobody else had its number meanwhile.
 
-use super::Unfetched;
+use super::error::Unfetched;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io;

@@ -13,90 +13,39 @@
 //! other process can write one.
 
 mod desk;
+mod error;
 #[cfg(not(loom))]
 mod far;
 #[cfg(loom)]
 #[path = "modelled.rs"]
 mod far;
+mod link;
 #[cfg(not(loom))]
 mod offer;
 #[cfg(loom)]
 pub mod offer;
 mod outbox;
 mod piece;
+mod scope;
 mod shelf;
 mod staged;
 mod window;
 
-pub use desk::{Desk, Unfetched};
+pub use desk::Desk;
+pub use error::{Outside, Unfetched};
 pub use far::Process;
 pub use outbox::OutboxMemory;
-pub use piece::{Outside, Piece};
-pub use window::{Host, Window, scope, scope_to_read};
+pub use piece::Piece;
+pub use scope::{Host, scope, scope_to_read};
+pub use window::Window;
 
 use crate::Line;
-use crate::fence::{FenceKind, fence_kind};
+use crate::fence::fence_kind;
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice, Segment, SegmentError};
-use offer::{Borrower as In, Lender as Out, OFFERS, Offer, Reading, Returns, Said};
-use outbox::OutboxLine;
-use std::ops::Range;
+use link::Link;
+use offer::{Borrower, Lender, OFFERS, Offer, Reading, Returns};
 use std::sync::Arc;
-
-#[derive(Debug)]
-struct Link {
-    lender: Out,
-    borrower: In,
-    /// Where the peer sleeps.
-    peer: LineRef<Line<Parker>>,
-    /// What the peer sleeps for: an offer of ours, or a return of ours.
-    offer_token: u32,
-    return_token: u32,
-    /// The peer's outbox; `None` where addresses are offered.
-    theirs: Option<LineSlice<OutboxLine>>,
-    /// The peer's process, where this one can read its memory.
-    far: Option<Arc<Process>>,
-    /// What the peer's next offer says, once it was looked at: another process may write there what
-    /// it likes, but not between a check and the use of what was checked.
-    seen: Option<Said>,
-    /// Loans to the peer that wait for their turn in the outbox.
-    staged: usize,
-    /// The last round of staging in which a loan to the peer had to wait.
-    waited: u64,
-}
-
-impl Link {
-    fn look(&mut self) -> Option<Said> {
-        if self.theirs.is_some() {
-            self.seen = self.seen.or_else(|| self.borrower.look());
-            return self.seen;
-        }
-        self.borrower.look()
-    }
-
-    /// Offers bytes of this process, where there is room for an offer; its number.
-    fn offer(&mut self, tag: u32, addresses: &Range<usize>, fence: FenceKind) -> u64 {
-        let len = addresses.len() as u64;
-        self.lender.offer(Said {
-            start: addresses.start as u64,
-            len,
-            left: len,
-            tag,
-            far: false,
-        });
-        self.peer.wake_for(self.offer_token, fence);
-        self.lender.made()
-    }
-
-    fn give_back(&mut self, fence: FenceKind) {
-        self.seen = None;
-        self.borrower.give_back();
-        if self.theirs.is_none() {
-            self.borrower.finish();
-        }
-        self.peer.wake_for(self.return_token, fence);
-    }
-}
 
 /// What an offer between two ranks names.
 #[derive(Clone, Copy, Debug)]
@@ -154,8 +103,8 @@ pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentErr
     // Addresses are of this process alone, whoever else is in the team.
     let fence = fence_kind();
     a_desk.links.push(Link {
-        lender: Out::new(to_b.clone(), from_b.clone(), at_b.clone(), fence),
-        borrower: In::new(to_a.clone(), from_a.clone(), at_a.clone(), fence),
+        lender: Lender::new(to_b.clone(), from_b.clone(), at_b.clone(), fence),
+        borrower: Borrower::new(to_a.clone(), from_a.clone(), at_a.clone(), fence),
         peer: b_parker.clone(),
         offer_token: b_token,
         return_token: b_token + 1,
@@ -166,8 +115,8 @@ pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentErr
         waited: 0,
     });
     b_desk.links.push(Link {
-        lender: Out::new(to_a, from_a, at_a, fence),
-        borrower: In::new(to_b, from_b, at_b, fence),
+        lender: Lender::new(to_a, from_a, at_a, fence),
+        borrower: Borrower::new(to_b, from_b, at_b, fence),
         peer: a_parker.clone(),
         offer_token: a_token,
         return_token: a_token + 1,

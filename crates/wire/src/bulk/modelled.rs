@@ -1,6 +1,6 @@
 //! Another process in models, whose memory is what the model says.
 
-use super::Unfetched;
+use super::error::Unfetched;
 
 /// What lies at an address there; nothing where the kernel refuses.
 type Word = dyn Fn(u64) -> Option<u64>;

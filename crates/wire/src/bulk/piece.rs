@@ -1,17 +1,7 @@
 //! What is borrowed.
 
-use super::Link;
+use super::link::Link;
 use crate::fence::FenceKind;
-
-/// A process offers what is not in its outbox: its memory is spoilt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a peer offers {len} bytes at {start}, which are not in its outbox")]
-pub struct Outside {
-    /// Offset in the outbox.
-    pub start: u64,
-    /// Bytes.
-    pub len: u64,
-}
 
 /// Bytes that a peer lends. Dropping it returns them.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 //! kilobytes a copy to the rank's own shelf takes less than that, and where ranks share a core much less:
 //! waiting there means that others have to run.
 
-use super::Link;
+use super::link::Link;
 use super::outbox::{OutboxLine, OutboxMemory};
 use crate::segment::LineSlice;
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! Loans that wait for their turn in the outbox.
 
-use super::Link;
+use super::link::Link;
 use super::offer::Said;
 use super::outbox::Outbox;
 use crate::fence::FenceKind;

@@ -1,10 +1,17 @@
 //! The word that says what is in a slot of a notice, which is a queue's but for this word, and where it lies.
 
-use super::NOTICE_SLOTS;
 use crate::LINE_BYTES;
 use crate::queue::body::BodyLine;
 use crate::queue::{SLOT_PAYLOAD_BYTES, Slot};
 use crate::segment::LineSlice;
+
+/// Lines of a notice: a writer can be so many posts ahead of its slowest reader.
+#[cfg(not(loom))]
+pub const NOTICE_SLOTS: usize = 16;
+
+/// As few as can be in a model.
+#[cfg(loom)]
+pub const NOTICE_SLOTS: usize = 2;
 
 /// Payload bytes in one post without a body: a line less its header.
 pub const NOTICE_PAYLOAD_BYTES: usize = SLOT_PAYLOAD_BYTES;

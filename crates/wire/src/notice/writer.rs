@@ -1,7 +1,6 @@
 //! The writing end.
 
-use super::NOTICE_SLOTS;
-use super::slot::{Header, NOTICE_PAYLOAD_BYTES, Ring};
+use super::slot::{Header, NOTICE_PAYLOAD_BYTES, NOTICE_SLOTS, Ring};
 use crate::park::Parker;
 use crate::queue::{TAG_MAX, body};
 use crate::segment::{LineRef, LineSlice};

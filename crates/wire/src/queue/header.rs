@@ -1,6 +1,6 @@
 //! A slot and the word that says what is in it.
 
-use super::Backend;
+use super::backend::Backend;
 use crate::segment::LineSlice;
 use crate::sync::{AtomicU64, UnsafeCell};
 

@@ -1,7 +1,9 @@
 //! The receiving end.
 
+use super::backend::Backend;
+use super::body::Body;
 use super::header::{Header, SLOT_PAYLOAD_BYTES, Slot, lap, lap_shift, slot};
-use super::{Ack, Backend, Body, Gone, Memory, PeerGone, Tokens, leave};
+use super::shared::{Ack, Gone, Memory, PeerGone, Tokens, leave};
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
 use crate::sync::order;

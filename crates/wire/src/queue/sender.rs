@@ -1,8 +1,9 @@
 //! The sending end.
 
-use super::body::body_lines_for;
+use super::backend::Backend;
+use super::body::{Body, body_lines_for, message_bytes_max};
 use super::header::{Header, SLOT_PAYLOAD_BYTES, Slot, TAG_MAX, lap, lap_shift, slot};
-use super::{Ack, Backend, Body, Gone, Memory, PeerGone, Tokens, leave, message_bytes_max};
+use super::shared::{Ack, Gone, Memory, PeerGone, Tokens, leave};
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
 use crate::sync::{mutated, order};
