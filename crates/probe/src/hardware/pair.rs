@@ -6,14 +6,13 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use corecast_model::Pu;
-use corecast_wire::queue::{FIRST_LINK, QueuePair, ReceiveError, SendError, join};
-use corecast_wire::{Flag, Segment};
+use corecast_wire::queue::{ReceiveError, SendError};
 
-use super::joined;
+use super::end::End;
 use super::seat::{Seat, TakeError, still_pinned};
-use super::shots::{Range, Shot, means};
+use super::shots::{Shot, means};
 use super::stopwatch::{Lap, Stopwatch, Tail};
-use super::turns::{Left, Turns};
+use super::threads::{Role, Stop, joined};
 use crate::{Config, Estimate, PairCosts, ProbeError};
 
 /// Laps before the first sample of a stage: caches, branch predictors and clocks warm up, and
@@ -53,27 +52,6 @@ type Report = Result<Vec<f64>, ProbeError>;
 
 /// How many stages there are.
 const STAGES: u32 = 7;
-
-/// Why a thread of a pair or a crew stopped.
-#[derive(Debug)]
-pub(crate) enum Stop {
-    /// For a reason of its own.
-    Error(ProbeError),
-    /// Because another one is gone; that one knows why.
-    OtherGone,
-}
-
-impl From<ProbeError> for Stop {
-    fn from(error: ProbeError) -> Self {
-        Self::Error(error)
-    }
-}
-
-impl From<Left> for Stop {
-    fn from(_: Left) -> Self {
-        Self::OtherGone
-    }
-}
 
 /// Measures the ordered pair on two threads of its own, within about `limit`; also says where
 /// memory came to lie that should lie elsewhere.
@@ -135,34 +113,7 @@ pub(super) fn measure(
     })
 }
 
-/// One thread's end of everything that the two share.
-pub(super) struct End {
-    pub(super) queues: QueuePair,
-    pub(super) turns: Turns,
-    pub(super) range: Range,
-}
-
 impl End {
-    /// The leader's end and the follower's, of two queues whose slots lie with their receivers.
-    fn join(config: &Config, here: &Seat, there: &Seat) -> Result<(Self, Self), TakeError> {
-        let (a, b) = (
-            (&here.governor, &here.memory),
-            (&there.governor, &there.memory),
-        );
-        let (to_there, from_here) = join(config.backend, config.slots, FIRST_LINK, a, b)?;
-        let (to_here, from_there) = join(config.backend, config.slots, FIRST_LINK + 1, b, a)?;
-        let (base, start) = (Instant::now(), Segment::one::<Flag>(None)?);
-        let end = |sender, receiver, mine: &Seat, theirs: &Seat| Self {
-            queues: QueuePair { sender, receiver },
-            turns: Turns::new(mine.flag.clone(), theirs.flag.clone()),
-            range: Range::new(base, start.clone(), config.slots),
-        };
-        Ok((
-            end(to_there, from_there, here, there),
-            end(to_here, from_here, there, here),
-        ))
-    }
-
     /// The leader's part: gives orders until the samples have settled.
     fn lead(
         mut self,
@@ -351,13 +302,6 @@ impl End {
         }
         Ok(0.0)
     }
-}
-
-/// Which of the two threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    Leader,
-    Follower,
 }
 
 /// A sample for each lap of shots: of what takes as long as its receiver waits; of two that cross, of the one
