@@ -1,6 +1,6 @@
 //! What is checked before a contestant is timed, and which rank answers its broadcasts.
 
-use super::Collective;
+use super::collective::Collective;
 use super::member::{Own, sum};
 use crate::engine::{Flaw, Ledger, Member, verify_barrier};
 use crate::stats;

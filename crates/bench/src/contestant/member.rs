@@ -1,9 +1,8 @@
 //! A rank of a contestant: the timed loops.
 
-use super::check;
+use super::collective::{Collective, ELEMENT_BYTES};
 use super::lines::Lines;
-use super::{Collective, Contestant, ELEMENT_BYTES};
-use crate::engine::{Flaw, Ledger, Member};
+use super::teams::Contestant;
 use corecast_coll::Failure;
 use std::hint::black_box;
 use std::ops::Range;
@@ -51,7 +50,7 @@ impl<'a> Own<'a> {
     }
 
     /// Repeats the operation; the root's time, where it is the measure.
-    fn repeat(&mut self, operations: u64) -> Result<Option<Duration>, Failure> {
+    pub(super) fn repeat(&mut self, operations: u64) -> Result<Option<Duration>, Failure> {
         match self.contestant.exercise.collective {
             Collective::Barrier => {
                 let member = &mut self.members[self.place];
@@ -164,7 +163,7 @@ impl<'a> Own<'a> {
     }
 
     /// Lets those through who wait for this rank, after a failure.
-    fn give_up(&self) {
+    pub(super) fn give_up(&self) {
         for lines in &self.contestant.lines {
             lines.give_up();
         }
@@ -183,30 +182,4 @@ fn without(whole: Duration, way: Duration, operations: u64) -> Duration {
     whole
         .saturating_sub(way)
         .max(Duration::from_nanos(operations))
-}
-
-impl Member for Own<'_> {
-    fn run(&mut self, operations: u64) {
-        self.measure(operations);
-    }
-
-    fn measure(&mut self, operations: u64) -> Option<Duration> {
-        // A team keeps its failure for the race to find.
-        self.repeat(operations).unwrap_or_else(|_| {
-            self.give_up();
-            None
-        })
-    }
-
-    fn turn(&mut self) {
-        self.place = (self.place + 1) % self.members.len();
-    }
-
-    fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
-        let checked = check::verify(self, rank, ledger);
-        if checked.is_err() {
-            self.give_up();
-        }
-        checked
-    }
 }

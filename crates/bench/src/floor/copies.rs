@@ -13,7 +13,7 @@
 //! least for short data; long data lie in plain memory, for the C library's copy loop, each piece
 //! under a lock that nobody ever contends for while time is taken.
 
-use super::await_turn;
+use super::await_number::await_turn;
 use crate::engine::Role;
 use crate::race::Entrant;
 use crate::sized::{Conditions, Library, Operation, Player, Task, Trial};

@@ -3,7 +3,7 @@
 //! Each rank has lines of its own, whose number says that the words beside it are there. A word and
 //! its number cannot come apart: the number is written last and read first.
 
-use super::await_turn;
+use super::await_number::await_turn;
 use crate::engine::Role;
 use crate::race::Entrant;
 use crate::sized::{Conditions, ELEMENT_BYTES, Library, Operation, Player, Task, Trial};

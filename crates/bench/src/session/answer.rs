@@ -1,6 +1,6 @@
 //! What a rank answers.
 
-use super::SessionError;
+use super::error::SessionError;
 use crate::sized::Stamp;
 use std::io::{self, BufRead, Read};
 

@@ -1,7 +1,9 @@
 //! The processes of a session, from their launch to their end.
 
 use super::answer::{self, Answer, Trouble};
-use super::{FOLDER, Launch, SessionError, processes};
+use super::error::SessionError;
+use super::launch::{FOLDER, Launch};
+use super::processes;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
