@@ -9,7 +9,7 @@ use corecast_plan::{
 };
 
 use super::best::{Found, Searcher, other_roots};
-use super::{Candidate, ONE_TREE};
+use super::candidate::{Candidate, ONE_TREE};
 
 /// Finds schedules for one team.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! What is searched and what is not; times are in `examples/startup.rs`.
 
-use corecast_model::{RacedCandidate, synthetic};
-use corecast_plan::{cost, smelt};
+use corecast_model::{Profile, RacedCandidate, synthetic};
+use corecast_plan::{Shape, cost, smelt};
 
 use super::best::{Budget, Tally};
 use super::*;
