@@ -5,6 +5,7 @@
 //! and re-export what they define, but when its own functions, types or implementations use one of them,
 //! that child may use nothing of the parent. What is compiled for tests only does not count.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::members::members;
@@ -107,8 +108,8 @@ fn way_round(imports: &Imports, start: usize) -> Vec<(usize, usize)> {
                 }
                 return way;
             }
-            if !from.contains_key(&to) {
-                from.insert(to, file);
+            if let Entry::Vacant(vacant) = from.entry(to) {
+                vacant.insert(file);
                 ahead.push_back(to);
             }
         }

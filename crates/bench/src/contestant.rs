@@ -27,7 +27,7 @@ pub use teams::{Contestant, Exercise};
 
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};
 use corecast_coll::Team;
-use member::Own;
+use member::ContestantRank;
 use std::time::Duration;
 
 impl Engine for Contestant {
@@ -57,11 +57,11 @@ impl Engine for Contestant {
     }
 
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
-        Box::new(Own::join(self, rank))
+        Box::new(ContestantRank::join(self, rank))
     }
 }
 
-impl Member for Own<'_> {
+impl Member for ContestantRank<'_> {
     fn run(&mut self, operations: u64) {
         self.measure(operations);
     }

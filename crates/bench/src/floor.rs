@@ -47,9 +47,9 @@ pub(crate) use await_number::await_turn;
 pub const PLACES: usize = 64;
 
 /// The pairs of lines of a floor.
-type Places = Box<[[Line<AtomicU64>; 2]; PLACES]>;
+type LinePairs = Box<[[Line<AtomicU64>; 2]; PLACES]>;
 
-fn places() -> Places {
+fn places() -> LinePairs {
     Box::new(std::array::from_fn(|_| Default::default()))
 }
 
@@ -87,7 +87,7 @@ pub fn round_trips<'a>() -> [Entrant<'a>; 2] {
 /// Two line transfers and two invalidations per round trip.
 #[derive(Debug)]
 pub struct RoundTrip<const PAUSE: bool> {
-    places: Places,
+    places: LinePairs,
 }
 
 impl<const PAUSE: bool> RoundTrip<PAUSE> {
@@ -203,7 +203,7 @@ pub enum Words {
 /// In two lines one transfer and one invalidation each way, in parallel; in one line two transfers.
 #[derive(Debug)]
 pub struct MutualExchange<const PAUSE: bool> {
-    places: Places,
+    places: LinePairs,
     pairs: Box<[Line<[AtomicU64; 2]>; PLACES]>,
     words: Words,
 }

@@ -34,7 +34,7 @@ pub use rank::serve;
 
 use crate::engine::Role;
 use crate::sized::{Conditions, Operation, RankTimes, Stamp, Task, sum_of_maxima};
-use answer::Answer;
+use answer::RankAnswer;
 use running::Running;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -60,11 +60,11 @@ pub struct Session {
     role: Role,
     /// Keeps the program until the session has ended.
     _home: Option<Arc<TempDir>>,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SessionState {
     running: Option<Running>,
     kills: u32,
 }
@@ -159,7 +159,7 @@ impl Session {
             self.seconds()
         );
         for answer in self.order(&order)? {
-            if let Answer::Times(_) = answer {
+            if let RankAnswer::Times(_) = answer {
                 return Err(self.confused(&order));
             }
         }
@@ -187,8 +187,8 @@ impl Session {
         let mut logs: Vec<Vec<Stamp>> = Vec::new();
         for answer in self.order(&order)? {
             match answer {
-                Answer::Times(times) => logs.push(times),
-                Answer::Right => return Err(self.confused(&order)),
+                RankAnswer::Times(times) => logs.push(times),
+                RankAnswer::Right => return Err(self.confused(&order)),
             }
         }
         let slices: Vec<&[Stamp]> = logs.iter().map(|log| &log[..]).collect();
@@ -212,13 +212,13 @@ impl Session {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SessionState> {
         // A panic in between leaves at worst a session that the next order finds lost.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives all ranks the same order and returns their answers, by rank.
-    fn order(&self, order: &str) -> Result<Vec<Answer>, SessionError> {
+    fn order(&self, order: &str) -> Result<Vec<RankAnswer>, SessionError> {
         let mut state = self.lock();
         if state.kills >= KILLS_MAX {
             return Err(SessionError::GivenUp(state.kills));

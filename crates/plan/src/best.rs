@@ -26,7 +26,7 @@ use corecast_model::CostModel;
 use crate::operation::Operation;
 use crate::pattern::Pattern;
 use crate::search::Effort;
-use found::Found;
+use found::FoundSchedule;
 use turns::Turns;
 
 pub use crate::progress::{Progress, Stage, Watch};
@@ -49,7 +49,7 @@ pub(crate) fn search(
     root: Option<usize>,
     effort: Effort,
     watch: Watch<'_>,
-) -> Found {
+) -> FoundSchedule {
     if costs.lines().is_some() && operation != Operation::Reduce {
         return grouped::search(costs, operation, root, effort, watch);
     }

@@ -141,7 +141,7 @@ impl RootChoice {
 ///
 /// # Cost
 ///
-/// That of the pattern and of [`bound::lower_bound`]. For patterns that are searched for,
+/// That of the pattern and of [`bound::lower_bound`](crate::bound::lower_bound). For patterns that are searched for,
 /// [`Effort::default`]; see [`plan_with`] for more or less.
 pub fn plan(
     costs: &CostModel,
@@ -210,7 +210,7 @@ pub fn plan_with(
 }
 
 /// The same without a search and with a bound that is known already, so that comparing many
-/// patterns computes it once: [`bound::lower_bound`] of this operation and root, or one that is
+/// patterns computes it once: [`bound::lower_bound`](crate::bound::lower_bound) of this operation and root, or one that is
 /// tighter. Plans of rounds have a bound of their own. Patterns that are searched for are
 /// constructed only.
 ///

@@ -90,7 +90,7 @@ pub fn improve(
         "the tree and the cost model are of different teams"
     );
     let latency = |tree: &Tree| cost::latency(costs, tree, Operation::Broadcast);
-    let mut search = Search::new(costs, start, free_root, effort.seed);
+    let mut search = TreeSearch::new(costs, start, free_root, effort.seed);
     // Whether the watcher ended it or the moves did, the best so far is the result.
     let _ = search.run(lower_bound, effort.moves, watch);
     let tree = search.tree();
@@ -103,18 +103,18 @@ pub fn improve(
 }
 
 /// A search for a broadcast tree that can be continued.
-pub(crate) struct Search {
-    annealer: anneal::Annealer,
+pub(crate) struct TreeSearch {
+    annealer: anneal::TreeAnnealer,
 }
 
-impl Search {
+impl TreeSearch {
     /// Begins with a tree, whose root stays unless it is free.
     pub(crate) fn new(costs: &CostModel, start: &Tree, free_root: bool, seed: u64) -> Self {
         let scale = cost::latency(costs, start, Operation::Broadcast);
-        let pairs = Rc::new(state::Pairs::of(costs, scale));
+        let pairs = Rc::new(state::PairCosts::of(costs, scale));
         let numa = costs.numa_nodes();
         Self {
-            annealer: anneal::Annealer::new(&pairs, numa, start, free_root, seed),
+            annealer: anneal::TreeAnnealer::new(&pairs, numa, start, free_root, seed),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A rank of a contestant: the timed loops.
 
 use super::collective::{Collective, ELEMENT_BYTES};
-use super::lines::Lines;
+use super::lines::SignalLines;
 use super::teams::Contestant;
 use corecast_coll::Failure;
 use std::hint::black_box;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const STRIDE: usize = 64 / ELEMENT_BYTES;
 
 /// One rank in all teams of a contestant.
-pub(super) struct Own<'a> {
+pub(super) struct ContestantRank<'a> {
     pub(super) contestant: &'a Contestant,
     pub(super) rank: usize,
     pub(super) members: Vec<corecast_coll::Member>,
@@ -29,7 +29,7 @@ pub(super) fn sum(a: u64, b: u64) -> u64 {
     a.wrapping_add(b)
 }
 
-impl<'a> Own<'a> {
+impl<'a> ContestantRank<'a> {
     /// Joins all teams as `rank`.
     ///
     /// # Panics
@@ -37,7 +37,7 @@ impl<'a> Own<'a> {
     /// If the contestant has been in a race before.
     pub(super) fn join(contestant: &'a Contestant, rank: usize) -> Self {
         let joined = contestant.teams.iter().map(|team| team.join(rank));
-        Own {
+        ContestantRank {
             contestant,
             rank,
             members: joined
@@ -132,7 +132,7 @@ impl<'a> Own<'a> {
         if self.contestant.crowded || answerer == root {
             return Duration::ZERO;
         }
-        let lines: &Lines = &self.contestant.lines[self.place];
+        let lines: &SignalLines = &self.contestant.lines[self.place];
         let trips = operations / 2 + 1;
         let numbers = self.next_numbers(trips);
         if self.rank == root {

@@ -1,7 +1,7 @@
 //! The teams of one contestant, which take turns.
 
 use super::collective::{Collective, ELEMENT_BYTES};
-use super::lines::Lines;
+use super::lines::SignalLines;
 use corecast_coll::{Options, Plans, Team, TeamError};
 use corecast_wire::Policy;
 use std::sync::atomic::AtomicUsize;
@@ -36,7 +36,7 @@ pub struct Contestant {
     pub(super) exercise: Exercise,
     pub(super) setting: String,
     pub(super) teams: Vec<Team>,
-    pub(super) lines: Vec<Lines>,
+    pub(super) lines: Vec<SignalLines>,
     /// Whether ranks share hardware threads.
     pub(super) crowded: bool,
     /// The rank that answers broadcasts.
@@ -81,7 +81,7 @@ impl Contestant {
         Ok(Contestant {
             setting: root,
             teams: teams.collect::<Result<_, _>>()?,
-            lines: (0..copies).map(|_| Lines::default()).collect(),
+            lines: (0..copies).map(|_| SignalLines::default()).collect(),
             crowded: ranks > exercise.usable,
             answerer: AtomicUsize::new(match exercise.root {
                 0 => ranks - 1,

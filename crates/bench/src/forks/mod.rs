@@ -57,7 +57,7 @@ pub fn peers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Engine;
+    use crate::engine::{Engine, Member};
     use crate::{Settings, Status, race};
 
     /// Forgets the piece of rank 1 in one fork of many.

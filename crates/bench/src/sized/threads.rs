@@ -92,7 +92,7 @@ impl Library for Threads {
     fn player<'a>(&'a self, rank: usize) -> Box<dyn Player + 'a> {
         let joined = self.teams.iter().map(|team| team.join(rank));
         let members = joined.collect::<Result<_, _>>();
-        let mut seated = Seated::new(members.expect("a contestant serves one race"));
+        let mut seated = SizedRank::new(members.expect("a contestant serves one race"));
         seated.begin(self.task, rank);
         Box::new(seated)
     }
@@ -140,7 +140,7 @@ impl Blocks {
 }
 
 /// One rank in all teams.
-pub(crate) struct Seated {
+pub(crate) struct SizedRank {
     task: Task,
     members: Vec<Member>,
     /// The team that plays now.
@@ -153,7 +153,7 @@ pub(crate) struct Seated {
     take: Blocks,
 }
 
-impl Seated {
+impl SizedRank {
     fn new(members: Vec<Member>) -> Self {
         Self {
             task: Task {
@@ -202,7 +202,7 @@ fn told(outcome: Result<(), Failure>) -> Result<(), String> {
     outcome.map_err(|failure| failure.to_string())
 }
 
-impl Player for Seated {
+impl Player for SizedRank {
     fn barrier(&mut self) -> Result<(), String> {
         told(self.members[self.team].barrier())
     }

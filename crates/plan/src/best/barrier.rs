@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
-use super::found::Found;
+use super::found::FoundSchedule;
 use super::turns::{Turn, Turns, WORK_PER_MOVE};
-use super::way::Way;
+use super::way::DirectionSearch;
 use crate::bound;
 use crate::exact;
 use crate::operation::Operation;
@@ -16,19 +16,19 @@ use crate::shape::Shape;
 use crate::smelt;
 
 /// The way in, on mirrored costs, and the way out.
-struct Pair<'a> {
+struct BothDirections<'a> {
     root: usize,
-    inward: Way<'a>,
-    outward: Way<'a>,
+    inward: DirectionSearch<'a>,
+    outward: DirectionSearch<'a>,
     /// Work of its next proofs, each way.
     work: u64,
 }
 
-impl<'a> Pair<'a> {
+impl<'a> BothDirections<'a> {
     fn new(costs: &'a CostModel, mirrored: &'a CostModel, root: usize, moves: u64) -> Self {
         let way = |costs: &'a CostModel| {
             let bound = bound::lower_bound(costs, Operation::Broadcast, Some(root));
-            Way::new(costs, Some(root), bound, moves)
+            DirectionSearch::new(costs, Some(root), bound, moves)
         };
         Self {
             root,
@@ -72,7 +72,7 @@ impl<'a> Pair<'a> {
 }
 
 /// The progress of one way, with what is known of the other.
-fn both(progress: &Progress, other: &Way<'_>) -> Progress {
+fn both(progress: &Progress, other: &DirectionSearch<'_>) -> Progress {
     Progress {
         latency: progress.latency + other.latency,
         lower_bound: progress.lower_bound + other.lower_bound,
@@ -86,7 +86,7 @@ pub(super) fn search(
     root: Option<usize>,
     turns: &mut Turns,
     watch: Watch<'_>,
-) -> Found {
+) -> FoundSchedule {
     let mirrored = costs.mirrored();
     match root {
         Some(root) => fixed(costs, &mirrored, root, turns, watch),
@@ -100,8 +100,8 @@ fn fixed(
     root: usize,
     turns: &mut Turns,
     watch: Watch<'_>,
-) -> Found {
-    let mut pair = Pair::new(costs, mirrored, root, turns.effort.moves);
+) -> FoundSchedule {
+    let mut pair = BothDirections::new(costs, mirrored, root, turns.effort.moves);
     while !pair.is_optimal()
         && let Some(turn) = turns.next(pair.moves())
     {
@@ -113,8 +113,8 @@ fn fixed(
     found(pair, lower_bound)
 }
 
-fn found(pair: Pair<'_>, lower_bound: f64) -> Found {
-    Found {
+fn found(pair: BothDirections<'_>, lower_bound: f64) -> FoundSchedule {
+    FoundSchedule {
         shape: Shape::of_trees(pair.inward.tree.reversed(), pair.outward.tree),
         lower_bound,
     }
@@ -123,7 +123,12 @@ fn found(pair: Pair<'_>, lower_bound: f64) -> Found {
 /// All roots at once by [`search::improve_barrier`], which settles on the most promising; then turns
 /// for whichever root has the least bound, since only that one can be better, until the least bound
 /// is the latency.
-fn free(costs: &CostModel, mirrored: &CostModel, turns: &mut Turns, watch: Watch<'_>) -> Found {
+fn free(
+    costs: &CostModel,
+    mirrored: &CostModel,
+    turns: &mut Turns,
+    watch: Watch<'_>,
+) -> FoundSchedule {
     let mut roots = Roots::new(costs, mirrored);
     while !roots.are_done()
         && let Some(turn) = turns.next(roots.spent)
@@ -144,7 +149,7 @@ struct Roots<'a> {
     /// The bound of every root.
     base: f64,
     /// Those that were looked at.
-    pairs: Vec<Pair<'a>>,
+    pairs: Vec<BothDirections<'a>>,
     /// Those that were not.
     untried: Vec<usize>,
     /// The fastest of the pairs.
@@ -169,7 +174,11 @@ impl<'a> Roots<'a> {
     /// No root has a faster barrier.
     fn lower_bound(&self) -> f64 {
         let base = (!self.untried.is_empty()).then_some(self.base);
-        let bounds = self.pairs.iter().map(Pair::lower_bound).chain(base);
+        let bounds = self
+            .pairs
+            .iter()
+            .map(BothDirections::lower_bound)
+            .chain(base);
         bounds.reduce(f64::min).unwrap_or(0.0).max(self.base)
     }
 
@@ -189,7 +198,7 @@ impl<'a> Roots<'a> {
         }
         self.untried.retain(|&other| other != root);
         self.pairs
-            .push(Pair::new(self.costs, self.mirrored, root, 0));
+            .push(BothDirections::new(self.costs, self.mirrored, root, 0));
         self.pairs.len() - 1
     }
 

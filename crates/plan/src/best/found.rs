@@ -3,7 +3,7 @@
 use crate::shape::Shape;
 
 /// What a search for one operation found.
-pub(crate) struct Found {
+pub(crate) struct FoundSchedule {
     /// The schedule; never rounds.
     pub(crate) shape: Shape,
     /// No schedule of those that were searched is faster.

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
-use super::found::Found;
+use super::found::FoundSchedule;
 use super::trees::trees;
 use super::turns::{self, Turn, Turns};
 use crate::groups::{self, TwoWays};
@@ -64,7 +64,7 @@ pub(super) fn search(
     root: Option<usize>,
     effort: Effort,
     watch: Watch<'_>,
-) -> Found {
+) -> FoundSchedule {
     let lower_bound = groups::lower_bound(costs, operation, root);
     let mut watched = Watched {
         watch,
@@ -78,7 +78,7 @@ pub(super) fn search(
     };
     let mut turns = Turns::without_proof(first, turns::FIRST_TURN);
     let found = trees(costs, operation, root, &mut turns, &mut |p| watched.look(p));
-    let start = Start {
+    let start = FirstTrees {
         costs,
         operation,
         free_root: root.is_none(),
@@ -113,14 +113,14 @@ pub(super) fn search(
         }
         next = turns.next(spent);
     }
-    Found {
+    FoundSchedule {
         shape: best.1,
         lower_bound,
     }
 }
 
 /// The trees that all turns begin with.
-struct Start<'a> {
+struct FirstTrees<'a> {
     costs: &'a CostModel,
     operation: Operation,
     free_root: bool,
@@ -128,7 +128,7 @@ struct Start<'a> {
     shape: Shape,
 }
 
-impl Start<'_> {
+impl FirstTrees<'_> {
     /// One search; `watch` hears of its moves.
     fn improve(&self, turn: Turn, watch: &mut dyn FnMut(u64) -> ControlFlow<()>) -> Shape {
         // A barrier is several searches, each of which counts from 0.

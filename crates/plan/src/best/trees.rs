@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use corecast_model::CostModel;
 
 use super::barrier;
-use super::found::Found;
+use super::found::FoundSchedule;
 use super::turns::{Turn, Turns};
-use super::way::{self, Way};
+use super::way::{self, DirectionSearch};
 use crate::bound;
 use crate::operation::Operation;
 use crate::progress::{Progress, Watch};
@@ -21,11 +21,11 @@ pub(super) fn trees(
     root: Option<usize>,
     turns: &mut Turns,
     watch: Watch<'_>,
-) -> Found {
+) -> FoundSchedule {
     match operation {
         Operation::Broadcast => {
             let way = one_way(costs, root, turns, watch);
-            Found {
+            FoundSchedule {
                 shape: Shape::Tree(way.tree),
                 lower_bound: way.lower_bound,
             }
@@ -33,7 +33,7 @@ pub(super) fn trees(
         Operation::Reduce => {
             let mirrored = costs.mirrored();
             let way = one_way(&mirrored, root, turns, watch);
-            Found {
+            FoundSchedule {
                 shape: Shape::Tree(way.tree.reversed()),
                 lower_bound: way.lower_bound,
             }
@@ -47,13 +47,13 @@ fn one_way<'a>(
     root: Option<usize>,
     turns: &mut Turns,
     watch: Watch<'_>,
-) -> Way<'a> {
+) -> DirectionSearch<'a> {
     let bound = bound::lower_bound(costs, Operation::Broadcast, root);
-    let mut way = Way::new(costs, root, bound, turns.effort.moves);
+    let mut way = DirectionSearch::new(costs, root, bound, turns.effort.moves);
     // Where the root is free, a good one that stays: proofs for one root meet better trees sooner.
     let is_rooted = root.is_none() && costs.n() <= way::PROVED_SOON;
-    let mut rooted =
-        is_rooted.then(|| Way::new(costs, Some(smelt::root(costs)), way.lower_bound, 0));
+    let mut rooted = is_rooted
+        .then(|| DirectionSearch::new(costs, Some(smelt::root(costs)), way.lower_bound, 0));
     while !way.is_optimal()
         && let Some(turn) = turns.next(way.moves)
     {
@@ -70,8 +70,8 @@ fn one_way<'a>(
 
 /// A third of a turn for the root that stays, the rest for the free one, which takes what is better.
 fn two_roots(
-    way: &mut Way<'_>,
-    rooted: &mut Way<'_>,
+    way: &mut DirectionSearch<'_>,
+    rooted: &mut DirectionSearch<'_>,
     turn: Turn,
     watch: Watch<'_>,
 ) -> ControlFlow<()> {

@@ -25,7 +25,7 @@ pub enum CheckError {
     /// The plan and its tree start at different ranks.
     #[error("the plan's root is {plan}, its tree's is {tree}")]
     Root {
-        /// [`Plan::root`].
+        /// [`Plan::root`](crate::Plan::root).
         plan: usize,
         /// The tree's.
         tree: usize,
@@ -114,7 +114,7 @@ pub enum CheckError {
     /// The schedule takes another time than the plan says.
     #[error("the plan says a latency of {said}, its schedule takes {found}")]
     Latency {
-        /// [`Plan::latency`].
+        /// [`Plan::latency`](crate::Plan::latency).
         said: f64,
         /// What it is.
         found: f64,
@@ -122,7 +122,7 @@ pub enum CheckError {
     /// The plan is faster than what it says no plan can beat.
     #[error("the bound {bound} is above the latency {latency}")]
     Bound {
-        /// [`Plan::lower_bound`].
+        /// [`Plan::lower_bound`](crate::Plan::lower_bound).
         bound: f64,
         /// What the schedule takes.
         latency: f64,
@@ -130,7 +130,7 @@ pub enum CheckError {
     /// The gap is not what latency and bound make.
     #[error("the plan says a gap of {said}, its latency and its bound make {found}")]
     Gap {
-        /// [`Plan::gap`].
+        /// [`Plan::gap`](crate::Plan::gap).
         said: f64,
         /// What it is.
         found: f64,
@@ -138,9 +138,9 @@ pub enum CheckError {
     /// Called optimal while the bound is below the latency.
     #[error("called optimal, while the bound {bound} is below the latency {latency}")]
     NotProved {
-        /// [`Plan::lower_bound`].
+        /// [`Plan::lower_bound`](crate::Plan::lower_bound).
         bound: f64,
-        /// [`Plan::latency`].
+        /// [`Plan::latency`](crate::Plan::latency).
         latency: f64,
     },
     /// Two trees and rounds do nothing but synchronise.

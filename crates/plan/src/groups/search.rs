@@ -14,10 +14,10 @@ use corecast_model::{CostModel, Lines};
 
 use super::Grouped;
 use super::cost::{latency, two_ways};
-use super::count::Way;
+use super::count::Flow;
 use super::moves::{Random, Undo, change};
 use super::start::{other_roots, starts};
-use super::state::{Aim, Judge, State};
+use super::state::{Aim, GroupedState, LatencyScratch};
 use crate::operation::Operation;
 use crate::search::{Effort, SearchProgress, SearchWatch};
 use crate::tree::Tree;
@@ -228,27 +228,27 @@ impl OneTree<'_> {
     /// The best tree found, which is no worse than `start`.
     fn run(&self, start: &Tree, watch: SearchWatch<'_>) -> Grouped {
         let costs = self.costs;
-        let mut judge = Judge::new(costs, self.lines, self.aim);
-        let given = State::new(&Grouped::from(start));
+        let mut judge = LatencyScratch::new(costs, self.lines, self.aim);
+        let given = GroupedState::new(&Grouped::from(start));
         let way = if self.aim == Aim::In {
-            Way::In
+            Flow::In
         } else {
-            Way::Out
+            Flow::Out
         };
-        let mut from: Vec<(f64, State)> = vec![(judge.latency(&given), given)];
+        let mut from: Vec<(f64, GroupedState)> = vec![(judge.latency(&given), given)];
         let mut tried = starts(costs, way, start.root());
         if self.free_root {
             tried.extend(other_roots(costs, start.root()));
         }
         for grouped in tried {
-            let state = State::new(&grouped);
+            let state = GroupedState::new(&grouped);
             from.push((judge.latency(&state), state));
         }
         // The tree that is given is always among those that are improved. The sort is stable.
         from[1..].sort_by(|(a, _), (b, _)| a.total_cmp(b));
         from.truncate(IMPROVED);
         let best = from.iter().min_by(|(a, _), (b, _)| a.total_cmp(b));
-        let mut annealer = Annealer {
+        let mut annealer = GroupAnnealer {
             best: best.cloned().expect("the given tree is among them"),
             random: Random::new(self.effort.seed),
             judge,
@@ -270,9 +270,9 @@ impl OneTree<'_> {
     }
 }
 
-struct Annealer<'a> {
-    judge: Judge<'a>,
-    best: (f64, State),
+struct GroupAnnealer<'a> {
+    judge: LatencyScratch<'a>,
+    best: (f64, GroupedState),
     random: Random,
     free_root: bool,
     lower_bound: f64,
@@ -280,10 +280,10 @@ struct Annealer<'a> {
     round: u64,
 }
 
-impl Annealer<'_> {
+impl GroupAnnealer<'_> {
     fn run(
         &mut self,
-        (mut now, mut state): (f64, State),
+        (mut now, mut state): (f64, GroupedState),
         moves: u64,
         watch: &mut dyn FnMut(&SearchProgress) -> ControlFlow<()>,
     ) -> ControlFlow<()> {

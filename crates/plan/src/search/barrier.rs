@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use corecast_model::CostModel;
 
-use super::anneal::Annealer;
+use super::anneal::TreeAnnealer;
 use super::construct::{Nodes, construct, quick};
-use super::state::Pairs;
+use super::state::PairCosts;
 use super::{Effort, SearchProgress, SearchWatch};
 use crate::cost;
 use crate::operation::Operation;
@@ -34,12 +34,12 @@ const DEEP: usize = 12;
 const FIRST: u64 = 4096;
 
 /// The searches for one root.
-struct Pair {
-    inward: Annealer,
-    outward: Annealer,
+struct RootSearches {
+    inward: TreeAnnealer,
+    outward: TreeAnnealer,
 }
 
-impl Pair {
+impl RootSearches {
     fn latency(&self) -> f64 {
         self.inward.latency() + self.outward.latency()
     }
@@ -77,17 +77,17 @@ pub fn improve_barrier(
     };
     let pairs = |costs: &CostModel, tree: &Tree| {
         let latency = cost::latency(costs, tree, Operation::Broadcast);
-        Rc::new(Pairs::of(costs, latency))
+        Rc::new(PairCosts::of(costs, latency))
     };
     let [inward, outward] = &starts[0];
     let (in_pairs, out_pairs) = (pairs(&mirrored, inward), pairs(costs, outward));
-    let search = |[inward, outward]: &[Tree; 2]| Pair {
-        inward: Annealer::new(&in_pairs, numa, inward, false, effort.seed),
-        outward: Annealer::new(&out_pairs, numa, outward, false, effort.seed),
+    let search = |[inward, outward]: &[Tree; 2]| RootSearches {
+        inward: TreeAnnealer::new(&in_pairs, numa, inward, false, effort.seed),
+        outward: TreeAnnealer::new(&out_pairs, numa, outward, false, effort.seed),
     };
-    let mut searches: Vec<Pair> = starts.iter().map(search).collect();
+    let mut searches: Vec<RootSearches> = starts.iter().map(search).collect();
     deepen(&mut searches, lower_bound, effort.moves, watch);
-    let latency = |pair: &Pair| pair.latency();
+    let latency = |pair: &RootSearches| pair.latency();
     let best = searches
         .into_iter()
         .reduce(|a, b| if latency(&b) < latency(&a) { b } else { a });
@@ -140,7 +140,7 @@ fn ranked(costs: &CostModel, mirrored: &CostModel, watch: SearchWatch<'_>) -> Ve
 }
 
 /// Turns that get longer, from which the worst roots drop out.
-fn deepen(searches: &mut Vec<Pair>, lower_bound: f64, moves: u64, watch: SearchWatch<'_>) {
+fn deepen(searches: &mut Vec<RootSearches>, lower_bound: f64, moves: u64, watch: SearchWatch<'_>) {
     let mut spent = 0;
     let mut turn = FIRST;
     loop {
@@ -148,7 +148,7 @@ fn deepen(searches: &mut Vec<Pair>, lower_bound: f64, moves: u64, watch: SearchW
             for inward in [true, false] {
                 let others = searches
                     .iter()
-                    .map(Pair::latency)
+                    .map(RootSearches::latency)
                     .fold(f64::INFINITY, f64::min);
                 if others <= lower_bound || spent >= moves {
                     return;
@@ -175,7 +175,7 @@ fn deepen(searches: &mut Vec<Pair>, lower_bound: f64, moves: u64, watch: SearchW
                 }
             }
         }
-        if searches.iter().all(Pair::is_done) {
+        if searches.iter().all(RootSearches::is_done) {
             return;
         }
         searches.sort_by(|a, b| a.latency().total_cmp(&b.latency()));

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use corecast_wire::queue::{SLOT_PAYLOAD_BYTES, message_bytes_max};
 use corecast_wire::{Flag, LINE_BYTES, LineRef};
 
-use super::threads::{Role, Stop};
-use super::turns::Turns;
+use super::threads::{PairRole, Stop};
+use super::turns::TurnFlags;
 
 /// How long before it a start is agreed on: as long as races of collectives pause.
 const LEAD: Duration = Duration::from_micros(4);
@@ -71,8 +71,8 @@ impl CommonStart {
     }
 
     /// Returns at an instant that is the same for both threads.
-    pub(super) fn line_up(&mut self, role: Role, turns: &Turns) -> Result<(), Stop> {
-        if role == Role::Leader {
+    pub(super) fn line_up(&mut self, role: PairRole, turns: &TurnFlags) -> Result<(), Stop> {
+        if role == PairRole::Leader {
             self.start.raise(self.now() + LEAD.as_nanos() as u64);
         }
         let mut at = self.start.seq();

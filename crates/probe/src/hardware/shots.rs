@@ -21,9 +21,9 @@ use std::time::Instant;
 
 use corecast_wire::wait::Patient;
 
-use super::end::End;
+use super::end::PairEnd;
 use super::stopwatch::{Lap, Stopwatch, Tail};
-use super::threads::{Role, Stop};
+use super::threads::{PairRole, Stop};
 
 /// Messages behind a sample.
 pub(super) const SHOTS: usize = 16;
@@ -42,14 +42,14 @@ pub(super) enum Shot {
     Crossed,
 }
 
-impl End {
+impl PairEnd {
     /// A lap of shots: nanoseconds of each, on either side.
-    pub(super) fn shots(&mut self, shot: Shot, role: Role) -> Result<Vec<f64>, Stop> {
+    pub(super) fn shots(&mut self, shot: Shot, role: PairRole) -> Result<Vec<f64>, Stop> {
         (0..SHOTS).map(|_| self.shot(shot, role)).collect()
     }
 
-    fn shot(&mut self, shot: Shot, role: Role) -> Result<f64, Stop> {
-        let sends = role == Role::Leader || shot == Shot::Crossed;
+    fn shot(&mut self, shot: Shot, role: PairRole) -> Result<f64, Stop> {
+        let sends = role == PairRole::Leader || shot == Shot::Crossed;
         self.common_start.next(sends);
         self.meet(role)?;
         self.common_start.line_up(role, &self.turns)?;
@@ -76,13 +76,13 @@ impl End {
     }
 
     /// Returns when both threads are here.
-    fn meet(&mut self, role: Role) -> Result<(), Stop> {
+    fn meet(&mut self, role: PairRole) -> Result<(), Stop> {
         match role {
-            Role::Leader => {
+            PairRole::Leader => {
                 self.turns.pass();
                 self.turns.wait()?;
             }
-            Role::Follower => {
+            PairRole::Follower => {
                 self.turns.wait()?;
                 self.turns.pass();
             }
@@ -91,12 +91,12 @@ impl End {
     }
 
     /// A lap of long messages that lie there when they are received: nanoseconds of one, at the follower.
-    pub(super) fn taken_lap(&mut self, watch: &Stopwatch, role: Role) -> Result<f64, Stop> {
+    pub(super) fn taken_lap(&mut self, watch: &Stopwatch, role: PairRole) -> Result<f64, Stop> {
         let mut lap = Lap::default();
         for _ in 0..SHOTS {
-            self.common_start.next(role == Role::Leader);
+            self.common_start.next(role == PairRole::Leader);
             let data = &mut self.common_start.data[self.common_start.place];
-            if role == Role::Leader {
+            if role == PairRole::Leader {
                 self.queues.send(data).map_err(|_| Stop::OtherGone)?;
                 // Else its last lines might still be on their way into its cache.
                 corecast_wire::drain_stores();

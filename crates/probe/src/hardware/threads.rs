@@ -1,11 +1,11 @@
 //! The two threads of a pair: which one it is, why it stopped, and what it returned.
 
-use super::turns::Left;
+use super::turns::OtherLeft;
 use crate::ProbeError;
 
 /// Which of the two threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum PairRole {
     Leader,
     Follower,
 }
@@ -25,8 +25,8 @@ impl From<ProbeError> for Stop {
     }
 }
 
-impl From<Left> for Stop {
-    fn from(_: Left) -> Self {
+impl From<OtherLeft> for Stop {
+    fn from(_: OtherLeft) -> Self {
         Self::OtherGone
     }
 }

@@ -52,9 +52,9 @@ impl Ring {
 /// `number:24 | tag:24 | len:16`. A slot holds post `number` exactly when its header says so: what it
 /// held before differs by [`NOTICE_SLOTS`], and memory starts as zeros, which no first post is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Header(pub(super) u64);
+pub(super) struct PostHeader(pub(super) u64);
 
-impl Header {
+impl PostHeader {
     #[inline(always)]
     pub(super) fn new(number: u64, tag: u32, len: usize) -> Self {
         debug_assert!(tag < 1 << 24 && len < 1 << 16);

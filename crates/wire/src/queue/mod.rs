@@ -60,7 +60,7 @@ use crate::segment::{Segment, SegmentError};
 use crate::{Governor, Policy};
 use body::BodyLine;
 pub(crate) use header::Slot;
-use shared::{Ack, Memory, Tokens};
+use shared::{Ack, QueueMemory, Tokens};
 
 /// What a queue is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +170,7 @@ pub fn join(
 /// The memory of a queue, before it has ends: for processes, each of which makes its own end.
 #[derive(Debug)]
 pub struct Parts {
-    memory: Memory,
+    memory: QueueMemory,
     tokens: Tokens,
 }
 
@@ -194,7 +194,7 @@ pub fn parts(
         "a queue has a power of two of slots, at least 2; {slots} was asked for"
     );
     Ok(Parts {
-        memory: Memory {
+        memory: QueueMemory {
             ring: receiver_memory.lines(slots)?,
             body: receiver_memory.lines(body_lines(slots))?,
             ack: sender_memory.lines(1)?.get(0),

@@ -34,7 +34,7 @@ pub(crate) struct Tokens {
 
 /// What both ends of a queue see.
 #[derive(Clone, Debug)]
-pub(super) struct Memory {
+pub(super) struct QueueMemory {
     pub(super) ring: LineSlice<Slot>,
     pub(super) body: LineSlice<BodyLine>,
     pub(super) ack: LineRef<Ack>,

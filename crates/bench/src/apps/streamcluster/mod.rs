@@ -33,7 +33,7 @@ pub use points::{GRID, Points, Stream};
 pub use problem::{DIMENSIONS_MAX, POINTS_MAX, Problem, ProblemError};
 
 use super::{Lost, Meeting};
-use search::Search;
+use search::LocalSearch;
 
 /// What came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub fn solve(
     let mut seen = (Vec::new(), Vec::new());
     let mut looks = 0;
     let mut cluster = |points: Points<'_>| {
-        let mut search = Search::new(problem, points, (rank, ranks), dice, meeting);
+        let mut search = LocalSearch::new(problem, points, (rank, ranks), dice, meeting);
         search.run()?;
         looks += search.looks();
         dice = search.dice();
@@ -109,15 +109,15 @@ pub fn solve(
 ///
 /// As [`solve`].
 pub fn alone(problem: &Problem, stream: &Stream) -> Solution {
-    let solution = solve(problem, stream, (0, 1), &mut Alone);
+    let solution = solve(problem, stream, (0, 1), &mut SingleRank);
     solution.expect("a single rank meets nobody")
 }
 
 /// A single rank.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Alone;
+pub(super) struct SingleRank;
 
-impl Meeting for Alone {
+impl Meeting for SingleRank {
     fn barrier(&mut self) -> Result<(), Lost> {
         Ok(())
     }
