@@ -1,6 +1,28 @@
 //! The house rules that a program can check.
 //!
-//! Built as a test of the façade crate; looks at every tracked kind of file in the workspace.
+//! Built as a test of the façade crate; looks at every tracked kind of file in the workspace. The rules that
+//! take more than a look at lines are in `tests/tidy/`:
+//!
+//! | file | what it holds the tree to |
+//! | --- | --- |
+//! | `words.rs` | the words of the house |
+//! | `circles.rs` | inside a crate no two files import each other in a circle |
+//! | `layers.rs` | arrows between packages go down only, and the map names them all |
+
+#[path = "tidy/circles.rs"]
+mod circles;
+#[path = "tidy/imports.rs"]
+mod imports;
+#[path = "tidy/layers.rs"]
+mod layers;
+#[path = "tidy/members.rs"]
+mod members;
+#[path = "tidy/modules.rs"]
+mod modules;
+#[path = "tidy/small_trees.rs"]
+mod small_trees;
+#[path = "tidy/words.rs"]
+mod words;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -61,46 +83,9 @@ fn lines(files: &[(String, String)], bad: impl Fn(&str, &str) -> bool) -> Vec<St
     places
 }
 
-/// This file names what it forbids.
-fn is_this_file(path: &str) -> bool {
-    path == "tests/tidy.rs"
-}
-
-#[test]
-fn words_are_the_houses_own() {
-    // The word, what to say instead, and where it may stand all the same.
-    let banned: [(&str, &str, &[&str]); 8] = [
-        ("communicator", "team", &["docs/glossary.md"]),
-        // A test of the refusal of this very word; a peer's own variable.
-        (
-            "bcast",
-            "broadcast",
-            &[
-                "crates/plan/src/operation.rs",
-                "benches/records/2026-11-22-collectives.md",
-            ],
-        ),
-        (
-            "tree node",
-            "member, parent, child, leaf",
-            &["docs/glossary.md"],
-        ),
-        ("hyperthread", "SMT sibling, PU", &[]),
-        ("whilst", "while", &[]),
-        ("utilize", "use", &[]),
-        ("blazing", "a ratio to the floor", &[]),
-        ("state-of-the-art", "the peer's name", &[]),
-    ];
-    let files = files(&[".rs", ".md", ".toml"]);
-    for (word, instead, allowed) in banned {
-        let offences = lines(&files, |path, line| {
-            !is_this_file(path) && !allowed.contains(&path) && line.to_lowercase().contains(word)
-        });
-        none(
-            &format!("\"{word}\" is not our word, say {instead}"),
-            offences,
-        );
-    }
+/// The files of this test name what they forbid.
+fn is_of_this_test(path: &str) -> bool {
+    path == "tests/tidy.rs" || path.starts_with("tests/tidy/")
 }
 
 #[test]
@@ -115,7 +100,7 @@ fn nothing_is_left_undone() {
     ];
     let files = files(&[".rs", ".md", ".c", ".cpp", "run"]);
     let offences = lines(&files, |path, line| {
-        !is_this_file(path) && marks.iter().any(|mark| line.contains(mark))
+        !is_of_this_test(path) && marks.iter().any(|mark| line.contains(mark))
     });
     none("finish it or file it", offences);
 }
@@ -144,7 +129,7 @@ fn atomics_come_from_the_facade_of_wire() {
             || path.contains("/tests/")
             || path.contains("/examples/")
             || path.starts_with("benches/")
-            || is_this_file(path)
+            || is_of_this_test(path)
     };
     let offences = lines(&files(&[".rs"]), |path, line| {
         let code = line.trim_start();
@@ -168,7 +153,7 @@ fn unsafe_code_says_why_it_may() {
             if is_unsafe
                 && !near.contains("SAFETY")
                 && !near.contains("# Safety")
-                && !is_this_file(&path)
+                && !is_of_this_test(&path)
             {
                 offences.push(format!("{path}:{}: {}", number + 1, line.trim()));
             }
@@ -214,20 +199,9 @@ fn no_text_knows_the_machine_that_it_was_written_on() {
     let homes = ["home", "root", "Users"].map(|folder| format!("/{folder}/"));
     let files = files(&[".rs", ".md", ".toml", ".c", ".cpp", ".json", "run"]);
     let offences = lines(&files, |path, line| {
-        !is_this_file(path) && homes.iter().any(|home| line.contains(home.as_str()))
+        !is_of_this_test(path) && homes.iter().any(|home| line.contains(home.as_str()))
     });
     none("paths of somebody's machine", offences);
-}
-
-#[test]
-fn every_crate_is_on_the_map() {
-    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let missing = fs::read_dir(root().join("crates"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
-        .filter(|name| !map.contains(&format!("`crates/{name}`")))
-        .collect();
-    none("rooms that ARCHITECTURE.md does not name", missing);
 }
 
 /// The names of settings in a text.
@@ -254,7 +228,7 @@ fn every_setting_by_environment_is_documented() {
             .collect::<Vec<_>>()
     };
     let all: Vec<_> = files(&[".rs", "run"]);
-    let all = all.into_iter().filter(|(path, _)| !is_this_file(path));
+    let all = all.into_iter().filter(|(path, _)| !is_of_this_test(path));
     let (ours, theirs): (Vec<_>, Vec<_>) =
         all.partition(|(path, _)| path.contains("/src/") || path.starts_with(".ci/"));
     let ours: BTreeSet<String> = ours.iter().flat_map(|(_, text)| used(text)).collect();

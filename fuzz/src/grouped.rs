@@ -4,7 +4,7 @@ use corecast_model::{CostModel, Lines};
 use corecast_plan::groups::{
     Grouped, best_order, fan_out_avail, latency, lower_bound, search, search_barrier, timeline,
 };
-use corecast_plan::search::{Progress, construct};
+use corecast_plan::search::{SearchProgress, construct};
 use corecast_plan::{Operation, cost};
 
 use crate::case::Case;
@@ -33,7 +33,7 @@ pub(crate) fn all(case: &Case, least: Option<&[f64]>) {
         given
     );
     let mut seen = case.watcher();
-    let watch = &mut |_: &Progress| seen();
+    let watch = &mut |_: &SearchProgress| seen();
     let effort = case.effort();
     let found = search(costs, case.operation, free, &start, bound, effort, watch);
     assert!(free || Some(found.root()) == root, "{case:?}: {found:?}");

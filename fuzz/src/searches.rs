@@ -1,7 +1,7 @@
 //! All searches on one case: what they give must be a schedule, no worse than what it came from.
 
 use corecast_model::CostModel;
-use corecast_plan::search::{Progress, construct, improve, improve_barrier};
+use corecast_plan::search::{SearchProgress, construct, improve, improve_barrier};
 use corecast_plan::{Operation, Tree, check};
 
 use crate::case::Case;
@@ -34,7 +34,7 @@ fn trees(case: &Case, costs: &CostModel) -> Vec<Found> {
     let root = case.search_root();
     let start = construct(costs, root);
     let mut seen = case.watcher();
-    let watch = &mut |_: &Progress| seen();
+    let watch = &mut |_: &SearchProgress| seen();
     let better = improve(costs, &start, root.is_none(), 0.0, case.effort(), watch);
     let found = vec![
         found(case, costs, "construct", &start),
@@ -76,7 +76,7 @@ fn found(case: &Case, costs: &CostModel, search: &'static str, tree: &Tree) -> F
 fn barrier(case: &Case) -> Found {
     let root = case.search_root();
     let mut seen = case.watcher();
-    let watch = &mut |_: &Progress| seen();
+    let watch = &mut |_: &SearchProgress| seen();
     let both = improve_barrier(&case.costs, root, 0.0, case.effort(), watch);
     let at = both.outward.root();
     assert!(root.is_none_or(|root| root == at), "{case:?}: {both:?}");

@@ -30,7 +30,7 @@ const LINE_SPINS: u32 = 4000;
 pub(crate) struct Crew<'a> {
     seats: Vec<Seat>,
     engines: Vec<&'a dyn Engine>,
-    post: Mutex<Post>,
+    post: Mutex<CrewPost>,
     posted: Condvar,
     finished: Condvar,
     line: StartLine,
@@ -38,23 +38,23 @@ pub(crate) struct Crew<'a> {
 
 /// What the whole crew does next. Engines are numbered within the crew.
 #[derive(Clone, Copy, Debug)]
-enum Job {
+enum CrewJob {
     Pin,
     Verify { engine: usize },
     Batch { engine: usize, operations: u64 },
     Dismiss,
 }
 
-struct Post {
+struct CrewPost {
     number: u64,
-    job: Job,
+    job: CrewJob,
     ledger: Option<Arc<Ledger>>,
     working: usize,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<RankOutcome>,
 }
 
 #[derive(Clone)]
-enum Outcome {
+enum RankOutcome {
     None,
     Pinned(Result<(), String>),
     Verified(Result<(), Flaw>),
@@ -71,12 +71,12 @@ impl<'a> Crew<'a> {
         Crew {
             seats: seats.to_vec(),
             engines: Vec::new(),
-            post: Mutex::new(Post {
+            post: Mutex::new(CrewPost {
                 number: 0,
-                job: Job::Pin,
+                job: CrewJob::Pin,
                 ledger: None,
                 working: 0,
-                outcomes: vec![Outcome::None; seats.len()],
+                outcomes: vec![RankOutcome::None; seats.len()],
             }),
             posted: Condvar::new(),
             finished: Condvar::new(),
@@ -105,23 +105,23 @@ impl<'a> Crew<'a> {
         Mustered { crew: self }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Post> {
+    fn lock(&self) -> MutexGuard<'_, CrewPost> {
         // Jobs run outside the lock and catch panics, so the state is whole.
         self.post.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put_up(&self, job: Job, ledger: Option<Arc<Ledger>>) -> MutexGuard<'_, Post> {
+    fn put_up(&self, job: CrewJob, ledger: Option<Arc<Ledger>>) -> MutexGuard<'_, CrewPost> {
         let mut post = self.lock();
         post.number += 1;
         post.job = job;
         post.ledger = ledger;
         post.working = self.seats.len();
-        post.outcomes.fill(Outcome::None);
+        post.outcomes.fill(RankOutcome::None);
         self.posted.notify_all();
         post
     }
 
-    fn perform(&self, job: Job, ledger: Option<Arc<Ledger>>) -> Vec<Outcome> {
+    fn perform(&self, job: CrewJob, ledger: Option<Arc<Ledger>>) -> Vec<RankOutcome> {
         let post = self.put_up(job, ledger);
         let post = self
             .finished
@@ -143,13 +143,13 @@ impl<'a> Crew<'a> {
                 seen = post.number;
                 (post.job, post.ledger.clone())
             };
-            if matches!(job, Job::Dismiss) {
+            if matches!(job, CrewJob::Dismiss) {
                 return;
             }
             let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
                 self.carry_out(rank, job, ledger.as_deref(), &mut members)
             }))
-            .unwrap_or_else(|panic| Outcome::Panicked(panic_text(panic.as_ref())));
+            .unwrap_or_else(|panic| RankOutcome::Panicked(panic_text(panic.as_ref())));
             let mut post = self.lock();
             post.outcomes[rank] = outcome;
             post.working -= 1;
@@ -162,19 +162,19 @@ impl<'a> Crew<'a> {
     fn carry_out<'s>(
         &'s self,
         rank: usize,
-        job: Job,
+        job: CrewJob,
         ledger: Option<&Ledger>,
         members: &mut [Option<Box<dyn Member + 's>>],
-    ) -> Outcome {
+    ) -> RankOutcome {
         match (job, ledger) {
-            (Job::Pin, _) => Outcome::Pinned(seat::take(self.seats[rank])),
-            (Job::Verify { engine }, Some(ledger)) => {
+            (CrewJob::Pin, _) => RankOutcome::Pinned(seat::take(self.seats[rank])),
+            (CrewJob::Verify { engine }, Some(ledger)) => {
                 let member =
                     members[engine].get_or_insert_with(|| self.engines[engine].member(rank));
                 self.line.meet();
-                Outcome::Verified(member.verify(rank, ledger))
+                RankOutcome::Verified(member.verify(rank, ledger))
             }
-            (Job::Batch { engine, operations }, _) => {
+            (CrewJob::Batch { engine, operations }, _) => {
                 let member =
                     members[engine].get_or_insert_with(|| self.engines[engine].member(rank));
                 member.turn();
@@ -185,9 +185,9 @@ impl<'a> Crew<'a> {
                 let start = Instant::now();
                 let own = member.measure(operations);
                 let end = Instant::now();
-                Outcome::Ran { start, end, own }
+                RankOutcome::Ran { start, end, own }
             }
-            (Job::Verify { .. } | Job::Dismiss, _) => Outcome::None,
+            (CrewJob::Verify { .. } | CrewJob::Dismiss, _) => RankOutcome::None,
         }
     }
 }
@@ -203,9 +203,9 @@ impl Mustered<'_> {
         if self.crew.engines.is_empty() {
             return Vec::new();
         }
-        let outcomes = self.crew.perform(Job::Pin, None);
+        let outcomes = self.crew.perform(CrewJob::Pin, None);
         let refused = outcomes.into_iter().filter_map(|outcome| match outcome {
-            Outcome::Pinned(Err(reason)) => Some(reason),
+            RankOutcome::Pinned(Err(reason)) => Some(reason),
             _ => None,
         });
         refused.collect()
@@ -221,11 +221,11 @@ impl Mustered<'_> {
             ));
         }
         let ledger = Arc::new(Ledger::new(wanted, rounds));
-        let job = Job::Verify { engine };
+        let job = CrewJob::Verify { engine };
         for outcome in self.crew.perform(job, Some(ledger)) {
             match outcome {
-                Outcome::Verified(result) => result.map_err(|flaw| flaw.to_string())?,
-                Outcome::Panicked(text) => return Err(format!("a rank panicked: {text}")),
+                RankOutcome::Verified(result) => result.map_err(|flaw| flaw.to_string())?,
+                RankOutcome::Panicked(text) => return Err(format!("a rank panicked: {text}")),
                 _ => {}
             }
         }
@@ -243,15 +243,18 @@ impl Mustered<'_> {
         let mut first: Option<Instant> = None;
         let mut last: Option<Instant> = None;
         let mut longest: Option<Duration> = None;
-        for outcome in self.crew.perform(Job::Batch { engine, operations }, None) {
+        for outcome in self
+            .crew
+            .perform(CrewJob::Batch { engine, operations }, None)
+        {
             match outcome {
-                Outcome::Ran { start, end, own } => {
+                RankOutcome::Ran { start, end, own } => {
                     longest = longest.max(own);
                     means.push((end - start).as_nanos() as f64 / operations.max(1) as f64);
                     first = Some(first.map_or(start, |first| first.min(start)));
                     last = Some(last.map_or(end, |last| last.max(end)));
                 }
-                Outcome::Panicked(text) => return Err(format!("a rank panicked: {text}")),
+                RankOutcome::Panicked(text) => return Err(format!("a rank panicked: {text}")),
                 _ => {}
             }
         }
@@ -266,7 +269,7 @@ impl Mustered<'_> {
 
 impl Drop for Mustered<'_> {
     fn drop(&mut self) {
-        drop(self.crew.put_up(Job::Dismiss, None));
+        drop(self.crew.put_up(CrewJob::Dismiss, None));
     }
 }
 

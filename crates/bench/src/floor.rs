@@ -20,6 +20,7 @@
 //!
 //! [`Comparison::fastest`]: crate::Comparison::fastest
 
+mod await_number;
 mod copies;
 mod lines;
 mod stream;
@@ -32,10 +33,11 @@ pub use swap::Swap;
 
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};
 use crate::race::Entrant;
+use await_number::await_number;
 use corecast_wire::Line;
-use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
+
+pub(crate) use await_number::await_turn;
 
 /// How many places a floor's pair of lines may lie in; each batch takes the next one.
 ///
@@ -45,9 +47,9 @@ use std::thread;
 pub const PLACES: usize = 64;
 
 /// The pairs of lines of a floor.
-type Places = Box<[[Line<AtomicU64>; 2]; PLACES]>;
+type LinePairs = Box<[[Line<AtomicU64>; 2]; PLACES]>;
 
-fn places() -> Places {
+fn places() -> LinePairs {
     Box::new(std::array::from_fn(|_| Default::default()))
 }
 
@@ -85,7 +87,7 @@ pub fn round_trips<'a>() -> [Entrant<'a>; 2] {
 /// Two line transfers and two invalidations per round trip.
 #[derive(Debug)]
 pub struct RoundTrip<const PAUSE: bool> {
-    places: Places,
+    places: LinePairs,
 }
 
 impl<const PAUSE: bool> RoundTrip<PAUSE> {
@@ -201,7 +203,7 @@ pub enum Words {
 /// In two lines one transfer and one invalidation each way, in parallel; in one line two transfers.
 #[derive(Debug)]
 pub struct MutualExchange<const PAUSE: bool> {
-    places: Places,
+    places: LinePairs,
     pairs: Box<[Line<[AtomicU64; 2]>; PLACES]>,
     words: Words,
 }
@@ -276,28 +278,6 @@ impl<const PAUSE: bool> Member for MutualExchangeMember<'_, PAUSE> {
 
     fn turn(&mut self) {
         self.place = (self.place + 1) % PLACES;
-    }
-}
-
-/// Waits for `number` or more: the other rank may be one operation ahead.
-#[inline(always)]
-fn await_number<const PAUSE: bool>(line: &AtomicU64, number: u64) {
-    while line.load(Ordering::Acquire) < number {
-        if PAUSE {
-            hint::spin_loop();
-        }
-    }
-}
-
-/// The same on a hardware thread that others may need, if they are `crowded`.
-#[inline(always)]
-pub(crate) fn await_turn(line: &AtomicU64, number: u64, crowded: bool) {
-    // Acquire pairs with the Release store of whoever the line belongs to.
-    while line.load(Ordering::Acquire) < number {
-        match crowded {
-            true => thread::yield_now(),
-            false => hint::spin_loop(),
-        }
     }
 }
 

@@ -157,7 +157,7 @@ impl Engine for Queue {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let (sender, receiver) = ends.take().expect("queues serve one race");
-        Box::new(Own {
+        Box::new(QueueRank {
             rank,
             sender,
             receiver,
@@ -166,7 +166,7 @@ impl Engine for Queue {
     }
 }
 
-struct Own {
+struct QueueRank {
     rank: usize,
     sender: Sender,
     receiver: Receiver,
@@ -175,7 +175,7 @@ struct Own {
 
 const GONE: &str = "both ends last as long as the race";
 
-impl Own {
+impl QueueRank {
     fn send(&mut self, message: &[u8; BYTES]) {
         self.sender.send(message).expect(GONE);
     }
@@ -199,7 +199,7 @@ impl Own {
     }
 }
 
-impl Member for Own {
+impl Member for QueueRank {
     fn run(&mut self, operations: u64) {
         for _ in 0..operations {
             std::hint::black_box(self.trip());

@@ -22,19 +22,20 @@
 //! order launches anew, and after [`KILLS_MAX`] of these nobody tries any more.
 
 mod answer;
+mod error;
+mod launch;
 mod processes;
 mod rank;
 mod running;
 
+pub use error::SessionError;
+pub use launch::{FOLDER, Launch};
 pub use rank::serve;
 
 use crate::engine::Role;
 use crate::sized::{Conditions, Operation, RankTimes, Stamp, Task, sum_of_maxima};
-use answer::Answer;
+use answer::RankAnswer;
 use running::Running;
-use std::ffi::OsString;
-use std::io;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -45,28 +46,8 @@ pub const LIMIT: Duration = Duration::from_secs(10);
 /// Times that a session is killed before it is given up.
 pub const KILLS_MAX: u32 = 3;
 
-/// Stands for the session's folder among the arguments.
-pub const FOLDER: &str = "{folder}";
-
 /// Most operations of one order, whose times travel in its answer.
 const OPERATIONS_MAX: u64 = 1 << 17;
-
-/// How to start the ranks.
-#[derive(Clone, Debug)]
-pub struct Launch {
-    /// The starter.
-    pub program: PathBuf,
-    /// Its arguments; one that is [`FOLDER`] becomes the folder's path.
-    pub arguments: Vec<OsString>,
-    /// Variables set in its environment.
-    pub environment: Vec<(String, String)>,
-    /// Variables removed from its environment.
-    pub environment_removed: Vec<String>,
-    /// Number of ranks.
-    pub ranks: usize,
-    /// Whether ranks share hardware threads.
-    pub crowded: bool,
-}
 
 /// A peer whose processes stay. They end when it is dropped.
 #[derive(Debug)]
@@ -79,11 +60,11 @@ pub struct Session {
     role: Role,
     /// Keeps the program until the session has ended.
     _home: Option<Arc<TempDir>>,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SessionState {
     running: Option<Running>,
     kills: u32,
 }
@@ -97,36 +78,6 @@ pub struct Timed {
     pub operations: u64,
     /// What each rank saw.
     pub rank_times: Option<RankTimes>,
-}
-
-/// Why an order was not carried out.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// The starter did not start, or its ranks did not come.
-    #[error("{program} did not start: {source}")]
-    Launch {
-        /// The starter.
-        program: String,
-        /// The system's reason.
-        source: io::Error,
-    },
-    /// The order took too long; all processes were killed.
-    #[error("not done after {0:?}: killed")]
-    TimedOut(Duration),
-    /// A process ended or cannot be understood.
-    #[error("{what}: {said}")]
-    Lost {
-        /// What happened.
-        what: String,
-        /// The last line that the processes wrote.
-        said: String,
-    },
-    /// The library delivered something wrong.
-    #[error("{0}: the peer is not timed")]
-    Wrong(String),
-    /// It was killed too often to be tried again.
-    #[error("not tried again: killed {0} times before")]
-    GivenUp(u32),
 }
 
 impl Session {
@@ -208,7 +159,7 @@ impl Session {
             self.seconds()
         );
         for answer in self.order(&order)? {
-            if let Answer::Times(_) = answer {
+            if let RankAnswer::Times(_) = answer {
                 return Err(self.confused(&order));
             }
         }
@@ -236,8 +187,8 @@ impl Session {
         let mut logs: Vec<Vec<Stamp>> = Vec::new();
         for answer in self.order(&order)? {
             match answer {
-                Answer::Times(times) => logs.push(times),
-                Answer::Right => return Err(self.confused(&order)),
+                RankAnswer::Times(times) => logs.push(times),
+                RankAnswer::Right => return Err(self.confused(&order)),
             }
         }
         let slices: Vec<&[Stamp]> = logs.iter().map(|log| &log[..]).collect();
@@ -261,13 +212,13 @@ impl Session {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SessionState> {
         // A panic in between leaves at worst a session that the next order finds lost.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives all ranks the same order and returns their answers, by rank.
-    fn order(&self, order: &str) -> Result<Vec<Answer>, SessionError> {
+    fn order(&self, order: &str) -> Result<Vec<RankAnswer>, SessionError> {
         let mut state = self.lock();
         if state.kills >= KILLS_MAX {
             return Err(SessionError::GivenUp(state.kills));

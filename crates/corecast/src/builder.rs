@@ -34,7 +34,7 @@ use crate::waits::{Waits, count, fence};
 
 /// Which threads a team has.
 #[derive(Clone, Debug)]
-enum Ranks {
+enum AskedThreads {
     Count(usize),
     Cores(String),
 }
@@ -66,7 +66,7 @@ enum Ranks {
 #[derive(Clone, Debug, Default)]
 #[must_use = "a builder does nothing until build or enter"]
 pub struct Builder {
-    ranks: Option<Ranks>,
+    ranks: Option<AskedThreads>,
     machine: Option<MachineFile>,
     wish: Wish,
     pin: Option<bool>,
@@ -86,13 +86,13 @@ impl Builder {
     /// SMT sibling. More ranks than PUs go around them, unpinned unless [`pin`](Self::pin) says
     /// otherwise.
     pub fn threads(mut self, ranks: usize) -> Self {
-        self.ranks = Some(Ranks::Count(ranks));
+        self.ranks = Some(AskedThreads::Count(ranks));
         self
     }
 
     /// One rank for each PU of a list such as `"0-3,8"`, in its order.
     pub fn cores(mut self, list: impl Into<String>) -> Self {
-        self.ranks = Some(Ranks::Cores(list.into()));
+        self.ranks = Some(AskedThreads::Cores(list.into()));
         self
     }
 
@@ -257,13 +257,13 @@ impl Builder {
     }
 
     /// Everything but the plans: for `size` ranks, or for as many as were asked for.
-    fn draft(self, size: Option<usize>) -> Result<Draft, Error> {
+    fn draft(self, size: Option<usize>) -> Result<TeamDraft, Error> {
         let here = corecast_machine::discover();
         let machine = &here.machine;
         let seats = match &self.ranks {
             None => seats::of_count(machine, size.unwrap_or(machine.pus.len())),
-            Some(Ranks::Count(ranks)) => seats::of_count(machine, *ranks),
-            Some(Ranks::Cores(list)) => seats::of_list(list, &here)?,
+            Some(AskedThreads::Count(ranks)) => seats::of_count(machine, *ranks),
+            Some(AskedThreads::Cores(list)) => seats::of_list(list, &here)?,
         };
         if let Some(size) = size
             && seats.len() != size
@@ -307,7 +307,7 @@ impl Builder {
         options.algorithms = *rules.algorithms();
         let homes = Homes::of(&here, &seats, pin);
         options.numa_nodes = homes.nodes.clone();
-        Ok(Draft {
+        Ok(TeamDraft {
             why_pinned: why_pinned(self.pin, pin, seats.len(), &here.usable),
             wish: self.wish,
             here,
@@ -324,7 +324,7 @@ impl Builder {
 }
 
 /// A team that lacks its plans and its lines.
-struct Draft {
+struct TeamDraft {
     here: Discovery,
     seats: Vec<u32>,
     costs: TeamCosts,
@@ -338,7 +338,7 @@ struct Draft {
     homes: Homes,
 }
 
-impl Draft {
+impl TeamDraft {
     /// The plans, and how they were chosen.
     fn choose(&self) -> Result<(Vec<Choice>, Plans), Error> {
         let costs = self.costs.both_ways();

@@ -9,27 +9,22 @@
 //! [`choose`] for how far.
 
 mod best;
+mod candidate;
 mod drafts;
+mod races;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
+pub use candidate::{Candidate, ONE_TREE};
+pub use races::Races;
+
 use std::time::Duration;
 
-use corecast_machine::Discovery;
-use corecast_model::profile::{Circumstances, Tuning};
-use corecast_model::{CostModel, Profile, ProfileEntry, Unit};
-use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Shape, Tree, plan};
+use corecast_model::{CostModel, ProfileEntry, Unit};
+use corecast_plan::{Operation, Pattern, PlanError, RootChoice};
 use serde::Serialize;
 
-use crate::costs;
-use crate::rules::{self, Fit};
-use crate::store::{Store, Stored};
 use drafts::Drafts;
-
-/// What a barrier that goes both ways over the way out of `best` is called in races and profiles. By
-/// the model two trees are better; the hardware may like fewer lines.
-pub const ONE_TREE: &str = "best-one-tree";
 
 /// CPU time after which no better trees are looked for, in a team of up to 128 members: a guard, as
 /// on the machines of today all moves are done before.
@@ -44,73 +39,6 @@ pub struct Wish {
     pub root: RootChoice,
 }
 
-/// The races of a machine, or why there are none.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Races {
-    profile: Option<Profile>,
-    source: String,
-}
-
-impl Races {
-    /// None, for a reason that ends up in explanations.
-    pub fn none(why: impl fmt::Display) -> Self {
-        Self {
-            profile: None,
-            source: format!("none: {why}"),
-        }
-    }
-
-    /// Those of a profile, with a few words on where it comes from.
-    pub fn of(profile: Profile, source: impl fmt::Display) -> Self {
-        Self {
-            source: source.to_string(),
-            profile: Some(profile),
-        }
-    }
-
-    /// Those that `store` has of this machine; for a process that may only use a part of it those
-    /// of the whole also count, as far as they were raced on that part.
-    pub fn here(store: &Store, here: &Discovery) -> Self {
-        let mut stored = store.profile(&here.machine);
-        if stored == Stored::Absent
-            && let Some(whole) = costs::whole_machine(here)
-        {
-            stored = store.profile(&whole);
-        }
-        match stored {
-            Stored::Found(path, profile) => {
-                let source = format!("{}, raced {}", path.display(), profile.created);
-                Self::of(profile, source)
-            }
-            Stored::Absent => Self::none("nothing has been raced on this machine yet"),
-            Stored::Unusable(reason) => Self::none(reason),
-        }
-    }
-
-    /// Where they come from, or why there are none.
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
-    /// The tuning of a team that fits it now, or why there is none.
-    pub(crate) fn tuning(&self, fit: &Fit<'_>, now: &Circumstances) -> Result<&Tuning, String> {
-        match &self.profile {
-            Some(profile) => rules::fitting(&profile.tunings, fit, now),
-            None => Err(self.source.trim_start_matches("none: ").to_owned()),
-        }
-    }
-
-    /// The file that they were read from, without what it says about itself.
-    pub(crate) fn file(&self) -> &str {
-        let end = self.source.rfind(", raced ");
-        end.map_or(&self.source, |end| &self.source[..end])
-    }
-
-    fn find(&self, operation: Operation, threads: &[u32]) -> Option<&ProfileEntry> {
-        self.profile.as_ref()?.find(&operation.to_string(), threads)
-    }
-}
-
 /// What decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -123,21 +51,6 @@ pub enum DecidedBy {
     Model,
     /// Ranks share hardware threads, of which no model knows.
     Sharing,
-}
-
-/// A schedule that can run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
-    /// The family that it comes from.
-    pub pattern: Pattern,
-    /// Where its tree starts; rounds have no root, there it is what was asked for.
-    pub root: usize,
-    /// The schedule.
-    pub shape: Shape,
-    /// Predicted latency, in the model's unit.
-    pub latency: f64,
-    /// Time for finding it.
-    pub search: Duration,
 }
 
 /// The decision about one operation.
@@ -164,42 +77,6 @@ impl Choice {
     /// What does not run, by predicted latency.
     pub fn runners_up(&self) -> &[Candidate] {
         &self.candidates[1..]
-    }
-}
-
-impl Candidate {
-    /// The tree, if the schedule is a single one.
-    pub fn tree(&self) -> Option<&Tree> {
-        match &self.shape {
-            Shape::Tree(tree) => Some(tree),
-            _ => None,
-        }
-    }
-
-    /// Whether it has a root: schedules of rounds have none.
-    pub fn has_root(&self) -> bool {
-        !matches!(self.shape, Shape::Rounds(_))
-    }
-
-    /// The same as a plan of `operation`, with its bound and gap, which take longer to find than
-    /// the schedule.
-    ///
-    /// # Errors
-    ///
-    /// Costs of another team, or another operation than it was chosen for.
-    pub fn plan(&self, costs: &CostModel, operation: Operation) -> Result<Plan, PlanError> {
-        match &self.shape {
-            Shape::Tree(tree) => Plan::of_tree(costs, self.pattern, operation, tree.clone()),
-            Shape::Trees { fan_in, fan_out } if operation == Operation::Barrier => {
-                Plan::of_trees(costs, self.pattern, fan_in.clone(), fan_out.clone())
-            }
-            Shape::Trees { .. } => Err(PlanError::Unsuited {
-                pattern: self.pattern,
-                operation,
-            }),
-            // Rounds; groups are not chosen.
-            _ => plan(costs, self.pattern, operation, RootChoice::Rank(self.root)),
-        }
     }
 }
 

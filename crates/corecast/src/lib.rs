@@ -41,6 +41,7 @@ pub mod costs;
 pub mod debug;
 mod error;
 mod explanation;
+mod fit;
 mod homes;
 mod pins;
 pub mod rules;

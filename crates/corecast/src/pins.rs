@@ -75,11 +75,11 @@ impl Pinning {
 #[derive(Debug)]
 pub(crate) struct Pins {
     seats: Vec<u32>,
-    ranks: Mutex<Vec<Rank>>,
+    ranks: Mutex<Vec<RankPin>>,
 }
 
 #[derive(Clone, Debug)]
-struct Rank {
+struct RankPin {
     last_seen: Pinning,
     /// The thread, while it lives.
     thread: Option<ThreadId>,
@@ -93,7 +93,7 @@ impl Pins {
         } else {
             Pinning::Off
         };
-        let rank = Rank {
+        let rank = RankPin {
             last_seen,
             thread: None,
         };
@@ -115,7 +115,7 @@ impl Pins {
             }
         };
         self.complain(rank, &pinning);
-        self.ranks()[rank] = Rank {
+        self.ranks()[rank] = RankPin {
             last_seen: pinning.clone(),
             thread,
         };
@@ -128,7 +128,7 @@ impl Pins {
         if pinned {
             let last_seen = Pinning::of(pin_state(self.seats[rank]));
             self.complain(rank, &last_seen);
-            self.ranks()[rank] = Rank {
+            self.ranks()[rank] = RankPin {
                 last_seen,
                 thread: None,
             };
@@ -164,7 +164,7 @@ impl Pins {
         });
     }
 
-    fn ranks(&self) -> MutexGuard<'_, Vec<Rank>> {
+    fn ranks(&self) -> MutexGuard<'_, Vec<RankPin>> {
         self.ranks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,32 +6,19 @@
 //!
 //! Each operation and each range of lengths by itself: what one of them leaves open the next one decides.
 
-use std::fmt;
-
-use corecast_collectives::{Algorithms, preferences as algorithms};
 use corecast_collectives::{preferences::NamedRange, preferences::UnknownOperation};
-use corecast_machine::{CpuList, Discovery};
-use corecast_model::profile::{Circumstances, Mode, Start, TunedRange, Tuning};
+use corecast_collectives::{Algorithms, preferences as algorithms};
+use corecast_machine::Discovery;
+use corecast_model::profile::{Circumstances, TunedRange, Tuning};
 use serde::Serialize;
 
 use crate::choose::Races;
 use crate::error::Error;
 
+pub use crate::fit::Fit;
+
 /// The variable that asks for algorithms.
 pub const CORECAST_ALGO: &str = "CORECAST_ALGO";
-
-/// A team, as a tuning has to fit it.
-#[derive(Clone, Copy, Debug)]
-pub struct Fit<'a> {
-    /// The PU of each rank.
-    pub threads: &'a [u32],
-    /// Whether ranks are pinned there.
-    pub pinned: bool,
-    /// What ranks are.
-    pub mode: Mode,
-    /// How operations begin; where only the other one was tuned, that one is taken.
-    pub start: Start,
-}
 
 /// Who asked for an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -241,45 +228,11 @@ fn named(tuning: &Tuning) -> Result<Algorithms, algorithms::WishError> {
     Ok(asked)
 }
 
-/// The tuning for a team among those of a profile, or why there is none.
-pub(crate) fn fitting<'a>(
-    tunings: &'a [Tuning],
-    fit: &Fit<'_>,
-    now: &Circumstances,
-) -> Result<&'a Tuning, String> {
-    let of_team = |tuning: &&Tuning| {
-        (&tuning.threads[..], tuning.pinned, tuning.mode) == (fit.threads, fit.pinned, fit.mode)
-    };
-    let (mut found, mut stale) = (None, None);
-    for tuning in tunings.iter().filter(of_team) {
-        match tuning.under.stale(now) {
-            Some(reason) => stale = Some(reason),
-            None if tuning.synchronisation == fit.start => return Ok(tuning),
-            None => found = Some(tuning),
-        }
-    }
-    found.ok_or_else(|| match stale {
-        Some(reason) => {
-            format!("the tuning of {fit} is refused: {reason}; run corecast tune again")
-        }
-        None => format!("{fit} was not tuned yet, see corecast tune"),
-    })
-}
-
-impl fmt::Display for Fit<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pus: CpuList = self.threads.iter().copied().collect();
-        let pinned = if self.pinned { "pinned" } else { "not pinned" };
-        let ranks = self.threads.len();
-        write!(f, "a team of {ranks} {} on PU {pus}, {pinned},", self.mode)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use corecast_model::Profile;
-    use corecast_model::profile::TunedOperation;
+    use corecast_model::profile::{Mode, Start, TunedOperation};
 
     const FIT: Fit<'_> = Fit {
         threads: &[0, 1],

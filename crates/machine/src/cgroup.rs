@@ -22,7 +22,7 @@ const MOUNT_POINT_DEFAULT: &str = "/sys/fs/cgroup";
 
 /// A file-system location of one of the process's control groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Group {
+pub(crate) struct ControlGroup {
     pub(crate) version: Version,
     /// Where the hierarchy is mounted.
     mount_point: String,
@@ -36,7 +36,7 @@ pub(crate) enum Version {
     V2,
 }
 
-impl Group {
+impl ControlGroup {
     /// The directories from the group itself up to the mount point: a limit of any of them holds.
     pub(crate) fn directories(&self) -> impl Iterator<Item = String> + '_ {
         let ends = self.below.rmatch_indices('/').map(|(end, _)| end);
@@ -48,13 +48,13 @@ impl Group {
 
 /// The groups of the process that may limit `controller` (`cpu` or `cpuset`): one per version and
 /// mount, since hybrid systems mount both versions.
-pub(crate) fn groups(files: &mut Files, controller: &str) -> Vec<Group> {
+pub(crate) fn groups(files: &mut Files, controller: &str) -> Vec<ControlGroup> {
     let memberships = memberships(files, controller);
     let mounts = mounts(files, controller);
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<ControlGroup> = Vec::new();
     for (version, path) in memberships {
         let candidates = mounts.iter().filter(|mount| mount.version == version);
-        let resolved: Vec<Group> = candidates
+        let resolved: Vec<ControlGroup> = candidates
             .filter_map(|mount| resolve(files, mount, &path))
             .collect();
         if let Some(exact) = resolved.first() {
@@ -69,7 +69,7 @@ pub(crate) fn groups(files: &mut Files, controller: &str) -> Vec<Group> {
                 "control group {path:?} is not visible below {}: assumed the limits found there",
                 mount.point
             ));
-            groups.push(Group {
+            groups.push(ControlGroup {
                 version,
                 mount_point: mount.point.clone(),
                 below: String::new(),
@@ -208,7 +208,7 @@ fn unescape(field: &str) -> String {
 }
 
 /// Where `path` lies below `mount`; `None` where it is not visible there.
-fn resolve(files: &Files, mount: &Mount, path: &str) -> Option<Group> {
+fn resolve(files: &Files, mount: &Mount, path: &str) -> Option<ControlGroup> {
     let below = match mount.root.trim_end_matches('/') {
         "" => path,
         root => path
@@ -223,7 +223,7 @@ fn resolve(files: &Files, mount: &Mount, path: &str) -> Option<Group> {
     let (mount_point, below) = (mount.point.clone(), below.to_owned());
     files
         .is_dir(&format!("{mount_point}{below}"))
-        .then_some(Group {
+        .then_some(ControlGroup {
             version: mount.version,
             mount_point,
             below,
@@ -238,7 +238,7 @@ mod tests {
     fn directories_go_from_the_group_up_to_the_mount_point() {
         let directories = |below: &str| {
             let (version, mount_point) = (Version::V2, "/m".to_owned());
-            let group = Group {
+            let group = ControlGroup {
                 version,
                 mount_point,
                 below: below.into(),

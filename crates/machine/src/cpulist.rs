@@ -86,7 +86,7 @@ impl CpuList {
     pub fn in_order(list: &str) -> Result<Vec<u32>, CpuListError> {
         let mut numbers = Vec::new();
         for part in list.split(',').map(str::trim) {
-            numbers.extend(Range::parse(list, part)?.numbers());
+            numbers.extend(StridedRange::parse(list, part)?.numbers());
             // Repeats without end must not exhaust the memory.
             if numbers.len() > 1 + Self::MAX as usize {
                 return Err(CpuListError::TooLarge {
@@ -250,14 +250,14 @@ impl fmt::Display for CpuList {
 }
 
 /// `first-last:used/group`: of each `group` numbers from `first` on, the first `used`.
-struct Range {
+struct StridedRange {
     first: u32,
     last: u32,
     used: u32,
     group: u32,
 }
 
-impl Range {
+impl StridedRange {
     fn parse(list: &str, part: &str) -> Result<Self, CpuListError> {
         let number = |text: &str| match text.trim() {
             digits if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) => {

@@ -4,7 +4,7 @@
 //! are stopped, all at once, for the rest of each period (100 ms by default): a spinning barrier
 //! then takes milliseconds. Hence the quota caps how many threads a team may take by default.
 
-use crate::cgroup::{self, Group, Version};
+use crate::cgroup::{self, ControlGroup, Version};
 use crate::files::Files;
 
 /// The smallest CPU quota of any control group that the process is in.
@@ -49,7 +49,7 @@ pub(crate) fn quota(files: &mut Files) -> Option<Quota> {
     smallest
 }
 
-fn quota_in(files: &mut Files, group: &Group, directory: &str) -> Option<Quota> {
+fn quota_in(files: &mut Files, group: &ControlGroup, directory: &str) -> Option<Quota> {
     let (path, text) = match group.version {
         Version::V2 => {
             let path = format!("{directory}/cpu.max");

@@ -23,7 +23,7 @@ pub(crate) struct Topology {
 }
 
 /// What sysfs says about one PU, garbage already removed.
-struct Facts {
+struct PuFacts {
     package_id: Option<u32>,
     die_id: Option<u32>,
     core_id: Option<u32>,
@@ -34,7 +34,7 @@ struct Facts {
 }
 
 pub(crate) fn topology(files: &mut Files, online: &CpuList) -> Topology {
-    let facts: Vec<Facts> = online.iter().map(|pu| facts(files, pu, online)).collect();
+    let facts: Vec<PuFacts> = online.iter().map(|pu| facts(files, pu, online)).collect();
     let package = packages(files, online, &facts);
     let core = cores(files, online, &facts, &package);
     Topology {
@@ -45,7 +45,7 @@ pub(crate) fn topology(files: &mut Files, online: &CpuList) -> Topology {
     }
 }
 
-fn facts(files: &mut Files, pu: u32, online: &CpuList) -> Facts {
+fn facts(files: &mut Files, pu: u32, online: &CpuList) -> PuFacts {
     let directory = format!("/sys/devices/system/cpu/cpu{pu}/topology");
     // -1 stands for "unknown" and does not parse.
     let id = |files: &Files, name: &str| files.value(&format!("{directory}/{name}"));
@@ -61,7 +61,7 @@ fn facts(files: &mut Files, pu: u32, online: &CpuList) -> Facts {
         }
         Some(list)
     };
-    Facts {
+    PuFacts {
         package: list(&["package_cpus_list", "core_siblings_list"]),
         die: list(&["die_cpus_list"]),
         cluster: list(&["cluster_cpus_list"]),
@@ -72,7 +72,7 @@ fn facts(files: &mut Files, pu: u32, online: &CpuList) -> Facts {
     }
 }
 
-fn packages(files: &mut Files, online: &CpuList, facts: &[Facts]) -> Vec<u32> {
+fn packages(files: &mut Files, online: &CpuList, facts: &[PuFacts]) -> Vec<u32> {
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     enum Key {
         Id(u32),
@@ -89,7 +89,7 @@ fn packages(files: &mut Files, online: &CpuList, facts: &[Facts]) -> Vec<u32> {
             id_of_group.entry(group).or_insert(id);
         }
     }
-    let key = |(pu, facts): (u32, &Facts)| {
+    let key = |(pu, facts): (u32, &PuFacts)| {
         let group = smallest.get(&pu);
         let id = facts
             .package_id
@@ -110,7 +110,7 @@ fn packages(files: &mut Files, online: &CpuList, facts: &[Facts]) -> Vec<u32> {
     dense(keys.into_iter().map(|key| key.or(first)))
 }
 
-fn cores(files: &mut Files, online: &CpuList, facts: &[Facts], package: &[u32]) -> Vec<u32> {
+fn cores(files: &mut Files, online: &CpuList, facts: &[PuFacts], package: &[u32]) -> Vec<u32> {
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     enum Key {
         Smallest(u32),
@@ -119,7 +119,7 @@ fn cores(files: &mut Files, online: &CpuList, facts: &[Facts], package: &[u32]) 
     }
     let lists: Vec<_> = facts.iter().map(|facts| facts.core.as_ref()).collect();
     let smallest = smallest_members(online, &lists);
-    let known = |(pu, facts): (u32, &Facts)| {
+    let known = |(pu, facts): (u32, &PuFacts)| {
         let by_list = smallest.get(&pu).map(|&n| Key::Smallest(n));
         by_list.or_else(|| Some(Key::Id(facts.die_id, facts.core_id?)))
     };

@@ -21,16 +21,18 @@
 //! their assumptions. The rooms: here CLa's machines and Mencagli's, `smelt` and `tuned` those of these papers,
 //! `today` present-day ones.
 
+mod entry;
 mod smelt;
 mod today;
 mod tuned;
 
 use crate::classes::ClassCosts;
 use crate::file::MachineFile;
+use crate::levels::Levels;
 use crate::lines::LineCosts;
 use crate::machine::Machine;
 use crate::pairwise::{CostModel, Unit};
-use crate::synthetic::Levels;
+use entry::Builtin;
 
 /// Intel Xeon E5-2660, Sandy Bridge, 2.20 GHz, in nanoseconds: CLa Table 1.
 ///
@@ -85,17 +87,6 @@ const HOME_FORWARDING_SANDY_BRIDGE: ClassCosts = ClassCosts {
     send: [89.0, 89.0, 259.0, 259.0],
     receive: [108.0, 108.0, 308.0, 308.0],
 };
-
-struct Builtin {
-    name: &'static str,
-    cpu: &'static str,
-    levels: Levels,
-    /// `None` where only the structure is published.
-    costs: Option<ClassCosts>,
-    /// `None` where the paper does not look at lines that several threads share.
-    lines: Option<LineCosts>,
-    source: &'static str,
-}
 
 const BUILTINS: [Builtin; 3] = [
     Builtin {

@@ -22,10 +22,12 @@ pub mod classes;
 pub mod collective;
 pub mod deep;
 pub mod file;
+mod levels;
 pub mod lines;
 pub mod machine;
 pub mod messages;
 pub mod pairwise;
+mod place;
 pub mod profile;
 pub mod synthetic;
 

@@ -17,8 +17,10 @@
 
 use serde::Serialize;
 
-use crate::machine::{Proximity, Pu};
-use crate::pairwise::{CostError, CostModel};
+use crate::pairwise::error::{COST_MAX, CostError};
+use crate::place::Proximity;
+
+pub use crate::place::Place;
 
 /// Costs of shared lines by class of [`Proximity`], in the unit of the model that carries them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -37,18 +39,7 @@ pub struct LineCosts {
     pub slope: [f64; 4],
 }
 
-/// Where a thread is, as far as [`Proximity`] asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Its package.
-    pub package: u32,
-    /// Its NUMA node.
-    pub numa_node: u32,
-    /// Its core, counted over the whole machine.
-    pub core: u32,
-}
-
-/// The line costs of the threads of a [`CostModel`].
+/// The line costs of the threads of a [`CostModel`](crate::CostModel).
 ///
 /// # Examples
 ///
@@ -80,10 +71,10 @@ impl LineCosts {
     ///
     /// # Errors
     ///
-    /// A number that is NaN, infinite, negative or above [`CostModel::COST_MAX`].
+    /// A number that is NaN, infinite, negative or above [`CostModel::COST_MAX`](crate::CostModel::COST_MAX).
     pub fn check(&self) -> Result<(), CostError> {
         // NaN fails the range test, as it must.
-        let bad = |value: f64| !(0.0..=CostModel::COST_MAX).contains(&value);
+        let bad = |value: f64| !(0.0..=COST_MAX).contains(&value);
         if bad(self.write) {
             return Err(CostError::BadLine {
                 what: "write".to_owned(),
@@ -99,36 +90,6 @@ impl LineCosts {
             }
         }
         Ok(())
-    }
-}
-
-impl Place {
-    /// How near this place is to another.
-    ///
-    /// Asks from the inside out, so that a core that firmware spreads over two NUMA nodes still
-    /// counts as one core.
-    #[must_use]
-    #[inline]
-    pub fn proximity(&self, other: &Self) -> Proximity {
-        if self.core == other.core {
-            Proximity::SameCore
-        } else if self.numa_node == other.numa_node {
-            Proximity::SameNumaNode
-        } else if self.package == other.package {
-            Proximity::SamePackage
-        } else {
-            Proximity::OtherPackage
-        }
-    }
-}
-
-impl From<&Pu> for Place {
-    fn from(pu: &Pu) -> Self {
-        Self {
-            package: pu.package,
-            numa_node: pu.numa_node,
-            core: pu.core,
-        }
     }
 }
 

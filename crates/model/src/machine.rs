@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::lines::Place;
+use crate::place::Place;
+
+pub use crate::place::Proximity;
 
 /// One machine as far as it was discovered, read from a file, or made up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,29 +72,6 @@ pub enum CacheKind {
     Instruction,
     /// Both.
     Unified,
-}
-
-/// How near two hardware threads are, nearest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Proximity {
-    /// SMT siblings (or the same thread).
-    SameCore,
-    /// Different cores of one NUMA node.
-    SameNumaNode,
-    /// One package, different NUMA nodes.
-    SamePackage,
-    /// Different packages.
-    OtherPackage,
-}
-
-impl Proximity {
-    /// All classes, nearest first; a class's place here is its index in cost lists.
-    pub const ALL: [Self; 4] = [
-        Self::SameCore,
-        Self::SameNumaNode,
-        Self::SamePackage,
-        Self::OtherPackage,
-    ];
 }
 
 /// Why a table of hardware threads was refused.
@@ -262,6 +241,16 @@ impl Fnv {
     fn word(&mut self, word: u64) {
         for byte in word.to_le_bytes() {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}
+
+impl From<&Pu> for Place {
+    fn from(pu: &Pu) -> Self {
+        Self {
+            package: pu.package,
+            numa_node: pu.numa_node,
+            core: pu.core,
         }
     }
 }

@@ -1,5 +1,11 @@
 //! What one message costs each of its two ends, for every ordered pair of threads.
 
+pub(crate) mod error;
+mod matrix;
+
+pub use error::CostError;
+pub use matrix::Matrix;
+
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
@@ -24,113 +30,6 @@ impl std::fmt::Display for Unit {
             Self::Nanoseconds => "ns",
         })
     }
-}
-
-/// A dense square matrix, row by row. Row i, column j belongs to the ordered pair (i, j).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Matrix {
-    n: usize,
-    values: Vec<f64>,
-}
-
-/// Why costs were refused.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CostError {
-    /// No thread at all.
-    #[error("the cost model has no threads: give at least one row to \"send\" and \"receive\"")]
-    Empty,
-    /// A row has the wrong number of entries.
-    #[error(
-        "{matrix}[{row}] has {found} entries, expected {expected}: every ordered pair needs a cost"
-    )]
-    Ragged {
-        /// `send` or `receive`.
-        matrix: &'static str,
-        /// The row.
-        row: usize,
-        /// Entries found.
-        found: usize,
-        /// Entries expected.
-        expected: usize,
-    },
-    /// The two matrices, or a matrix and the list of NUMA nodes, speak of different threads.
-    #[error("{what} has {found} entries, expected {expected}, one for each row of \"send\"")]
-    Length {
-        /// What has the wrong length: `receive`, `numa`, ...
-        what: &'static str,
-        /// Entries found.
-        found: usize,
-        /// Entries expected.
-        expected: usize,
-    },
-    /// A pair has no cost.
-    #[error(
-        "{matrix}[{from}][{to}] is missing: measure the pair from {from} to {to} or give its cost"
-    )]
-    Missing {
-        /// `send` or `receive`.
-        matrix: &'static str,
-        /// The sender.
-        from: usize,
-        /// The receiver.
-        to: usize,
-    },
-    /// A cost is no finite number from 0 to [`CostModel::COST_MAX`].
-    #[error("{matrix}[{from}][{to}] is {value}: costs are numbers from 0 to 1e15")]
-    BadValue {
-        /// `send` or `receive`.
-        matrix: &'static str,
-        /// The sender.
-        from: usize,
-        /// The receiver.
-        to: usize,
-        /// The value as it was given.
-        value: String,
-    },
-    /// A cost of shared lines is no finite number from 0 to [`CostModel::COST_MAX`].
-    #[error("lines.{what} is {value}: costs are numbers from 0 to 1e15")]
-    BadLine {
-        /// The parameter, for example `slope[2]`.
-        what: String,
-        /// The value as it was given.
-        value: String,
-    },
-    /// A cost of messages or calls is no finite number from 0 to [`CostModel::COST_MAX`].
-    #[error("messages.{what} is {value}: costs are numbers from 0 to 1e15")]
-    BadMessage {
-        /// What has the cost, for example an operation.
-        what: String,
-        /// The value as it was given.
-        value: String,
-    },
-    /// A list of line costs that is not one for each class.
-    #[error(
-        "lines.{what} has {found} entries, expected 4: same core, same NUMA node, same package, \
-         other package"
-    )]
-    LineClasses {
-        /// The parameter.
-        what: &'static str,
-        /// Entries found.
-        found: usize,
-    },
-    /// A team names a thread that the model does not have.
-    #[error("thread position {position} is outside of the cost model, which has 0 to {last}")]
-    OutOfRange {
-        /// The position asked for.
-        position: usize,
-        /// The last valid one.
-        last: usize,
-    },
-    /// A team names a thread twice.
-    #[error(
-        "thread position {position} is listed twice: each member of a team is a thread of its own"
-    )]
-    Duplicate {
-        /// The repeated position.
-        position: usize,
-    },
 }
 
 /// `send(i, j)`: how long i is blocked to send one line to j;
@@ -166,113 +65,12 @@ pub struct CostModel {
     lines: Option<Lines>,
 }
 
-impl serde::Serialize for Matrix {
-    /// As rows.
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.rows())
-    }
-}
-
-impl Matrix {
-    /// The matrix whose entry (i, j) is `f(i, j)`.
-    #[must_use]
-    pub fn from_fn(n: usize, mut f: impl FnMut(usize, usize) -> f64) -> Self {
-        let mut values = Vec::with_capacity(n * n);
-        for i in 0..n {
-            for j in 0..n {
-                values.push(f(i, j));
-            }
-        }
-        Self { n, values }
-    }
-
-    /// Number of rows and of columns.
-    #[must_use]
-    pub fn n(&self) -> usize {
-        self.n
-    }
-
-    /// The entry of the ordered pair (i, j).
-    ///
-    /// # Panics
-    ///
-    /// When i or j is not below [`Matrix::n`].
-    #[must_use]
-    #[inline]
-    pub fn get(&self, i: usize, j: usize) -> f64 {
-        assert!(j < self.n);
-        self.values[i * self.n + j]
-    }
-
-    /// All entries (i, ·).
-    #[must_use]
-    #[inline]
-    pub fn row(&self, i: usize) -> &[f64] {
-        &self.values[i * self.n..][..self.n]
-    }
-
-    /// The rows in order.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
-        self.values.chunks_exact(self.n.max(1))
-    }
-
-    /// Rows as given by a user, with every cost checked and the diagonal set to 0.
-    pub(crate) fn checked(
-        name: &'static str,
-        rows: Vec<Vec<f64>>,
-        expected: usize,
-    ) -> Result<Self, CostError> {
-        if rows.len() != expected {
-            return Err(CostError::Length {
-                what: name,
-                found: rows.len(),
-                expected,
-            });
-        }
-        let mut values = Vec::with_capacity(expected * expected);
-        for (i, mut row) in rows.into_iter().enumerate() {
-            if row.len() != expected {
-                return Err(CostError::Ragged {
-                    matrix: name,
-                    row: i,
-                    found: row.len(),
-                    expected,
-                });
-            }
-            row[i] = 0.0;
-            values.extend_from_slice(&row);
-        }
-        let matrix = Self {
-            n: expected,
-            values,
-        };
-        matrix.check(name)?;
-        Ok(matrix)
-    }
-
-    fn check(&self, name: &'static str) -> Result<(), CostError> {
-        // NaN fails the range test, as it must.
-        let bad = self
-            .values
-            .iter()
-            .position(|v| !(0.0..=CostModel::COST_MAX).contains(v));
-        bad.map_or(Ok(()), |at| {
-            Err(CostError::BadValue {
-                matrix: name,
-                from: at / self.n,
-                to: at % self.n,
-                value: self.values[at].to_string(),
-            })
-        })
-    }
-}
-
 impl CostModel {
     /// The largest cost that is accepted.
     ///
     /// Eleven days in nanoseconds, and small enough that sums over any team stay finite and exact
     /// to well below one unit.
-    pub const COST_MAX: f64 = 1e15;
+    pub const COST_MAX: f64 = error::COST_MAX;
 
     /// A model from rows: `send[i][j]`, `receive[i][j]`, and the NUMA node of each thread.
     ///
@@ -341,7 +139,7 @@ impl CostModel {
     /// Number of threads, at least 1.
     #[must_use]
     pub fn n(&self) -> usize {
-        self.send.n
+        self.send.n()
     }
 
     /// The unit of every cost.
@@ -508,7 +306,7 @@ impl CostModel {
     /// shared lines stay as they are: they are not those of a message, and have no other direction.
     #[must_use]
     pub fn mirrored(&self) -> Self {
-        let swap = |m: &Matrix| Matrix::from_fn(m.n, |i, j| m.get(j, i));
+        let swap = |m: &Matrix| Matrix::from_fn(m.n(), |i, j| m.get(j, i));
         Self {
             unit: self.unit,
             send: swap(&self.receive),

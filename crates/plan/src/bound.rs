@@ -25,6 +25,10 @@ pub use levels::levels;
 
 use crate::operation::Operation;
 
+/// Proofs count in whole ticks, each a small fraction of the latency; sums taken in another order
+/// also differ in their last bits.
+pub(crate) const PROVED: f64 = 1e-7;
+
 /// No tree with this root performs the operation faster; without a root, none with any root.
 ///
 /// For a barrier the bound holds even when fan-in and fan-out use different trees of one root.

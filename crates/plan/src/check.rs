@@ -22,11 +22,14 @@
 //! What is *not* checked is that the bound is one: that takes all other schedules, and is what the
 //! tests of bounds do by brute force.
 
+mod error;
 mod events;
 mod ranks;
 mod script;
 mod shared;
 mod spanning;
+
+pub use error::CheckError;
 
 use corecast_model::CostModel;
 
@@ -53,155 +56,6 @@ pub struct Checked {
     /// Messages that were sent. A line that a group polls counts once, one that a group adds to once
     /// for each member.
     pub messages: usize,
-}
-
-/// What is wrong with a plan. Every message is one line.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CheckError {
-    /// A schedule for another team.
-    #[error("the schedule has {found} members, the cost model {expected}")]
-    TeamSize {
-        /// Members of the schedule.
-        found: usize,
-        /// Members of the cost model.
-        expected: usize,
-    },
-    /// The root, a child or a target is no member.
-    #[error("the schedule names rank {rank}, outside of the team, whose ranks are 0 to {last}")]
-    Outside {
-        /// The rank that it names.
-        rank: usize,
-        /// The last rank.
-        last: usize,
-    },
-    /// The plan and its tree start at different ranks.
-    #[error("the plan's root is {plan}, its tree's is {tree}")]
-    Root {
-        /// [`Plan::root`].
-        plan: usize,
-        /// The tree's.
-        tree: usize,
-    },
-    /// The root is somebody's child.
-    #[error("not a tree: rank {parent} lists the root {root} as a child")]
-    RootIsChild {
-        /// The rank with the list.
-        parent: usize,
-        /// The root.
-        root: usize,
-    },
-    /// A rank that several lists have, or one list twice.
-    #[error("not a tree: rank {rank} is listed {times} times")]
-    Repeated {
-        /// The rank.
-        rank: usize,
-        /// How often.
-        times: usize,
-    },
-    /// A rank that no list has.
-    #[error("not a tree: rank {rank} is in no list of children")]
-    Dropped {
-        /// The rank.
-        rank: usize,
-    },
-    /// A rank below itself.
-    #[error("not a tree: rank {rank} is its own ancestor")]
-    Cycle {
-        /// A rank on the cycle.
-        rank: usize,
-    },
-    /// A group without members.
-    #[error("group {group} of rank {rank} has no members")]
-    EmptyGroup {
-        /// The parent.
-        rank: usize,
-        /// The group's place in its list, from 0.
-        group: usize,
-    },
-    /// Groups, whose latency nobody knows.
-    #[error("members share lines, and the cost model does not say what that costs")]
-    NoLines,
-    /// A member waits for a message that never comes.
-    #[error("rank {rank} waits for a message of rank {source_rank} that never comes")]
-    Stuck {
-        /// Who waits.
-        rank: usize,
-        /// For whom.
-        source_rank: usize,
-    },
-    /// A message that nobody takes.
-    #[error("rank {rank} never takes a message of rank {source_rank}")]
-    Untaken {
-        /// To whom it was sent.
-        rank: usize,
-        /// By whom.
-        source_rank: usize,
-    },
-    /// The operation is not done when the schedule is.
-    #[error("rank {rank} is done with the {operation} without having heard of rank {unheard}")]
-    Unheard {
-        /// The operation.
-        operation: Operation,
-        /// Who is done too early.
-        rank: usize,
-        /// Of whom it has not heard.
-        unheard: usize,
-    },
-    /// A contribution that is combined twice.
-    #[error("rank {rank} takes the contribution of rank {of} twice")]
-    Twice {
-        /// Where.
-        rank: usize,
-        /// Whose.
-        of: usize,
-    },
-    /// A number that is none, infinite or negative.
-    #[error("the plan's {what} is {value}: it must be a number from 0")]
-    Number {
-        /// `latency`, `bound` or `gap`.
-        what: &'static str,
-        /// The value, as text.
-        value: String,
-    },
-    /// The schedule takes another time than the plan says.
-    #[error("the plan says a latency of {said}, its schedule takes {found}")]
-    Latency {
-        /// [`Plan::latency`].
-        said: f64,
-        /// What it is.
-        found: f64,
-    },
-    /// The plan is faster than what it says no plan can beat.
-    #[error("the bound {bound} is above the latency {latency}")]
-    Bound {
-        /// [`Plan::lower_bound`].
-        bound: f64,
-        /// What the schedule takes.
-        latency: f64,
-    },
-    /// The gap is not what latency and bound make.
-    #[error("the plan says a gap of {said}, its latency and its bound make {found}")]
-    Gap {
-        /// [`Plan::gap`].
-        said: f64,
-        /// What it is.
-        found: f64,
-    },
-    /// Called optimal while the bound is below the latency.
-    #[error("called optimal, while the bound {bound} is below the latency {latency}")]
-    NotProved {
-        /// [`Plan::lower_bound`].
-        bound: f64,
-        /// [`Plan::latency`].
-        latency: f64,
-    },
-    /// Two trees and rounds do nothing but synchronise.
-    #[error("a schedule of this shape cannot {operation}")]
-    Unsuited {
-        /// The operation.
-        operation: Operation,
-    },
 }
 
 /// Whether a plan is a schedule of its operation, and whether all its numbers are right.

@@ -50,7 +50,7 @@ use crate::cost;
 use crate::operation::Operation;
 use crate::tree::Tree;
 use ladder::Ladder;
-use level::{Groups, Level};
+use level::{AlikeGroups, PartitionLevel};
 use prices::{Ascent, Tables, Windows};
 use refine::{Refinement, Stop};
 use split::Split;
@@ -99,7 +99,7 @@ pub struct Proof {
 }
 
 /// Sees the bound so far and the splits looked at, and may end a proof.
-pub type Watch<'a> = &'a mut dyn FnMut(f64, u64) -> ControlFlow<()>;
+pub type ProofWatch<'a> = &'a mut dyn FnMut(f64, u64) -> ControlFlow<()>;
 
 /// Proves that no broadcast tree is faster than `upper`, or finds one that is.
 ///
@@ -139,7 +139,7 @@ pub fn prove(
     upper: &Tree,
     lower_bound: f64,
     limits: Limits,
-    watch: Watch<'_>,
+    watch: ProofWatch<'_>,
 ) -> Proof {
     assert_eq!(
         costs.n(),
@@ -221,12 +221,12 @@ struct Prover<'a> {
     quota: u64,
     /// The watcher has ended it.
     is_told: bool,
-    watch: Watch<'a>,
+    watch: ProofWatch<'a>,
 }
 
 /// Why a pass ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum PassEnd {
     /// All trees within the limit were looked at.
     Complete,
     /// It takes more work than was given to the pass, or more memory than there is.
@@ -234,7 +234,7 @@ enum End {
 }
 
 /// The search for trees with one root, or with any.
-struct Case {
+struct ProofCase {
     root: Option<usize>,
     /// Made for the first pass.
     ladder: Option<Ladder>,
@@ -308,7 +308,7 @@ impl Prover<'_> {
 
     fn each_root(&mut self) {
         let roots = 0..self.ticks.n();
-        let mut cases: Vec<Case> = roots.map(|r| self.case(Some(r), ROOT_PASS)).collect();
+        let mut cases: Vec<ProofCase> = roots.map(|r| self.case(Some(r), ROOT_PASS)).collect();
         while self.lower < self.latency && !self.is_over() {
             cases.sort_by_key(|case| (case.lower, case.root));
             let next = cases.get(1).map_or(self.latency, |case| case.lower);
@@ -325,8 +325,8 @@ impl Prover<'_> {
         }
     }
 
-    fn case(&self, root: Option<usize>, pass: u64) -> Case {
-        Case {
+    fn case(&self, root: Option<usize>, pass: u64) -> ProofCase {
+        ProofCase {
             root,
             ladder: None,
             ascent: Ascent::new(self.ticks.n(), root),
@@ -341,7 +341,7 @@ impl Prover<'_> {
     }
 
     /// Raises the bound of a case by prices, to `goal` if that is possible.
-    fn price(&mut self, case: &mut Case, goal: i32) {
+    fn price(&mut self, case: &mut ProofCase, goal: i32) {
         self.quota = u64::MAX;
         let ticks = self.ticks;
         while case.lower < goal.min(self.latency) && !case.ascent.is_finished() && !self.is_over() {
@@ -360,7 +360,7 @@ impl Prover<'_> {
     /// By prices first, then by passes, which have limits between bound and latency: high limits
     /// prove more, low ones are cheaper. A pass that takes too much is tried with a limit a quarter
     /// as far from the bound, and when that is near, with more work.
-    fn pursue(&mut self, case: &mut Case, goal: i32) {
+    fn pursue(&mut self, case: &mut ProofCase, goal: i32) {
         self.price(case, goal);
         while case.lower < goal.min(self.latency) && !self.is_over() {
             let near = NEAR * f64::from(self.latency);
@@ -368,50 +368,50 @@ impl Prover<'_> {
             let reach = f64::max(way * case.share, near.min(way));
             self.quota = self.spent.saturating_add(case.pass);
             match self.pass(case, case.lower + reach as i32) {
-                End::Complete => case.share = f64::min(1.0, case.share * 2.0),
-                End::TooMuch if reach > near => case.share /= 4.0,
-                End::TooMuch if case.pass > self.limits.work => return,
-                End::TooMuch => (case.share, case.pass) = (SHARE, case.pass.saturating_mul(4)),
+                PassEnd::Complete => case.share = f64::min(1.0, case.share * 2.0),
+                PassEnd::TooMuch if reach > near => case.share /= 4.0,
+                PassEnd::TooMuch if case.pass > self.limits.work => return,
+                PassEnd::TooMuch => (case.share, case.pass) = (SHARE, case.pass.saturating_mul(4)),
             }
         }
     }
 
     /// Looks at all trees that take at most `limit`. Raises the bound as far as it gets, and keeps
     /// better trees that it meets.
-    fn pass(&mut self, case: &mut Case, mut limit: i32) -> End {
+    fn pass(&mut self, case: &mut ProofCase, mut limit: i32) -> PassEnd {
         let root = case.root;
         let counted = self.ticks.n() - usize::from(root.is_some());
         case.ladder
             .get_or_insert_with(|| Ladder::new(self.ticks, root));
         let Some(groups) = self.groups(case, 1) else {
-            return End::TooMuch;
+            return PassEnd::TooMuch;
         };
         let ticks = self.ticks;
         let tables = Tables::new(ticks, &case.ascent, root, limit, &mut |work| {
             self.tick(work)
         });
         let ControlFlow::Continue(tables) = tables else {
-            return End::TooMuch;
+            return PassEnd::TooMuch;
         };
-        let mut level = Level::bottom(groups, root, limit);
+        let mut level = PartitionLevel::bottom(groups, root, limit);
         let mut count = 1;
         loop {
             match level.best(root) {
                 None => {
                     case.lower = case.lower.max(limit + 1);
-                    return End::Complete;
+                    return PassEnd::Complete;
                 }
                 Some(best) => case.lower = case.lower.max(best),
             }
             if case.lower >= self.latency {
-                return End::Complete;
+                return PassEnd::Complete;
             }
             if count == counted {
                 // Unreachable in exact arithmetic: single members meet their bound.
-                return End::TooMuch;
+                return PassEnd::TooMuch;
             }
             let Some((next, groups)) = self.next(case, &level, count) else {
-                return End::TooMuch;
+                return PassEnd::TooMuch;
             };
             count = next;
             let windows = tables.as_ref().map_or_else(Windows::open, |tables| {
@@ -420,11 +420,11 @@ impl Prover<'_> {
             });
             let mut refinement = Refinement::new(&level, groups, windows, self.limits.memory);
             if let Err(Stop) = refinement.times(&mut |work| self.tick(work)) {
-                return End::TooMuch;
+                return PassEnd::TooMuch;
             }
             let Some(best) = refinement.best(root) else {
                 case.lower = case.lower.max(limit + 1);
-                return End::Complete;
+                return PassEnd::Complete;
             };
             case.lower = case.lower.max(best);
             if let Some(tree) = refinement.tree(root) {
@@ -437,22 +437,27 @@ impl Prover<'_> {
             limit = limit.min(self.latency - 1);
             if best > limit {
                 case.lower = case.lower.max(limit + 1);
-                return End::Complete;
+                return PassEnd::Complete;
             }
             match refinement.level(root, limit, &mut |work| self.tick(work)) {
                 Ok(finer) => level = finer,
-                Err(Stop) => return End::TooMuch,
+                Err(Stop) => return PassEnd::TooMuch,
             }
         }
     }
 
-    fn groups(&self, case: &Case, count: usize) -> Option<Groups> {
+    fn groups(&self, case: &ProofCase, count: usize) -> Option<AlikeGroups> {
         let partition = case.ladder.as_ref()?.partition(count);
-        Groups::new(self.ticks, partition, case.root)
+        AlikeGroups::new(self.ticks, partition, case.root)
     }
 
     /// The finest partition that is not too many pairs away.
-    fn next(&mut self, case: &Case, level: &Level, count: usize) -> Option<(usize, Groups)> {
+    fn next(
+        &mut self,
+        case: &ProofCase,
+        level: &PartitionLevel,
+        count: usize,
+    ) -> Option<(usize, AlikeGroups)> {
         let counted = self.ticks.n() - usize::from(case.root.is_some());
         let allowed = (level.entries.len() as f64 * GROWTH).max(PAIRS_MIN);
         let mut next = (count + 1, self.groups(case, count + 1)?);

@@ -112,7 +112,7 @@ pub fn certified(costs: &CostModel, root: Option<usize>, work: u64) -> Option<Ce
     check(costs, root);
     let all = ladders(costs);
     let share = work / all.len().max(1) as u64;
-    let mut best: Option<Found> = None;
+    let mut best: Option<ReplayedTree> = None;
     let mut lower_bound = 0.0_f64;
     for ladder in all {
         let Some(mut counted) = levels::count(costs, ladder, root, share) else {
@@ -134,7 +134,7 @@ pub fn certified(costs: &CostModel, root: Option<usize>, work: u64) -> Option<Ce
 }
 
 /// A tree from a replay.
-struct Found {
+struct ReplayedTree {
     tree: Tree,
     latency: f64,
     /// Members that found no place in time.
@@ -142,7 +142,7 @@ struct Found {
 }
 
 /// Replays with more and more time, until everybody finds a place.
-fn best_replay(costs: &CostModel, counted: &mut Counted, root: Option<usize>) -> Found {
+fn best_replay(costs: &CostModel, counted: &mut Counted, root: Option<usize>) -> ReplayedTree {
     let root = root.unwrap_or_else(|| roomy(costs, &counted.ladder));
     let optimal = counted.bound * (1.0 + 1e-12);
     let mut best = replayed(costs, counted, counted.time, root, Taste::ALL[0]);
@@ -167,12 +167,18 @@ fn best_replay(costs: &CostModel, counted: &mut Counted, root: Option<usize>) ->
     best
 }
 
-fn replayed(costs: &CostModel, counted: &Counted, time: usize, root: usize, taste: Taste) -> Found {
+fn replayed(
+    costs: &CostModel,
+    counted: &Counted,
+    time: usize,
+    root: usize,
+    taste: Taste,
+) -> ReplayedTree {
     let Counted { ladder, table, .. } = counted;
     let (tree, late) = replay::tree(costs, ladder, table, time, root, taste);
     let tree = best_order(costs, &tree, Operation::Broadcast);
     let latency = latency(costs, &tree, Operation::Broadcast);
-    Found {
+    ReplayedTree {
         tree,
         latency,
         late,

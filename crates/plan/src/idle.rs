@@ -9,17 +9,17 @@ use std::collections::BinaryHeap;
 ///
 /// Taking and adding one: the logarithm of how many there are.
 #[derive(Debug)]
-pub(crate) struct Idle(BinaryHeap<Reverse<Member>>);
+pub(crate) struct Idle(BinaryHeap<Reverse<IdleMember>>);
 
 #[derive(Debug, PartialEq)]
-struct Member {
+struct IdleMember {
     since: f64,
     rank: usize,
 }
 
-impl Eq for Member {}
+impl Eq for IdleMember {}
 
-impl Ord for Member {
+impl Ord for IdleMember {
     fn cmp(&self, other: &Self) -> Ordering {
         self.since
             .total_cmp(&other.since)
@@ -27,7 +27,7 @@ impl Ord for Member {
     }
 }
 
-impl PartialOrd for Member {
+impl PartialOrd for IdleMember {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -36,17 +36,17 @@ impl PartialOrd for Member {
 impl Idle {
     /// `rank` alone, from 0 on.
     pub(crate) fn only(rank: usize) -> Self {
-        Self([Reverse(Member { since: 0.0, rank })].into())
+        Self([Reverse(IdleMember { since: 0.0, rank })].into())
     }
 
     /// `rank` is idle from `since` on.
     pub(crate) fn add(&mut self, since: f64, rank: usize) {
-        self.0.push(Reverse(Member { since, rank }));
+        self.0.push(Reverse(IdleMember { since, rank }));
     }
 
     /// Takes the first, with its time.
     pub(crate) fn take(&mut self) -> Option<(f64, usize)> {
-        let Reverse(Member { since, rank }) = self.0.pop()?;
+        let Reverse(IdleMember { since, rank }) = self.0.pop()?;
         Some((since, rank))
     }
 }

@@ -41,9 +41,11 @@ pub mod pattern;
 pub mod patterns;
 pub mod placement;
 pub mod plan;
+mod progress;
 pub mod repair;
 pub mod rounds;
 pub mod search;
+mod shape;
 pub mod smelt;
 pub mod tree;
 

@@ -4,16 +4,19 @@ use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
-use crate::best::{self, Progress};
-use crate::bound;
+use crate::best;
+use crate::bound::PROVED;
 use crate::cost::{self, Timeline};
 use crate::groups::{self, Grouped};
 use crate::operation::Operation;
 use crate::pattern::Pattern;
+use crate::progress::{Progress, Watch};
 use crate::rounds::Rounds;
 use crate::search::Effort;
 use crate::smelt;
 use crate::tree::Tree;
+
+pub use crate::shape::Shape;
 
 /// Where a tree starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,34 +30,6 @@ pub enum RootChoice {
     Smelt,
     /// This rank.
     Rank(usize),
-}
-
-/// A schedule that a team can run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Shape {
-    /// One tree. Lists are in the order in which each operation serves or takes children, see
-    /// [`crate::cost`].
-    Tree(Tree),
-    /// A barrier's two trees with one root, where each way has its own.
-    Trees {
-        /// Towards the root; children are taken in list order, as in a reduction.
-        fan_in: Tree,
-        /// From the root.
-        fan_out: Tree,
-    },
-    /// One tree in which some members share a line with their parent, see [`crate::groups`]. Lists
-    /// of groups are in the order of [`Shape::Tree`]'s lists.
-    Groups(Grouped),
-    /// A barrier's two trees with one root, where members share lines in one of them or in both.
-    GroupedTrees {
-        /// Towards the root; groups are taken in list order.
-        fan_in: Grouped,
-        /// From the root.
-        fan_out: Grouped,
-    },
-    /// Rounds of notifications.
-    Rounds(Rounds),
 }
 
 /// A concrete, validated schedule of one operation for one team, and how good it is.
@@ -85,10 +60,6 @@ pub struct Plan {
     /// fewer digits.
     pub proved_optimal: bool,
 }
-
-/// Proofs count in whole ticks, each a small fraction of the latency; sums taken in another order
-/// also differ in their last bits.
-pub(crate) const PROVED: f64 = 1e-7;
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -170,7 +141,7 @@ impl RootChoice {
 ///
 /// # Cost
 ///
-/// That of the pattern and of [`bound::lower_bound`]. For patterns that are searched for,
+/// That of the pattern and of [`bound::lower_bound`](crate::bound::lower_bound). For patterns that are searched for,
 /// [`Effort::default`]; see [`plan_with`] for more or less.
 pub fn plan(
     costs: &CostModel,
@@ -224,7 +195,7 @@ pub fn plan_with(
     operation: Operation,
     root: RootChoice,
     effort: Effort,
-    watch: best::Watch<'_>,
+    watch: Watch<'_>,
 ) -> Result<Plan, PlanError> {
     let root = root.resolve(costs, pattern)?;
     if pattern.radix().is_some_and(|radix| radix < 2) {
@@ -239,7 +210,7 @@ pub fn plan_with(
 }
 
 /// The same without a search and with a bound that is known already, so that comparing many
-/// patterns computes it once: [`bound::lower_bound`] of this operation and root, or one that is
+/// patterns computes it once: [`bound::lower_bound`](crate::bound::lower_bound) of this operation and root, or one that is
 /// tighter. Plans of rounds have a bound of their own. Patterns that are searched for are
 /// constructed only.
 ///
@@ -503,94 +474,6 @@ impl Plan {
         match &self.shape {
             Shape::Rounds(rounds) => Some(rounds),
             _ => None,
-        }
-    }
-}
-
-impl Shape {
-    /// A barrier's trees; one where they are the same.
-    pub(crate) fn of_trees(fan_in: Tree, fan_out: Tree) -> Self {
-        if fan_in == fan_out.reversed() {
-            Self::Tree(fan_out)
-        } else {
-            Self::Trees { fan_in, fan_out }
-        }
-    }
-
-    /// A tree with groups; a plain one where no line is shared.
-    pub(crate) fn of_groups(groups: Grouped) -> Self {
-        groups.to_tree().map_or(Self::Groups(groups), Self::Tree)
-    }
-
-    /// A barrier's trees with groups; plain ones where no line is shared in either.
-    pub(crate) fn of_grouped_trees(fan_in: Grouped, fan_out: Grouped) -> Self {
-        match (fan_in.to_tree(), fan_out.to_tree()) {
-            (Some(fan_in), Some(fan_out)) => Self::of_trees(fan_in, fan_out),
-            _ => Self::GroupedTrees { fan_in, fan_out },
-        }
-    }
-
-    /// Whether members share lines.
-    fn shares_lines(&self) -> bool {
-        match self {
-            Self::Groups(groups) => groups.shares_lines(),
-            Self::GroupedTrees { fan_in, fan_out } => {
-                fan_in.shares_lines() || fan_out.shares_lines()
-            }
-            Self::Tree(_) | Self::Trees { .. } | Self::Rounds(_) => false,
-        }
-    }
-
-    /// How long it takes, in the model's unit.
-    ///
-    /// # Panics
-    ///
-    /// When it is of another team, or shares lines whose costs the model does not know.
-    pub(crate) fn latency(&self, costs: &CostModel, operation: Operation) -> f64 {
-        match self {
-            Self::Tree(tree) => cost::latency(costs, tree, operation),
-            Self::Trees { fan_in, fan_out } => cost::two_trees(costs, fan_in, fan_out),
-            Self::Groups(groups) => groups::latency(costs, groups, operation),
-            Self::GroupedTrees { fan_in, fan_out } => groups::two_ways(costs, fan_in, fan_out),
-            Self::Rounds(rounds) => rounds.latency(costs),
-        }
-    }
-
-    /// No schedule of this kind with this root is faster.
-    pub(crate) fn lower_bound(&self, costs: &CostModel, operation: Operation, root: usize) -> f64 {
-        match self {
-            Self::Tree(_) | Self::Trees { .. } => bound::lower_bound(costs, operation, Some(root)),
-            Self::Groups(_) | Self::GroupedTrees { .. } => {
-                groups::lower_bound(costs, operation, Some(root))
-            }
-            Self::Rounds(_) => bound::any_barrier(costs),
-        }
-    }
-
-    /// Where it starts or ends, unless it has no root.
-    fn root(&self) -> Option<usize> {
-        match self {
-            Self::Tree(tree) => Some(tree.root()),
-            Self::Trees { fan_out, .. } => Some(fan_out.root()),
-            Self::Groups(groups) => Some(groups.root()),
-            Self::GroupedTrees { fan_out, .. } => Some(fan_out.root()),
-            Self::Rounds(_) => None,
-        }
-    }
-
-    /// Number of members.
-    #[must_use]
-    #[expect(
-        clippy::len_without_is_empty,
-        reason = "a team has at least one member"
-    )]
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Tree(tree) => tree.len(),
-            Self::Trees { fan_out, .. } => fan_out.len(),
-            Self::Groups(groups) => groups.len(),
-            Self::GroupedTrees { fan_out, .. } => fan_out.len(),
-            Self::Rounds(rounds) => rounds.len(),
         }
     }
 }

@@ -39,6 +39,7 @@
 //! takes 3 to 5 ms; a barrier of one tree takes up to three times as long as a reduction. Command:
 //! `cargo run --release -p corecast-plan --example repair -- FILE...`.
 
+mod change;
 mod draft;
 mod floor;
 mod improve;
@@ -54,6 +55,7 @@ use crate::operation::Operation;
 use crate::pattern::Pattern;
 use crate::plan::{Plan, Shape};
 use crate::tree::Tree;
+use change::Change;
 use draft::NONE;
 
 /// A plan for a team that has changed by one member.
@@ -102,25 +104,6 @@ pub enum RepairError {
         /// The pattern of the plan.
         pattern: Pattern,
     },
-}
-
-/// The way from old ranks to new ones.
-#[derive(Clone, Copy)]
-enum Change {
-    /// This old rank goes, those above it move down by one.
-    Left(usize),
-    /// This new rank comes, those from there on have moved up by one.
-    Joined(usize),
-}
-
-impl Change {
-    /// The new rank of an old one that stays.
-    fn new_rank(self, old: usize) -> usize {
-        match self {
-            Self::Left(rank) => old - usize::from(old > rank),
-            Self::Joined(rank) => old + usize::from(old >= rank),
-        }
-    }
 }
 
 impl Plan {

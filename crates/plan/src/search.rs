@@ -17,6 +17,7 @@ mod anneal;
 mod barrier;
 mod construct;
 mod moves;
+mod progress;
 pub(crate) mod random;
 mod soft;
 mod state;
@@ -30,6 +31,7 @@ use corecast_model::CostModel;
 
 pub use barrier::{TwoTrees, improve_barrier};
 pub use construct::construct;
+pub use progress::{SearchProgress, SearchWatch};
 
 use crate::cost;
 use crate::operation::Operation;
@@ -44,21 +46,6 @@ pub struct Effort {
     /// 0.4 s.
     pub moves: u64,
 }
-
-/// What a watcher sees.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Progress {
-    /// The latency of the best tree so far.
-    pub latency: f64,
-    /// Moves so far.
-    pub moves: u64,
-    /// Rounds begun so far.
-    pub rounds: u64,
-}
-
-/// Looks at a search every few hundred moves, about every 0.1 ms, and may end it.
-pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 
 /// A broadcast tree that is at least as good as `start`, with the same root unless that is free.
 ///
@@ -95,7 +82,7 @@ pub fn improve(
     free_root: bool,
     lower_bound: f64,
     effort: Effort,
-    watch: Watch<'_>,
+    watch: SearchWatch<'_>,
 ) -> Tree {
     assert_eq!(
         costs.n(),
@@ -103,7 +90,7 @@ pub fn improve(
         "the tree and the cost model are of different teams"
     );
     let latency = |tree: &Tree| cost::latency(costs, tree, Operation::Broadcast);
-    let mut search = Search::new(costs, start, free_root, effort.seed);
+    let mut search = TreeSearch::new(costs, start, free_root, effort.seed);
     // Whether the watcher ended it or the moves did, the best so far is the result.
     let _ = search.run(lower_bound, effort.moves, watch);
     let tree = search.tree();
@@ -116,18 +103,18 @@ pub fn improve(
 }
 
 /// A search for a broadcast tree that can be continued.
-pub(crate) struct Search {
-    annealer: anneal::Annealer,
+pub(crate) struct TreeSearch {
+    annealer: anneal::TreeAnnealer,
 }
 
-impl Search {
+impl TreeSearch {
     /// Begins with a tree, whose root stays unless it is free.
     pub(crate) fn new(costs: &CostModel, start: &Tree, free_root: bool, seed: u64) -> Self {
         let scale = cost::latency(costs, start, Operation::Broadcast);
-        let pairs = Rc::new(state::Pairs::of(costs, scale));
+        let pairs = Rc::new(state::PairCosts::of(costs, scale));
         let numa = costs.numa_nodes();
         Self {
-            annealer: anneal::Annealer::new(&pairs, numa, start, free_root, seed),
+            annealer: anneal::TreeAnnealer::new(&pairs, numa, start, free_root, seed),
         }
     }
 
@@ -136,7 +123,7 @@ impl Search {
         &mut self,
         lower_bound: f64,
         moves: u64,
-        watch: Watch<'_>,
+        watch: SearchWatch<'_>,
     ) -> ControlFlow<()> {
         self.annealer.bound(lower_bound);
         self.annealer.run(moves, watch)

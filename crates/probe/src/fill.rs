@@ -9,7 +9,7 @@ use crate::estimate::{median, sorted};
 use crate::{Costs, Estimate, PairCosts, Schedule};
 
 /// The measured pairs with their positions.
-pub(crate) type Measured = HashMap<(usize, usize), PairCosts>;
+pub(crate) type MeasuredPairs = HashMap<(usize, usize), PairCosts>;
 
 /// One quantity of every ordered pair: measured where it was, else its class's median.
 ///
@@ -18,7 +18,7 @@ pub(crate) type Measured = HashMap<(usize, usize), PairCosts>;
 pub(crate) fn costs(
     n: usize,
     schedule: &Schedule,
-    measured: &Measured,
+    measured: &MeasuredPairs,
     quantity: impl Fn(&PairCosts) -> Estimate,
 ) -> Costs {
     let filler = schedule
@@ -48,7 +48,7 @@ pub(crate) fn costs(
 fn class_medians(
     n: usize,
     classes: &[Class],
-    measured: &Measured,
+    measured: &MeasuredPairs,
     quantity: &impl Fn(&PairCosts) -> Estimate,
 ) -> HashMap<Class, (f64, f64)> {
     let mut members: HashMap<Class, Vec<Estimate>> = HashMap::new();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use corecast_model::{Machine, Pu};
 
 use crate::estimate::{median, sorted};
-use crate::fill::{self, Measured};
+use crate::fill::{self, MeasuredPairs};
 use crate::{Config, Hardware, Measurement, Measurer, ProbeError, Schedule};
 
 /// How far a measurement has come. Counts are of ordered pairs, in depth of parts.
@@ -150,10 +150,10 @@ fn measure(
     measurer: &mut impl Measurer,
     start: Instant,
     progress: &mut impl FnMut(Progress),
-) -> Result<Measured, ProbeError> {
+) -> Result<MeasuredPairs, ProbeError> {
     let total = schedule.pairs.len();
     let pair_time = config.pair_time(total);
-    let mut measured = Measured::with_capacity(total);
+    let mut measured = MeasuredPairs::with_capacity(total);
     progress(Progress::new(0, total, Duration::ZERO, pair_time));
     for (done, &(i, j)) in schedule.pairs.iter().enumerate() {
         let costs = measurer.measure(&pus[i], &pus[j], pair_time)?;

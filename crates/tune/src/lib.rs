@@ -74,5 +74,6 @@ pub mod predict;
 pub mod racer;
 pub mod ranges;
 pub mod sessions;
+mod simulated;
 pub mod tuner;
 pub mod wealth;

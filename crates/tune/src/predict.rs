@@ -1,11 +1,9 @@
-//! What the simulated machine says of an algorithm, before anything is raced.
+//! What is known of an algorithm before anything is raced.
 
-use crate::modelled::{Modelled, POST_BYTES, RANKS_MAX, usual};
 use corecast_bench::sized::Operation;
 use corecast_collectives::Plans;
-use corecast_model::MachineFile;
-use corecast_sim::drive::{Call, Collective, Job};
-use corecast_sim::measured::Measured;
+
+pub use crate::simulated::Simulated;
 
 /// Tells what an algorithm would take.
 pub trait Predict {
@@ -27,95 +25,5 @@ pub struct Unknown;
 impl Predict for Unknown {
     fn predict(&self, _: Operation, _: &str, _: &Plans, _: usize) -> Option<f64> {
         None
-    }
-}
-
-/// A simulated machine on which messages take as long as they were measured to, with a core for each rank.
-#[derive(Debug)]
-pub struct Simulated {
-    machine: Measured,
-    ranks: usize,
-}
-
-/// From which length (bytes of a block) on two shorter ones are simulated instead: everything is cut into fragments
-/// then, and each further one takes as long as the one before. Simulations take time by the line.
-const LONG_BYTES: usize = 128 << 10;
-
-impl Simulated {
-    /// Of ranks on `threads`, each on its own.
-    ///
-    /// # Errors
-    ///
-    /// Why nothing can be said of these, in a few words.
-    ///
-    /// # Cost
-    ///
-    /// Some milliseconds.
-    pub fn new(file: &MachineFile, threads: &[u32]) -> Result<Self, String> {
-        let ranks = threads.len();
-        if !(2..=RANKS_MAX).contains(&ranks) {
-            return Err(format!("{ranks} ranks are not simulated"));
-        }
-        let team = Modelled::new(file, threads)?.ok_or("a thread was not measured")?;
-        let machine = team
-            .measured
-            .ok_or("no messages were measured on this machine: `corecast probe` measures them")?;
-        Ok(Self { machine, ranks })
-    }
-
-    fn simulate(
-        &self,
-        operation: Operation,
-        algorithm: &str,
-        plans: &Plans,
-        bytes: usize,
-    ) -> Option<f64> {
-        if bytes > LONG_BYTES {
-            let at = |bytes| self.simulate(operation, algorithm, plans, bytes);
-            let (half, whole) = (at(LONG_BYTES / 2)?, at(LONG_BYTES)?);
-            let per_byte = (whole - half).max(0.0) / (LONG_BYTES / 2) as f64;
-            return Some(whole + per_byte * (bytes - LONG_BYTES) as f64);
-        }
-        let collective: Collective = operation.name().parse().ok()?;
-        let blocks = collective.blocks(self.ranks);
-        let call = Call::new(collective, algorithm, 0, bytes * blocks).ok()?;
-        let job = Job::new(&call, plans).ok()?;
-        let cores: Vec<usize> = (0..self.ranks).collect();
-        self.machine.latency(&cores, &job).ok()
-    }
-
-    /// Of algorithms that are two collectives one after the other, by their own choice.
-    fn in_turn(&self, operation: Operation, plans: &Plans, bytes: usize) -> Option<f64> {
-        let usual = |operation: Operation, bytes| {
-            let collective: Collective = operation.name().parse().ok()?;
-            self.simulate(operation, usual(collective, plans, bytes), plans, bytes)
-        };
-        let n = self.ranks;
-        Some(match operation {
-            Operation::Allreduce => {
-                usual(Operation::Reduce, bytes)? + usual(Operation::Broadcast, bytes)?
-            }
-            Operation::Allgather => {
-                usual(Operation::Gather, bytes)? + usual(Operation::Broadcast, bytes * n)?
-            }
-            Operation::ReduceScatter => n as f64 * usual(Operation::Reduce, bytes)?,
-            _ => return None,
-        })
-    }
-}
-
-impl Predict for Simulated {
-    fn predict(
-        &self,
-        operation: Operation,
-        algorithm: &str,
-        plans: &Plans,
-        bytes: usize,
-    ) -> Option<f64> {
-        match algorithm {
-            "trees" => self.in_turn(operation, plans, bytes),
-            "line" if bytes > POST_BYTES => None,
-            _ => self.simulate(operation, algorithm, plans, bytes),
-        }
     }
 }

@@ -38,11 +38,11 @@ pub const STACK_BYTES: usize = 128 * 1024;
 
 /// Stacks for fibers, made once. Pages that no fiber has touched take no memory.
 #[derive(Default)]
-pub struct Stacks(Vec<Seat>);
+pub struct Stacks(Vec<FiberSlot>);
 
 /// A place where one fiber at a time runs. What it holds stays where it is: moving a run about costs as
 /// much as changing to its stack.
-struct Seat {
+struct FiberSlot {
     stack: Cell<Option<DefaultStack>>,
     run: UnsafeCell<Option<Run>>,
     /// Of the fiber that is suspended here, unless it is being asked. While it is here nobody has a
@@ -70,7 +70,7 @@ impl Stacks {
     /// The kernel's, when it has no memory to map.
     pub fn new(count: usize) -> std::io::Result<Self> {
         let seat = |_| {
-            Ok(Seat {
+            Ok(FiberSlot {
                 stack: Cell::new(Some(DefaultStack::new(STACK_BYTES)?)),
                 run: UnsafeCell::new(None),
                 ready: Cell::new(None),
@@ -88,7 +88,7 @@ impl Stacks {
 
 /// The fibers of one [`scope`].
 pub struct Fibers<'scope, 'env: 'scope> {
-    seats: &'scope [Seat],
+    seats: &'scope [FiberSlot],
     scope: PhantomData<Cell<&'scope ()>>,
     env: PhantomData<Cell<&'env ()>>,
 }
@@ -101,7 +101,7 @@ impl fmt::Debug for Fibers<'_, '_> {
 
 thread_local! {
     /// The seat of the fiber that runs on this thread, if one does.
-    static CURRENT: Cell<*const Seat> = const { Cell::new(std::ptr::null()) };
+    static CURRENT: Cell<*const FiberSlot> = const { Cell::new(std::ptr::null()) };
 }
 
 /// Whether the caller runs on a fiber.
@@ -133,7 +133,7 @@ pub fn suspend_until(mut ready: impl FnMut(Look) -> bool) -> bool {
 }
 
 /// Puts the word back, also when a job panics.
-struct Restore(*const Seat);
+struct Restore(*const FiberSlot);
 
 impl Drop for Restore {
     fn drop(&mut self) {
@@ -169,7 +169,7 @@ pub fn scope<'env, R>(
     body: impl for<'scope> FnOnce(&'scope Fibers<'scope, 'env>) -> R,
 ) -> R {
     // Ends what has not ended, whatever happens (Invariant 1).
-    struct End<'a>(&'a [Seat]);
+    struct End<'a>(&'a [FiberSlot]);
     impl Drop for End<'_> {
         fn drop(&mut self) {
             for seat in self.0 {
@@ -259,12 +259,12 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
     }
 }
 
-impl Seat {
+impl FiberSlot {
     /// Goes on with the fiber here, which does not run yet, until it suspends or ends; says whether it
     /// has ended.
     fn go(&self) -> bool {
         /// A job that panics ends: its stack is given back then too.
-        struct Back<'a>(&'a Seat, &'a mut Option<Run>);
+        struct Back<'a>(&'a FiberSlot, &'a mut Option<Run>);
         impl Drop for Back<'_> {
             fn drop(&mut self) {
                 if self.1.as_ref().is_some_and(Run::done) {

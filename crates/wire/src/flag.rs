@@ -11,6 +11,9 @@ pub struct Flag {
     seq: AtomicU64,
 }
 
+// SAFETY: one atomic integer, of which any value is valid; zero is its default.
+unsafe impl Lines for Flag {}
+
 impl Flag {
     /// Says that the writer has come to `seq`: what it did before is visible to whoever sees it.
     #[inline(always)]

@@ -11,258 +11,32 @@
 //! | shared | [`Segment::shared`], [`Segment::attach`] | reserved at once, sealed | [`Segment::at`], by offsets that all processes agree on |
 
 #[cfg(not(loom))]
+mod carve;
+mod error;
+mod lines;
+#[cfg(not(loom))]
 mod mapped;
 #[cfg(loom)]
 mod modelled;
+#[cfg(loom)]
+mod modelled_carve;
 #[cfg(not(loom))]
 mod numa;
+mod placement;
 #[cfg(not(loom))]
 mod room;
 #[cfg(not(loom))]
 mod shared;
+mod view;
 
+pub use error::SegmentError;
+pub use lines::Lines;
 #[cfg(not(loom))]
 pub use mapped::Segment;
 #[cfg(loom)]
 pub use modelled::Segment;
-
-use std::fmt;
-use std::sync::Arc;
-
-/// Types that may lie in a segment.
-///
-/// The memory may be shared with a process that dies between two stores, or writes what it likes.
-/// So nothing that is read from it is followed as an address, or used as a length or an index,
-/// before a copy of it was checked.
-///
-/// # Safety
-///
-/// - All-zero bytes are a valid value, equal to `Default::default()`; every other bit pattern is a
-///   valid value too, and may appear at any moment.
-/// - The type needs no `Drop`, and is shared between threads by atomics or by a protocol that its
-///   owner states. Values may lie one over the other ([`Segment::at`]): that leads to wrong numbers
-///   at worst.
-pub unsafe trait Lines: Default + Send + Sync + 'static {}
-
-// SAFETY: one atomic integer, of which any value is valid; zero is its default.
-unsafe impl Lines for crate::Flag {}
-// SAFETY: one atomic integer, of which any value is valid (AWAKE is zero; a word that nobody wrote
-// is only ever compared, see `park`); `Bed` is empty outside of models.
-unsafe impl Lines for crate::Line<crate::Parker> {}
-
-/// Why a segment could not be had.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SegmentError {
-    /// The kernel refused to map the memory.
-    #[error(
-        "cannot map {bytes} bytes for lines: {source}; use fewer slots or ranks, or raise the memory limit"
-    )]
-    Map {
-        /// Bytes asked for.
-        bytes: usize,
-        /// The kernel's answer.
-        source: std::io::Error,
-    },
-    /// More lines were asked for than the segment was made for.
-    #[error("the segment has {left} bytes left, {wanted} are wanted")]
-    Full {
-        /// Bytes left.
-        left: usize,
-        /// Bytes wanted.
-        wanted: usize,
-    },
-    /// A view that does not lie in the segment.
-    #[error(
-        "{count} values of {each} bytes at offset {offset} do not lie in a segment of {bytes} bytes"
-    )]
-    Outside {
-        /// First byte wanted.
-        offset: usize,
-        /// Values wanted.
-        count: usize,
-        /// Bytes of each.
-        each: usize,
-        /// Bytes of the segment.
-        bytes: usize,
-    },
-    /// A view that does not begin where its type may begin.
-    #[error("offset {offset} is no multiple of {align}, to which the values there are aligned")]
-    Misaligned {
-        /// First byte wanted.
-        offset: usize,
-        /// Bytes to whose multiples the type is aligned.
-        align: usize,
-    },
-    /// A view of memory that holds addresses of loans.
-    #[error(
-        "this memory holds addresses of lent data, which nothing else may overwrite: ask for lines of it, or for another segment"
-    )]
-    Addresses,
-    /// The machine, or this process's share of it, has less memory than was asked for.
-    #[error(
-        "{bytes} bytes of shared memory are wanted, {left} are left by {limit}; use fewer slots or ranks, or raise that limit"
-    )]
-    Room {
-        /// Bytes asked for.
-        bytes: usize,
-        /// Bytes left.
-        left: u64,
-        /// What limits them.
-        limit: String,
-    },
-    /// The kernel refused shared memory.
-    #[error("cannot {step} {bytes} bytes of shared memory: {source}{}", hint(.source))]
-    Shared {
-        /// What was refused.
-        step: &'static str,
-        /// Bytes asked for.
-        bytes: usize,
-        /// The kernel's answer.
-        source: std::io::Error,
-    },
-    /// A descriptor that is no segment of a team, or not of this user.
-    #[error("the descriptor for shared memory is not usable: {why}")]
-    Foreign {
-        /// What is wrong with it.
-        why: String,
-    },
-}
-
-/// What helps when shared memory was refused.
-fn hint(error: &std::io::Error) -> &'static str {
-    match error.kind() {
-        std::io::ErrorKind::OutOfMemory | std::io::ErrorKind::StorageFull => {
-            "; use fewer slots or ranks, or raise the memory limit"
-        }
-        _ => "",
-    }
-}
-
-/// Where a segment's memory came to lie.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Placement {
-    /// No node was asked for.
-    Anywhere,
-    /// On this node (operating system's number), as asked, and confirmed by the kernel.
-    On(u32),
-    /// The kernel refused or ignored the wish; the sentence says which.
-    Elsewhere(String),
-}
-
-impl fmt::Display for Placement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Anywhere => f.write_str("anywhere"),
-            Self::On(node) => write!(f, "NUMA node {node}"),
-            Self::Elsewhere(why) => f.write_str(why),
-        }
-    }
-}
-
-/// A typed run of lines in a segment, which it keeps alive.
-pub struct LineSlice<T> {
-    first: *const T,
-    len: usize,
-    segment: Arc<Segment>,
-}
-
-// SAFETY: `T: Lines` is Sync, and the segment lives as long as the slice.
-unsafe impl<T: Lines> Send for LineSlice<T> {}
-// SAFETY: as above; only shared references to `T` are given out.
-unsafe impl<T: Lines> Sync for LineSlice<T> {}
-
-impl<T> Clone for LineSlice<T> {
-    fn clone(&self) -> Self {
-        Self {
-            first: self.first,
-            len: self.len,
-            segment: Arc::clone(&self.segment),
-        }
-    }
-}
-
-impl<T> fmt::Debug for LineSlice<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "LineSlice({} x {})",
-            self.len,
-            std::any::type_name::<T>()
-        )
-    }
-}
-
-impl<T: Lines> std::ops::Deref for LineSlice<T> {
-    type Target = [T];
-
-    #[inline(always)]
-    fn deref(&self) -> &[T] {
-        // SAFETY: `Segment::lines` or `at` made `first..first+len` valid, initialised and shared by
-        // references only; the segment is alive because `self` holds it.
-        unsafe { core::slice::from_raw_parts(self.first, self.len) }
-    }
-}
-
-impl<T: Lines> LineSlice<T> {
-    /// One of the lines by itself.
-    ///
-    /// # Panics
-    ///
-    /// If `index` is out of range.
-    pub fn get(&self, index: usize) -> LineRef<T> {
-        assert!(index < self.len, "line {index} of {}", self.len);
-        LineRef(Self {
-            first: &raw const self[index],
-            len: 1,
-            segment: Arc::clone(&self.segment),
-        })
-    }
-
-    /// The segment that they lie in.
-    pub fn segment(&self) -> &Arc<Segment> {
-        &self.segment
-    }
-}
-
-/// One line in a segment.
-#[derive(Debug)]
-pub struct LineRef<T>(LineSlice<T>);
-
-impl<T> LineRef<T> {
-    /// The segment that it lies in.
-    pub fn segment(&self) -> &Arc<Segment> {
-        &self.0.segment
-    }
-}
-
-impl<T> Clone for LineRef<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Lines> std::ops::Deref for LineRef<T> {
-    type Target = T;
-
-    #[inline(always)]
-    fn deref(&self) -> &T {
-        // SAFETY: as for `LineSlice`; a `LineRef` is a slice of exactly one.
-        unsafe { &*self.0.first }
-    }
-}
-
-impl Segment {
-    /// A single line in a small segment of its own.
-    ///
-    /// # Errors
-    ///
-    /// As [`Segment::new`].
-    pub fn one<T: Lines>(node: Option<u32>) -> Result<LineRef<T>, SegmentError> {
-        let segment = Self::new(size_of::<T>(), node)?;
-        Ok(segment.lines::<T>(1)?.get(0))
-    }
-}
+pub use placement::Placement;
+pub use view::{LineRef, LineSlice};
 
 #[cfg(all(test, not(loom)))]
 mod tests {

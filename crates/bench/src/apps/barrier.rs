@@ -1,6 +1,6 @@
 //! Whoever has a barrier.
 
-use super::table::Seated;
+use super::table::TableRank;
 use super::{Meeting, Provider, Table};
 use crate::engine::{Engine, Role};
 
@@ -41,7 +41,7 @@ impl Provider for OverBarrier<'_> {
 
     fn meeting<'a>(&'a self, rank: usize) -> Box<dyn Meeting + 'a> {
         let mut member = self.engine.member(rank);
-        Box::new(Seated::new(&self.table, rank, move || {
+        Box::new(TableRank::new(&self.table, rank, move || {
             member.run(1);
             Ok(())
         }))

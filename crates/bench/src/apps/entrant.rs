@@ -1,7 +1,7 @@
 //! An application as an entrant of a race: one operation is one solution.
 
-use super::streamcluster::{self, Alone, Problem, Solution, Stream};
-use super::{Lost, Place, Program};
+use super::streamcluster::{self, Problem, SingleRank, Solution, Stream};
+use super::{Lost, RankPosition, RankProgram};
 use crate::engine::{Engine, Flaw, Ledger, Member, Role, verify_barrier};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,8 +33,8 @@ pub(super) struct Solver<'t> {
     pub(super) synchronisations: &'t AtomicU64,
 }
 
-impl Program for Solver<'_> {
-    fn part<'a>(&'a self, place: Place<'a>) -> Box<dyn Member + 'a> {
+impl RankProgram for Solver<'_> {
+    fn part<'a>(&'a self, place: RankPosition<'a>) -> Box<dyn Member + 'a> {
         Box::new(Solving {
             solver: self,
             place,
@@ -45,7 +45,7 @@ impl Program for Solver<'_> {
 /// One rank.
 struct Solving<'a> {
     solver: &'a Solver<'a>,
-    place: Place<'a>,
+    place: RankPosition<'a>,
 }
 
 impl Solving<'_> {
@@ -135,7 +135,7 @@ struct Single<'t> {
 impl Single<'_> {
     fn solve(&self) -> Result<Solution, Lost> {
         let task = self.task;
-        streamcluster::solve(&task.problem, &task.stream, (0, 1), &mut Alone)
+        streamcluster::solve(&task.problem, &task.stream, (0, 1), &mut SingleRank)
     }
 }
 

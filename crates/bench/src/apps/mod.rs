@@ -23,7 +23,7 @@ mod table;
 mod teams;
 
 pub use barrier::OverBarrier;
-pub(crate) use over::{Over, Place, Program};
+pub(crate) use over::{Over, RankPosition, RankProgram};
 pub use report::{Outcome, Report, Run, SCHEMA, settings};
 pub use table::Table;
 pub use teams::{Means, Teams};

@@ -5,13 +5,13 @@ use crate::engine::{Engine, Member, Role};
 use std::sync::OnceLock;
 
 /// What the ranks do.
-pub(crate) trait Program: Sync {
+pub(crate) trait RankProgram: Sync {
     /// The part of the rank at `place`. Called once per rank, on the thread that will run it.
-    fn part<'a>(&'a self, place: Place<'a>) -> Box<dyn Member + 'a>;
+    fn part<'a>(&'a self, place: RankPosition<'a>) -> Box<dyn Member + 'a>;
 }
 
 /// Where a rank stands.
-pub(crate) struct Place<'a> {
+pub(crate) struct RankPosition<'a> {
     pub(crate) rank: usize,
     pub(crate) ranks: usize,
     /// What it meets the others by.
@@ -19,7 +19,7 @@ pub(crate) struct Place<'a> {
     lost: &'a OnceLock<String>,
 }
 
-impl Place<'_> {
+impl RankPosition<'_> {
     /// Keeps why ranks cannot meet any more; the others hear it from their own meetings.
     pub(crate) fn note<T>(&self, outcome: Result<T, Lost>) -> Option<T> {
         outcome
@@ -35,7 +35,7 @@ pub(crate) struct Over<'p, P> {
     lost: OnceLock<String>,
 }
 
-impl<'p, P: Program> Over<'p, P> {
+impl<'p, P: RankProgram> Over<'p, P> {
     /// Lets the ranks of `program` meet by `provider`.
     pub(crate) fn new(program: P, provider: Box<dyn Provider + 'p>) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl<'p, P: Program> Over<'p, P> {
     }
 }
 
-impl<P: Program> Engine for Over<'_, P> {
+impl<P: RankProgram> Engine for Over<'_, P> {
     fn name(&self) -> &str {
         self.provider.name()
     }
@@ -69,7 +69,7 @@ impl<P: Program> Engine for Over<'_, P> {
     }
 
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
-        self.program.part(Place {
+        self.program.part(RankPosition {
             rank,
             ranks: self.provider.ranks(),
             meeting: self.provider.meeting(rank),

@@ -20,11 +20,11 @@ const WIDTH: usize = 256;
 /// A row on lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Row([AtomicI64; WIDTH]);
+struct TableRow([AtomicI64; WIDTH]);
 
-impl Row {
-    fn new() -> Row {
-        Row(std::array::from_fn(|_| AtomicI64::new(0)))
+impl TableRow {
+    fn new() -> TableRow {
+        TableRow(std::array::from_fn(|_| AtomicI64::new(0)))
     }
 }
 
@@ -32,8 +32,8 @@ impl Row {
 #[derive(Debug)]
 pub struct Table {
     /// By set, then rank.
-    rows: Box<[Row]>,
-    totals: Row,
+    rows: Box<[TableRow]>,
+    totals: TableRow,
     ranks: usize,
 }
 
@@ -41,8 +41,8 @@ impl Table {
     /// A table for `ranks` ranks.
     pub fn new(ranks: usize) -> Table {
         Table {
-            rows: (0..2 * ranks).map(|_| Row::new()).collect(),
-            totals: Row::new(),
+            rows: (0..2 * ranks).map(|_| TableRow::new()).collect(),
+            totals: TableRow::new(),
             ranks,
         }
     }
@@ -53,7 +53,7 @@ impl Table {
 }
 
 /// A rank at a table, whose barrier is `pass`.
-pub(super) struct Seated<'a, P> {
+pub(super) struct TableRank<'a, P> {
     table: &'a Table,
     rank: usize,
     pass: P,
@@ -61,9 +61,9 @@ pub(super) struct Seated<'a, P> {
     barriers: u64,
 }
 
-impl<'a, P: FnMut() -> Result<(), Lost>> Seated<'a, P> {
+impl<'a, P: FnMut() -> Result<(), Lost>> TableRank<'a, P> {
     pub(super) fn new(table: &'a Table, rank: usize, pass: P) -> Self {
-        Seated {
+        TableRank {
             table,
             rank,
             pass,
@@ -84,7 +84,7 @@ impl<'a, P: FnMut() -> Result<(), Lost>> Seated<'a, P> {
     }
 }
 
-impl<P: FnMut() -> Result<(), Lost>> Meeting for Seated<'_, P> {
+impl<P: FnMut() -> Result<(), Lost>> Meeting for TableRank<'_, P> {
     fn barrier(&mut self) -> Result<(), Lost> {
         self.barriers += 1;
         (self.pass)()

@@ -1,6 +1,6 @@
 //! Corecast's teams.
 
-use super::table::Seated;
+use super::table::TableRank;
 use super::{Lost, Meeting, Provider, Table};
 use crate::engine::Role;
 use corecast_collectives::Plans;
@@ -85,7 +85,7 @@ impl Provider for Teams {
                 // Behind a pointer, as the barriers of all others are.
                 let pass: Box<dyn FnMut() -> Result<(), Lost>> =
                     Box::new(move || member.barrier().map_err(lost));
-                Box::new(Seated::new(&self.table, rank, pass))
+                Box::new(TableRank::new(&self.table, rank, pass))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What is checked before a contestant is timed, and which rank answers its broadcasts.
 
-use super::Collective;
-use super::member::{Own, sum};
+use super::collective::Collective;
+use super::member::{ContestantRank, sum};
 use crate::engine::{Flaw, Ledger, Member, verify_barrier};
 use crate::stats;
 use corecast_team::Failure;
@@ -14,7 +14,11 @@ const TRIALS: usize = 5;
 const TRIAL_OPERATIONS: u64 = 32;
 
 /// Checks the operation in every team, with every root in turn, and finds who answers.
-pub(super) fn verify(own: &mut Own<'_>, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
+pub(super) fn verify(
+    own: &mut ContestantRank<'_>,
+    rank: usize,
+    ledger: &Ledger,
+) -> Result<(), Flaw> {
     match own.contestant.exercise.collective {
         Collective::Barrier => {
             verify_barrier(rank, ledger, &mut |operations| {
@@ -50,7 +54,7 @@ fn value(rank: usize, number: u64, at: usize) -> u64 {
 
 /// Whether every rank has what it should have after each operation. The outer result is a failed
 /// team, upon which the rank stops; with a wrong result it goes on, as others wait for it.
-fn contents(own: &mut Own<'_>, ledger: &Ledger) -> Result<Result<(), Flaw>, Flaw> {
+fn contents(own: &mut ContestantRank<'_>, ledger: &Ledger) -> Result<Result<(), Flaw>, Flaw> {
     let (ranks, rank) = (ledger.ranks(), own.rank);
     let collective = own.contestant.exercise.collective;
     let mut flaw = Ok(());
@@ -94,7 +98,7 @@ fn contents(own: &mut Own<'_>, ledger: &Ledger) -> Result<Result<(), Flaw>, Flaw
 }
 
 /// Makes the rank whose answers come last the one that answers.
-fn find_answerer(own: &mut Own<'_>) -> Result<(), Failure> {
+fn find_answerer(own: &mut ContestantRank<'_>) -> Result<(), Failure> {
     let root = own.contestant.exercise.root;
     let ranks = own.contestant.teams[0].size();
     let mut slowest = (own.contestant.answerer.load(Ordering::Relaxed), 0.0);

@@ -13,7 +13,7 @@ const POLLS: u32 = 1 << 12;
 ///
 /// The Release stores pair with the Acquire loads of those who wait.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct SignalLines {
     /// Written by the root.
     start: Line<AtomicU64>,
     /// Written by the rank that answers.
@@ -22,7 +22,7 @@ pub(super) struct Lines {
     given_up: AtomicBool,
 }
 
-impl Lines {
+impl SignalLines {
     pub(super) fn start(&self, number: u64) {
         self.start.store(number, Ordering::Release);
     }

@@ -1,9 +1,8 @@
 //! A rank of a contestant: the timed loops.
 
-use super::check;
-use super::lines::Lines;
-use super::{Collective, Contestant, ELEMENT_BYTES};
-use crate::engine::{Flaw, Ledger, Member};
+use super::collective::{Collective, ELEMENT_BYTES};
+use super::lines::SignalLines;
+use super::teams::Contestant;
 use corecast_team::Failure;
 use std::hint::black_box;
 use std::ops::Range;
@@ -14,7 +13,7 @@ use std::time::{Duration, Instant};
 const STRIDE: usize = 64 / ELEMENT_BYTES;
 
 /// One rank in all teams of a contestant.
-pub(super) struct Own<'a> {
+pub(super) struct ContestantRank<'a> {
     pub(super) contestant: &'a Contestant,
     pub(super) rank: usize,
     pub(super) members: Vec<corecast_team::Member>,
@@ -30,7 +29,7 @@ pub(super) fn sum(a: u64, b: u64) -> u64 {
     a.wrapping_add(b)
 }
 
-impl<'a> Own<'a> {
+impl<'a> ContestantRank<'a> {
     /// Joins all teams as `rank`.
     ///
     /// # Panics
@@ -38,7 +37,7 @@ impl<'a> Own<'a> {
     /// If the contestant has been in a race before.
     pub(super) fn join(contestant: &'a Contestant, rank: usize) -> Self {
         let joined = contestant.teams.iter().map(|team| team.join(rank));
-        Own {
+        ContestantRank {
             contestant,
             rank,
             members: joined
@@ -51,7 +50,7 @@ impl<'a> Own<'a> {
     }
 
     /// Repeats the operation; the root's time, where it is the measure.
-    fn repeat(&mut self, operations: u64) -> Result<Option<Duration>, Failure> {
+    pub(super) fn repeat(&mut self, operations: u64) -> Result<Option<Duration>, Failure> {
         match self.contestant.exercise.collective {
             Collective::Barrier => {
                 let member = &mut self.members[self.place];
@@ -133,7 +132,7 @@ impl<'a> Own<'a> {
         if self.contestant.crowded || answerer == root {
             return Duration::ZERO;
         }
-        let lines: &Lines = &self.contestant.lines[self.place];
+        let lines: &SignalLines = &self.contestant.lines[self.place];
         let trips = operations / 2 + 1;
         let numbers = self.next_numbers(trips);
         if self.rank == root {
@@ -164,7 +163,7 @@ impl<'a> Own<'a> {
     }
 
     /// Lets those through who wait for this rank, after a failure.
-    fn give_up(&self) {
+    pub(super) fn give_up(&self) {
         for lines in &self.contestant.lines {
             lines.give_up();
         }
@@ -183,30 +182,4 @@ fn without(whole: Duration, way: Duration, operations: u64) -> Duration {
     whole
         .saturating_sub(way)
         .max(Duration::from_nanos(operations))
-}
-
-impl Member for Own<'_> {
-    fn run(&mut self, operations: u64) {
-        self.measure(operations);
-    }
-
-    fn measure(&mut self, operations: u64) -> Option<Duration> {
-        // A team keeps its failure for the race to find.
-        self.repeat(operations).unwrap_or_else(|_| {
-            self.give_up();
-            None
-        })
-    }
-
-    fn turn(&mut self) {
-        self.place = (self.place + 1) % self.members.len();
-    }
-
-    fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
-        let checked = check::verify(self, rank, ledger);
-        if checked.is_err() {
-            self.give_up();
-        }
-        checked
-    }
 }

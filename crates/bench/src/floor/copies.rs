@@ -13,7 +13,7 @@
 //! least for short data; long data lie in plain memory, for the C library's copy loop, each piece
 //! under a lock that nobody ever contends for while time is taken.
 
-use super::await_turn;
+use super::await_number::await_turn;
 use crate::engine::Role;
 use crate::race::Entrant;
 use crate::sized::{Conditions, Library, Operation, Player, Task, Trial};
@@ -35,13 +35,19 @@ pub fn copies<'a>(task: Task, conditions: impl Into<Conditions>) -> Vec<Entrant<
     if task.operation == Operation::Barrier {
         return floors;
     }
-    let trial = |parts| Trial::new(Copies::<Words>::new(task, crowded, parts), task, conditions);
+    let trial = |parts| {
+        Trial::new(
+            CopyFloor::<WordCopy>::new(task, crowded, parts),
+            task,
+            conditions,
+        )
+    };
     if task.bytes <= WORDS_MAX {
         floors.push(Entrant::threads(trial(false)));
     }
     let trial = |parts| {
         Trial::new(
-            Copies::<Memory>::new(task, crowded, parts),
+            CopyFloor::<PlainMemory>::new(task, crowded, parts),
             task,
             conditions,
         )
@@ -56,7 +62,7 @@ pub fn copies<'a>(task: Task, conditions: impl Into<Conditions>) -> Vec<Entrant<
 }
 
 /// A piece of data that its owner writes and others read.
-trait Piece: Send + Sync + 'static {
+trait CopiedPiece: Send + Sync + 'static {
     const SETTING: &'static str;
     fn new(count: usize) -> Self;
     fn fill(&self, write: &mut dyn FnMut(&mut [f64]));
@@ -68,9 +74,9 @@ trait Piece: Send + Sync + 'static {
 }
 
 /// Eight bytes at a time.
-struct Words(Box<[AtomicU64]>);
+struct WordCopy(Box<[AtomicU64]>);
 
-impl Words {
+impl WordCopy {
     // Relaxed everywhere: the flags order what is written and read.
     fn get(&self, at: usize) -> f64 {
         f64::from_bits(self.0[at].load(Ordering::Relaxed))
@@ -87,11 +93,11 @@ impl Words {
     }
 }
 
-impl Piece for Words {
+impl CopiedPiece for WordCopy {
     const SETTING: &'static str = "words";
 
-    fn new(count: usize) -> Words {
-        Words((0..count).map(|_| AtomicU64::new(0)).collect())
+    fn new(count: usize) -> WordCopy {
+        WordCopy((0..count).map(|_| AtomicU64::new(0)).collect())
     }
 
     fn fill(&self, write: &mut dyn FnMut(&mut [f64])) {
@@ -104,23 +110,23 @@ impl Piece for Words {
         into.extend((0..self.0.len()).map(|at| self.get(at)));
     }
 
-    fn copy(&self, from: &Words) {
+    fn copy(&self, from: &WordCopy) {
         self.each(|at| from.get(at));
     }
 
-    fn sum(&self, a: &Words, b: &Words) {
+    fn sum(&self, a: &WordCopy, b: &WordCopy) {
         self.each(|at| a.get(at) + b.get(at));
     }
 
-    fn add(&self, from: &Words) {
+    fn add(&self, from: &WordCopy) {
         self.each(|at| self.get(at) + from.get(at));
     }
 }
 
 /// Plain memory.
-struct Memory(RwLock<Vec<f64>>);
+struct PlainMemory(RwLock<Vec<f64>>);
 
-impl Memory {
+impl PlainMemory {
     // Data are whole even if somebody panicked over them.
     fn owned(&self) -> RwLockWriteGuard<'_, Vec<f64>> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
@@ -131,11 +137,11 @@ impl Memory {
     }
 }
 
-impl Piece for Memory {
+impl CopiedPiece for PlainMemory {
     const SETTING: &'static str = "memory";
 
-    fn new(count: usize) -> Memory {
-        Memory(RwLock::new(vec![0.0; count]))
+    fn new(count: usize) -> PlainMemory {
+        PlainMemory(RwLock::new(vec![0.0; count]))
     }
 
     fn fill(&self, write: &mut dyn FnMut(&mut [f64])) {
@@ -146,18 +152,18 @@ impl Piece for Memory {
         into.extend_from_slice(&self.seen());
     }
 
-    fn copy(&self, from: &Memory) {
+    fn copy(&self, from: &PlainMemory) {
         self.owned().copy_from_slice(&from.seen());
     }
 
-    fn sum(&self, a: &Memory, b: &Memory) {
+    fn sum(&self, a: &PlainMemory, b: &PlainMemory) {
         let (a, b, mut into) = (a.seen(), b.seen(), self.owned());
         for ((into, a), b) in into.iter_mut().zip(&a[..]).zip(&b[..]) {
             *into = a + b;
         }
     }
 
-    fn add(&self, from: &Memory) {
+    fn add(&self, from: &PlainMemory) {
         let (from, mut into) = (from.seen(), self.owned());
         for (into, from) in into.iter_mut().zip(&from[..]) {
             *into += from;
@@ -166,7 +172,7 @@ impl Piece for Memory {
 }
 
 /// The data of one rank at one place.
-struct Buffers<P> {
+struct RankBuffers<P> {
     input: Vec<P>,
     result: Vec<P>,
 }
@@ -179,17 +185,17 @@ struct Flags {
     summed: Line<AtomicU64>,
 }
 
-struct Copies<P> {
+struct CopyFloor<P> {
     task: Task,
     crowded: bool,
     by_parts: bool,
     /// By rank and place.
-    buffers: Vec<Vec<Buffers<P>>>,
+    buffers: Vec<Vec<RankBuffers<P>>>,
     flags: Vec<Flags>,
 }
 
-impl<P: Piece> Copies<P> {
-    fn new(task: Task, crowded: bool, by_parts: bool) -> Copies<P> {
+impl<P: CopiedPiece> CopyFloor<P> {
+    fn new(task: Task, crowded: bool, by_parts: bool) -> CopyFloor<P> {
         let (count, ranks) = (task.count(), task.ranks);
         let parts = || (0..ranks).map(|k| count * (k + 1) / ranks - count * k / ranks);
         let pieces = |blocks: Vec<usize>| -> Vec<P> {
@@ -198,7 +204,7 @@ impl<P: Piece> Copies<P> {
                 false => blocks.into_iter().map(P::new).collect(),
             }
         };
-        let place = |rank| Buffers {
+        let place = |rank| RankBuffers {
             input: pieces(task.input(rank)),
             // The root of a reduction adds into its input.
             result: match task.operation {
@@ -207,7 +213,7 @@ impl<P: Piece> Copies<P> {
             },
         };
         let rank = |rank| (0..task.places()).map(|_| place(rank)).collect();
-        Copies {
+        CopyFloor {
             task,
             crowded,
             by_parts,
@@ -223,7 +229,7 @@ impl<P: Piece> Copies<P> {
     }
 }
 
-impl<P: Piece> Library for Copies<P> {
+impl<P: CopiedPiece> Library for CopyFloor<P> {
     fn name(&self) -> &str {
         "floor: copy loop"
     }
@@ -252,14 +258,14 @@ impl<P: Piece> Library for Copies<P> {
 }
 
 struct Copier<'a, P> {
-    copies: &'a Copies<P>,
+    copies: &'a CopyFloor<P>,
     rank: usize,
     /// Barriers and operations so far.
     come: u64,
     number: u64,
 }
 
-impl<'a, P: Piece> Copier<'a, P> {
+impl<'a, P: CopiedPiece> Copier<'a, P> {
     /// The input of `of` at `place`, once it is there.
     #[inline(always)]
     fn input(&self, of: usize, place: usize) -> &'a [P] {
@@ -296,7 +302,7 @@ impl<'a, P: Piece> Copier<'a, P> {
     }
 }
 
-impl<P: Piece> Player for Copier<'_, P> {
+impl<P: CopiedPiece> Player for Copier<'_, P> {
     fn barrier(&mut self) -> Result<(), String> {
         self.come += 1;
         let flags = &self.copies.flags;

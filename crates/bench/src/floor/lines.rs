@@ -3,7 +3,7 @@
 //! Each rank has lines of its own, whose number says that the words beside it are there. A word and
 //! its number cannot come apart: the number is written last and read first.
 
-use super::await_turn;
+use super::await_number::await_turn;
 use crate::engine::Role;
 use crate::race::Entrant;
 use crate::sized::{Conditions, ELEMENT_BYTES, Library, Operation, Player, Task, Trial};
@@ -27,7 +27,7 @@ pub fn lines<'a>(task: Task, conditions: impl Into<Conditions>) -> Option<Entran
     );
     (fits && simple).then(|| {
         Entrant::threads(Trial::new(
-            Lines::new(task, conditions.crowded),
+            LineBroadcast::new(task, conditions.crowded),
             task,
             conditions,
         ))
@@ -37,40 +37,44 @@ pub fn lines<'a>(task: Task, conditions: impl Into<Conditions>) -> Option<Entran
 /// A line with data, and as much again, since x86 prefetchers fetch lines in pairs.
 #[derive(Default)]
 #[repr(align(128))]
-struct Line {
+struct NumberedLine {
     number: AtomicU64,
     words: [AtomicU64; WORDS],
 }
 
-const _: () = assert!(size_of::<Line>() == 128);
+const _: () = assert!(size_of::<NumberedLine>() == 128);
 
-struct Lines {
+struct LineBroadcast {
     task: Task,
     crowded: bool,
     /// By rank and place.
-    data: Vec<Vec<Line>>,
-    come: Vec<Line>,
+    data: Vec<Vec<NumberedLine>>,
+    come: Vec<NumberedLine>,
 }
 
-impl Lines {
-    fn new(task: Task, crowded: bool) -> Lines {
-        let places = |_| (0..task.places()).map(|_| Line::default()).collect();
-        Lines {
+impl LineBroadcast {
+    fn new(task: Task, crowded: bool) -> LineBroadcast {
+        let places = |_| {
+            (0..task.places())
+                .map(|_| NumberedLine::default())
+                .collect()
+        };
+        LineBroadcast {
             task,
             crowded,
             data: (0..task.ranks).map(places).collect(),
-            come: (0..task.ranks).map(|_| Line::default()).collect(),
+            come: (0..task.ranks).map(|_| NumberedLine::default()).collect(),
         }
     }
 
     /// Waits for a number or more.
     #[inline(always)]
-    fn wait(&self, line: &Line, number: u64) {
+    fn wait(&self, line: &NumberedLine, number: u64) {
         await_turn(&line.number, number, self.crowded);
     }
 }
 
-impl Library for Lines {
+impl Library for LineBroadcast {
     fn name(&self) -> &str {
         "floor: one line"
     }
@@ -84,7 +88,7 @@ impl Library for Lines {
     }
 
     fn player<'a>(&'a self, rank: usize) -> Box<dyn Player + 'a> {
-        Box::new(Writer {
+        Box::new(LineWriter {
             lines: self,
             rank,
             come: 0,
@@ -95,8 +99,8 @@ impl Library for Lines {
     }
 }
 
-struct Writer<'a> {
-    lines: &'a Lines,
+struct LineWriter<'a> {
+    lines: &'a LineBroadcast,
     rank: usize,
     /// Barriers and operations so far.
     come: u64,
@@ -105,7 +109,7 @@ struct Writer<'a> {
     result: Vec<f64>,
 }
 
-impl Writer<'_> {
+impl LineWriter<'_> {
     #[inline(always)]
     fn send(&self, place: usize) {
         let line = &self.lines.data[self.rank][place];
@@ -151,7 +155,7 @@ impl Writer<'_> {
     }
 }
 
-impl Player for Writer<'_> {
+impl Player for LineWriter<'_> {
     fn barrier(&mut self) -> Result<(), String> {
         self.come += 1;
         let come = &self.lines.come;

@@ -11,12 +11,12 @@ const WORDS: usize = 7;
 /// One line: payload, and the number of the message that it holds.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-struct Slot {
+struct NumberedSlot {
     number: AtomicU64,
     words: [AtomicU64; WORDS],
 }
 
-const _: () = assert!(size_of::<Slot>() == 64);
+const _: () = assert!(size_of::<NumberedSlot>() == 64);
 
 /// A ring of lines whose slots carry their own announcement, acknowledged by
 /// the half: the least traffic by which 56 bytes per message can flow.
@@ -31,7 +31,7 @@ const _: () = assert!(size_of::<Slot>() == 64);
 /// more.
 #[derive(Debug)]
 pub struct LineStream {
-    slots: Box<[Slot]>,
+    slots: Box<[NumberedSlot]>,
     read: Line<AtomicU64>,
 }
 
@@ -47,7 +47,7 @@ impl LineStream {
             "a ring has a power of two of slots, at least 2; {slots} was asked for"
         );
         LineStream {
-            slots: (0..slots).map(|_| Slot::default()).collect(),
+            slots: (0..slots).map(|_| NumberedSlot::default()).collect(),
             read: Line::default(),
         }
     }
@@ -104,12 +104,12 @@ impl Engine for LineStream {
 
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
         match rank {
-            0 => Box::new(Source {
+            0 => Box::new(StreamSource {
                 stream: self,
                 sent: 0,
                 read_seen: 0,
             }),
-            _ => Box::new(Sink {
+            _ => Box::new(StreamSink {
                 stream: self,
                 received: 0,
             }),
@@ -117,13 +117,13 @@ impl Engine for LineStream {
     }
 }
 
-struct Source<'a> {
+struct StreamSource<'a> {
     stream: &'a LineStream,
     sent: u64,
     read_seen: u64,
 }
 
-impl Member for Source<'_> {
+impl Member for StreamSource<'_> {
     fn run(&mut self, operations: u64) {
         let (stream, mut read_seen) = (self.stream, self.read_seen);
         let end = self.sent + operations;
@@ -139,12 +139,12 @@ impl Member for Source<'_> {
     }
 }
 
-struct Sink<'a> {
+struct StreamSink<'a> {
     stream: &'a LineStream,
     received: u64,
 }
 
-impl Member for Sink<'_> {
+impl Member for StreamSink<'_> {
     fn run(&mut self, operations: u64) {
         let stream = self.stream;
         let end = self.received + operations;

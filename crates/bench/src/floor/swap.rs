@@ -58,7 +58,7 @@ impl Engine for Swap {
     }
 
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
-        Box::new(Own {
+        Box::new(SwapRank {
             places: &self.places,
             rank: rank as u64,
             numbers: [0; PLACES],
@@ -67,7 +67,7 @@ impl Engine for Swap {
     }
 }
 
-struct Own<'a> {
+struct SwapRank<'a> {
     places: &'a [Line<AtomicU64>],
     rank: u64,
     /// Round trips of each place.
@@ -75,7 +75,7 @@ struct Own<'a> {
     place: usize,
 }
 
-impl Member for Own<'_> {
+impl Member for SwapRank<'_> {
     fn run(&mut self, operations: u64) {
         let (line, number) = (&self.places[self.place], &mut self.numbers[self.place]);
         for trip in *number..*number + operations {

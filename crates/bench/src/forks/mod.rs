@@ -19,99 +19,15 @@
 
 mod others;
 mod own;
+mod pieces;
 
 pub use others::{Rayon, Scope};
 pub use own::{Lines, Method, Team};
+pub use pieces::{Forking, Pieces};
 
-use crate::engine::{Flaw, Ledger, Member};
 use crate::peers::{Selection, native_forks};
 use crate::race::Entrant;
 use crate::seat::{self, Seat};
-use corecast_wire::Line;
-use std::hint::black_box;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// What each rank has done: how many pieces, on a line of its own.
-///
-/// Relaxed everywhere: whoever forks and joins must order what the pieces do.
-#[derive(Debug)]
-pub struct Pieces(Box<[Line<AtomicU64>]>);
-
-impl Pieces {
-    /// Nothing done yet.
-    pub fn new(ranks: usize) -> Pieces {
-        Pieces((0..ranks).map(|_| Line::default()).collect())
-    }
-
-    /// The work of `rank` in one fork.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such rank.
-    #[inline(always)]
-    pub fn work(&self, rank: usize) {
-        let own = &self.0[rank];
-        own.store(own.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    }
-
-    /// Whether every rank has done as many pieces as `expected`.
-    fn check(&self, expected: u64) -> Result<(), Flaw> {
-        for (rank, line) in self.0.iter().enumerate() {
-            let found = line.load(Ordering::Relaxed);
-            if found != expected {
-                return Err(Flaw::WrongResult(format!(
-                    "after join {expected} rank {rank} had done {found} pieces"
-                )));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A rank whose operations are forks; those of rank 0 end with the join.
-#[derive(Debug)]
-pub struct Forking<'a, F> {
-    rank: usize,
-    pieces: &'a Pieces,
-    /// Forks so far.
-    forks: u64,
-    /// Runs so many.
-    run: F,
-}
-
-impl<'a, F: FnMut(u64)> Forking<'a, F> {
-    /// `run` does so many forks, in each of which every rank works on its piece once.
-    pub fn new(rank: usize, pieces: &'a Pieces, run: F) -> Self {
-        Forking {
-            rank,
-            pieces,
-            forks: 0,
-            run,
-        }
-    }
-}
-
-impl<F: FnMut(u64)> Member for Forking<'_, F> {
-    fn run(&mut self, operations: u64) {
-        self.forks += operations;
-        (self.run)(operations);
-        black_box(&self.pieces);
-    }
-
-    fn verify(&mut self, _rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
-        let mut flaw = Ok(());
-        for number in 1..=ledger.rounds() {
-            // Of varying length, since loops over many forks are what is timed.
-            for _ in 0..2 {
-                self.run(if number % 2 == 0 { number % 5 } else { 1 });
-                if self.rank == 0 && flaw.is_ok() {
-                    flaw = self.pieces.check(self.forks);
-                }
-            }
-        }
-        flaw
-    }
-}
 
 /// Other people's forks and joins for a race on `seats`; what is missing on this machine is among
 /// them as an absent entrant.
@@ -141,7 +57,7 @@ pub fn peers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Engine;
+    use crate::engine::{Engine, Member};
     use crate::{Settings, Status, race};
 
     /// Forgets the piece of rank 1 in one fork of many.

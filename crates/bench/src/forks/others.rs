@@ -1,6 +1,6 @@
 //! Forks and joins of Rust's standard library and of rayon.
 
-use super::{Forking, Pieces};
+use super::pieces::{Forking, Pieces};
 use crate::engine::{Engine, Member};
 use crate::seat::{self, Seat};
 use rayon::{BroadcastContext, ThreadPool, ThreadPoolBuilder};

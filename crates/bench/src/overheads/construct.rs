@@ -1,7 +1,7 @@
 //! Constructs by whatever lets ranks meet.
 
 use super::{Construct, Delay};
-use crate::apps::{Lost, Over, Place, Program, Provider};
+use crate::apps::{Lost, Over, Provider, RankPosition, RankProgram};
 use crate::engine::{Engine, Flaw, Ledger, Member};
 use corecast_wire::Line;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,9 +33,9 @@ pub fn constructing<'p>(
     Over::new(program, provider)
 }
 
-impl Program for Constructing {
-    fn part<'a>(&'a self, place: Place<'a>) -> Box<dyn Member + 'a> {
-        Box::new(Rank {
+impl RankProgram for Constructing {
+    fn part<'a>(&'a self, place: RankPosition<'a>) -> Box<dyn Member + 'a> {
+        Box::new(ConstructRank {
             program: self,
             place,
             singles: 0,
@@ -43,14 +43,14 @@ impl Program for Constructing {
     }
 }
 
-struct Rank<'a> {
+struct ConstructRank<'a> {
     program: &'a Constructing,
-    place: Place<'a>,
+    place: RankPosition<'a>,
     /// How many `single` this rank has come to.
     singles: u64,
 }
 
-impl Rank<'_> {
+impl ConstructRank<'_> {
     /// The construct around `work`, once. Rank 0 gets the sum of a reduction over ones.
     fn once(&mut self, work: impl FnOnce()) -> Result<i64, Lost> {
         let meeting = &mut self.place.meeting;
@@ -129,7 +129,7 @@ impl Rank<'_> {
     }
 }
 
-impl Member for Rank<'_> {
+impl Member for ConstructRank<'_> {
     fn run(&mut self, operations: u64) {
         let delay = self.program.delay;
         for _ in 0..operations {

@@ -27,11 +27,13 @@
 
 mod construct;
 mod delay;
+mod kind;
 mod report;
 mod standard;
 
 pub use construct::constructing;
 pub use delay::{DELAY_NS, Delay};
+pub use kind::Construct;
 pub use report::{Overhead, Report, SCHEMA, Table};
 pub use standard::{Critical, Spawning};
 
@@ -41,61 +43,7 @@ use crate::engine::{Engine, Flaw, Ledger, Member, Role};
 use crate::peers::NativeConstructs;
 use crate::race::{self, Entrant, Progress, RaceError, Settings};
 use crate::seat::Seat;
-use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::time::Duration;
-
-/// A construct of parallel programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Construct {
-    /// A region that all ranks work in, begun and ended by rank 0.
-    Parallel,
-    /// One iteration for each rank, and a barrier.
-    For,
-    /// Such a loop that is a region of its own.
-    ParallelFor,
-    /// Work, and a barrier.
-    Barrier,
-    /// Work of one rank, and a barrier.
-    Single,
-    /// Work of one rank at a time.
-    Critical,
-    /// A region at whose end rank 0 has the sum over all.
-    Reduction,
-}
-
-impl Construct {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Parallel,
-        Self::For,
-        Self::ParallelFor,
-        Self::Barrier,
-        Self::Single,
-        Self::Critical,
-        Self::Reduction,
-    ];
-
-    /// As it appears in tables and as an argument of programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Parallel => "parallel",
-            Self::For => "for",
-            Self::ParallelFor => "parallel_for",
-            Self::Barrier => "barrier",
-            Self::Single => "single",
-            Self::Critical => "critical",
-            Self::Reduction => "reduction",
-        }
-    }
-}
-
-impl fmt::Display for Construct {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
 
 /// EPCC's usual repetitions: 20 or more of a millisecond.
 pub fn settings(quick: bool) -> Settings {

@@ -5,6 +5,7 @@ mod mcs;
 mod mpi;
 mod native;
 mod pthread;
+mod selection;
 mod std_barrier;
 mod workshop;
 
@@ -12,23 +13,12 @@ pub use mcs::{DisseminationBarrier, TreeBarrier};
 pub use mpi::Mpi;
 pub use native::{NativeConstructs, barriers as native_barriers, forks as native_forks};
 pub use pthread::PthreadBarrier;
+pub use selection::Selection;
 pub use std_barrier::StdBarrier;
 
 use crate::engine::Engine;
 use crate::race::Entrant;
 use crate::seat::{self, Seat};
-
-/// Which settings of the peers take part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Selection {
-    /// Every setting of interest.
-    All,
-    /// Of libraries with many settings those that win on an idle machine: bound where the race is
-    /// pinned, and waiting by the default or actively.
-    Likely,
-    /// Those that run on threads of this process: nothing is compiled or launched.
-    Threads,
-}
 
 /// The barrier peers for a race on `seats`; what is missing on this machine is
 /// among them as an absent entrant.

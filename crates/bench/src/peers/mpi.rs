@@ -4,7 +4,7 @@
 //! each of the settings in `mpi/settings.txt`. Their processes stay for all races: see
 //! [`crate::session`]. Whatever is missing becomes an entrant that names the package.
 
-use crate::peers::workshop::{Recipe, Source, Workshop};
+use crate::peers::workshop::{Recipe, SourceFile, Workshop};
 use crate::race::Entrant;
 use crate::seat::{self, Seat};
 use crate::session::{FOLDER, Launch, Session};
@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-const PROGRAM: Source = ("collectives.c", include_str!("mpi/collectives.c"));
+const PROGRAM: SourceFile = ("collectives.c", include_str!("mpi/collectives.c"));
 const SETTINGS: &str = include_str!("mpi/settings.txt");
 
 /// One implementation.

@@ -17,16 +17,16 @@ pub use constructs::NativeConstructs;
 
 use crate::external::External;
 use crate::peers::Selection;
-use crate::peers::workshop::{Recipe, Source, Workshop};
+use crate::peers::workshop::{Recipe, SourceFile, Workshop};
 use crate::race::Entrant;
 use crate::seat::Seat;
 use std::ffi::OsString;
 use std::path::Path;
 
-const MEASURE: Source = ("measure.h", include_str!("native/measure.h"));
-const OMP: Source = ("omp_barrier.c", include_str!("native/omp_barrier.c"));
-const PARALLEL: Source = ("omp_parallel.c", include_str!("native/omp_parallel.c"));
-const STD: Source = ("std_barrier.cpp", include_str!("native/std_barrier.cpp"));
+const MEASURE: SourceFile = ("measure.h", include_str!("native/measure.h"));
+const OMP: SourceFile = ("omp_barrier.c", include_str!("native/omp_barrier.c"));
+const PARALLEL: SourceFile = ("omp_parallel.c", include_str!("native/omp_parallel.c"));
+const STD: SourceFile = ("std_barrier.cpp", include_str!("native/std_barrier.cpp"));
 
 /// Length of the batch that a program times: longer than a batch on threads,
 /// since it must outweigh the launch.
@@ -61,7 +61,7 @@ const STD_RECIPES: &[Recipe] = &[
 /// Up to three compilations, about a second each.
 pub fn barriers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
     let mut entrants = Vec::new();
-    let team = Team::of(seats);
+    let team = ProgramThreads::of(seats);
     let workshop = match Workshop::open(&[MEASURE, OMP, STD]) {
         Ok(workshop) => workshop,
         Err(reason) => {
@@ -94,7 +94,7 @@ pub fn barriers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
 ///
 /// Up to two compilations, about a second each.
 pub fn forks(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
-    let team = Team::of(seats);
+    let team = ProgramThreads::of(seats);
     let mut entrants = Vec::new();
     let workshop = match Workshop::open(&[MEASURE, PARALLEL]) {
         Ok(workshop) => workshop,
@@ -120,7 +120,7 @@ pub fn forks(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
 fn gomp(
     workshop: &Workshop,
     program: &Path,
-    team: &Team,
+    team: &ProgramThreads,
     selection: Selection,
 ) -> Vec<Entrant<'static>> {
     let (bindings, policies): (usize, &[&str]) = match selection {
@@ -145,7 +145,7 @@ fn gomp(
 fn libomp(
     workshop: &Workshop,
     program: &Path,
-    team: &Team,
+    team: &ProgramThreads,
     selection: Selection,
     kind: &str,
 ) -> Vec<Entrant<'static>> {
@@ -178,7 +178,11 @@ fn libomp(
     entrants
 }
 
-fn std_barrier(workshop: &Workshop, program: &Path, team: &Team) -> Vec<Entrant<'static>> {
+fn std_barrier(
+    workshop: &Workshop,
+    program: &Path,
+    team: &ProgramThreads,
+) -> Vec<Entrant<'static>> {
     let entrant = |bound: bool| {
         let setting = match bound {
             true => format!("g++ -O2, sched_setaffinity {}", team.list(",")),
@@ -194,15 +198,15 @@ fn std_barrier(workshop: &Workshop, program: &Path, team: &Team) -> Vec<Entrant<
 }
 
 /// Threads and PUs of a program.
-struct Team {
+struct ProgramThreads {
     ranks: usize,
     pus: Vec<u32>,
     /// What programs are told beside ranks and time.
     more: Vec<OsString>,
 }
 
-impl Team {
-    fn of(seats: &[Seat]) -> Team {
+impl ProgramThreads {
+    fn of(seats: &[Seat]) -> ProgramThreads {
         let mut pus = Vec::new();
         for seat in seats {
             if let Seat::Pu(pu) = seat
@@ -211,7 +215,7 @@ impl Team {
                 pus.push(*pu);
             }
         }
-        Team {
+        ProgramThreads {
             ranks: seats.len(),
             pus,
             more: Vec::new(),
@@ -287,7 +291,7 @@ mod tests {
 
     #[test]
     fn openmp_places_hold_one_pu_each() {
-        let team = Team::of(&seat::pinned(4, &[2, 5]));
+        let team = ProgramThreads::of(&seat::pinned(4, &[2, 5]));
         assert_eq!(
             team.omp_binding(true),
             [
@@ -296,7 +300,7 @@ mod tests {
             ]
         );
         assert_eq!(team.bindings().collect::<Vec<_>>(), [true, false]);
-        let free = Team::of(&seat::free(2));
+        let free = ProgramThreads::of(&seat::free(2));
         assert_eq!(free.bindings().collect::<Vec<_>>(), [false]);
     }
 
@@ -304,7 +308,7 @@ mod tests {
     fn the_workshop_lasts_as_long_as_its_programs() {
         let workshop = Workshop::open(&[MEASURE, OMP, STD]).unwrap();
         let path = workshop.directory().path().to_owned();
-        let team = Team::of(&seat::free(2));
+        let team = ProgramThreads::of(&seat::free(2));
         let external = team.external(&workshop, "x", String::new(), Path::new("x"));
         drop(workshop);
         assert!(path.exists());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 /// Name and text of a source file.
-pub(super) type Source = (&'static str, &'static str);
+pub(super) type SourceFile = (&'static str, &'static str);
 
 /// One way to build a program: compiler and arguments after the source file.
 pub(super) type Recipe = &'static [&'static str];
@@ -20,7 +20,7 @@ pub(super) struct Workshop {
 
 impl Workshop {
     /// A folder with `sources`.
-    pub(super) fn open(sources: &[Source]) -> Result<Workshop, String> {
+    pub(super) fn open(sources: &[SourceFile]) -> Result<Workshop, String> {
         let directory = tempfile::Builder::new().prefix("corecast-peers-").tempdir();
         let directory = directory.map_err(|e| format!("no temporary folder: {e}"))?;
         for (name, text) in sources {
@@ -42,7 +42,7 @@ impl Workshop {
     pub(super) fn build(
         &self,
         name: &str,
-        source: Source,
+        source: SourceFile,
         recipes: &[Recipe],
         remedy: &str,
     ) -> Result<PathBuf, String> {
@@ -81,7 +81,7 @@ fn first_error(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    const NONE: Source = ("none.c", "");
+    const NONE: SourceFile = ("none.c", "");
 
     #[test]
     fn a_missing_or_failing_compiler_is_told_with_its_remedy() {

@@ -1,12 +1,12 @@
 //! What a rank answers.
 
-use super::SessionError;
+use super::error::SessionError;
 use crate::sized::Stamp;
 use std::io::{self, BufRead, Read};
 
 /// The answer of one rank to one order.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum RankAnswer {
     /// `ok`.
     Right,
     /// `times K`, and the pairs of numbers.
@@ -34,14 +34,14 @@ impl From<io::Error> for Trouble {
 }
 
 /// Reads the answer of one rank.
-pub(super) fn read(mut from: impl BufRead) -> Result<Answer, Trouble> {
+pub(super) fn read(mut from: impl BufRead) -> Result<RankAnswer, Trouble> {
     let mut line = String::new();
     if from.by_ref().take(LINE_MAX).read_line(&mut line)? == 0 {
         return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
     }
     let line = line.trim_end();
     if line == "ok" {
-        return Ok(Answer::Right);
+        return Ok(RankAnswer::Right);
     }
     if let Some(text) = line.strip_prefix("wrong ") {
         return Err(Trouble::Said(SessionError::Wrong(text.to_owned())));
@@ -61,7 +61,7 @@ pub(super) fn read(mut from: impl BufRead) -> Result<Answer, Trouble> {
         begin: u64::from_ne_bytes(begin),
         took: u64::from_ne_bytes(took),
     };
-    Ok(Answer::Times(pairs.iter().map(stamp).collect()))
+    Ok(RankAnswer::Times(pairs.iter().map(stamp).collect()))
 }
 
 #[cfg(test)]
@@ -78,13 +78,13 @@ mod tests {
 
     #[test]
     fn answers_are_read_and_others_quoted() {
-        assert!(matches!(read(&b"ok\n"[..]), Ok(Answer::Right)));
+        assert!(matches!(read(&b"ok\n"[..]), Ok(RankAnswer::Right)));
         let mut text = b"times 2\n".to_vec();
         for number in [100_u64, 7, 200, 9] {
             text.extend(number.to_ne_bytes());
         }
         let stamps = [(100, 7), (200, 9)].map(|(begin, took)| Stamp { begin, took });
-        assert!(matches!(read(&text[..]), Ok(Answer::Times(t)) if t == stamps));
+        assert!(matches!(read(&text[..]), Ok(RankAnswer::Times(t)) if t == stamps));
         assert!(trouble(&text[..20]).contains("fill whole buffer"));
         assert!(trouble(b"").contains("end of file"));
         assert!(trouble(b"wrong rank 1 gave 3\n").starts_with("rank 1 gave 3"));

@@ -1,6 +1,6 @@
 //! A rank of a session that Corecast plays itself: a member of a team of processes.
 
-use crate::sized::{Conditions, Seated, Stamp, Task, check, touch};
+use crate::sized::{Conditions, SizedRank, Stamp, Task, check, touch};
 use corecast_team::Member;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -16,20 +16,21 @@ use std::time::Duration;
 pub fn serve(folder: &Path, member: Member) -> io::Result<()> {
     let odd = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
     let (rank, size, pid) = (member.rank(), member.size(), std::process::id());
-    let mut seated = Seated::alone(member);
+    let mut seated = SizedRank::alone(member);
     let mut stream = UnixStream::connect(folder.join("socket"))?;
     writeln!(stream, "rank {rank} {size} {pid}")?;
     let mut orders = BufReader::new(stream.try_clone()?);
     let mut order = String::new();
     while orders.read_line(&mut order)? > 0 {
         let answer = match parse(&order, size) {
-            Some(Order::Check(task, rounds)) => match check(&mut seated, task, rank, rounds) {
+            Some(SessionOrder::Check(task, rounds)) => match check(&mut seated, task, rank, rounds)
+            {
                 Ok(()) => b"ok\n".to_vec(),
                 Err(flaw) => format!("wrong {flaw}\n").into_bytes(),
             },
-            Some(Order::Time(task, warm, operations, line)) => {
+            Some(SessionOrder::Time(task, warm, operations, line)) => {
                 seated.begin(task, rank);
-                let unready = Line {
+                let unready = StartRule {
                     lead_ns: 0,
                     conditions: Conditions::from(true),
                 };
@@ -54,22 +55,22 @@ pub fn serve(folder: &Path, member: Member) -> io::Result<()> {
 }
 
 /// What a session asks for.
-enum Order {
+enum SessionOrder {
     /// So many operations checked.
     Check(Task, u64),
     /// Operations to warm up, operations, and how these start.
-    Time(Task, u64, u64, Line),
+    Time(Task, u64, u64, StartRule),
 }
 
 /// How operations start.
-struct Line {
+struct StartRule {
     /// Nanoseconds before it at which a common start is named; 0 without.
     lead_ns: u64,
     /// What caches are like.
     conditions: Conditions,
 }
 
-fn parse(order: &str, ranks: usize) -> Option<Order> {
+fn parse(order: &str, ranks: usize) -> Option<SessionOrder> {
     let words: Vec<&str> = order.split_ascii_whitespace().collect();
     let number = |at: usize| words.get(at)?.parse::<u64>().ok();
     let task = || {
@@ -80,13 +81,13 @@ fn parse(order: &str, ranks: usize) -> Option<Order> {
         })
     };
     Some(match *words.first()? {
-        "check" => Order::Check(task()?, number(3)?),
+        "check" => SessionOrder::Check(task()?, number(3)?),
         "time" => {
-            let line = Line {
+            let line = StartRule {
                 lead_ns: number(6)?,
                 conditions: Conditions::from(true).cold(usize::try_from(number(7)?).ok()?),
             };
-            Order::Time(task()?, number(4)?, number(5)?, line)
+            SessionOrder::Time(task()?, number(4)?, number(5)?, line)
         }
         _ => return None,
     })
@@ -94,11 +95,11 @@ fn parse(order: &str, ranks: usize) -> Option<Order> {
 
 /// When each operation began and what it took; of barriers, all together.
 fn series(
-    seated: &mut Seated,
+    seated: &mut SizedRank,
     task: Task,
     rank: usize,
     operations: u64,
-    line: &Line,
+    line: &StartRule,
 ) -> Result<Vec<Stamp>, String> {
     use crate::sized::{Operation, Player};
     // What two looks at the clock take.
@@ -133,10 +134,10 @@ fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-impl Line {
+impl StartRule {
     /// Returns when the operation is to start, its caches as asked for: at an instant that the root
     /// names, or after a barrier.
-    fn meet(&self, seated: &mut Seated) -> Result<(), String> {
+    fn meet(&self, seated: &mut SizedRank) -> Result<(), String> {
         use crate::sized::Player;
         if self.lead_ns == 0 {
             self.conditions.walk();

@@ -1,7 +1,9 @@
 //! The processes of a session, from their launch to their end.
 
-use super::answer::{self, Answer, Trouble};
-use super::{FOLDER, Launch, SessionError, processes};
+use super::answer::{self, RankAnswer, Trouble};
+use super::error::SessionError;
+use super::launch::{FOLDER, Launch};
+use super::processes;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -16,14 +18,14 @@ use tempfile::TempDir;
 #[derive(Debug)]
 pub(super) struct Running {
     child: Child,
-    ranks: Vec<Rank>,
+    ranks: Vec<RunningRank>,
     folder: TempDir,
     /// Whether all ranks wait for an order.
     sound: bool,
 }
 
 #[derive(Debug)]
-struct Rank {
+struct RunningRank {
     stream: BufReader<UnixStream>,
     pid: i32,
 }
@@ -66,7 +68,7 @@ impl Running {
         limit: Duration,
     ) -> Result<(), SessionError> {
         let deadline = Instant::now() + limit;
-        let mut come: Vec<Option<Rank>> = (0..ranks).map(|_| None).collect();
+        let mut come: Vec<Option<RunningRank>> = (0..ranks).map(|_| None).collect();
         while come.iter().any(Option::is_none) {
             match listener.accept() {
                 Ok((stream, _)) => {
@@ -102,7 +104,7 @@ impl Running {
         &mut self,
         order: &str,
         limit: Duration,
-    ) -> Result<Vec<Answer>, SessionError> {
+    ) -> Result<Vec<RankAnswer>, SessionError> {
         let deadline = Instant::now() + limit;
         self.sound = false;
         for at in 0..self.ranks.len() {
@@ -217,7 +219,7 @@ fn patient(stream: &UnixStream, deadline: Instant) -> io::Result<()> {
 }
 
 /// The first line of a rank: which it is.
-fn hello(stream: UnixStream, ranks: usize, deadline: Instant) -> io::Result<(usize, Rank)> {
+fn hello(stream: UnixStream, ranks: usize, deadline: Instant) -> io::Result<(usize, RunningRank)> {
     stream.set_nonblocking(false)?;
     patient(&stream, deadline)?;
     let mut stream = BufReader::new(stream);
@@ -234,5 +236,5 @@ fn hello(stream: UnixStream, ranks: usize, deadline: Instant) -> io::Result<(usi
     if at >= ranks || usize::try_from(all) != Ok(ranks) || pid <= 1 {
         return Err(odd());
     }
-    Ok((at, Rank { stream, pid }))
+    Ok((at, RunningRank { stream, pid }))
 }

@@ -44,7 +44,7 @@ pub(crate) use latencies::{Stamp, sum_of_maxima};
 pub use library::{Library, Player};
 pub use operation::{Operation, OperationError, Task};
 pub use starts::{Choice, ChoiceError, choose};
-pub(crate) use threads::Seated;
+pub(crate) use threads::SizedRank;
 pub use threads::Threads;
 pub use trial::Trial;
 pub(crate) use trial::{check, touch};

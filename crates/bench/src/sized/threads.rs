@@ -93,7 +93,7 @@ impl Library for Threads {
     fn player<'a>(&'a self, rank: usize) -> Box<dyn Player + 'a> {
         let joined = self.teams.iter().map(|team| team.join(rank));
         let members = joined.collect::<Result<_, _>>();
-        let mut seated = Seated::new(members.expect("a contestant serves one race"));
+        let mut seated = SizedRank::new(members.expect("a contestant serves one race"));
         seated.begin(self.task, rank);
         Box::new(seated)
     }
@@ -141,7 +141,7 @@ impl Blocks {
 }
 
 /// One rank in all teams.
-pub(crate) struct Seated {
+pub(crate) struct SizedRank {
     task: Task,
     members: Vec<Member>,
     /// The team that plays now.
@@ -154,7 +154,7 @@ pub(crate) struct Seated {
     take: Blocks,
 }
 
-impl Seated {
+impl SizedRank {
     fn new(members: Vec<Member>) -> Self {
         Self {
             task: Task {
@@ -203,7 +203,7 @@ fn told(outcome: Result<(), Failure>) -> Result<(), String> {
     outcome.map_err(|failure| failure.to_string())
 }
 
-impl Player for Seated {
+impl Player for SizedRank {
     fn barrier(&mut self) -> Result<(), String> {
         told(self.members[self.team].barrier())
     }

@@ -5,7 +5,7 @@ use super::conditions::{Conditions, Start};
 use super::latencies::{RankTimes, Stamp, sum_of_maxima};
 use super::library::{Library, Player};
 use super::operation::{Operation, Task};
-use super::threads::Seated;
+use super::threads::SizedRank;
 use super::values::{expected, value};
 use crate::engine::{Engine, Flaw, Ledger, Member, Role, verify_barrier};
 use std::hint::black_box;
@@ -33,20 +33,20 @@ pub struct Trial<L> {
     /// What these say.
     times: Mutex<Option<RankTimes>>,
     failure: Mutex<Option<String>>,
-    start: Line,
+    start: StartingLine,
     loose: bool,
 }
 
 /// Where ranks start together.
 #[derive(Debug)]
-struct Line {
+struct StartingLine {
     conditions: Conditions,
     base: Instant,
     /// Nanoseconds after `base`, from the root.
     at: corecast_wire::Line<AtomicU64>,
 }
 
-impl Line {
+impl StartingLine {
     fn now(&self) -> u64 {
         self.base.elapsed().as_nanos() as u64
     }
@@ -108,7 +108,7 @@ impl<L: Library> Trial<L> {
         Trial {
             library,
             task,
-            start: Line {
+            start: StartingLine {
                 conditions: conditions.into(),
                 base: Instant::now(),
                 at: Default::default(),
@@ -160,7 +160,7 @@ impl<L: Library> Engine for Trial<L> {
     }
 
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
-        Box::new(Own {
+        Box::new(TrialRank {
             player: self.library.player(rank),
             task: self.task,
             logs: &self.logs,
@@ -176,13 +176,13 @@ impl<L: Library> Engine for Trial<L> {
 }
 
 /// One rank.
-struct Own<'a> {
+struct TrialRank<'a> {
     player: Box<dyn Player + 'a>,
     task: Task,
     logs: &'a [Mutex<Vec<Stamp>>],
     times: &'a Mutex<Option<RankTimes>>,
     failure: &'a Mutex<Option<String>>,
-    start: &'a Line,
+    start: &'a StartingLine,
     loose: bool,
     /// The last start that this rank has seen.
     last: u64,
@@ -191,7 +191,7 @@ struct Own<'a> {
     number: u64,
 }
 
-impl Own<'_> {
+impl TrialRank<'_> {
     /// `operations` of them; rank 0 sums up the latencies.
     fn series(&mut self, operations: u64) -> Result<Duration, String> {
         let clock = clock_ns();
@@ -302,7 +302,7 @@ fn contents(
 
 /// The same for a rank of its own, at the begin of its buffers.
 pub(crate) fn check(
-    seated: &mut Seated,
+    seated: &mut SizedRank,
     task: Task,
     rank: usize,
     rounds: u64,
@@ -349,7 +349,7 @@ fn clock_ns() -> u64 {
     })
 }
 
-impl Member for Own<'_> {
+impl Member for TrialRank<'_> {
     fn run(&mut self, operations: u64) {
         if operations > 0 {
             self.measure(operations);

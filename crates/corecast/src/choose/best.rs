@@ -56,7 +56,7 @@ const SEED: u64 = 1;
 
 /// What was searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
+pub(super) struct SearchTally {
     /// Constructions of a tree.
     pub(super) constructions: usize,
     /// Trees that were improved.
@@ -69,7 +69,7 @@ pub(super) struct Tally {
 
 /// A tree that messages leave the root by; one of a reduction is of mirrored costs.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct FoundTree {
     pub(super) tree: Tree,
     pub(super) latency: f64,
     /// Before any move.
@@ -82,7 +82,7 @@ pub(super) struct Found {
 pub(super) struct Searcher {
     /// The moment on this thread's clock of CPU time from which no moves are made.
     limit: Option<Duration>,
-    tally: Cell<Tally>,
+    tally: Cell<SearchTally>,
 }
 
 /// What this thread has used.
@@ -94,7 +94,7 @@ fn cpu_time() -> Duration {
 
 impl Searcher {
     #[cfg(test)]
-    pub(super) fn tally(&self) -> Tally {
+    pub(super) fn tally(&self) -> SearchTally {
         self.tally.get()
     }
 
@@ -107,14 +107,14 @@ impl Searcher {
         self.limit.is_some_and(|limit| cpu_time() >= limit)
     }
 
-    pub(super) fn construct(&self, costs: &CostModel, root: usize) -> Found {
+    pub(super) fn construct(&self, costs: &CostModel, root: usize) -> FoundTree {
         let start = Instant::now();
         let mut tally = self.tally.get();
         tally.constructions += 1;
         self.tally.set(tally);
         let tree = construct(costs, Some(root));
         let latency = cost::latency(costs, &tree, Operation::Broadcast);
-        Found {
+        FoundTree {
             tree,
             latency,
             constructed: latency,
@@ -124,7 +124,7 @@ impl Searcher {
 
     /// What pattern `optimal` comes to, for those who asked for it: a tree, as costs of
     /// shared lines are left out: no probe measures them.
-    pub(super) fn optimal(&self, costs: &CostModel, root: usize) -> Result<Found, PlanError> {
+    pub(super) fn optimal(&self, costs: &CostModel, root: usize) -> Result<FoundTree, PlanError> {
         let (start, limit) = (Instant::now(), cpu_time() + OPTIMAL_LIMIT);
         let mut tally = self.tally.get();
         tally.proofs += 1;
@@ -139,7 +139,7 @@ impl Searcher {
         let plan = plan_with(&costs, pattern, operation, root, effort, &mut guard)?;
         let latency = plan.latency;
         match plan.shape {
-            Shape::Tree(tree) => Ok(Found {
+            Shape::Tree(tree) => Ok(FoundTree {
                 tree,
                 latency,
                 constructed: latency,
@@ -149,7 +149,7 @@ impl Searcher {
         }
     }
 
-    pub(super) fn improve(&self, costs: &CostModel, mut found: Found) -> Found {
+    pub(super) fn improve(&self, costs: &CostModel, mut found: FoundTree) -> FoundTree {
         let moves = Budget::of(costs.n()).moves;
         if costs.n() < 3 || self.is_late() {
             return found;

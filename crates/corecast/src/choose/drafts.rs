@@ -8,8 +8,8 @@ use corecast_plan::{
     Operation, Pattern, PatternError, PlanError, RootChoice, Shape, Tree, cost, smelt,
 };
 
-use super::best::{Found, Searcher, other_roots};
-use super::{Candidate, ONE_TREE};
+use super::best::{FoundTree, Searcher, other_roots};
+use super::candidate::{Candidate, ONE_TREE};
 
 /// Finds schedules for one team.
 #[derive(Debug)]
@@ -22,8 +22,8 @@ pub(super) struct Drafts<'a> {
     /// For messages towards the root, which are planned as those from it.
     mirrored: OnceCell<CostModel>,
     pub(super) searcher: Searcher,
-    best_in: OnceCell<Found>,
-    best_out: OnceCell<Found>,
+    best_in: OnceCell<FoundTree>,
+    best_out: OnceCell<FoundTree>,
     /// Trees from the root by pattern, for broadcasts and for barriers.
     outward: RefCell<Vec<(Pattern, Tree, Duration)>>,
 }
@@ -141,15 +141,15 @@ impl<'a> Drafts<'a> {
         Ok(self.candidate(Pattern::Optimal, operation, shape, took))
     }
 
-    fn best_out(&self) -> &Found {
+    fn best_out(&self) -> &FoundTree {
         self.best_out.get_or_init(|| self.way(self.fan_out))
     }
 
-    fn best_in(&self) -> &Found {
+    fn best_in(&self) -> &FoundTree {
         self.best_in.get_or_init(|| self.way(self.mirrored()))
     }
 
-    fn way(&self, costs: &CostModel) -> Found {
+    fn way(&self, costs: &CostModel) -> FoundTree {
         let constructed = self.searcher.construct(costs, self.root);
         self.searcher.improve(costs, constructed)
     }
@@ -169,7 +169,11 @@ impl<'a> Drafts<'a> {
 
     /// Trees in and out with another root, where they are better. Only the root whose trees are best
     /// before any move is looked at in depth, and only if they are better than the team's own were.
-    fn better_root(&self, inward: &Found, outward: &Found) -> Option<(Found, Found)> {
+    fn better_root(
+        &self,
+        inward: &FoundTree,
+        outward: &FoundTree,
+    ) -> Option<(FoundTree, FoundTree)> {
         let (mirrored, fan_out) = (self.mirrored(), self.fan_out);
         let mut least = inward.constructed + outward.constructed;
         let mut promising = None;
@@ -259,7 +263,7 @@ impl<'a> Drafts<'a> {
 }
 
 /// One tree where the way in is the way out reversed.
-fn both_ways(inward: &Found, outward: &Found) -> Shape {
+fn both_ways(inward: &FoundTree, outward: &FoundTree) -> Shape {
     let fan_out = outward.tree.clone();
     if inward.tree == fan_out {
         return Shape::Tree(fan_out);

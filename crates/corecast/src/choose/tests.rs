@@ -1,9 +1,9 @@
 //! What is searched and what is not; times are in `examples/startup.rs`.
 
-use corecast_model::{RacedCandidate, synthetic};
-use corecast_plan::{cost, smelt};
+use corecast_model::{Profile, RacedCandidate, synthetic};
+use corecast_plan::{Shape, cost, smelt};
 
-use super::best::{Budget, Tally};
+use super::best::{Budget, SearchTally};
 use super::*;
 
 /// Costs in two levels that grow with rank, so that no two schedules are equal by accident.
@@ -24,7 +24,7 @@ fn none() -> Races {
 }
 
 /// All decisions of a starting team, and what was searched for them.
-fn start(costs: &CostModel, races: &Races) -> (Vec<Choice>, Tally) {
+fn start(costs: &CostModel, races: &Races) -> (Vec<Choice>, SearchTally) {
     let (threads, wish) = (threads(costs.n()), Wish::default());
     let chooser = Chooser::new((costs, costs), &threads, &wish, races).unwrap();
     let choices = Operation::ALL.map(|operation| chooser.choose(operation).unwrap());
@@ -46,7 +46,7 @@ fn a_start_searches_as_much_as_it_may_and_no_more() {
         assert!(allowed.contains(&tally.improvements), "{n}: {tally:?}");
         assert_eq!(tally.moves, tally.improvements as u64 * budget.moves);
     }
-    let most = Tally {
+    let most = SearchTally {
         constructions: 2,
         improvements: 2,
         moves: 2_500,
@@ -151,7 +151,7 @@ fn where_a_race_was_won_nothing_is_searched() {
     let chooser = Chooser::new((&costs, &costs), &threads, &wish, &races).unwrap();
     let choice = chooser.choose(Operation::Barrier).unwrap();
     assert_eq!(choice.decided_by, DecidedBy::Race);
-    assert_eq!(chooser.drafts.searcher.tally(), Tally::default());
+    assert_eq!(chooser.drafts.searcher.tally(), SearchTally::default());
     let beaten: Vec<String> = choice
         .runners_up()
         .iter()

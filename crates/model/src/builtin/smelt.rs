@@ -5,7 +5,10 @@
 //! (`Simulator/graphs/measurements_nosymlink`, MIT licence), in cycles; where they published none there are none
 //! here. A class that a machine does not have repeats the one before it.
 
-use super::{Builtin, ClassCosts, Levels, Unit};
+use super::entry::Builtin;
+use crate::classes::ClassCosts;
+use crate::levels::Levels;
+use crate::pairwise::Unit;
 
 const SOURCE: &str = "Kaestle and others, Machine-Aware Atomic Broadcast Trees for Multicores, OSDI 2016, Table 1; \
                       medians of the pairwise measurements of libsmelt";

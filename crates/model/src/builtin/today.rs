@@ -8,7 +8,10 @@
 //! Cores that share a last cache are written as a NUMA node, one thread per core. A class that a machine does not
 //! have repeats the one before it.
 
-use super::{Builtin, ClassCosts, Levels, Unit};
+use super::entry::Builtin;
+use crate::classes::ClassCosts;
+use crate::levels::Levels;
+use crate::pairwise::Unit;
 
 const fn machine(
     name: &'static str,

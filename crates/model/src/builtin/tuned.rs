@@ -1,7 +1,8 @@
 //! The machines of Nishtala and Yelick, *Optimizing Collective Communication on Multicores*, HotPar 2009, Table 1:
 //! cores, threads and sockets. The paper has times of whole operations and no costs of messages.
 
-use super::{Builtin, Levels};
+use super::entry::Builtin;
+use crate::levels::Levels;
 
 const fn machine(name: &'static str, cpu: &'static str, levels: Levels) -> Builtin {
     Builtin {

@@ -8,8 +8,9 @@
 
 use serde::Deserialize;
 
+use super::content::MachineFile;
+use super::error::FileError;
 use super::raw::{Cell, numbers, unit};
-use super::{FileError, MachineFile};
 use crate::machine::{Machine, Pu};
 use crate::pairwise::{CostError, CostModel};
 

@@ -6,12 +6,16 @@ use std::fmt::{self, Write as _};
 use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::{FileError, MachineFile, Measured, SCHEMA, numa_of};
+use super::content::{MachineFile, Measured, numa_of};
+use super::error::FileError;
 use crate::deep::Deep;
 use crate::lines::LineCosts;
 use crate::machine::Machine;
 use crate::messages::Messages;
 use crate::pairwise::{CostError, CostModel, Matrix, Unit};
+
+/// The version of the format that [`MachineFile::to_json`] writes.
+pub const SCHEMA: u64 = 1;
 
 /// A matrix entry as written. `null` and text are kept, so that an error can name the pair.
 pub(super) enum Cell {

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::pairwise::Unit;
+use crate::pairwise::{CostModel, Unit};
 use crate::synthetic::synthetic;
 
 const OWN: &str = r#"{"schema":1,"machine":{"name":"m","pus":[

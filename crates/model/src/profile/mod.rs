@@ -9,8 +9,10 @@
 //! A field that came later is optional, and what a program does that does not know it can still run:
 //! the version stays. It changes when an old program would take a file for something else.
 
+mod error;
 mod tuning;
 
+pub use error::ProfileError;
 pub use tuning::{
     Circumstances, Mode, ModeError, RANGES_MAX, SizeRace, Start, StartError, TunedCandidate,
     TunedOperation, TunedRange, TunedWaits, Tuning,
@@ -72,54 +74,6 @@ pub struct RacedCandidate {
     pub measured_ns: f64,
     /// Confidence interval of that median, low and high end.
     pub interval_ns: (f64, f64),
-}
-
-/// Why a profile was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProfileError {
-    /// No JSON, or not of the expected shape.
-    #[error("not a profile: {reason}")]
-    Json {
-        /// What the JSON reader says, with line and column.
-        reason: String,
-    },
-    /// A version that this program does not know.
-    #[error("profile schema {found} is unknown: run `corecast tune` again to write schema 1")]
-    Schema {
-        /// The value found.
-        found: u64,
-    },
-    /// A winner that did not run.
-    #[error("profile entry {entry}: the winner {winner:?} is not among the candidates")]
-    NoWinner {
-        /// Which entry.
-        entry: usize,
-        /// The name.
-        winner: String,
-    },
-    /// A tuning that cannot be.
-    #[error("profile tuning {tuning}: {reason}")]
-    Tuning {
-        /// Which one.
-        tuning: usize,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A tree of a candidate is not over the entry's team.
-    #[error(
-        "profile entry {entry}: {pattern:?} has {found} lists of children, expected {expected}"
-    )]
-    TeamSize {
-        /// Which entry.
-        entry: usize,
-        /// The candidate.
-        pattern: String,
-        /// Lists found.
-        found: usize,
-        /// Members of the team.
-        expected: usize,
-    },
 }
 
 /// The key of a machine in profiles: its processor's name and its topology's fingerprint.

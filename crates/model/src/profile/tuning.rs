@@ -2,7 +2,7 @@
 //!
 //! Names of operations and algorithms are not known here; whoever applies a tuning checks them.
 
-use super::ProfileError;
+use super::error::ProfileError;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

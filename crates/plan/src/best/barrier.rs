@@ -4,29 +4,31 @@ use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
-use super::way::Way;
-use super::{Found, Progress, Stage, Turn, Turns, Watch};
+use super::found::FoundSchedule;
+use super::turns::{Turn, Turns, WORK_PER_MOVE};
+use super::way::DirectionSearch;
 use crate::bound;
 use crate::exact;
 use crate::operation::Operation;
-use crate::plan::Shape;
+use crate::progress::{Progress, Stage, Watch};
 use crate::search::{self, Effort, TwoTrees};
+use crate::shape::Shape;
 use crate::smelt;
 
 /// The way in, on mirrored costs, and the way out.
-struct Pair<'a> {
+struct BothDirections<'a> {
     root: usize,
-    inward: Way<'a>,
-    outward: Way<'a>,
+    inward: DirectionSearch<'a>,
+    outward: DirectionSearch<'a>,
     /// Work of its next proofs, each way.
     work: u64,
 }
 
-impl<'a> Pair<'a> {
+impl<'a> BothDirections<'a> {
     fn new(costs: &'a CostModel, mirrored: &'a CostModel, root: usize, moves: u64) -> Self {
         let way = |costs: &'a CostModel| {
             let bound = bound::lower_bound(costs, Operation::Broadcast, Some(root));
-            Way::new(costs, Some(root), bound, moves)
+            DirectionSearch::new(costs, Some(root), bound, moves)
         };
         Self {
             root,
@@ -70,7 +72,7 @@ impl<'a> Pair<'a> {
 }
 
 /// The progress of one way, with what is known of the other.
-fn both(progress: &Progress, other: &Way<'_>) -> Progress {
+fn both(progress: &Progress, other: &DirectionSearch<'_>) -> Progress {
     Progress {
         latency: progress.latency + other.latency,
         lower_bound: progress.lower_bound + other.lower_bound,
@@ -84,7 +86,7 @@ pub(super) fn search(
     root: Option<usize>,
     turns: &mut Turns,
     watch: Watch<'_>,
-) -> Found {
+) -> FoundSchedule {
     let mirrored = costs.mirrored();
     match root {
         Some(root) => fixed(costs, &mirrored, root, turns, watch),
@@ -98,8 +100,8 @@ fn fixed(
     root: usize,
     turns: &mut Turns,
     watch: Watch<'_>,
-) -> Found {
-    let mut pair = Pair::new(costs, mirrored, root, turns.effort.moves);
+) -> FoundSchedule {
+    let mut pair = BothDirections::new(costs, mirrored, root, turns.effort.moves);
     while !pair.is_optimal()
         && let Some(turn) = turns.next(pair.moves())
     {
@@ -111,8 +113,8 @@ fn fixed(
     found(pair, lower_bound)
 }
 
-fn found(pair: Pair<'_>, lower_bound: f64) -> Found {
-    Found {
+fn found(pair: BothDirections<'_>, lower_bound: f64) -> FoundSchedule {
+    FoundSchedule {
         shape: Shape::of_trees(pair.inward.tree.reversed(), pair.outward.tree),
         lower_bound,
     }
@@ -121,7 +123,12 @@ fn found(pair: Pair<'_>, lower_bound: f64) -> Found {
 /// All roots at once by [`search::improve_barrier`], which settles on the most promising; then turns
 /// for whichever root has the least bound, since only that one can be better, until the least bound
 /// is the latency.
-fn free(costs: &CostModel, mirrored: &CostModel, turns: &mut Turns, watch: Watch<'_>) -> Found {
+fn free(
+    costs: &CostModel,
+    mirrored: &CostModel,
+    turns: &mut Turns,
+    watch: Watch<'_>,
+) -> FoundSchedule {
     let mut roots = Roots::new(costs, mirrored);
     while !roots.are_done()
         && let Some(turn) = turns.next(roots.spent)
@@ -142,7 +149,7 @@ struct Roots<'a> {
     /// The bound of every root.
     base: f64,
     /// Those that were looked at.
-    pairs: Vec<Pair<'a>>,
+    pairs: Vec<BothDirections<'a>>,
     /// Those that were not.
     untried: Vec<usize>,
     /// The fastest of the pairs.
@@ -167,7 +174,11 @@ impl<'a> Roots<'a> {
     /// No root has a faster barrier.
     fn lower_bound(&self) -> f64 {
         let base = (!self.untried.is_empty()).then_some(self.base);
-        let bounds = self.pairs.iter().map(Pair::lower_bound).chain(base);
+        let bounds = self
+            .pairs
+            .iter()
+            .map(BothDirections::lower_bound)
+            .chain(base);
         bounds.reduce(f64::min).unwrap_or(0.0).max(self.base)
     }
 
@@ -177,7 +188,7 @@ impl<'a> Roots<'a> {
     }
 
     fn are_done(&self) -> bool {
-        self.lower_bound() >= self.latency() * (1.0 - crate::plan::PROVED)
+        self.lower_bound() >= self.latency() * (1.0 - bound::PROVED)
     }
 
     /// The pair with this root, made when it is new.
@@ -187,7 +198,7 @@ impl<'a> Roots<'a> {
         }
         self.untried.retain(|&other| other != root);
         self.pairs
-            .push(Pair::new(self.costs, self.mirrored, root, 0));
+            .push(BothDirections::new(self.costs, self.mirrored, root, 0));
         self.pairs.len() - 1
     }
 
@@ -203,7 +214,7 @@ impl<'a> Roots<'a> {
         self.improve(turn, watch)?;
         let at = self.at(smelt::root(self.costs));
         self.deepen(at, turn.part(3), watch)?;
-        let quota = self.spent.saturating_add(turn.work / super::WORK_PER_MOVE);
+        let quota = self.spent.saturating_add(turn.work / WORK_PER_MOVE);
         while self.costs.n() <= exact::MEMBERS_MAX && self.spent < quota && !self.are_done() {
             let Some(at) = self.weakest() else {
                 break;

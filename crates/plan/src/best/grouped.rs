@@ -11,11 +11,14 @@ use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
-use super::{Found, Progress, Stage, Turn, Turns, Watch, trees};
+use super::found::FoundSchedule;
+use super::trees::trees;
+use super::turns::{self, Turn, Turns};
 use crate::groups::{self, TwoWays};
 use crate::operation::Operation;
-use crate::plan::Shape;
+use crate::progress::{Progress, Stage, Watch};
 use crate::search::{self, Effort};
+use crate::shape::Shape;
 use crate::tree::Tree;
 
 /// A quarter of the moves is made with trees, and no more than these: what trees gain by more of
@@ -61,7 +64,7 @@ pub(super) fn search(
     root: Option<usize>,
     effort: Effort,
     watch: Watch<'_>,
-) -> Found {
+) -> FoundSchedule {
     let lower_bound = groups::lower_bound(costs, operation, root);
     let mut watched = Watched {
         watch,
@@ -73,9 +76,9 @@ pub(super) fn search(
         moves: (effort.moves / TREES_SHARE).min(TREES_MAX),
         ..effort
     };
-    let mut turns = Turns::without_proof(first, super::FIRST_TURN);
+    let mut turns = Turns::without_proof(first, turns::FIRST_TURN);
     let found = trees(costs, operation, root, &mut turns, &mut |p| watched.look(p));
-    let start = Start {
+    let start = FirstTrees {
         costs,
         operation,
         free_root: root.is_none(),
@@ -110,14 +113,14 @@ pub(super) fn search(
         }
         next = turns.next(spent);
     }
-    Found {
+    FoundSchedule {
         shape: best.1,
         lower_bound,
     }
 }
 
 /// The trees that all turns begin with.
-struct Start<'a> {
+struct FirstTrees<'a> {
     costs: &'a CostModel,
     operation: Operation,
     free_root: bool,
@@ -125,12 +128,12 @@ struct Start<'a> {
     shape: Shape,
 }
 
-impl Start<'_> {
+impl FirstTrees<'_> {
     /// One search; `watch` hears of its moves.
     fn improve(&self, turn: Turn, watch: &mut dyn FnMut(u64) -> ControlFlow<()>) -> Shape {
         // A barrier is several searches, each of which counts from 0.
         let (mut before, mut last) = (0, 0);
-        let look = &mut |progress: &search::Progress| {
+        let look = &mut |progress: &search::SearchProgress| {
             if progress.moves < last {
                 before += last;
             }
@@ -142,7 +145,7 @@ impl Start<'_> {
             moves: turn.moves / MOVES_PER_MOVE,
         };
         let (costs, operation, free) = (self.costs, self.operation, self.free_root);
-        let both = |fan_in: &Tree, fan_out: &Tree, look: search::Watch<'_>| {
+        let both = |fan_in: &Tree, fan_out: &Tree, look: search::SearchWatch<'_>| {
             let bound = self.lower_bound;
             groups::search_barrier(costs, free, fan_in, fan_out, bound, effort, look)
         };

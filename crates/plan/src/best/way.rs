@@ -4,12 +4,13 @@ use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
-use super::{Progress, Stage, Turn, Watch};
+use super::turns::{Turn, WORK_PER_MOVE};
 use crate::cost;
 use crate::exact::{self, Limits};
 use crate::hierarchy;
 use crate::operation::Operation;
-use crate::search::{self, Search};
+use crate::progress::{Progress, Stage, Watch};
+use crate::search::{self, TreeSearch};
 use crate::tree::Tree;
 
 /// Most additions of the count that large teams begin with, a second or two; on machines with
@@ -23,14 +24,14 @@ const COUNT_FROM: u64 = 20_000;
 pub(super) const PROVED_SOON: usize = 40;
 
 /// The search for the best broadcast tree, as far as it has come.
-pub(super) struct Way<'a> {
+pub(super) struct DirectionSearch<'a> {
     costs: &'a CostModel,
     root: Option<usize>,
     pub(super) tree: Tree,
     pub(super) latency: f64,
     pub(super) lower_bound: f64,
     /// The search for better ones, once begun.
-    search: Option<Search>,
+    search: Option<TreeSearch>,
     /// A proof ended. Counted in ticks, bound and latency may differ in their last digits then.
     proved: bool,
     /// Prices have had their time, and bound and latency have not met.
@@ -39,7 +40,7 @@ pub(super) struct Way<'a> {
     pub(super) moves: u64,
 }
 
-impl<'a> Way<'a> {
+impl<'a> DirectionSearch<'a> {
     /// Constructs a tree, with as much care as `moves` are planned.
     pub(super) fn new(
         costs: &'a CostModel,
@@ -90,7 +91,7 @@ impl<'a> Way<'a> {
         let (costs, free_root) = (self.costs, self.root.is_none());
         let search = self
             .search
-            .get_or_insert_with(|| Search::new(costs, &self.tree, free_root, seed));
+            .get_or_insert_with(|| TreeSearch::new(costs, &self.tree, free_root, seed));
         let (before, lower_bound, latency) = (self.moves, self.lower_bound, self.latency);
         let (first, mut done) = (search.moves(), 0);
         let seen = search.run(lower_bound, moves, &mut |progress| {
@@ -129,12 +130,12 @@ impl<'a> Way<'a> {
                     stage: Stage::Prove,
                     latency,
                     lower_bound: known.max(bound),
-                    moves: moves + work / super::WORK_PER_MOVE,
+                    moves: moves + work / WORK_PER_MOVE,
                 });
                 seen
             },
         );
-        self.moves += proof.work / super::WORK_PER_MOVE;
+        self.moves += proof.work / WORK_PER_MOVE;
         self.lower_bound = self.lower_bound.max(proof.lower_bound);
         if let Some(tree) = proof.tree {
             if let Some(search) = &mut self.search {

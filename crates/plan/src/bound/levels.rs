@@ -29,12 +29,12 @@ use super::lower_bound;
 use crate::operation::Operation;
 use crate::smelt;
 use grain::down;
-use table::{Frame, GROUPINGS, Grains, Table};
+use table::{CountInput, CountTable, GROUPINGS, Grains};
 
 /// A table counted to its end, and what it proves.
 pub(crate) struct Counted {
     pub(crate) ladder: Ladder,
-    pub(crate) table: Table,
+    pub(crate) table: CountTable,
     /// The least time, in grains, not ruled out.
     pub(crate) time: usize,
     /// Whether the count got to n within its work; otherwise only `time` is of use.
@@ -113,7 +113,7 @@ pub(crate) fn count(
     let grain = grain::length(&prices, upper / grains);
     let frame = frame(&ladder, n, root, grain)?;
     let limit = (upper / grain) as usize + 2;
-    let (table, time, whole) = Table::until_enough(frame, limit, work);
+    let (table, time, whole) = CountTable::until_enough(frame, limit, work);
     Some(Counted {
         ladder,
         table,
@@ -141,10 +141,10 @@ fn grains(ladder: &Ladder, work: u64) -> f64 {
     work as f64 / row * 3.0
 }
 
-fn frame(ladder: &Ladder, n: usize, root: Option<usize>, grain: f64) -> Option<Frame> {
+fn frame(ladder: &Ladder, n: usize, root: Option<usize>, grain: f64) -> Option<CountInput> {
     let depth = ladder.group.len();
     let pad = GROUPINGS - depth;
-    let mut frame = Frame {
+    let mut frame = CountInput {
         size: [1; GROUPINGS],
         price: [Grains::NEVER; GROUPINGS + 1],
         enough: i16::try_from(n).ok()?,

@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use corecast_model::{CostModel, Lines};
 
-use super::CheckError;
+use super::error::CheckError;
 use super::ranks::Ranks;
 use super::script::{Action, Script};
-use super::shared::Line;
+use super::shared::LineState;
 
 /// How a script went.
 pub(super) struct Played {
@@ -30,7 +30,7 @@ pub(super) struct Played {
     pub(super) messages: usize,
 }
 
-enum What {
+enum EventKind {
     Written {
         from: usize,
         to: usize,
@@ -58,7 +58,7 @@ struct Event {
     at: f64,
     /// Counts events, so that those of one moment have an order.
     serial: u64,
-    what: What,
+    what: EventKind,
 }
 
 struct Play<'a> {
@@ -71,7 +71,7 @@ struct Play<'a> {
     heard: Vec<Ranks>,
     twice: Option<(usize, usize)>,
     messages: usize,
-    lines: Vec<Line>,
+    lines: Vec<LineState>,
     line_costs: Option<&'a Lines>,
     /// For which line a rank waits, while it is not written or not full.
     polls: Vec<Option<usize>>,
@@ -88,7 +88,7 @@ struct Play<'a> {
 /// A member that waits for ever; a message that is left over.
 pub(super) fn play(costs: &CostModel, script: Script) -> Result<Played, CheckError> {
     let n = costs.n();
-    let lines: Vec<Line> = script.lines.iter().map(Line::new).collect();
+    let lines: Vec<LineState> = script.lines.iter().map(LineState::new).collect();
     if !lines.is_empty() && costs.lines().is_none() {
         return Err(CheckError::NoLines);
     }
@@ -126,7 +126,7 @@ impl Play<'_> {
                 let written = now + self.costs.send(rank, to);
                 self.messages += 1;
                 let from = rank;
-                self.plan(written, What::Written { from, to, news });
+                self.plan(written, EventKind::Written { from, to, news });
             }
             Some(Action::Receive(from)) => {
                 self.waits[rank] = Some(from);
@@ -136,7 +136,7 @@ impl Play<'_> {
                 let news = self.heard[rank].clone();
                 let written = now + self.blocked(|lines, costs| lines[line].write(costs));
                 self.messages += 1;
-                self.plan(written, What::LineWritten { line, news });
+                self.plan(written, EventKind::LineWritten { line, news });
             }
             Some(Action::Fetch(line) | Action::Collect(line)) => {
                 self.polls[rank] = Some(line);
@@ -145,13 +145,13 @@ impl Play<'_> {
             Some(Action::Add(line)) => {
                 self.lines[line].arrive(rank, now);
                 self.messages += 1;
-                self.plan(now, What::Settle { line });
+                self.plan(now, EventKind::Settle { line });
             }
         }
     }
 
     /// What something about a line costs; scripts with lines are played with their costs only.
-    fn blocked(&mut self, what: impl FnOnce(&mut [Line], &Lines) -> f64) -> f64 {
+    fn blocked(&mut self, what: impl FnOnce(&mut [LineState], &Lines) -> f64) -> f64 {
         self.line_costs
             .map_or(0.0, |costs| what(&mut self.lines, costs))
     }
@@ -173,7 +173,7 @@ impl Play<'_> {
                 true => lines[line].collect(costs),
                 false => lines[line].fetch(costs, rank),
             });
-        self.plan(taken, What::Taken { to: rank, news });
+        self.plan(taken, EventKind::Taken { to: rank, news });
     }
 
     /// A rank that waits starts to take the oldest message of the other one, if one lies ready.
@@ -183,34 +183,34 @@ impl Play<'_> {
         if let Some(news) = queue.and_then(VecDeque::pop_front) {
             self.waits[to] = None;
             let taken = now + self.costs.receive(from, to);
-            self.plan(taken, What::Taken { to, news });
+            self.plan(taken, EventKind::Taken { to, news });
         }
     }
 
     fn happen(&mut self, Event { at, what, .. }: Event) {
         match what {
-            What::Written { from, to, news } => {
+            EventKind::Written { from, to, news } => {
                 self.ready[to].entry(from).or_default().push_back(news);
                 self.look(to, at);
                 self.step(from, at);
             }
-            What::Taken { to, news } => {
+            EventKind::Taken { to, news } => {
                 if let Some(of) = self.heard[to].join(&news) {
                     self.twice.get_or_insert((to, of));
                 }
                 self.step(to, at);
             }
-            What::LineWritten { line, news } => {
+            EventKind::LineWritten { line, news } => {
                 self.lines[line].news = Some(news);
                 for rank in self.lines[line].members().to_vec() {
                     self.poll(rank, at);
                 }
                 self.step(self.lines[line].parent(), at);
             }
-            What::Settle { line } => self.settle(line, at),
-            What::Added { line, by } => {
+            EventKind::Settle { line } => self.settle(line, at),
+            EventKind::Added { line, by } => {
                 self.lines[line].end(by, &self.heard[by]);
-                self.plan(at, What::Settle { line });
+                self.plan(at, EventKind::Settle { line });
                 self.poll(self.lines[line].parent(), at);
                 self.step(by, at);
             }
@@ -222,7 +222,7 @@ impl Play<'_> {
             .line_costs
             .and_then(|costs| self.lines[line].begin(costs));
         if let Some((by, blocked)) = next {
-            self.plan(now + blocked, What::Added { line, by });
+            self.plan(now + blocked, EventKind::Added { line, by });
         }
     }
 
@@ -231,7 +231,7 @@ impl Play<'_> {
         self.act(rank, now);
     }
 
-    fn plan(&mut self, at: f64, what: What) {
+    fn plan(&mut self, at: f64, what: EventKind) {
         let serial = self.serial;
         self.serial += 1;
         self.events.push(Event { at, serial, what });
@@ -267,7 +267,7 @@ impl Play<'_> {
 impl Event {
     /// Of one moment lines come last.
     fn class(&self) -> u8 {
-        u8::from(matches!(self.what, What::Settle { .. }))
+        u8::from(matches!(self.what, EventKind::Settle { .. }))
     }
 }
 

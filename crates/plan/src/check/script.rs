@@ -1,6 +1,6 @@
 //! What each member does, one action after the other.
 
-use super::CheckError;
+use super::error::CheckError;
 
 /// One action of a member; it starts when the one before is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Action {
 
 /// A line that several members share with their parent.
 #[derive(Clone, Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedLine {
     pub(super) parent: usize,
     pub(super) members: Vec<usize>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Shared {
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     pub(super) actions: Vec<Vec<Action>>,
-    pub(super) lines: Vec<Shared>,
+    pub(super) lines: Vec<SharedLine>,
 }
 
 impl Script {
@@ -83,7 +83,7 @@ impl Script {
 
     /// A line for a parent and a group of its.
     fn share(&mut self, parent: usize, group: &[usize]) -> usize {
-        self.lines.push(Shared {
+        self.lines.push(SharedLine {
             parent,
             members: group.to_vec(),
         });

@@ -3,11 +3,11 @@
 use corecast_model::Lines;
 
 use super::ranks::Ranks;
-use super::script::Shared;
+use super::script::SharedLine;
 
 /// The state of one line.
-pub(super) struct Line {
-    shared: Shared,
+pub(super) struct LineState {
+    shared: SharedLine,
     /// Of whom those heard who have written so far.
     pub(super) news: Option<Ranks>,
     /// Who has come to add and could not yet: when, and who.
@@ -19,8 +19,8 @@ pub(super) struct Line {
     last: usize,
 }
 
-impl Line {
-    pub(super) fn new(shared: &Shared) -> Self {
+impl LineState {
+    pub(super) fn new(shared: &SharedLine) -> Self {
         Self {
             last: shared.parent,
             shared: shared.clone(),

@@ -1,6 +1,6 @@
 //! Whether child lists are a tree: every rank once, from the root, without a cycle.
 
-use super::CheckError;
+use super::error::CheckError;
 
 /// # Errors
 ///

@@ -6,7 +6,7 @@ use super::ticks::{NEVER, Ticks};
 /// Members that are taken for alike: any message between two groups costs the least send and the
 /// least receive found between them.
 #[derive(Clone)]
-pub(super) struct Group {
+pub(super) struct AlikeGroup {
     pub(super) members: Vec<usize>,
     /// Most members that others can inform: none for a fixed root.
     pub(super) cap: u8,
@@ -16,8 +16,8 @@ pub(super) struct Group {
 
 /// The groups of a partition and what messages between them cost.
 #[derive(Clone)]
-pub(super) struct Groups {
-    pub(super) each: Vec<Group>,
+pub(super) struct AlikeGroups {
+    pub(super) each: Vec<AlikeGroup>,
     /// `[child * k + holder]`
     pub(super) send: Vec<i32>,
     /// Send and receive, `[child * k + holder]`.
@@ -29,7 +29,7 @@ pub(super) struct Groups {
 
 /// One way to begin: the first child of a holder and all that is below it.
 #[derive(Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct FirstChild {
     /// The child and its sub-tree, by counts.
     pub(super) block: u64,
     /// No sooner done than this.
@@ -40,7 +40,7 @@ pub(super) struct Step {
 
 /// A holder and whom it has to inform: a vector of counts, as one mixed-radix number, called the
 /// *state*. Only those are kept that can be part of a tree which is fast enough.
-pub(super) struct Entry {
+pub(super) struct HolderEntry {
     pub(super) state: u64,
     pub(super) holder: u32,
     /// The least time.
@@ -52,13 +52,13 @@ pub(super) struct Entry {
 }
 
 /// A partition with all its entries, those with fewer members first.
-pub(super) struct Level {
-    pub(super) groups: Groups,
-    pub(super) entries: Vec<Entry>,
-    steps: Vec<Step>,
+pub(super) struct PartitionLevel {
+    pub(super) groups: AlikeGroups,
+    pub(super) entries: Vec<HolderEntry>,
+    steps: Vec<FirstChild>,
 }
 
-impl Groups {
+impl AlikeGroups {
     /// `None` when states do not fit into 64 bits.
     pub(super) fn new(ticks: &Ticks, parts: Vec<Vec<usize>>, root: Option<usize>) -> Option<Self> {
         let mut stride = 1_u64;
@@ -67,7 +67,7 @@ impl Groups {
         for members in parts {
             let fixed = root.is_some_and(|root| members == [root]);
             let cap = if fixed { 0 } else { members.len() as u8 };
-            each.push(Group {
+            each.push(AlikeGroup {
                 members,
                 cap,
                 stride,
@@ -122,7 +122,7 @@ impl Groups {
 
     /// How many of `group` a state has.
     pub(super) fn count(&self, state: u64, group: usize) -> u8 {
-        let Group { cap, stride, .. } = self.each[group];
+        let AlikeGroup { cap, stride, .. } = self.each[group];
         (state / stride % (u64::from(cap) + 1)) as u8
     }
 
@@ -156,8 +156,8 @@ impl Groups {
     }
 }
 
-impl Level {
-    pub(super) fn new(groups: Groups) -> Self {
+impl PartitionLevel {
+    pub(super) fn new(groups: AlikeGroups) -> Self {
         Self {
             groups,
             entries: Vec::new(),
@@ -167,7 +167,7 @@ impl Level {
 
     /// The bottom of the ladder: one group, and perhaps a fixed root. Everything is looked at, for
     /// trees that take at most `limit`.
-    pub(super) fn bottom(groups: Groups, root: Option<usize>, limit: i32) -> Self {
+    pub(super) fn bottom(groups: AlikeGroups, root: Option<usize>, limit: i32) -> Self {
         let k = groups.k();
         // The group that is counted is the last one; its stride is 1, so that states are counts.
         let child = k - 1;
@@ -202,7 +202,7 @@ impl Level {
                     *arm = (*arm).max(left - groups.way[child * k + holder]);
                     let rest = &mut budget[state - block][holder];
                     *rest = (*rest).max(left - groups.send[child * k + holder]);
-                    found.push(Step {
+                    found.push(FirstChild {
                         block: block as u64,
                         least,
                         child: child as u32,
@@ -228,7 +228,7 @@ impl Level {
         holder: usize,
         finish: i32,
         budget: i32,
-        found: &mut Vec<Step>,
+        found: &mut Vec<FirstChild>,
     ) {
         if found.is_empty() {
             return;
@@ -236,7 +236,7 @@ impl Level {
         found.sort_unstable_by_key(|step| (step.least, step.block, step.child));
         let from = self.steps.len() as u32;
         self.steps.append(found);
-        self.entries.push(Entry {
+        self.entries.push(HolderEntry {
             state,
             holder: holder as u32,
             finish,
@@ -248,7 +248,7 @@ impl Level {
     /// The least time of all starts, if any is fast enough.
     pub(super) fn best(&self, root: Option<usize>) -> Option<i32> {
         let starts = self.groups.starts(root);
-        let is_start = |e: &&Entry| starts.contains(&(e.state, e.holder as usize));
+        let is_start = |e: &&HolderEntry| starts.contains(&(e.state, e.holder as usize));
         // Starts are the largest entries, at the end.
         self.entries
             .iter()
@@ -259,12 +259,12 @@ impl Level {
             .min()
     }
 
-    pub(super) fn steps(&self, entry: &Entry) -> &[Step] {
+    pub(super) fn steps(&self, entry: &HolderEntry) -> &[FirstChild] {
         &self.steps[entry.steps.0 as usize..entry.steps.1 as usize]
     }
 
     /// How many pairs of a finer partition the entries stand for, about.
-    pub(super) fn pairs(&self, finer: &Groups) -> f64 {
+    pub(super) fn pairs(&self, finer: &AlikeGroups) -> f64 {
         /// Entries that are counted; the others are taken to be like them.
         const SAMPLE: usize = 4096;
         let ways: Vec<Vec<f64>> = self
@@ -274,7 +274,7 @@ impl Level {
             .map(|(from, to)| ways(&finer.each[from..to]))
             .collect();
         let stride = self.entries.len().div_ceil(SAMPLE).max(1);
-        let pairs = |e: &Entry| -> f64 {
+        let pairs = |e: &HolderEntry| -> f64 {
             let counts = (0..ways.len()).map(|g| self.groups.count(e.state, g) as usize);
             ways.iter()
                 .zip(counts)
@@ -286,12 +286,12 @@ impl Level {
 
     /// Bytes that the level takes.
     pub(super) fn bytes(&self) -> usize {
-        self.steps.len() * size_of::<Step>() + self.entries.len() * size_of::<Entry>()
+        self.steps.len() * size_of::<FirstChild>() + self.entries.len() * size_of::<HolderEntry>()
     }
 }
 
 /// For each sum the number of vectors of counts below the groups' caps that have it.
-fn ways(parts: &[Group]) -> Vec<f64> {
+fn ways(parts: &[AlikeGroup]) -> Vec<f64> {
     parts.iter().fold(vec![1.0], |ways, part| {
         let cap = part.cap as usize;
         let mut next = vec![0.0; ways.len() + cap];
@@ -304,7 +304,7 @@ fn ways(parts: &[Group]) -> Vec<f64> {
 
 /// The least, or the most, send and send plus receive between groups.
 fn prices(
-    groups: &[Group],
+    groups: &[AlikeGroup],
     cost: impl Fn(usize, usize) -> (i32, i32),
     choose: fn(i32, i32) -> i32,
 ) -> (Vec<i32>, Vec<i32>) {

@@ -3,14 +3,14 @@
 use rustc_hash::FxHashMap;
 
 /// Where the times of each pair of a state and a holder's group are.
-pub(super) struct Places {
+pub(super) struct TimePlaces {
     groups: u64,
-    table: Table,
+    table: PlaceTable,
 }
 
 /// A table where most numbers are in use, otherwise a hash map, which is never walked through, so
 /// that its order does not matter.
-enum Table {
+enum PlaceTable {
     Dense(Vec<u32>),
     Sparse(FxHashMap<u64, u32>),
 }
@@ -21,15 +21,15 @@ const DENSE_MAX: u64 = 1 << 25;
 /// A table may have this many times the pairs that are expected.
 const ROOM: u64 = 16;
 
-impl Places {
+impl TimePlaces {
     /// For states below `states` and so many groups; `expected` pairs are used.
     pub(super) fn new(states: u64, groups: usize, expected: usize) -> Self {
         let groups = groups as u64;
         let span = states * groups;
         let table = if span <= DENSE_MAX.min((expected as u64).saturating_mul(ROOM)) {
-            Table::Dense(vec![NONE; span as usize])
+            PlaceTable::Dense(vec![NONE; span as usize])
         } else {
-            Table::Sparse(FxHashMap::default())
+            PlaceTable::Sparse(FxHashMap::default())
         };
         Self { groups, table }
     }
@@ -38,8 +38,8 @@ impl Places {
     pub(super) fn get(&self, state: u64, group: usize) -> Option<usize> {
         let pair = state * self.groups + group as u64;
         let place = match &self.table {
-            Table::Dense(table) => table[pair as usize],
-            Table::Sparse(map) => *map.get(&pair)?,
+            PlaceTable::Dense(table) => table[pair as usize],
+            PlaceTable::Sparse(map) => *map.get(&pair)?,
         };
         (place != NONE).then_some(place as usize)
     }
@@ -47,8 +47,8 @@ impl Places {
     pub(super) fn insert(&mut self, state: u64, group: usize, place: u32) {
         let pair = state * self.groups + group as u64;
         match &mut self.table {
-            Table::Dense(table) => table[pair as usize] = place,
-            Table::Sparse(map) => drop(map.insert(pair, place)),
+            PlaceTable::Dense(table) => table[pair as usize] = place,
+            PlaceTable::Sparse(map) => drop(map.insert(pair, place)),
         }
     }
 }

@@ -2,14 +2,11 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::level::{Groups, Level, Step};
-use super::places::Places;
+use super::level::{AlikeGroups, FirstChild, PartitionLevel};
+use super::places::TimePlaces;
 use super::prices::Windows;
 use super::split::Split;
-use super::ticks::NEVER;
-
-/// Asked now and then with the work done since; breaks to stop.
-pub(super) type Tick<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
+use super::ticks::{NEVER, Tick};
 
 /// A level was not finished: it would take more work or memory than is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,17 +17,17 @@ const WORK_PER_STATE: u64 = 2;
 
 /// The finer partition while it is being solved.
 pub(super) struct Refinement<'a> {
-    coarse: &'a Level,
-    pub(super) groups: Groups,
+    coarse: &'a PartitionLevel,
+    pub(super) groups: AlikeGroups,
     splits: Vec<Split>,
     /// What trees within the limit can look like by the prices of members.
     windows: Windows,
     /// The prices of each share of each split, the least and the most.
     share_prices: Vec<Vec<(f32, f32)>>,
     /// One for each pair of a fine state and a coarse holder, those with fewer members first.
-    rows: Vec<Row>,
+    rows: Vec<RefinedRow>,
     /// From a fine state and a coarse holder to its first place in the three below.
-    places: Places,
+    places: TimePlaces,
     /// The least time of each fine holder of each row.
     finish: Vec<i32>,
     /// No concrete holder and members that it stands for need more than this.
@@ -42,7 +39,7 @@ pub(super) struct Refinement<'a> {
     scratch: Scratch,
 }
 
-struct Row {
+struct RefinedRow {
     state: u64,
     /// The coarse entry.
     entry: u32,
@@ -80,12 +77,17 @@ struct Fan {
 
 impl<'a> Refinement<'a> {
     /// `memory` is the most bytes to take.
-    pub(super) fn new(coarse: &'a Level, groups: Groups, windows: Windows, memory: usize) -> Self {
+    pub(super) fn new(
+        coarse: &'a PartitionLevel,
+        groups: AlikeGroups,
+        windows: Windows,
+        memory: usize,
+    ) -> Self {
         let splits = coarse.groups.splits(&groups);
         // Nobody left to inform takes no time.
         let widest = splits.iter().map(Split::parts).max().unwrap_or(1);
         let k = coarse.groups.k();
-        let mut places = Places::new(groups.states(), k, coarse.entries.len());
+        let mut places = TimePlaces::new(groups.states(), k, coarse.entries.len());
         for holder in 0..k {
             places.insert(0, holder, 0);
         }
@@ -194,8 +196,8 @@ impl<'a> Refinement<'a> {
         root: Option<usize>,
         limit: i32,
         tick: Tick<'_>,
-    ) -> Result<Level, Stop> {
-        let mut level = Level::new(self.groups.clone());
+    ) -> Result<PartitionLevel, Stop> {
+        let mut level = PartitionLevel::new(self.groups.clone());
         let mut budget = vec![-1; self.finish.len()];
         for (state, holder) in self.groups.starts(root) {
             if let Some(place) = self.place(state, holder) {
@@ -344,7 +346,7 @@ impl<'a> Refinement<'a> {
         if best.iter().any(|&time| time < NEVER) {
             let place = self.finish.len() as u32;
             self.places.insert(state, holder, place);
-            self.rows.push(Row {
+            self.rows.push(RefinedRow {
                 state,
                 entry: at as u32,
                 place,
@@ -385,8 +387,8 @@ impl<'a> Refinement<'a> {
         split.first..split.first + split.parts()
     }
 
-    fn hand_down(&mut self, at: usize, budget: &mut [i32], level: &mut Level) {
-        let Row {
+    fn hand_down(&mut self, at: usize, budget: &mut [i32], level: &mut PartitionLevel) {
+        let RefinedRow {
             state,
             entry,
             place,
@@ -409,7 +411,7 @@ impl<'a> Refinement<'a> {
             return;
         }
         self.look_at(state);
-        let mut found: Vec<Vec<Step>> = vec![Vec::new(); range.len()];
+        let mut found: Vec<Vec<FirstChild>> = vec![Vec::new(); range.len()];
         let k = self.groups.k();
         for step in self.coarse.steps(entry) {
             if step.least > most {
@@ -439,7 +441,7 @@ impl<'a> Refinement<'a> {
                         if least <= left[i] {
                             budget[arm] = budget[arm].max(left[i] - way);
                             budget[rest] = budget[rest].max(left[i] - send);
-                            found[i].push(Step {
+                            found[i].push(FirstChild {
                                 block,
                                 least,
                                 child: fan.child as u32,
@@ -456,7 +458,7 @@ impl<'a> Refinement<'a> {
 
     /// Fills `offsets` with all fine blocks of a step in the state that is looked at, the child's
     /// own group left out.
-    fn spread(&mut self, step: &Step) {
+    fn spread(&mut self, step: &FirstChild) {
         let Scratch {
             offsets,
             spare,
@@ -479,7 +481,7 @@ impl<'a> Refinement<'a> {
     }
 
     /// Calls `f` for each fine child of a step that was spread; returns the number of blocks.
-    fn each_fan(&self, step: &Step, mut f: impl FnMut(&Self, Fan)) -> u64 {
+    fn each_fan(&self, step: &FirstChild, mut f: impl FnMut(&Self, Fan)) -> u64 {
         let group = step.child as usize;
         let split = &self.splits[group];
         let count = self.coarse.groups.count(step.block, group);

@@ -1,5 +1,7 @@
 //! Costs as whole numbers of ticks, so that sums are exact and small.
 
+use std::ops::ControlFlow;
+
 use corecast_model::CostModel;
 
 use crate::tree::Tree;
@@ -93,3 +95,6 @@ fn is_whole(costs: &CostModel, scale: f64, upper: f64) -> bool {
         .filter(|&&cost| cost <= upper)
         .all(|&cost| (cost * scale).round() / scale == cost)
 }
+
+/// Asked now and then with the work done since; breaks to stop.
+pub(super) type Tick<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;

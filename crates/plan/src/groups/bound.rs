@@ -12,7 +12,7 @@ use corecast_model::{CostModel, Lines, Proximity};
 
 use super::Grouped;
 use super::cost::{fan_in_latency, latency};
-use super::count::{Count, Prices, Way};
+use super::count::{Count, Flow, Prices};
 use crate::bound::reach::farthest;
 use crate::operation::Operation;
 use crate::smelt;
@@ -50,8 +50,8 @@ pub fn lower_bound(costs: &CostModel, operation: Operation, root: Option<usize>)
     match operation {
         Operation::Reduce => crate::bound::lower_bound(costs, operation, root),
         _ if costs.lines().is_none() => crate::bound::lower_bound(costs, operation, root),
-        Operation::Broadcast => one_way(costs, Way::Out, root),
-        Operation::Barrier => one_way(costs, Way::Out, root) + one_way(costs, Way::In, root),
+        Operation::Broadcast => one_way(costs, Flow::Out, root),
+        Operation::Barrier => one_way(costs, Flow::Out, root) + one_way(costs, Flow::In, root),
     }
 }
 
@@ -68,11 +68,11 @@ pub fn lower_bound(costs: &CostModel, operation: Operation, root: Option<usize>)
 pub fn fan_in_bound(costs: &CostModel, root: Option<usize>) -> f64 {
     match costs.lines() {
         None => crate::bound::lower_bound(costs, Operation::Reduce, root),
-        Some(_) => one_way(costs, Way::In, root),
+        Some(_) => one_way(costs, Flow::In, root),
     }
 }
 
-fn one_way(costs: &CostModel, way: Way, root: Option<usize>) -> f64 {
+fn one_way(costs: &CostModel, way: Flow, root: Option<usize>) -> f64 {
     let n = costs.n();
     if let Some(root) = root {
         assert!(root < n, "root {root} is outside of a team of {n}");
@@ -98,15 +98,15 @@ fn one_way(costs: &CostModel, way: Way, root: Option<usize>) -> f64 {
 
 /// The latency of one of the obvious trees. With any root it may be that of another one: whoever
 /// has the root 0 has a tree of this latency, and the least over all roots is not above it.
-pub(super) fn some_latency(costs: &CostModel, way: Way, root: usize) -> f64 {
+pub(super) fn some_latency(costs: &CostModel, way: Flow, root: usize) -> f64 {
     let flat = Grouped::flat(costs.n(), root);
     match way {
-        Way::Out => {
+        Flow::Out => {
             let tree = Grouped::from(&smelt::base(costs, root));
             let of = |grouped| latency(costs, grouped, Operation::Broadcast);
             of(&tree).min(of(&flat))
         }
-        Way::In => {
+        Flow::In => {
             let tree = smelt::base(&costs.mirrored(), root).reversed();
             fan_in_latency(costs, &Grouped::from(&tree)).min(fan_in_latency(costs, &flat))
         }
@@ -144,15 +144,15 @@ struct Steps<'a> {
     /// Mirrored for a fan-in, so that a step always leads away from the root.
     costs: CostModel,
     lines: Option<&'a Lines>,
-    way: Way,
+    way: Flow,
 }
 
 impl<'a> Steps<'a> {
-    fn new(costs: &'a CostModel, way: Way) -> Self {
+    fn new(costs: &'a CostModel, way: Flow) -> Self {
         Self {
             costs: match way {
-                Way::Out => costs.clone(),
-                Way::In => costs.mirrored(),
+                Flow::Out => costs.clone(),
+                Flow::In => costs.mirrored(),
             },
             lines: costs.lines(),
             way,
@@ -168,10 +168,10 @@ impl<'a> Steps<'a> {
         let c = lines.costs();
         let shared = match self.way {
             // The least group has two members, and its line is polled by u at least.
-            Way::Out => lines.write(v, &[u]) + lines.fetch(v, u, 2),
+            Flow::Out => lines.write(v, &[u]) + lines.fetch(v, u, 2),
             // Somebody, the parent or the next member, takes the line from u; u itself writes it
             // first or takes it from another one.
-            Way::In => {
+            Flow::In => {
                 let taken = c.transfer.iter().copied().fold(c.write, f64::min);
                 taken + lines.transfer(v, u)
             }

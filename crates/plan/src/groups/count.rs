@@ -50,7 +50,7 @@ const GRAINS_MIN: usize = 32;
 
 /// Which way notifications flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Flow {
     /// From the root.
     Out,
     /// To the root.
@@ -68,7 +68,7 @@ struct Message {
 
 /// The least of line costs within a part or between parts.
 #[derive(Clone, Debug)]
-struct Shared {
+struct SharedLineCosts {
     invalidate: f64,
     transfer: f64,
     /// Base and slope of each class that occurs.
@@ -84,7 +84,7 @@ pub(super) struct Prices {
     pub(super) size: Vec<usize>,
     near: Message,
     far: Message,
-    lines: Option<(f64, Shared, Shared)>,
+    lines: Option<(f64, SharedLineCosts, SharedLineCosts)>,
 }
 
 impl Prices {
@@ -115,7 +115,7 @@ impl Prices {
             let c = lines.costs();
             let seen = || (0..4).filter(move |&class| seen[class]);
             let least = |list: &[f64; 4]| seen().map(|at| list[at]).fold(f64::INFINITY, f64::min);
-            Shared {
+            SharedLineCosts {
                 invalidate: least(&c.invalidate),
                 transfer: least(&c.transfer),
                 fetch: seen().map(|at| (c.base[at], c.slope[at])).collect(),
@@ -141,7 +141,7 @@ impl Prices {
     }
 }
 
-impl Shared {
+impl SharedLineCosts {
     fn fetch(&self, readers: usize) -> f64 {
         let each = self.fetch.iter().map(|(b, c)| b + c * readers as f64);
         each.fold(f64::INFINITY, f64::min)
@@ -150,7 +150,7 @@ impl Shared {
 
 /// How a holder that has all it needs goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(super) enum HolderChoice {
     /// Nobody more in time.
     Stop,
     /// A message to another part; the holder has `t_held` left, the other one `t_child`.
@@ -194,7 +194,7 @@ pub(super) const OVER: usize = usize::MAX;
 
 /// The tables of one count.
 pub(super) struct Count {
-    way: Way,
+    way: Flow,
     /// Counting stops here.
     enough: u32,
     /// Greatest island.
@@ -219,12 +219,12 @@ pub(super) struct Count {
 impl Count {
     /// A count up to about `upper`, a latency that some tree has; `None` when the prices allow
     /// none: something is free, or the tables would be too large.
-    pub(super) fn new(prices: &Prices, way: Way, upper: f64) -> Option<Self> {
+    pub(super) fn new(prices: &Prices, way: Flow, upper: f64) -> Option<Self> {
         let (n, m) = (prices.part.len(), prices.largest());
         let far_max = n - 1;
         let lined = prices.lines.is_some() && n > 2;
         let per_time = match (lined, way) {
-            (true, Way::Out) => (m * m * m / 6 + 1) * (far_max + 1) + m * m * m,
+            (true, Flow::Out) => (m * m * m / 6 + 1) * (far_max + 1) + m * m * m,
             _ => 4 * m * m,
         };
         let grains = (WORK_MAX / per_time).min(GRAINS_MAX);
@@ -238,8 +238,8 @@ impl Count {
         let mut take = None;
         if let (true, Some((write, near, far))) = (lined, &prices.lines) {
             match way {
-                Way::In => take = Some([down(near.transfer), down(far.transfer), down(*write)]),
-                Way::Out => serve = serve_prices(*write, near, far, m, far_max, down),
+                Flow::In => take = Some([down(near.transfer), down(far.transfer), down(*write)]),
+                Flow::Out => serve = serve_prices(*write, near, far, m, far_max, down),
             }
         }
         let count = Self {
@@ -350,9 +350,9 @@ impl Count {
     }
 
     /// `H(t, k)` and how it comes about.
-    pub(super) fn best(&self, t: usize, k: usize) -> (u32, Choice) {
-        let mut best = (1, Choice::Stop);
-        let mut offer = |value: u32, choice: Choice| {
+    pub(super) fn best(&self, t: usize, k: usize) -> (u32, HolderChoice) {
+        let mut best = (1, HolderChoice::Stop);
+        let mut offer = |value: u32, choice: HolderChoice| {
             if value > best.0 {
                 best = (value.min(self.enough), choice);
             }
@@ -368,7 +368,7 @@ impl Count {
             };
             offer(
                 own + child,
-                Choice::Far {
+                HolderChoice::Far {
                     t_held: t - held,
                     t_child: t - total,
                 },
@@ -381,7 +381,7 @@ impl Count {
                 let (t_held, t_child) = (t - held, t - total);
                 offer(
                     value,
-                    Choice::Near {
+                    HolderChoice::Near {
                         t_held,
                         t_child,
                         k_child,
@@ -396,7 +396,7 @@ impl Count {
         best
     }
 
-    fn lines_out(&self, t: usize, k: usize, offer: &mut impl FnMut(u32, Choice)) {
+    fn lines_out(&self, t: usize, k: usize, offer: &mut impl FnMut(u32, HolderChoice)) {
         if self.serve.is_empty() {
             return;
         }
@@ -439,7 +439,7 @@ impl Count {
                     let value = held.saturating_add(inside).saturating_add(islands);
                     offer(
                         value,
-                        Choice::Line {
+                        HolderChoice::Line {
                             near,
                             far,
                             k_near,
@@ -460,7 +460,13 @@ impl Count {
         }
     }
 
-    fn lines_in(&self, t: usize, k: usize, taken: [usize; 2], offer: &mut impl FnMut(u32, Choice)) {
+    fn lines_in(
+        &self,
+        t: usize,
+        k: usize,
+        taken: [usize; 2],
+        offer: &mut impl FnMut(u32, HolderChoice),
+    ) {
         for (far, time) in taken.into_iter().enumerate() {
             let Some(left) = t.checked_sub(time) else {
                 continue;
@@ -468,7 +474,7 @@ impl Count {
             for kappa in 0..=k {
                 let chain = self.c[2 + far][left * self.m + kappa];
                 if chain > 0 {
-                    let choice = Choice::Chain {
+                    let choice = HolderChoice::Chain {
                         far: far == 1,
                         k_near: kappa,
                         t_held: left,
@@ -481,7 +487,7 @@ impl Count {
 
     /// C for near and far, then both for at least two members; 0 where there is no time.
     fn chain(&self, t: usize, kappa: usize, take: [usize; 3]) -> [u32; 4] {
-        debug_assert!(self.way == Way::In);
+        debug_assert!(self.way == Flow::In);
         let value = |far, two| {
             self.link(t, far, kappa, two, take)
                 .map_or(0, |(value, ..)| value)
@@ -536,7 +542,7 @@ impl Count {
         best
     }
 
-    /// The members of a [`Choice::Chain`], the last to add first.
+    /// The members of a [`HolderChoice::Chain`], the last to add first.
     pub(super) fn adders(&self, far: bool, k_near: usize, t_held: usize) -> Vec<Adder> {
         let Some(take) = self.take else {
             return Vec::new();
@@ -559,8 +565,8 @@ impl Count {
 /// left of write and fetch together, so that only their sum is rounded.
 fn serve_prices(
     write: f64,
-    near: &Shared,
-    far: &Shared,
+    near: &SharedLineCosts,
+    far: &SharedLineCosts,
     m: usize,
     far_max: usize,
     down: impl Fn(f64) -> usize,
@@ -571,7 +577,7 @@ fn serve_prices(
         for x in 0..=far_max {
             let write = write + times(a, near.invalidate) + times(x, far.invalidate);
             let written = down(write);
-            let fetch = |shared: &Shared| down(write + shared.fetch(a + x)) - written;
+            let fetch = |shared: &SharedLineCosts| down(write + shared.fetch(a + x)) - written;
             all.push([written, fetch(near), fetch(far)]);
         }
     }

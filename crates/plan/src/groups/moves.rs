@@ -1,6 +1,6 @@
 //! Changes to a tree with groups, each of which can be taken back.
 
-use super::state::{Group, State};
+use super::state::{Group, GroupedState};
 
 /// A seeded generator; its sequence is part of what a plan is made from, so it is fixed here
 /// (xorshift64*, Vigna, *An experimental exploration of Marsaglia's xorshift generators*, 2016).
@@ -40,14 +40,14 @@ pub(super) struct Undo {
 }
 
 impl Undo {
-    pub(super) fn take_back(&mut self, state: &mut State) {
+    pub(super) fn take_back(&mut self, state: &mut GroupedState) {
         state.root = self.root;
         while let Some((rank, group)) = self.changed.pop() {
             (state.parent[rank], state.slot[rank]) = group;
         }
     }
 
-    fn set(&mut self, state: &mut State, rank: usize, group: Group) {
+    fn set(&mut self, state: &mut GroupedState, rank: usize, group: Group) {
         self.changed.push((rank, state.group(rank)));
         (state.parent[rank], state.slot[rank]) = group;
     }
@@ -55,9 +55,9 @@ impl Undo {
     /// Moves all who are `meant` to one group; whether there were any.
     fn gather(
         &mut self,
-        state: &mut State,
+        state: &mut GroupedState,
         group: Group,
-        mut meant: impl FnMut(&State, usize) -> bool,
+        mut meant: impl FnMut(&GroupedState, usize) -> bool,
     ) -> bool {
         let before = self.changed.len();
         for rank in 0..state.parent.len() {
@@ -72,7 +72,7 @@ impl Undo {
 /// Makes one change by chance, and now and then some more at once: the way to a better tree may
 /// lead over a far worse one. `false` when nothing was changed.
 pub(super) fn change(
-    state: &mut State,
+    state: &mut GroupedState,
     random: &mut Random,
     free_root: bool,
     undo: &mut Undo,
@@ -87,7 +87,7 @@ pub(super) fn change(
 }
 
 /// One change; `false` when the one that was drawn is impossible.
-fn step(state: &mut State, random: &mut Random, free_root: bool, undo: &mut Undo) -> bool {
+fn step(state: &mut GroupedState, random: &mut Random, free_root: bool, undo: &mut Undo) -> bool {
     let n = state.parent.len();
     let (x, y) = (random.below(n), random.below(n));
     if x == y {
@@ -105,7 +105,7 @@ fn step(state: &mut State, random: &mut Random, free_root: bool, undo: &mut Undo
 }
 
 /// x, with all below it, becomes a group of one of y's.
-fn alone(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
+fn alone(state: &mut GroupedState, x: usize, y: usize, undo: &mut Undo) -> bool {
     if x == state.root || state.is_above(x, y) {
         return false;
     }
@@ -115,7 +115,7 @@ fn alone(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
 }
 
 /// x, with all below it, joins y's group.
-fn join(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
+fn join(state: &mut GroupedState, x: usize, y: usize, undo: &mut Undo) -> bool {
     if x == state.root || y == state.root || state.is_above(x, y) || state.same_group(x, y) {
         return false;
     }
@@ -125,7 +125,13 @@ fn join(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
 }
 
 /// x and y change places; their children stay where they are.
-fn exchange(state: &mut State, x: usize, y: usize, free_root: bool, undo: &mut Undo) -> bool {
+fn exchange(
+    state: &mut GroupedState,
+    x: usize,
+    y: usize,
+    free_root: bool,
+    undo: &mut Undo,
+) -> bool {
     if !free_root && (x == state.root || y == state.root) {
         return false;
     }
@@ -134,7 +140,7 @@ fn exchange(state: &mut State, x: usize, y: usize, free_root: bool, undo: &mut U
         _ if rank == y => x,
         _ => rank,
     };
-    let at = |state: &State, rank: usize| (other(state.parent[rank]), state.slot[rank]);
+    let at = |state: &GroupedState, rank: usize| (other(state.parent[rank]), state.slot[rank]);
     let (x_at, y_at) = (at(state, x), at(state, y));
     for rank in 0..state.parent.len() {
         let parent = state.parent[rank];
@@ -150,7 +156,7 @@ fn exchange(state: &mut State, x: usize, y: usize, free_root: bool, undo: &mut U
 }
 
 /// All of x's group join y's.
-fn merge(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
+fn merge(state: &mut GroupedState, x: usize, y: usize, undo: &mut Undo) -> bool {
     if x == state.root || y == state.root || state.same_group(x, y) {
         return false;
     }
@@ -163,7 +169,7 @@ fn merge(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
 }
 
 /// About half of x's group, x among them, become a group of their own.
-fn split(state: &mut State, x: usize, random: &mut Random, undo: &mut Undo) -> bool {
+fn split(state: &mut GroupedState, x: usize, random: &mut Random, undo: &mut Undo) -> bool {
     if x == state.root {
         return false;
     }
@@ -177,7 +183,7 @@ fn split(state: &mut State, x: usize, random: &mut Random, undo: &mut Undo) -> b
 }
 
 /// All children of x join y's group, which is another parent's.
-fn lift(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
+fn lift(state: &mut GroupedState, x: usize, y: usize, undo: &mut Undo) -> bool {
     if y == state.root || state.parent[y] == x {
         return false;
     }
@@ -188,7 +194,7 @@ fn lift(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
 }
 
 /// The others of x's group become one group of y's.
-fn sink(state: &mut State, x: usize, y: usize, undo: &mut Undo) -> bool {
+fn sink(state: &mut GroupedState, x: usize, y: usize, undo: &mut Undo) -> bool {
     if x == state.root {
         return false;
     }

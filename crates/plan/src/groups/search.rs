@@ -14,12 +14,12 @@ use corecast_model::{CostModel, Lines};
 
 use super::Grouped;
 use super::cost::{latency, two_ways};
-use super::count::Way;
+use super::count::Flow;
 use super::moves::{Random, Undo, change};
 use super::start::{other_roots, starts};
-use super::state::{Aim, Judge, State};
+use super::state::{Aim, GroupedState, LatencyScratch};
 use crate::operation::Operation;
-use crate::search::{Effort, Progress, Watch};
+use crate::search::{Effort, SearchProgress, SearchWatch};
 use crate::tree::Tree;
 
 /// How many starts are improved.
@@ -86,7 +86,7 @@ pub fn search(
     start: &Tree,
     lower_bound: f64,
     effort: Effort,
-    watch: Watch<'_>,
+    watch: SearchWatch<'_>,
 ) -> Grouped {
     let given = Grouped::from(start);
     let known = latency(costs, &given, operation);
@@ -132,7 +132,7 @@ pub fn search_barrier(
     fan_out: &Tree,
     lower_bound: f64,
     effort: Effort,
-    watch: Watch<'_>,
+    watch: SearchWatch<'_>,
 ) -> TwoWays {
     let given = TwoWays {
         fan_in: Grouped::from(fan_in),
@@ -226,29 +226,29 @@ struct OneTree<'a> {
 
 impl OneTree<'_> {
     /// The best tree found, which is no worse than `start`.
-    fn run(&self, start: &Tree, watch: Watch<'_>) -> Grouped {
+    fn run(&self, start: &Tree, watch: SearchWatch<'_>) -> Grouped {
         let costs = self.costs;
-        let mut judge = Judge::new(costs, self.lines, self.aim);
-        let given = State::new(&Grouped::from(start));
+        let mut judge = LatencyScratch::new(costs, self.lines, self.aim);
+        let given = GroupedState::new(&Grouped::from(start));
         let way = if self.aim == Aim::In {
-            Way::In
+            Flow::In
         } else {
-            Way::Out
+            Flow::Out
         };
-        let mut from: Vec<(f64, State)> = vec![(judge.latency(&given), given)];
+        let mut from: Vec<(f64, GroupedState)> = vec![(judge.latency(&given), given)];
         let mut tried = starts(costs, way, start.root());
         if self.free_root {
             tried.extend(other_roots(costs, start.root()));
         }
         for grouped in tried {
-            let state = State::new(&grouped);
+            let state = GroupedState::new(&grouped);
             from.push((judge.latency(&state), state));
         }
         // The tree that is given is always among those that are improved. The sort is stable.
         from[1..].sort_by(|(a, _), (b, _)| a.total_cmp(b));
         from.truncate(IMPROVED);
         let best = from.iter().min_by(|(a, _), (b, _)| a.total_cmp(b));
-        let mut annealer = Annealer {
+        let mut annealer = GroupAnnealer {
             best: best.cloned().expect("the given tree is among them"),
             random: Random::new(self.effort.seed),
             judge,
@@ -270,9 +270,9 @@ impl OneTree<'_> {
     }
 }
 
-struct Annealer<'a> {
-    judge: Judge<'a>,
-    best: (f64, State),
+struct GroupAnnealer<'a> {
+    judge: LatencyScratch<'a>,
+    best: (f64, GroupedState),
     random: Random,
     free_root: bool,
     lower_bound: f64,
@@ -280,12 +280,12 @@ struct Annealer<'a> {
     round: u64,
 }
 
-impl Annealer<'_> {
+impl GroupAnnealer<'_> {
     fn run(
         &mut self,
-        (mut now, mut state): (f64, State),
+        (mut now, mut state): (f64, GroupedState),
         moves: u64,
-        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(&SearchProgress) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let mut undo = Undo::default();
         let hot = HOT[self.round as usize % HOT.len()];
@@ -296,7 +296,7 @@ impl Annealer<'_> {
                 return ControlFlow::Break(());
             }
             if step.is_multiple_of(WATCHED) {
-                watch(&Progress {
+                watch(&SearchProgress {
                     latency: self.best.0,
                     moves: self.moves,
                     rounds: self.round,

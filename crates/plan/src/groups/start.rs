@@ -7,7 +7,7 @@ use corecast_model::CostModel;
 
 use super::Grouped;
 use super::bound::{partitions, some_latency};
-use super::count::{Choice, Count, OVER, Prices, Way};
+use super::count::{Count, Flow, HolderChoice, OVER, Prices};
 
 /// Sizes of the groups that members of a part are cut into.
 const CHUNKS: [usize; 6] = [2, 3, 4, 6, 8, 12];
@@ -15,7 +15,7 @@ const CHUNKS: [usize; 6] = [2, 3, 4, 6, 8, 12];
 const ROOTS_MAX: usize = 64;
 
 /// Everything that is worth a look, in an order that does not depend on costs.
-pub(super) fn starts(costs: &CostModel, way: Way, root: usize) -> Vec<Grouped> {
+pub(super) fn starts(costs: &CostModel, way: Flow, root: usize) -> Vec<Grouped> {
     let mut all = shapes(&partitions(costs), root);
     let each = partitions(costs).into_iter();
     all.extend(each.filter_map(|part| counted(costs, way, &part, root)));
@@ -105,30 +105,30 @@ fn leaders(part: &[usize], root: usize, size: usize) -> Grouped {
 
 /// What the count does when it reaches the whole team first, with the members of the parts put in
 /// where they are wanted, whoever has most time first.
-fn counted(costs: &CostModel, way: Way, part: &[usize], root: usize) -> Option<Grouped> {
+fn counted(costs: &CostModel, way: Flow, part: &[usize], root: usize) -> Option<Grouped> {
     let n = part.len();
     let prices = match way {
-        Way::Out => Prices::new(costs, costs.lines(), part.to_vec()),
-        Way::In => Prices::new(&costs.mirrored(), costs.lines(), part.to_vec()),
+        Flow::Out => Prices::new(costs, costs.lines(), part.to_vec()),
+        Flow::In => Prices::new(&costs.mirrored(), costs.lines(), part.to_vec()),
     };
     let upper = some_latency(costs, way, root);
     let mut count = Count::new(&prices, way, upper)?;
     let first = prices.size[part[root]];
     count.first_time(first, upper);
 
-    let mut free = Pool::new(part, root);
+    let mut free = UnsentMembers::new(part, root);
     let mut groups: Vec<Vec<Vec<usize>>> = vec![Vec::new(); n];
     let mut open = BinaryHeap::from([(count.last(), Reverse(root), first - 1)]);
     while let Some((t, Reverse(v), k)) = open.pop() {
         let (_, choice) = count.best(t, k);
         let mut group = Vec::new();
         let (t_left, k_left) = match choice {
-            Choice::Stop => continue,
-            Choice::Far { t_held, t_child } => {
+            HolderChoice::Stop => continue,
+            HolderChoice::Far { t_held, t_child } => {
                 group.extend(free.far(part[v]).map(|c| (c, t_child, free.island(c))));
                 (t_held, k)
             }
-            Choice::Near {
+            HolderChoice::Near {
                 t_held,
                 t_child,
                 k_child,
@@ -136,7 +136,7 @@ fn counted(costs: &CostModel, way: Way, part: &[usize], root: usize) -> Option<G
                 group.extend(free.near(part[v]).map(|c| (c, t_child, k_child)));
                 (t_held, k - 1 - k_child)
             }
-            Choice::Line {
+            HolderChoice::Line {
                 near,
                 far,
                 mut k_near,
@@ -161,7 +161,7 @@ fn counted(costs: &CostModel, way: Way, part: &[usize], root: usize) -> Option<G
                 }
                 (t_held, k_left)
             }
-            Choice::Chain {
+            HolderChoice::Chain {
                 far,
                 k_near,
                 t_held,
@@ -194,13 +194,13 @@ fn counted(costs: &CostModel, way: Way, part: &[usize], root: usize) -> Option<G
 }
 
 /// Members that nobody has been sent to.
-struct Pool {
+struct UnsentMembers {
     size: Vec<usize>,
     parts: Vec<Vec<usize>>,
     part: Vec<usize>,
 }
 
-impl Pool {
+impl UnsentMembers {
     fn new(part: &[usize], root: usize) -> Self {
         let mut parts = vec![Vec::new(); part.len()];
         let mut size = vec![0; part.len()];

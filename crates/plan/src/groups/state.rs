@@ -25,7 +25,7 @@ pub(super) type Group = (usize, usize);
 
 /// Parents and slots.
 #[derive(Clone, Debug)]
-pub(super) struct State {
+pub(super) struct GroupedState {
     pub(super) root: usize,
     /// The root's own is itself.
     pub(super) parent: Vec<usize>,
@@ -33,7 +33,7 @@ pub(super) struct State {
     fresh: usize,
 }
 
-impl State {
+impl GroupedState {
     pub(super) fn new(grouped: &Grouped) -> Self {
         let n = grouped.len();
         let mut state = Self {
@@ -86,7 +86,7 @@ impl State {
 }
 
 /// Takes latencies, with the room to do so.
-pub(super) struct Judge<'a> {
+pub(super) struct LatencyScratch<'a> {
     costs: &'a CostModel,
     lines: &'a Lines,
     aim: Aim,
@@ -98,12 +98,12 @@ pub(super) struct Judge<'a> {
     below: Vec<f64>,
     /// When each member has taken its children in the fan-in.
     avail: Vec<f64>,
-    list: Vec<Entry>,
+    list: Vec<GroupEntry>,
 }
 
 /// A group in its parent's list.
 #[derive(Clone, Copy)]
-struct Entry {
+struct GroupEntry {
     /// Decides the order, least first.
     key: f64,
     serve: Serve,
@@ -113,7 +113,7 @@ struct Entry {
     to: usize,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> LatencyScratch<'a> {
     pub(super) fn new(costs: &'a CostModel, lines: &'a Lines, aim: Aim) -> Self {
         let n = costs.n();
         Self {
@@ -130,12 +130,12 @@ impl<'a> Judge<'a> {
     }
 
     /// The latency with every list in its best order.
-    pub(super) fn latency(&mut self, state: &State) -> f64 {
+    pub(super) fn latency(&mut self, state: &GroupedState) -> f64 {
         self.walk(state, |_, _| {})
     }
 
     /// The tree in that order.
-    pub(super) fn grouped(&mut self, state: &State) -> Grouped {
+    pub(super) fn grouped(&mut self, state: &GroupedState) -> Grouped {
         let mut lists = vec![Vec::new(); state.parent.len()];
         self.walk(state, |v, group| {
             let mut group = group.to_vec();
@@ -145,7 +145,7 @@ impl<'a> Judge<'a> {
         Grouped::by_construction(state.root, lists)
     }
 
-    fn walk(&mut self, state: &State, mut keep: impl FnMut(usize, &[usize])) -> f64 {
+    fn walk(&mut self, state: &GroupedState, mut keep: impl FnMut(usize, &[usize])) -> f64 {
         self.lay_out(state);
         for at in (0..self.order.len()).rev() {
             let v = self.order[at];
@@ -168,7 +168,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Children by parent and slot, and parents before children.
-    fn lay_out(&mut self, state: &State) {
+    fn lay_out(&mut self, state: &GroupedState) {
         let n = state.parent.len();
         self.begin.fill(0);
         for c in (0..n).filter(|&c| c != state.root) {
@@ -197,7 +197,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The groups of a member, in its list's order.
-    fn collect(&mut self, state: &State, v: usize, from: usize, to: usize) {
+    fn collect(&mut self, state: &GroupedState, v: usize, from: usize, to: usize) {
         self.kids[from..to].sort_unstable_by_key(|&c| (state.slot[c], c));
         self.list.clear();
         let mut from = from;
@@ -216,7 +216,7 @@ impl<'a> Judge<'a> {
                 Some(take) if self.aim == Aim::In => take.ready,
                 _ => -serve.tail,
             };
-            self.list.push(Entry {
+            self.list.push(GroupEntry {
                 key,
                 serve,
                 take,
@@ -235,7 +235,7 @@ impl<'a> Judge<'a> {
             last = last.max(clock + entry.serve.tail);
         }
         self.below[v] = last;
-        let take = |clock: f64, entry: &Entry| match entry.take {
+        let take = |clock: f64, entry: &GroupEntry| match entry.take {
             Some(take) => clock.max(take.ready) + take.blocked,
             None => 0.0,
         };

@@ -5,7 +5,7 @@ use corecast_model::CostModel;
 use crate::bound::groups::Ladder;
 
 /// The concrete side of a replay. A holder's room is promised: nobody else takes it.
-pub(super) struct Places<'a> {
+pub(super) struct ReplayPlaces<'a> {
     costs: &'a CostModel,
     ladder: &'a Ladder,
     /// For each grouping and group the members neither taken nor promised.
@@ -16,7 +16,7 @@ pub(super) struct Places<'a> {
     sample: Vec<usize>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> ReplayPlaces<'a> {
     pub(super) fn new(costs: &'a CostModel, ladder: &'a Ladder) -> Self {
         let free = ladder.group.iter().map(|group| {
             let mut size = vec![0; group.iter().max().map_or(0, |g| g + 1)];

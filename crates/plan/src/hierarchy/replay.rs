@@ -11,9 +11,9 @@ use std::collections::BinaryHeap;
 
 use corecast_model::CostModel;
 
-use super::places::Places;
+use super::places::ReplayPlaces;
 use crate::bound::groups::Ladder;
-use crate::bound::levels::table::{GROUPINGS, Room, Step, Table};
+use crate::bound::levels::table::{CountStep, CountTable, GROUPINGS, Room};
 use crate::tree::Tree;
 
 /// What the recursion leaves open.
@@ -65,8 +65,8 @@ struct Holder {
 }
 
 /// A choice with what it comes to in the machine.
-struct Move {
-    step: Step,
+struct ReplayMove {
+    step: CountStep,
     home: usize,
     room: Room,
     holder: i16,
@@ -75,9 +75,9 @@ struct Move {
 
 pub(super) struct Replay<'a> {
     costs: &'a CostModel,
-    table: &'a Table,
+    table: &'a CountTable,
     taste: Taste,
-    places: Places<'a>,
+    places: ReplayPlaces<'a>,
     /// Groupings of the table that the ladder lacks; they come first.
     pad: usize,
     children: Vec<Vec<usize>>,
@@ -91,7 +91,7 @@ pub(super) struct Replay<'a> {
 pub(super) fn tree(
     costs: &CostModel,
     ladder: &Ladder,
-    table: &Table,
+    table: &CountTable,
     time: usize,
     root: usize,
     taste: Taste,
@@ -100,7 +100,7 @@ pub(super) fn tree(
         costs,
         table,
         taste,
-        places: Places::new(costs, ladder),
+        places: ReplayPlaces::new(costs, ladder),
         pad: GROUPINGS - ladder.group.len(),
         children: vec![Vec::new(); costs.n()],
         queue: BinaryHeap::new(),
@@ -222,8 +222,8 @@ impl Replay<'_> {
         }
     }
 
-    fn best_move(&self, holder: &Holder) -> Option<Move> {
-        let mut choices: Vec<(Step, i16)> = Vec::new();
+    fn best_move(&self, holder: &Holder) -> Option<ReplayMove> {
+        let mut choices: Vec<(CountStep, i16)> = Vec::new();
         self.table
             .each_choice(holder.time, holder.room, |step, count| {
                 choices.push((step, count))
@@ -234,7 +234,7 @@ impl Replay<'_> {
         let homes: Vec<Vec<usize>> = levels
             .map(|level| self.places.homes(holder.member, level))
             .collect();
-        let mut best: Option<(Move, [i64; 3])> = None;
+        let mut best: Option<(ReplayMove, [i64; 3])> = None;
         for (step, _) in choices {
             let Some((found, rank)) = self.placed(holder, step, &homes[step.level - self.pad])
             else {
@@ -249,7 +249,12 @@ impl Replay<'_> {
 
     /// Where the child of this choice would best live, and how good that is: members informed,
     /// then no room left over in its group.
-    fn placed(&self, holder: &Holder, step: Step, homes: &[usize]) -> Option<(Move, [i64; 3])> {
+    fn placed(
+        &self,
+        holder: &Holder,
+        step: CountStep,
+        homes: &[usize],
+    ) -> Option<(ReplayMove, [i64; 3])> {
         let price = self.table.price(step.level);
         let (sent, arrived) = (holder.time - price.send, holder.time - price.total);
         let left = self.table.at(sent, step.holder).min(holder.want - 1);
@@ -257,7 +262,7 @@ impl Replay<'_> {
         let spare = (left + right - holder.want).max(0);
         let wanted = (right - spare).max(1);
         let need = self.needed(arrived, step.child, wanted);
-        let mut best: Option<(Move, [i64; 3])> = None;
+        let mut best: Option<(ReplayMove, [i64; 3])> = None;
         for &home in homes {
             let (room, waste) = self.fit(home, step.level, need);
             let Some(room) = room else { continue };
@@ -274,7 +279,7 @@ impl Replay<'_> {
             };
             let rank = [i64::from(stay + child), -(waste as i64), i64::from(size)];
             if best.as_ref().is_none_or(|b| rank > b.1) {
-                let found = Move {
+                let found = ReplayMove {
                     step,
                     home,
                     room,

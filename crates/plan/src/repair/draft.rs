@@ -15,17 +15,17 @@
 //!    [`crate::order`];
 //! 4. `below` is exact, so `below[root]` is the latency of the root's part.
 //!
-//! `avail` is a picture of the last [`Draft::look`]; members outside of the root's part have an
+//! `avail` is a picture of the last [`TreeDraft::look`]; members outside of the root's part have an
 //! infinite one.
 
-use super::way::Way;
+use super::way::ParentCosts;
 
 /// Nobody.
 pub(super) const NONE: usize = usize::MAX;
 
 /// Times of a member with all below it, side by side: walks along lists need most of them.
 #[derive(Clone, Copy, Default)]
-struct Part {
+struct SubtreeTimes {
     /// What the parent pays for the message to this member.
     send: f64,
     /// What this member pays for it.
@@ -36,12 +36,12 @@ struct Part {
     below: f64,
 }
 
-pub(super) struct Draft<'a> {
-    way: Way<'a>,
+pub(super) struct TreeDraft<'a> {
+    way: ParentCosts<'a>,
     pub(super) root: usize,
     pub(super) parent: Vec<usize>,
     pub(super) lists: Vec<Vec<usize>>,
-    parts: Vec<Part>,
+    parts: Vec<SubtreeTimes>,
     pub(super) avail: Vec<f64>,
     /// Members in some order with parents first; room that is used again.
     order: Vec<usize>,
@@ -49,16 +49,16 @@ pub(super) struct Draft<'a> {
     pub(super) walked: usize,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> TreeDraft<'a> {
     /// The forest in which each member has this parent.
-    pub(super) fn new(way: Way<'a>, root: usize, parent: &[usize]) -> Self {
+    pub(super) fn new(way: ParentCosts<'a>, root: usize, parent: &[usize]) -> Self {
         let n = parent.len();
         let mut draft = Self {
             way,
             root,
             parent: vec![NONE; n],
             lists: vec![Vec::new(); n],
-            parts: vec![Part::default(); n],
+            parts: vec![SubtreeTimes::default(); n],
             avail: vec![f64::INFINITY; n],
             order: Vec::with_capacity(n),
             walked: 0,
@@ -101,7 +101,7 @@ impl<'a> Draft<'a> {
         self.parts[self.root].below
     }
 
-    pub(super) fn way(&self) -> &Way<'a> {
+    pub(super) fn way(&self) -> &ParentCosts<'a> {
         &self.way
     }
 
@@ -282,7 +282,7 @@ impl<'a> Draft<'a> {
     /// that latency; `None` when none is below `limit`.
     ///
     /// Where others make the latency, many parents will do: then that one whose own part is done
-    /// first, ties to the lower rank. Goes by the times of the last [`Draft::look`].
+    /// first, ties to the lower rank. Goes by the times of the last [`TreeDraft::look`].
     pub(super) fn best_home(&mut self, x: usize, not: usize, limit: f64) -> Option<(usize, f64)> {
         let (mut best, mut least, mut least_done) = (None, limit, f64::NEG_INFINITY);
         self.glance();

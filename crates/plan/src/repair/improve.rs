@@ -12,7 +12,7 @@
 //!
 //! Work is counted in lists walked, so that the result does not depend on the clock.
 
-use super::draft::{Draft, NONE};
+use super::draft::{NONE, TreeDraft};
 
 /// What a step must save to count, as a share of the latency: more than rounding.
 const GAIN_MIN: f64 = 1e-6;
@@ -20,7 +20,7 @@ const GAIN_MIN: f64 = 1e-6;
 /// with the least worst case over 150 random sequences on three machines of the public database.
 const TENURE: usize = 6;
 #[derive(Clone, Copy)]
-enum Step {
+enum ImproveSteps {
     Move { x: usize, to: usize },
     Trade { x: usize, y: usize },
     Exchange { x: usize, y: usize },
@@ -28,8 +28,8 @@ enum Step {
 
 /// Makes the tree faster until `patience` steps in a row were no record or `end` lists have been
 /// walked in all; it never gets slower.
-pub(super) fn improve(draft: &mut Draft, patience: usize, end: usize) {
-    let mut search = Search {
+pub(super) fn improve(draft: &mut TreeDraft, patience: usize, end: usize) {
+    let mut search = ImproveSearch {
         record: draft.latency(),
         step: 0,
         free_at: vec![0; draft.len()],
@@ -56,19 +56,19 @@ pub(super) fn improve(draft: &mut Draft, patience: usize, end: usize) {
     }
 }
 
-struct Search {
+struct ImproveSearch {
     /// The least latency so far.
     record: f64,
     step: usize,
     /// The step from which on each member may change again.
     free_at: Vec<usize>,
-    /// Whom to change, see [`Draft::critical`].
+    /// Whom to change, see [`TreeDraft::critical`].
     chain: Vec<usize>,
     /// Walked lists at which to stop.
     end: usize,
 }
 
-impl Search {
+impl ImproveSearch {
     /// What a step with x must stay below.
     fn limit(&self, x: usize, limit: f64) -> f64 {
         if self.step < self.free_at[x] {
@@ -78,18 +78,18 @@ impl Search {
         }
     }
 
-    fn take(&mut self, draft: &mut Draft, step: Step) {
+    fn take(&mut self, draft: &mut TreeDraft, step: ImproveSteps) {
         let (x, y) = match step {
-            Step::Move { x, to } => {
+            ImproveSteps::Move { x, to } => {
                 draft.detach(x);
                 draft.attach(x, to);
                 (x, x)
             }
-            Step::Trade { x, y } => {
+            ImproveSteps::Trade { x, y } => {
                 draft.trade(x, y);
                 (x, y)
             }
-            Step::Exchange { x, y } => {
+            ImproveSteps::Exchange { x, y } => {
                 draft.exchange(x, y);
                 (x, y)
             }
@@ -99,12 +99,12 @@ impl Search {
     }
 
     /// The best move if it pays, else the best trade or exchange that pays, else the best move.
-    fn best_step(&self, draft: &mut Draft) -> Option<Step> {
+    fn best_step(&self, draft: &mut TreeDraft) -> Option<ImproveSteps> {
         let now = draft.latency() * (1.0 - GAIN_MIN);
         let (mut best, mut least) = (None, f64::INFINITY);
         for &x in &self.chain {
             if let Some((to, latency)) = moved(draft, x, self.limit(x, least)) {
-                (best, least) = (Some(Step::Move { x, to }), latency);
+                (best, least) = (Some(ImproveSteps::Move { x, to }), latency);
             }
             if draft.walked >= self.end {
                 return best;
@@ -123,10 +123,10 @@ impl Search {
                     continue;
                 }
                 if let Some(latency) = traded(draft, x, y, limit) {
-                    (best, least) = (Some(Step::Trade { x, y }), latency);
+                    (best, least) = (Some(ImproveSteps::Trade { x, y }), latency);
                 }
                 if let Some(latency) = exchanged(draft, x, y, limit.min(least)) {
-                    (best, least) = (Some(Step::Exchange { x, y }), latency);
+                    (best, least) = (Some(ImproveSteps::Exchange { x, y }), latency);
                 }
             }
             if draft.walked >= self.end {
@@ -138,7 +138,7 @@ impl Search {
 }
 
 /// The best other parent for x and the latency with it, if below the limit.
-fn moved(draft: &mut Draft, x: usize, limit: f64) -> Option<(usize, f64)> {
+fn moved(draft: &mut TreeDraft, x: usize, limit: f64) -> Option<(usize, f64)> {
     let old = draft.parent[x];
     draft.detach(x);
     let home = if draft.latency() < limit {
@@ -152,7 +152,7 @@ fn moved(draft: &mut Draft, x: usize, limit: f64) -> Option<(usize, f64)> {
 }
 
 /// The latency when the parts of x and y change places, if below the limit.
-fn traded(draft: &mut Draft, x: usize, y: usize, limit: f64) -> Option<f64> {
+fn traded(draft: &mut TreeDraft, x: usize, y: usize, limit: f64) -> Option<f64> {
     let (p, q) = (draft.parent[x], draft.parent[y]);
     if draft.soonest(p, y) >= limit
         || draft.soonest(q, x) >= limit
@@ -170,7 +170,7 @@ fn traded(draft: &mut Draft, x: usize, y: usize, limit: f64) -> Option<f64> {
 }
 
 /// The latency when x and y alone change places, if below the limit.
-fn exchanged(draft: &mut Draft, x: usize, y: usize, limit: f64) -> Option<f64> {
+fn exchanged(draft: &mut TreeDraft, x: usize, y: usize, limit: f64) -> Option<f64> {
     if draft.with_name_of(x, y) >= limit || draft.with_name_of(y, x) >= limit {
         return None;
     }

@@ -9,7 +9,7 @@
 //!
 //! Choices come from a fixed seed, so that the result does not depend on chance.
 
-use super::draft::Draft;
+use super::draft::TreeDraft;
 use super::improve::improve;
 use super::vacancy::house_all;
 use crate::search::random::Random;
@@ -39,7 +39,7 @@ pub(super) struct Best {
 }
 
 impl Best {
-    pub(super) fn of(draft: &Draft) -> Self {
+    pub(super) fn of(draft: &TreeDraft) -> Self {
         Self {
             root: draft.root,
             parent: draft.parent.clone(),
@@ -47,12 +47,12 @@ impl Best {
         }
     }
 
-    fn take(&mut self, draft: &Draft) {
+    fn take(&mut self, draft: &TreeDraft) {
         self.parent.copy_from_slice(&draft.parent);
         self.latency = draft.latency();
     }
 
-    pub(super) fn restore(&self, draft: &mut Draft) {
+    pub(super) fn restore(&self, draft: &mut TreeDraft) {
         draft.restore(self.root, &self.parent);
     }
 }
@@ -81,7 +81,7 @@ impl Kicks {
 
     /// One kick and what follows, until `end` lists have been walked in all; the latency of where
     /// it led.
-    pub(super) fn kick(&mut self, draft: &mut Draft, end: usize) -> f64 {
+    pub(super) fn kick(&mut self, draft: &mut TreeDraft, end: usize) -> f64 {
         self.ruin(draft);
         if draft.latency() < self.best.latency * HOPE {
             improve(draft, PATIENCE, end);
@@ -103,7 +103,7 @@ impl Kicks {
     }
 
     /// Cuts some members loose, with all that they serve, and finds a parent for each part.
-    fn ruin(&mut self, draft: &mut Draft) {
+    fn ruin(&mut self, draft: &mut TreeDraft) {
         draft.critical(&mut self.chain);
         let (chain, random) = (&self.chain, &mut self.random);
         let mut loose = vec![chain[random.below(chain.len())]];
@@ -149,8 +149,8 @@ impl Kicks {
 
 /// Puts a part below any member, every other time below one of those that are near: to put each
 /// part at its best leads back to the same tree too often.
-fn mislay(draft: &mut Draft, x: usize, random: &mut Random) {
-    let price = |draft: &Draft, q: usize| {
+fn mislay(draft: &mut TreeDraft, x: usize, random: &mut Random) {
+    let price = |draft: &TreeDraft, q: usize| {
         let (send, receive) = draft.pair(q, x);
         send + receive
     };

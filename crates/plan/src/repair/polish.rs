@@ -14,7 +14,7 @@
 //!
 //! All that moves many members, so it only counts if it saves enough in all.
 
-use super::draft::{Draft, NONE};
+use super::draft::{NONE, TreeDraft};
 use super::improve::improve;
 use super::kick::{Best, Kicks};
 use super::way::{Direction, LAID_OUT_MAX};
@@ -78,7 +78,7 @@ const GAIN_MIN: f64 = 0.005;
 
 /// Makes the tree faster, with limited work; it never gets slower. `easy` is the latency that it
 /// need not exceed to be good enough, if that is known.
-pub(super) fn polish(draft: &mut Draft, easy: Option<f64>) {
+pub(super) fn polish(draft: &mut TreeDraft, easy: Option<f64>) {
     let (begin, work) = (draft.walked, work(draft));
     improve(draft, work.patience, begin + IMPROVE_MAX);
     if draft.len() < 4 {
@@ -106,7 +106,7 @@ pub(super) fn polish(draft: &mut Draft, easy: Option<f64>) {
     result.restore(draft);
 }
 
-fn work(draft: &Draft) -> &'static Work {
+fn work(draft: &TreeDraft) -> &'static Work {
     match draft.way().direction() {
         _ if draft.len() > LAID_OUT_MAX => &LARGE,
         Direction::Outward => &OUTWARD,
@@ -116,7 +116,7 @@ fn work(draft: &Draft) -> &'static Work {
 
 /// Takes the tree of [`construct`] for the best, improved, if it is clearly better. Large teams have
 /// no second start.
-fn start_afresh(draft: &mut Draft, patience: usize, best: &mut Best) {
+fn start_afresh(draft: &mut TreeDraft, patience: usize, best: &mut Best) {
     if let Some(costs) = draft.way().model() {
         let tree = construct(&costs, Some(draft.root));
         let parents = (0..draft.len()).map(|v| tree.parent(v).unwrap_or(NONE));

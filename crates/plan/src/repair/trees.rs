@@ -2,11 +2,11 @@
 
 use corecast_model::CostModel;
 
-use super::Change;
-use super::draft::{Draft, NONE};
+use super::change::Change;
+use super::draft::{NONE, TreeDraft};
 use super::polish::polish;
 use super::vacancy::{Vacancy, house};
-use super::way::{Direction, Way};
+use super::way::{Direction, ParentCosts};
 use crate::cost;
 use crate::operation::Operation;
 use crate::tree::Tree;
@@ -88,7 +88,7 @@ fn adapted<'a>(
     direction: Direction,
     tree: &Tree,
     change: Change,
-) -> (Draft<'a>, Gap) {
+) -> (TreeDraft<'a>, Gap) {
     let new = |rank: usize| change.new_rank(rank);
     let gone = match change {
         Change::Left(rank) => rank,
@@ -106,7 +106,7 @@ fn adapted<'a>(
     } else {
         new(tree.root())
     };
-    let draft = Draft::new(Way::new(costs, direction), root, &parent);
+    let draft = TreeDraft::new(ParentCosts::new(costs, direction), root, &parent);
     let gap = match change {
         Change::Joined(rank) => Gap::Newcomer(rank),
         Change::Left(rank) => Gap::Vacancy(Vacancy {
@@ -119,8 +119,9 @@ fn adapted<'a>(
 }
 
 /// Makes whole trees that share a root, and makes them fast; for `easy` see [`polish`].
-fn repair(drafts: &mut [(Draft, Gap)], easy: Option<f64>) {
-    let rootless = |(_, gap): &(Draft, Gap)| matches!(gap, Gap::Vacancy(v) if v.place.is_none());
+fn repair(drafts: &mut [(TreeDraft, Gap)], easy: Option<f64>) {
+    let rootless =
+        |(_, gap): &(TreeDraft, Gap)| matches!(gap, Gap::Vacancy(v) if v.place.is_none());
     if drafts.iter().any(rootless) {
         succeed_root(drafts);
     } else {
@@ -138,7 +139,7 @@ fn repair(drafts: &mut [(Draft, Gap)], easy: Option<f64>) {
 
 /// Makes that member root with which all trees together are fastest, among those that suit the
 /// place best.
-fn succeed_root(drafts: &mut [(Draft, Gap)]) {
+fn succeed_root(drafts: &mut [(TreeDraft, Gap)]) {
     let mut ratings: Vec<(f64, usize)> = Vec::new();
     for (draft, gap) in drafts.iter_mut() {
         let Gap::Vacancy(vacancy) = gap else { continue };

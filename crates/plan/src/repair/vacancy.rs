@@ -1,6 +1,6 @@
 //! Who takes the place of a member that left.
 
-use super::draft::{Draft, NONE};
+use super::draft::{NONE, TreeDraft};
 
 /// Successors that are tried, of those that look best.
 const TRIALS: usize = 4;
@@ -20,7 +20,7 @@ pub(super) struct Vacancy {
 impl Vacancy {
     /// How long each member would take in that place, least first: only itself and the children
     /// that it would have are looked at.
-    pub(super) fn ratings(&self, draft: &mut Draft) -> Vec<(f64, usize)> {
+    pub(super) fn ratings(&self, draft: &mut TreeDraft) -> Vec<(f64, usize)> {
         let mut ratings = Vec::with_capacity(draft.len());
         for s in 0..draft.len() {
             // Who is above the place cannot move below it.
@@ -31,7 +31,7 @@ impl Vacancy {
         ratings
     }
 
-    fn rating(&self, draft: &mut Draft, s: usize) -> f64 {
+    fn rating(&self, draft: &mut TreeDraft, s: usize) -> f64 {
         draft.walked += 1;
         let mut served = Vec::with_capacity(self.children.len());
         let old = if self.children.contains(&s) {
@@ -64,7 +64,7 @@ impl Vacancy {
 
     /// Fills the place of a member other than the root as well as can be seen at once: its children
     /// find parents one by one, or somebody takes its place.
-    pub(super) fn fill(&self, draft: &mut Draft) {
+    pub(super) fn fill(&self, draft: &mut TreeDraft) {
         let ratings = self.ratings(draft);
         let mut heads = self.children.clone();
         house_all(draft, &mut heads);
@@ -83,7 +83,7 @@ impl Vacancy {
 
     /// The tree in which s has the place; its old children, unless it keeps them, find parents one
     /// by one.
-    pub(super) fn succeed(&self, draft: &mut Draft, s: usize) {
+    pub(super) fn succeed(&self, draft: &mut TreeDraft, s: usize) {
         draft.restore(draft.root, &self.parent);
         let mut heads = Vec::new();
         if !self.children.contains(&s) {
@@ -103,7 +103,7 @@ impl Vacancy {
 }
 
 /// Finds a parent for each of these parts, those that take longest first.
-pub(super) fn house_all(draft: &mut Draft, heads: &mut [usize]) {
+pub(super) fn house_all(draft: &mut TreeDraft, heads: &mut [usize]) {
     heads.sort_unstable_by(|&a, &b| draft.below(b).total_cmp(&draft.below(a)).then(a.cmp(&b)));
     for &x in heads.iter() {
         house(draft, x);
@@ -111,7 +111,7 @@ pub(super) fn house_all(draft: &mut Draft, heads: &mut [usize]) {
 }
 
 /// Puts a part where the whole is fastest.
-pub(super) fn house(draft: &mut Draft, x: usize) {
+pub(super) fn house(draft: &mut TreeDraft, x: usize) {
     draft.look();
     let home = draft.best_home(x, NONE, f64::INFINITY);
     let home = home.map_or(draft.root, |(home, _)| home);

@@ -20,14 +20,14 @@ pub(super) enum Direction {
 pub(super) const LAID_OUT_MAX: usize = 96;
 
 /// Costs of the messages from parents to children.
-pub(super) struct Way<'a> {
+pub(super) struct ParentCosts<'a> {
     costs: &'a CostModel,
     direction: Direction,
     /// The costs for each child of the messages from all parents; empty for large teams.
     laid_out: Vec<(f64, f64)>,
 }
 
-impl<'a> Way<'a> {
+impl<'a> ParentCosts<'a> {
     pub(super) fn new(costs: &'a CostModel, direction: Direction) -> Self {
         let mut way = Self {
             costs,

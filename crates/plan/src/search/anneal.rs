@@ -31,9 +31,9 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use super::moves::Mover;
+use super::progress::{SearchProgress, SearchWatch};
 use super::random::Random;
-use super::state::{Pairs, State};
-use super::{Progress, Watch};
+use super::state::{PairCosts, TreeState};
 use crate::tree::Tree;
 
 /// Moves between two looks at the watcher.
@@ -78,8 +78,8 @@ fn exponentials() -> Vec<f64> {
 const EXPONENTIALS: usize = 1024;
 
 /// A search that can be continued.
-pub(super) struct Annealer {
-    pairs: Rc<Pairs>,
+pub(super) struct TreeAnnealer {
+    pairs: Rc<PairCosts>,
     /// The tree of the rounds, then those on the ladder, the coldest first.
     movers: Vec<Mover>,
     /// Which of them moves.
@@ -115,15 +115,15 @@ pub(super) struct Annealer {
     temperature: f64,
 }
 
-impl Annealer {
+impl TreeAnnealer {
     pub(super) fn new(
-        pairs: &Rc<Pairs>,
+        pairs: &Rc<PairCosts>,
         numa: &[u32],
         start: &Tree,
         free_root: bool,
         seed: u64,
     ) -> Self {
-        let state = State::of_tree(pairs, start);
+        let state = TreeState::of_tree(pairs, start);
         let best = state.parents().to_vec();
         let best_latency = state.latency();
         Self {
@@ -165,7 +165,7 @@ impl Annealer {
     /// The best tree so far.
     pub(super) fn tree(&mut self) -> Tree {
         self.save();
-        State::of_parents(&self.pairs, &self.best).tree()
+        TreeState::of_parents(&self.pairs, &self.best).tree()
     }
 
     /// From now on nothing is known to be faster than this.
@@ -175,7 +175,7 @@ impl Annealer {
 
     /// A tree that was found elsewhere; it is taken if it is better.
     pub(super) fn offer(&mut self, tree: &Tree) {
-        let offered = State::of_tree(&self.pairs, tree);
+        let offered = TreeState::of_tree(&self.pairs, tree);
         if offered.latency() >= self.best_latency {
             return;
         }
@@ -191,7 +191,7 @@ impl Annealer {
     }
 
     /// Goes on for so many moves, also in the middle of a round.
-    pub(super) fn run(&mut self, moves: u64, watch: Watch<'_>) -> ControlFlow<()> {
+    pub(super) fn run(&mut self, moves: u64, watch: SearchWatch<'_>) -> ControlFlow<()> {
         let end = self.moves.saturating_add(moves);
         while self.moves < end && !self.is_done() {
             if self.left == 0 {
@@ -199,7 +199,7 @@ impl Annealer {
                 self.begin();
             }
             if self.moves.is_multiple_of(LOOK) {
-                watch(&Progress {
+                watch(&SearchProgress {
                     latency: self.best_latency,
                     moves: self.moves,
                     rounds: self.rounds,
@@ -281,7 +281,7 @@ impl Annealer {
     /// all places. In the tree at the top two NUMA nodes exchange their roles.
     fn climb(&mut self) {
         while self.movers.len() <= TREES {
-            let state = State::of_parents(&self.pairs, &self.best);
+            let state = TreeState::of_parents(&self.pairs, &self.best);
             let random = Random::new(self.random.bits());
             let mover = Mover::new(&self.pairs, state, self.free_root, random);
             self.movers.push(mover);

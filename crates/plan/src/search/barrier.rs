@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use corecast_model::CostModel;
 
-use super::anneal::Annealer;
+use super::anneal::TreeAnnealer;
 use super::construct::{Nodes, construct, quick};
-use super::state::Pairs;
-use super::{Effort, Progress, Watch};
+use super::state::PairCosts;
+use super::{Effort, SearchProgress, SearchWatch};
 use crate::cost;
 use crate::operation::Operation;
 use crate::smelt;
@@ -34,12 +34,12 @@ const DEEP: usize = 12;
 const FIRST: u64 = 4096;
 
 /// The searches for one root.
-struct Pair {
-    inward: Annealer,
-    outward: Annealer,
+struct RootSearches {
+    inward: TreeAnnealer,
+    outward: TreeAnnealer,
 }
 
-impl Pair {
+impl RootSearches {
     fn latency(&self) -> f64 {
         self.inward.latency() + self.outward.latency()
     }
@@ -64,7 +64,7 @@ pub fn improve_barrier(
     root: Option<usize>,
     lower_bound: f64,
     effort: Effort,
-    watch: Watch<'_>,
+    watch: SearchWatch<'_>,
 ) -> TwoTrees {
     let mirrored = costs.mirrored();
     let numa = costs.numa_nodes();
@@ -77,17 +77,17 @@ pub fn improve_barrier(
     };
     let pairs = |costs: &CostModel, tree: &Tree| {
         let latency = cost::latency(costs, tree, Operation::Broadcast);
-        Rc::new(Pairs::of(costs, latency))
+        Rc::new(PairCosts::of(costs, latency))
     };
     let [inward, outward] = &starts[0];
     let (in_pairs, out_pairs) = (pairs(&mirrored, inward), pairs(costs, outward));
-    let search = |[inward, outward]: &[Tree; 2]| Pair {
-        inward: Annealer::new(&in_pairs, numa, inward, false, effort.seed),
-        outward: Annealer::new(&out_pairs, numa, outward, false, effort.seed),
+    let search = |[inward, outward]: &[Tree; 2]| RootSearches {
+        inward: TreeAnnealer::new(&in_pairs, numa, inward, false, effort.seed),
+        outward: TreeAnnealer::new(&out_pairs, numa, outward, false, effort.seed),
     };
-    let mut searches: Vec<Pair> = starts.iter().map(search).collect();
+    let mut searches: Vec<RootSearches> = starts.iter().map(search).collect();
     deepen(&mut searches, lower_bound, effort.moves, watch);
-    let latency = |pair: &Pair| pair.latency();
+    let latency = |pair: &RootSearches| pair.latency();
     let best = searches
         .into_iter()
         .reduce(|a, b| if latency(&b) < latency(&a) { b } else { a });
@@ -103,7 +103,7 @@ pub fn improve_barrier(
 ///
 /// Looked at first is Smelt's root, then come those with the cheapest messages both ways. A watcher
 /// that ends the search leaves the ones that were looked at.
-fn ranked(costs: &CostModel, mirrored: &CostModel, watch: Watch<'_>) -> Vec<[Tree; 2]> {
+fn ranked(costs: &CostModel, mirrored: &CostModel, watch: SearchWatch<'_>) -> Vec<[Tree; 2]> {
     let (n, first) = (costs.n(), smelt::root(costs));
     let sum = |r: usize| {
         (0..n)
@@ -125,7 +125,7 @@ fn ranked(costs: &CostModel, mirrored: &CostModel, watch: Watch<'_>) -> Vec<[Tre
         let (outward, after) = quick(costs, &nodes, root);
         best = best.min(before + after);
         found.push((before + after, [inward, outward]));
-        let progress = Progress {
+        let progress = SearchProgress {
             latency: best,
             moves: 0,
             rounds: 0,
@@ -140,7 +140,7 @@ fn ranked(costs: &CostModel, mirrored: &CostModel, watch: Watch<'_>) -> Vec<[Tre
 }
 
 /// Turns that get longer, from which the worst roots drop out.
-fn deepen(searches: &mut Vec<Pair>, lower_bound: f64, moves: u64, watch: Watch<'_>) {
+fn deepen(searches: &mut Vec<RootSearches>, lower_bound: f64, moves: u64, watch: SearchWatch<'_>) {
     let mut spent = 0;
     let mut turn = FIRST;
     loop {
@@ -148,7 +148,7 @@ fn deepen(searches: &mut Vec<Pair>, lower_bound: f64, moves: u64, watch: Watch<'
             for inward in [true, false] {
                 let others = searches
                     .iter()
-                    .map(Pair::latency)
+                    .map(RootSearches::latency)
                     .fold(f64::INFINITY, f64::min);
                 if others <= lower_bound || spent >= moves {
                     return;
@@ -162,8 +162,8 @@ fn deepen(searches: &mut Vec<Pair>, lower_bound: f64, moves: u64, watch: Watch<'
                     false => &mut searches[at].outward,
                 };
                 let length = turn.min(moves - spent);
-                let flow = search.run(length, &mut |progress: &Progress| {
-                    watch(&Progress {
+                let flow = search.run(length, &mut |progress: &SearchProgress| {
+                    watch(&SearchProgress {
                         latency: others.min(progress.latency + other),
                         moves: spent + progress.moves,
                         rounds: progress.rounds,
@@ -175,7 +175,7 @@ fn deepen(searches: &mut Vec<Pair>, lower_bound: f64, moves: u64, watch: Watch<'
                 }
             }
         }
-        if searches.iter().all(Pair::is_done) {
+        if searches.iter().all(RootSearches::is_done) {
             return;
         }
         searches.sort_by(|a, b| a.latency().total_cmp(&b.latency()));

@@ -15,7 +15,7 @@
 use std::rc::Rc;
 
 use super::random::Random;
-use super::state::{Pairs, State};
+use super::state::{PairCosts, TreeState};
 
 /// Whom a member prefers as a parent; found when it is first asked for.
 pub(super) struct Near {
@@ -33,7 +33,7 @@ impl Near {
     }
 
     /// Those from whom a message to `x` is cheapest, nearest first.
-    fn of(&mut self, pairs: &Pairs, x: usize) -> &[u32] {
+    fn of(&mut self, pairs: &PairCosts, x: usize) -> &[u32] {
         if self.lists[x].is_empty() {
             let price = |&q: &u32| {
                 let edge = pairs.edge(q as usize, x);
@@ -61,7 +61,7 @@ pub(super) struct Chain {
 
 impl Chain {
     /// Finds the chain anew.
-    pub(super) fn renew(&mut self, state: &State) {
+    pub(super) fn renew(&mut self, state: &TreeState) {
         self.members.clear();
         let mut v = state.root();
         loop {
@@ -85,8 +85,8 @@ impl Chain {
 
 /// Makes and judges moves.
 pub(super) struct Mover {
-    pairs: Rc<Pairs>,
-    pub(super) state: State,
+    pairs: Rc<PairCosts>,
+    pub(super) state: TreeState,
     near: Near,
     chain: Chain,
     pub(super) random: Random,
@@ -98,7 +98,12 @@ pub(super) struct Mover {
 }
 
 impl Mover {
-    pub(super) fn new(pairs: &Rc<Pairs>, state: State, free_root: bool, random: Random) -> Self {
+    pub(super) fn new(
+        pairs: &Rc<PairCosts>,
+        state: TreeState,
+        free_root: bool,
+        random: Random,
+    ) -> Self {
         let mut chain = Chain::default();
         chain.renew(&state);
         let energy = state.energy();

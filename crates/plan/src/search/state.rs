@@ -13,9 +13,9 @@
 //! A change edits one or two lists and then *lifts*: it recomputes `below` on the way to the root
 //! and stops where nothing changes. So it costs the length of that way times the length of the
 //! lists on it, whatever the size of the team. Every edit is written to a log, which
-//! [`State::undo`] plays backwards; nothing is allocated once lists and log have grown.
+//! [`TreeState::undo`] plays backwards; nothing is allocated once lists and log have grown.
 //!
-//! Invariants, between two changes (checked by [`State::verify`]):
+//! Invariants, between two changes (checked by [`TreeState::verify`]):
 //!
 //! 1. the lists are those of one tree below `root`, and `parent` says the same;
 //! 2. `tail = receive + below(child)` and tails do not rise within a list;
@@ -31,7 +31,7 @@ use crate::tree::Tree;
 
 /// What there is to know of a message from one member to another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Edge {
+pub(super) struct MessageCost {
     pub(super) send: f64,
     pub(super) receive: f64,
     /// The factors of the two in a soft maximum.
@@ -40,18 +40,18 @@ pub(super) struct Edge {
 }
 
 /// The edges of all ordered pairs.
-pub(super) struct Pairs {
+pub(super) struct PairCosts {
     n: usize,
-    edges: Vec<Edge>,
+    edges: Vec<MessageCost>,
     /// The k of soft maxima.
     sharpness: f64,
 }
 
-impl Pairs {
+impl PairCosts {
     /// For trees whose latency is in the order of `scale`.
     pub(super) fn of(costs: &CostModel, scale: f64) -> Self {
         let sharpness = soft::sharpness(scale);
-        let edge = |(&send, &receive): (&f64, &f64)| Edge {
+        let edge = |(&send, &receive): (&f64, &f64)| MessageCost {
             send,
             receive,
             soft_send: soft::grown(sharpness * send),
@@ -75,7 +75,7 @@ impl Pairs {
 
     /// A message from `v` to `c`.
     #[inline]
-    pub(super) fn edge(&self, v: usize, c: usize) -> &Edge {
+    pub(super) fn edge(&self, v: usize, c: usize) -> &MessageCost {
         &self.edges[v * self.n + c]
     }
 }
@@ -157,8 +157,8 @@ enum Edit {
 const NOBODY: u32 = u32::MAX;
 
 /// A tree under change.
-pub(super) struct State {
-    pairs: Rc<Pairs>,
+pub(super) struct TreeState {
+    pairs: Rc<PairCosts>,
     root: usize,
     lists: Vec<Vec<Child>>,
     parent: Vec<u32>,
@@ -167,8 +167,8 @@ pub(super) struct State {
     saved: Vec<Child>,
 }
 
-impl State {
-    pub(super) fn of_tree(pairs: &Rc<Pairs>, tree: &Tree) -> Self {
+impl TreeState {
+    pub(super) fn of_tree(pairs: &Rc<PairCosts>, tree: &Tree) -> Self {
         let parents: Vec<u32> = (0..pairs.n())
             .map(|v| tree.parent(v).map_or(NOBODY, |p| p as u32))
             .collect();
@@ -176,7 +176,7 @@ impl State {
     }
 
     /// The same of a tree that is given as everybody's parent.
-    pub(super) fn of_parents(pairs: &Rc<Pairs>, parents: &[u32]) -> Self {
+    pub(super) fn of_parents(pairs: &Rc<PairCosts>, parents: &[u32]) -> Self {
         let n = pairs.n();
         let mut state = Self {
             pairs: Rc::clone(pairs),
@@ -282,7 +282,7 @@ impl State {
         (self.parent[v] != NOBODY).then_some(self.parent[v] as usize)
     }
 
-    /// Everybody's parent, as [`State::set`] takes it.
+    /// Everybody's parent, as [`TreeState::set`] takes it.
     pub(super) fn parents(&self) -> &[u32] {
         &self.parent
     }
@@ -333,7 +333,7 @@ impl State {
     #[inline]
     pub(super) fn below_with(&self, q: usize, x: usize, gone: Option<usize>) -> f64 {
         let gone = gone.map_or(NOBODY, |v| v as u32);
-        let &Edge { send, receive, .. } = self.pairs.edge(q, x);
+        let &MessageCost { send, receive, .. } = self.pairs.edge(q, x);
         let tail = receive + self.sums[x].below;
         let (mut clock, mut last) = (0.0, 0.0_f64);
         let mut list = self.lists[q].iter();

@@ -7,8 +7,8 @@ use corecast_model::synthetic;
 
 use super::moves::Mover;
 use super::random::Random;
-use super::state::{Pairs, State};
-use super::{Search, construct};
+use super::state::{PairCosts, TreeState};
+use super::{TreeSearch, construct};
 use crate::cost;
 use crate::operation::Operation;
 use crate::tree::Tree;
@@ -38,8 +38,8 @@ fn sums_stay_exact_over_long_sequences() {
         let mut random = Random::new(seed);
         let tree = random_tree(costs.n(), &mut random);
         let scale = cost::latency(costs, &tree, Operation::Broadcast);
-        let pairs = Rc::new(Pairs::of(costs, scale));
-        let state = State::of_tree(&pairs, &tree);
+        let pairs = Rc::new(PairCosts::of(costs, scale));
+        let state = TreeState::of_tree(&pairs, &tree);
         let mut mover = Mover::new(&pairs, state, seed % 2 == 0, random);
         let (mut kept, mut parents) = (0, vec![0; costs.n()]);
         for step in 0..4000 {
@@ -70,8 +70,8 @@ fn undo_restores_everything() {
     let mut random = Random::new(9);
     let tree = random_tree(costs.n(), &mut random);
     let scale = cost::latency(costs, &tree, Operation::Broadcast);
-    let pairs = Rc::new(Pairs::of(costs, scale));
-    let mut state = State::of_tree(&pairs, &tree);
+    let pairs = Rc::new(PairCosts::of(costs, scale));
+    let mut state = TreeState::of_tree(&pairs, &tree);
     for _ in 0..5000 {
         let before = (state.tree(), state.energy());
         let (a, b) = (random.below(pairs.n()), random.below(pairs.n()));
@@ -105,7 +105,7 @@ fn a_search_that_goes_on_is_the_one_that_was_not_interrupted() {
     // Long enough for rounds and ladder to take turns.
     let parts: [u64; 5] = [777, 20_000, 30_001, 50_000, 22];
     let searched = |parts: &[u64]| {
-        let mut search = Search::new(machine.costs(), &start, false, 7);
+        let mut search = TreeSearch::new(machine.costs(), &start, false, 7);
         for &moves in parts {
             let ended = search.run(0.0, moves, &mut |_| ControlFlow::Continue(()));
             assert!(ended.is_continue());
@@ -124,7 +124,7 @@ fn an_offer_is_taken_if_it_is_better() {
     let good = construct(costs, Some(0));
     let poor = random_tree(costs.n(), &mut Random::new(1));
     assert!(latency(&good) < latency(&poor));
-    let mut search = Search::new(costs, &poor, false, 1);
+    let mut search = TreeSearch::new(costs, &poor, false, 1);
     search.offer(&good);
     assert_eq!(latency(&search.tree()), latency(&good));
     search.offer(&poor);

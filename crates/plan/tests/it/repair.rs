@@ -6,7 +6,7 @@ use crate::common::{
     any_costs, close, costs_of_kind, naive_broadcast, naive_reduce, optimum, public_machines,
 };
 use corecast_model::CostModel;
-use corecast_plan::search::{Effort, Progress, construct, improve};
+use corecast_plan::search::{Effort, SearchProgress, construct, improve};
 use corecast_plan::{
     Operation, Pattern, Plan, Repair, RepairError, RootChoice, Shape, Tree, check, plan, smelt,
 };
@@ -22,7 +22,7 @@ fn searched(costs: &CostModel, operation: Operation, root: usize, moves: u64) ->
     let tree = |costs: &CostModel| {
         let start = construct(costs, Some(root));
         let effort = Effort { seed: 1, moves };
-        let go_on = &mut |_: &Progress| ControlFlow::Continue(());
+        let go_on = &mut |_: &SearchProgress| ControlFlow::Continue(());
         improve(costs, &start, false, 0.0, effort, go_on)
     };
     let fan_in = || tree(&costs.mirrored()).reversed();

@@ -6,10 +6,10 @@ use crate::common::{
     close, costs_of_kind, naive_broadcast, naive_reduce, optimum, public_machines,
 };
 use corecast_model::{CostModel, Unit, synthetic};
-use corecast_plan::search::{Effort, Progress, construct, improve, improve_barrier};
+use corecast_plan::search::{Effort, SearchProgress, construct, improve, improve_barrier};
 use corecast_plan::{Pattern, Tree, smelt};
 
-fn go_on(_: &Progress) -> ControlFlow<()> {
+fn go_on(_: &SearchProgress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
@@ -122,7 +122,7 @@ fn a_seed_and_a_number_of_moves_decide_the_result() {
                 moves: u64::MAX,
                 ..effort
             };
-            let mut until = |p: &Progress| match p.moves < 20_224 {
+            let mut until = |p: &SearchProgress| match p.moves < 20_224 {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             };
@@ -164,7 +164,7 @@ fn a_search_only_gets_better_and_ends_when_told() {
         assert!(naive_broadcast(&costs, &tree) <= first);
         assert!(close(naive_broadcast(&costs, &tree), last));
         // At the bound there is nothing to do.
-        let mut asked = |_: &Progress| -> ControlFlow<()> { panic!("asked for no reason") };
+        let mut asked = |_: &SearchProgress| -> ControlFlow<()> { panic!("asked for no reason") };
         let same = improve(
             &costs,
             &tree,

@@ -19,26 +19,26 @@ const BYTES: usize = 1 << 20;
 
 /// How bytes are moved.
 #[derive(Clone, Copy, Debug)]
-enum Move {
+enum ByteMove {
     Copy,
     CopyPastCaches,
     ClearPastCaches,
 }
 
 /// Figures in GB/s (10⁹ bytes that were written), by name.
-pub(super) type Named = Vec<(String, Figure)>;
+pub(super) type NamedFigures = Vec<(String, Figure)>;
 
 /// One thread alone.
-pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<Named, Stop> {
-    let mut all = Named::new();
+pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<NamedFigures, Stop> {
+    let mut all = NamedFigures::new();
     for kibibytes in SIZES {
-        let rate = rate(mate, Move::Copy, kibibytes, limit)?;
+        let rate = rate(mate, ByteMove::Copy, kibibytes, limit)?;
         all.extend(rate.map(|figure| (format!("copy, {kibibytes} KiB"), figure)));
     }
     let largest = SIZES[SIZES.len() - 1];
     for (way, name) in [
-        (Move::CopyPastCaches, "copy past the caches"),
-        (Move::ClearPastCaches, "stores past the caches"),
+        (ByteMove::CopyPastCaches, "copy past the caches"),
+        (ByteMove::ClearPastCaches, "stores past the caches"),
     ] {
         let rate = rate(mate, way, largest, limit)?;
         all.extend(rate.map(|figure| (format!("{name}, {largest} KiB"), figure)));
@@ -47,12 +47,12 @@ pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<Named, Stop>
 }
 
 /// All threads of the crew at once, together.
-pub(super) fn together(mate: &mut Mate<'_>, limit: Duration) -> Result<Named, Stop> {
+pub(super) fn together(mate: &mut Mate<'_>, limit: Duration) -> Result<NamedFigures, Stop> {
     let threads = mate.crew();
-    let mut all = Named::new();
+    let mut all = NamedFigures::new();
     for (way, name) in [
-        (Move::Copy, "copy"),
-        (Move::CopyPastCaches, "copy past the caches"),
+        (ByteMove::Copy, "copy"),
+        (ByteMove::CopyPastCaches, "copy past the caches"),
     ] {
         let rate = rate(mate, way, SHARE, limit)?;
         all.extend(rate.map(|figure| {
@@ -68,7 +68,7 @@ pub(super) fn together(mate: &mut Mate<'_>, limit: Duration) -> Result<Named, St
 /// Bytes a nanosecond of all threads of the crew.
 fn rate(
     mate: &mut Mate<'_>,
-    way: Move,
+    way: ByteMove,
     kibibytes: usize,
     limit: Duration,
 ) -> Result<Option<Figure>, Stop> {
@@ -82,9 +82,9 @@ fn rate(
         for _ in 0..times {
             let from = black_box(&from[..]);
             match way {
-                Move::Copy => into.copy_from_slice(from),
-                Move::CopyPastCaches => stream::copy(&mut into, from, usize::MAX),
-                Move::ClearPastCaches => gauge::clear_past_caches(&mut into),
+                ByteMove::Copy => into.copy_from_slice(from),
+                ByteMove::CopyPastCaches => stream::copy(&mut into, from, usize::MAX),
+                ByteMove::ClearPastCaches => gauge::clear_past_caches(&mut into),
             }
             black_box(&mut into);
         }

@@ -31,13 +31,13 @@ pub(super) fn pace(timer: &Timer) -> f64 {
 
 /// What was seen of the measured processors.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Circumstances {
+pub(super) struct ObservedProcessors {
     /// Fastest and slowest pace by operating-system number.
     paces: BTreeMap<u32, (f64, f64)>,
     begin: Option<CpuTime>,
 }
 
-impl Circumstances {
+impl ObservedProcessors {
     pub(super) fn new(pus: &[u32]) -> Self {
         Self {
             paces: BTreeMap::new(),
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn drift_is_that_of_the_worst_core() {
-        let mut seen = Circumstances::default();
+        let mut seen = ObservedProcessors::default();
         assert_eq!(seen.drift(), 0.0);
         for (pu, pace) in [(0, 10.0), (1, 20.0), (0, 11.0), (1, 20.0), (0, 10.5)] {
             seen.note(pu, pace);

@@ -39,7 +39,7 @@ pub(super) const FIELD_BYTES: usize = AREA_BYTES + LINE_BYTES;
 
 /// What all threads of a crew see.
 #[derive(Debug)]
-struct Shared {
+struct CrewShared {
     flags: Vec<LineRef<Flag>>,
     /// When all begin at once, in ticks of rank 0.
     start: LineRef<Flag>,
@@ -53,7 +53,7 @@ pub(super) struct Mate<'a> {
     pub(super) rank: usize,
     /// What it tells time by.
     pub(super) timer: Timer,
-    shared: &'a Shared,
+    shared: &'a CrewShared,
     random: fastrand::Rng,
     round: u64,
     /// The last common start.
@@ -222,7 +222,7 @@ pub(super) fn run<T: Send>(
 ) -> Result<Vec<T>, ProbeError> {
     let memory = |source| ProbeError::Lines { source };
     let flags = pus.iter().map(|_| Segment::one::<Flag>(None));
-    let shared = Shared {
+    let shared = CrewShared {
         flags: flags.collect::<Result<_, _>>().map_err(memory)?,
         start: Segment::one::<Flag>(None).map_err(memory)?,
         fields: pus.iter().map(|_| OnceLock::new()).collect(),

@@ -45,7 +45,7 @@ pub(super) const DRIVE: usize = 3;
 
 /// What is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Case {
+pub(super) struct LatencyCase {
     pub(super) access: Access,
     pub(super) state: State,
     pub(super) level: Level,
@@ -79,7 +79,7 @@ impl Drive {
 /// Measures one case; all threads of the crew call it. Rank 0 has the figure.
 pub(super) fn measure(
     mate: &mut Mate<'_>,
-    case: Case,
+    case: LatencyCase,
     roles: Roles,
     drive: Drive,
     limit: Duration,
@@ -91,7 +91,7 @@ pub(super) fn measure(
     };
     // Reading lines where they are changes nothing, so they can be read again.
     let rounds = match case {
-        Case {
+        LatencyCase {
             access: Access::Read,
             level: Level::Cache(1),
             ..

@@ -7,9 +7,9 @@ use corecast_model::deep::{
 };
 use corecast_wire::gauge::{self, Doorbell, HugePages};
 
-use super::circumstances::{self, Circumstances};
+use super::circumstances::{self, ObservedProcessors};
 use super::crew::{self, Mate, Stop};
-use super::latency::{self, Case, Roles};
+use super::latency::{self, LatencyCase, Roles};
 use super::site::Site;
 use super::task::{THREADS_MAX, Task, counts};
 use super::{bandwidth, congestion, contention, fit, lines, readers, stores, waits};
@@ -19,7 +19,7 @@ use crate::ProbeError;
 pub(super) struct Measuring<'a> {
     pub(super) site: &'a Site<'a>,
     pub(super) found: &'a mut Deep,
-    pub(super) seen: &'a mut Circumstances,
+    pub(super) seen: &'a mut ObservedProcessors,
     /// For each figure, at most.
     pub(super) limit: Duration,
 }
@@ -95,10 +95,10 @@ impl Measuring<'_> {
                     .to_owned(),
             );
         }
-        let cases: Vec<Case> = [Access::Read, Access::Write]
+        let cases: Vec<LatencyCase> = [Access::Read, Access::Write]
             .into_iter()
             .flat_map(|access| {
-                states.iter().map(move |&state| Case {
+                states.iter().map(move |&state| LatencyCase {
                     access,
                     state,
                     level,

@@ -52,7 +52,7 @@ use corecast_wire::gauge;
 use crate::calendar::now_utc;
 use crate::run::Progress;
 use crate::{Config, ProbeError};
-use circumstances::Circumstances;
+use circumstances::ObservedProcessors;
 use measuring::Measuring;
 use site::Site;
 use task::{Named, Task};
@@ -167,7 +167,7 @@ pub fn deep(
     let figure_time = (config.time_limit / figures.max(1)).clamp(FIGURE_TIME_MIN, FIGURE_TIME_MAX);
     let (start, ticks) = (Instant::now(), Timer::new());
     let (seconds, start_ticks) = (found.seconds, ticks.now());
-    let mut seen = Circumstances::new(&config.pus);
+    let mut seen = ObservedProcessors::new(&config.pus);
     let earlier = found.clock.clone();
     let progress = |done| {
         Progress::new(

@@ -16,7 +16,7 @@ const CLEAR: f64 = 6.0;
 
 /// A jump of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Step {
+pub(super) struct CurveStep {
     /// Points before it.
     pub(super) before: usize,
     /// By how much the lines differ there.
@@ -25,12 +25,12 @@ pub(super) struct Step {
 
 /// A line of a resistant kind.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct RobustLine {
     base: f64,
     slope: f64,
 }
 
-impl Line {
+impl RobustLine {
     /// Through the medians of the outer thirds of `times`, whose first is at `from`.
     fn through(times: &[f64], from: usize) -> Self {
         let third = times.len() / 3;
@@ -64,18 +64,21 @@ fn median(times: &[f64]) -> f64 {
 }
 
 /// The clearest jump up of `times`, if one is clear.
-pub(super) fn jump(times: &[f64]) -> Option<Step> {
-    let mut best: Option<(f64, f64, Step)> = None;
+pub(super) fn jump(times: &[f64]) -> Option<CurveStep> {
+    let mut best: Option<(f64, f64, CurveStep)> = None;
     for before in SIDE..times.len().saturating_sub(SIDE - 1) {
         let (left, right) = times.split_at(before);
-        let lines = (Line::through(left, 0), Line::through(right, before));
+        let lines = (
+            RobustLine::through(left, 0),
+            RobustLine::through(right, before),
+        );
         let distances = lines.0.distances(left, 0);
         let distances: Vec<f64> = distances.chain(lines.1.distances(right, before)).collect();
         let sum = distances.iter().sum();
         let edge = before as f64 - 0.5;
         let height = lines.1.at(edge) - lines.0.at(edge);
         if best.is_none_or(|(least, ..)| sum < least) {
-            best = Some((sum, median(&distances), Step { before, height }));
+            best = Some((sum, median(&distances), CurveStep { before, height }));
         }
     }
     let (_, distance, step) = best?;

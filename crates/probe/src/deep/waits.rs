@@ -23,11 +23,11 @@ const ASLEEP_NS: f64 = 30_000.0;
 const SLEEP_LIMIT: Duration = Duration::from_millis(20);
 
 /// Figures in nanoseconds, by name.
-pub(super) type Named = Vec<(&'static str, Figure)>;
+pub(super) type NamedFigures = Vec<(&'static str, Figure)>;
 
 /// What one thread can measure alone. Others of the crew are at hand and do nothing.
-pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<Named, Stop> {
-    let mut all = Named::new();
+pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<NamedFigures, Stop> {
+    let mut all = NamedFigures::new();
     let timer = mate.timer;
     let bell = Doorbell::default();
     each(&mut all, mate, limit, "pause", 1000, arch::relax)?;
@@ -68,7 +68,7 @@ pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<Named, Stop>
 
 /// Times `count` calls of `call` on rank 0.
 fn each(
-    all: &mut Named,
+    all: &mut NamedFigures,
     mate: &mut Mate<'_>,
     limit: Duration,
     name: &'static str,
@@ -88,8 +88,12 @@ fn each(
 }
 
 /// What it takes to wake a sleeper: rank 0 wakes, rank 1 sleeps.
-pub(super) fn wakes(mate: &mut Mate<'_>, bell: &Doorbell, limit: Duration) -> Result<Named, Stop> {
-    let mut all = Named::new();
+pub(super) fn wakes(
+    mate: &mut Mate<'_>,
+    bell: &Doorbell,
+    limit: Duration,
+) -> Result<NamedFigures, Stop> {
+    let mut all = NamedFigures::new();
     let sleep = |_: &Mate<'_>, seen: u64| {
         while u64::from(bell.rung()) == seen {
             let before = Instant::now();

@@ -19,16 +19,19 @@
 //! waits for a flag that is not going to be raised, unless the other one has failed: then its end
 //! of the flag says so.
 
+mod common_start;
+mod end;
 mod pair;
 mod seat;
 mod shots;
 mod stopwatch;
+mod threads;
 mod turns;
 
-pub(crate) use pair::Stop;
+pub(crate) use common_start::long_bytes;
 pub(crate) use seat::still_pinned;
-pub(crate) use shots::long_bytes;
 pub(crate) use stopwatch::chain;
+pub(crate) use threads::{Stop, joined};
 
 use std::time::Duration;
 
@@ -124,11 +127,4 @@ impl Measurer for Hardware {
     fn notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
-}
-
-/// What a thread returned. Its panic is ours.
-pub(crate) fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
-    thread
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -6,14 +6,13 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use corecast_model::Pu;
-use corecast_wire::queue::{FIRST_LINK, QueuePair, ReceiveError, SendError, join};
-use corecast_wire::{Flag, Segment};
+use corecast_wire::queue::{ReceiveError, SendError};
 
-use super::joined;
-use super::seat::{Seat, TakeError, still_pinned};
-use super::shots::{Range, Shot, means};
+use super::end::PairEnd;
+use super::seat::{PinnedMemory, TakeError, still_pinned};
+use super::shots::{Shot, means};
 use super::stopwatch::{Lap, Stopwatch, Tail};
-use super::turns::{Left, Turns};
+use super::threads::{PairRole, Stop, joined};
 use crate::{Config, Estimate, PairCosts, ProbeError};
 
 /// Laps before the first sample of a stage: caches, branch predictors and clocks warm up, and
@@ -28,7 +27,7 @@ const PAYLOAD: [u8; 8] = *b"corecast";
 
 /// What is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum TimedStage {
     /// Batches in turns, write buffer left alone.
     Batch,
     /// Single messages in turns, write buffer drained.
@@ -43,37 +42,16 @@ enum Stage {
 
 /// A number of laps of one stage.
 #[derive(Clone, Copy, Debug)]
-struct Order {
-    stage: Stage,
+struct LapOrder {
+    stage: TimedStage,
     laps: usize,
 }
 
 /// The follower's samples of one order, in nanoseconds per message.
-type Report = Result<Vec<f64>, ProbeError>;
+type FollowerReport = Result<Vec<f64>, ProbeError>;
 
 /// How many stages there are.
 const STAGES: u32 = 7;
-
-/// Why a thread of a pair or a crew stopped.
-#[derive(Debug)]
-pub(crate) enum Stop {
-    /// For a reason of its own.
-    Error(ProbeError),
-    /// Because another one is gone; that one knows why.
-    OtherGone,
-}
-
-impl From<ProbeError> for Stop {
-    fn from(error: ProbeError) -> Self {
-        Self::Error(error)
-    }
-}
-
-impl From<Left> for Stop {
-    fn from(_: Left) -> Self {
-        Self::OtherGone
-    }
-}
 
 /// Measures the ordered pair on two threads of its own, within about `limit`; also says where
 /// memory came to lie that should lie elsewhere.
@@ -101,21 +79,21 @@ pub(super) fn measure(
     let (reports, report) = channel();
     std::thread::scope(|scope| {
         let follower = Builder::new().spawn_scoped(scope, move || {
-            let taken = Seat::take(to, config.slots).map_err(memory)?;
+            let taken = PinnedMemory::take(to, config.slots).map_err(memory)?;
             let note = taken.placement_note(to);
             if seats.send(taken).is_err() {
                 return Err(Stop::OtherGone);
             }
-            let end: End = end.recv().map_err(|_| Stop::OtherGone)?;
+            let end: PairEnd = end.recv().map_err(|_| Stop::OtherGone)?;
             end.follow(config, to, &order, &reports)?;
             Ok(note)
         });
         let follower = follower.map_err(ProbeError::Spawn)?;
         let leader = Builder::new().spawn_scoped(scope, move || {
-            let mine = Seat::take(from, config.slots).map_err(memory)?;
+            let mine = PinnedMemory::take(from, config.slots).map_err(memory)?;
             let note = mine.placement_note(from);
             let theirs = seat.recv().map_err(|_| Stop::OtherGone)?;
-            let (here, there) = End::join(config, &mine, &theirs).map_err(memory)?;
+            let (here, there) = PairEnd::join(config, &mine, &theirs).map_err(memory)?;
             if ends.send(there).is_err() {
                 return Err(Stop::OtherGone);
             }
@@ -135,42 +113,15 @@ pub(super) fn measure(
     })
 }
 
-/// One thread's end of everything that the two share.
-pub(super) struct End {
-    pub(super) queues: QueuePair,
-    pub(super) turns: Turns,
-    pub(super) range: Range,
-}
-
-impl End {
-    /// The leader's end and the follower's, of two queues whose slots lie with their receivers.
-    fn join(config: &Config, here: &Seat, there: &Seat) -> Result<(Self, Self), TakeError> {
-        let (a, b) = (
-            (&here.governor, &here.memory),
-            (&there.governor, &there.memory),
-        );
-        let (to_there, from_here) = join(config.backend, config.slots, FIRST_LINK, a, b)?;
-        let (to_here, from_there) = join(config.backend, config.slots, FIRST_LINK + 1, b, a)?;
-        let (base, start) = (Instant::now(), Segment::one::<Flag>(None)?);
-        let end = |sender, receiver, mine: &Seat, theirs: &Seat| Self {
-            queues: QueuePair { sender, receiver },
-            turns: Turns::new(mine.flag.clone(), theirs.flag.clone()),
-            range: Range::new(base, start.clone(), config.slots),
-        };
-        Ok((
-            end(to_there, from_there, here, there),
-            end(to_here, from_here, there, here),
-        ))
-    }
-
+impl PairEnd {
     /// The leader's part: gives orders until the samples have settled.
     fn lead(
         mut self,
         config: &Config,
         pu: &Pu,
         limit: Duration,
-        orders: &Outbox<Order>,
-        reports: &Inbox<Report>,
+        orders: &Outbox<LapOrder>,
+        reports: &Inbox<FollowerReport>,
     ) -> Result<PairCosts, Stop> {
         let watch = Stopwatch::new();
         let mut stage = |stage| {
@@ -178,15 +129,15 @@ impl End {
             let (mut mine, mut theirs) = (Vec::new(), Vec::new());
             let mut laps = WARM_UP_LAPS;
             loop {
-                let order = Order { stage, laps };
+                let order = LapOrder { stage, laps };
                 orders.send(order).map_err(|_| Stop::OtherGone)?;
-                let samples = self.laps(config, order, &watch, Role::Leader)?;
+                let samples = self.laps(config, order, &watch, PairRole::Leader)?;
                 // A follower that failed has said why where it ended.
                 let report = reports.recv().map_err(|_| Stop::OtherGone)??;
                 still_pinned(pu)?;
                 if laps == LAPS_PER_ORDER {
                     match stage {
-                        Stage::Shot(shot) => {
+                        TimedStage::Shot(shot) => {
                             let samples = later(shot, &samples, &report);
                             theirs.extend_from_slice(&samples);
                             mine.extend(samples);
@@ -203,13 +154,13 @@ impl End {
                 laps = LAPS_PER_ORDER;
             }
         };
-        let (send, receive) = stage(Stage::Batch)?;
-        let (send_drained, receive_alone) = stage(Stage::Alone)?;
-        let (one_way, _) = stage(Stage::RoundTrip)?;
-        let (one, _) = stage(Stage::Shot(Shot::One))?;
-        let (long, _) = stage(Stage::Shot(Shot::Long))?;
-        let (crossed, _) = stage(Stage::Shot(Shot::Crossed))?;
-        let (_, taken) = stage(Stage::Taken)?;
+        let (send, receive) = stage(TimedStage::Batch)?;
+        let (send_drained, receive_alone) = stage(TimedStage::Alone)?;
+        let (one_way, _) = stage(TimedStage::RoundTrip)?;
+        let (one, _) = stage(TimedStage::Shot(Shot::One))?;
+        let (long, _) = stage(TimedStage::Shot(Shot::Long))?;
+        let (crossed, _) = stage(TimedStage::Shot(Shot::Crossed))?;
+        let (_, taken) = stage(TimedStage::Taken)?;
         Ok(PairCosts {
             send,
             receive,
@@ -228,12 +179,12 @@ impl End {
         mut self,
         config: &Config,
         pu: &Pu,
-        orders: &Inbox<Order>,
-        reports: &Outbox<Report>,
+        orders: &Inbox<LapOrder>,
+        reports: &Outbox<FollowerReport>,
     ) -> Result<(), Stop> {
         let watch = Stopwatch::new();
         while let Ok(order) = orders.recv() {
-            let samples = self.laps(config, order, &watch, Role::Follower)?;
+            let samples = self.laps(config, order, &watch, PairRole::Follower)?;
             let report = still_pinned(pu).map(|()| samples);
             if reports.send(report).is_err() {
                 return Err(Stop::OtherGone);
@@ -246,11 +197,11 @@ impl End {
     fn laps(
         &mut self,
         config: &Config,
-        order: Order,
+        order: LapOrder,
         watch: &Stopwatch,
-        role: Role,
+        role: PairRole,
     ) -> Result<Vec<f64>, Stop> {
-        if let Stage::Shot(shot) = order.stage {
+        if let TimedStage::Shot(shot) = order.stage {
             let mut all = Vec::new();
             for _ in 0..order.laps {
                 all.extend(self.shots(shot, role)?);
@@ -259,14 +210,18 @@ impl End {
         }
         (0..order.laps)
             .map(|_| match (order.stage, role) {
-                (Stage::Batch, Role::Leader) => self.send_lap::<false>(config, config.batch, watch),
-                (Stage::Alone, Role::Leader) => self.send_lap::<true>(config, 1, watch),
-                (Stage::Batch, Role::Follower) => self.receive_lap(config, config.batch, watch),
-                (Stage::Alone, Role::Follower) => self.receive_lap(config, 1, watch),
-                (Stage::RoundTrip, Role::Leader) => self.round_trips(config, watch),
-                (Stage::RoundTrip, Role::Follower) => self.echo(config),
-                (Stage::Taken, role) => self.taken_lap(watch, role),
-                (Stage::Shot(_), _) => unreachable!("has its own laps"),
+                (TimedStage::Batch, PairRole::Leader) => {
+                    self.send_lap::<false>(config, config.batch, watch)
+                }
+                (TimedStage::Alone, PairRole::Leader) => self.send_lap::<true>(config, 1, watch),
+                (TimedStage::Batch, PairRole::Follower) => {
+                    self.receive_lap(config, config.batch, watch)
+                }
+                (TimedStage::Alone, PairRole::Follower) => self.receive_lap(config, 1, watch),
+                (TimedStage::RoundTrip, PairRole::Leader) => self.round_trips(config, watch),
+                (TimedStage::RoundTrip, PairRole::Follower) => self.echo(config),
+                (TimedStage::Taken, role) => self.taken_lap(watch, role),
+                (TimedStage::Shot(_), _) => unreachable!("has its own laps"),
             })
             .collect()
     }
@@ -351,13 +306,6 @@ impl End {
         }
         Ok(0.0)
     }
-}
-
-/// Which of the two threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    Leader,
-    Follower,
 }
 
 /// A sample for each lap of shots: of what takes as long as its receiver waits; of two that cross, of the one

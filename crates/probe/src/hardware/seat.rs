@@ -12,13 +12,13 @@ use crate::ProbeError;
 /// A pinned thread's memory, made by itself: where the system refuses to bind memory to a NUMA
 /// node, the first touch still puts it there.
 #[derive(Clone, Debug)]
-pub(super) struct Seat {
+pub(super) struct PinnedMemory {
     pub(super) governor: Governor,
     pub(super) memory: Arc<Segment>,
     pub(super) flag: LineRef<Flag>,
 }
 
-impl Seat {
+impl PinnedMemory {
     /// Pins the calling thread to `pu` and makes its memory.
     pub(super) fn take(pu: &Pu, slots: usize) -> Result<Self, TakeError> {
         // Dropping it leaves the thread confined, as the thread ends with the measurement.

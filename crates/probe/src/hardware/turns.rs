@@ -10,11 +10,11 @@ const POLLS: u32 = 2_000;
 
 /// The other thread has left in the middle of a lap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Left;
+pub(super) struct OtherLeft;
 
 /// One side of a pair of flags, each raised by one thread and read by the other.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(super) struct TurnFlags {
     /// Raised here, on the other's NUMA node.
     theirs: LineRef<Flag>,
     /// Raised by the other one, on this thread's NUMA node.
@@ -23,7 +23,7 @@ pub(super) struct Turns {
     awaited: u64,
 }
 
-impl Turns {
+impl TurnFlags {
     pub(super) fn new(mine: LineRef<Flag>, theirs: LineRef<Flag>) -> Self {
         Self {
             theirs,
@@ -47,12 +47,12 @@ impl Turns {
 
     /// Waits until the other one gives the turn once more.
     #[inline(always)]
-    pub(super) fn wait(&mut self) -> Result<(), Left> {
+    pub(super) fn wait(&mut self) -> Result<(), OtherLeft> {
         self.awaited += 1;
         let mut polls = 0;
         loop {
             match self.mine.seq() {
-                LEFT => return Err(Left),
+                LEFT => return Err(OtherLeft),
                 seq if seq >= self.awaited => return Ok(()),
                 _ if polls < POLLS => {
                     polls += 1;
@@ -65,7 +65,7 @@ impl Turns {
     }
 }
 
-impl Drop for Turns {
+impl Drop for TurnFlags {
     fn drop(&mut self) {
         self.theirs.raise(LEFT);
     }
@@ -76,10 +76,10 @@ mod tests {
     use super::*;
     use corecast_wire::Segment;
 
-    fn both() -> (Turns, Turns) {
+    fn both() -> (TurnFlags, TurnFlags) {
         let flag = || Segment::one::<Flag>(None).unwrap();
         let (a, b) = (flag(), flag());
-        (Turns::new(a.clone(), b.clone()), Turns::new(b, a))
+        (TurnFlags::new(a.clone(), b.clone()), TurnFlags::new(b, a))
     }
 
     #[test]
@@ -107,7 +107,7 @@ mod tests {
         std::thread::scope(|scope| {
             assert!(!a.is_alone());
             scope.spawn(move || drop(b));
-            assert_eq!(a.wait(), Err(Left));
+            assert_eq!(a.wait(), Err(OtherLeft));
             assert!(a.is_alone());
         });
     }

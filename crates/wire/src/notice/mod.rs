@@ -37,8 +37,8 @@ mod slot;
 mod writer;
 
 pub use reader::{Noticed, Reader};
-pub use slot::NOTICE_PAYLOAD_BYTES;
 use slot::Ring;
+pub use slot::{NOTICE_PAYLOAD_BYTES, NOTICE_SLOTS};
 pub use writer::Writer;
 
 use crate::park::Parker;
@@ -47,13 +47,6 @@ use crate::queue::body::BodyLine;
 use crate::segment::{LineRef, LineSlice, Segment, SegmentError};
 use crate::{FenceKind, Flag, Line};
 use std::sync::Arc;
-
-/// Lines of a notice: a writer can be so many posts ahead of its slowest reader.
-#[cfg(not(loom))]
-pub const NOTICE_SLOTS: usize = 16;
-/// As few as can be in a model.
-#[cfg(loom)]
-pub const NOTICE_SLOTS: usize = 2;
 
 /// Bytes that a notice with so many readers and body lines of each slot takes in its writer's segment.
 pub const fn bytes(readers: usize, body_lines: usize) -> usize {

@@ -1,7 +1,6 @@
 //! The reading ends.
 
-use super::NOTICE_SLOTS;
-use super::slot::{Header, NOTICE_PAYLOAD_BYTES, Ring};
+use super::slot::{NOTICE_PAYLOAD_BYTES, NOTICE_SLOTS, PostHeader, Ring};
 use crate::park::Parker;
 use crate::queue::body;
 use crate::segment::LineRef;
@@ -54,10 +53,10 @@ impl Reader {
     }
 
     #[inline(always)]
-    fn header(&self) -> Option<Header> {
+    fn header(&self) -> Option<PostHeader> {
         let next = self.read + 1;
         // Acquire: synchronises with the Release in `Writer::post` (Invariant 2).
-        let header = Header(self.ring.slot(next).header.load(order::notice()));
+        let header = PostHeader(self.ring.slot(next).header.load(order::notice()));
         header.is(next).then_some(header)
     }
 

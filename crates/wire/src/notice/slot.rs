@@ -1,10 +1,17 @@
 //! The word that says what is in a slot of a notice, which is a queue's but for this word, and where it lies.
 
-use super::NOTICE_SLOTS;
 use crate::LINE_BYTES;
 use crate::queue::body::BodyLine;
 use crate::queue::{SLOT_PAYLOAD_BYTES, Slot};
 use crate::segment::LineSlice;
+
+/// Lines of a notice: a writer can be so many posts ahead of its slowest reader.
+#[cfg(not(loom))]
+pub const NOTICE_SLOTS: usize = 16;
+
+/// As few as can be in a model.
+#[cfg(loom)]
+pub const NOTICE_SLOTS: usize = 2;
 
 /// Payload bytes in one post without a body: a line less its header.
 pub const NOTICE_PAYLOAD_BYTES: usize = SLOT_PAYLOAD_BYTES;
@@ -45,9 +52,9 @@ impl Ring {
 /// `number:24 | tag:24 | len:16`. A slot holds post `number` exactly when its header says so: what it
 /// held before differs by [`NOTICE_SLOTS`], and memory starts as zeros, which no first post is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Header(pub(super) u64);
+pub(super) struct PostHeader(pub(super) u64);
 
-impl Header {
+impl PostHeader {
     #[inline(always)]
     pub(super) fn new(number: u64, tag: u32, len: usize) -> Self {
         debug_assert!(tag < 1 << 24 && len < 1 << 16);

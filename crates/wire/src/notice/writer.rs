@@ -1,7 +1,6 @@
 //! The writing end.
 
-use super::NOTICE_SLOTS;
-use super::slot::{Header, NOTICE_PAYLOAD_BYTES, Ring};
+use super::slot::{NOTICE_PAYLOAD_BYTES, NOTICE_SLOTS, PostHeader, Ring};
 use crate::park::Parker;
 use crate::queue::{TAG_MAX, body};
 use crate::segment::{LineRef, LineSlice};
@@ -116,7 +115,7 @@ impl Writer {
         slot.payload.with_mut(|to| unsafe {
             core::ptr::copy_nonoverlapping(first.as_ptr(), to.cast::<u8>(), first.len());
         });
-        let header = Header::new(self.posted, tag, len);
+        let header = PostHeader::new(self.posted, tag, len);
         // Release: synchronises with the Acquire in `Reader::look` (Invariant 2).
         slot.header.store(header.0, order::post());
         for bell in &self.bells {

@@ -1,7 +1,7 @@
 //! The rest of messages, and of posts, that are longer than a slot: lines without headers, one after
 //! another, so that the whole of it is one copy.
 
-use super::header::SLOT_PAYLOAD_BYTES;
+use super::header::{LEN_MAX, SLOT_PAYLOAD_BYTES};
 use crate::LINE_BYTES;
 use crate::segment::{LineSlice, Lines};
 use crate::sync::UnsafeCell;
@@ -206,4 +206,17 @@ mod tests {
             assert_eq!(body_lines_for(len), lines, "{len} bytes");
         }
     }
+}
+
+/// The longest message in bytes that a queue with so many slots takes: a slot's payload and a quarter of
+/// the body.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(corecast_wire::queue::message_bytes_max(64), 56 + 8192);
+/// ```
+pub const fn message_bytes_max(slots: usize) -> usize {
+    let longest = SLOT_PAYLOAD_BYTES + lines_max(slots) * LINE_BYTES;
+    if longest < LEN_MAX { longest } else { LEN_MAX }
 }

@@ -1,6 +1,6 @@
 //! A slot and the word that says what is in it.
 
-use super::Backend;
+use super::backend::Backend;
 use crate::segment::LineSlice;
 use crate::sync::{AtomicU64, UnsafeCell};
 
@@ -45,9 +45,9 @@ unsafe impl crate::segment::Lines for Slot {}
 /// message, in the slot and in its body. `seq` is the slot's number in the queue's life, kept for
 /// assertions and for a debugger.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Header(pub(super) u64);
+pub(super) struct SlotHeader(pub(super) u64);
 
-impl Header {
+impl SlotHeader {
     #[inline(always)]
     pub(super) fn new(seq: u64, tag: u32, len: usize, lap: u64) -> Self {
         debug_assert!(tag <= TAG_MAX && len <= LEN_MAX && lap <= 1);
@@ -109,7 +109,7 @@ mod tests {
             (0xFFFF, TAG_MAX, LEN_MAX, 1),
             (0x1_2345, 7, 56, 1),
         ] {
-            let header = Header::new(seq, tag, len, lap);
+            let header = SlotHeader::new(seq, tag, len, lap);
             assert_eq!(header.seq(), seq as u16);
             assert_eq!((header.tag(), header.len(), header.lap()), (tag, len, lap));
         }

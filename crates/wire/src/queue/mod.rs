@@ -40,68 +40,27 @@
 //! | 2,048 | 0.95 | 0.7 | 1.3 | 0.8 |
 //! | 4,096 | 1.2 | 1.1 | 1.7 | 1.1 |
 
+mod backend;
 pub(crate) mod body;
 mod header;
 mod pair;
 mod receiver;
 mod sender;
+mod shared;
 
-pub use body::{body_lines, body_lines_for};
+pub use backend::{Backend, UnknownBackend};
+pub use body::{body_lines, body_lines_for, message_bytes_max};
 pub use header::{SLOT_PAYLOAD_BYTES, TAG_MAX};
 pub use pair::{QueuePair, pair};
 pub use receiver::{ExactError, ReceiveError, Received, Receiver, TryReceiveError};
 pub use sender::{SendError, Sender, TrySendError};
+pub use shared::Gone;
 
-use crate::park::Parker;
-use crate::segment::{LineRef, LineSlice, Lines, Segment, SegmentError};
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::{Governor, LINE_BYTES, Line, Policy};
-use body::{Body, BodyLine, lines_max};
-use header::LEN_MAX;
+use crate::segment::{Segment, SegmentError};
+use crate::{Governor, Policy};
+use body::BodyLine;
 pub(crate) use header::Slot;
-use std::fmt;
-use std::str::FromStr;
-use std::time::Duration;
-
-/// How the two ends agree on which slots are free.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Backend {
-    /// Lap bit and acknowledgement line.
-    #[default]
-    Ump,
-    /// The receiver empties each slot.
-    FastForward,
-}
-
-impl Backend {
-    /// Every back end.
-    pub const ALL: [Self; 2] = [Self::Ump, Self::FastForward];
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Ump => "ump",
-            Self::FastForward => "fastforward",
-        })
-    }
-}
-
-/// A name that is no back end.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no queue back end is called '{0}': take 'ump' or 'fastforward'")]
-pub struct UnknownBackend(String);
-
-impl FromStr for Backend {
-    type Err = UnknownBackend;
-
-    fn from_str(name: &str) -> Result<Self, UnknownBackend> {
-        Self::ALL
-            .into_iter()
-            .find(|backend| backend.to_string() == name)
-            .ok_or_else(|| UnknownBackend(name.to_owned()))
-    }
-}
+use shared::{Ack, QueueMemory, Tokens};
 
 /// What a queue is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,30 +91,6 @@ impl Default for Options {
 
 /// Slots of a queue unless told otherwise: one page, and four of body.
 pub const DEFAULT_SLOTS: usize = 64;
-
-/// The line that the receiver writes rarely and the sender reads when it must.
-#[derive(Debug, Default)]
-#[repr(C, align(128))]
-pub(crate) struct Ack {
-    /// UMP: how many slots the receiver has read.
-    read: AtomicU64,
-    /// How many lines of the body it has read.
-    read_body: AtomicU64,
-    sender_gone: AtomicU32,
-    receiver_gone: AtomicU32,
-}
-
-// SAFETY: atomic integers, zero by default, no Drop.
-unsafe impl Lines for Ack {}
-
-/// The names by which the two ends of a queue wait and wake: one for news, one for room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tokens {
-    /// The receiver sleeps for a message.
-    pub(crate) message: u32,
-    /// The sender sleeps for a free slot.
-    pub(crate) room: u32,
-}
 
 /// Makes a queue whose ends have places to sleep of their own.
 ///
@@ -203,19 +138,6 @@ pub const fn receiver_bytes(slots: usize) -> usize {
     Segment::bytes_for::<Slot>(slots) + Segment::bytes_for::<BodyLine>(body_lines(slots))
 }
 
-/// The longest message in bytes that a queue with so many slots takes: a slot's payload and a quarter of
-/// the body.
-///
-/// # Examples
-///
-/// ```
-/// assert_eq!(corecast_wire::queue::message_bytes_max(64), 56 + 8192);
-/// ```
-pub const fn message_bytes_max(slots: usize) -> usize {
-    let longest = SLOT_PAYLOAD_BYTES + lines_max(slots) * LINE_BYTES;
-    if longest < LEN_MAX { longest } else { LEN_MAX }
-}
-
 /// Bytes that a queue takes in its sender's segment.
 pub const fn sender_bytes() -> usize {
     Segment::bytes_for::<Ack>(1)
@@ -248,16 +170,8 @@ pub fn join(
 /// The memory of a queue, before it has ends: for processes, each of which makes its own end.
 #[derive(Debug)]
 pub struct Parts {
-    memory: Memory,
+    memory: QueueMemory,
     tokens: Tokens,
-}
-
-/// What both ends of a queue see.
-#[derive(Clone, Debug)]
-struct Memory {
-    ring: LineSlice<Slot>,
-    body: LineSlice<BodyLine>,
-    ack: LineRef<Ack>,
 }
 
 /// Takes the memory of a queue; see [`join`].
@@ -280,7 +194,7 @@ pub fn parts(
         "a queue has a power of two of slots, at least 2; {slots} was asked for"
     );
     Ok(Parts {
-        memory: Memory {
+        memory: QueueMemory {
             ring: receiver_memory.lines(slots)?,
             body: receiver_memory.lines(body_lines(slots))?,
             ack: sender_memory.lines(1)?.get(0),
@@ -320,37 +234,4 @@ pub const fn flag_token(link: u32) -> u32 {
 /// [desk](crate::bulk::Desk), and, plus one, for what it has lent the other way.
 pub const fn loan_token(link: u32) -> u32 {
     8 * link + 4
-}
-
-/// The other end of the queue was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the other end of the queue is gone: nothing more will come or be read")]
-pub struct Gone;
-
-/// Ends a wait when the other end is dropped.
-struct PeerGone<'a>(&'a AtomicU32);
-
-impl crate::wait::Watch for PeerGone<'_> {
-    type Error = Gone;
-
-    fn check(&mut self, _slept: Duration) -> Result<(), Gone> {
-        // Acquire: pairs with the Release in `leave`; what the other end did before is visible,
-        // so that a look after this finds its last message.
-        if self.0.load(Ordering::Acquire) == 0 {
-            Ok(())
-        } else {
-            Err(Gone)
-        }
-    }
-}
-
-/// One end's last act: says so and wakes the other.
-fn leave(gone: &AtomicU32, other: &LineRef<Line<Parker>>, fence: crate::FenceKind) {
-    // A model that has failed unwinds out of a scheduler that can take no more steps.
-    if cfg!(loom) && std::thread::panicking() {
-        return;
-    }
-    // Release: pairs with the Acquire in `PeerGone`.
-    gone.store(1, Ordering::Release);
-    other.wake_any(fence);
 }

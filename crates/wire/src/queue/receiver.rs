@@ -1,7 +1,9 @@
 //! The receiving end.
 
-use super::header::{Header, SLOT_PAYLOAD_BYTES, Slot, lap, lap_shift, slot};
-use super::{Ack, Backend, Body, Gone, Memory, PeerGone, Tokens, leave};
+use super::backend::Backend;
+use super::body::Body;
+use super::header::{SLOT_PAYLOAD_BYTES, Slot, SlotHeader, lap, lap_shift, slot};
+use super::shared::{Ack, Gone, PeerGone, QueueMemory, Tokens, leave};
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
 use crate::sync::order;
@@ -84,7 +86,7 @@ pub enum TryReceiveError {
 impl Receiver {
     pub(super) fn new(
         backend: Backend,
-        Memory { ring, body, ack }: Memory,
+        QueueMemory { ring, body, ack }: QueueMemory,
         receiver: &Governor,
         sender: &Governor,
         tokens: Tokens,
@@ -117,7 +119,7 @@ impl Receiver {
 
     /// Length and tag of the next message, if it is there.
     pub fn peek(&self) -> Option<Received> {
-        self.look(self.next).map(Header::received)
+        self.look(self.next).map(SlotHeader::received)
     }
 
     /// Waits for the next message and copies it to the front of `buffer`.
@@ -151,7 +153,7 @@ impl Receiver {
 
     /// The header of the next message, if it comes in the first phase of the wait.
     #[inline(always)]
-    fn look_soon(&self) -> Option<Header> {
+    fn look_soon(&self) -> Option<SlotHeader> {
         // A `match`, because `or_else` is not always inlined, and a call here costs every message.
         match self.look(self.next) {
             None => self.governor.spin(|| self.look(self.next)),
@@ -211,7 +213,7 @@ impl Receiver {
             .wait_long(self.tokens.message, watch, &mut { look });
         // The last message may have come together with what ended the wait.
         let found = waited.or_else(|ended| look().ok_or(ended));
-        found.map(Header::received)
+        found.map(SlotHeader::received)
     }
 
     /// Receives the next message if it is there.
@@ -243,7 +245,7 @@ impl Receiver {
     #[inline(always)]
     fn take_complete(
         &mut self,
-        header: Header,
+        header: SlotHeader,
         buffer: &mut [u8],
     ) -> Result<Received, TryReceiveError> {
         let (needed, given) = (header.len(), buffer.len());
@@ -260,10 +262,10 @@ impl Receiver {
 
     /// The header of slot number `seq`, if it is full.
     #[inline(always)]
-    fn look(&self, seq: u64) -> Option<Header> {
+    fn look(&self, seq: u64) -> Option<SlotHeader> {
         let slot = slot(&self.ring, seq, self.mask);
         // Acquire: synchronises with the Release in `Sender::put` (Invariant 2).
-        let header = Header(slot.header.load(order::observe()));
+        let header = SlotHeader(slot.header.load(order::observe()));
         let full = header.lap() == lap(seq, self.lap_shift);
         // Another process may write what it likes.
         debug_assert!(
@@ -349,7 +351,7 @@ fn give_back_step(backend: Backend, slots: usize) -> u64 {
     }
 }
 
-impl Header {
+impl SlotHeader {
     #[inline(always)]
     fn received(self) -> Received {
         Received {

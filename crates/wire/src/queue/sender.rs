@@ -1,8 +1,9 @@
 //! The sending end.
 
-use super::body::body_lines_for;
-use super::header::{Header, SLOT_PAYLOAD_BYTES, Slot, TAG_MAX, lap, lap_shift, slot};
-use super::{Ack, Backend, Body, Gone, Memory, PeerGone, Tokens, leave, message_bytes_max};
+use super::backend::Backend;
+use super::body::{Body, body_lines_for, message_bytes_max};
+use super::header::{SLOT_PAYLOAD_BYTES, Slot, SlotHeader, TAG_MAX, lap, lap_shift, slot};
+use super::shared::{Ack, Gone, PeerGone, QueueMemory, Tokens, leave};
 use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
 use crate::sync::{mutated, order};
@@ -71,7 +72,7 @@ pub enum TrySendError {
 impl Sender {
     pub(super) fn new(
         backend: Backend,
-        Memory { ring, body, ack }: Memory,
+        QueueMemory { ring, body, ack }: QueueMemory,
         sender: &Governor,
         receiver: &Governor,
         tokens: Tokens,
@@ -333,7 +334,7 @@ impl Sender {
         slot.payload.with_mut(|payload| unsafe {
             core::ptr::copy_nonoverlapping(chunk.as_ptr(), payload.cast::<u8>(), chunk.len());
         });
-        let header = Header::new(seq, tag, len, lap(seq, self.lap_shift));
+        let header = SlotHeader::new(seq, tag, len, lap(seq, self.lap_shift));
         // Release: synchronises with the Acquire in `Receiver::look` (Invariant 2).
         slot.header.store(header.0, order::publish());
         self.next = seq + 1;

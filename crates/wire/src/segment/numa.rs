@@ -1,6 +1,6 @@
 //! On which NUMA node pages lie.
 
-use super::Placement;
+use super::placement::Placement;
 use std::ptr::NonNull;
 
 /// What came of a wish, once the first page is touched.

@@ -11,7 +11,7 @@ use std::fs;
 
 /// What a limit leaves.
 #[derive(Debug, PartialEq, Eq)]
-struct Left {
+struct LimitLeft {
     bytes: u64,
     limit: String,
 }
@@ -32,27 +32,27 @@ pub(super) fn check(bytes: usize) -> Result<(), SegmentError> {
 }
 
 /// The machine's memory. `root` is a prefix of all paths, for tests.
-fn machine(root: &str) -> Option<Left> {
+fn machine(root: &str) -> Option<LimitLeft> {
     let text = fs::read_to_string(format!("{root}/proc/meminfo")).ok()?;
     let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(Left {
+    Some(LimitLeft {
         bytes: kibibytes.saturating_mul(1024),
         limit: "the machine (MemAvailable in /proc/meminfo)".into(),
     })
 }
 
 /// The limit on the size of a file holds for shared memory too.
-fn file_size() -> Option<Left> {
+fn file_size() -> Option<LimitLeft> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize);
-    Some(Left {
+    Some(LimitLeft {
         bytes: limit.current?,
         limit: "the limit on file sizes (ulimit -f)".into(),
     })
 }
 
 /// All control groups that limit this process's memory.
-fn groups(root: &str) -> Vec<Left> {
+fn groups(root: &str) -> Vec<LimitLeft> {
     let read = |path: &str| fs::read_to_string(format!("{root}{path}")).unwrap_or_default();
     let (memberships, mounts) = (read("/proc/self/cgroup"), read("/proc/self/mountinfo"));
     let mut found = Vec::new();
@@ -106,7 +106,7 @@ fn mount(line: &str, v2: bool) -> Option<(String, String)> {
 }
 
 /// What one group leaves. The page cache counts as free: the kernel gives it up first.
-fn group_left(root: &str, directory: &str, v2: bool) -> Option<Left> {
+fn group_left(root: &str, directory: &str, v2: bool) -> Option<LimitLeft> {
     let (limit, used, cache) = match v2 {
         true => (
             "memory.max",
@@ -131,7 +131,7 @@ fn group_left(root: &str, directory: &str, v2: bool) -> Option<Left> {
         .filter_map(|(_, bytes)| bytes.trim().parse::<u64>().ok())
         .sum();
     let used = number(used)?.saturating_sub(cached);
-    Some(Left {
+    Some(LimitLeft {
         bytes: most.saturating_sub(used),
         limit: format!("the control group's {directory}/{limit}"),
     })
@@ -185,7 +185,7 @@ mod tests {
                 ),
             ],
         );
-        let expected = Left {
+        let expected = LimitLeft {
             bytes: 250,
             limit: "the control group's /sys/fs/cgroup/a/memory.max".into(),
         };

@@ -4,9 +4,9 @@
 //! less than its price is closed. If that is worth more than the price of `x`, it is done.
 
 use super::super::Lost;
-use super::search::Search;
+use super::search::LocalSearch;
 
-impl Search<'_> {
+impl LocalSearch<'_> {
     /// Looks at `x`, and opens it if that gains anything.
     ///
     /// One sum of one number more than there are centres, and a pass over the points of each rank;

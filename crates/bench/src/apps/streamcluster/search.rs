@@ -17,7 +17,7 @@ const ROUGH: i128 = 100;
 const FINE: i128 = 1;
 
 /// One rank's view of the search.
-pub(super) struct Search<'a> {
+pub(super) struct LocalSearch<'a> {
     problem: &'a Problem,
     pub(super) points: Points<'a>,
     /// The points of this rank.
@@ -41,7 +41,7 @@ pub(super) struct Search<'a> {
     pub(super) looks: u64,
 }
 
-impl<'a> Search<'a> {
+impl<'a> LocalSearch<'a> {
     pub(super) fn new(
         problem: &'a Problem,
         points: Points<'a>,
@@ -50,7 +50,7 @@ impl<'a> Search<'a> {
         meeting: &'a mut dyn Meeting,
     ) -> Self {
         let own = share(points.len(), rank, ranks);
-        Search {
+        LocalSearch {
             problem,
             points,
             meeting,

@@ -7,12 +7,12 @@
 //! Source: Meyerson, *Online Facility Location*, FOCS 2001, which Guha and others start from.
 
 use super::super::Lost;
-use super::search::Search;
+use super::search::LocalSearch;
 
 /// No point opens.
 const NONE: i64 = i64::MAX;
 
-impl Search<'_> {
+impl LocalSearch<'_> {
     /// Opens a random point, then those that chance opens. Points go round from the first one.
     ///
     /// One minimum over all ranks for each centre.

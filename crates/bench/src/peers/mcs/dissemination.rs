@@ -30,14 +30,14 @@ pub struct DisseminationBarrier {
 
 /// Where a rank is in the sequence of barriers.
 #[derive(Clone, Copy, Debug)]
-struct Phase {
+struct BarrierPhase {
     parity: usize,
     sense: bool,
 }
 
-impl Phase {
-    fn next(self) -> Phase {
-        Phase {
+impl BarrierPhase {
+    fn next(self) -> BarrierPhase {
+        BarrierPhase {
             parity: 1 - self.parity,
             sense: self.sense != (self.parity == 1),
         }
@@ -61,11 +61,11 @@ impl DisseminationBarrier {
         }
     }
 
-    fn flag(&self, rank: usize, phase: Phase, round: usize) -> &AtomicBool {
+    fn flag(&self, rank: usize, phase: BarrierPhase, round: usize) -> &AtomicBool {
         &self.flags[(2 * rank + phase.parity) * self.rounds + round]
     }
 
-    fn pass(&self, rank: usize, phase: Phase) {
+    fn pass(&self, rank: usize, phase: BarrierPhase) {
         for round in 0..self.rounds {
             let partner = (rank + (1 << round)) % self.ranks;
             // The partner's Acquire pairs with this Release.
@@ -92,7 +92,7 @@ impl Engine for DisseminationBarrier {
     }
 
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
-        let mut phase = Phase {
+        let mut phase = BarrierPhase {
             parity: 0,
             sense: true,
         };
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn flags_come_in_pairs_of_sets_and_their_sense_turns() {
-        let mut phase = Phase {
+        let mut phase = BarrierPhase {
             parity: 0,
             sense: true,
         };

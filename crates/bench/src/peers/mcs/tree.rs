@@ -31,7 +31,7 @@ const FAN_OUT: usize = 2;
 
 /// A rank's place in both trees.
 #[derive(Debug)]
-struct Place {
+struct TreePosition {
     /// Whether each child on the way in is still missing.
     missing: Line<[AtomicBool; FAN_IN]>,
     /// The sense that wakes this rank.
@@ -48,7 +48,7 @@ struct Place {
 /// `2 (n − 1)` stores that others read, on a way of `⌈log₄ n⌉ + ⌈log₂ n⌉` lines.
 #[derive(Debug)]
 pub struct TreeBarrier {
-    places: Box<[Place]>,
+    places: Box<[TreePosition]>,
     waiting: Waiting,
 }
 
@@ -57,7 +57,7 @@ impl TreeBarrier {
     pub fn new(ranks: usize, crowded: bool) -> TreeBarrier {
         let place = |rank: usize| {
             let children = ranks.saturating_sub(FAN_IN * rank + 1).min(FAN_IN);
-            Place {
+            TreePosition {
                 missing: Line(std::array::from_fn(|at| AtomicBool::new(at < children))),
                 sense: Line::default(),
                 children,

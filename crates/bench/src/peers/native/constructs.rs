@@ -1,14 +1,14 @@
 //! Constructs of OpenMP, in a program of their own.
 
 use super::super::Selection;
-use super::super::workshop::{Source, Workshop};
-use super::{GOMP_RECIPES, LIBOMP_RECIPES, Team, gomp, libomp};
+use super::super::workshop::{SourceFile, Workshop};
+use super::{GOMP_RECIPES, LIBOMP_RECIPES, ProgramThreads, gomp, libomp};
 use crate::overheads::{Construct, DELAY_NS};
 use crate::race::Entrant;
 use crate::seat::Seat;
 use std::path::PathBuf;
 
-const CONSTRUCTS: Source = ("omp_constructs.c", include_str!("omp_constructs.c"));
+const CONSTRUCTS: SourceFile = ("omp_constructs.c", include_str!("omp_constructs.c"));
 
 /// The program, built with each library that there is.
 pub struct NativeConstructs {
@@ -40,7 +40,7 @@ impl NativeConstructs {
 
     /// `construct` by each library at its likely settings.
     pub fn entrants(&self, construct: Construct) -> Vec<Entrant<'static>> {
-        let mut team = Team::of(&self.seats);
+        let mut team = ProgramThreads::of(&self.seats);
         team.more = vec![construct.name().into(), DELAY_NS.to_string().into()];
         let (selection, mut entrants) = (Selection::Likely, Vec::new());
         for (name, program) in [("gomp", &self.gomp), ("libomp", &self.libomp)] {

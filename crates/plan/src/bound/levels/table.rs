@@ -23,7 +23,7 @@ impl Grains {
 
 /// What a table is made from.
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct CountInput {
     /// Most members of a group of each grouping, innermost first; 1 where there is no such level.
     pub(crate) size: [usize; GROUPINGS],
     /// The price inside of each grouping's groups, and last that between the outermost ones.
@@ -37,14 +37,14 @@ pub(crate) struct Frame {
 
 /// `H(t, ·)` of one time, for no more room than can be used in it.
 #[derive(Clone, Copy)]
-struct Row {
+struct CountRow {
     start: usize,
     dims: [usize; GROUPINGS],
 }
 
 /// The choice that gives a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct CountStep {
     /// The grouping inside of which the message stays; [`GROUPINGS`] for one across.
     pub(crate) level: usize,
     /// What room the holder is left with.
@@ -53,11 +53,11 @@ pub(crate) struct Step {
     pub(crate) child: Room,
 }
 
-pub(crate) struct Table {
-    frame: Frame,
+pub(crate) struct CountTable {
+    frame: CountInput,
     /// `H(t, all room)`, some rows further than `rows`.
     full: Vec<i16>,
-    rows: Vec<Row>,
+    rows: Vec<CountRow>,
     cells: Vec<i16>,
     /// The least send.
     least: usize,
@@ -65,10 +65,10 @@ pub(crate) struct Table {
     work: u64,
 }
 
-impl Table {
+impl CountTable {
     /// Counts until there are enough members, or until `work` additions are done or `limit` is
     /// reached. Returns the table and the least time that is not ruled out.
-    pub(crate) fn until_enough(frame: Frame, limit: usize, work: u64) -> (Self, usize, bool) {
+    pub(crate) fn until_enough(frame: CountInput, limit: usize, work: u64) -> (Self, usize, bool) {
         let least = frame.price.iter().map(|p| p.send).min().unwrap_or(1);
         assert!(least > 0, "a send takes at least one grain");
         let mut table = Self {
@@ -112,7 +112,7 @@ impl Table {
 
     /// `H(t, k)` for a complete time.
     fn known(&self, t: usize, room: Room) -> i16 {
-        let Row { start, dims } = self.rows[t];
+        let CountRow { start, dims } = self.rows[t];
         let at = |i: usize| room[i].min(dims[i] - 1);
         self.cells[start + (at(0) * dims[1] + at(1)) * dims[2] + at(2)]
     }
@@ -132,7 +132,7 @@ impl Table {
     }
 
     /// Every choice at a time with this room, with its count, innermost level first.
-    pub(crate) fn each_choice(&self, t: usize, room: Room, mut take: impl FnMut(Step, i16)) {
+    pub(crate) fn each_choice(&self, t: usize, room: Room, mut take: impl FnMut(CountStep, i16)) {
         let all = self.frame.size.map(|m| m - 1);
         for (level, price) in self.frame.price.iter().enumerate() {
             if t < price.total {
@@ -140,7 +140,7 @@ impl Table {
             }
             let (sent, arrived) = (t - price.send, t - price.total);
             if level == GROUPINGS {
-                let step = Step {
+                let step = CountStep {
                     level,
                     holder: room,
                     child: all,
@@ -149,11 +149,11 @@ impl Table {
                 continue;
             }
             let (a, b) = (self.rows[sent].dims, self.rows[arrived].dims);
-            let pairs = |i: usize| Pairs::new(i >= level, room[i], a[i], b[i]);
+            let pairs = |i: usize| RoomShares::new(i >= level, room[i], a[i], b[i]);
             for (a0, b0) in pairs(0) {
                 for (a1, b1) in pairs(1) {
                     for (a2, b2) in pairs(2) {
-                        let step = Step {
+                        let step = CountStep {
                             level,
                             holder: [a0, a1, a2],
                             child: [b0, b1, b2],
@@ -186,7 +186,7 @@ impl Table {
         self.work += work;
         let start = self.cells.len();
         self.cells.extend_from_slice(&row);
-        self.rows.push(Row { start, dims });
+        self.rows.push(CountRow { start, dims });
     }
 
     /// The counts for every outermost room; the additions it took.
@@ -211,8 +211,8 @@ impl Table {
             let Some(rest) = line.get_mut(1..) else {
                 continue;
             };
-            for (a0, b0) in Pairs::new(level == 0, k0, a[0], b[0]) {
-                for (a1, b1) in Pairs::new(level <= 1, k1, a[1], b[1]) {
+            for (a0, b0) in RoomShares::new(level == 0, k0, a[0], b[0]) {
+                for (a1, b1) in RoomShares::new(level <= 1, k1, a[1], b[1]) {
                     let (a, b) = (self.line(sent, a0, a1), self.line(arrived, b0, b1));
                     work += best_sums(rest, a, b);
                 }
@@ -227,22 +227,22 @@ impl Table {
     }
 
     /// One line of a row; room beyond the row's is of no use and cut.
-    fn line(&self, row: Row, k0: usize, k1: usize) -> &[i16] {
-        let Row { start, dims } = row;
+    fn line(&self, row: CountRow, k0: usize, k1: usize) -> &[i16] {
+        let CountRow { start, dims } = row;
         let (k0, k1) = (k0.min(dims[0] - 1), k1.min(dims[1] - 1));
         &self.cells[start + (k0 * dims[1] + k1) * dims[2]..][..dims[2]]
     }
 }
 
 /// The ways to share room between a holder and a child; `a` and `b` say how much each can use.
-struct Pairs {
+struct RoomShares {
     next: usize,
     last: usize,
     /// The child's share is this minus the holder's.
     sum: usize,
 }
 
-impl Pairs {
+impl RoomShares {
     fn new(shared: bool, room: usize, a: usize, b: usize) -> Self {
         if !shared {
             // The holder keeps its room, the child has a new island.
@@ -271,7 +271,7 @@ impl Pairs {
     }
 }
 
-impl Iterator for Pairs {
+impl Iterator for RoomShares {
     type Item = (usize, usize);
 
     fn next(&mut self) -> Option<(usize, usize)> {
@@ -357,7 +357,7 @@ mod tests {
 
     /// The recursion of [`super::super`] as it is written there.
     struct Naive<'a> {
-        frame: &'a Frame,
+        frame: &'a CountInput,
         known: HashMap<(usize, Room), i16>,
     }
 
@@ -423,13 +423,13 @@ mod tests {
                     *price = Grains { send, total };
                 }
             }
-            let frame = Frame {
+            let frame = CountInput {
                 size,
                 price,
                 enough: 20 + random(40) as i16,
                 first,
             };
-            let (table, time, whole) = Table::until_enough(frame.clone(), 1000, u64::MAX);
+            let (table, time, whole) = CountTable::until_enough(frame.clone(), 1000, u64::MAX);
             assert!(whole);
             let mut naive = Naive {
                 frame: &frame,
@@ -454,17 +454,17 @@ mod tests {
     fn little_work_rules_out_less() {
         let price = [(1, 2), (1, 3), (2, 5), (3, 9)].map(|(send, total)| Grains { send, total });
         let size = [4, 12, 30];
-        let frame = Frame {
+        let frame = CountInput {
             size,
             price,
             enough: 240,
             first: size.map(|m| m - 1),
         };
-        let (_, all, whole) = Table::until_enough(frame.clone(), 1000, u64::MAX);
+        let (_, all, whole) = CountTable::until_enough(frame.clone(), 1000, u64::MAX);
         assert!(whole);
         let mut last = 0;
         for work in [0, 1000, 100_000] {
-            let (_, time, whole) = Table::until_enough(frame.clone(), 1000, work);
+            let (_, time, whole) = CountTable::until_enough(frame.clone(), 1000, work);
             assert!(
                 !whole && time >= last && time < all,
                 "{work}: {time} of {all}"

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use super::grid::Grid;
-use super::table::{ADDITIONS_PER_WORK, Prices, Table};
-use crate::exact::refine::Tick;
+use super::table::{ADDITIONS_PER_WORK, PriceTable, Prices};
+use crate::exact::ticks::Tick;
 use crate::exact::ticks::Ticks;
 
 /// Steps of time in which prices are moved, first coarse ones; each with a number of moves.
@@ -35,7 +35,7 @@ pub(in crate::exact) struct Ascent {
     /// No tree takes fewer ticks.
     pub(in crate::exact) lower: i32,
     round: usize,
-    table: Table,
+    table: PriceTable,
 }
 
 impl Ascent {
@@ -51,7 +51,7 @@ impl Ascent {
             direction: vec![0.0; n],
             lower: 0,
             round: 0,
-            table: Table::default(),
+            table: PriceTable::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::grid::Grid;
-use crate::exact::refine::Tick;
+use crate::exact::ticks::Tick;
 
 /// The sum of all prices is about this.
 const SUM: f64 = (1 << 20) as f64;
@@ -35,14 +35,14 @@ impl Prices {
 
 /// `G` of the module above.
 #[derive(Default)]
-pub(super) struct Table {
+pub(super) struct PriceTable {
     /// Steps of a row.
     pub(super) length: usize,
     values: Vec<f32>,
     scratch: Vec<f32>,
 }
 
-impl Table {
+impl PriceTable {
     /// Fills the rows up to `goal` steps, and further, to at most the grid's, until what `root` can
     /// collect is all. Gives the steps that takes, if it is reached; breaks where `tick` does.
     pub(super) fn fill(

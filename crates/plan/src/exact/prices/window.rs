@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use super::ascent::Ascent;
 use super::grid::Grid;
-use super::table::{CAP, Prices, Table, greater, take_best};
-use crate::exact::refine::Tick;
+use super::table::{CAP, PriceTable, Prices, greater, take_best};
+use crate::exact::ticks::Tick;
 use crate::exact::ticks::Ticks;
 
 /// Steps that the limit is divided into.
@@ -38,7 +38,7 @@ struct Window {
 /// The same for single members.
 pub(in crate::exact) struct Tables {
     prices: Prices,
-    within: Table,
+    within: PriceTable,
     outside: Vec<f32>,
     limit: i32,
     /// Ticks of a step.
@@ -61,7 +61,7 @@ impl Tables {
         let Some(grid) = Grid::new(ticks, root, limit, STEPS) else {
             return ControlFlow::Continue(None);
         };
-        let mut within = Table::default();
+        let mut within = PriceTable::default();
         // The other way round takes twice as long.
         let tick = &mut |work| tick(3 * work);
         let _ = within.fill(&grid, &prices, root, grid.steps, tick)?;
@@ -166,7 +166,7 @@ impl Windows {
 }
 
 /// `O`: the most that is collected outside of what each holder does from each time on.
-fn outside(grid: &Grid, prices: &Prices, within: &Table, root: Option<usize>) -> Vec<f32> {
+fn outside(grid: &Grid, prices: &Prices, within: &PriceTable, root: Option<usize>) -> Vec<f32> {
     let (n, length, steps) = (grid.n(), within.length, grid.steps);
     let mut values = vec![f32::NEG_INFINITY; n * length];
     match root {

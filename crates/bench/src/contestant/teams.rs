@@ -1,0 +1,94 @@
+//! The teams of one contestant, which take turns.
+
+use super::collective::{Collective, ELEMENT_BYTES};
+use super::lines::SignalLines;
+use corecast_collectives::Plans;
+use corecast_team::{Options, Team, TeamError};
+use corecast_wire::Policy;
+use std::sync::atomic::AtomicUsize;
+
+/// Most teams of one contestant.
+const TEAMS_MAX: usize = 8;
+
+/// Ranks in all teams of one contestant together, unless a single team has more. Each rank has a
+/// page of its own and two queues per neighbour.
+const RANKS_TOGETHER: usize = 256;
+
+/// What a contestant runs, and how it appears.
+#[derive(Clone, Debug)]
+pub struct Exercise {
+    /// Short name, unique within a race.
+    pub name: String,
+    /// The operation.
+    pub collective: Collective,
+    /// The rank that broadcasts from or reduces to.
+    pub root: usize,
+    /// Bytes of data, a multiple of [`ELEMENT_BYTES`]; a barrier has none.
+    pub bytes: usize,
+    /// Hardware threads that the ranks share.
+    pub usable: usize,
+    /// The model's latency in nanoseconds, if it has one for such a team.
+    pub predicted_ns: Option<f64>,
+}
+
+/// One of Corecast's plans as an entrant. Serves one race: its ranks are joined once.
+#[derive(Debug)]
+pub struct Contestant {
+    pub(super) exercise: Exercise,
+    pub(super) setting: String,
+    pub(super) teams: Vec<Team>,
+    pub(super) lines: Vec<SignalLines>,
+    /// Whether ranks share hardware threads.
+    pub(super) crowded: bool,
+    /// The rank that answers broadcasts.
+    pub(super) answerer: AtomicUsize,
+}
+
+impl Contestant {
+    /// Teams that run `plans`.
+    ///
+    /// # Errors
+    ///
+    /// [`TeamError`].
+    ///
+    /// # Panics
+    ///
+    /// If the root is outside of the team, or the data are no whole number of elements.
+    pub fn new(exercise: Exercise, plans: &Plans) -> Result<Contestant, TeamError> {
+        let ranks = plans.len();
+        assert!(
+            exercise.root < ranks,
+            "root {} of {ranks} ranks",
+            exercise.root
+        );
+        assert!(
+            exercise.bytes.is_multiple_of(ELEMENT_BYTES),
+            "{} bytes are no whole number of elements of {ELEMENT_BYTES}",
+            exercise.bytes
+        );
+        let policy = Policy::for_team(ranks, exercise.usable);
+        let options = Options {
+            policy: Some(policy),
+            parallelism: Some(exercise.usable),
+            ..Options::default()
+        };
+        let copies = (RANKS_TOGETHER / ranks).clamp(1, TEAMS_MAX);
+        let teams = (0..copies).map(|_| Team::with_options(plans.clone(), &options));
+        let root = match exercise.collective {
+            Collective::Broadcast => format!("from rank {}", exercise.root),
+            Collective::Reduce => format!("to rank {}", exercise.root),
+            Collective::Barrier | Collective::Allreduce => String::new(),
+        };
+        Ok(Contestant {
+            setting: root,
+            teams: teams.collect::<Result<_, _>>()?,
+            lines: (0..copies).map(|_| SignalLines::default()).collect(),
+            crowded: ranks > exercise.usable,
+            answerer: AtomicUsize::new(match exercise.root {
+                0 => ranks - 1,
+                _ => 0,
+            }),
+            exercise,
+        })
+    }
+}

@@ -1,0 +1,27 @@
+//! How hand-written code waits for a number in a line.
+
+use std::hint;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+/// Waits for `number` or more: the other rank may be one operation ahead.
+#[inline(always)]
+pub(super) fn await_number<const PAUSE: bool>(line: &AtomicU64, number: u64) {
+    while line.load(Ordering::Acquire) < number {
+        if PAUSE {
+            hint::spin_loop();
+        }
+    }
+}
+
+/// Waits for `number` or more on a hardware thread that others may need, if they are `crowded`.
+#[inline(always)]
+pub(crate) fn await_turn(line: &AtomicU64, number: u64, crowded: bool) {
+    // Acquire pairs with the Release store of whoever the line belongs to.
+    while line.load(Ordering::Acquire) < number {
+        match crowded {
+            true => thread::yield_now(),
+            false => hint::spin_loop(),
+        }
+    }
+}

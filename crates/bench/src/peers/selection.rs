@@ -1,0 +1,13 @@
+//! Which settings of the peers take part in a race.
+
+/// Which settings of the peers take part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// Every setting of interest.
+    All,
+    /// Of libraries with many settings those that win on an idle machine: bound where the race is
+    /// pinned, and waiting by the default or actively.
+    Likely,
+    /// Those that run on threads of this process: nothing is compiled or launched.
+    Threads,
+}

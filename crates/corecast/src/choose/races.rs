@@ -1,0 +1,79 @@
+//! The races of a machine, or why there are none.
+
+use std::fmt;
+
+use corecast_machine::Discovery;
+use corecast_model::profile::{Circumstances, Tuning};
+use corecast_model::{Profile, ProfileEntry};
+use corecast_plan::Operation;
+
+use crate::costs;
+use crate::fit::{self, Fit};
+use crate::store::{Store, Stored};
+
+/// The races of a machine, or why there are none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Races {
+    profile: Option<Profile>,
+    source: String,
+}
+
+impl Races {
+    /// None, for a reason that ends up in explanations.
+    pub fn none(why: impl fmt::Display) -> Self {
+        Self {
+            profile: None,
+            source: format!("none: {why}"),
+        }
+    }
+
+    /// Those of a profile, with a few words on where it comes from.
+    pub fn of(profile: Profile, source: impl fmt::Display) -> Self {
+        Self {
+            source: source.to_string(),
+            profile: Some(profile),
+        }
+    }
+
+    /// Those that `store` has of this machine; for a process that may only use a part of it those
+    /// of the whole also count, as far as they were raced on that part.
+    pub fn here(store: &Store, here: &Discovery) -> Self {
+        let mut stored = store.profile(&here.machine);
+        if stored == Stored::Absent
+            && let Some(whole) = costs::whole_machine(here)
+        {
+            stored = store.profile(&whole);
+        }
+        match stored {
+            Stored::Found(path, profile) => {
+                let source = format!("{}, raced {}", path.display(), profile.created);
+                Self::of(profile, source)
+            }
+            Stored::Absent => Self::none("nothing has been raced on this machine yet"),
+            Stored::Unusable(reason) => Self::none(reason),
+        }
+    }
+
+    /// Where they come from, or why there are none.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The tuning of a team that fits it now, or why there is none.
+    pub(crate) fn tuning(&self, fit: &Fit<'_>, now: &Circumstances) -> Result<&Tuning, String> {
+        match &self.profile {
+            Some(profile) => fit::fitting(&profile.tunings, fit, now),
+            None => Err(self.source.trim_start_matches("none: ").to_owned()),
+        }
+    }
+
+    /// The file that they were read from, without what it says about itself.
+    pub(crate) fn file(&self) -> &str {
+        let end = self.source.rfind(", raced ");
+        end.map_or(&self.source, |end| &self.source[..end])
+    }
+
+    pub(super) fn find(&self, operation: Operation, threads: &[u32]) -> Option<&ProfileEntry> {
+        self.profile.as_ref()?.find(&operation.to_string(), threads)
+    }
+}

@@ -1,0 +1,98 @@
+//! Why a machine file is refused.
+
+use crate::machine::MachineError;
+use crate::pairwise::CostError;
+
+/// Why a machine file was refused. Every message is one line.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// No JSON, or not of the expected shape.
+    #[error("not a machine file: {reason}")]
+    Json {
+        /// What the JSON reader says, with line and column.
+        reason: String,
+    },
+    /// A version that this program does not know.
+    #[error("schema {found} is unknown: this version of Corecast reads schema 1")]
+    Schema {
+        /// The value found.
+        found: String,
+    },
+    /// A unit that is not known.
+    #[error("unit {found:?} is unknown: use \"cycles\" or \"ns\"")]
+    Unit {
+        /// The value found.
+        found: String,
+    },
+    /// A measured thread that the machine does not have.
+    #[error(
+        "\"threads\" lists hardware thread {os_index}, which machine {machine:?} does not have"
+    )]
+    UnknownThread {
+        /// The thread's operating-system number.
+        os_index: u32,
+        /// The machine's name.
+        machine: String,
+    },
+    /// A measured thread listed twice.
+    #[error("\"threads\" lists hardware thread {os_index} twice")]
+    RepeatedThread {
+        /// The thread's operating-system number.
+        os_index: u32,
+    },
+    /// A thread that two NUMA nodes claim.
+    #[error(
+        "thread {thread} is in NUMA nodes {first} and {second}: list it in one of \"numa_nodes\""
+    )]
+    TwoNodes {
+        /// The thread.
+        thread: u64,
+        /// The node that lists it first.
+        first: usize,
+        /// The node that lists it again (equal to `first` when one node lists it twice).
+        second: usize,
+    },
+    /// A thread that no NUMA node claims.
+    #[error("thread {thread} is in no NUMA node: list it in one of \"numa_nodes\"")]
+    NoNode {
+        /// The thread.
+        thread: usize,
+    },
+    /// A NUMA node that lists a thread without costs.
+    #[error("NUMA node {node} lists thread {thread}, but \"send\" has rows 0 to {last} only")]
+    ThreadOutOfRange {
+        /// The node.
+        node: usize,
+        /// The thread.
+        thread: u64,
+        /// The last thread with costs.
+        last: usize,
+    },
+    /// A version of the section `deep` that this program does not know.
+    #[error("schema {found} of \"deep\" is unknown: this version of Corecast reads schema 1")]
+    DeepSchema {
+        /// The value found.
+        found: String,
+    },
+    /// A section `deep` that cannot be used.
+    #[error("\"deep\" cannot be used: {reason}")]
+    Deep {
+        /// What is wrong, with the value found.
+        reason: String,
+    },
+    /// The hardware table was refused.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// The costs were refused.
+    #[error(transparent)]
+    Costs(#[from] CostError),
+}
+
+impl From<serde_json::Error> for FileError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json {
+            reason: error.to_string().replace('\n', " "),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Trees of lines between two members each: search and proof for every operation.
+
+use std::ops::ControlFlow;
+
+use corecast_model::CostModel;
+
+use super::barrier;
+use super::found::FoundSchedule;
+use super::turns::{Turn, Turns};
+use super::way::{self, DirectionSearch};
+use crate::bound;
+use crate::operation::Operation;
+use crate::progress::{Progress, Watch};
+use crate::shape::Shape;
+use crate::smelt;
+
+/// The best plan with lines of two members only, whatever the costs say.
+pub(super) fn trees(
+    costs: &CostModel,
+    operation: Operation,
+    root: Option<usize>,
+    turns: &mut Turns,
+    watch: Watch<'_>,
+) -> FoundSchedule {
+    match operation {
+        Operation::Broadcast => {
+            let way = one_way(costs, root, turns, watch);
+            FoundSchedule {
+                shape: Shape::Tree(way.tree),
+                lower_bound: way.lower_bound,
+            }
+        }
+        Operation::Reduce => {
+            let mirrored = costs.mirrored();
+            let way = one_way(&mirrored, root, turns, watch);
+            FoundSchedule {
+                shape: Shape::Tree(way.tree.reversed()),
+                lower_bound: way.lower_bound,
+            }
+        }
+        Operation::Barrier => barrier::search(costs, root, turns, watch),
+    }
+}
+
+fn one_way<'a>(
+    costs: &'a CostModel,
+    root: Option<usize>,
+    turns: &mut Turns,
+    watch: Watch<'_>,
+) -> DirectionSearch<'a> {
+    let bound = bound::lower_bound(costs, Operation::Broadcast, root);
+    let mut way = DirectionSearch::new(costs, root, bound, turns.effort.moves);
+    // Where the root is free, a good one that stays: proofs for one root meet better trees sooner.
+    let is_rooted = root.is_none() && costs.n() <= way::PROVED_SOON;
+    let mut rooted = is_rooted
+        .then(|| DirectionSearch::new(costs, Some(smelt::root(costs)), way.lower_bound, 0));
+    while !way.is_optimal()
+        && let Some(turn) = turns.next(way.moves)
+    {
+        let ended = match &mut rooted {
+            None => way.turn(turn, watch),
+            Some(rooted) => two_roots(&mut way, rooted, turn, watch),
+        };
+        if ended.is_break() {
+            break;
+        }
+    }
+    way
+}
+
+/// A third of a turn for the root that stays, the rest for the free one, which takes what is better.
+fn two_roots(
+    way: &mut DirectionSearch<'_>,
+    rooted: &mut DirectionSearch<'_>,
+    turn: Turn,
+    watch: Watch<'_>,
+) -> ControlFlow<()> {
+    let third = turn.part(3);
+    let before = rooted.moves;
+    let ended = rooted.turn(third, &mut |p| {
+        watch(&Progress {
+            latency: p.latency.min(way.latency),
+            lower_bound: way.lower_bound,
+            moves: way.moves + p.moves - before,
+            ..*p
+        })
+    });
+    way.moves += rooted.moves - before;
+    way.take(rooted.tree.clone());
+    ended?;
+    way.turn(turn.without(third), watch)
+}

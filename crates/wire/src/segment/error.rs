@@ -1,0 +1,90 @@
+//! Why a segment, or lines of it, could not be had.
+
+/// Why a segment could not be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SegmentError {
+    /// The kernel refused to map the memory.
+    #[error(
+        "cannot map {bytes} bytes for lines: {source}; use fewer slots or ranks, or raise the memory limit"
+    )]
+    Map {
+        /// Bytes asked for.
+        bytes: usize,
+        /// The kernel's answer.
+        source: std::io::Error,
+    },
+    /// More lines were asked for than the segment was made for.
+    #[error("the segment has {left} bytes left, {wanted} are wanted")]
+    Full {
+        /// Bytes left.
+        left: usize,
+        /// Bytes wanted.
+        wanted: usize,
+    },
+    /// A view that does not lie in the segment.
+    #[error(
+        "{count} values of {each} bytes at offset {offset} do not lie in a segment of {bytes} bytes"
+    )]
+    Outside {
+        /// First byte wanted.
+        offset: usize,
+        /// Values wanted.
+        count: usize,
+        /// Bytes of each.
+        each: usize,
+        /// Bytes of the segment.
+        bytes: usize,
+    },
+    /// A view that does not begin where its type may begin.
+    #[error("offset {offset} is no multiple of {align}, to which the values there are aligned")]
+    Misaligned {
+        /// First byte wanted.
+        offset: usize,
+        /// Bytes to whose multiples the type is aligned.
+        align: usize,
+    },
+    /// A view of memory that holds addresses of loans.
+    #[error(
+        "this memory holds addresses of lent data, which nothing else may overwrite: ask for lines of it, or for another segment"
+    )]
+    Addresses,
+    /// The machine, or this process's share of it, has less memory than was asked for.
+    #[error(
+        "{bytes} bytes of shared memory are wanted, {left} are left by {limit}; use fewer slots or ranks, or raise that limit"
+    )]
+    Room {
+        /// Bytes asked for.
+        bytes: usize,
+        /// Bytes left.
+        left: u64,
+        /// What limits them.
+        limit: String,
+    },
+    /// The kernel refused shared memory.
+    #[error("cannot {step} {bytes} bytes of shared memory: {source}{}", hint(.source))]
+    Shared {
+        /// What was refused.
+        step: &'static str,
+        /// Bytes asked for.
+        bytes: usize,
+        /// The kernel's answer.
+        source: std::io::Error,
+    },
+    /// A descriptor that is no segment of a team, or not of this user.
+    #[error("the descriptor for shared memory is not usable: {why}")]
+    Foreign {
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// What helps when shared memory was refused.
+fn hint(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::OutOfMemory | std::io::ErrorKind::StorageFull => {
+            "; use fewer slots or ranks, or raise the memory limit"
+        }
+        _ => "",
+    }
+}

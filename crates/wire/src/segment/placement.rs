@@ -1,0 +1,24 @@
+//! Where the memory of a segment came to lie.
+
+use std::fmt;
+
+/// Where a segment's memory came to lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// No node was asked for.
+    Anywhere,
+    /// On this node (operating system's number), as asked, and confirmed by the kernel.
+    On(u32),
+    /// The kernel refused or ignored the wish; the sentence says which.
+    Elsewhere(String),
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Anywhere => f.write_str("anywhere"),
+            Self::On(node) => write!(f, "NUMA node {node}"),
+            Self::Elsewhere(why) => f.write_str(why),
+        }
+    }
+}
