@@ -7,7 +7,6 @@
 //! - [`machine`], [`memory`] and [`engine`] are a machine in virtual time: caches that keep lines coherent,
 //!   networks and memories with queues, and a coroutine per rank.
 //! - [`fabric`] lays the wires of a team out on it, and predicts what a call costs.
-//! - [`streams`] are farms and maps of the literature, against which a machine is held.
 //! - [`measured`] is such a machine that takes as long for messages as was measured.
 //! - [`symbolic`] takes down what an algorithm does to which line, and finds how long that takes at least
 //!   and at most.
@@ -20,7 +19,6 @@ pub mod machine;
 pub mod measured;
 pub mod memory;
 pub mod server;
-pub mod streams;
 pub mod symbolic;
 pub mod trace;
 

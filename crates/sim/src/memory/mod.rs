@@ -47,6 +47,18 @@ impl LineId {
     pub fn offset(self, lines: usize) -> Self {
         Self(self.0 + u32::try_from(lines).expect("fewer than 2^32 lines"))
     }
+
+    /// The line's number, for a program that passes lines on as words, as another passes pointers.
+    #[must_use]
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The line of a [`number`](Self::number).
+    #[must_use]
+    pub fn from_number(number: u32) -> Self {
+        Self(number)
+    }
 }
 
 /// What a core wants of a line.

@@ -18,7 +18,7 @@
 //! and that of notices, whose readers give lines back twice a lap.
 
 use super::graph::{Graph, Kind};
-use super::run::{Stuck, World, run};
+use super::recorder::{Recorder, Stuck};
 use super::steps::{Part, Steps, What};
 use crate::drive::{Bytes, Job, Open};
 use crate::fabric::{BODY_LINES, SLOTS, Used};
@@ -137,7 +137,7 @@ impl Out {
 pub struct Symbolic<'w> {
     rank: usize,
     size: usize,
-    world: &'w RefCell<World>,
+    recorder: &'w Recorder,
     traffic: &'w RefCell<Traffic>,
     groups: &'w Groups,
     shared: Shared,
@@ -152,7 +152,7 @@ pub struct Symbolic<'w> {
 
 impl Symbolic<'_> {
     fn line(&self, name: String, kind: Kind, home: usize) -> usize {
-        self.world.borrow_mut().ledger.line(name, kind, home)
+        self.recorder.line(name, kind, home)
     }
 
     /// The lines of a rank's buffers.
@@ -169,7 +169,7 @@ impl Symbolic<'_> {
     }
 
     fn await_value(&self, line: usize, value: usize) {
-        World::wait(self.world, self.rank, line, value);
+        self.recorder.wait(self.rank, line, value);
     }
 
     /// Takes a step down.
@@ -229,7 +229,7 @@ impl Symbolic<'_> {
         let empty = parcels(&mut self.traffic.borrow_mut()).is_empty();
         if empty {
             // Its line exists by name alone until somebody writes it.
-            World::suspend(self.world, self.rank, (awaited(), 1), || {
+            self.recorder.suspend(self.rank, (awaited(), 1), || {
                 !parcels(&mut self.traffic.borrow_mut()).is_empty()
             });
         }
@@ -246,7 +246,7 @@ impl Symbolic<'_> {
         }
         let failure = Stuck::Length {
             rank: self.rank,
-            line: self.world.borrow().ledger.name(line).to_owned(),
+            line: self.recorder.name(line),
             came,
             expected,
         };
@@ -255,12 +255,11 @@ impl Symbolic<'_> {
     }
 
     fn write(&self, line: usize) {
-        self.world.borrow_mut().ledger.write(self.rank, line);
+        self.recorder.write(self.rank, line);
     }
 
     fn copy(&self, from: usize, to: usize, lines: usize) {
-        let mut world = self.world.borrow_mut();
-        world.ledger.copy(self.rank, from, to, lines);
+        self.recorder.copy(self.rank, from, to, lines);
     }
 
     /// Copies a payload of so many bytes into or out of a line that also holds a flag, and those of a body.
@@ -301,7 +300,7 @@ impl Symbolic<'_> {
         if !fits() {
             let name = format!("queue {} → {peer}", self.rank);
             let awaited = (self.line(name, Kind::Flag, self.rank), 1);
-            World::suspend(self.world, self.rank, awaited, fits);
+            self.recorder.suspend(self.rank, awaited, fits);
         }
         self.traffic.borrow().queues[&ends].room()
     }
@@ -479,7 +478,7 @@ impl Fabric for Symbolic<'_> {
         let tally = self.shared.adds[line];
         let home = self.groups.tallies()[tally].one;
         let line = self.line(format!("tally {tally} of {home}"), Kind::Tally, home);
-        self.world.borrow_mut().ledger.add(self.rank, line, None);
+        self.recorder.add(self.rank, line, None);
         let step = self.step(What::Add { to: home }, &[]);
         let mut traffic = self.traffic.borrow_mut();
         traffic.steps.added.entry(tally).or_default().push(step);
@@ -504,7 +503,7 @@ impl Fabric for Symbolic<'_> {
         let meeting = self.shared.meets[line];
         let ranks = &self.groups.meetings()[meeting];
         let line = self.line(format!("meeting {meeting}"), Kind::Tally, ranks[0]);
-        self.world.borrow_mut().ledger.add(self.rank, line, None);
+        self.recorder.add(self.rank, line, None);
         let other = ranks.iter().copied().find(|&rank| rank != self.rank);
         let other = other.unwrap_or(self.rank);
         let step = self.step(What::Meet { other }, &[]);
@@ -668,13 +667,22 @@ impl Open for Symbolic<'_> {
 /// ```
 /// use corecast_collectives::{Groups, Route, barrier};
 /// use corecast_plan::Tree;
-/// use corecast_sim::symbolic::{Analysis, Reading, Seats, record};
+/// use corecast_sim::symbolic::{Analysis, Costs, ManyLines, Reading, Seats, record};
 ///
 /// let routes = Route::all(&Tree::from_children(0, vec![vec![1], vec![]])?);
 /// let graph = record(2, &Groups::new(2), |fabric, rank| {
 ///     barrier::tree(fabric, &routes[rank], &routes[rank])
 /// })?;
-/// let seats = Seats::sandy_bridge(2);
+/// // R_L = 2.3, R_R = 35, R_I = 70 ns.
+/// let many = ManyLines { base: 63.4, per_line: 11.1, per_line_and_thread: 0.0, saved: 0.0 };
+/// let costs = Costs {
+///     memory: 70.0,
+///     own: 2.3,
+///     transfer: [2.3, 35.0, 35.0, 94.0],
+///     contention: None,
+///     lines: [many; 4],
+/// };
+/// let seats = Seats::of_packages(costs, &[0, 0]);
 /// let bounds = Analysis::new(&graph, &seats, &Reading::default()).bounds();
 /// // Two messages, one after the other: R_I + R_R each, with stealing R_I + 2·R_R.
 /// assert_eq!((bounds.t_min, bounds.t_max), (210.0, 280.0));
@@ -685,7 +693,7 @@ pub fn record(
     groups: &Groups,
     body: impl Fn(&mut Symbolic<'_>, usize) -> Result<(), Stuck>,
 ) -> Result<Graph, Stuck> {
-    let world = RefCell::new(World::new(n));
+    let recorder = Recorder::new(n);
     let traffic = RefCell::new(Traffic::default());
     let mut shared: Vec<Shared> = (0..n).map(|_| Shared::default()).collect();
     for (number, group) in groups.notices().iter().enumerate() {
@@ -706,11 +714,11 @@ pub fn record(
             .for_each(|&rank| shared[rank].meets.push(number));
     }
     let shared = RefCell::new(shared);
-    let ended = run(&world, n, |rank| {
+    let ended = recorder.run(|rank| {
         let mut fabric = Symbolic {
             rank,
             size: n,
-            world: &world,
+            recorder: &recorder,
             traffic: &traffic,
             groups,
             shared: std::mem::take(&mut shared.borrow_mut()[rank]),
@@ -728,7 +736,7 @@ pub fn record(
         Some(failure) => Err(failure),
         None => ended.map(|()| Graph {
             steps: steps.list,
-            ..world.into_inner().ledger.into_graph()
+            ..recorder.into_graph()
         }),
     }
 }
@@ -749,12 +757,15 @@ pub fn record(
 /// use corecast_collectives::Plans;
 /// use corecast_plan::Tree;
 /// use corecast_sim::drive::{Call, Collective, Job};
-/// use corecast_sim::symbolic::{Analysis, Reading, Seats, record_job};
+/// use corecast_sim::symbolic::{Analysis, Costs, Reading, Seats, record_job};
 ///
 /// let plans = Plans::of_tree(&Tree::from_children(0, vec![vec![1], vec![]])?);
 /// let call = Call::new(Collective::Broadcast, "messages", 0, 56)?;
 /// let graph = record_job(&Job::new(&call, &plans)?)?;
-/// let bounds = Analysis::new(&graph, &Seats::sandy_bridge(2), &Reading::default()).bounds();
+/// let file = corecast_model::builtin("sandybridge-2x8")?;
+/// let costs = Costs::of_lines(file.costs().lines().expect("costs of lines").costs());
+/// let seats = Seats::of_packages(costs, &[0, 0]);
+/// let bounds = Analysis::new(&graph, &seats, &Reading::default()).bounds();
 /// // R_L + R_I to copy into the flag's line, R_R for it, R_L to copy out of it.
 /// assert!((bounds.t_min - (2.3 + 70.0 + 35.0 + 2.3)).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -17,34 +17,28 @@
 //! chance: the same algorithm gives the same graph.
 
 mod analysis;
-pub mod choose;
 mod costs;
 mod draw;
 mod fabric;
 mod graph;
 mod greatest;
-mod hand;
 mod least;
 mod ledger;
 mod parts;
 mod price;
-pub mod published;
 mod reading;
-mod replay;
-mod run;
+mod recorder;
 mod seats;
 mod steps;
 mod together;
 
 pub use analysis::{Analysis, Bounds};
-pub use costs::{Contention, Costs, Lies, ManyLines, XEON_PHI_CONTENTION, XEON_PHI_LINES};
+pub use costs::{Contention, Costs, ManyLines};
 pub use draw::{dot, svg};
 pub use fabric::{Symbolic, record, record_job};
 pub use graph::{Act, Found, Graph, Kind, Line, Op, Touch};
-pub use hand::{Hand, LineId, Lines, trace};
 pub use least::Times;
 pub use parts::OnParts;
 pub use reading::{Copies, Crossings, Lying, Overlap, Polls, Reading, Stealing};
-pub use replay::replay;
-pub use run::{Awaited, Stuck};
+pub use recorder::{Awaited, Recorder, Stuck};
 pub use seats::Seats;

@@ -130,30 +130,6 @@ impl Seats {
         further.map(|further| further.read * (lines - 1.0))
     }
 
-    /// The paper's Sandy Bridge with its way to fill it: eight ranks on the first package, then the second
-    /// one (CLa §2.5, "packing"). Its packages have eight cores each; more ranks than 16 are an
-    /// extrapolation, half of them on each package.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use corecast_sim::symbolic::Seats;
-    ///
-    /// assert_eq!(Seats::sandy_bridge(10).packages(), [0, 0, 0, 0, 0, 0, 0, 0, 1, 1]);
-    /// ```
-    #[must_use]
-    pub fn sandy_bridge(n: usize) -> Self {
-        let first = n.div_ceil(2).max(8);
-        let packages: Vec<u32> = (0..n).map(|rank| u32::from(rank >= first)).collect();
-        Self::of_packages(Costs::SANDY_BRIDGE, &packages)
-    }
-
-    /// The paper's Xeon Phi: one package, one rank on each core. It has 60 cores.
-    #[must_use]
-    pub fn xeon_phi(n: usize) -> Self {
-        Self::of_packages(Costs::XEON_PHI, &vec![0; n])
-    }
-
     /// What accesses cost.
     #[must_use]
     pub fn costs(&self) -> &Costs {

@@ -14,20 +14,22 @@ use std::fmt::Write as _;
 /// # Examples
 ///
 /// ```
-/// use corecast_sim::symbolic::{Analysis, Kind, Reading, Seats, dot, trace};
+/// use corecast_model::Place;
+/// use corecast_sim::symbolic::{Analysis, Kind, Reading, Recorder, Seats, dot};
 ///
-/// let graph = trace(
-///     2,
-///     |lines| lines.line("flag", Kind::Flag, 1),
-///     |hand, &flag| match hand.rank() {
-///         0 => hand.write(flag),
-///         _ => hand.wait(flag, 1),
-///     },
-/// )?;
-/// let seats = Seats::sandy_bridge(2);
+/// let recorder = Recorder::new(2);
+/// let flag = recorder.line("flag", Kind::Flag, 1);
+/// recorder.run(|rank| match rank {
+///     0 => recorder.write(0, flag),
+///     _ => recorder.wait(1, flag, 1),
+/// })?;
+/// let graph = recorder.into_graph();
+/// let machine = corecast_model::synthetic("core:2")?;
+/// let places = machine.machine().pus.iter().map(Place::from).collect();
+/// let seats = Seats::of_model(machine.costs(), places);
 /// let drawing = dot(&Analysis::new(&graph, &seats, &Reading::default()));
 /// assert!(drawing.contains("a0 -> a1 [color=red"));
-/// # Ok::<(), corecast_sim::symbolic::Stuck>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
 pub fn dot(analysis: &Analysis<'_>) -> String {

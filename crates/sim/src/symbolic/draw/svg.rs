@@ -23,20 +23,22 @@ const WIDTH: f64 = 144.0;
 /// # Examples
 ///
 /// ```
-/// use corecast_sim::symbolic::{Analysis, Kind, Reading, Seats, svg, trace};
+/// use corecast_model::Place;
+/// use corecast_sim::symbolic::{Analysis, Kind, Reading, Recorder, Seats, svg};
 ///
-/// let graph = trace(
-///     2,
-///     |lines| lines.line("flag", Kind::Flag, 1),
-///     |hand, &flag| match hand.rank() {
-///         0 => hand.write(flag),
-///         _ => hand.wait(flag, 1),
-///     },
-/// )?;
-/// let seats = Seats::sandy_bridge(2);
+/// let recorder = Recorder::new(2);
+/// let flag = recorder.line("flag", Kind::Flag, 1);
+/// recorder.run(|rank| match rank {
+///     0 => recorder.write(0, flag),
+///     _ => recorder.wait(1, flag, 1),
+/// })?;
+/// let graph = recorder.into_graph();
+/// let machine = corecast_model::synthetic("core:2")?;
+/// let places = machine.machine().pus.iter().map(Place::from).collect();
+/// let seats = Seats::of_model(machine.costs(), places);
 /// let drawing = svg(&Analysis::new(&graph, &seats, &Reading::default()));
 /// assert!(drawing.starts_with("<svg") && drawing.contains("write flag"));
-/// # Ok::<(), corecast_sim::symbolic::Stuck>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
 pub fn svg(analysis: &Analysis<'_>) -> String {

@@ -1,0 +1,219 @@
+//! Records a run: each rank is a fiber, they take turns, and what they do to lines becomes a graph.
+//!
+//! The fabric of [`record`](super::record) is written over this, and so can any other set of primitives be.
+
+use super::graph::{Graph, Kind};
+use super::ledger::Ledger;
+use corecast_wire::fiber::{self, Look, Stacks};
+use std::cell::{Cell, RefCell};
+use std::fmt;
+
+/// What all ranks of a run share: the lines, and what was done to them so far.
+///
+/// A rank says what it does by [`write`](Self::write), [`add`](Self::add), [`copy`](Self::copy) and
+/// [`wait`](Self::wait), which are the primitives of Ramos and Hoefler (CLa §2.4). It may call them only inside of
+/// [`run`](Self::run).
+///
+/// # Examples
+///
+/// ```
+/// use corecast_sim::symbolic::{Kind, Op, Recorder};
+///
+/// let recorder = Recorder::new(2);
+/// let flag = recorder.line("flag", Kind::Flag, 1);
+/// recorder.run(|rank| match rank {
+///     0 => recorder.write(0, flag),
+///     _ => recorder.wait(1, flag, 1),
+/// })?;
+/// let graph = recorder.into_graph();
+/// assert_eq!(graph.acts()[1].op, Op::Wait);
+/// # Ok::<(), corecast_sim::symbolic::Stuck>(())
+/// ```
+#[derive(Debug)]
+pub struct Recorder {
+    ledger: RefCell<Ledger>,
+    /// The line that each rank waits for, and its value.
+    waits: RefCell<Vec<Option<(usize, usize)>>>,
+}
+
+/// Why an algorithm has no graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stuck {
+    /// Ranks wait for what nobody does.
+    Waiting(Vec<Awaited>),
+    /// A rank was given something of another length than it takes.
+    Length {
+        /// The rank.
+        rank: usize,
+        /// Where it came from.
+        line: String,
+        /// Bytes that came.
+        came: usize,
+        /// Bytes that were expected.
+        expected: usize,
+    },
+    /// No stacks to run ranks on: the kernel's words.
+    Stacks(String),
+}
+
+/// What a rank waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Awaited {
+    /// The rank.
+    pub rank: usize,
+    /// The line.
+    pub line: String,
+    /// How often it was changed.
+    pub value: usize,
+    /// How often it was to be.
+    pub expected: usize,
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Waiting(ranks) => {
+                f.write_str("nobody goes on: ")?;
+                for (index, wait) in ranks.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { ", " };
+                    let (rank, line) = (wait.rank, &wait.line);
+                    let (value, expected) = (wait.value, wait.expected);
+                    write!(
+                        f,
+                        "{comma}rank {rank} waits for change {expected} of \"{line}\", which has {value}"
+                    )?;
+                }
+                f.write_str("; let all ranks do the same operation over the same plan")
+            }
+            Self::Length {
+                rank,
+                line,
+                came,
+                expected,
+            } => write!(
+                f,
+                "rank {rank} takes {expected} bytes from \"{line}\", which has {came}: give all ranks \
+                 the same lengths"
+            ),
+            Self::Stacks(error) => write!(
+                f,
+                "no memory for a stack for each rank ({error}): take fewer ranks"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Stuck {}
+
+impl Recorder {
+    /// A run of so many ranks, in which nothing has happened yet.
+    #[must_use]
+    pub fn new(ranks: usize) -> Self {
+        Self {
+            ledger: RefCell::new(Ledger::new(ranks)),
+            waits: RefCell::new(vec![None; ranks]),
+        }
+    }
+
+    /// The number of the line of this name, which is made if there is none. `home` is the rank that polls it first;
+    /// of data, the rank that owns them.
+    pub fn line(&self, name: impl Into<String>, kind: Kind, home: usize) -> usize {
+        self.ledger.borrow_mut().line(name.into(), kind, home)
+    }
+
+    /// `cl_write`: `rank` stores the line's next value.
+    pub fn write(&self, rank: usize, line: usize) {
+        self.ledger.borrow_mut().write(rank, line);
+    }
+
+    /// `cl_add`: `rank` adds to the line, a constant or what it reads from the line `value`.
+    pub fn add(&self, rank: usize, line: usize, value: Option<usize>) {
+        self.ledger.borrow_mut().add(rank, line, value);
+    }
+
+    /// `cl_copy`: `rank` copies `lines` lines.
+    pub fn copy(&self, rank: usize, from: usize, to: usize, lines: usize) {
+        self.ledger.borrow_mut().copy(rank, from, to, lines);
+    }
+
+    /// `cl_wait`: `rank` polls the line until it was written or added to `value` times in all.
+    pub fn wait(&self, rank: usize, line: usize, value: usize) {
+        let has_come = || self.ledger.borrow().value(line) >= value;
+        if !has_come() {
+            self.suspend(rank, (line, value), has_come);
+        }
+        self.ledger.borrow_mut().waited(rank, line, value);
+    }
+
+    /// The name of a line.
+    pub(super) fn name(&self, line: usize) -> String {
+        self.ledger.borrow().name(line).to_owned()
+    }
+
+    /// Suspends `rank` until something `has_come`. The error of a run that cannot go on names the line and the value
+    /// that were `awaited`.
+    pub(super) fn suspend(
+        &self,
+        rank: usize,
+        awaited: (usize, usize),
+        has_come: impl Fn() -> bool,
+    ) {
+        self.waits.borrow_mut()[rank] = Some(awaited);
+        fiber::suspend_until(|_| has_come());
+        self.waits.borrow_mut()[rank] = None;
+    }
+
+    /// Runs `body` once for each rank, in turns, until all have ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Stuck`] where ranks wait for a change that no rank makes.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `body`.
+    ///
+    /// # Cost
+    ///
+    /// A stack of 128 KiB for each rank, of which pages are used as needed; linear in the number of acts.
+    pub fn run(&self, body: impl Fn(usize)) -> Result<(), Stuck> {
+        let ranks = self.waits.borrow().len();
+        let mut stacks = Stacks::new(ranks).map_err(|error| Stuck::Stacks(error.to_string()))?;
+        let ended = Cell::new(0);
+        fiber::scope(&mut stacks, |fibers| {
+            for rank in 0..ranks {
+                let (body, ended) = (&body, &ended);
+                fibers.start(rank, move || {
+                    body(rank);
+                    ended.set(ended.get() + 1);
+                });
+            }
+            loop {
+                let went_on = (0..ranks).filter(|&rank| fibers.resume(rank, Look::Quick));
+                if went_on.count() == 0 {
+                    break;
+                }
+            }
+        });
+        if ended.get() == ranks {
+            return Ok(());
+        }
+        let (waits, ledger) = (self.waits.borrow(), self.ledger.borrow());
+        let awaited = waits.iter().enumerate().filter_map(|(rank, wait)| {
+            wait.map(|(line, expected)| Awaited {
+                rank,
+                line: ledger.name(line).to_owned(),
+                value: ledger.value(line),
+                expected,
+            })
+        });
+        Err(Stuck::Waiting(awaited.collect()))
+    }
+
+    /// The graph of all that ranks have done.
+    #[must_use]
+    pub fn into_graph(self) -> Graph {
+        self.ledger.into_inner().into_graph()
+    }
+}

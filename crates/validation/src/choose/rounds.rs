@@ -1,0 +1,147 @@
+//! Dissemination barriers: how many rounds, and how many lines in each.
+
+use super::candidates::{bounds, compare, ended};
+use corecast_collectives::{barrier::LineSteps, barrier::m_way};
+use corecast_collectives::groups::Groups;
+use corecast_plan::Rounds;
+use corecast_sim::symbolic::{Bounds, Graph, Reading, Seats, record};
+
+/// A dissemination that was chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rounded {
+    /// How many lines each rank reads in each round: m, but fewer where those of the last round would
+    /// tell of ranks that were heard of.
+    pub reads: Vec<usize>,
+    /// The m of which it is the dissemination; of several, the largest.
+    pub m: usize,
+    /// Who hears from whom in each round.
+    pub rounds: Rounds,
+    /// What it takes.
+    pub bounds: Bounds,
+}
+
+impl Rounded {
+    /// The barrier over these rounds, taken down.
+    #[must_use]
+    pub fn graph(&self) -> Graph {
+        graph(&self.rounds)
+    }
+}
+
+/// The graph of the collective over these rounds.
+pub(super) fn graph(rounds: &Rounds) -> Graph {
+    let mut groups = Groups::new(rounds.len());
+    let steps = LineSteps::all(rounds, &mut groups);
+    ended(record(rounds.len(), &groups, |fabric, rank| {
+        m_way(fabric, &steps[rank])
+    }))
+}
+
+fn rounded(rounds: Rounds, m: usize, seats: &Seats, reading: &Reading) -> Rounded {
+    let reads = (0..rounds.count()).map(|round| rounds.sources(round, 0).len());
+    Rounded {
+        reads: reads.collect(),
+        m,
+        bounds: bounds(&graph(&rounds), seats, reading),
+        rounds,
+    }
+}
+
+/// The best m-way dissemination for all ranks that have seats.
+///
+/// # Panics
+///
+/// With fewer than two ranks.
+///
+/// # Cost
+///
+/// A graph for each number of rounds up to log2 n; in several packages, for each m below n.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_sim::symbolic::Reading;
+/// use corecast_validation::{choose, tables};
+///
+/// // Two rounds of two lines each, not three rounds of one, for 280 ns instead of 315.
+/// let best = choose::dissemination(&tables::sandy_bridge(8), &Reading::default());
+/// assert_eq!((best.m, best.bounds.t_min), (2, 2.0 * (70.0 + 2.0 * 35.0)));
+/// ```
+#[must_use]
+pub fn dissemination(seats: &Seats, reading: &Reading) -> Rounded {
+    let n = seats.ranks();
+    assert!(n > 1, "a barrier of {n} ranks has no rounds");
+    let packages = seats.packages();
+    let one_package = packages.iter().all(|&package| package == packages[0]);
+    let least_m = |rounds: u32| (1..n).find(|m| (m + 1).pow(rounds) >= n).unwrap_or(1);
+    let all: Vec<usize> = match one_package {
+        true => (1..=n.next_power_of_two().ilog2()).map(least_m).collect(),
+        // More lines may cross less often.
+        false => (1..n).collect(),
+    };
+    let candidates = all
+        .into_iter()
+        .map(|m| rounded(Rounds::dissemination(n, m + 1), m, seats, reading));
+    let best = candidates.min_by(|a, b| compare(a.bounds, b.bounds));
+    best.expect("at least one round")
+}
+
+/// The best dissemination with an m of its own for each round. Rounds are priced as those of one package.
+///
+/// # Panics
+///
+/// With fewer than two ranks.
+///
+/// # Cost
+///
+/// A graph for each m below n.
+///
+/// # Source
+///
+/// CLa §3.3.1, multi-m dissemination.
+#[must_use]
+pub fn several_m(seats: &Seats, reading: &Reading) -> Rounded {
+    let n = seats.ranks();
+    assert!(n > 1, "a barrier of {n} ranks has no rounds");
+    // A round of m lines is the whole barrier of m + 1 ranks.
+    let round: Vec<f64> = (0..n)
+        .map(|m| match m {
+            0 => 0.0,
+            m => {
+                let alone = Seats::of_packages(*seats.costs(), &vec![0; m + 1]);
+                let rounds = Rounds::dissemination(m + 1, m + 1);
+                bounds(&graph(&rounds), &alone, reading).t_min
+            }
+        })
+        .collect();
+    let mut best: Vec<(f64, usize)> = vec![(0.0, 1); 2];
+    for ranks in 2..=n {
+        let cost = |factor: usize| round[factor - 1] + best[ranks.div_ceil(factor)].0;
+        let factor = (2..=ranks).min_by(|&a, &b| cost(a).total_cmp(&cost(b)));
+        let factor = factor.unwrap_or(ranks);
+        best.push((cost(factor), factor));
+    }
+    let (mut left, mut factors) = (n, Vec::new());
+    while left > 1 {
+        factors.push(best[left].1);
+        left = left.div_ceil(best[left].1);
+    }
+    let m = factors.iter().max().map_or(1, |factor| factor - 1);
+    rounded(of_factors(n, &factors), m, seats, reading)
+}
+
+/// Rounds in which what each rank has heard of is multiplied by each factor in turn.
+fn of_factors(n: usize, factors: &[usize]) -> Rounds {
+    let mut reach = 1;
+    let round = |&factor: &usize| {
+        let distances: Vec<usize> = (1..factor).map(|m| m * reach).filter(|&d| d < n).collect();
+        reach *= factor;
+        (0..n)
+            .map(|rank| distances.iter().map(|d| (rank + d) % n).collect())
+            .collect()
+    };
+    match Rounds::new(n, factors.iter().map(round).collect()) {
+        Ok(rounds) => rounds,
+        Err(error) => panic!("a dissemination is a barrier: {error}"),
+    }
+}

@@ -1,0 +1,252 @@
+//! Trees: notifications in and out, broadcasts and reductions.
+
+use super::candidates::{bounds, ended, grouped};
+use super::levels::{Levels, Split};
+use super::packages::{Chosen, in_packages};
+use crate::published::{self, Sharing};
+use corecast_collectives::{barrier::Ways, barrier};
+use corecast_collectives::{groups::GroupRoute, groups::Groups};
+use corecast_plan::Tree;
+use corecast_plan::groups::Grouped;
+use corecast_sim::symbolic::{Bounds, Graph, Reading, Seats, record};
+use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
+
+/// The best notification trees for a barrier over groups.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notified {
+    /// Towards rank 0.
+    pub fan_in: Grouped,
+    /// From rank 0.
+    pub fan_out: Grouped,
+    /// What the barrier over both takes, run as the collective.
+    pub bounds: Bounds,
+}
+
+impl Notified {
+    /// The barrier over both, taken down.
+    #[must_use]
+    pub fn graph(&self) -> Graph {
+        barrier_graph(&self.fan_in, &self.fan_out)
+    }
+}
+
+/// One package of these costs, with a rank on each of `n` cores.
+fn one_package(seats: &Seats, n: usize) -> Seats {
+    Seats::of_packages(*seats.costs(), &vec![0; n])
+}
+
+/// What one level with k children takes, by its graph.
+fn level<'a>(
+    graph: impl Fn(usize) -> Graph + 'a,
+    seats: &'a Seats,
+    reading: &'a Reading,
+) -> impl Fn(usize) -> f64 + 'a {
+    move |k| bounds(&graph(k), &one_package(seats, k + 1), reading).t_min
+}
+
+/// Root 0, and one group of k children.
+fn flat(k: usize) -> Tree {
+    Grouped::flat(k + 1, 0).tree().clone()
+}
+
+/// Root 0 with k children, of which the first has a child.
+fn above_a_pair(k: usize) -> Tree {
+    let mut lists = vec![Vec::new(); k + 2];
+    lists[0].push((1..=k).collect());
+    lists[1].push(vec![k + 1]);
+    grouped(lists).tree().clone()
+}
+
+/// The best notification trees of groups, each of which shares a line, for ranks in one package.
+///
+/// # Panics
+///
+/// When ranks have seats in several packages, or are fewer than two.
+///
+/// # Cost
+///
+/// Two graphs for each number of children, of as many ranks: n² acts; and that of the barrier.
+///
+/// # Source
+///
+/// CLa §3.1 and §3.2.
+#[must_use]
+pub fn notification(seats: &Seats, reading: &Reading) -> Notified {
+    let n = seats.ranks();
+    assert!(n > 1, "somebody notifies somebody");
+    in_one_package(seats);
+    let inward = |k| published::many_to_one(k, Sharing::SameLine);
+    let outward = |k| published::one_to_many(k, Sharing::SameLine);
+    // Whatever is below, a notification costs the same.
+    let inward = level(inward, seats, reading);
+    let outward = level(outward, seats, reading);
+    let fan_in = Levels::new(n - 1, Split::Children, &inward, &inward);
+    let fan_out = Levels::new(n - 1, Split::ChildrenAndParent, &outward, &outward);
+    let (fan_in, fan_out) = (fan_in.grouped(n), fan_out.grouped(n));
+    let bounds = bounds(&barrier_graph(&fan_in, &fan_out), seats, reading);
+    Notified {
+        fan_in,
+        fan_out,
+        bounds,
+    }
+}
+
+/// The collective over these groups.
+pub(super) fn barrier_graph(fan_in: &Grouped, fan_out: &Grouped) -> Graph {
+    let mut groups = Groups::new(fan_in.len());
+    let ways = Ways::all(fan_in, fan_out, &mut groups);
+    ended(record(fan_in.len(), &groups, |fabric, rank| {
+        barrier::groups(fabric, &ways[rank])
+    }))
+}
+
+/// The best tree for the paper's one-line broadcast ([`published::broadcast`]), from rank 0.
+///
+/// # Panics
+///
+/// With fewer than two ranks, or ranks in more than two packages.
+///
+/// # Cost
+///
+/// As [`notification`]; in two packages a graph for each number of children in each of them.
+///
+/// # Source
+///
+/// CLa §4.1, Equation 32.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_sim::symbolic::Reading;
+/// use corecast_validation::{choose, tables};
+///
+/// // "The best dual-socket trees for Sandy Bridge are almost always flat" (§4.1.1).
+/// let best = choose::broadcast(&tables::sandy_bridge(10), &Reading::default());
+/// assert_eq!(best.tree.children(0).len(), 9);
+/// ```
+#[must_use]
+pub fn broadcast(seats: &Seats, reading: &Reading) -> Chosen {
+    tree(seats, reading, published::broadcast)
+}
+
+/// The best tree for the paper's one-line reduction ([`published::reduction`]), to rank 0.
+///
+/// # Panics
+///
+/// As [`broadcast`].
+///
+/// # Cost
+///
+/// As [`broadcast`].
+///
+/// # Source
+///
+/// CLa §5.1, Equation 34.
+#[must_use]
+pub fn reduction(seats: &Seats, reading: &Reading) -> Chosen {
+    tree(seats, reading, published::reduction)
+}
+
+fn tree(seats: &Seats, reading: &Reading, algorithm: fn(&Tree, Option<&[u32]>) -> Graph) -> Chosen {
+    let n = seats.ranks();
+    assert!(n > 1, "somebody else takes part");
+    let of = |tree: &Tree| {
+        let alone = one_package(seats, tree.len());
+        bounds(&algorithm(tree, None), &alone, reading).t_min
+    };
+    let pair = of(&flat(1));
+    let last = |k| of(&flat(k));
+    let upper = |k| of(&above_a_pair(k)) - pair;
+    let levels = Levels::new(n - 1, Split::Children, last, upper);
+    in_packages(seats, &levels, |tree, packages| {
+        bounds(&algorithm(tree, packages), seats, reading)
+    })
+}
+
+/// A tree of groups that was chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChosenGroups {
+    /// With rank 0 as its root.
+    pub plan: Grouped,
+    /// What the algorithm takes over it.
+    pub bounds: Bounds,
+}
+
+/// Which broadcast serves groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InGroups {
+    /// The paper's ([`published::broadcast_in_groups`]), in which children notify back.
+    Published,
+    /// The collective `broadcast::groups`, in which they do not.
+    Collective,
+}
+
+impl InGroups {
+    /// The broadcast of a line over these groups, taken down.
+    ///
+    /// # Panics
+    ///
+    /// When the kernel has no memory for stacks.
+    #[must_use]
+    pub fn graph(self, plan: &Grouped) -> Graph {
+        if self == Self::Published {
+            return published::broadcast_in_groups(plan);
+        }
+        let mut groups = Groups::new(plan.len());
+        let routes = GroupRoute::fan_out(plan, &mut groups);
+        ended(record(plan.len(), &groups, |fabric, rank| {
+            let mut line = [rank as u8; NOTICE_PAYLOAD_BYTES];
+            corecast_collectives::broadcast::groups(fabric, &routes[rank], &mut line)
+        }))
+    }
+}
+
+/// The best trees of groups for a broadcast, for each number of ranks from 1 to that of `seats`, which are in one
+/// package: the root's first group, and the others split evenly among all who then know (§4.1.2).
+///
+/// # Panics
+///
+/// When ranks have seats in several packages.
+///
+/// # Cost
+///
+/// A graph for each number of ranks and of children: n³ acts.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_sim::symbolic::Reading;
+/// use corecast_validation::{choose, tables};
+///
+/// let seats = tables::xeon_phi(24);
+/// let all = choose::broadcasts_in_groups(choose::InGroups::Collective, &seats, &Reading::default());
+/// // Contention makes several groups worth their lines.
+/// assert!(all[23].plan.groups(0).len() > 1);
+/// ```
+#[must_use]
+pub fn broadcasts_in_groups(
+    algorithm: InGroups,
+    seats: &Seats,
+    reading: &Reading,
+) -> Vec<ChosenGroups> {
+    in_one_package(seats);
+    let of = |plan: &Grouped| {
+        let alone = one_package(seats, plan.len());
+        bounds(&algorithm.graph(plan), &alone, reading)
+    };
+    let levels = Levels::of_groups(seats.ranks() - 1, |plan| of(plan).t_min);
+    let chosen = (1..=seats.ranks()).map(|n| {
+        let plan = levels.grouped(n);
+        let bounds = of(&plan);
+        ChosenGroups { plan, bounds }
+    });
+    chosen.collect()
+}
+
+fn in_one_package(seats: &Seats) {
+    let packages = seats.packages();
+    assert!(
+        packages.iter().all(|&package| package == packages[0]),
+        "trees of groups are chosen for one package"
+    );
+}

@@ -1,0 +1,24 @@
+//! Holds Corecast's predictions against what was published and measured.
+//!
+//! No user reaches this crate: nothing in the workspace depends on it. Its program writes docs/validation.md, and its
+//! tests hold the figures of the papers. It has what only that needs: algorithms as the papers print them, their tables,
+//! and programs that the papers measured.
+//!
+//! - [`sections`] has a file for each section of docs/validation.md.
+//! - [`document`] puts the sections together.
+//! - [`tables`] are the costs of lines that Ramos and Hoefler measured on two machines.
+//! - [`primitives`] are the operations in which they write algorithms; [`published`] are those algorithms.
+//! - [`replay`](replay::replay) runs the graph of such an algorithm on a simulated machine.
+//! - [`choose`] finds the parameters and trees that the symbolic model says are best, and writes docs/choices.md.
+//! - [`streams`] are the farm and the map with which Mencagli and others measured home-forwarding.
+#![forbid(unsafe_code)]
+
+pub mod choose;
+pub mod document;
+mod plot;
+pub mod primitives;
+pub mod published;
+pub mod replay;
+pub mod sections;
+pub mod streams;
+pub mod tables;

@@ -1,0 +1,83 @@
+//! Writes docs/validation.md anew: what the simulator and the symbolic model say, beside what was measured or
+//! published. The same bytes every time.
+//!
+//! ```text
+//! cargo run --release -p corecast-validation
+//! cargo run --release -p corecast-validation -- --check
+//! ```
+//!
+//! The second form writes nothing, and fails where the document differs from what would be written.
+#![forbid(unsafe_code)]
+
+use corecast_validation::document::{Content, Page, Section};
+use corecast_validation::sections::{cla, farm, here, queueing, smelt, table5};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// In the order of the document. A new section is a module and a line here.
+const SECTIONS: &[Section] = &[
+    Section {
+        title: "Trees on measured machines",
+        make: smelt::section,
+    },
+    Section {
+        title: "Cache line aware algorithms",
+        make: cla::section,
+    },
+    Section {
+        title: "Messages on TILEPro64",
+        make: table5::section,
+    },
+    Section {
+        title: "Farm and map on TILEPro64",
+        make: farm::section,
+    },
+    Section {
+        title: "This machine",
+        make: here::section,
+    },
+    Section {
+        title: "Queues",
+        make: queueing::section,
+    },
+];
+
+const HEAD: &str = "\
+# Validation
+
+What the [simulator](simulator.md) and the [symbolic model](symbolic.md) say, beside what was measured or published.
+Written by `cargo run --release -p corecast-validation`; with `-- --check` it says whether this file is
+what would be written, which CI does. Each section is a file in `crates/validation/src/sections`.
+";
+
+fn main() -> ExitCode {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let check = match std::env::args().nth(1).as_deref() {
+        None => false,
+        Some("--check") => true,
+        Some(other) => {
+            eprintln!(
+                "{other:?} is not known: nothing writes docs/validation.md, --check compares it"
+            );
+            return ExitCode::from(2);
+        }
+    };
+    let old = std::fs::read_to_string(folder.join("validation.md")).unwrap_or_default();
+    let mut page = Page::new(HEAD, &old);
+    for section in SECTIONS {
+        match (section.make)() {
+            Content::Made { text, pictures } => page.add(section.title, &text, pictures),
+            Content::Skipped { why } => {
+                println!("SKIPPED: {}: {why}", section.title);
+                page.keep(section.title);
+            }
+        }
+    }
+    match page.settle(&folder, check) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}

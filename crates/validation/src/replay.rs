@@ -1,0 +1,142 @@
+//! The acts of a graph on a machine in virtual time: the same algorithm, the same lines, and no formula for
+//! what an access takes.
+//!
+//! | act | on the machine |
+//! | --- | --- |
+//! | write, add | an atomic addition, as the paper writes flags (§2.4); to data a load and a store |
+//! | wait | polls the line until so many writes and additions have come |
+//! | copy | loads of all its lines, several at once, and stores; of many to the own cache none |
+//!
+//! Lines lie where the paper has them when an operation begins (§2.5): data in the cache of whoever owns them,
+//! modified; flags in no cache, in the memory next to whoever polls them first.
+
+use corecast_sim::engine::{Cpu, Options, Outcome, Setup, SimError, run};
+use corecast_sim::machine::Machine;
+use corecast_sim::memory::LineId;
+use corecast_sim::symbolic::{Act, Found, Graph, Kind, Op};
+
+/// The lines of a graph on a machine, and what each rank does.
+struct Program {
+    lines: Vec<LineId>,
+    kinds: Vec<Kind>,
+    /// By rank: its acts, each with how many changes of its line it waits for or makes.
+    acts: Vec<Vec<(Act, u64)>>,
+}
+
+/// Runs the acts of `graph` with rank r on core `cores[r]` of `machine`, all from time 0 on.
+///
+/// # Errors
+///
+/// Those of [`run`].
+///
+/// # Panics
+///
+/// If there are not as many cores as ranks.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_sim::engine::Options;
+/// use corecast_sim::machine::cla;
+/// use corecast_sim::symbolic::{Analysis, Reading};
+/// use corecast_validation::{published, replay, tables};
+///
+/// // Figure 4a: four threads notify one over one line.
+/// let graph = published::many_to_one(4, published::Sharing::SameLine);
+/// let bounds = Analysis::new(&graph, &tables::sandy_bridge(5), &Reading::least()).bounds();
+/// let cores: Vec<usize> = (0..5).collect();
+/// let simulated = replay(&graph, &cla::sandy_bridge(), &cores, &Options::default())?.end();
+/// assert!(bounds.t_min <= simulated && simulated <= bounds.t_max);
+/// # Ok::<(), corecast_sim::engine::SimError>(())
+/// ```
+pub fn replay(
+    graph: &Graph,
+    machine: &Machine,
+    cores: &[usize],
+    options: &Options,
+) -> Result<Outcome<()>, SimError> {
+    assert_eq!(graph.ranks(), cores.len(), "a core for each rank");
+    let setup = |setup: &mut Setup<'_>| lay_out(graph, cores, setup);
+    run(machine, cores, options, setup, |cpu, program: &Program| {
+        for (act, value) in &program.acts[cpu.rank()] {
+            program.play(cpu, act, *value);
+        }
+    })
+}
+
+fn lay_out(graph: &Graph, cores: &[usize], setup: &mut Setup<'_>) -> Program {
+    let mut sizes = vec![1; graph.lines().len()];
+    for act in graph.acts() {
+        for touch in [act.load, act.store].into_iter().flatten() {
+            sizes[touch.line] = act.lines.max(sizes[touch.line]);
+        }
+    }
+    let lines = graph.lines().iter().zip(&sizes).map(|(line, &count)| {
+        let home = cores[line.home];
+        let first = setup.allocate(home, count);
+        if line.kind == Kind::Data {
+            (0..count).for_each(|index| setup.write(home, first.offset(index), 0));
+        }
+        first
+    });
+    let lines = lines.collect();
+    let (mut changes, mut number) = (vec![0; graph.lines().len()], vec![0; graph.acts().len()]);
+    let mut acts = vec![Vec::new(); graph.ranks()];
+    for (index, act) in graph.acts().iter().enumerate() {
+        let value = match act.op {
+            Op::Wait => act.after.iter().map(|&of| number[of]).max().unwrap_or(0),
+            // Of a line with a flag: what that has.
+            Op::Copy => act.store.map_or(0, |touch| changes[touch.line]),
+            Op::Write | Op::Add => {
+                let line = act.store.map_or(0, |touch| touch.line);
+                changes[line] += 1;
+                number[index] = changes[line];
+                number[index]
+            }
+        };
+        acts[act.rank].push((act.clone(), value));
+    }
+    Program {
+        lines,
+        kinds: graph.lines().iter().map(|line| line.kind).collect(),
+        acts,
+    }
+}
+
+impl Program {
+    fn play(&self, cpu: &mut Cpu<'_>, act: &Act, value: u64) {
+        let (load, store) = (
+            act.load.map(|touch| touch.line),
+            act.store.map(|touch| touch.line),
+        );
+        match (act.op, load, store) {
+            (Op::Wait, Some(line), _) => {
+                cpu.wait_until(self.lines[line], |word| word >= value);
+            }
+            (Op::Copy, Some(from), Some(to)) => {
+                match act.lines {
+                    1 => _ = cpu.load(self.lines[from]),
+                    lines => cpu.copy(self.lines[from], lines),
+                }
+                // What many lines take has their stores to the own cache in it.
+                let found = act.store.map(|touch| touch.found);
+                if act.lines == 1 || found != Some(Found::Own) {
+                    (0..act.lines).for_each(|line| cpu.store(self.lines[to].offset(line), value));
+                }
+            }
+            (_, load, Some(to)) => {
+                if let Some(from) = load {
+                    cpu.load(self.lines[from]);
+                }
+                match self.kinds[to] {
+                    Kind::Data => {
+                        cpu.load(self.lines[to]);
+                        cpu.store(self.lines[to], value);
+                    }
+                    Kind::Flag | Kind::Notice | Kind::Tally => _ = cpu.add(self.lines[to], 1),
+                }
+            }
+            (_, _, None) => unreachable!("an act that changes nothing waits"),
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! The algorithms of Ramos and Hoefler (CLa) over thread counts: bounds of the symbolic model, and the same acts on
+//! their machines in parts.
+
+use crate::choose::{self, InGroups};
+use crate::published::{self, Sharing};
+use crate::replay::replay;
+use crate::tables;
+use corecast_collectives::Plans;
+use corecast_collectives::{barrier::LineSteps, barrier::m_way, barrier::package_root_rounds, barrier::pair_wise_rounds};
+use corecast_collectives::groups::Groups;
+use corecast_plan::{Rounds, Tree};
+use corecast_sim::drive::{Call, Collective, Job};
+use corecast_sim::engine::Options;
+use corecast_sim::machine::{Machine, cla};
+use corecast_sim::symbolic::{
+    Analysis, Bounds, Contention, Costs, Graph, Reading, Seats, Stealing, record, record_job,
+};
+
+/// One of the two machines of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PaperMachine {
+    /// Intel Xeon E5-2660: two packages of eight cores.
+    SandyBridge,
+    /// Intel Xeon Phi 5110P: one package of sixty cores.
+    XeonPhi,
+}
+
+impl PaperMachine {
+    /// Both machines.
+    pub const ALL: [Self; 2] = [Self::SandyBridge, Self::XeonPhi];
+
+    /// Its name in the paper.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SandyBridge => "Sandy Bridge",
+            Self::XeonPhi => "Xeon Phi",
+        }
+    }
+
+    /// The thread counts of the paper's figures.
+    pub fn threads(self) -> std::ops::RangeInclusive<usize> {
+        match self {
+            Self::SandyBridge => 2..=16,
+            Self::XeonPhi => 2..=60,
+        }
+    }
+
+    /// The simulated machine.
+    pub fn machine(self) -> Machine {
+        match self {
+            Self::SandyBridge => cla::sandy_bridge(),
+            Self::XeonPhi => cla::xeon_phi(),
+        }
+    }
+
+    /// The costs of the symbolic model for `n` threads.
+    pub fn seats(self, n: usize) -> Seats {
+        match self {
+            Self::SandyBridge => tables::sandy_bridge(n),
+            Self::XeonPhi => tables::xeon_phi(n),
+        }
+    }
+
+    /// Costs as [`seats`](Self::seats), but contention has the intercept of Equation 2, R_L + R_R − c, and not that
+    /// of Table 2.
+    pub fn least_seats(self, n: usize) -> Seats {
+        let mut costs: Costs = *self.seats(n).costs();
+        if let Some(fit) = &mut costs.contention {
+            let base = costs.own + costs.transfer[1] - fit.slope;
+            *fit = Contention { base, ..*fit };
+        }
+        Seats::of_packages(costs, &self.seats(n).packages())
+    }
+}
+
+/// Bounds and time of an algorithm for a number of threads, ns.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    /// Number of threads.
+    pub threads: usize,
+    /// The bounds as the paper counts them.
+    pub published: Bounds,
+    /// The time that no run can beat.
+    pub least: f64,
+    /// The time of the simulated run.
+    pub simulated: f64,
+    /// T_max by the rules of §2.4, without the refinements of later sections.
+    pub most: f64,
+}
+
+/// An algorithm over all thread counts for which it is defined.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// Its name in the document.
+    pub algorithm: &'static str,
+    /// A point for each thread count.
+    pub points: Vec<Point>,
+}
+
+/// Virtual time has a resolution of 0.001 ns, so a sum of many times can be wrong by this many ns.
+pub const ROUNDING: f64 = 0.05;
+
+/// How the bounds of an algorithm are counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    /// A dissemination, of which the paper refines T_max (Equation 28).
+    refined: bool,
+    /// Whether the last of several readers of one line is what ends it, so that contention is in every run.
+    contended: bool,
+}
+
+fn barrier(rounds: &Rounds) -> Graph {
+    let mut groups = Groups::new(rounds.len());
+    let steps = LineSteps::all(rounds, &mut groups);
+    let recorded = record(rounds.len(), &groups, |fabric, rank| {
+        m_way(fabric, &steps[rank])
+    });
+    recorded.expect("a barrier ends")
+}
+
+fn refined() -> Reading {
+    Reading {
+        inside: Stealing::OnePerOperation,
+        ..Reading::default()
+    }
+}
+
+fn in_one_package(seats: &Seats) -> bool {
+    seats.packages().iter().all(|&package| package == 0)
+}
+
+/// The package of each rank, if there are several packages.
+fn packages(seats: &Seats) -> Option<Vec<u32>> {
+    (!in_one_package(seats)).then(|| seats.packages())
+}
+
+/// The collective `whole`, over this tree.
+fn whole(collective: Collective, bytes: usize, tree: &Tree) -> Graph {
+    let call = Call::new(collective, "whole", 0, bytes).expect("an algorithm");
+    let job = Job::new(&call, &Plans::of_tree(tree)).expect("a call");
+    record_job(&job).expect("it ends")
+}
+
+/// Children copy from where their parent has the data (§4.2), over the tree of one line.
+fn long_broadcast(seats: &Seats) -> Graph {
+    let tree = choose::broadcast(seats, &Reading::default()).tree;
+    whole(Collective::Broadcast, 8192, &tree)
+}
+
+/// A binomial tree for each package, and the other package's root last (§5.2).
+fn long_reduction(seats: &Seats) -> Graph {
+    let mut children = vec![Vec::new(); seats.ranks()];
+    let far = seats.packages().partition_point(|&package| package == 0);
+    for (first, beyond) in [(0, far), (far, seats.ranks())] {
+        let mut step = 1;
+        while step < beyond - first {
+            for place in (first..beyond - step).step_by(2 * step) {
+                children[place].push(place + step);
+            }
+            step *= 2;
+        }
+    }
+    if far < seats.ranks() {
+        children[0].push(far);
+    }
+    let tree = Tree::from_children(0, children).expect("a tree");
+    whole(Collective::Reduce, 4096, &tree)
+}
+
+/// Each algorithm with its graph for each thread count; the model chooses parameters and trees.
+fn algorithms(which: PaperMachine) -> Vec<(&'static str, Counted, Vec<Graph>)> {
+    let all: Vec<Seats> = which.threads().map(|n| which.seats(n)).collect();
+    let near = || all.iter().filter(|seats| in_one_package(seats));
+    let far = || all.iter().filter_map(packages);
+    let others = |graph: fn(usize, Sharing) -> Graph, sharing| -> Vec<Graph> {
+        let counts = all.iter().map(|seats| seats.ranks() - 1);
+        counts.map(|others| graph(others, sharing)).collect()
+    };
+    let default = Reading::default();
+    let biggest = near().next_back().expect("two threads are in one package");
+    let groups = |algorithm: InGroups| -> Vec<Graph> {
+        let chosen = choose::broadcasts_in_groups(algorithm, biggest, &default);
+        chosen[1..]
+            .iter()
+            .map(|one| algorithm.graph(&one.plan))
+            .collect()
+    };
+    let broadcast = |seats: &Seats| {
+        let tree = choose::broadcast(seats, &default).tree;
+        published::broadcast(&tree, packages(seats).as_deref())
+    };
+    let reduction = |seats: &Seats| {
+        let tree = choose::reduction(seats, &default).tree;
+        published::reduction(&tree, packages(seats).as_deref())
+    };
+    let plain = Counted::default();
+    let rounds = Counted {
+        refined: true,
+        ..plain
+    };
+    let contended = Counted {
+        contended: true,
+        ..plain
+    };
+    let best = |seats: &Seats| choose::dissemination(seats, &refined()).graph();
+    let several = |seats| choose::several_m(seats, &refined()).graph();
+    let notified = |seats| choose::notification(seats, &default).graph();
+    vec![
+        (
+            "many to one, same line",
+            plain,
+            others(published::many_to_one, Sharing::SameLine),
+        ),
+        (
+            "many to one, lines of their own",
+            plain,
+            others(published::many_to_one, Sharing::DifferentLines),
+        ),
+        (
+            "one to many, same line",
+            contended,
+            others(published::one_to_many, Sharing::SameLine),
+        ),
+        (
+            "one to many, lines of their own",
+            plain,
+            others(published::one_to_many, Sharing::DifferentLines),
+        ),
+        (
+            "dissemination, best m",
+            rounds,
+            all.iter().map(best).collect(),
+        ),
+        (
+            "dissemination, several m",
+            rounds,
+            near().map(several).collect(),
+        ),
+        (
+            "dissemination, pair-wise",
+            rounds,
+            far().map(|of| barrier(&pair_wise_rounds(&of))).collect(),
+        ),
+        (
+            "dissemination, package roots",
+            rounds,
+            far().map(|of| barrier(&package_root_rounds(&of))).collect(),
+        ),
+        ("notification trees", plain, near().map(notified).collect()),
+        (
+            "broadcast of a line",
+            plain,
+            all.iter().map(broadcast).collect(),
+        ),
+        ("broadcast in groups", plain, groups(InGroups::Published)),
+        (
+            "broadcast in groups, the collective",
+            plain,
+            groups(InGroups::Collective),
+        ),
+        (
+            "reduction of a line",
+            plain,
+            all.iter().map(reduction).collect(),
+        ),
+        (
+            "broadcast of 8 KiB",
+            plain,
+            all.iter().map(long_broadcast).collect(),
+        ),
+        (
+            "reduction of 4 KiB, binomial",
+            plain,
+            all.iter().map(long_reduction).collect(),
+        ),
+    ]
+}
+
+fn point(machine: &Machine, which: PaperMachine, counted: Counted, graph: &Graph) -> Point {
+    let n = graph.ranks();
+    let seats = which.seats(n);
+    let bounds = |seats: &Seats, reading: &Reading| Analysis::new(graph, seats, reading).bounds();
+    let paper = match counted.refined {
+        true => refined(),
+        false => Reading::default(),
+    };
+    let least = Reading {
+        contention: counted.contended,
+        ..Reading::least()
+    };
+    let cores: Vec<usize> = (0..n).collect();
+    let outcome = replay(graph, machine, &cores, &Options::default()).expect("it ends");
+    Point {
+        threads: n,
+        published: bounds(&seats, &paper),
+        least: bounds(&which.least_seats(n), &least).t_min,
+        simulated: outcome.end(),
+        most: bounds(&seats, &Reading::default()).t_max,
+    }
+}
+
+/// The curves of all algorithms on a machine.
+pub fn curves(which: PaperMachine) -> Vec<Curve> {
+    let machine = which.machine();
+    let all = algorithms(which)
+        .into_iter()
+        .map(|(algorithm, counted, graphs)| Curve {
+            algorithm,
+            points: graphs
+                .iter()
+                .map(|graph| point(&machine, which, counted, graph))
+                .collect(),
+        });
+    all.filter(|curve| !curve.points.is_empty()).collect()
+}

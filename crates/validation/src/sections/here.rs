@@ -1,0 +1,168 @@
+//! The project's own machine: measured times of collectives beside predictions from single messages and empty calls that
+//! were measured in the same minute.
+
+use crate::document::{Content, percent, table};
+use corecast_collectives::{BarrierPlan, Plans};
+use corecast_model::{MachineFile, Place};
+use corecast_plan::{Rounds, patterns};
+use corecast_sim::drive::{Call, Collective, Job};
+use corecast_sim::measured::Measured;
+use serde_json::Value;
+
+/// The output of `corecast bench --probe --json`, shortened.
+const RECORD: &str = include_str!("../../../../benches/records/2026-11-22-predictions.json");
+
+/// Predictions of up to this size are held to [`LIMIT`].
+pub const SHORT_BYTES: usize = 4096;
+
+/// The greatest median of relative errors that the test allows.
+pub const LIMIT: f64 = 0.2;
+
+/// One race: an operation at a size.
+pub struct Row {
+    operation: Collective,
+    /// Bytes of a block.
+    pub bytes: usize,
+    /// The measured median, ns.
+    pub measured: f64,
+    /// The lower bound of the symbolic model, ns.
+    pub t_min: f64,
+    /// The upper bound of the symbolic model, ns.
+    pub t_max: f64,
+    /// The simulated time, ns.
+    pub simulated: f64,
+    /// The time of a message of one line in that minute, ns.
+    message: f64,
+}
+
+impl Row {
+    /// The relative error of the simulator.
+    pub fn error(&self) -> f64 {
+        (self.simulated / self.measured - 1.0).abs()
+    }
+}
+
+/// The races of the record with blocks of at most `bytes`, and new predictions of them.
+pub fn rows(bytes: usize) -> Vec<Row> {
+    let record: Value = serde_json::from_str(RECORD).expect("JSON");
+    let races = record["races"].as_array().expect("a list");
+    let short = |race: &&Value| {
+        race["bytes"]
+            .as_u64()
+            .is_some_and(|found| found as usize <= bytes)
+    };
+    races.iter().filter(short).map(row).collect()
+}
+
+fn row(race: &Value) -> Row {
+    let name = race["operation"].as_str().expect("a name");
+    let operation: Collective = name.parse().expect("a collective");
+    let bytes = race["bytes"].as_u64().expect("a size") as usize;
+    let entry = race["entry"].as_str().expect("a name");
+    let file = MachineFile::from_json(&race["profile"].to_string()).expect("a machine");
+    let messages = file.messages().expect("messages were measured");
+    let places = file.machine().pus.iter().map(Place::from).collect();
+    let machine = Measured::new("here", file.costs(), messages, places).expect("a machine");
+    let job = job(operation, entry, bytes);
+    let bounds = machine.bounds(&job).expect("the model follows");
+    Row {
+        operation,
+        bytes,
+        measured: race["median_ns"].as_f64().expect("a time"),
+        t_min: bounds.t_min,
+        t_max: bounds.t_max,
+        simulated: machine.latency(&[0, 1], &job).expect("a time"),
+        message: (messages.one.get(0, 1) + messages.one.get(1, 0)) / 2.0,
+    }
+}
+
+/// The call that two ranks ran.
+fn job(operation: Collective, entry: &str, block: usize) -> Job {
+    let tree = patterns::sequential(2, 0);
+    let mut plans = Plans::of_tree(&tree);
+    let bytes = block * operation.blocks(2);
+    let algorithm = match (operation, entry) {
+        (Collective::Barrier, name) if name.starts_with("corecast dissemination") => {
+            let rounds = BarrierPlan::Rounds(Rounds::dissemination(2, 2));
+            plans = plans.with_barrier(rounds).expect("two ranks");
+            "dissemination"
+        }
+        _ => corecast_sim::drive::usual_algorithm(operation, 2, bytes),
+    };
+    let call = Call::new(operation, algorithm, 0, bytes).expect("a call");
+    Job::new(&call, &plans).expect("a job")
+}
+
+/// The median of the errors of short races.
+pub fn median_error(rows: &[Row]) -> f64 {
+    let short = rows.iter().filter(|row| row.bytes <= SHORT_BYTES);
+    let mut errors: Vec<f64> = short.map(Row::error).collect();
+    errors.sort_by(f64::total_cmp);
+    let middle = errors.len() / 2;
+    match errors.len() % 2 {
+        0 => (errors[middle - 1] + errors[middle]) / 2.0,
+        _ => errors[middle],
+    }
+}
+
+/// The section of docs/validation.md.
+pub fn section() -> Content {
+    let record: Value = serde_json::from_str(RECORD).expect("JSON");
+    let text = |name: &str| record[name].as_str().expect("text").to_owned();
+    let races = record["races"].as_array().expect("a list");
+    let is_changed = |race: &&Value| {
+        race["changed"]
+            .as_array()
+            .is_some_and(|notes| !notes.is_empty())
+    };
+    let changed = races.iter().filter(is_changed).count();
+    let rows = rows(usize::MAX);
+    let cells = rows.iter().map(|row| {
+        [
+            row.operation.to_string(),
+            row.bytes.to_string(),
+            format!("{:.0}", row.message),
+            format!("{:.0}", row.measured),
+            format!("{:.0}", row.t_min),
+            format!("{:.0}", row.t_max),
+            format!("{:.0}", row.simulated),
+            percent(row.simulated, row.measured),
+        ]
+    });
+    let head = [
+        "operation",
+        "bytes",
+        "message",
+        "measured",
+        "T_min",
+        "T_max",
+        "simulated",
+        "error",
+    ];
+    let between = |row: &&Row| row.t_min <= row.simulated && row.simulated <= row.t_max;
+    let short: Vec<&Row> = rows.iter().filter(|row| row.bytes <= SHORT_BYTES).collect();
+    format!(
+        "Every operation of `corecast bench`, two ranks on two cores, threads; nanoseconds.\n\
+         {}, {}, by\n\
+         `{}`\n\
+         (`benches/records/2026-11-22-predictions.json`). Before each race the probe measured what single messages take\n\
+         (*message*: of one line, after a pause) and calls with nobody to talk to; the host moves the processors about,\n\
+         so a message takes 70 ns in one minute and 280 in the next. What is simulated follows from these figures alone,\n\
+         see [simulator.md](simulator.md#this-machine); nothing is fitted to a collective. {} of the races ended while\n\
+         messages took longer or shorter than before it by more than 15 %.\n\n\
+         {}\n\
+         Up to 4 KiB: {} of {} races, median error **{:.1} %** (at most {:.0} % is asked for; `crates/validation/tests/it/here.rs`\n\
+         holds it). T_min ≤ simulated ≤ T_max in {} of them.\n",
+        text("machine"),
+        text("date"),
+        text("command"),
+        changed,
+        table(head, cells),
+        short.len(),
+        rows.len(),
+        100.0 * median_error(&rows),
+        100.0 * LIMIT,
+        short.iter().copied().filter(between).count(),
+    )
+    .into()
+}

@@ -1,0 +1,9 @@
+//! The sections of docs/validation.md, a file for each; tests of the same names hold their figures.
+
+pub mod cla;
+pub mod curves;
+pub mod farm;
+pub mod here;
+pub mod queueing;
+pub mod smelt;
+pub mod table5;

@@ -1,0 +1,68 @@
+//! CLa's Equations 6 to 35: formulas here, and nowhere else, against what comes out of the graphs.
+//!
+//! Algorithms are the paper's pseudo-code in its own primitives (Figures 4, 8, 10, 12 and 16), or the
+//! collectives themselves. docs/symbolic.md has a table of what holds, and by which reading.
+
+mod collectives;
+mod disseminations;
+mod synchronisation;
+mod trees;
+
+use corecast_sim::symbolic::{Analysis, Bounds, Graph, Reading, Seats};
+use corecast_validation::tables;
+
+/// Sandy Bridge, Table 1.
+const R_L: f64 = 2.3;
+const R_R: f64 = 35.0;
+const R_Q: f64 = 94.0;
+const R_I: f64 = 70.0;
+
+/// Xeon Phi KNC, Tables 1 and 2.
+mod phi {
+    pub(crate) const R_L: f64 = 8.6;
+    pub(crate) const R_R: f64 = 235.8;
+    pub(crate) const R_I: f64 = 277.7;
+
+    /// Equation 2.
+    pub(crate) fn t_c(n: usize) -> f64 {
+        320.5 + 56.2 * n as f64
+    }
+}
+
+/// Equation 4 with Table 3, in one package.
+fn t_m_near(lines: usize) -> f64 {
+    63.4 + 11.1 * lines as f64
+}
+
+/// Equation 4 with Table 3, between packages.
+fn t_m_far(threads: usize, lines: usize) -> f64 {
+    180.65 + 7.5 * lines as f64 + 3.0 * (threads * lines) as f64
+}
+
+/// Both bounds.
+fn bounds(graph: &Graph, seats: &Seats, reading: &Reading) -> Bounds {
+    Analysis::new(graph, seats, reading).bounds()
+}
+
+#[track_caller]
+fn equal(found: f64, formula: f64, what: &str) {
+    let error = (found - formula).abs();
+    assert!(
+        error <= 1e-9 * formula.max(1.0),
+        "{what}: the graph says {found}, the formula {formula}"
+    );
+}
+
+/// One package of Sandy Bridge with as many cores as there are ranks.
+fn one_package(n: usize) -> Seats {
+    Seats::of_packages(tables::SANDY_BRIDGE, &vec![0; n])
+}
+
+/// Rank 0, `near` more in its package, and `far` in another one.
+fn two_packages(near: usize, far: usize) -> Seats {
+    let packages: Vec<u32> = (0..=near + far).map(|r| u32::from(r > near)).collect();
+    Seats::of_packages(tables::SANDY_BRIDGE, &packages)
+}
+
+/// Most ranks of all tests.
+const RANKS_MAX: usize = 64;
