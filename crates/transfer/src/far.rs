@@ -99,7 +99,7 @@ impl Process {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
     use std::process::Command;
 
     fn this(word: &u64) -> Option<Process> {

@@ -146,6 +146,7 @@ impl<'a> TeamOutline<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plans::BarrierPlan;
     use corecast_plan::Pattern;
 
     fn plans(n: usize, pattern: Pattern) -> Plans {
@@ -158,14 +159,14 @@ mod tests {
         let usual = |n, crowded, operation, bytes| {
             let plans = plans(n, Pattern::Smelt);
             let setting = TeamOutline {
-                crowded,
+                oversubscribed: crowded,
                 ..TeamOutline::new(&plans)
             };
             let runs = setting
-                .runs(&Algorithms::default(), operation, bytes)
+                .chooses(&Algorithms::default(), operation, bytes)
                 .unwrap();
             assert!(!runs.as_asked);
-            runs.algorithm
+            runs.algorithm()
         };
         for (n, crowded, operation, bytes, expected) in [
             (4, false, "barrier", 0, "tree"),
@@ -198,12 +199,13 @@ mod tests {
             assert_eq!(found, expected, "{operation} of {bytes} on {n}, {crowded}");
         }
         let counter = plans(3, Pattern::Smelt).with_barrier(BarrierPlan::Counter(3));
-        let found = TeamOutline::new(&counter.unwrap()).runs(&Algorithms::default(), "barrier", 0);
-        assert_eq!(found.unwrap().algorithm, "counter");
+        let found =
+            TeamOutline::new(&counter.unwrap()).chooses(&Algorithms::default(), "barrier", 0);
+        assert_eq!(found.unwrap().algorithm(), "counter");
         let rounds = plans(3, "dissemination:2".parse().unwrap());
-        let found = TeamOutline::new(&rounds).runs(&Algorithms::default(), "barrier", 0);
-        assert_eq!(found.unwrap().algorithm, "dissemination");
-        let error = TeamOutline::new(&rounds).runs(&Algorithms::default(), "gossip", 0);
+        let found = TeamOutline::new(&rounds).chooses(&Algorithms::default(), "barrier", 0);
+        assert_eq!(found.unwrap().algorithm(), "dissemination");
+        let error = TeamOutline::new(&rounds).chooses(&Algorithms::default(), "gossip", 0);
         assert!(
             error
                 .unwrap_err()
@@ -222,9 +224,9 @@ mod tests {
             };
             let operation = text.split('=').next().unwrap();
             let runs = setting
-                .runs(&text.parse().unwrap(), operation, 100_000)
+                .chooses(&text.parse().unwrap(), operation, 100_000)
                 .unwrap();
-            (runs.algorithm, runs.as_asked)
+            (runs.algorithm(), runs.as_asked)
         };
         assert_eq!(asks(3, "allreduce=ring", false), ("ring", true));
         assert_eq!(asks(3, "allreduce=ring", true), ("owners", false));

@@ -1,12 +1,15 @@
 //! Every collective with every algorithm, team size up to nine, root and threshold of length against a
 //! naive twin; operators that are not commutative, and rounded sums whose bits must not change.
 
-use corecast_process::ProcessGroup;
+use corecast_collectives::{
+    Algorithms, Parts, Plans, allgather, allreduce, alltoall, barrier, broadcast, fragments,
+    gather, reduce, reduce_scatter, scan, scatter,
+};
 use corecast_collectives::{operator::Ordered, operator::Sum};
-use corecast_process::Address;
-use corecast_collectives::{Algorithms, Parts, Plans, allgather, allreduce, alltoall, barrier, broadcast, fragments, gather, reduce, reduce_scatter, scan, scatter};
-use corecast_team::{Member, Options, Team};
 use corecast_plan::Pattern;
+use corecast_process::Address;
+use corecast_process::ProcessGroup;
+use corecast_team::{Member, Options, Team};
 
 const RANKS_MAX: usize = 9;
 
@@ -471,7 +474,8 @@ fn ranks_behind_a_segment_get_the_same() {
                                 .with_packages(packages)
                         };
                         let address = Address::Name(name.clone());
-                        let team = ProcessGroup::enter(&address, n, &[None], plans, &options).unwrap();
+                        let team =
+                            ProcessGroup::enter(&address, n, &[None], plans, &options).unwrap();
                         team.run(|member| {
                             for len in [0, 3, 57, 5000, 30_000] {
                                 every_operation(member, len);

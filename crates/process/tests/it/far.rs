@@ -1,12 +1,12 @@
 //! Long data between processes: elements of any length, and where memory is short. Teams here are of
 //! processes although most of them are in one, because what joins their ranks is the same.
 
-use corecast_process::ProcessGroup;
-use corecast_collectives::operator::Sum;
-use corecast_process::{Address, EnterError};
 use corecast_collectives::Plans;
-use corecast_team::{Failure, Loss, Member, Options, Team};
+use corecast_collectives::operator::Sum;
 use corecast_plan::Pattern;
+use corecast_process::ProcessGroup;
+use corecast_process::{Address, EnterError};
+use corecast_team::{Failure, Loss, Member, Options, Team};
 use corecast_transfer::Process;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

@@ -4,12 +4,12 @@
 //! Each test has a process of its own: a lock that a thread of another test held while this one forks
 //! would stay locked in the copy.
 
-use corecast_process::ProcessGroup;
 use crate::own_process::by_itself;
-use corecast_process::Address;
 use corecast_collectives::{Plans, PlansError};
-use corecast_team::{Failure, Member, Options, Team};
 use corecast_plan::Pattern;
+use corecast_process::Address;
+use corecast_process::ProcessGroup;
+use corecast_team::{Failure, Member, Options, Team};
 
 fn plans() -> Result<Plans, PlansError> {
     let machine = corecast_model::synthetic("core:2").unwrap();

@@ -1,12 +1,12 @@
 //! Nothing is allocated on the way of an operation that succeeds.
 
-#[path = "../../../wire/tests/it/counting.rs"]
+#[path = "../../../transfer/tests/it/counting.rs"]
 mod counting;
 
 use corecast_collectives::operator::Ordered;
 use corecast_collectives::{Algorithms, Parts, Plans, barrier, broadcast};
-use corecast_team::{Member, Options, Team};
 use corecast_plan::Pattern;
+use corecast_team::{Member, Options, Team};
 use counting::ALLOCATIONS;
 
 fn all_operations(member: &mut Member) {

@@ -1,10 +1,10 @@
 //! Long data, lent where they lie: random programs on the same buffers again and again, and ranks
 //! that go while others read what is theirs. Meant for sanitizers as much as for itself.
 
-use corecast_collectives::operator::Sum;
 use corecast_collectives::Plans;
-use corecast_team::{Failure, Loss, Member, Options, Team};
+use corecast_collectives::operator::Sum;
 use corecast_plan::Pattern;
+use corecast_team::{Failure, Loss, Member, Options, Team};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::time::Duration;

@@ -2,8 +2,8 @@
 //! hang: each case runs under a watchdog.
 
 use corecast_collectives::{Collective, Parts, Plans};
-use corecast_team::{Failure, JoinError, Loss, Member, Options, Team};
 use corecast_plan::{Pattern, Tree};
+use corecast_team::{Failure, JoinError, Loss, Member, Options, Team};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -87,7 +87,10 @@ fn two_members_wait_for_each_other_in_different_operations() {
     kinds.sort();
     assert_eq!(
         kinds,
-        [Collective::Broadcast.to_string(), Collective::Reduce.to_string()]
+        [
+            Collective::Broadcast.to_string(),
+            Collective::Reduce.to_string()
+        ]
     );
 }
 

@@ -5,7 +5,12 @@
 //! `cargo test --release -p corecast-coll operators::`.
 
 use corecast_collectives::Pod;
-use corecast_collectives::{operator::And, operator::BytesError, operator::Element, operator::LANES, operator::Max, operator::Min, operator::Named, operator::Operator, operator::Or, operator::Ordered, operator::Product, operator::Sum, operator::Xor, operator::bf16, operator::by_slice, operator::combine_bytes, operator::f16, operator::neutral_bytes, operator::with_neutral};
+use corecast_collectives::{
+    operator::And, operator::BytesError, operator::Element, operator::LANES, operator::Max,
+    operator::Min, operator::Named, operator::Operator, operator::Or, operator::Ordered,
+    operator::Product, operator::Sum, operator::Xor, operator::bf16, operator::by_slice,
+    operator::combine_bytes, operator::f16, operator::neutral_bytes, operator::with_neutral,
+};
 use corecast_wire::simd::{self, Level};
 use std::fmt::Debug;
 

@@ -2,9 +2,9 @@
 //! than ranks.
 
 use corecast_collectives::{BarrierPlan, Plans};
-use corecast_team::{Member, Options, Team};
 use corecast_model::CostModel;
 use corecast_plan::{Pattern, Plan, Tree};
+use corecast_team::{Member, Options, Team};
 use corecast_wire::queue::Backend;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

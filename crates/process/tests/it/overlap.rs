@@ -1,10 +1,10 @@
 //! Operations in flight: random programs of them, waited for in any order or not at all, against
 //! what they must give.
 
-use corecast_collectives::{operator::Ordered, operator::Sum};
 use corecast_collectives::{Parts, Plans};
-use corecast_team::{Failure, Member, Options, OverlapError, Request, Team};
+use corecast_collectives::{operator::Ordered, operator::Sum};
 use corecast_plan::Pattern;
+use corecast_team::{Failure, Member, Options, OverlapError, Request, Team};
 use std::sync::mpsc;
 use std::time::Duration;
 

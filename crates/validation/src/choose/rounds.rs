@@ -1,8 +1,8 @@
 //! Dissemination barriers: how many rounds, and how many lines in each.
 
 use super::candidates::{bounds, compare, ended};
-use corecast_collectives::{barrier::LineSteps, barrier::m_way};
 use corecast_collectives::groups::Groups;
+use corecast_collectives::{barrier::LineSteps, barrier::m_way};
 use corecast_plan::Rounds;
 use corecast_sim::symbolic::{Bounds, Graph, Reading, Seats, record};
 

@@ -4,7 +4,7 @@ use super::candidates::{bounds, ended, grouped};
 use super::levels::{Levels, Split};
 use super::packages::{Chosen, in_packages};
 use crate::published::{self, Sharing};
-use corecast_collectives::{barrier::Ways, barrier};
+use corecast_collectives::{barrier, barrier::Ways};
 use corecast_collectives::{groups::GroupRoute, groups::Groups};
 use corecast_plan::Tree;
 use corecast_plan::groups::Grouped;

@@ -231,7 +231,7 @@ pub const fn flag_token(link: u32) -> u32 {
 }
 
 /// The token by which a thread waits for what comes over link number `link` of a
-/// [desk](crate::bulk::Desk), and, plus one, for what it has lent the other way.
+/// desk of `corecast-transfer`, and, plus one, for what it has lent the other way.
 pub const fn loan_token(link: u32) -> u32 {
     8 * link + 4
 }

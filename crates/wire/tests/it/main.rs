@@ -1,7 +1,5 @@
-//! The wires from outside: loans, queues, and memory that another process spoils.
+//! The wires from outside: queues, and memory that another process spoils.
 #![cfg(not(loom))]
 
-mod counting;
-mod desk;
 mod queue;
 mod queue_spoilt;

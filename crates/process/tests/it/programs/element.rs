@@ -2,7 +2,10 @@
 
 use super::doom;
 use corecast_collectives::Pod;
-use corecast_collectives::{operator::Max, operator::Min, operator::Operator, operator::Ordered, operator::Product, operator::Sum, operator::Xor};
+use corecast_collectives::{
+    operator::Max, operator::Min, operator::Operator, operator::Ordered, operator::Product,
+    operator::Sum, operator::Xor,
+};
 use std::fmt::Debug;
 
 /// How elements are combined.

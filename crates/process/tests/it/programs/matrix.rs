@@ -4,9 +4,12 @@
 use super::case::case;
 use super::draw::{Of, Step, What};
 use super::element::Fold;
-use corecast_collectives::{Algorithms, Plans, allgather, allreduce, alltoall, broadcast, gather, reduce, reduce_scatter, scan, scatter};
-use corecast_team::{Options, Synchrony, Team};
+use corecast_collectives::{
+    Algorithms, Plans, allgather, allreduce, alltoall, broadcast, gather, reduce, reduce_scatter,
+    scan, scatter,
+};
 use corecast_plan::Pattern;
+use corecast_team::{Options, Synchrony, Team};
 
 /// Bytes around a line, and odd ones that take some.
 const SHORT: [usize; 6] = [0, 1, 63, 65, 447, 449];

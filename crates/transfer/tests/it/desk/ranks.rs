@@ -1,7 +1,7 @@
 //! Ranks for tests: threads of one process, or as if of several, which map the same memory each for
 //! themselves.
 
-use corecast_wire::bulk::{self, Desk, Host, Memory, OutboxMemory, Window};
+use corecast_transfer::{self as bulk, Desk, Host, Memory, OutboxMemory, Window};
 use corecast_wire::park::ANY;
 use corecast_wire::wait::Watch;
 use corecast_wire::{

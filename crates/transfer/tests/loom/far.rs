@@ -3,8 +3,8 @@
 //! What the borrower's kernel reads are words of the model's in place of the bytes that the lender's
 //! window opens, by their distance from its begin.
 
-use super::check;
-use corecast_wire::bulk::{self, Desk, Host, Memory, OutboxMemory, Process, Unfetched};
+use crate::check::check;
+use corecast_transfer::{self as bulk, Desk, Host, Memory, OutboxMemory, Process, Unfetched};
 use corecast_wire::mutant::Mutant;
 use corecast_wire::{FenceKind, Line, LineRef, Parker, Segment};
 use loom::cell::UnsafeCell;

@@ -1,8 +1,8 @@
 //! Long data: what is lent is a cell that the lender writes before and after, and the borrower reads
 //! in between. Loom fails a model in which two of these overlap.
 
-use super::check;
-use corecast_wire::bulk::offer::{self, Borrower, Said};
+use crate::check::check;
+use corecast_transfer::offer::{self, Borrower, Said};
 use corecast_wire::mutant::Mutant;
 use loom::cell::UnsafeCell;
 use loom::thread;

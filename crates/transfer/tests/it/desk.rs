@@ -3,7 +3,7 @@
 mod ranks;
 
 use crate::counting::ALLOCATIONS;
-use corecast_wire::bulk::{self, Desk, Host, Memory, OutboxMemory, Process, Unfetched};
+use corecast_transfer::{self as bulk, Desk, Host, Memory, OutboxMemory, Process, Unfetched};
 use corecast_wire::{Flag, Line, Parker, Segment, fence_kind};
 use ranks::{Memories, Rank, team};
 use std::os::unix::fs::FileExt;
