@@ -24,6 +24,7 @@ pub mod barrier;
 mod binomial_tree;
 pub mod brackets;
 pub mod broadcast;
+mod catalog;
 pub mod combine;
 pub mod context;
 mod edges;
@@ -45,6 +46,7 @@ mod token;
 pub mod transfer;
 
 pub use bytemuck::Pod;
+pub use catalog::entries;
 pub use combine::{Combine, On};
 pub use context::{OpContext, RankSchedule};
 pub use corecast_model::Collective;

@@ -8,21 +8,10 @@ use std::ops::Range;
 /// # Examples
 ///
 /// ```
-/// use corecast_collectives::{Parts, Plans, Team};
+/// use corecast_collectives::Parts;
 ///
-/// # let machine = corecast_model::synthetic("core:3").unwrap();
-/// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
-/// let team = Team::new(plans)?;
-/// let gathered = team.run(|member| {
-///     // Rank 0 gives nothing, rank 1 one element, rank 2 two.
-///     let mine = vec![member.rank() as u32; member.rank()];
-///     let mut all = [9; 4];
-///     let parts = Parts::new(&[0, 1, 2], &[0, 3, 0]);
-///     member.allgatherv(&mine, &mut all, parts)?;
-///     Ok(all)
-/// });
-/// assert!(gathered.into_iter().all(|all: Result<_, corecast_collectives::Failure>| all == Ok([2, 2, 9, 1])));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let parts = Parts::new(&[2, 0, 3], &[3, 3, 0]);
+/// assert_eq!((parts.of(0), parts.of(2)), (3..5, 0..3));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts<'a> {

@@ -228,7 +228,7 @@ impl Plans {
     /// # Examples
     ///
     /// ```
-    /// use corecast_collectives::{BarrierPlan, Plans, Team};
+    /// use corecast_collectives::{BarrierPlan, Plans};
     /// use corecast_plan::groups::Grouped;
     ///
     /// // Ranks 1, 2 and 3 poll one line of rank 0.

@@ -131,7 +131,7 @@ impl Algorithms {
     /// let mut asked = corecast_collectives::Algorithms::default();
     /// asked.ask("allreduce", &[(56, None), (usize::MAX, Some("ring"))])?;
     /// assert_eq!(asked.asked("allreduce", 57)?, Some("ring"));
-    /// # Ok::<(), corecast_collectivesectives::preferences::WishError>(())
+    /// # Ok::<(), corecast_collectives::preferences::WishError>(())
     /// ```
     pub fn ask(&mut self, operation: &str, ranges: &[NamedRange<'_>]) -> Result<(), WishError> {
         macro_rules! each {

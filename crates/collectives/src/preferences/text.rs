@@ -78,7 +78,7 @@ impl FromStr for Algorithms {
     /// assert_eq!(asked.to_string(), "barrier=dissemination;allreduce=doubling@..4K,ring@4K..1M");
     /// let error = "allreduce=rung".parse::<Algorithms>().unwrap_err();
     /// assert!(error.to_string().contains("no algorithm of allreduce is called 'rung'"));
-    /// # Ok::<(), corecast_collectivesectives::preferences::TextError>(())
+    /// # Ok::<(), corecast_collectives::preferences::TextError>(())
     /// ```
     fn from_str(text: &str) -> Result<Self, TextError> {
         let mut asked = Self::default();

@@ -5,6 +5,7 @@
 
 mod algorithms;
 mod by_length;
+mod chosen;
 mod collectives;
 mod common;
 mod far;

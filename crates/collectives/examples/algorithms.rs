@@ -1,0 +1,9 @@
+//! Prints the table of docs/algorithms.md, which a test holds against the registry.
+
+fn main() {
+    println!("| collective | name | file | source | needs | phases | transfers | bytes |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    for entry in corecast_collectives::entries() {
+        println!("{}", entry.row());
+    }
+}

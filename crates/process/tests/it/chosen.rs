@@ -1,0 +1,164 @@
+//! What runs is what was said: every collective is executed at lengths across every limit, the algorithm that truly
+//! ran is recorded, and compared with what `TeamOutline` chooses, which is what `corecast explain` prints.
+//!
+//! That an algorithm which claims a name also sends what its entry says is held by `algorithms.rs`.
+
+#![cfg(debug_assertions)]
+
+use corecast_collectives::operator::{Ordered, Sum};
+use corecast_collectives::preferences::TeamOutline;
+use corecast_collectives::registry::{Request, record};
+use corecast_collectives::{Algorithms, Collective, Entry, Plans};
+use corecast_plan::Pattern;
+use corecast_process::{Address, ProcessGroup};
+use corecast_team::{Failure, Member, Options, Team};
+use corecast_wire::queue::{DEFAULT_SLOTS, message_bytes_max};
+use std::collections::BTreeSet;
+
+/// Lengths of a block on both sides of every limit that some choice knows, of whole elements of eight bytes.
+fn lengths() -> BTreeSet<usize> {
+    let message = message_bytes_max(DEFAULT_SLOTS) / 16 * 16;
+    let limits = [0, 56, 2 << 10, message, 2 * message, 16 << 10, 128 << 10];
+    let around = |limit: usize| [limit.saturating_sub(8), limit, limit + 8];
+    let of = |limit: usize| around(limit / 8 * 8);
+    limits.into_iter().flat_map(of).collect()
+}
+
+/// What one rank runs first of all for a call whose block has `bytes`.
+fn ran(member: &mut Member, collective: Collective, bytes: usize, ordered: bool) -> &'static Entry {
+    let (n, len) = (member.size(), bytes / 8);
+    let (mut one, mut all) = (vec![1u64; len], vec![1u64; n * len]);
+    let (send, is_root) = (one.clone(), member.rank() == 0);
+    let add = Ordered(|a: u64, b: u64| a + b);
+    let call = || -> Result<(), Failure> {
+        match collective {
+            Collective::Barrier => member.barrier(),
+            Collective::Broadcast => member.broadcast(0, &mut one),
+            Collective::Reduce if ordered => member.reduce(0, &mut one, add),
+            Collective::Reduce => member.reduce(0, &mut one, Sum),
+            Collective::Allreduce if ordered => member.allreduce(&mut one, add),
+            Collective::Allreduce => member.allreduce(&mut one, Sum),
+            Collective::Scatter => member.scatter(0, is_root.then_some(&all[..]), &mut one),
+            Collective::Gather => member.gather(0, &send, is_root.then_some(&mut all[..])),
+            Collective::Allgather => member.allgather(&send, &mut all),
+            Collective::Alltoall => member.alltoall(&all.clone(), &mut all),
+            Collective::ReduceScatter if ordered => member.reduce_scatter(&all, &mut one, add),
+            Collective::ReduceScatter => member.reduce_scatter(&all, &mut one, Sum),
+            _ if ordered => member.scan(&mut one, add),
+            _ => member.scan(&mut one, Sum),
+        }
+    };
+    let (ended, ran) = record::recorded(call);
+    ended.unwrap();
+    ran[0]
+}
+
+/// Holds a team against its outline; returns the algorithms that ran.
+fn hold(
+    team: &Team,
+    outline: &TeamOutline<'_>,
+    asked: &Algorithms,
+) -> BTreeSet<(Collective, &'static str)> {
+    let all = team.run(|member| {
+        let mut seen = BTreeSet::new();
+        for collective in Collective::WITH_ALGORITHMS {
+            for bytes in lengths() {
+                for ordered in [false, true] {
+                    let entry = ran(member, collective, bytes, ordered);
+                    let request = Request {
+                        element: 8,
+                        keeps_order: ordered || outline.deterministic,
+                        ..Request::of_bytes(bytes)
+                    };
+                    let chosen = outline.chooses_for(asked, collective.name(), &request);
+                    let chosen = chosen.unwrap().entry;
+                    assert_eq!(
+                        (entry.collective, entry.name),
+                        (collective, chosen.name),
+                        "{bytes} bytes, {outline:?}, asked {asked}"
+                    );
+                    seen.insert((collective, entry.name));
+                }
+            }
+        }
+        seen
+    });
+    all.into_iter().flatten().collect()
+}
+
+/// For each operation one algorithm between two lengths.
+fn asked(rng: &mut fastrand::Rng) -> Algorithms {
+    let mut asked = Algorithms::default();
+    for operation in Algorithms::OPERATIONS {
+        let names = Algorithms::names(operation).unwrap();
+        let name = rng.choice(&names).copied();
+        let ranges = match operation {
+            "barrier" => vec![(usize::MAX, name)],
+            _ => vec![(56, None), (rng.usize(1000..100_000), name)],
+        };
+        asked.ask(operation, &ranges).unwrap();
+    }
+    asked
+}
+
+fn plans(n: usize, pattern: &str) -> Plans {
+    let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+    let pattern: Pattern = pattern.parse().unwrap();
+    Plans::of_pattern(machine.costs(), pattern, Some(0)).unwrap()
+}
+
+#[test]
+fn threads_run_what_was_said() {
+    let mut rng = fastrand::Rng::with_seed(18);
+    let mut seen = BTreeSet::new();
+    for (n, pattern) in [
+        (1, "smelt"),
+        (2, "smelt"),
+        (3, "dissemination:2"),
+        (4, "binary"),
+        (8, "smelt"),
+        (17, "chain"),
+    ] {
+        let plans = plans(n, pattern);
+        for oversubscribed in [false, true] {
+            for asked in [Algorithms::default(), asked(&mut rng)] {
+                let deterministic = rng.bool();
+                let options = Options {
+                    parallelism: Some(if oversubscribed { 1 } else { n }),
+                    algorithms: asked,
+                    deterministic,
+                    ..Options::default()
+                };
+                let outline = TeamOutline {
+                    oversubscribed: oversubscribed && n > 1,
+                    deterministic,
+                    ..TeamOutline::new(&plans)
+                };
+                let team = Team::with_options(plans.clone(), &options).unwrap();
+                seen.extend(hold(&team, &outline, &asked));
+            }
+        }
+    }
+    assert!(seen.len() > 25, "too few algorithms ran: {seen:?}");
+}
+
+#[test]
+fn processes_run_what_was_said() {
+    for n in [2, 4] {
+        let plans = plans(n, "smelt");
+        let asked = Algorithms::default();
+        let address = Address::Name(format!("chosen-{n}-{}", std::process::id()));
+        let options = Options {
+            parallelism: Some(n),
+            ..Options::default()
+        };
+        let all = vec![None; n];
+        let made = || Ok::<_, corecast_collectives::PlansError>(plans.clone());
+        let team = ProcessGroup::enter(&address, n, &all, made, &options).unwrap();
+        let outline = TeamOutline {
+            processes: true,
+            ..TeamOutline::new(&plans)
+        };
+        hold(&team, &outline, &asked);
+    }
+}
