@@ -57,8 +57,8 @@ pub struct Object {
 pub struct Wait {
     /// Position in [`Record::objects`]; none if the address is in no file.
     pub object: Option<usize>,
-    /// Where the barrier was called; for the end of a region, and a barrier right before it, where the region's code
-    /// begins.
+    /// The address to which the barrier returns. For the end of a region it is where the region's code begins, and for a
+    /// barrier right before that end one byte behind.
     pub address: u64,
     /// The construct that waited.
     pub kind: Kind,

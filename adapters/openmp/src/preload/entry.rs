@@ -1,5 +1,5 @@
-//! Layer 8: what the entry points of both runtimes have in common. They begin a region, meet at a barrier, or cancel its
-//! team; the macros at the end export them under the runtimes' names.
+//! Layer 8: what the entry points of both runtimes have in common. They begin a region, meet at a barrier, or cancel
+//! its team; the macros at the end export them under the runtimes' names.
 
 use super::region::Region;
 use super::runtime::{Code, Data, Runtime, outlined};
@@ -9,8 +9,8 @@ use crate::record::Kind;
 use corecast::Member;
 use std::cell::Cell;
 
-/// Starts a region: `call` is to let the runtime start it, with a body that calls [`run_body`] if there is a region to give to
-/// it, and as the program called it if there is none.
+/// Starts a region: `call` is to let the runtime start it, with a body that calls [`run_body`] if there is a region to
+/// give to it, and as the program called it if there is none.
 #[inline(always)]
 pub(crate) fn start_region(
     code: Code,
@@ -63,7 +63,8 @@ fn run_timed(region: &Region, barriers: Barriers, run: impl FnOnce(Barriers)) {
     timed.stay.end();
 }
 
-/// A barrier of the calling thread's region, which `theirs` runs if it is the runtime's. The program called it at `site`.
+/// A barrier of the calling thread's region, which `theirs` runs if it is the runtime's. The program called it at
+/// `site`.
 #[inline(always)]
 pub(crate) fn barrier(site: Code, kind: impl FnOnce() -> Kind, theirs: impl FnOnce()) {
     // The one way that is in a hurry (Invariant 4).
@@ -138,8 +139,8 @@ fn find_team(thread: &Thread) -> Barriers {
     barriers
 }
 
-/// The region's barriers are the runtime's from the calling thread's next one on. Called before the task or the cancellation
-/// exists that they have to look after (Invariant 1).
+/// The region's barriers are the runtime's from the calling thread's next one on. Called before the task or the
+/// cancellation exists that they have to look after (Invariant 1).
 pub(crate) fn cancel_team() {
     let thread = thread();
     let Some(region) = thread.region() else {
@@ -153,6 +154,7 @@ pub(crate) fn cancel_team() {
         if let Barriers::Team(member) = barriers {
             // SAFETY: as in `is_met`.
             unsafe { &mut *member }.call_off();
+            region.note_cancelled();
         }
         thread.barriers.set(Barriers::Runtime);
     };
@@ -161,7 +163,7 @@ pub(crate) fn cancel_team() {
         Barriers::Timed(timed) => untimed(thread, unsafe { &*timed }, cancel),
         _ => cancel(),
     }
-    region.cancel();
+    region.note_tasks();
 }
 
 /// Calls what makes a task or cancels.
@@ -190,8 +192,9 @@ macro_rules! theirs {
 }
 pub(crate) use theirs;
 
-/// Exports functions that pass a call on to the runtime. Each line says what is done besides: a function that takes the call,
-/// and is to make it. Compilers that are older give fewer arguments than are named; the others are passed on unread.
+/// Exports functions that pass a call on to the runtime. Each line says what is done besides: a function that takes the
+/// call, and is to make it. Compilers that are older give fewer arguments than are named; the others are passed on
+/// unread.
 macro_rules! exports {
     ($( $how:ident $given:tt: $args:tt -> $ret:ty => $($name:ident),+; )*) => {
         $($( $crate::preload::entry::exports!(@one $how $given $name $args -> $ret); )+)*

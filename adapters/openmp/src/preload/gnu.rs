@@ -1,5 +1,5 @@
-//! Layer 9: the entry points of GNU OpenMP, which GCC calls. Each is that of the same name in libgomp's public interface.
-//! LLVM's runtime exports most of them too, and serves them in the same way.
+//! Layer 9: the entry points of GNU OpenMP, which GCC calls. Each is that of the same name in libgomp's public
+//! interface. LLVM's runtime exports most of them too, and serves them in the same way.
 
 #![allow(non_snake_case, reason = "the names are the runtime's")]
 #![allow(unreachable_pub, reason = "reached by its name")]
@@ -62,8 +62,9 @@ forks! {
         GOMP_parallel_loop_nonmonotonic_guided;
 }
 
-// Regions that keep the runtime's barriers: those whose reductions are over tasks, leagues of teams, target regions (which
-// on this machine run as an initial thread), and the regions of GCC up to 4.8, which one call begins and another one ends.
+// Regions that keep the runtime's barriers: those whose reductions are over tasks, leagues of teams, target regions
+// (which on this machine run as an initial thread), and the regions of GCC up to 4.8, which one call begins and another
+// one ends.
 exports! {
     outside_with(code): (code: Code, data: Data, threads: c_uint, flags: c_uint) -> c_uint => GOMP_parallel_reductions;
     outside_with(code): (code: Code, data: Data, teams: c_uint, limit: c_uint, flags: c_uint) -> () => GOMP_teams_reg;
@@ -132,8 +133,8 @@ macro_rules! ends {
     ($($name:ident => $on:ident, $nowait:ident, $kind:ident;)*) => {$(
         with_site!($name => $on, "rdi", "x0");
 
-        /// Ends a shared construct: what the runtime does without a barrier, and a barrier. All threads of a region take
-        /// this way, whatever some of them know of its barriers.
+        /// Ends a shared construct: what the runtime does without a barrier, and a barrier. All threads of a region
+        /// take this way, whatever some of them know of its barriers.
         ///
         /// # Safety
         ///

@@ -27,7 +27,9 @@ macro_rules! all {
         /// # Safety
         ///
         /// `code` is a body of the compiler's, `given` are its arguments.
-        unsafe fn call(code: Code, thread: *mut c_int, within: *mut c_int, mut given: impl ExactSizeIterator<Item = Data>) {
+        unsafe fn call(
+            code: Code, thread: *mut c_int, within: *mut c_int, mut given: impl ExactSizeIterator<Item = Data>
+        ) {
             type Few = unsafe extern "C-unwind" fn(*mut c_int, *mut c_int, Data, Data, Data);
             type All = unsafe extern "C-unwind" fn(*mut c_int, *mut c_int $(, all!(@type $name))*);
             let is_few = given.len() <= FEW;
@@ -89,9 +91,9 @@ all! {
     a50 a51 a52 a53 a54 a55 a56 a57 a58 a59 a60 a61 a62 a63
 }
 
-/// Starts a region, of any number of arguments. It is left to the runtime as it was called if it has more than can be passed
-/// on, if nothing is to be replaced, and if the runtime starts it for itself, which then gives no place: the threads of that
-/// region run what `target nowait` and detached tasks give to them, and must not be late.
+/// Starts a region, of any number of arguments. It is left to the runtime as it was called if it has more than can be
+/// passed on, if nothing is to be replaced, and if the runtime starts it for itself, which then gives no place: the
+/// threads of that region run what `target nowait` and detached tasks give to them, and must not be late.
 ///
 /// # Safety
 ///

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 /// Most arguments of a body that are passed on.
 pub(crate) const ARGUMENTS_MAX: usize = 64;
 
-/// A region of one thread that starts them, at one depth of nesting. It is used for one region after the other, and one that
-/// repeats changes nothing here, so its threads find all but [`copied`](Self::copied) in their caches.
+/// A region of one thread that starts them, at one depth of nesting. It is used for one region after the other, and one
+/// that repeats changes nothing here, so its threads find all but [`copied`](Self::copied) in their caches.
 ///
 /// It lies on a page of its own: beside what the runtime had allocated it made regions 4 % slower (GNU OpenMP 12, two
 /// threads).
@@ -20,7 +20,7 @@ pub(crate) const ARGUMENTS_MAX: usize = 64;
 pub(crate) struct Region {
     code: Cell<Code>,
     outlined: Cell<&'static Outlined>,
-    /// Its team, once one was looked for: `held`, or null.
+    /// The one of `held` that was used last, or null.
     team: AtomicPtr<CachedTeam>,
     /// Whether its barriers may be Corecast's. Decided once for all of its threads.
     is_own: Cell<bool>,
@@ -29,7 +29,9 @@ pub(crate) struct Region {
     /// The body's arguments, as many as `count`.
     count: Cell<usize>,
     arguments: [Cell<Data>; ARGUMENTS_MAX],
-    held: Mutex<Option<Box<CachedTeam>>>,
+    /// The teams that it has taken; boxed, as its threads point to one.
+    #[expect(clippy::vec_box, reason = "they stay where they are")]
+    held: Mutex<Vec<Box<CachedTeam>>>,
     /// When its threads arrive, if anybody wants to know.
     times: Mutex<Option<Arc<Times>>>,
     pub(crate) copied: Copied,
@@ -57,8 +59,8 @@ impl Region {
         }
     }
 
-    /// Sets what the next region runs, with at most [`ARGUMENTS_MAX`] arguments. Called while no thread is in the region; writes
-    /// nothing that is as it should be.
+    /// Sets what the next region runs, with at most [`ARGUMENTS_MAX`] arguments. Called while no thread is in the
+    /// region; writes nothing that is as it should be.
     #[inline(always)]
     pub(crate) fn prepare(&self, code: Code, arguments: &[Data]) {
         debug_assert!(arguments.len() <= ARGUMENTS_MAX);
@@ -109,8 +111,8 @@ impl Region {
     /// The team for `threads`; the same one for all threads of the region.
     pub(crate) fn team(&self, threads: usize) -> &CachedTeam {
         let runtime = self.runtime();
-        // Acquire: synchronises with the store below, or in `drop_team`.
-        // SAFETY: what is held changes only where it does not fit, so not while it is in use.
+        // Acquire: synchronises with the store below.
+        // SAFETY: a team that is held is freed while no thread is in the region.
         let last = unsafe { self.team.load(Ordering::Acquire).as_ref() };
         if let Some(team) = last
             && team.fits(threads, runtime)
@@ -118,14 +120,15 @@ impl Region {
             return team;
         }
         let mut held = locked(&self.held);
-        if let Some(other) = held.take_if(|team| !team.fits(threads, runtime)) {
-            teams::give_back(*other);
-        }
-        let team: *const CachedTeam =
-            &**held.get_or_insert_with(|| Box::new(teams::take(threads, runtime)));
+        let found = held.iter().position(|team| team.fits(threads, runtime));
+        let index = found.unwrap_or_else(|| {
+            held.push(Box::new(teams::take(threads, runtime)));
+            held.len() - 1
+        });
+        let team: *const CachedTeam = &*held[index];
         // Release: publishes the team to the load above.
         self.team.store(team.cast_mut(), Ordering::Release);
-        // SAFETY: boxed, and held until a region has another number of threads, or ends.
+        // SAFETY: boxed, so it stays where it is, and freed while no thread is in the region.
         unsafe { &*team }
     }
 
@@ -144,14 +147,17 @@ impl Region {
         }
     }
 
-    /// A thread makes a task, or cancels: the barriers are the runtime's until the region ends, and in later regions of
-    /// this code.
-    pub(crate) fn cancel(&self) {
-        // Relaxed, both: read by the thread that starts regions, after the runtime's join.
-        self.outlined.get().has_tasks.store(true, Ordering::Relaxed);
-        if self.is_own() {
-            self.is_cancelled.store(true, Ordering::Relaxed);
-        }
+    /// A thread makes a task, or cancels: the barriers of this code are the runtime's from the next region on.
+    pub(crate) fn note_tasks(&self) {
+        // Relaxed: read by threads that start regions, of which those of this code gain nothing by an early answer.
+        let has_tasks = &self.outlined.get().has_tasks;
+        has_tasks.store(true, Ordering::Relaxed);
+    }
+
+    /// A thread has cancelled its team.
+    pub(crate) fn note_cancelled(&self) {
+        // Relaxed: read by the thread that starts the region, after the runtime's join.
+        self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
     /// All its threads have left.
@@ -164,16 +170,16 @@ impl Region {
 
     #[cold]
     fn drop_team(&self) {
+        // Relaxed, both: the threads of the next region are started later.
         self.is_cancelled.store(false, Ordering::Relaxed);
-        // Relaxed: the threads of the next region are started later.
-        self.team.store(std::ptr::null_mut(), Ordering::Relaxed);
-        drop(locked(&self.held).take());
+        let last = self.team.swap(std::ptr::null_mut(), Ordering::Relaxed);
+        locked(&self.held).retain(|team| !std::ptr::eq(&**team, last));
     }
 }
 
 impl Drop for Region {
     fn drop(&mut self) {
-        if let Some(team) = locked(&self.held).take() {
+        for team in locked(&self.held).drain(..) {
             teams::give_back(*team);
         }
     }
@@ -208,8 +214,8 @@ const LOOKS: u32 = 32;
 
 impl Copied {
     /// Lets the thread that gave last go first: what it gives is in its caches, and what the others have copied is in
-    /// theirs. A thread that copies comes last to the next barrier, and so leaves it first: without this the roles, and all that
-    /// is given, would change sides every time.
+    /// theirs. A thread that copies comes last to the next barrier, and so leaves it first: without this the roles, and
+    /// all that is given, would change sides every time.
     pub(crate) fn give_way(&self, mine: &Receipt) {
         let giver = self.giver.load(Ordering::Relaxed).cast_const();
         if giver.is_null() || std::ptr::eq(giver, mine) {

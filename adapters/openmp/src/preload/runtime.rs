@@ -1,8 +1,8 @@
 //! Layer 2: the OpenMP runtimes of this process, and which of them a program's code uses.
 //!
-//! A process may have several: Python wheels bring renamed copies, and libraries are opened while the program runs. File
-//! names tell nothing. So the runtime of some code is found as the loader would have found it without this library:
-//! among what the code's own object and the libraries of that object export, or else next in the global order.
+//! A process may have several: Python wheels bring renamed copies, and libraries are opened while the program runs.
+//! File names tell nothing. So the runtime of some code is found as the loader would have found it without this
+//! library: among what the code's own object and the libraries of that object export, or else next in the global order.
 
 use corecast::debug::{Level, say};
 use std::ffi::{CStr, CString, c_int, c_long, c_uint, c_void};

@@ -3,9 +3,9 @@
 //!
 //! | a team is | then |
 //! | --- | --- |
-//! | taken by a region | its members are used by the region's threads, and by nobody else (Invariant 3) |
-//! | given back | it waits in the cache for the next region of its runtime and size, of whichever thread |
-//! | refused, as none could be made | it is kept in the same way, without members, so that nobody tries and warns again |
+//! | taken by a region | its members are used by that region's threads, and by nobody else (Invariant 3) |
+//! | given back | it waits for another thread that starts regions of its runtime and size |
+//! | refused, as none could be made | it is kept alike, without members, so that nobody tries and warns again |
 //! | cancelled | the region drops it |
 //! | older than a `fork` | it fits no region of the child, and is never touched again |
 
@@ -54,7 +54,7 @@ pub(crate) fn take(threads: usize, runtime: &'static Runtime) -> CachedTeam {
     found.unwrap_or_else(|| CachedTeam::new(threads, runtime))
 }
 
-/// The region that has taken the team needs it no more. All operations have completed.
+/// The region that has taken the team will not run again. All operations have completed.
 pub(crate) fn give_back(team: CachedTeam) {
     locked(&CACHE).push(team);
 }

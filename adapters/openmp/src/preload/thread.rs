@@ -1,4 +1,5 @@
-//! Layer 7: what a thread knows: the region that it is in, whose barriers that region has, and the regions that it starts.
+//! Layer 7: what a thread knows: the region that it is in, whose barriers that region has, and the regions that it
+//! starts.
 //!
 //! | [`Barriers`] | the thread's next barrier | becomes |
 //! | --- | --- | --- |
@@ -192,7 +193,8 @@ pub(crate) fn outside<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The thread is in no region that is known here until [`come_back`]: for regions that one call begins and another ends.
+/// The thread is in no region that is known here until [`come_back`]: for regions that one call begins and another
+/// ends.
 pub(crate) fn leave_until_end(runtime: &'static Runtime) {
     let saved = thread().enter(None, Barriers::Runtime);
     LEFT.with_borrow_mut(|left| left.push((saved, runtime)));

@@ -1,9 +1,9 @@
 //! Layer 5: the record of waits. How long threads wait, and whom for; only where
 //! [`record::FOLDER`](crate::record::FOLDER) asks for it.
 //!
-//! Each thread notes when it arrives at a barrier, and reads when the others arrived after it has left. It has one place for
-//! each of two barriers in a row, so no time is overwritten before all threads have read it: a thread that arrives at the
-//! next barrier but one knows that all have arrived at the next one, and so have read.
+//! Each thread notes when it arrives at a barrier, and reads when the others arrived after it has left. It has one
+//! place for each of two barriers in a row, so no time is overwritten before all threads have read it: a thread that
+//! arrives at the next barrier but one knows that all have arrived at the next one, and so have read.
 
 use super::runtime::{Code, is_ours, locked, object_of};
 use crate::record::{FOLDER, Kind, Object, Record, SCHEMA, Sums, Wait};
@@ -212,9 +212,9 @@ pub(crate) fn finish() {
         record.in_regions_ns += tally.in_regions_ns;
         for (&(site, code, kind), added) in &tally.waits {
             // Where a region's code ends with a barrier, compilers make a jump of the call, which then returns to this
-            // library: the region's code is named instead.
+            // library. The region's code is named instead, one byte into it, as readers look before a return address.
             let is_jump = is_ours(std::ptr::without_provenance(site));
-            let address = if is_jump { code } else { site };
+            let address = if is_jump { code + 1 } else { site };
             *sums.entry((address, kind)).or_default() += *added;
         }
     }
