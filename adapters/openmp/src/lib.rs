@@ -25,7 +25,7 @@
 //!     │         6      region          what the thread that starts a region shares with those in it
 //!     │             ┌────┴─────┐
 //!     ├───────► 5 waits        │       the record of waits
-//!     │             │      4 teams     the team cache
+//!     │             │      4 teams     the team cache; beside it copyprivate, what `single copyprivate` gives
 //!     └───────► 3   │  init ◄──┤       on or off and the CPUs at the start; what is said at the end
 //!                   ▼    ▼     ▼
 //!               2     runtime          the runtimes of the process, and which of them some code uses

@@ -1,6 +1,7 @@
 //! Layer 10: what the loader calls, before the program starts and after it has ended. The order of the other files is
 //! drawn in `lib.rs`.
 
+mod copyprivate;
 mod entry;
 mod gnu;
 mod init;

@@ -10,8 +10,9 @@
 //!
 //! A thread enters a region as `Unknown`, or as `Runtime` if the region's code has made tasks before.
 
+use super::copyprivate::Receipt;
 use super::init;
-use super::region::{Receipt, Region};
+use super::region::Region;
 use super::runtime::{Code, Runtime, standard};
 use super::waits::Stay;
 use corecast::Member;
