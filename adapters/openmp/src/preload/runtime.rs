@@ -22,6 +22,10 @@ pub(crate) type CopyPrivate = unsafe extern "C-unwind" fn(Data, Data);
 macro_rules! functions {
     ($( $args:tt -> $ret:ty: $($name:ident),+; )*) => {
         /// What a runtime exports; `None` for what it does not.
+        ///
+        /// # Safety
+        ///
+        /// Each function is to be called as compilers call it.
         #[derive(Debug)]
         #[allow(non_snake_case, reason = "the names are the runtime's")]
         pub(crate) struct Functions {
