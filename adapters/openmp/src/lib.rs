@@ -1,10 +1,67 @@
-//! Corecast's barrier under unmodified OpenMP programs: a library to be loaded before theirs, by
-//! `corecast run -- PROGRAM` or `LD_PRELOAD`. What is reached and what is not: `docs/openmp.md`.
+//! Corecast's barrier under unmodified OpenMP programs: a library that is loaded before theirs, by
+//! `corecast run -- PROGRAM` or by `LD_PRELOAD`. `docs/openmp.md` says what it reaches and what it does not.
 //!
-//! | where | what |
-//! | --- | --- |
-//! | `preload/` | the library; how it works is said there |
-//! | [`record`] | what it writes where somebody wants to know how long threads waited |
+//! Compilers turn OpenMP into calls of a *runtime*: GCC calls `GOMP_barrier`, Clang calls `__kmpc_barrier`. This
+//! library exports functions of the same names, which the loader finds first. It lets the runtime do everything (start
+//! threads, share loops, run tasks), and only decides who runs a barrier: a team of Corecast, or the runtime.
+//!
+//! # Layers
+//!
+//! A file imports and calls only files of smaller numbers, so it can be read knowing nothing but those. Read downwards,
+//! the picture is the order of what happens: the loader calls at the top left before the program starts, the program's
+//! code at the top right for each region and each barrier in it.
+//!
+//! ```text
+//! the loader      the program's code
+//!     │                  │
+//!     ▼             ┌────┴─────┐
+//! 10 mod            ▼          ▼
+//!     │         9  gnu        llvm     the names and calling conventions of the two runtimes
+//!     │             └────┬─────┘
+//!     │         8      entry           begins a region, meets at a barrier, cancels its team
+//!     │                  │
+//!     │         7      thread          which region a thread is in, and whose its barriers are
+//!     │                  │
+//!     │         6      region          what the thread that starts a region shares with those in it
+//!     │             ┌────┴─────┐
+//!     ├───────► 5 waits        │       the record of waits
+//!     │             │      4 teams     the team cache; beside it copyprivate, what `single copyprivate` gives
+//!     └───────► 3   │  init ◄──┤       on or off and the CPUs at the start; what is said at the end
+//!                   ▼    ▼     ▼
+//!               2     runtime          the runtimes of the process, and which of them some code uses
+//!               1     record           the form of the record of waits, for whoever reads it
+//! ```
+//!
+//! All but [`record`] lie in `preload/`.
+//!
+//! # Invariants
+//!
+//! **Invariant 1:** a barrier of a region is Corecast's for all of its threads or for none.
+//!
+//! - At the first barrier of a region each thread looks for the region's team. The first one decides under a lock, and
+//!   all others find what it decided, a team or a refusal.
+//! - A barrier has to complete pending tasks and to see cancellations, which only the runtime can do. So the thread
+//!   that makes a task, or cancels, first cancels the team's barriers from its own next one on. Say that this is
+//!   barrier *k*, and that other threads already wait in it:
+//!
+//!   ```text
+//!   thread 0:  barrier k-1   task: cancels k, then makes it   barrier k: the runtime's
+//!   thread 1:  barrier k-1   barrier k: waits ─── error ────► barrier k: the runtime's
+//!   ```
+//!
+//!   Barrier *k* of the team cannot have completed, because thread 0 has not come to it. Those before *k* do complete,
+//!   because thread 0 has come to them. So all threads leave the team at the same barrier, and as none of them uses the
+//!   team again before the region ends, they meet at the runtime's barriers *k*, *k* + 1, ….
+//!
+//! **Invariant 2:** the fields of a region are written by the thread that starts it, while no other thread is in it:
+//! before the runtime's fork, and after its join. In between they are only read; what threads change meanwhile is
+//! atomic or under a lock.
+//!
+//! **Invariant 3:** a cached team belongs to at most one region, and each of its members to one thread of that region.
+//! A team that was cancelled, or made before a `fork`, is not used again.
+//!
+//! **Invariant 4:** the way of a barrier to its team is two loads of the thread's own memory and a compare: no call, no
+//! lock, no write, and nothing that another thread has written.
 
 #[cfg(all(
     target_os = "linux",

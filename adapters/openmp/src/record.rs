@@ -1,6 +1,8 @@
-//! How long a program waited, and where: what the library writes at the end, and `corecast run --explain` reads.
+//! The record of waits: how long a program's threads waited at barriers, and where. The library writes one at the end
+//! of each process, and `corecast run --explain` reads them.
 
 use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
 
 /// The variable that names the folder for records; each process writes `NUMBER.json` there.
 pub const FOLDER: &str = "CORECAST_EXPLAIN";
@@ -18,7 +20,7 @@ pub const SCHEMA: u32 = 1;
 ///     "waits":[{"object":0,"address":5000,"kind":"barrier","times":2,"own":2,"imbalance_ns":900,"mechanism_ns":100,
 ///               "longest_ns":600}]}"#;
 /// let record: Record = serde_json::from_str(text)?;
-/// assert_eq!(record.waits[0].imbalance_ns + record.waits[0].mechanism_ns, 1000);
+/// assert_eq!(record.waits[0].sums.imbalance_ns + record.waits[0].sums.mechanism_ns, 1000);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,9 +37,9 @@ pub struct Record {
     pub threads: usize,
     /// Time in regions, of all their threads together.
     pub in_regions_ns: u64,
-    /// Files that sites are in.
+    /// Files that contain the addresses of waits.
     pub objects: Vec<Object>,
-    /// By site and kind, no order.
+    /// One for each address and kind, in no order.
     pub waits: Vec<Wait>,
 }
 
@@ -46,7 +48,7 @@ pub struct Record {
 pub struct Object {
     /// Its file, as the loader names it.
     pub path: String,
-    /// Where it lay.
+    /// The address at which it was loaded.
     pub base: u64,
 }
 
@@ -55,24 +57,55 @@ pub struct Object {
 pub struct Wait {
     /// Position in [`Record::objects`]; none if the address is in no file.
     pub object: Option<usize>,
-    /// Where the barrier was called; for the end of a region, and a barrier right before it, where the region's code
-    /// begins.
+    /// The address to which the barrier returns. For the end of a region it is where the region's code begins, and for a
+    /// barrier right before that end one byte behind.
     pub address: u64,
-    /// What for.
+    /// The construct that waited.
     pub kind: Kind,
+    /// How often, and how long.
+    #[serde(flatten)]
+    pub sums: Sums,
+}
+
+/// Sums over waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sums {
     /// Waits of threads.
     pub times: u64,
-    /// Of them, at Corecast's barriers.
+    /// How many of them were at Corecast's barriers.
     pub own: u64,
-    /// From each thread's arrival to the last one's, summed.
+    /// From each thread's arrival to the last one's.
     pub imbalance_ns: u64,
-    /// From the last arrival to each thread's leave, summed; at a region's end of its first thread alone.
+    /// From the last arrival to each thread's leave; at a region's end that of its first thread alone.
     pub mechanism_ns: u64,
-    /// The longest one.
+    /// The longest wait.
     pub longest_ns: u64,
 }
 
-/// What threads waited at.
+impl Sums {
+    /// One wait.
+    pub fn of(is_own: bool, imbalance_ns: u64, mechanism_ns: u64) -> Self {
+        Self {
+            times: 1,
+            own: u64::from(is_own),
+            imbalance_ns,
+            mechanism_ns,
+            longest_ns: imbalance_ns + mechanism_ns,
+        }
+    }
+}
+
+impl AddAssign for Sums {
+    fn add_assign(&mut self, other: Self) {
+        self.times += other.times;
+        self.own += other.own;
+        self.imbalance_ns += other.imbalance_ns;
+        self.mechanism_ns += other.mechanism_ns;
+        self.longest_ns = self.longest_ns.max(other.longest_ns);
+    }
+}
+
+/// The construct that threads waited at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

@@ -1,5 +1,5 @@
-//! Unmodified programs under the adapter: each construct of GNU's and of LLVM's run-time, tasks, cancellation,
-//! teams of any size and number, libraries that are opened later, and run-times under another name.
+//! Unmodified programs under the adapter: each construct of GNU's and of LLVM's runtime, tasks, cancellation,
+//! teams of any size and number, libraries that are opened later, and runtimes under another name.
 //!
 //! The programs in `programs/` check themselves, and know nothing of Corecast.
 
@@ -164,7 +164,7 @@ fn tasks_are_done_at_barriers() {
 
 /// Its threads wait for what `target nowait` gives to them, and are nobody else's.
 #[test]
-fn a_region_that_the_run_time_starts_for_itself_stays_with_it() {
+fn a_region_that_the_runtime_starts_for_itself_stays_with_it() {
     if can_compile("clang") {
         let program = build("clang", "placeless", &["-fopenmp"]);
         let said = right(under(&adapter(), &program).env("CORECAST_DEBUG", "INFO"));
@@ -172,7 +172,7 @@ fn a_region_that_the_run_time_starts_for_itself_stays_with_it() {
     }
 }
 
-/// More arguments than can be passed on: the region keeps the run-time's barriers, the next one does not.
+/// More arguments than can be passed on: the region keeps the runtime's barriers, the next one does not.
 #[test]
 fn a_region_of_very_many_variables() {
     for compiler in COMPILERS {
@@ -242,9 +242,9 @@ fn a_program_without_barriers_is_told_so() {
     assert!(silent.stderr.is_empty());
 }
 
-/// Libraries that a program without OpenMP opens, each with a run-time of its own.
+/// Libraries that a program without OpenMP opens, each with a runtime of its own.
 #[test]
-fn run_times_that_are_opened_later_and_under_other_names() {
+fn runtimes_that_are_opened_later_and_under_other_names() {
     if !can_compile("gcc") {
         return;
     }
@@ -264,7 +264,7 @@ fn run_times_that_are_opened_later_and_under_other_names() {
     }
 }
 
-/// The module, bound to a copy of the run-time whose name is of the same length.
+/// The module, bound to a copy of the runtime whose name is of the same length.
 fn renamed(module: &Path) -> PathBuf {
     let printed = good(Command::new("gcc").arg("-print-file-name=libgomp.so.1"));
     let runtime = String::from_utf8(printed.stdout).unwrap();
@@ -278,7 +278,7 @@ fn renamed(module: &Path) -> PathBuf {
             .collect();
         assert!(
             !found.is_empty(),
-            "{} does not name its run-time",
+            "{} does not name its runtime",
             from.display()
         );
         for at in found {

@@ -1,61 +1,55 @@
-//! What Clang calls: the entry points of LLVM OpenMP.
+//! Layer 9: the entry points of LLVM OpenMP, which Clang calls.
 //!
 //! A region's body takes its arguments one by one, and so does the function that starts it, which in C has an
 //! ellipsis. On x86-64, and on AArch64 under Linux, an ellipsis of pointers is passed as so many pointers, so functions
 //! of 64 take fewer as well.
 
-#![allow(non_snake_case, reason = "the names are the run-time's")]
+#![allow(non_snake_case, reason = "the names are the runtime's")]
 #![allow(unreachable_pub, reason = "reached by its name")]
 
-use super::gnu::{tasks, theirs, with_site};
-use super::here::{self, call_off, elsewhere, meet, real};
+use super::entry::{
+    barrier, exports, outside_with, run_body, start_region, theirs, with_site, with_tasks,
+};
+use super::init::{IS_ON, is_on};
 use super::region::{ARGUMENTS_MAX, Region};
-use super::runtime::{CopyPrivate, Runtime, Site, Word, known};
-use super::watch::Kind;
-use super::{IS_ON, give_up, is_on};
-use std::cell::RefCell;
-use std::ffi::{c_int, c_void};
-use std::sync::atomic::Ordering;
-
-type Argument = *mut c_void;
+use super::runtime::{Code, CopyPrivate, Data, Runtime, Word, give_up, outlined};
+use super::thread::{come_back, leave_until_end, thread};
+use crate::record::Kind;
+use std::ffi::c_int;
 
 /// Arguments that go in registers, whoever calls.
 const FEW: usize = 3;
 
-/// A body of few.
-type MicroOfFew = unsafe extern "C-unwind" fn(*mut c_int, *mut c_int, Argument, Argument, Argument);
-
 macro_rules! all {
     ($x:ident $y:ident $z:ident; $($name:ident)*) => {
-        /// A body, which takes as many as it has.
-        type Micro = unsafe extern "C-unwind" fn(*mut c_int, *mut c_int $(, all!(@type $name))*);
-
-        /// A body called with what there is.
+        /// Calls a body with what there is.
         ///
         /// # Safety
         ///
         /// `code` is a body of the compiler's, `given` are its arguments.
-        unsafe fn call(code: *const c_void, thread: *mut c_int, within: *mut c_int, given: &[Argument]) {
-            let mut all = given.iter().copied();
-            if given.len() <= FEW {
-                let mut next = || all.next().unwrap_or(std::ptr::null_mut());
-                let few = [next(), next(), next()];
+        unsafe fn call(
+            code: Code, thread: *mut c_int, within: *mut c_int, mut given: impl ExactSizeIterator<Item = Data>
+        ) {
+            type Few = unsafe extern "C-unwind" fn(*mut c_int, *mut c_int, Data, Data, Data);
+            type All = unsafe extern "C-unwind" fn(*mut c_int, *mut c_int $(, all!(@type $name))*);
+            let is_few = given.len() <= FEW;
+            let mut next = || given.next().unwrap_or(std::ptr::null_mut());
+            if is_few {
+                let ($x, $y, $z) = (next(), next(), next());
                 // SAFETY: as below.
-                return unsafe {
-                    std::mem::transmute::<*const c_void, MicroOfFew>(code)(thread, within, few[0], few[1], few[2])
-                };
+                return unsafe { std::mem::transmute::<Code, Few>(code)(thread, within, $x, $y, $z) };
             }
-            $( let $name = all.next().unwrap_or(std::ptr::null_mut()); )*
+            $( let $name = next(); )*
             // SAFETY: the caller's; a body does not look at more arguments than it has.
-            unsafe {
-                std::mem::transmute::<*const c_void, Micro>(code)(thread, within $(, $name)*)
-            }
+            unsafe { std::mem::transmute::<Code, All>(code)(thread, within $(, $name)*) }
         }
 
         /// Starts a region of at most [`ARGUMENTS_MAX`] arguments.
-        unsafe extern "C-unwind" fn fork_call(
-            place: *mut c_void, count: c_int, code: *const c_void $(, $name: Argument)*
-        ) {
+        ///
+        /// # Safety
+        ///
+        /// For `__kmpc_fork_call` to go on to.
+        unsafe extern "C-unwind" fn fork_call(place: Data, count: c_int, code: Code $(, $name: Data)*) {
             // What was not given is not read: it would be somebody else's.
             let given = usize::try_from(count).unwrap_or(0);
             if given <= FEW {
@@ -69,34 +63,25 @@ macro_rules! all {
             unsafe { fork(place, code, &kept[..number]) }
         }
 
-        /// Starts a region as if nobody looked.
+        /// Starts a region as the compiler called it.
         ///
         /// # Safety
         ///
         /// As for `__kmpc_fork_call`.
-        unsafe fn pass_on(runtime: &Runtime, place: *mut c_void, code: *const c_void, given: &[Argument]) {
+        unsafe fn pass_on(runtime: &Runtime, place: Data, code: Code, given: &[Data]) {
             let mut all = given.iter().copied();
             $( let $name = all.next().unwrap_or(std::ptr::null_mut()); )*
-            let start = theirs!(runtime.real, kmpc_fork_call);
+            let start = theirs!(runtime, __kmpc_fork_call);
             // SAFETY: what the compiler gave; nobody looks at more arguments than their number.
             unsafe { start(place, given.len() as c_int, code $(, $name)*) }
         }
 
-        /// Starts a league of teams: initial threads, outside of the region.
-        ///
-        /// # Safety
-        ///
-        /// As compilers call it.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn __kmpc_fork_teams(
-            place: *mut c_void, count: c_int, code: *const c_void $(, $name: Argument)*
-        ) {
-            let real = &known(code).runtime.real;
-            // SAFETY: what the compiler gave.
-            elsewhere(|| unsafe { theirs!(real, kmpc_fork_teams)(place, count, code $(, $name)*) });
+        // Leagues of teams: initial threads, outside of the region.
+        exports! {
+            outside_with(code): (place: Data, count: c_int, code: Code $(, $name: Data)*) -> () => __kmpc_fork_teams;
         }
     };
-    (@type $name:ident) => { Argument };
+    (@type $name:ident) => { Data };
 }
 
 all! {
@@ -106,21 +91,17 @@ all! {
     a50 a51 a52 a53 a54 a55 a56 a57 a58 a59 a60 a61 a62 a63
 }
 
-/// Starts a region, of any number of arguments. One that has more than can be passed on is left to the run-time as it
-/// was called, and so are all where nothing is to be replaced, and the one that the run-time starts for itself, which
-/// has no place: its threads run what `target nowait` and detached tasks give to them, and must not be late.
+/// Starts a region, of any number of arguments. It is left to the runtime as it was called if it has more than can be
+/// passed on, if nothing is to be replaced, and if the runtime starts it for itself, which then gives no place: the
+/// threads of that region run what `target nowait` and detached tasks give to them, and must not be late.
 ///
 /// # Safety
 ///
 /// As compilers call it.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
-pub unsafe extern "C-unwind" fn __kmpc_fork_call(
-    place: *mut c_void,
-    count: c_int,
-    code: *const c_void,
-) {
-    // Of many: all that holds an argument is kept over the question where the run-time's function is.
+pub unsafe extern "C-unwind" fn __kmpc_fork_call(place: Data, count: c_int, code: Code) {
+    // To leave it, all registers that hold an argument are kept over the question where the runtime's function is.
     #[cfg(target_arch = "x86_64")]
     std::arch::naked_asm!(
         "cmp byte ptr [rip + {on}], 0",
@@ -153,7 +134,7 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call(
         on = sym IS_ON,
         max = const ARGUMENTS_MAX,
         ours = sym fork_call,
-        theirs = sym fork_of_many,
+        theirs = sym their_fork_call,
     );
     #[cfg(target_arch = "aarch64")]
     std::arch::naked_asm!(
@@ -182,16 +163,16 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call(
         on = sym IS_ON,
         max = const ARGUMENTS_MAX,
         ours = sym fork_call,
-        theirs = sym fork_of_many,
+        theirs = sym their_fork_call,
     );
 }
 
-/// The run-time's function for a region of many arguments.
-extern "C" fn fork_of_many(code: *const c_void) -> *const c_void {
-    if !here::is_nowhere() {
+/// The runtime's function for a region that is left to it.
+extern "C" fn their_fork_call(code: Code) -> Code {
+    if thread().region().is_some() {
         give_up("a region within another shares more than 64 variables, which cannot be passed on");
     }
-    theirs!(known(code).runtime.real, kmpc_fork_call) as *const c_void
+    theirs!(outlined(code).runtime, __kmpc_fork_call) as Code
 }
 
 /// Starts a region if `does`, and runs its body here if not.
@@ -201,100 +182,87 @@ extern "C" fn fork_of_many(code: *const c_void) -> *const c_void {
 /// As compilers call it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
-    place: *mut c_void,
+    place: Data,
     count: c_int,
-    code: *const c_void,
+    code: Code,
     does: c_int,
-    data: Argument,
+    data: Data,
 ) {
     if does != 0 && is_on() {
         let given = [data];
         // SAFETY: what the compiler gave: one argument, or none.
         return unsafe { fork(place, code, &given[..usize::from(!data.is_null())]) };
     }
-    let real = &known(code).runtime.real;
-    // SAFETY: what the compiler gave.
-    elsewhere(|| unsafe { theirs!(real, kmpc_fork_call_if)(place, count, code, does, data) });
+    outside_with(code, |runtime| {
+        // SAFETY: what the compiler gave.
+        unsafe { theirs!(runtime, __kmpc_fork_call_if)(place, count, code, does, data) }
+    });
 }
 
 /// What each thread of a region runs instead of its body.
 ///
 /// # Safety
 ///
-/// For the run-time to call, with what `fork` has given to it.
+/// For the runtime to call, with what `fork` has given to it.
 unsafe extern "C-unwind" fn body(thread: *mut c_int, within: *mut c_int, region: *const Region) {
     // SAFETY: `fork` gave the region, which outlives its threads.
     let region = unsafe { &*region };
     // SAFETY: the compiler's body with its arguments.
-    here::within(region, || unsafe {
-        call(region.code(), thread, within, region.arguments())
+    run_body(region, || unsafe {
+        call(region.code(), thread, within, region.arguments());
     });
 }
 
+/// # Safety
+///
+/// As for `__kmpc_fork_call`, with the arguments that were given to it.
 #[inline(always)]
-unsafe fn fork(place: *mut c_void, code: *const c_void, given: &[Argument]) {
-    here::start(
-        code,
-        std::ptr::null_mut(),
-        given,
-        |runtime, region| match region {
-            Some(region) => {
-                let (start, body) = (theirs!(runtime.real, kmpc_fork_call), body as *const c_void);
-                // SAFETY: as the compiler calls it, for a body with one argument.
-                unsafe { start(place, 1, body, std::ptr::from_ref(region)) }
-            }
-            // SAFETY: the caller's.
-            None => unsafe { pass_on(runtime, place, code, given) },
-        },
-    );
+unsafe fn fork(place: Data, code: Code, given: &[Data]) {
+    start_region(code, given, |runtime, region| match region {
+        Some(region) => {
+            let start = theirs!(runtime, __kmpc_fork_call);
+            // SAFETY: as the compiler calls it, for a body with one argument.
+            unsafe { start(place, 1, body as Code, std::ptr::from_ref(region)) }
+        }
+        // SAFETY: the caller's.
+        None => unsafe { pass_on(runtime, place, code, given) },
+    });
 }
 
-thread_local! {
-    /// Where this thread was before the regions of one thread that it is in.
-    static SERIAL: RefCell<Vec<here::Place>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Begins a region of one thread.
-///
-/// # Safety
-///
-/// As compilers call it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn __kmpc_serialized_parallel(place: *mut c_void, thread: c_int) {
-    let real = real();
-    SERIAL.with_borrow_mut(|serial| serial.push(here::leave()));
-    // SAFETY: what the compiler gave.
-    unsafe { theirs!(real, kmpc_serialized)(place, thread) }
-}
-
-/// Ends a region of one thread.
-///
-/// # Safety
-///
-/// As compilers call it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn __kmpc_end_serialized_parallel(place: *mut c_void, thread: c_int) {
-    // SAFETY: what the compiler gave.
-    unsafe { theirs!(real(), kmpc_end_serialized)(place, thread) }
-    if let Some(place) = SERIAL.with_borrow_mut(Vec::pop) {
-        here::come_back(place);
-    }
-}
-
-with_site!(__kmpc_barrier => barrier, "rdx", "x2");
+with_site!(__kmpc_barrier => meet, "rdx", "x2");
 
 /// All threads of the region meet: at a barrier, and at the end of `for`, `sections` and `single`.
 ///
 /// # Safety
 ///
 /// As compilers call it.
-unsafe extern "C-unwind" fn barrier(place: *mut c_void, thread: c_int, site: Site) {
+unsafe extern "C-unwind" fn meet(place: Data, number: c_int, site: Code) {
     let theirs = || {
         // SAFETY: what the compiler gave.
-        unsafe { theirs!(real(), kmpc_barrier)(place, thread) }
+        unsafe { theirs!(thread().runtime(), __kmpc_barrier)(place, number) }
     };
     // SAFETY: the compiler's description of the place, as its public source has it.
-    meet(site, unsafe { Kind::of_place(place) }, theirs);
+    barrier(site, || unsafe { kind_of(place) }, theirs);
+}
+
+/// What the runtime is told of the place of a barrier.
+///
+/// # Safety
+///
+/// Null, or an `ident_t`, whose second word is its flags.
+unsafe fn kind_of(place: Data) -> Kind {
+    const SHARED: u32 = 0x1c0;
+    if place.is_null() {
+        return Kind::Barrier;
+    }
+    // SAFETY: the caller's.
+    let flags = unsafe { *place.cast::<u32>().add(1) };
+    match flags & SHARED {
+        0x40 => Kind::For,
+        0xc0 => Kind::Sections,
+        0x140 => Kind::Single,
+        _ => Kind::Barrier,
+    }
 }
 
 /// Ends `single` with `copyprivate`: the thread that ran it gives, all others copy.
@@ -304,39 +272,48 @@ unsafe extern "C-unwind" fn barrier(place: *mut c_void, thread: c_int, site: Sit
 /// As compilers call it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __kmpc_copyprivate(
-    place: *mut c_void,
-    thread: c_int,
+    place: Data,
+    number: c_int,
     bytes: usize,
-    data: *mut c_void,
+    data: Data,
     copy: CopyPrivate,
     gives: c_int,
 ) {
-    let Some(region) = here::region() else {
+    let thread = thread();
+    let Some(region) = thread.region() else {
         // SAFETY: what the compiler gave.
         return unsafe {
-            theirs!(real(), kmpc_copyprivate)(place, thread, bytes, data, copy, gives)
+            theirs!(thread.runtime(), __kmpc_copyprivate)(place, number, bytes, data, copy, gives)
         };
     };
     // The compiler's function that copies lies beside the place.
-    let site = copy as Site;
+    let site = copy as Code;
     if gives != 0 {
-        // Relaxed: barriers come between.
-        region.copied.give(data);
+        region.copied.give(data, &thread.receipt);
     }
     // SAFETY: what the compiler gave.
     unsafe {
-        barrier(place, thread, site);
+        meet(place, number, site);
         if gives == 0 {
-            copy(data, region.copied.data.load(Ordering::Relaxed));
+            copy(data, region.copied.take(&thread.receipt));
         }
-        barrier(place, thread, site);
+        meet(place, number, site);
     }
 }
 
-tasks! {
-    __kmpc_omp_task_alloc => kmpc_task_alloc(
-        place: Word, thread: c_int, flags: c_int, a: Word, b: Word, code: Word) -> *mut c_void;
-    __kmpc_omp_target_task_alloc => kmpc_target_task_alloc(
-        place: Word, thread: c_int, flags: c_int, a: Word, b: Word, code: Word, device: Word) -> *mut c_void;
-    __kmpc_cancel => kmpc_cancel(place: *mut c_void, thread: c_int, which: c_int) -> c_int;
+// Regions of one thread, and what barriers have to do more for than to meet.
+exports! {
+    begin_serial(): (place: Data, number: c_int) -> () => __kmpc_serialized_parallel;
+    come_back(): (place: Data, number: c_int) -> () => __kmpc_end_serialized_parallel;
+    with_tasks(): (place: Word, number: c_int, flags: c_int, a: Word, b: Word, code: Word) -> Data
+        => __kmpc_omp_task_alloc;
+    with_tasks(): (place: Word, number: c_int, flags: c_int, a: Word, b: Word, code: Word, device: Word) -> Data
+        => __kmpc_omp_target_task_alloc;
+    with_tasks(): (place: Data, number: c_int, which: c_int) -> c_int => __kmpc_cancel;
+}
+
+fn begin_serial(call: impl FnOnce(&'static Runtime)) {
+    let runtime = thread().runtime();
+    leave_until_end(runtime);
+    call(runtime);
 }

@@ -1,118 +1,95 @@
-//! The OpenMP run-times of this process, and which of them a program's code uses.
+//! Layer 2: the OpenMP runtimes of this process, and which of them a program's code uses.
 //!
-//! A process may have several: wheels bring renamed copies, libraries are opened while it runs. Names of files
-//! tell nothing, so a run-time is whatever the code that calls would have reached without this library: what
-//! its own object and the libraries of that object export, or else what comes next in the global order.
+//! A process may have several: Python wheels bring renamed copies, and libraries are opened while the program runs.
+//! File names tell nothing. So the runtime of some code is found as the loader would have found it without this
+//! library: among what the code's own object and the libraries of that object export, or else next in the global order.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError};
+use corecast::debug::{Level, say};
+use std::ffi::{CStr, CString, c_int, c_long, c_uint, c_void};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-pub(crate) type Body = unsafe extern "C-unwind" fn(*mut c_void);
-/// Where a program calls.
-pub(crate) type Site = *const c_void;
-pub(crate) type Task = *const c_void;
+/// A function of the program, or an address in one.
+pub(crate) type Code = *const c_void;
+/// An argument that is passed on unread.
+pub(crate) type Data = *mut c_void;
+/// An argument of any type that fills at most a register.
 pub(crate) type Word = usize;
+/// Copies what `copyprivate` gives: to, from.
+pub(crate) type CopyPrivate = unsafe extern "C-unwind" fn(Data, Data);
 
-/// A table of what a run-time exports.
+/// Makes a table of what runtimes export; its fields are named as the functions are.
 macro_rules! functions {
-    ($( $field:ident = $name:ident : fn( $($arg:ty),* $(,)? $(; $more:tt)? ) $(-> $ret:ty)? ;)*) => {
-        /// What a run-time exports; `None` where it is too old, or another one.
+    ($( $args:tt -> $ret:ty: $($name:ident),+; )*) => {
+        /// What a runtime exports; `None` for what it does not.
+        ///
+        /// # Safety
+        ///
+        /// Each function is to be called as compilers call it.
         #[derive(Debug)]
+        #[allow(non_snake_case, reason = "the names are the runtime's")]
         pub(crate) struct Functions {
-            $( pub(crate) $field: Option<unsafe extern "C-unwind" fn($($arg),* $(, $more)?) $(-> $ret)?>, )*
+            $($( pub(crate) $name: Option<unsafe extern "C-unwind" fn $args -> $ret>, )+)*
         }
 
         impl Functions {
-            fn of(find: impl Fn(&CStr) -> *mut c_void) -> Self {
-                Self { $( $field: {
-                    let name = concat!(stringify!($name), "\0").as_bytes();
-                    let found = find(CStr::from_bytes_with_nul(name).expect("one NUL, at the end"));
-                    // SAFETY: a run-time's function of that name has this type, as its public source says;
-                    // null is `None`.
-                    unsafe { std::mem::transmute::<*mut c_void, Option<_>>(found) }
-                }, )* }
+            /// # Safety
+            ///
+            /// The handle is open.
+            unsafe fn of(handle: *mut c_void) -> Self {
+                Self { $($( $name: {
+                    // SAFETY: the caller's, and the name is a string of C. A runtime's function of that name has this
+                    // type, as its public source says; null is `None`.
+                    unsafe {
+                        let found = libc::dlsym(handle, concat!(stringify!($name), "\0").as_ptr().cast());
+                        std::mem::transmute::<*mut c_void, Option<_>>(found)
+                    }
+                }, )+)* }
             }
         }
     };
 }
 
 functions! {
-    num_threads = omp_get_num_threads: fn() -> c_int;
-    thread_num = omp_get_thread_num: fn() -> c_int;
-    proc_bind = omp_get_proc_bind: fn() -> c_int;
-    num_places = omp_get_num_places: fn() -> c_int;
-    place_procs = omp_get_place_num_procs: fn(c_int) -> c_int;
-    place_ids = omp_get_place_proc_ids: fn(c_int, *mut c_int);
+    () -> c_int: omp_get_num_threads, omp_get_thread_num, omp_get_proc_bind, omp_get_num_places;
+    (c_int) -> c_int: omp_get_place_num_procs;
+    (c_int, *mut c_int) -> (): omp_get_place_proc_ids;
 
-    parallel = GOMP_parallel: fn(Body, *mut c_void, c_uint, c_uint);
-    parallel_reductions = GOMP_parallel_reductions: fn(Body, *mut c_void, c_uint, c_uint) -> c_uint;
-    parallel_sections = GOMP_parallel_sections: fn(Body, *mut c_void, c_uint, c_uint, c_uint);
-    parallel_static = GOMP_parallel_loop_static:
-        fn(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long, c_uint);
-    parallel_dynamic = GOMP_parallel_loop_dynamic:
-        fn(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long, c_uint);
-    parallel_guided = GOMP_parallel_loop_guided:
-        fn(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long, c_uint);
-    parallel_nonmonotonic_dynamic = GOMP_parallel_loop_nonmonotonic_dynamic:
-        fn(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long, c_uint);
-    parallel_nonmonotonic_guided = GOMP_parallel_loop_nonmonotonic_guided:
-        fn(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long, c_uint);
-    parallel_runtime = GOMP_parallel_loop_runtime:
-        fn(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_uint);
-    parallel_nonmonotonic_runtime = GOMP_parallel_loop_nonmonotonic_runtime:
-        fn(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_uint);
-    parallel_maybe_nonmonotonic_runtime = GOMP_parallel_loop_maybe_nonmonotonic_runtime:
-        fn(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_uint);
-    parallel_start = GOMP_parallel_start: fn(Body, *mut c_void, c_uint);
-    parallel_sections_start = GOMP_parallel_sections_start: fn(Body, *mut c_void, c_uint, c_uint);
-    parallel_static_start = GOMP_parallel_loop_static_start:
-        fn(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long);
-    parallel_dynamic_start = GOMP_parallel_loop_dynamic_start:
-        fn(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long);
-    parallel_guided_start = GOMP_parallel_loop_guided_start:
-        fn(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long);
-    parallel_runtime_start = GOMP_parallel_loop_runtime_start:
-        fn(Body, *mut c_void, c_uint, c_long, c_long, c_long);
-    parallel_end = GOMP_parallel_end: fn();
-    barrier = GOMP_barrier: fn();
-    loop_end = GOMP_loop_end: fn();
-    loop_end_nowait = GOMP_loop_end_nowait: fn();
-    sections_end = GOMP_sections_end: fn();
-    sections_end_nowait = GOMP_sections_end_nowait: fn();
-    single_start = GOMP_single_start: fn() -> bool;
-    single_copy_start = GOMP_single_copy_start: fn() -> *mut c_void;
-    single_copy_end = GOMP_single_copy_end: fn(*mut c_void);
-    task = GOMP_task:
-        fn(Task, Word, Word, Word, Word, Word, Word, Word, Word, Word);
-    taskloop = GOMP_taskloop:
-        fn(Task, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
-    taskloop_ull = GOMP_taskloop_ull:
-        fn(Task, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
-    cancel = GOMP_cancel: fn(c_int, bool) -> bool;
-    target = GOMP_target: fn(Word, Task, Word, Word, Word, Word, Word);
-    target_ext = GOMP_target_ext: fn(Word, Task, Word, Word, Word, Word, Word, Word, Word);
-    teams_reg = GOMP_teams_reg: fn(Body, *mut c_void, c_uint, c_uint, c_uint);
+    (Code, Data, c_uint, c_uint) -> (): GOMP_parallel;
+    (Code, Data, c_uint, c_uint) -> c_uint: GOMP_parallel_reductions;
+    (Code, Data, c_uint, c_uint, c_uint) -> (): GOMP_parallel_sections, GOMP_teams_reg;
+    (Code, Data, c_uint, c_long, c_long, c_long, c_uint) -> (): GOMP_parallel_loop_runtime,
+        GOMP_parallel_loop_nonmonotonic_runtime, GOMP_parallel_loop_maybe_nonmonotonic_runtime;
+    (Code, Data, c_uint, c_long, c_long, c_long, c_long, c_uint) -> (): GOMP_parallel_loop_static,
+        GOMP_parallel_loop_dynamic, GOMP_parallel_loop_guided, GOMP_parallel_loop_nonmonotonic_dynamic,
+        GOMP_parallel_loop_nonmonotonic_guided;
+    (Code, Data, c_uint) -> (): GOMP_parallel_start;
+    (Code, Data, c_uint, c_uint) -> (): GOMP_parallel_sections_start;
+    (Code, Data, c_uint, c_long, c_long, c_long) -> (): GOMP_parallel_loop_runtime_start;
+    (Code, Data, c_uint, c_long, c_long, c_long, c_long) -> (): GOMP_parallel_loop_static_start,
+        GOMP_parallel_loop_dynamic_start, GOMP_parallel_loop_guided_start;
+    () -> (): GOMP_parallel_end, GOMP_barrier, GOMP_loop_end, GOMP_loop_end_nowait, GOMP_sections_end,
+        GOMP_sections_end_nowait;
+    () -> bool: GOMP_single_start;
+    () -> Data: GOMP_single_copy_start;
+    (Data) -> (): GOMP_single_copy_end;
+    (Code, Word, Word, Word, Word, Word, Word, Word, Word, Word) -> (): GOMP_task;
+    (Code, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word) -> (): GOMP_taskloop;
+    (Code, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word) -> (): GOMP_taskloop_ull;
+    (c_int, bool) -> bool: GOMP_cancel;
+    (Word, Code, Word, Word, Word, Word, Word) -> (): GOMP_target;
+    (Word, Code, Word, Word, Word, Word, Word, Word, Word) -> (): GOMP_target_ext;
 
-    kmpc_fork_call = __kmpc_fork_call: fn(*mut c_void, c_int, *const c_void; ...);
-    kmpc_fork_call_if = __kmpc_fork_call_if: fn(*mut c_void, c_int, *const c_void, c_int, *mut c_void);
-    kmpc_fork_teams = __kmpc_fork_teams: fn(*mut c_void, c_int, *const c_void; ...);
-    kmpc_serialized = __kmpc_serialized_parallel: fn(*mut c_void, c_int);
-    kmpc_end_serialized = __kmpc_end_serialized_parallel: fn(*mut c_void, c_int);
-    kmpc_barrier = __kmpc_barrier: fn(*mut c_void, c_int);
-    kmpc_copyprivate = __kmpc_copyprivate:
-        fn(*mut c_void, c_int, usize, *mut c_void, CopyPrivate, c_int);
-    kmpc_task_alloc = __kmpc_omp_task_alloc:
-        fn(Word, c_int, c_int, Word, Word, Word) -> *mut c_void;
-    kmpc_target_task_alloc = __kmpc_omp_target_task_alloc:
-        fn(Word, c_int, c_int, Word, Word, Word, Word) -> *mut c_void;
-    kmpc_cancel = __kmpc_cancel: fn(*mut c_void, c_int, c_int) -> c_int;
+    (Data, c_int, Code, ...) -> (): __kmpc_fork_call, __kmpc_fork_teams;
+    (Data, c_int, Code, c_int, Data) -> (): __kmpc_fork_call_if;
+    (Data, c_int) -> (): __kmpc_serialized_parallel, __kmpc_end_serialized_parallel, __kmpc_barrier;
+    (Data, c_int, usize, Data, CopyPrivate, c_int) -> (): __kmpc_copyprivate;
+    (Word, c_int, c_int, Word, Word, Word) -> Data: __kmpc_omp_task_alloc;
+    (Word, c_int, c_int, Word, Word, Word, Word) -> Data: __kmpc_omp_target_task_alloc;
+    (Data, c_int, c_int) -> c_int: __kmpc_cancel;
 }
 
-/// Copies what `copyprivate` gives: to, from.
-pub(crate) type CopyPrivate = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void);
-
-/// One of the process's run-times.
+/// One of the process's runtimes.
 #[derive(Debug)]
 pub(crate) struct Runtime {
     base: usize,
@@ -120,149 +97,116 @@ pub(crate) struct Runtime {
     pub(crate) real: Functions,
 }
 
-/// Code of a program that starts regions.
+/// The function that a compiler has made of the body of a region; compilers say that they *outline* it.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct Outlined {
     code: usize,
+    /// The runtime that it reaches.
     pub(crate) runtime: &'static Runtime,
-    /// It makes tasks, or cancels: its barriers are the run-time's.
+    /// It has made tasks, or cancelled: its barriers stay with the runtime.
     pub(crate) has_tasks: AtomicBool,
-    next: *const Known,
+    /// The next one of the same bucket.
+    next: OnceLock<Box<Outlined>>,
 }
 
-// SAFETY: what `next` leads to is never freed, and changes by atomics alone.
-unsafe impl Sync for Known {}
-
 const BUCKETS: usize = 256;
-static KNOWN: [AtomicPtr<Known>; BUCKETS] =
-    [const { AtomicPtr::new(std::ptr::null_mut()) }; BUCKETS];
+static OUTLINED: [OnceLock<Box<Outlined>>; BUCKETS] = [const { OnceLock::new() }; BUCKETS];
 /// Kept for ever, as long as their libraries stay loaded.
 static RUNTIMES: Mutex<Vec<&'static Runtime>> = Mutex::new(Vec::new());
 
-/// What is known of `code`, a body of regions.
+/// The entry of `code`, made when it is first asked for.
 ///
 /// # Cost
 ///
-/// A look into a table, but for the first time.
-pub(crate) fn known(code: *const c_void) -> &'static Known {
-    let bucket = &KNOWN[(code.addr() >> 4) % BUCKETS];
-    // Acquire: synchronises with the exchange below.
-    let mut at: *const Known = bucket.load(Ordering::Acquire);
-    // SAFETY: entries are whole before they are in the list, and never freed.
-    while let Some(known) = unsafe { at.as_ref() } {
-        if known.code == code.addr() {
-            return known;
-        }
-        at = known.next;
-    }
-    let Some(runtime) = of_code(code) else {
-        give_up_without();
-    };
-    let mut fresh = Box::new(Known {
-        code: code.addr(),
-        runtime,
-        has_tasks: AtomicBool::new(false),
-        next: bucket.load(Ordering::Acquire),
-    });
+/// A look into a hash table, except for the first time.
+pub(crate) fn outlined(code: Code) -> &'static Outlined {
+    let mut cell = &OUTLINED[(code.addr() >> 4) % BUCKETS];
     loop {
-        let next = fresh.next.cast_mut();
-        let whole = Box::into_raw(fresh);
-        // Release: synchronises with the loads above. Two entries of one code do no harm.
-        match bucket.compare_exchange(next, whole, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: it was just made, and is never freed.
-            Ok(_) => return unsafe { &*whole },
-            Err(other) => {
-                // SAFETY: the exchange has failed, so nobody else has it.
-                fresh = unsafe { Box::from_raw(whole) };
-                fresh.next = other;
-            }
+        let found = cell.get().unwrap_or_else(|| {
+            // Before the cell is locked: a process that is forked meanwhile must not find it locked for ever.
+            let fresh = Outlined {
+                code: code.addr(),
+                runtime: of_code(code).unwrap_or_else(|| give_up_without()),
+                has_tasks: AtomicBool::new(false),
+                next: OnceLock::new(),
+            };
+            cell.get_or_init(|| Box::new(fresh))
+        });
+        if found.code == code.addr() {
+            return found;
         }
+        cell = &found.next;
     }
 }
 
-/// The run-time that code without a region uses.
+/// The runtime that code outside of a region uses.
 pub(crate) fn standard() -> &'static Runtime {
-    static STANDARD: AtomicPtr<Runtime> = AtomicPtr::new(std::ptr::null_mut());
-    // SAFETY: run-times are never freed.
-    if let Some(runtime) = unsafe { STANDARD.load(Ordering::Acquire).as_ref() } {
-        return runtime;
-    }
-    let first = || runtimes().first().copied();
-    let Some(runtime) = exporter(libc::RTLD_NEXT).or_else(first) else {
-        give_up_without();
-    };
-    STANDARD.store(std::ptr::from_ref(runtime).cast_mut(), Ordering::Release);
-    runtime
+    static STANDARD: OnceLock<&'static Runtime> = OnceLock::new();
+    STANDARD.get().copied().unwrap_or_else(|| {
+        let first = || locked(&RUNTIMES).first().copied();
+        let found = exporter(libc::RTLD_NEXT).or_else(first);
+        STANDARD.get_or_init(|| found.unwrap_or_else(|| give_up_without()))
+    })
 }
 
-#[cold]
-fn give_up_without() -> ! {
-    super::give_up("a barrier or region was called, but no run-time can be found that has it")
-}
-
-fn runtimes() -> std::sync::MutexGuard<'static, Vec<&'static Runtime>> {
-    RUNTIMES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether any run-time was found so far.
+/// Whether any runtime was found so far.
 pub(crate) fn any() -> bool {
-    !runtimes().is_empty()
+    !locked(&RUNTIMES).is_empty()
 }
 
-/// The run-time that the object with `code` reaches.
-fn of_code(code: *const c_void) -> Option<&'static Runtime> {
+/// The runtime that the object with `code` reaches.
+fn of_code(code: Code) -> Option<&'static Runtime> {
     let object = object_of(code).and_then(|(_, path)| open(&path));
-    object
-        .and_then(exporter)
-        .or_else(|| exporter(libc::RTLD_NEXT))
+    let next = || exporter(libc::RTLD_NEXT);
+    object.and_then(exporter).or_else(next)
 }
 
-/// The run-time behind what `handle` exports.
+/// The runtime behind what `handle` exports.
 fn exporter(handle: *mut c_void) -> Option<&'static Runtime> {
-    let own = object_of(known as *const c_void).map(|(base, _)| base);
-    [c"GOMP_parallel", c"__kmpc_fork_call"]
-        .into_iter()
-        .find_map(|name| {
-            // SAFETY: the handle is open, and the name a string of C.
-            let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
-            let (base, path) = object_of(found)?;
-            (Some(base) != own).then(|| register(base, path))
-        })
+    let names = [c"GOMP_parallel", c"__kmpc_fork_call"];
+    names.into_iter().find_map(|name| {
+        // SAFETY: the handle is open, and the name a string of C.
+        let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
+        let (base, path) = object_of(found)?;
+        (!is_ours(found)).then(|| register(base, path))
+    })
 }
 
 fn register(base: usize, path: CString) -> &'static Runtime {
-    let mut all = runtimes();
+    let mut all = locked(&RUNTIMES);
     if let Some(known) = all.iter().find(|runtime| runtime.base == base) {
         return known;
     }
-    // A program that carries its run-time inside exports it to everybody.
+    // A program that carries its runtime inside exports it to everybody.
     let handle = open(&path).unwrap_or(libc::RTLD_NEXT);
     let runtime = Box::leak(Box::new(Runtime {
         base,
         path,
-        // SAFETY: the handle is open, and the name a string of C.
-        real: Functions::of(|name| unsafe { libc::dlsym(handle, name.as_ptr()) }),
+        // SAFETY: the handle is open.
+        real: unsafe { Functions::of(handle) },
     }));
     all.push(runtime);
     runtime
 }
 
 /// Base and path of the object that `code` is in.
-pub(crate) fn object_of(code: *const c_void) -> Option<(usize, CString)> {
-    if code.is_null() {
-        return None;
-    }
+pub(crate) fn object_of(code: Code) -> Option<(usize, CString)> {
     // SAFETY: plain data, for which zeros are valid.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: any address may be asked for.
     let found = unsafe { libc::dladdr(code, &mut info) };
-    let name: *const c_char = info.dli_fname;
-    if found == 0 || name.is_null() {
+    if code.is_null() || found == 0 || info.dli_fname.is_null() {
         return None;
     }
     // SAFETY: the loader's string, which lives as long as the object.
-    let path = unsafe { CStr::from_ptr(name) }.to_owned();
+    let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_owned();
     Some((info.dli_fbase.addr(), path))
+}
+
+/// Whether `code` is in the same object as this library.
+pub(crate) fn is_ours(code: Code) -> bool {
+    let base = |code| object_of(code).map(|(base, _)| base);
+    base(code) == base(is_ours as Code)
 }
 
 /// A handle of a library that is loaded already, never closed; none of the program itself.
@@ -271,4 +215,23 @@ fn open(path: &CStr) -> Option<*mut c_void> {
     // SAFETY: opens what is loaded already, so that no code of it runs.
     let handle = unsafe { libc::dlopen(path.as_ptr(), flags) };
     (!handle.is_null()).then_some(handle)
+}
+
+#[cold]
+fn give_up_without() -> ! {
+    give_up("a barrier or region was called, but no runtime can be found that has it")
+}
+
+/// Ends the process: there is no way on that would be right.
+#[cold]
+pub(crate) fn give_up(why: &str) -> ! {
+    say(Level::Warn, || {
+        format!("OpenMP: {why}; CORECAST_DISABLE=1 runs the program without Corecast")
+    });
+    std::process::abort()
+}
+
+/// What the mutex guards. A panic of another thread leaves it whole, as nothing here panics in between.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

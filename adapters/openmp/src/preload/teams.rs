@@ -1,127 +1,128 @@
-//! Corecast's teams, by number of threads.
+//! Layer 4: the team cache. Corecast's teams by runtime and number of threads, made when they are first needed and used
+//! for one region after the other.
+//!
+//! | a team is | then |
+//! | --- | --- |
+//! | taken by a region | its members are used by that region's threads, and by nobody else (Invariant 3) |
+//! | given back | it waits for another thread that starts regions of its runtime and size |
+//! | refused, as none could be made | it is kept alike, without members, so that nobody tries and warns again |
+//! | cancelled | the region drops it |
+//! | older than a `fork` | it fits no region of the child, and is never touched again |
 
-use super::runtime::{Functions, Runtime};
-use super::{affinity, said};
+use super::init;
+use super::runtime::{Functions, Runtime, locked};
 use corecast::debug::{Level, say};
 use corecast::{Builder, Member, Policy, Team, Waiting};
 use corecast_wire::fork::{Stamp, forked_since};
 use std::cell::UnsafeCell;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
-/// How long threads that have a CPU each stay awake, where nobody says: run-times take that for granted. GNU's stays
+/// How long threads that have a CPU each stay awake, where nobody says: runtimes take that for granted. GNU's stays
 /// so for a few of these, LLVM's for 200.
 const BLOCK_TIME_NS: u32 = 1_000_000;
+
+static CACHE: Mutex<Vec<CachedTeam>> = Mutex::new(Vec::new());
+
+/// A team, and its members, for regions of one runtime and number of threads.
+#[derive(Debug)]
+pub(crate) struct CachedTeam {
+    runtime: &'static Runtime,
+    threads: usize,
+    /// By number of the thread; empty if no team could be made, for all of the threads alike.
+    members: Box<[Slot]>,
+    stamp: Stamp,
+    _team: Option<Team>,
+}
 
 /// A member, used by one thread of a region at a time; on lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Seat(UnsafeCell<Member>);
+struct Slot(UnsafeCell<Member>);
 
-/// A team, and the members that the threads of one region after the other use.
-#[derive(Debug)]
-pub(crate) struct Pool {
-    runtime: &'static Runtime,
-    seats: Box<[Seat]>,
-    stamp: Stamp,
-    _team: Team,
-}
-
-// SAFETY: a seat is used by the one thread that has its number in the region; regions of a pool come one
-// after the other, and what one has done is visible to the next by the run-time's fork and join.
-unsafe impl Sync for Pool {}
+// SAFETY: Invariant 3. Regions of a team come one after the other, and what one has done is visible to the next by the
+// runtime's fork and join, or by the lock of the cache.
+unsafe impl Sync for CachedTeam {}
 // SAFETY: members can be sent.
-unsafe impl Send for Pool {}
+unsafe impl Send for CachedTeam {}
 
-/// Of threads that started regions, and have ended.
-static LEFT: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
-
-fn left() -> MutexGuard<'static, Vec<Pool>> {
-    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+/// A team for regions of `threads`, or the refusal of one, which has been said.
+pub(crate) fn take(threads: usize, runtime: &'static Runtime) -> CachedTeam {
+    let mut all = locked(&CACHE);
+    let found = all.iter().position(|team| team.fits(threads, runtime));
+    let found = found.map(|at| all.swap_remove(at));
+    drop(all);
+    found.unwrap_or_else(|| CachedTeam::new(threads, runtime))
 }
 
-impl Pool {
-    /// For regions of `threads`: one that another thread has left, or a new one; `None`, and said why, if that cannot
-    /// be.
-    pub(crate) fn any(threads: usize, runtime: &'static Runtime) -> Option<Self> {
-        let mut all = left();
-        let found = all.iter().position(|pool| pool.is_for(runtime, threads));
-        let found = found.map(|at| all.swap_remove(at));
-        drop(all);
-        found.or_else(|| Self::new(threads, runtime))
-    }
+/// The region that has taken the team will not run again. All operations have completed.
+pub(crate) fn give_back(team: CachedTeam) {
+    locked(&CACHE).push(team);
+}
 
-    /// The thread whose regions it was for ends. All operations have completed.
-    pub(crate) fn leave(self) {
-        left().push(self);
-    }
-
-    fn new(threads: usize, runtime: &'static Runtime) -> Option<Self> {
-        let made = build(threads, runtime);
-        let text = runtime.path.to_string_lossy();
-        match made {
-            Ok(pool) => {
-                said::intercepted();
+impl CachedTeam {
+    fn new(threads: usize, runtime: &'static Runtime) -> Self {
+        let path = runtime.path.to_string_lossy();
+        let (members, team) = match build(threads, &runtime.real) {
+            Ok((members, team)) => {
+                init::note_team();
                 say(Level::Info, || {
-                    format!("OpenMP: barriers of {threads} threads of {text} run here")
+                    format!("OpenMP: barriers of {threads} threads of {path} run here")
                 });
-                Some(pool)
+                (members, Some(team))
             }
             Err(error) => {
                 say(Level::Warn, || {
-                    format!("OpenMP: barriers of {threads} threads stay with {text}: {error}")
+                    format!("OpenMP: barriers of {threads} threads stay with {path}: {error}")
                 });
-                None
+                (Box::default(), None)
             }
+        };
+        Self {
+            runtime,
+            threads,
+            members,
+            stamp: Stamp::now(),
+            _team: team,
         }
     }
 
-    /// Whether it is for regions of that run-time and that many threads, and of use.
-    pub(crate) fn is_for(&self, runtime: &Runtime, threads: usize) -> bool {
-        std::ptr::eq(self.runtime, runtime) && self.seats.len() == threads && !self.is_forked()
+    /// Whether it is for regions of that runtime and that many threads, in this process.
+    pub(crate) fn fits(&self, threads: usize, runtime: &Runtime) -> bool {
+        std::ptr::eq(self.runtime, runtime) && self.threads == threads && !forked_since(&self.stamp)
     }
 
-    /// Whether this process is a copy of the one that made it: then it is of no use.
-    pub(crate) fn is_forked(&self) -> bool {
-        forked_since(&self.stamp)
-    }
-
-    /// A member, for the thread of that number.
-    pub(crate) fn member(&self, thread: usize) -> *mut Member {
-        self.seats[thread].0.get()
+    /// The member for the thread of that number; none of a refused team.
+    pub(crate) fn member(&self, thread: usize) -> Option<*mut Member> {
+        self.members.get(thread).map(|slot| slot.0.get())
     }
 }
 
-type Refusal = Box<dyn std::error::Error + Send + Sync>;
+type Built = Result<(Box<[Slot]>, Team), Box<dyn std::error::Error + Send + Sync>>;
 
-/// On a thread of its own: the run-time may have bound this one to one PU, which would seem to be all there is.
-fn build(threads: usize, runtime: &'static Runtime) -> Result<Pool, Refusal> {
-    let places = Places::of(threads, &runtime.real);
+/// On a thread of its own: the runtime may have bound this one to one PU, which would seem to be all there is.
+fn build(threads: usize, real: &Functions) -> Built {
+    let places = Places::of(threads, real);
     std::thread::scope(|scope| {
         let build = || {
-            affinity::widen(places.as_ref().map_or(&[][..], |places| &places.all));
-            let bound = places.and_then(|places| places.of_threads);
-            build_here(threads, runtime, bound.as_deref())
+            init::widen_affinity(places.as_ref().map_or(&[][..], |places| &places.all));
+            build_here(threads, places.and_then(|places| places.of_threads))
         };
         let thread = std::thread::Builder::new().spawn_scoped(scope, build)?;
         thread.join().expect("builds without a panic")
     })
 }
 
-fn build_here(
-    threads: usize,
-    runtime: &'static Runtime,
-    bound: Option<&str>,
-) -> Result<Pool, Refusal> {
-    let mut builder = match bound {
+fn build_here(threads: usize, bound: Option<String>) -> Built {
+    let builder = match &bound {
         Some(list) => Builder::new().cores(list),
         None => Builder::new().threads(threads),
     };
-    // The run-time pins, or does not; this only tells which measurements fit.
-    builder = builder.pin(bound.is_some());
+    // The runtime pins, or does not; this only tells which measurements fit.
+    let mut builder = builder.pin(bound.is_some());
     let usable = std::thread::available_parallelism().map_or(1, usize::from);
-    let wish = std::env::var("OMP_WAIT_POLICY").unwrap_or_default();
+    let asked = std::env::var("OMP_WAIT_POLICY").unwrap_or_default();
     if std::env::var_os("CORECAST_WAIT").is_none() {
-        builder = match wish.trim().to_ascii_uppercase().as_str() {
+        builder = match asked.trim().to_ascii_uppercase().as_str() {
             "ACTIVE" if threads <= usable => builder.policy(Policy::SPIN),
             "PASSIVE" => builder.policy(Policy::PARK),
             _ if threads <= usable => builder.wait(Waiting::Budget(BLOCK_TIME_NS)),
@@ -129,19 +130,11 @@ fn build_here(
         };
     }
     let team = builder.build()?;
-    let seats = (0..threads).map(|rank| {
-        let member = team.join(rank).expect("a fresh team's ranks are free");
-        Seat(UnsafeCell::new(member))
-    });
-    Ok(Pool {
-        runtime,
-        seats: seats.collect(),
-        stamp: Stamp::now(),
-        _team: team,
-    })
+    let join = |rank| Slot(UnsafeCell::new(team.join(rank).expect("a fresh rank")));
+    Ok(((0..threads).map(join).collect(), team))
 }
 
-/// Where the run-time lets threads run.
+/// Where the runtime lets threads run, in OpenMP's words: a place is a set of PUs.
 struct Places {
     /// The PUs of all places.
     all: Vec<usize>,
@@ -150,25 +143,24 @@ struct Places {
 }
 
 impl Places {
-    /// None of a run-time that does not bind.
+    /// None of a runtime that does not bind.
     fn of(threads: usize, real: &Functions) -> Option<Self> {
         /// `omp_proc_bind_spread`.
         const SPREAD: i32 = 4;
         // SAFETY: functions without conditions.
-        let (bind, count) = unsafe { (real.proc_bind?(), real.num_places?()) };
+        let (bind, count) = unsafe { (real.omp_get_proc_bind?(), real.omp_get_num_places?()) };
         if bind == 0 {
             return None;
         }
-        let places: Vec<Vec<usize>> = (0..count)
-            .map(|place| Self::ids(place, real))
-            .collect::<Option<_>>()?;
+        let places = (0..count).map(|place| Self::pus(place, real));
+        let places: Vec<Vec<usize>> = places.collect::<Option<_>>()?;
         let of_thread = |thread: usize| {
             let place = match bind {
                 SPREAD => thread * places.len() / threads,
                 _ => thread,
             };
             match places.get(place)?[..] {
-                [id] => Some(id.to_string()),
+                [pu] => Some(pu.to_string()),
                 _ => None,
             }
         };
@@ -176,17 +168,17 @@ impl Places {
         Some(Self {
             of_threads: of_threads
                 .filter(|_| threads <= places.len())
-                .map(|ids| ids.join(",")),
+                .map(|pus| pus.join(",")),
             all: places.concat(),
         })
     }
 
-    fn ids(place: i32, real: &Functions) -> Option<Vec<usize>> {
+    fn pus(place: i32, real: &Functions) -> Option<Vec<usize>> {
         // SAFETY: a place below their number.
-        let count = usize::try_from(unsafe { real.place_procs?(place) }).ok()?;
-        let mut ids = vec![0; count];
+        let count = usize::try_from(unsafe { real.omp_get_place_num_procs?(place) }).ok()?;
+        let mut pus = vec![0; count];
         // SAFETY: as many numbers as it has.
-        unsafe { real.place_ids?(place, ids.as_mut_ptr()) };
-        ids.into_iter().map(|id| usize::try_from(id).ok()).collect()
+        unsafe { real.omp_get_place_proc_ids?(place, pus.as_mut_ptr()) };
+        pus.into_iter().map(|pu| usize::try_from(pu).ok()).collect()
     }
 }

@@ -1,19 +1,30 @@
-//! `corecast run`: a program as it is with Corecast's barrier in it, or processes that are one team.
+//! `corecast run`: an unmodified program with Corecast's barrier in it, or processes that are one team.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `program.rs` | starts a program with the OpenMP adapter loaded before it |
+//! | `pin.rs` | `--pin`: where its threads run |
+//! | `explain.rs` | `--explain`: waits for the program's end |
+//! | `waits.rs`, `locations.rs` | reads what the adapter recorded, and names lines and functions |
+//! | `processes.rs` | `-n`: starts the processes of a team |
+//! | `children.rs` | what passes between this command and what it starts: signals and exit codes |
 
+mod children;
+mod explain;
+mod locations;
+mod pin;
 mod processes;
 mod program;
-mod signals;
 mod waits;
 
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{ExitCode, ExitStatus};
+use std::process::ExitCode;
 
 use crate::Global;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without -n the program runs once, in the place of this command, and its OpenMP run-time's barriers are Corecast's: \
+Without -n the program runs once, in the place of this command, and its OpenMP runtime's barriers are Corecast's: \
 see docs/openmp.md. CORECAST_DEBUG=INFO says what was intercepted, CORECAST_DISABLE=1 leaves everything as it was.
 
 With -n it runs as a team of processes, of which it becomes a part by `corecast::Builder::inherited`, which finds \
@@ -51,12 +62,6 @@ pub(crate) fn run(global: &Global, args: &RunArgs) -> anyhow::Result<ExitCode> {
     );
     match args.ranks {
         Some(size) => processes::run(size, &args.program),
-        None => program::run(global, args),
+        None => program::run(global, &args.program, args.pin, args.explain),
     }
-}
-
-/// An exit code as shells give it.
-fn code_of(status: ExitStatus) -> u8 {
-    let code = status.code().or_else(|| Some(128 + status.signal()?));
-    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }

@@ -242,6 +242,38 @@ int main(void) {
     assert!(at(10, "imbalance_ns") < at(9, "imbalance_ns"), "{told}");
 }
 
+/// Compilers make a jump of a call that ends a function, so a barrier that ends a region returns to the adapter.
+#[test]
+fn a_barrier_that_ends_a_region_is_told_of_that_region() {
+    const SOURCE: &str = "\
+static int sum;
+int main(void) {
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp atomic
+        sum++;
+#pragma omp barrier
+    }
+    return sum != 2;
+}
+";
+    let Some(program) = compiled(SOURCE, &["-fopenmp", "-g", "-O2"]) else {
+        return;
+    };
+    let told = corecast(&[
+        "run",
+        "--explain",
+        "--json",
+        "--",
+        program.to_str().unwrap(),
+    ])
+    .stderr();
+    let value: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let waits = value["processes"][0]["waits"].as_array().unwrap();
+    let barrier = waits.iter().find(|wait| wait["kind"] == "barrier").unwrap();
+    assert_eq!(barrier["place"]["function"], "main", "{told}");
+}
+
 #[test]
 fn a_static_program_is_told_apart() {
     let Some(program) = compiled(

@@ -10,8 +10,7 @@ use corecast_process::{TEAM_FD, TEAM_RANK, TEAM_SIZE};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::code_of;
-use super::signals::Signals;
+use super::children::{Signals, code_of};
 
 /// How long the others have after the first failure.
 const GRACE: Duration = Duration::from_secs(10);

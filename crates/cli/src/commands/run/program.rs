@@ -1,4 +1,4 @@
-//! A program as it is, with Corecast's barrier in it.
+//! An unmodified program with Corecast's barrier in it: started with the OpenMP adapter loaded before it.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -9,11 +9,8 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail, ensure};
 use corecast::debug::{Level, say};
-use corecast_openmp::record::FOLDER;
-use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
 
-use super::signals::Signals;
-use super::{RunArgs, code_of, waits};
+use super::{explain, pin};
 use crate::doctor::program::Program;
 use crate::{Global, failure};
 
@@ -23,20 +20,18 @@ const PLACE: &str = "CORECAST_OPENMP";
 const OFF: &str = "CORECAST_DISABLE";
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// What says where threads run, before `--pin`.
-const BINDING: [&str; 4] = [
-    "OMP_PLACES",
-    "OMP_PROC_BIND",
-    "GOMP_CPU_AFFINITY",
-    "KMP_AFFINITY",
-];
-
-pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode> {
-    let (name, arguments) = args.program.split_first().expect("clap requires one");
+/// Starts the program. Without `explain` it takes the place of this command.
+pub(super) fn run(
+    global: &Global,
+    program: &[OsString],
+    pin: bool,
+    explain: bool,
+) -> Result<ExitCode> {
+    let (name, arguments) = program.split_first().expect("clap requires one");
     let mut command = Command::new(name);
     command.args(arguments);
-    if args.pin {
-        pin(&mut command)?;
+    if pin {
+        pin::pin(&mut command)?;
     }
     let is_off = env::var_os(OFF).is_some_and(|text| !text.is_empty() && text != "0");
     if is_off {
@@ -47,32 +42,17 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode> {
         command.env(PRELOAD, preloaded(&library()?)?);
         say_what_cannot_be_reached(name);
     }
-    if !args.explain {
+    if !explain {
         return Ok(not_started(name, &command.exec()));
     }
     ensure!(
         !is_off,
         "--explain: with {OFF} set nothing can be seen, unset it"
     );
-    let folder = tempfile::tempdir().context("cannot make a folder for what is measured")?;
-    command.env(FOLDER, folder.path());
-    let mut signals = Signals::listen()?;
-    let mut child = match command.spawn() {
-        Ok(child) => child,
-        Err(error) => return Ok(not_started(name, &error)),
-    };
-    // By descriptor: the number may be another process's once it has ended.
-    let handle = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())
-        .context("cannot watch the program")?;
-    std::thread::spawn(move || {
-        for signal in signals.forever().filter_map(|came| came.to_hand_on()) {
-            // One that has ended needs none.
-            let _ = pidfd_send_signal(&handle, signal);
-        }
-    });
-    let status = child.wait().context("cannot wait for the program")?;
-    waits::explain(global, folder.path())?;
-    Ok(ExitCode::from(code_of(status)))
+    Ok(match explain::run(global, command)? {
+        Ok(code) => code,
+        Err(error) => not_started(name, &error),
+    })
 }
 
 /// Says so as `env` and `nohup` do.
@@ -132,42 +112,6 @@ fn preloaded(library: &Path) -> Result<OsString> {
     Ok(list)
 }
 
-/// Binds threads to the PUs of the team that Corecast would make.
-fn pin(command: &mut Command) -> Result<()> {
-    if let Some(name) = BINDING
-        .iter()
-        .find(|name| env::var_os(name).is_some_and(|text| !text.is_empty()))
-    {
-        say(Level::Warn, || {
-            format!("--pin: {name} is set, and stays as it is")
-        });
-        return Ok(());
-    }
-    let usable = corecast_machine::discover().usable.len();
-    let wish = env::var("OMP_NUM_THREADS").unwrap_or_default();
-    // A list is one number for each level of nesting.
-    let outer = wish.split(',').next().unwrap_or_default().trim();
-    let threads = outer.parse().unwrap_or(usable);
-    ensure!(
-        threads <= usable,
-        "--pin: OMP_NUM_THREADS={threads} is more than the {usable} usable PUs, where threads are better left to the \
-         kernel: leave out --pin"
-    );
-    let team = corecast::Builder::new()
-        .threads(threads)
-        .pin(true)
-        .build()?;
-    let places: Vec<String> = team
-        .explain()
-        .ranks
-        .iter()
-        .map(|rank| format!("{{{}}}", rank.pu))
-        .collect();
-    command.env("OMP_PLACES", places.join(","));
-    command.env("OMP_PROC_BIND", "close");
-    Ok(())
-}
-
 /// Says at `INFO` what the program's file tells of the outcome.
 fn say_what_cannot_be_reached(name: &OsStr) {
     say(Level::Info, || match Program::look(name) {
@@ -188,7 +132,7 @@ fn say_what_cannot_be_reached(name: &OsStr) {
             String::new()
         }
         Ok(program) if !program.dlopen && program.scripts.is_empty() => format!(
-            "OpenMP: no run-time was found in {}; libraries that it opens are seen when it does",
+            "OpenMP: no runtime was found in {}; libraries that it opens are seen when it does",
             program.binary
         ),
         // Whatever it is, the attempt to start it says more.

@@ -1,18 +1,16 @@
 //! How long a program's threads waited at barriers, and where: for others, and for the barrier itself.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use addr2line::{Loader, demangle_auto};
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets};
-use corecast_openmp::record::{Kind, Object, Record, SCHEMA, Wait};
-use object::{Object as _, ObjectSegment};
+use corecast_openmp::record::{Kind, Record, SCHEMA, Sums};
 use serde::Serialize;
 
+use super::locations::{Location, Locations};
 use crate::Global;
 use crate::draw::time;
 
@@ -42,23 +40,10 @@ struct Process {
 /// The waits at one place.
 #[derive(Debug, Serialize)]
 struct Row {
-    place: Place,
+    place: Location,
     kind: Kind,
-    times: u64,
-    own: u64,
-    imbalance_ns: u64,
-    mechanism_ns: u64,
-    longest_ns: u64,
-}
-
-/// A place in a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-struct Place {
-    function: Option<String>,
-    file: Option<String>,
-    line: Option<u32>,
-    /// Where none of these is known.
-    address: Option<String>,
+    #[serde(flatten)]
+    sums: Sums,
 }
 
 /// Says on standard error what the program's processes have left in `folder`.
@@ -77,7 +62,7 @@ pub(super) fn explain(global: &Global, folder: &Path) -> Result<()> {
 
 fn read(folder: &Path) -> Result<Vec<Process>> {
     let quoted = || format!("cannot read {}", folder.display());
-    let mut places = Places::default();
+    let mut places = Locations::default();
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).with_context(quoted)? {
         let text = fs::read(entry.with_context(quoted)?.path()).with_context(quoted)?;
@@ -89,27 +74,15 @@ fn read(folder: &Path) -> Result<Vec<Process>> {
 }
 
 impl Process {
-    fn of(record: &Record, places: &mut Places) -> Self {
+    fn of(record: &Record, places: &mut Locations) -> Self {
         // Places of which only a name is known fall together.
-        let mut rows: BTreeMap<(Place, Kind), Row> = BTreeMap::new();
+        let mut rows: BTreeMap<(Location, Kind), Sums> = BTreeMap::new();
         for wait in &record.waits {
             let place = places.find(&record.objects, wait);
-            let row = rows.entry((place.clone(), wait.kind)).or_insert(Row {
-                place,
-                kind: wait.kind,
-                times: 0,
-                own: 0,
-                imbalance_ns: 0,
-                mechanism_ns: 0,
-                longest_ns: 0,
-            });
-            row.times += wait.times;
-            row.own += wait.own;
-            row.imbalance_ns += wait.imbalance_ns;
-            row.mechanism_ns += wait.mechanism_ns;
-            row.longest_ns = row.longest_ns.max(wait.longest_ns);
+            *rows.entry((place, wait.kind)).or_default() += wait.sums;
         }
-        let mut waits: Vec<Row> = rows.into_values().collect();
+        let row = |((place, kind), sums)| Row { place, kind, sums };
+        let mut waits: Vec<Row> = rows.into_iter().map(row).collect();
         waits.sort_by_key(|row| std::cmp::Reverse(row.sum()));
         Self {
             program: record.program.clone(),
@@ -117,8 +90,8 @@ impl Process {
             seconds: record.seconds,
             threads: record.threads,
             in_regions_ns: record.in_regions_ns,
-            imbalance_ns: waits.iter().map(|row| row.imbalance_ns).sum(),
-            mechanism_ns: waits.iter().map(|row| row.mechanism_ns).sum(),
+            imbalance_ns: waits.iter().map(|row| row.sums.imbalance_ns).sum(),
+            mechanism_ns: waits.iter().map(|row| row.sums.mechanism_ns).sum(),
             waits,
         }
     }
@@ -134,7 +107,7 @@ impl Process {
 
 impl Row {
     fn sum(&self) -> u64 {
-        self.imbalance_ns + self.mechanism_ns
+        self.sums.imbalance_ns + self.sums.mechanism_ns
     }
 }
 
@@ -142,7 +115,7 @@ impl Report {
     fn text(&self, all: bool) -> String {
         let mut text = String::new();
         if self.processes.is_empty() {
-            return "corecast: no waits: the program ran no parallel region of an OpenMP run-time that can be reached, or was \
+            return "corecast: no waits: the program ran no parallel region of an OpenMP runtime that can be reached, or was \
                     killed before it could say\n"
                 .to_owned();
         }
@@ -199,15 +172,18 @@ impl Process {
             table.add_row([
                 row.place.words(),
                 words(row.kind).to_owned(),
-                row.times.to_string(),
+                row.sums.times.to_string(),
                 match row.kind {
                     Kind::Region => "–".to_owned(),
-                    _ => format!("{:.0} %", 100.0 * row.own as f64 / row.times.max(1) as f64),
+                    _ => format!(
+                        "{:.0} %",
+                        100.0 * row.sums.own as f64 / row.sums.times.max(1) as f64
+                    ),
                 },
-                time(row.imbalance_ns as f64),
-                time(row.mechanism_ns as f64),
+                time(row.sums.imbalance_ns as f64),
+                time(row.sums.mechanism_ns as f64),
                 self.share(row.sum()),
-                time(row.longest_ns as f64),
+                time(row.sums.longest_ns as f64),
             ]);
         }
         for column in table.column_iter_mut().skip(2) {
@@ -224,110 +200,5 @@ fn words(kind: Kind) -> &'static str {
         Kind::Sections => "end of sections",
         Kind::Single => "end of single",
         Kind::Region => "end of parallel",
-    }
-}
-
-impl Place {
-    fn words(&self) -> String {
-        let at = match (&self.file, self.line) {
-            (Some(file), Some(line)) => {
-                let name = file.rsplit('/').next().unwrap_or(file);
-                Some(format!("{name}:{line}"))
-            }
-            _ => None,
-        };
-        match (at, &self.function, &self.address) {
-            (Some(at), Some(function), _) => format!("{at} {function}"),
-            (Some(at), None, _) => at,
-            (None, Some(function), Some(address)) => format!("{function} {address}"),
-            (None, Some(function), None) => function.clone(),
-            (None, None, address) => address.clone().unwrap_or_default(),
-        }
-    }
-}
-
-/// Files that were looked into.
-#[derive(Default)]
-struct Places(HashMap<String, Option<File>>);
-
-struct File {
-    symbols: Loader,
-    /// Where its first segment wants to lie.
-    first: u64,
-}
-
-impl File {
-    fn open(path: &str) -> Option<Self> {
-        let bytes = fs::read(path).ok()?;
-        let file = object::File::parse(&*bytes).ok()?;
-        Some(Self {
-            symbols: Loader::new(path).ok()?,
-            first: file.segments().map(|segment| segment.address()).min()?,
-        })
-    }
-}
-
-impl Places {
-    fn find(&mut self, objects: &[Object], wait: &Wait) -> Place {
-        let unknown = |address: String| Place {
-            address: Some(address),
-            ..Place::default()
-        };
-        let Some(object) = wait.object.and_then(|at| objects.get(at)) else {
-            return unknown(format!("{:#x}", wait.address));
-        };
-        let within = wait.address.saturating_sub(object.base);
-        let name = object.path.rsplit('/').next().unwrap_or(&object.path);
-        let address = format!("{name}+{within:#x}");
-        let file = self.0.entry(object.path.clone());
-        let Some(file) = file.or_insert_with(|| File::open(&object.path)) else {
-            return unknown(address);
-        };
-        // An address to return to is that of the next instruction; where code begins it is its own.
-        let back = u64::from(wait.kind != Kind::Region);
-        let at = (file.first & !0xfff) + within - back.min(within);
-        let location = file.symbols.find_location(at).ok().flatten();
-        let function = function(&file.symbols, at);
-        Place {
-            file: location
-                .as_ref()
-                .and_then(|location| Some(location.file?.to_owned())),
-            line: location.as_ref().and_then(|location| location.line),
-            address: match location.and_then(|location| location.line) {
-                Some(_) => None,
-                None => Some(address),
-            },
-            function,
-        }
-    }
-}
-
-/// The function around an address, as its programmer named it.
-fn function(symbols: &Loader, at: u64) -> Option<String> {
-    let name = before_outlining(symbols.find_symbol(at)?);
-    (!name.is_empty()).then(|| demangle_auto(Cow::Borrowed(name), None).into_owned())
-}
-
-/// Without what compilers add to the name of a function for the regions in it; some forget the name.
-fn before_outlining(name: &str) -> &str {
-    let marks = ["._omp_fn", ".omp_outlined", "..omp_par"];
-    let starts = marks.map(|mark| name.find(mark).unwrap_or(name.len()));
-    &name[..starts.into_iter().min().unwrap_or(name.len())]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn functions_are_named_as_in_the_source() {
-        for (name, expected) in [
-            ("solve._omp_fn.3", "solve"),
-            ("solve.omp_outlined.7", "solve"),
-            (".omp_outlined._debug__", ""),
-            ("plain", "plain"),
-        ] {
-            assert_eq!(before_outlining(name), expected);
-        }
     }
 }

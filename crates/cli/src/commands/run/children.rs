@@ -1,4 +1,7 @@
-//! Signals that this command hands on.
+//! What passes between this command and what it starts: signals one way, exit codes the other.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 
 use anyhow::{Context, Result};
 use rustix::process::Signal;
@@ -7,7 +10,13 @@ use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::{Cause, Origin};
 
-/// What has come.
+/// An exit code as shells give it.
+pub(super) fn code_of(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| Some(128 + status.signal()?));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+/// The signals that have come to this command.
 pub(super) struct Signals(SignalsInfo<WithOrigin>);
 
 /// One signal.
@@ -30,7 +39,7 @@ impl Signals {
         self.0.pending().map(Came::of)
     }
 
-    /// Waits for each.
+    /// Waits for one after the other.
     pub(super) fn forever(&mut self) -> impl Iterator<Item = Came> {
         self.0.forever().map(Came::of)
     }

@@ -1,0 +1,237 @@
+//! Layer 8: what the entry points of both runtimes have in common. They begin a region, meet at a barrier, or cancel
+//! its team; the macros at the end export them under the runtimes' names.
+
+use super::region::Region;
+use super::runtime::{Code, Data, Runtime, outlined};
+use super::thread::{Barriers, Thread, Timed, outside, thread};
+use super::waits::{self, Stay};
+use crate::record::Kind;
+use corecast::Member;
+use std::cell::Cell;
+
+/// Starts a region: `call` is to let the runtime start it, with a body that calls [`run_body`] if there is a region to
+/// give to it, and as the program called it if there is none.
+#[inline(always)]
+pub(crate) fn start_region(
+    code: Code,
+    arguments: &[Data],
+    call: impl FnOnce(&'static Runtime, Option<&Region>),
+) {
+    let thread = thread();
+    let Some(region) = thread.next_region(code) else {
+        return outside(|| call(outlined(code).runtime, None));
+    };
+    region.prepare(code, arguments);
+    let depth = thread.depth.get();
+    thread.depth.set(depth + 1);
+    call(region.runtime(), Some(region));
+    thread.depth.set(depth);
+    if waits::is_on() {
+        region.end_times();
+    }
+    region.end();
+}
+
+/// Runs `body`, the calling thread's part of a region.
+#[inline(always)]
+pub(crate) fn run_body(region: &Region, body: impl FnOnce()) {
+    let barriers = match region.is_own() {
+        true => Barriers::Unknown,
+        false => Barriers::Runtime,
+    };
+    let run = |barriers| {
+        let saved = thread().enter(Some(region), barriers);
+        body();
+        thread().restore(saved);
+    };
+    match waits::is_on() {
+        false => run(barriers),
+        true => run_timed(region, barriers, run),
+    }
+}
+
+#[cold]
+fn run_timed(region: &Region, barriers: Barriers, run: impl FnOnce(Barriers)) {
+    let Some((thread, threads)) = region.number_of_several() else {
+        return run(barriers);
+    };
+    let timed = Timed {
+        stay: Stay::begin(region.times(threads), region.code(), thread),
+        barriers: Cell::new(barriers),
+    };
+    run(Barriers::Timed(&timed));
+    timed.stay.end();
+}
+
+/// A barrier of the calling thread's region, which `theirs` runs if it is the runtime's. The program called it at
+/// `site`.
+#[inline(always)]
+pub(crate) fn barrier(site: Code, kind: impl FnOnce() -> Kind, theirs: impl FnOnce()) {
+    // The one way that is in a hurry (Invariant 4).
+    let Barriers::Team(member) = thread().barriers.get() else {
+        return other_barrier(site, kind, theirs);
+    };
+    if !is_met(member) {
+        their_barrier(theirs);
+    }
+}
+
+/// Meets the others of the team; false once it is cancelled.
+#[inline(always)]
+fn is_met(member: *mut Member) -> bool {
+    // SAFETY: the member is this thread's alone while it is in the region (Invariant 3), and each call ends its use
+    // before the next.
+    unsafe { &mut *member }.barrier().is_ok()
+}
+
+/// From now on the region's barriers are the runtime's.
+#[cold]
+#[inline(never)]
+fn their_barrier(theirs: impl FnOnce()) {
+    thread().barriers.set(Barriers::Runtime);
+    theirs();
+}
+
+/// The first barrier of a region, those that are the runtime's, and those whose waits are noted.
+#[cold]
+#[inline(never)]
+fn other_barrier(site: Code, kind: impl FnOnce() -> Kind, theirs: impl FnOnce()) {
+    let thread = thread();
+    let Barriers::Timed(timed) = thread.barriers.get() else {
+        return untimed_barrier(thread, theirs);
+    };
+    // SAFETY: it outlives its thread's stay in the region.
+    let timed = unsafe { &*timed };
+    timed.stay.time(site, kind(), || {
+        untimed(thread, timed, || untimed_barrier(thread, theirs));
+        matches!(timed.barriers.get(), Barriers::Team(_))
+    });
+}
+
+fn untimed_barrier(thread: &Thread, theirs: impl FnOnce()) {
+    let barriers = match thread.barriers.get() {
+        Barriers::Unknown => find_team(thread),
+        known => known,
+    };
+    match barriers {
+        Barriers::Team(member) if is_met(member) => {}
+        _ => their_barrier(theirs),
+    }
+}
+
+/// Runs `call` with the barriers of `timed`, and keeps what becomes of them.
+fn untimed(thread: &Thread, timed: &Timed, call: impl FnOnce()) {
+    thread.barriers.set(timed.barriers.get());
+    call();
+    let barriers = thread.barriers.replace(Barriers::Timed(timed));
+    timed.barriers.set(barriers);
+}
+
+/// Looks for the team of the thread's region.
+#[cold]
+fn find_team(thread: &Thread) -> Barriers {
+    let member = thread.region().and_then(|region| {
+        let (number, threads) = region.number_of_several()?;
+        region.team(threads).member(number)
+    });
+    let barriers = member.map_or(Barriers::Runtime, Barriers::Team);
+    thread.barriers.set(barriers);
+    barriers
+}
+
+/// The region's barriers are the runtime's from the calling thread's next one on. Called before the task or the
+/// cancellation exists that they have to look after (Invariant 1).
+pub(crate) fn cancel_team() {
+    let thread = thread();
+    let Some(region) = thread.region() else {
+        return;
+    };
+    let cancel = || {
+        let barriers = match thread.barriers.get() {
+            Barriers::Unknown => find_team(thread),
+            known => known,
+        };
+        if let Barriers::Team(member) = barriers {
+            // SAFETY: as in `is_met`.
+            unsafe { &mut *member }.call_off();
+            region.note_cancelled();
+        }
+        thread.barriers.set(Barriers::Runtime);
+    };
+    match thread.barriers.get() {
+        // SAFETY: it outlives its thread's stay in the region.
+        Barriers::Timed(timed) => untimed(thread, unsafe { &*timed }, cancel),
+        _ => cancel(),
+    }
+    region.note_tasks();
+}
+
+/// Calls what makes a task or cancels.
+pub(crate) fn with_tasks<R>(call: impl FnOnce(&'static Runtime) -> R) -> R {
+    cancel_team();
+    call(thread().runtime())
+}
+
+/// Calls what runs `code` by initial threads of its own, outside of the region.
+pub(crate) fn outside_with<R>(code: Code, call: impl FnOnce(&'static Runtime) -> R) -> R {
+    let runtime = outlined(code).runtime;
+    outside(|| call(runtime))
+}
+
+/// The runtime's function of that name, as the program calls it.
+macro_rules! theirs {
+    ($runtime:expr, $name:ident) => {
+        match $runtime.real.$name {
+            Some(function) => function,
+            None => $crate::preload::runtime::give_up(concat!(
+                "the runtime does not export ",
+                stringify!($name)
+            )),
+        }
+    };
+}
+pub(crate) use theirs;
+
+/// Exports functions that pass a call on to the runtime. Each line says what is done besides: a function that takes the
+/// call, and is to make it. Compilers that are older give fewer arguments than are named; the others are passed on
+/// unread.
+macro_rules! exports {
+    ($( $how:ident $given:tt: $args:tt -> $ret:ty => $($name:ident),+; )*) => {
+        $($( $crate::preload::entry::exports!(@one $how $given $name $args -> $ret); )+)*
+    };
+    (@one $how:ident ($($given:ident)?) $name:ident ($($arg:ident: $kind:ty),*) -> $ret:ty) => {
+        #[doc = concat!("Passes the call on, by way of `", stringify!($how), "`.")]
+        ///
+        /// # Safety
+        ///
+        /// As compilers call it.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name($($arg: $kind),*) -> $ret {
+            $how($($given,)? |runtime: &Runtime| {
+                // SAFETY: what the compiler gave.
+                unsafe { $crate::preload::entry::theirs!(runtime, $name)($($arg),*) }
+            })
+        }
+    };
+}
+pub(crate) use exports;
+
+/// Exports a function that goes on to `$on` with its caller's address as the next argument, in `$x86` or `$arm`.
+macro_rules! with_site {
+    ($name:ident => $on:ident, $x86:literal, $arm:literal) => {
+        /// See the function that this goes on to.
+        ///
+        /// # Safety
+        ///
+        /// As compilers call it.
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub unsafe extern "C-unwind" fn $name() {
+            #[cfg(target_arch = "x86_64")]
+            std::arch::naked_asm!(concat!("mov ", $x86, ", [rsp]"), "jmp {on}", on = sym $on);
+            #[cfg(target_arch = "aarch64")]
+            std::arch::naked_asm!(concat!("mov ", $arm, ", x30"), "b {on}", on = sym $on);
+        }
+    };
+}
+pub(crate) use with_site;

@@ -1,0 +1,88 @@
+//! Layer 3: what is settled before the program starts, while it has one thread, and what is said after its end.
+
+use super::runtime::{self, Code, is_ours};
+use corecast::debug::{Level, say};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// See [`is_on`].
+pub(crate) static IS_ON: AtomicBool = AtomicBool::new(false);
+static HAS_REGIONS: AtomicBool = AtomicBool::new(false);
+static HAS_TEAMS: AtomicBool = AtomicBool::new(false);
+/// The PUs that the program was started with, before its runtime binds threads.
+static AFFINITY: OnceLock<libc::cpu_set_t> = OnceLock::new();
+
+/// Whether barriers are replaced at all: this is a library of its own, and `CORECAST_DISABLE` is unset, empty or 0.
+#[inline(always)]
+pub(crate) fn is_on() -> bool {
+    // Relaxed: set before the program starts.
+    IS_ON.load(Ordering::Relaxed)
+}
+
+/// Called by the loader. Returns [`is_on`].
+pub(crate) fn begin() -> bool {
+    let off = std::env::var_os("CORECAST_DISABLE");
+    if off.is_some_and(|text| !text.is_empty() && text != "0") || is_part_of_the_program() {
+        return false;
+    }
+    IS_ON.store(true, Ordering::Relaxed);
+    // SAFETY: plain data, for which zeros are valid.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the set is as long as is said.
+    if unsafe { libc::sched_getaffinity(0, size_of_val(&set), &mut set) } == 0 {
+        let _ = AFFINITY.set(set);
+    }
+    // While there is one thread the kernel answers at once; later it waits for all CPUs, some 10 ms.
+    corecast_wire::fence_kind();
+    true
+}
+
+/// Whether this was linked into the program, as it is into `corecast`, and not loaded before it.
+fn is_part_of_the_program() -> bool {
+    // SAFETY: a function without conditions.
+    let entry = unsafe { libc::getauxval(libc::AT_ENTRY) } as usize;
+    let code: Code = std::ptr::without_provenance(entry);
+    is_ours(code)
+}
+
+/// Lets the calling thread run wherever the program could at its start, and on `more`: some runtimes bind the first
+/// thread before anything else of the program runs.
+pub(crate) fn widen_affinity(more: &[usize]) {
+    let Some(mut set) = AFFINITY.get().copied() else {
+        return;
+    };
+    for &pu in more.iter().filter(|&&pu| pu < libc::CPU_SETSIZE as usize) {
+        // SAFETY: within the set.
+        unsafe { libc::CPU_SET(pu, &mut set) };
+    }
+    // SAFETY: the set is as long as is said. Where it is refused, less is known of the machine.
+    unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) };
+}
+
+/// A region began.
+pub(crate) fn note_region() {
+    // Relaxed, as all of these: they publish nothing, and are read at the end.
+    HAS_REGIONS.store(true, Ordering::Relaxed);
+}
+
+/// A team was made.
+pub(crate) fn note_team() {
+    HAS_TEAMS.store(true, Ordering::Relaxed);
+}
+
+/// Called at the program's end.
+pub(crate) fn say_if_nothing_was_gained() {
+    if HAS_TEAMS.load(Ordering::Relaxed) {
+        return;
+    }
+    say(Level::Info, || {
+        let why = match (HAS_REGIONS.load(Ordering::Relaxed), runtime::any()) {
+            (true, _) => {
+                "its regions have one thread, tasks, or no barrier but the one at their end"
+            }
+            (false, true) => "it ran no region",
+            (false, false) => "it called no OpenMP runtime that can be reached from outside",
+        };
+        format!("OpenMP: nothing was intercepted, and nothing is gained: {why}")
+    });
+}

@@ -1,0 +1,250 @@
+//! Layer 5: the record of waits. How long threads wait, and whom for; only where
+//! [`record::FOLDER`](crate::record::FOLDER) asks for it.
+//!
+//! Each thread notes when it arrives at a barrier, and reads when the others arrived after it has left. It has one
+//! place for each of two barriers in a row, so no time is overwritten before all threads have read it: a thread that
+//! arrives at the next barrier but one knows that all have arrived at the next one, and so have read.
+
+use super::runtime::{Code, is_ours, locked, object_of};
+use crate::record::{FOLDER, Kind, Object, Record, SCHEMA, Sums, Wait};
+use corecast::debug::{Level, say};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
+
+static IS_ON: AtomicBool = AtomicBool::new(false);
+static STARTED: OnceLock<Start> = OnceLock::new();
+/// Those of every thread that has waited.
+static ALL: Mutex<Vec<Arc<Mutex<Tally>>>> = Mutex::new(Vec::new());
+
+#[derive(Debug)]
+struct Start {
+    folder: PathBuf,
+    process: u32,
+    clock: Instant,
+}
+
+#[inline(always)]
+pub(crate) fn is_on() -> bool {
+    // Relaxed: set before the program starts.
+    IS_ON.load(Ordering::Relaxed)
+}
+
+/// Called before the program starts.
+pub(crate) fn begin() {
+    if let Some(folder) = std::env::var_os(FOLDER).filter(|folder| !folder.is_empty()) {
+        let _ = STARTED.set(Start {
+            folder: folder.into(),
+            process: std::process::id(),
+            clock: Instant::now(),
+        });
+        IS_ON.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Nanoseconds since the start, on a clock that all threads share.
+fn now() -> u64 {
+    let since = STARTED
+        .get()
+        .map_or(0, |start| start.clock.elapsed().as_nanos());
+    u64::try_from(since).unwrap_or(u64::MAX)
+}
+
+/// When a thread arrived: at two barriers in turn, and at the region's end.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Arrivals([AtomicU64; 3]);
+
+const END: usize = 2;
+
+/// When the threads of a region arrived.
+#[derive(Debug)]
+pub(crate) struct Times {
+    of_threads: Box<[Arrivals]>,
+    /// When the first thread began; 0 while no region runs.
+    begun: AtomicU64,
+}
+
+// Relaxed, all: a time is read after a barrier, or the runtime's join, that came after it was written.
+impl Times {
+    pub(crate) fn new(threads: usize) -> Self {
+        Self {
+            of_threads: (0..threads).map(|_| Arrivals::default()).collect(),
+            begun: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.of_threads.len()
+    }
+
+    fn arrive(&self, thread: usize, at: usize) -> u64 {
+        let now = now();
+        self.of_threads[thread].0[at].store(now, Ordering::Relaxed);
+        now
+    }
+
+    fn all(&self, at: usize) -> impl Iterator<Item = u64> {
+        let times = self.of_threads.iter();
+        times.map(move |arrivals| arrivals.0[at].load(Ordering::Relaxed))
+    }
+
+    fn last(&self, at: usize) -> u64 {
+        self.all(at).max().unwrap_or(0)
+    }
+
+    /// The region with `code` has ended, as its first thread sees it.
+    pub(crate) fn end(&self, code: Code) {
+        let begun = self.begun.swap(0, Ordering::Relaxed);
+        if begun == 0 {
+            return;
+        }
+        let left = now();
+        let last = self.last(END).min(left);
+        tally(|tally| {
+            let sums = tally.sums(code, code, Kind::Region);
+            for came in self.all(END) {
+                *sums += Sums::of(false, last.saturating_sub(came), 0);
+            }
+            *sums += Sums {
+                times: 0,
+                ..Sums::of(false, 0, left - last)
+            };
+            tally.threads = tally.threads.max(self.threads());
+            tally.in_regions_ns += left.saturating_sub(begun) * self.threads() as u64;
+        });
+    }
+}
+
+/// A thread's stay in a region.
+#[derive(Debug)]
+pub(crate) struct Stay {
+    times: Arc<Times>,
+    /// What the region runs.
+    code: Code,
+    thread: usize,
+    barriers: Cell<usize>,
+}
+
+impl Stay {
+    pub(crate) fn begin(times: Arc<Times>, code: Code, thread: usize) -> Self {
+        if thread == 0 {
+            times.begun.store(now(), Ordering::Relaxed);
+        }
+        Self {
+            times,
+            code,
+            thread,
+            barriers: Cell::new(0),
+        }
+    }
+
+    /// Runs `meet`, a barrier, which returns whether it was Corecast's.
+    pub(crate) fn time(&self, site: Code, kind: Kind, meet: impl FnOnce() -> bool) {
+        let at = self.barriers.replace(self.barriers.get() + 1) % 2;
+        let came = self.times.arrive(self.thread, at);
+        let is_own = meet();
+        let left = now();
+        let last = self.times.last(at).clamp(came, left);
+        tally(|tally| {
+            *tally.sums(site, self.code, kind) += Sums::of(is_own, last - came, left - last);
+        });
+    }
+
+    pub(crate) fn end(&self) {
+        self.times.arrive(self.thread, END);
+    }
+}
+
+/// What one thread has waited.
+#[derive(Debug, Default)]
+struct Tally {
+    /// By where the barrier was called, the code of the region, and the kind of barrier.
+    waits: HashMap<(usize, usize, Kind), Sums>,
+    threads: usize,
+    in_regions_ns: u64,
+}
+
+impl Tally {
+    fn sums(&mut self, site: Code, code: Code, kind: Kind) -> &mut Sums {
+        let place = (site.addr(), code.addr(), kind);
+        self.waits.entry(place).or_default()
+    }
+}
+
+/// Lets `add` change the calling thread's tally, unless the thread is about to end.
+fn tally(add: impl FnOnce(&mut Tally)) {
+    thread_local! {
+        static MINE: Arc<Mutex<Tally>> = {
+            let mine = Arc::default();
+            locked(&ALL).push(Arc::clone(&mine));
+            mine
+        };
+    }
+    let _ = MINE.try_with(|mine| add(&mut locked(mine)));
+}
+
+/// Called at the end of the process: writes the record.
+pub(crate) fn finish() {
+    let process = std::process::id();
+    // A child that was forked, and goes on as it is, has its parent's numbers.
+    let Some(start) = STARTED.get().filter(|start| start.process == process) else {
+        return;
+    };
+    let program = std::env::current_exe();
+    let mut record = Record {
+        schema: SCHEMA,
+        program: program.map_or_else(|_| "unknown".into(), |path| path.to_string_lossy().into()),
+        process,
+        seconds: start.clock.elapsed().as_secs_f64(),
+        threads: 0,
+        in_regions_ns: 0,
+        objects: Vec::new(),
+        waits: Vec::new(),
+    };
+    let mut sums: HashMap<(usize, Kind), Sums> = HashMap::new();
+    for of_thread in locked(&ALL).iter() {
+        let tally = locked(of_thread);
+        record.threads = record.threads.max(tally.threads);
+        record.in_regions_ns += tally.in_regions_ns;
+        for (&(site, code, kind), added) in &tally.waits {
+            // Where a region's code ends with a barrier, compilers make a jump of the call, which then returns to this
+            // library. The region's code is named instead, one byte into it, as readers look before a return address.
+            let is_jump = is_ours(std::ptr::without_provenance(site));
+            let address = if is_jump { code + 1 } else { site };
+            *sums.entry((address, kind)).or_default() += *added;
+        }
+    }
+    if sums.is_empty() {
+        return;
+    }
+    for ((address, kind), sums) in sums {
+        let object = object_of(std::ptr::without_provenance(address)).map(|(base, path)| {
+            let object = Object {
+                path: path.to_string_lossy().into(),
+                base: base as u64,
+            };
+            let known = record.objects.iter().position(|other| *other == object);
+            known.unwrap_or_else(|| {
+                record.objects.push(object);
+                record.objects.len() - 1
+            })
+        });
+        record.waits.push(Wait {
+            object,
+            address: address as u64,
+            kind,
+            sums,
+        });
+    }
+    let path = start.folder.join(format!("{process}.json"));
+    let text = serde_json::to_vec(&record).map_err(Into::into);
+    if let Err(error) = text.and_then(|text| std::fs::write(&path, text)) {
+        say(Level::Warn, || {
+            format!("OpenMP: cannot write {}: {error}", path.display())
+        });
+    }
+}

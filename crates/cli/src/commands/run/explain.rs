@@ -1,0 +1,34 @@
+//! `--explain`: runs the program as a child, and says at its end how long its threads waited.
+
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+use corecast_openmp::record::FOLDER;
+use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
+
+use super::children::{Signals, code_of};
+use super::waits;
+use crate::Global;
+
+/// Runs the program to its end. The inner error is that it could not be started.
+pub(super) fn run(global: &Global, mut command: Command) -> Result<std::io::Result<ExitCode>> {
+    let folder = tempfile::tempdir().context("cannot make a folder for what is measured")?;
+    command.env(FOLDER, folder.path());
+    let mut signals = Signals::listen()?;
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return Ok(Err(error)),
+    };
+    // By descriptor: the number may be another process's once it has ended.
+    let handle = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())
+        .context("cannot watch the program")?;
+    std::thread::spawn(move || {
+        for signal in signals.forever().filter_map(|came| came.to_hand_on()) {
+            // One that has ended needs none.
+            let _ = pidfd_send_signal(&handle, signal);
+        }
+    });
+    let status = child.wait().context("cannot wait for the program")?;
+    waits::explain(global, folder.path())?;
+    Ok(Ok(ExitCode::from(code_of(status))))
+}
