@@ -18,7 +18,7 @@
 use crate::drive::{Call, Job};
 use crate::engine::{Options, SimError};
 use crate::fabric::{Prediction, Setting, Shots, predict, shots};
-use crate::machine::network::Inner;
+use crate::machine::Inner;
 use crate::machine::{Machine, pairs};
 use crate::symbolic::{Analysis, Bounds, Reading, Seats, record_job};
 use corecast_model::{CostModel, Matrix, Messages, Place};

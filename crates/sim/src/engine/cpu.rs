@@ -1,6 +1,6 @@
 //! What a rank's program can do: the operations of a core.
 
-use super::{Event, Purpose, Wait, World};
+use super::world::{Event, Purpose, Wait, World};
 use crate::memory::{Agent, Counts, LineId, Request, State, Ticks, What};
 use crate::{Time, ticks, units};
 use corosensei::Yielder;

@@ -6,31 +6,8 @@
 //! if somebody takes them away before it is their turn, as pollers do. Out of order, each writes when its line
 //! comes, and only a fence waits for all. What a core has stored itself it sees at once.
 
-use super::{Purpose, World};
+use super::world::{Buffered, Progress, Purpose, World};
 use crate::memory::{Request, What};
-
-/// How far a buffered store is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress {
-    /// Nothing was done for it.
-    Waits,
-    /// Its line is on the way.
-    Asked,
-    /// Its line has come, or had.
-    Ready,
-    /// It is written, but the answers are still on their way.
-    Written,
-}
-
-/// A store that is not done.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Buffered {
-    number: u64,
-    pub(super) line: u32,
-    pub(super) word: u64,
-    what: What,
-    progress: Progress,
-}
 
 impl World {
     /// Puts a store into the buffer of `core`, which has room.

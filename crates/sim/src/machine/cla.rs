@@ -30,9 +30,9 @@
 //! more, since it asks that core first. On Xeon Phi lines are spread over all directories by their address, and the
 //! average latency does not depend on who is near whom (Fig. 3), so there is one latency for all.
 
-use super::known::{in_packages, plain, spot};
-use super::network::{Hop, Inner, Link};
-use super::{Costs, Home, Machine, Protocol, Seat, Sizes};
+use super::links::{Hop, Inner, Link};
+use super::parts::{Costs, Home, Machine, Protocol, Seat, Sizes};
+use super::plain::{in_packages, plain, spot};
 
 /// Two packages of eight cores, 2.2 GHz: Intel Xeon E5-2660 (Sandy Bridge).
 ///

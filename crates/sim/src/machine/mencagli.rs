@@ -15,9 +15,9 @@
 //! that core in both cases. So of the other chip both take 259 cycles, where loads were measured to take 304 to 312
 //! and 195 to 205.
 
-use super::known::in_packages;
-use super::network::{Hop, Inner, Link};
-use super::{Costs, Machine, Sizes};
+use super::links::{Hop, Inner, Link};
+use super::parts::{Costs, Machine, Sizes};
+use super::plain::in_packages;
 
 /// Two packages of eight cores, 2.0 GHz: Intel Xeon E5-2650 (Sandy Bridge).
 ///

@@ -1,155 +1,15 @@
-//! How long a message is under way: buses, rings, meshes, links between packages.
+//! Networks in virtual time: how long a message is under way over buses, rings, meshes and links between packages.
 //!
 //! A message takes one link after another. Each link is a server in either direction: the next message
 //! can enter when this one's flits have left, and the head arrives at the other end after the link's
 //! latency. So distance and congestion come from the same place.
 
-use super::{Machine, Spot};
+use super::links::{Hop, Inner, Load};
+use super::parts::{Machine, Spot};
+use super::routes::{packages, route};
 use crate::Time;
 use crate::server::Server;
 use crate::ticks;
-
-/// What a message carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Load {
-    /// A request or an answer without data.
-    Control,
-    /// A line.
-    Data,
-}
-
-/// One kind of link: its latency, and for how long a message keeps others out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hop {
-    /// From one end to the other.
-    pub latency: f64,
-    /// For how long a message without data occupies it.
-    pub control: f64,
-    /// For how long a line occupies it.
-    pub data: f64,
-}
-
-/// The network inside of each package.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Inner {
-    /// One bus for everything; requests on it are seen by all at once.
-    Bus(Hop),
-    /// Stops around a ring, links in both directions; messages take the shorter way.
-    Ring {
-        /// Number of stops.
-        stops: u32,
-        /// Between two of them.
-        hop: Hop,
-    },
-    /// A mesh of `width` columns; messages go along the row first.
-    Mesh {
-        /// Columns.
-        width: u32,
-        /// Rows.
-        height: u32,
-        /// Between two neighbours.
-        hop: Hop,
-    },
-    /// From anywhere to anywhere, and nobody is in the way: one latency, or one for each pair of stops,
-    /// row by row.
-    Crossbar {
-        /// Number of stops.
-        stops: u32,
-        /// Half the way there and back, for each pair of stops; or one for all.
-        latency: Vec<f64>,
-    },
-}
-
-/// A link between two packages, in both directions; it leaves and enters at stop 0.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Link {
-    /// One package.
-    pub a: u32,
-    /// The other.
-    pub b: u32,
-    /// What it costs.
-    pub hop: Hop,
-}
-
-impl Inner {
-    fn stops(&self) -> u32 {
-        match *self {
-            Self::Bus(_) => u32::MAX,
-            Self::Ring { stops, .. } | Self::Crossbar { stops, .. } => stops,
-            Self::Mesh { width, height, .. } => width * height,
-        }
-    }
-
-    /// Whether all places of `machine` are on it, and links join its packages.
-    pub(super) fn check(&self, machine: &Machine) -> Result<(), String> {
-        let homes = machine.homes.iter().map(|home| home.spot);
-        let cores = machine.cores.iter().map(|seat| seat.spot);
-        let all = || {
-            let rest = machine.groups.iter().chain(&machine.memories).copied();
-            cores.clone().chain(homes.clone()).chain(rest)
-        };
-        if let Some(spot) = all().find(|spot| spot.stop >= self.stops()) {
-            return Err(format!("there is no stop {} on its network", spot.stop));
-        }
-        let packages = packages(machine);
-        if machine
-            .links
-            .iter()
-            .any(|link| link.a.max(link.b) >= packages)
-        {
-            return Err("a link leads to a package that is not there".into());
-        }
-        if matches!(self, Self::Bus(_)) && packages > 1 {
-            return Err("a bus is for one package".into());
-        }
-        let lone = (0..packages).any(|package| route(machine, packages, 0, package).is_none());
-        match (lone, self) {
-            (true, _) => Err("no links lead from package 0 to some other".into()),
-            (_, Self::Crossbar { stops, latency })
-                if latency.len() != 1 && latency.len() != (stops * stops) as usize =>
-            {
-                Err("a crossbar needs one latency, or one for each pair of stops".into())
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-fn packages(machine: &Machine) -> u32 {
-    let cores = machine.cores.iter().map(|seat| seat.spot.package);
-    let homes = machine.homes.iter().map(|home| home.spot.package);
-    cores.chain(homes).max().map_or(0, |last| last + 1)
-}
-
-/// The directed links (twice the link's number, plus one from b to a) from package to package, the fewest.
-fn route(machine: &Machine, packages: u32, from: u32, to: u32) -> Option<Vec<u32>> {
-    let mut came: Vec<Option<u32>> = vec![None; packages as usize];
-    let mut queue = std::collections::VecDeque::from([from]);
-    let ends = |way: u32| {
-        let link = machine.links[way as usize / 2];
-        match way % 2 {
-            0 => (link.a, link.b),
-            _ => (link.b, link.a),
-        }
-    };
-    while let Some(at) = queue.pop_front() {
-        for way in 0..2 * machine.links.len() as u32 {
-            let (a, b) = ends(way);
-            if a == at && b != from && came[b as usize].is_none() {
-                came[b as usize] = Some(way);
-                queue.push_back(b);
-            }
-        }
-    }
-    let (mut ways, mut at) = (Vec::new(), to);
-    while at != from {
-        let way = came[at as usize]?;
-        ways.push(way);
-        at = ends(way).0;
-    }
-    ways.reverse();
-    Some(ways)
-}
 
 /// A [`Hop`] in ticks.
 #[derive(Clone, Copy, Debug)]
@@ -363,7 +223,7 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::known;
+    use crate::machine::{Link, known};
 
     fn spot(package: u32, stop: u32) -> Spot {
         Spot { package, stop }

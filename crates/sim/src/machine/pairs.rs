@@ -12,8 +12,9 @@
 //! A line goes from cache to cache in the time that its receiver was blocked for; the way is taken to be as long
 //! in both directions, half of it each.
 
-use super::network::Inner;
-use super::{Finding, Home, Machine, Protocol, Seat, Spot, known};
+use super::links::Inner;
+use super::parts::{Finding, Home, Machine, Protocol, Seat, Spot};
+use super::plain::plain;
 use corecast_model::CostModel;
 
 /// A machine in which lines take as long as `costs` says that receivers wait for them.
@@ -33,7 +34,7 @@ use corecast_model::CostModel;
 /// ```
 pub fn machine(name: &str, costs: &CostModel) -> Machine {
     let n = costs.n();
-    let mut machine = known::plain(
+    let mut machine = plain(
         name.to_owned(),
         Inner::Crossbar {
             stops: n as u32,

@@ -1,6 +1,6 @@
 //! What is counted: transfers by where the line came from and how far, invalidations, write-backs.
 
-use super::State;
+use super::line::State;
 use std::collections::BTreeMap;
 
 /// Where a line came from.

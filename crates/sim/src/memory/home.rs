@@ -10,8 +10,12 @@
 //! that the home's cache does not have makes it read the rest from memory, unless all of it is written. A line
 //! that leaves its home's cache for want of room goes to memory if it was stored to.
 
-use super::{Load, Memory, Outcome, Request, Source, State, What, Which};
+use super::counts::Source;
+use super::line::State;
+use super::request::{Outcome, Request, What, Which};
+use super::system::Memory;
 use crate::Time;
+use crate::machine::Load;
 use smallvec::SmallVec;
 
 impl Memory {

@@ -9,9 +9,12 @@
 //!   shared cache, memory shared; exclusive if nobody else has it (MESIF: forward if others have)
 //! ```
 
-use super::{At, Load, Memory, Request, Source, State, Which, asks_all};
+use super::counts::Source;
+use super::line::{Copy, State};
+use super::request::{At, Request, Which};
+use super::system::{Memory, asks_all};
 use crate::Time;
-use crate::machine::Protocol;
+use crate::machine::{Load, Protocol};
 
 /// Who answers.
 enum Supplier {
@@ -44,8 +47,7 @@ impl Memory {
     fn supplier(&self, core: u32, line: u32, agent: At) -> Supplier {
         let entry = self.line(line);
         let answerer = entry.answerer(core);
-        let inside =
-            |copy: &super::Copy| agent.group.is_none() || self.group_of(copy.core) == agent.group;
+        let inside = |copy: &Copy| agent.group.is_none() || self.group_of(copy.core) == agent.group;
         let newer = answerer.filter(|copy| copy.state.writable() || copy.state.dirty());
         if let Some(copy) = newer.filter(inside) {
             return Supplier::Core(copy.core, copy.state);
@@ -219,20 +221,5 @@ impl Memory {
             _ => State::Shared,
         };
         self.fill(core, line, state, at);
-    }
-
-    /// What a modified copy that others may read now does with what memory lacks: the shared cache of its
-    /// group takes it, else memory.
-    pub(super) fn clean(&mut self, core: u32, line: u32, at: Time) {
-        let group = self.group_of(core);
-        let entry = &mut self.lines[line as usize];
-        let cached = entry
-            .groups
-            .iter_mut()
-            .find(|copy| Some(copy.group) == group);
-        match cached {
-            Some(copy) => copy.dirty = true,
-            None => self.write_back(line, at),
-        }
     }
 }

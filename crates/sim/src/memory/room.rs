@@ -1,8 +1,10 @@
 //! Copies come and go: caches have so many lines and no more.
 
+use super::line::{Copy, GroupCopy, State};
 use super::lru::NOWHERE;
-use super::{Copy, GroupCopy, Memory, State};
+use super::system::Memory;
 use crate::Time;
+use crate::machine::Protocol;
 
 impl Memory {
     pub(super) fn set_state(&mut self, core: u32, line: u32, state: State) {
@@ -189,7 +191,7 @@ impl Memory {
     pub(crate) fn give_up(&mut self, now: Time, core: u32, line: u32) {
         self.now = now;
         if let Some(copy) = self.line(line).copy(core).copied() {
-            let keeps = self.machine.protocol == crate::machine::Protocol::Home;
+            let keeps = self.machine.protocol == Protocol::Home;
             if keeps && self.line(line).home == core {
                 return;
             }
@@ -197,6 +199,21 @@ impl Memory {
             if copy.state.dirty() {
                 self.clean(core, line, now);
             }
+        }
+    }
+
+    /// What a modified copy that others may read now does with what memory lacks: the shared cache of its
+    /// group takes it, else memory.
+    pub(super) fn clean(&mut self, core: u32, line: u32, at: Time) {
+        let group = self.group_of(core);
+        let entry = &mut self.lines[line as usize];
+        let cached = entry
+            .groups
+            .iter_mut()
+            .find(|copy| Some(copy.group) == group);
+        match cached {
+            Some(copy) => copy.dirty = true,
+            None => self.write_back(line, at),
         }
     }
 }

@@ -3,9 +3,12 @@
 //! The line comes from whoever would answer a load; a core that has a copy already needs none. It is done when
 //! the line and the answers of all who lost theirs have come.
 
-use super::{At, Load, Memory, Request, Source, State, What, Which, asks_all};
+use super::counts::Source;
+use super::line::State;
+use super::request::{At, Request, What, Which};
+use super::system::{Memory, asks_all};
 use crate::Time;
-use crate::machine::Protocol;
+use crate::machine::{Load, Protocol};
 use smallvec::SmallVec;
 
 impl Memory {

@@ -17,12 +17,12 @@
 //! (§5.2). Flow control that an operation does not wait for by itself is not taken down: that of queues,
 //! and that of notices, whose readers give lines back twice a lap.
 
-use super::graph::{Graph, Kind};
+use super::graph::Kind;
 use super::recorder::{Recorder, Stuck};
-use super::steps::{Part, Steps, What};
-use crate::drive::{Bytes, Job, Open};
-use crate::fabric::{BODY_LINES, SLOTS, Used};
-use corecast_collectives::{groups::Group, groups::Groups};
+use super::steps::{Part, What};
+use super::traffic::{Parcel, Parcels, Traffic};
+use crate::drive::{Bytes, Open};
+use corecast_collectives::groups::{Group, Groups};
 use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
 use corecast_wire::queue::body_lines_for;
 use corecast_wire::queue::{DEFAULT_SLOTS, message_bytes_max};
@@ -32,88 +32,39 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// What is on its way between ranks.
-#[derive(Debug)]
-struct Parcel {
-    /// The line that says so.
-    line: usize,
-    bytes: Vec<u8>,
-    /// The step that gave it.
-    step: usize,
-    /// Where it lies, of a loan.
-    part: Part,
-}
-
-impl Parcel {
-    fn here(line: usize, bytes: &[u8], step: usize) -> Self {
-        Self {
-            line,
-            bytes: bytes.to_vec(),
-            step,
-            part: (0, 0, 0..0),
-        }
-    }
-}
-
-type Parcels = VecDeque<Parcel>;
-
-/// How much of a queue is in use.
-#[derive(Debug, Default)]
-struct Queue {
-    sent: Used,
-    read: Used,
-    given: Used,
-    /// What had been read after each step that took a message.
-    steps: Vec<(Used, usize)>,
-}
-
-impl Queue {
-    fn taken(&mut self, bytes: usize, step: usize) {
-        self.read = self.read.and_message(bytes);
-        self.given = self.read.given(self.given);
-        self.steps.push((self.read, step));
-    }
-
-    /// The step after which there is surely room for all that was sent, if somebody must have taken something: the
-    /// receiver gives back twice a lap, and where it stands in one, earlier calls decide.
-    fn room(&self) -> Option<usize> {
-        let (slots, lines) = (SLOTS / 2, BODY_LINES / 2);
-        if self.sent.slots <= slots && self.sent.lines <= lines {
-            return None;
-        }
-        let enough = |read: &Used| {
-            read.slots + slots >= self.sent.slots && read.lines + lines >= self.sent.lines
-        };
-        let mut steps = self.steps.iter();
-        let step = steps.find(|(read, _)| enough(read)).or(self.steps.last());
-        step.map(|&(_, step)| step)
-    }
-}
-
-/// What all ranks of a fabric share besides the ledger.
-#[derive(Debug, Default)]
-struct Traffic {
-    messages: HashMap<(usize, usize), Parcels>,
-    loans: HashMap<(usize, usize), Parcels>,
-    /// By notice and reader.
-    posts: HashMap<(usize, usize), Parcels>,
-    steps: Steps,
-    queues: HashMap<(usize, usize), Queue>,
-    /// The steps that gave loans back, by line.
-    returned: HashMap<usize, usize>,
-    /// How many lines of each kind each pair, or notice, has used.
-    used: HashMap<(&'static str, usize, usize), usize>,
-    failure: Option<Stuck>,
-}
-
 /// The lines that a rank shares with others: their numbers among all of the team.
 #[derive(Debug, Default)]
-struct Shared {
+pub(super) struct Shared {
     posts: Vec<usize>,
     reads: Vec<usize>,
     adds: Vec<usize>,
     collects: Vec<usize>,
     meets: Vec<usize>,
+}
+
+impl Shared {
+    /// Those of each of `n` ranks.
+    pub(super) fn of_all(n: usize, groups: &Groups) -> Vec<Self> {
+        let mut shared: Vec<Self> = (0..n).map(|_| Self::default()).collect();
+        for (number, group) in groups.notices().iter().enumerate() {
+            shared[group.one].posts.push(number);
+            for &reader in &group.others {
+                shared[reader].reads.push(number);
+            }
+        }
+        for (number, group) in groups.tallies().iter().enumerate() {
+            shared[group.one].collects.push(number);
+            for &adder in &group.others {
+                shared[adder].adds.push(number);
+            }
+        }
+        for (number, ranks) in groups.meetings().iter().enumerate() {
+            ranks
+                .iter()
+                .for_each(|&rank| shared[rank].meets.push(number));
+        }
+        shared
+    }
 }
 
 /// A part of a buffer that is lent.
@@ -150,7 +101,29 @@ pub struct Symbolic<'w> {
     heard: HashMap<usize, usize>,
 }
 
-impl Symbolic<'_> {
+impl<'w> Symbolic<'w> {
+    /// The fabric of `rank` in a team of `size`.
+    pub(super) fn new(
+        (rank, size): (usize, usize),
+        recorder: &'w Recorder,
+        traffic: &'w RefCell<Traffic>,
+        groups: &'w Groups,
+        shared: Shared,
+    ) -> Self {
+        Self {
+            rank,
+            size,
+            recorder,
+            traffic,
+            groups,
+            shared,
+            lent: Vec::new(),
+            windows: Vec::new(),
+            combined: Rc::default(),
+            heard: HashMap::new(),
+        }
+    }
+
     fn line(&self, name: String, kind: Kind, home: usize) -> usize {
         self.recorder.line(name, kind, home)
     }
@@ -180,7 +153,7 @@ impl Symbolic<'_> {
     }
 
     /// Takes down what was combined.
-    fn catch_up(&self) {
+    pub(super) fn catch_up(&self) {
         let bytes = self.combined.take();
         if bytes > 0 {
             let mut traffic = self.traffic.borrow_mut();
@@ -644,135 +617,4 @@ impl Open for Symbolic<'_> {
         }
         bytes
     }
-}
-
-/// Runs an algorithm over [`Fabric`] once on each of `n` ranks, which share the lines of `groups`, and
-/// takes its graph down.
-///
-/// # Errors
-///
-/// [`Stuck`] where ranks wait for what nobody does, or take another length than they are given.
-///
-/// # Panics
-///
-/// With the algorithm's own panic.
-///
-/// # Cost
-///
-/// A stack of 128 KiB for each rank, of which pages are used as needed; linear in the number of acts
-/// and of bytes.
-///
-/// # Examples
-///
-/// ```
-/// use corecast_collectives::{Groups, Route, barrier};
-/// use corecast_plan::Tree;
-/// use corecast_sim::symbolic::{Analysis, Costs, ManyLines, Reading, Seats, record};
-///
-/// let routes = Route::all(&Tree::from_children(0, vec![vec![1], vec![]])?);
-/// let graph = record(2, &Groups::new(2), |fabric, rank| {
-///     barrier::tree(fabric, &routes[rank], &routes[rank])
-/// })?;
-/// // R_L = 2.3, R_R = 35, R_I = 70 ns.
-/// let many = ManyLines { base: 63.4, per_line: 11.1, per_line_and_thread: 0.0, saved: 0.0 };
-/// let costs = Costs {
-///     memory: 70.0,
-///     own: 2.3,
-///     transfer: [2.3, 35.0, 35.0, 94.0],
-///     contention: None,
-///     lines: [many; 4],
-/// };
-/// let seats = Seats::of_packages(costs, &[0, 0]);
-/// let bounds = Analysis::new(&graph, &seats, &Reading::default()).bounds();
-/// // Two messages, one after the other: R_I + R_R each, with stealing R_I + 2·R_R.
-/// assert_eq!((bounds.t_min, bounds.t_max), (210.0, 280.0));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn record(
-    n: usize,
-    groups: &Groups,
-    body: impl Fn(&mut Symbolic<'_>, usize) -> Result<(), Stuck>,
-) -> Result<Graph, Stuck> {
-    let recorder = Recorder::new(n);
-    let traffic = RefCell::new(Traffic::default());
-    let mut shared: Vec<Shared> = (0..n).map(|_| Shared::default()).collect();
-    for (number, group) in groups.notices().iter().enumerate() {
-        shared[group.one].posts.push(number);
-        for &reader in &group.others {
-            shared[reader].reads.push(number);
-        }
-    }
-    for (number, group) in groups.tallies().iter().enumerate() {
-        shared[group.one].collects.push(number);
-        for &adder in &group.others {
-            shared[adder].adds.push(number);
-        }
-    }
-    for (number, ranks) in groups.meetings().iter().enumerate() {
-        ranks
-            .iter()
-            .for_each(|&rank| shared[rank].meets.push(number));
-    }
-    let shared = RefCell::new(shared);
-    let ended = recorder.run(|rank| {
-        let mut fabric = Symbolic {
-            rank,
-            size: n,
-            recorder: &recorder,
-            traffic: &traffic,
-            groups,
-            shared: std::mem::take(&mut shared.borrow_mut()[rank]),
-            lent: Vec::new(),
-            windows: Vec::new(),
-            combined: Rc::default(),
-            heard: HashMap::new(),
-        };
-        // A failure is in the traffic; whoever waits for this rank is told of that one.
-        let _ = body(&mut fabric, rank);
-        fabric.catch_up();
-    });
-    let Traffic { failure, steps, .. } = traffic.into_inner();
-    match failure {
-        Some(failure) => Err(failure),
-        None => ended.map(|()| Graph {
-            steps: steps.list,
-            ..recorder.into_graph()
-        }),
-    }
-}
-
-/// Runs a call of any collective, and takes its graph down.
-///
-/// # Errors
-///
-/// As [`record`].
-///
-/// # Cost
-///
-/// As [`record`].
-///
-/// # Examples
-///
-/// ```
-/// use corecast_collectives::Plans;
-/// use corecast_plan::Tree;
-/// use corecast_sim::drive::{Call, Collective, Job};
-/// use corecast_sim::symbolic::{Analysis, Costs, Reading, Seats, record_job};
-///
-/// let plans = Plans::of_tree(&Tree::from_children(0, vec![vec![1], vec![]])?);
-/// let call = Call::new(Collective::Broadcast, "messages", 0, 56)?;
-/// let graph = record_job(&Job::new(&call, &plans)?)?;
-/// let file = corecast_model::builtin("sandybridge-2x8")?;
-/// let costs = Costs::of_lines(file.costs().lines().expect("costs of lines").costs());
-/// let seats = Seats::of_packages(costs, &[0, 0]);
-/// let bounds = Analysis::new(&graph, &seats, &Reading::default()).bounds();
-/// // R_L + R_I to copy into the flag's line, R_R for it, R_L to copy out of it.
-/// assert!((bounds.t_min - (2.3 + 70.0 + 35.0 + 2.3)).abs() < 1e-9);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn record_job(job: &Job) -> Result<Graph, Stuck> {
-    record(job.ranks(), job.groups(), |fabric, _| {
-        let combine = fabric.combine();
-        job.run(fabric, &combine).map(|_| ())
-    })
 }
