@@ -1,7 +1,7 @@
 //! Handles events in the order of their times, until one lets a rank go on.
 
-use super::world::{Due, Event, Purpose, Wait, World};
-use crate::Time;
+use super::world::{CoreWait, Due, Purpose, SimEvent, World};
+use crate::VirtualTime;
 use crate::memory;
 
 impl World {
@@ -25,26 +25,26 @@ impl World {
             let Due { at, event, .. } = self.events.pop()?;
             self.now = at;
             match event {
-                Event::Run(core) => {
-                    self.cores[core as usize].wait = Wait::Turn;
+                SimEvent::Run(core) => {
+                    self.cores[core as usize].wait = CoreWait::Turn;
                     return Some(core);
                 }
-                Event::Arrive(id) => self.arrive(id),
-                Event::Done(id) => {
+                SimEvent::Arrive(id) => self.arrive(id),
+                SimEvent::Done(id) => {
                     if let Some(core) = self.done(id) {
                         return Some(core);
                     }
                 }
-                Event::Signal { to, tag } => {
+                SimEvent::Signal { to, tag } => {
                     let core = &mut self.cores[to as usize];
                     match core.inbox.iter_mut().find(|entry| entry.0 == tag) {
                         Some(entry) => entry.1 += 1,
                         None => core.inbox.push((tag, 1)),
                     }
-                    if let Wait::Signal(first, last) = core.wait
+                    if let CoreWait::Signal(first, last) = core.wait
                         && (first..=last).contains(&tag)
                     {
-                        core.wait = Wait::Turn;
+                        core.wait = CoreWait::Turn;
                         return Some(to);
                     }
                 }
@@ -56,10 +56,10 @@ impl World {
         let request = &mut self.requests[id as usize].0;
         let line = request.line;
         match self.memory.arrive(self.now, request) {
-            memory::Outcome::Busy(until) => return self.queue(id, line, until),
-            memory::Outcome::Arrives(at) => self.push(at, Event::Arrive(id)),
-            memory::Outcome::Done(at) => {
-                self.push(at, Event::Done(id));
+            memory::Arrival::Busy(until) => return self.queue(id, line, until),
+            memory::Arrival::Arrives(at) => self.push(at, SimEvent::Arrive(id)),
+            memory::Arrival::Done(at) => {
+                self.push(at, SimEvent::Done(id));
                 let (request, purpose) = self.requests[id as usize];
                 if let Purpose::Store(number) = purpose {
                     self.written(request.core, number, request.what);
@@ -73,13 +73,13 @@ impl World {
     }
 
     /// A request found its line busy.
-    fn queue(&mut self, id: u32, line: u32, until: Time) {
+    fn queue(&mut self, id: u32, line: u32, until: VirtualTime) {
         let queue = self.queued.entry(line).or_default();
         if queue.front() != Some(&id) {
             queue.push_back(id);
         }
         if queue.front() == Some(&id) {
-            self.push(until, Event::Arrive(id));
+            self.push(until, SimEvent::Arrive(id));
         }
     }
 
@@ -95,7 +95,7 @@ impl World {
         match queue.front() {
             Some(&next) => {
                 let free = self.memory.line(line).busy.max(self.now);
-                self.push(free, Event::Arrive(next));
+                self.push(free, SimEvent::Arrive(next));
             }
             None => drop(self.queued.remove(&line)),
         }
@@ -104,7 +104,7 @@ impl World {
     /// Ranks that have lost a line which they watch look again.
     fn wake(&mut self) {
         while let Some((at, core)) = self.memory.wakes.pop() {
-            self.push(at.max(self.now), Event::Run(core));
+            self.push(at.max(self.now), SimEvent::Run(core));
         }
     }
 
@@ -120,21 +120,21 @@ impl World {
             }
             Purpose::Copy => {
                 core.copies -= 1;
-                core.wait == Wait::Copies
+                core.wait == CoreWait::Copies
             }
             Purpose::Store(number) => {
                 self.drained(request.core, number, request.what);
                 let core = &self.cores[request.core as usize];
                 let room = core.stores.len() < self.memory.machine.sizes.stores;
                 match core.wait {
-                    Wait::Room => room,
-                    Wait::Stores => core.stores.is_empty(),
+                    CoreWait::Room => room,
+                    CoreWait::Stores => core.stores.is_empty(),
                     _ => false,
                 }
             }
         };
         goes_on.then(|| {
-            self.cores[request.core as usize].wait = Wait::Turn;
+            self.cores[request.core as usize].wait = CoreWait::Turn;
             request.core
         })
     }

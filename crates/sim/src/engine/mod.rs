@@ -19,5 +19,5 @@ mod stores;
 mod world;
 
 pub use cpu::Cpu;
-pub use outcome::{Options, Outcome, ServerUse, SimError};
+pub use outcome::{RunOptions, RunOutcome, ServerUse, SimError};
 pub use run::{Setup, run};

@@ -1,12 +1,12 @@
 //! The options of a run, its result, and why a run has none.
 
-use crate::machine::MachineError;
+use crate::machine::SimMachineError;
 use crate::memory::Counts;
 use crate::trace::Trace;
 
 /// How to run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct RunOptions {
     /// Of what is left to chance.
     pub seed: u64,
     /// Each request that misses is late by up to so much, in units of the machine.
@@ -22,7 +22,7 @@ pub struct Options {
     pub stack_bytes: usize,
 }
 
-impl Default for Options {
+impl Default for RunOptions {
     fn default() -> Self {
         Self {
             seed: 0,
@@ -41,7 +41,7 @@ impl Default for Options {
 pub enum SimError {
     /// The machine is none.
     #[error(transparent)]
-    Machine(#[from] MachineError),
+    SimMachine(#[from] SimMachineError),
     /// A core that the machine does not have, or has for two ranks.
     #[error("core {core} of {machine:?}: it has {cores} cores, and each serves one rank")]
     Core {
@@ -93,7 +93,7 @@ pub struct ServerUse {
 
 /// What came of a run.
 #[derive(Clone, Debug)]
-pub struct Outcome<R> {
+pub struct RunOutcome<R> {
     /// What each rank returned.
     pub results: Vec<R>,
     /// When each rank ended, in units of the machine.
@@ -108,7 +108,7 @@ pub struct Outcome<R> {
     pub span: f64,
 }
 
-impl<R> Outcome<R> {
+impl<R> RunOutcome<R> {
     /// When the last rank ended.
     pub fn end(&self) -> f64 {
         self.ends.iter().copied().fold(0.0, f64::max)

@@ -1,12 +1,12 @@
 //! Runs a program on some cores of a machine.
 
 use super::cpu::Cpu;
-use super::outcome::{Options, Outcome, ServerUse, SimError};
-use super::world::{Event, Wait, World};
-use crate::machine::Machine;
+use super::outcome::{RunOptions, RunOutcome, ServerUse, SimError};
+use super::world::{CoreWait, SimEvent, World};
+use crate::machine::SimMachine;
 use crate::memory::{LineId, Memory};
 use crate::trace::Trace;
-use crate::{Time, units};
+use crate::{VirtualTime, units};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use std::cell::RefCell;
@@ -50,14 +50,14 @@ impl Setup<'_> {
 /// # Examples
 ///
 /// ```
-/// use corecast_sim::engine::{Options, run};
+/// use corecast_sim::engine::{RunOptions, run};
 /// use corecast_sim::machine::known;
 ///
 /// // Two cores meet in one line.
 /// let outcome = run(
 ///     &known::mesh(2, 1),
 ///     &[0, 1],
-///     &Options::default(),
+///     &RunOptions::default(),
 ///     |setup| setup.allocate(0, 1),
 ///     |cpu, &line| {
 ///         if cpu.rank() == 0 {
@@ -71,12 +71,12 @@ impl Setup<'_> {
 /// # Ok::<(), corecast_sim::engine::SimError>(())
 /// ```
 pub fn run<S: 'static, R: 'static>(
-    machine: &Machine,
+    machine: &SimMachine,
     cores: &[usize],
-    options: &Options,
+    options: &RunOptions,
     setup: impl FnOnce(&mut Setup<'_>) -> S,
     body: impl Fn(&mut Cpu<'_>, &S) -> R + 'static,
-) -> Result<Outcome<R>, SimError> {
+) -> Result<RunOutcome<R>, SimError> {
     machine.check()?;
     let count = machine.cores.len();
     let mut seen = vec![false; count];
@@ -115,9 +115,9 @@ pub fn run<S: 'static, R: 'static>(
             (result, cpu.time())
         }));
         rank_of[core] = rank;
-        world.borrow_mut().push(0, Event::Run(core as u32));
+        world.borrow_mut().push(0, SimEvent::Run(core as u32));
     }
-    let mut ended: Vec<Option<(R, Time)>> = (0..cores.len()).map(|_| None).collect();
+    let mut ended: Vec<Option<(R, VirtualTime)>> = (0..cores.len()).map(|_| None).collect();
     loop {
         let (next, now, limit) = {
             let mut world = world.borrow_mut();
@@ -132,7 +132,7 @@ pub fn run<S: 'static, R: 'static>(
         let rank = rank_of[core as usize];
         if let CoroutineResult::Return(result) = ranks[rank].resume(()) {
             ended[rank] = Some(result);
-            world.borrow_mut().cores[core as usize].wait = Wait::Over;
+            world.borrow_mut().cores[core as usize].wait = CoreWait::Over;
         }
     }
     if ended.iter().any(Option::is_none) {
@@ -143,15 +143,15 @@ pub fn run<S: 'static, R: 'static>(
         .expect("ranks have ended")
         .into_inner();
     let span = world.now.saturating_sub(world.trace.start());
-    let (results, ends): (Vec<R>, Vec<Time>) = ended.into_iter().flatten().unzip();
-    let part = |busy: Time| busy as f64 / span.max(1) as f64;
+    let (results, ends): (Vec<R>, Vec<VirtualTime>) = ended.into_iter().flatten().unzip();
+    let part = |busy: VirtualTime| busy as f64 / span.max(1) as f64;
     let servers = world.memory.servers().map(|(name, server)| ServerUse {
         name,
         served: server.served(),
         utilisation: part(server.busy()),
         wait_mean: units(server.waited()) / server.served() as f64,
     });
-    Ok(Outcome {
+    Ok(RunOutcome {
         ends: ends.into_iter().map(units).collect(),
         results,
         servers: servers.collect(),
@@ -161,13 +161,13 @@ pub fn run<S: 'static, R: 'static>(
     })
 }
 
-fn stuck(world: &World, machine: &Machine, cores: &[usize]) -> SimError {
+fn stuck(world: &World, machine: &SimMachine, cores: &[usize]) -> SimError {
     let waits = cores.iter().enumerate().filter_map(|(rank, &core)| {
         let what = match world.cores[core].wait {
-            Wait::Over => return None,
-            Wait::Change(line) => format!("line {line} to change"),
-            Wait::Signal(tag, last) if tag == last => format!("notification {tag}"),
-            Wait::Signal(first, last) => format!("a notification from {first} to {last}"),
+            CoreWait::Over => return None,
+            CoreWait::Change(line) => format!("line {line} to change"),
+            CoreWait::Signal(tag, last) if tag == last => format!("notification {tag}"),
+            CoreWait::Signal(first, last) => format!("a notification from {first} to {last}"),
             other => format!("{other:?}"),
         };
         Some(format!("rank {rank} for {what}"))

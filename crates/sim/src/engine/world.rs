@@ -1,15 +1,15 @@
 //! The state of a run in virtual time: the memory, the events to come, and what each core waits for.
 
-use super::outcome::Options;
-use crate::memory::{Memory, Request, What};
+use super::outcome::RunOptions;
+use crate::memory::{Access, LineRequest, Memory};
 use crate::trace::Trace;
-use crate::{Time, ticks};
+use crate::{VirtualTime, ticks};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// What happens at some time.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Event {
+pub(super) enum SimEvent {
     /// A rank goes on.
     Run(u32),
     /// A request arrives at its agent.
@@ -23,10 +23,10 @@ pub(super) enum Event {
 /// An event in the queue. Of two, the later one is less, so that the heap has the earliest at its top.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Due {
-    pub(super) at: Time,
+    pub(super) at: VirtualTime,
     /// Events that there ever were: of two at the same time the first comes first.
     pub(super) count: u64,
-    pub(super) event: Event,
+    pub(super) event: SimEvent,
 }
 
 impl Ord for Due {
@@ -51,7 +51,7 @@ impl Eq for Due {}
 
 /// What a rank stands still for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wait {
+pub(super) enum CoreWait {
     /// Its turn.
     Turn,
     /// A line.
@@ -86,7 +86,7 @@ pub(super) enum Purpose {
 /// What a core does beside its caches.
 #[derive(Debug)]
 pub(super) struct Core {
-    pub(super) wait: Wait,
+    pub(super) wait: CoreWait,
     /// Of the last request that the rank waited for.
     pub(super) answer: u64,
     pub(super) stores: VecDeque<Buffered>,
@@ -102,11 +102,11 @@ pub(super) struct Core {
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) memory: Memory,
-    pub(crate) now: Time,
+    pub(crate) now: VirtualTime,
     pub(super) events: BinaryHeap<Due>,
     /// Events that there ever were.
     pub(super) count: u64,
-    pub(super) requests: Vec<(Request, Purpose)>,
+    pub(super) requests: Vec<(LineRequest, Purpose)>,
     pub(super) free: Vec<u32>,
     /// Requests that wait for a busy line, in the order of their arrival; the first one comes back when the line
     /// should be free.
@@ -116,17 +116,17 @@ pub(crate) struct World {
     /// Who goes on next, if that is known.
     pub(super) chosen: Option<u32>,
     /// When the run is given up.
-    pub(super) limit: Time,
+    pub(super) limit: VirtualTime,
     /// Cores that wait for all others.
     pub(super) meeting: Vec<u32>,
     pub(super) random: fastrand::Rng,
     /// Requests are late by up to so much.
-    pub(super) jitter: Time,
+    pub(super) jitter: VirtualTime,
 }
 
 /// How far a buffered store is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum StoreProgress {
     /// Nothing was done for it.
     Waits,
     /// Its line is on the way.
@@ -143,14 +143,14 @@ pub(super) struct Buffered {
     pub(super) number: u64,
     pub(super) line: u32,
     pub(super) word: u64,
-    pub(super) what: What,
-    pub(super) progress: Progress,
+    pub(super) what: Access,
+    pub(super) progress: StoreProgress,
 }
 
 impl World {
-    pub(super) fn new(memory: Memory, trace: Trace, options: &Options) -> Self {
+    pub(super) fn new(memory: Memory, trace: Trace, options: &RunOptions) -> Self {
         let core = || Core {
-            wait: Wait::Turn,
+            wait: CoreWait::Turn,
             answer: 0,
             stores: VecDeque::new(),
             stored: 0,
@@ -176,19 +176,19 @@ impl World {
         }
     }
 
-    pub(super) fn push(&mut self, at: Time, event: Event) {
+    pub(super) fn push(&mut self, at: VirtualTime, event: SimEvent) {
         self.count += 1;
         let count = self.count;
         self.events.push(Due { at, count, event });
     }
 
     /// The time of the next event.
-    pub(super) fn due(&self) -> Option<Time> {
+    pub(super) fn due(&self) -> Option<VirtualTime> {
         self.events.peek().map(|due| due.at)
     }
 
     /// Sends a request on its way.
-    pub(super) fn issue(&mut self, mut request: Request, purpose: Purpose) {
+    pub(super) fn issue(&mut self, mut request: LineRequest, purpose: Purpose) {
         let late = match self.jitter {
             0 => 0,
             jitter => self.random.u64(0..=jitter),
@@ -204,6 +204,6 @@ impl World {
                 self.requests.len() as u32 - 1
             }
         };
-        self.push(at, Event::Arrive(id));
+        self.push(at, SimEvent::Arrive(id));
     }
 }

@@ -1,28 +1,28 @@
 //! Checks whether the description of a machine makes sense.
 
 use super::links::Inner;
-use super::parts::{Home, Machine, Protocol};
+use super::parts::{Home, Protocol, SimMachine};
 use super::routes::{packages, route};
 
 /// Why a description is no machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("machine {name:?}: {why}")]
-pub struct MachineError {
+pub struct SimMachineError {
     /// Its name.
     pub name: String,
     /// What is wrong.
     pub why: String,
 }
 
-impl Machine {
+impl SimMachine {
     /// Checks that all parts exist that others name, and that costs are costs.
     ///
     /// # Errors
     ///
     /// What is wrong, with the machine's name.
-    pub fn check(&self) -> Result<(), MachineError> {
+    pub fn check(&self) -> Result<(), SimMachineError> {
         let fail = |why: String| {
-            Err(MachineError {
+            Err(SimMachineError {
                 name: self.name.clone(),
                 why,
             })
@@ -88,7 +88,7 @@ impl Machine {
 }
 
 /// Checks that all parts of `machine` are at stops of its networks, and that links join its packages.
-fn check_networks(machine: &Machine) -> Result<(), String> {
+fn check_networks(machine: &SimMachine) -> Result<(), String> {
     let homes = machine.homes.iter().map(|home| home.spot);
     let cores = machine.cores.iter().map(|seat| seat.spot);
     let all = || {

@@ -3,12 +3,12 @@
 //! Where the source of a machine gives no figure for a part, the documentation says so; that part is set such that the
 //! measured times come out.
 
-use super::links::{Hop, Inner, Link};
-use super::parts::{Costs, Finding, Home, Machine, Protocol, Seat, Sizes};
+use super::links::{Hop, Inner, PackageLink};
+use super::parts::{CopyLookup, CorePlace, Home, PartCosts, PartSizes, Protocol, SimMachine};
 use super::plain::{in_packages, plain, spot, tiles};
 
 /// A mesh of tiles, each with a core and a directory of the lines at home there (MESI).
-pub fn mesh(width: usize, height: usize) -> Machine {
+pub fn mesh(width: usize, height: usize) -> SimMachine {
     let hop = Hop {
         latency: 2.0,
         control: 1.0,
@@ -27,7 +27,7 @@ pub fn mesh(width: usize, height: usize) -> Machine {
 }
 
 /// A ring of cores, each with a directory of the lines at home there (MESI).
-pub fn ring(cores: usize) -> Machine {
+pub fn ring(cores: usize) -> SimMachine {
     let hop = Hop {
         latency: 2.0,
         control: 1.0,
@@ -39,16 +39,16 @@ pub fn ring(cores: usize) -> Machine {
 }
 
 /// Cores on one bus that all of them watch (MESI).
-pub fn bus(cores: usize) -> Machine {
+pub fn bus(cores: usize) -> SimMachine {
     let hop = Hop {
         latency: 10.0,
         control: 10.0,
         data: 20.0,
     };
     let mut machine = plain(format!("bus-{cores}"), Inner::Bus(hop));
-    machine.finding = Finding::Snooping;
+    machine.finding = CopyLookup::Snooping;
     for stop in 0..cores {
-        machine.cores.push(Seat {
+        machine.cores.push(CorePlace {
             spot: spot(0, stop),
             group: None,
             home: 0,
@@ -62,7 +62,7 @@ pub fn bus(cores: usize) -> Machine {
 }
 
 /// Packages whose cores share a cache, each with a memory, all linked with each other (MESIF).
-pub fn packages(packages: usize, cores: usize) -> Machine {
+pub fn packages(packages: usize, cores: usize) -> SimMachine {
     let inner = Inner::Crossbar {
         stops: cores as u32 + 1,
         latency: vec![10.0],
@@ -82,7 +82,7 @@ pub fn packages(packages: usize, cores: usize) -> Machine {
     for a in 0..packages as u32 {
         machine
             .links
-            .extend((0..a).map(|b| Link { a: b, b: a, hop }));
+            .extend((0..a).map(|b| PackageLink { a: b, b: a, hop }));
     }
     machine
 }
@@ -95,7 +95,7 @@ pub fn packages(packages: usize, cores: usize) -> Machine {
 /// own caches are split here; a copy that goes 4. The tables do not tell a notification: 8 cycles for each end, as long
 /// as the second cache, is what Table 5 shows for one hop. A copy has three lines under way, as Tilera's own does
 /// (Linux 4.16, `arch/tile/lib/memcpy_32.S`).
-pub fn tilepro64() -> Machine {
+pub fn tilepro64() -> SimMachine {
     let hop = Hop {
         latency: 1.0,
         control: 1.0,
@@ -112,7 +112,7 @@ pub fn tilepro64() -> Machine {
     for (tile, home) in machine.homes.iter_mut().enumerate() {
         home.memory = (tile % 8 / 4 + tile / 32 * 2) as u32;
     }
-    machine.costs = Costs {
+    machine.costs = PartCosts {
         l1: 2.0,
         l2: 8.0,
         store: 1.0,
@@ -130,7 +130,7 @@ pub fn tilepro64() -> Machine {
         combine_bytes: 4.0,
         call: 20.0,
     };
-    machine.sizes = Sizes {
+    machine.sizes = PartSizes {
         l1: 128,
         l2: 1024,
         shared: 0,
@@ -160,7 +160,7 @@ pub fn tilepro64() -> Machine {
 /// assert!(known::named("mesh:8").is_err());
 /// # Ok::<(), known::UnknownMachine>(())
 /// ```
-pub fn named(name: &str) -> Result<Machine, UnknownMachine> {
+pub fn named(name: &str) -> Result<SimMachine, UnknownMachine> {
     let unknown = || UnknownMachine {
         name: name.to_owned(),
     };

@@ -2,7 +2,7 @@
 
 /// What a message carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Load {
+pub(crate) enum Payload {
     /// A request or an answer without data.
     Control,
     /// A line.
@@ -53,7 +53,7 @@ pub enum Inner {
 
 /// A link between two packages, in both directions; it leaves and enters at stop 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Link {
+pub struct PackageLink {
     /// One package.
     pub a: u32,
     /// The other.

@@ -27,7 +27,7 @@ mod parts;
 mod plain;
 mod routes;
 
-pub use check::MachineError;
-pub(crate) use links::Load;
-pub use links::{Hop, Inner, Link};
-pub use parts::{Costs, Finding, Home, Machine, Protocol, Seat, Sizes, Spot};
+pub use check::SimMachineError;
+pub(crate) use links::Payload;
+pub use links::{Hop, Inner, PackageLink};
+pub use parts::{CopyLookup, CorePlace, Home, PartCosts, PartSizes, Protocol, SimMachine, Spot};

@@ -4,22 +4,22 @@
 //! can enter when this one's flits have left, and the head arrives at the other end after the link's
 //! latency. So distance and congestion come from the same place.
 
-use super::links::{Hop, Inner, Load};
-use super::parts::{Machine, Spot};
+use super::links::{Hop, Inner, Payload};
+use super::parts::{SimMachine, Spot};
 use super::routes::{packages, route};
-use crate::Time;
+use crate::VirtualTime;
 use crate::server::Server;
 use crate::ticks;
 
 /// A [`Hop`] in ticks.
 #[derive(Clone, Copy, Debug)]
-struct Step {
-    latency: Time,
-    control: Time,
-    data: Time,
+struct HopTicks {
+    latency: VirtualTime,
+    control: VirtualTime,
+    data: VirtualTime,
 }
 
-impl Step {
+impl HopTicks {
     fn of(hop: Hop) -> Self {
         Self {
             latency: ticks(hop.latency),
@@ -28,31 +28,38 @@ impl Step {
         }
     }
 
-    fn service(self, load: Load) -> Time {
+    fn service(self, load: Payload) -> VirtualTime {
         match load {
-            Load::Control => self.control,
-            Load::Data => self.data,
+            Payload::Control => self.control,
+            Payload::Data => self.data,
         }
     }
 }
 
 #[derive(Clone, Debug)]
-enum Shape {
+enum NetworkShape {
     Bus,
-    Ring { stops: u32 },
-    Mesh { width: u32 },
-    Crossbar { stops: u32, latency: Vec<Time> },
+    Ring {
+        stops: u32,
+    },
+    Mesh {
+        width: u32,
+    },
+    Crossbar {
+        stops: u32,
+        latency: Vec<VirtualTime>,
+    },
 }
 
 /// The networks of a machine at work.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
-    shape: Shape,
-    step: Step,
+    shape: NetworkShape,
+    step: HopTicks,
     /// Links of a package's network; of all packages one after the other.
     inner: Vec<Server>,
     per_package: usize,
-    steps: Vec<Step>,
+    steps: Vec<HopTicks>,
     outer: Vec<Server>,
     /// For each pair of packages.
     routes: Vec<Vec<u32>>,
@@ -60,7 +67,7 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    pub(crate) fn new(machine: &Machine) -> Self {
+    pub(crate) fn new(machine: &SimMachine) -> Self {
         let packages = packages(machine);
         let none = Hop {
             latency: 0.0,
@@ -68,28 +75,28 @@ impl Network {
             data: 0.0,
         };
         let (shape, hop, per_package) = match &machine.inner {
-            Inner::Bus(hop) => (Shape::Bus, *hop, 1),
-            &Inner::Ring { stops, hop } => (Shape::Ring { stops }, hop, 2 * stops as usize),
+            Inner::Bus(hop) => (NetworkShape::Bus, *hop, 1),
+            &Inner::Ring { stops, hop } => (NetworkShape::Ring { stops }, hop, 2 * stops as usize),
             &Inner::Mesh { width, height, hop } => {
                 let tiles = width as usize * height as usize;
-                (Shape::Mesh { width }, hop, 4 * tiles)
+                (NetworkShape::Mesh { width }, hop, 4 * tiles)
             }
             Inner::Crossbar { stops, latency } => {
                 let latency = latency.iter().map(|&one| ticks(one)).collect();
                 let stops = *stops;
-                (Shape::Crossbar { stops, latency }, none, 0)
+                (NetworkShape::Crossbar { stops, latency }, none, 0)
             }
         };
         let pairs = (0..packages).flat_map(|a| (0..packages).map(move |b| (a, b)));
         let routes = pairs.map(|(a, b)| route(machine, packages, a, b).unwrap_or_default());
-        let steps: Vec<Step> = machine
+        let steps: Vec<HopTicks> = machine
             .links
             .iter()
-            .map(|link| Step::of(link.hop))
+            .map(|link| HopTicks::of(link.hop))
             .collect();
         Self {
             shape,
-            step: Step::of(hop),
+            step: HopTicks::of(hop),
             inner: vec![Server::default(); per_package * packages as usize],
             per_package,
             outer: vec![Server::default(); 2 * steps.len()],
@@ -101,11 +108,18 @@ impl Network {
 
     /// Whether what is sent is seen by everybody at once.
     pub(crate) fn is_bus(&self) -> bool {
-        matches!(self.shape, Shape::Bus)
+        matches!(self.shape, NetworkShape::Bus)
     }
 
     /// Sends a message `at`, not before `now`; says when it arrives.
-    pub(crate) fn send(&mut self, now: Time, from: Spot, to: Spot, load: Load, at: Time) -> Time {
+    pub(crate) fn send(
+        &mut self,
+        now: VirtualTime,
+        from: Spot,
+        to: Spot,
+        load: Payload,
+        at: VirtualTime,
+    ) -> VirtualTime {
         if from == to && !self.is_bus() {
             return at;
         }
@@ -124,12 +138,12 @@ impl Network {
 
     fn inside(
         &mut self,
-        now: Time,
+        now: VirtualTime,
         package: u32,
         (from, to): (u32, u32),
-        load: Load,
-        mut at: Time,
-    ) -> Time {
+        load: Payload,
+        mut at: VirtualTime,
+    ) -> VirtualTime {
         let (step, service) = (self.step, self.step.service(load));
         let base = package as usize * self.per_package;
         let links = &mut self.inner[base..base + self.per_package];
@@ -137,8 +151,8 @@ impl Network {
             at = links[link].serve(now, at, service) + step.latency;
         };
         match &self.shape {
-            Shape::Bus => pass(0),
-            &Shape::Ring { stops } => {
+            NetworkShape::Bus => pass(0),
+            &NetworkShape::Ring { stops } => {
                 let right = (to + stops - from) % stops;
                 let (count, up) = match right <= stops - right {
                     true => (right, true),
@@ -153,7 +167,7 @@ impl Network {
                     };
                 }
             }
-            &Shape::Mesh { width } => {
+            &NetworkShape::Mesh { width } => {
                 let ((mut x, mut y), goal) =
                     ((from % width, from / width), (to % width, to / width));
                 while x != goal.0 {
@@ -167,7 +181,7 @@ impl Network {
                     y = if down { y + 1 } else { y - 1 };
                 }
             }
-            Shape::Crossbar { stops, latency } => {
+            NetworkShape::Crossbar { stops, latency } => {
                 at += match latency[..] {
                     [one] if from != to => one,
                     [_] => 0,
@@ -196,8 +210,8 @@ impl Network {
 
     fn name(&self, package: usize, link: usize) -> String {
         match self.shape {
-            Shape::Bus => "bus".to_owned(),
-            Shape::Ring { .. } => {
+            NetworkShape::Bus => "bus".to_owned(),
+            NetworkShape::Ring { .. } => {
                 let direction = ["up", "down"][link % 2];
                 format!(
                     "ring of package {package}, {direction} from stop {}",
@@ -223,7 +237,7 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Link, known};
+    use crate::machine::{PackageLink, known};
 
     fn spot(package: u32, stop: u32) -> Spot {
         Spot { package, stop }
@@ -234,7 +248,7 @@ mod tests {
         let mut mesh = Network::new(&known::mesh(8, 8));
         let hop = mesh.step.latency;
         let arrival = |net: &mut Network, from, to| {
-            net.send(0, spot(0, from), spot(0, to), Load::Control, 1_000_000) - 1_000_000
+            net.send(0, spot(0, from), spot(0, to), Payload::Control, 1_000_000) - 1_000_000
         };
         assert_eq!(arrival(&mut mesh, 0, 63), 14 * hop);
         assert_eq!(arrival(&mut mesh, 9, 9), 0);
@@ -248,11 +262,11 @@ mod tests {
     fn messages_wait_for_each_other_on_a_link() {
         let mut ring = Network::new(&known::ring(10));
         let (a, b) = (spot(0, 0), spot(0, 1));
-        let first = ring.send(0, a, b, Load::Data, 0);
-        let second = ring.send(0, a, b, Load::Data, 0);
+        let first = ring.send(0, a, b, Payload::Data, 0);
+        let second = ring.send(0, a, b, Payload::Data, 0);
         assert_eq!(second - first, ring.step.data);
         // The other direction is another link.
-        assert_eq!(ring.send(0, b, a, Load::Data, 0), first);
+        assert_eq!(ring.send(0, b, a, Payload::Data, 0), first);
     }
 
     #[test]
@@ -260,9 +274,9 @@ mod tests {
         // Four packages on a line: 0 - 1 - 2 - 3.
         let mut machine = known::packages(4, 2);
         let hop = machine.links[0].hop;
-        machine.links = (0..3).map(|a| Link { a, b: a + 1, hop }).collect();
+        machine.links = (0..3).map(|a| PackageLink { a, b: a + 1, hop }).collect();
         let mut net = Network::new(&machine);
-        let time = net.send(0, spot(0, 0), spot(3, 0), Load::Control, 0);
+        let time = net.send(0, spot(0, 0), spot(3, 0), Payload::Control, 0);
         assert_eq!(time, 3 * ticks(hop.latency));
         machine.links.pop();
         let error = machine.check().unwrap_err().to_string();

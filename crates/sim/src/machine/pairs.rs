@@ -13,7 +13,7 @@
 //! in both directions, half of it each.
 
 use super::links::Inner;
-use super::parts::{Finding, Home, Machine, Protocol, Seat, Spot};
+use super::parts::{CopyLookup, CorePlace, Home, Protocol, SimMachine, Spot};
 use super::plain::plain;
 use corecast_model::CostModel;
 
@@ -30,9 +30,9 @@ use corecast_model::CostModel;
 /// let machine = pairs::machine("sandybridge-2x8", file.costs());
 /// assert_eq!(machine.cores.len(), 32);
 /// machine.check()?;
-/// # Ok::<(), corecast_sim::machine::MachineError>(())
+/// # Ok::<(), corecast_sim::machine::SimMachineError>(())
 /// ```
-pub fn machine(name: &str, costs: &CostModel) -> Machine {
+pub fn machine(name: &str, costs: &CostModel) -> SimMachine {
     let n = costs.n();
     let mut machine = plain(
         name.to_owned(),
@@ -43,13 +43,13 @@ pub fn machine(name: &str, costs: &CostModel) -> Machine {
     );
     machine.unit = costs.unit().to_string();
     machine.protocol = Protocol::Mesi;
-    machine.finding = Finding::Directory;
+    machine.finding = CopyLookup::Directory;
     for core in 0..n {
         let spot = Spot {
             package: 0,
             stop: core as u32,
         };
-        machine.cores.push(Seat {
+        machine.cores.push(CorePlace {
             spot,
             group: None,
             home: core as u32,

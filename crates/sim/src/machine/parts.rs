@@ -1,6 +1,6 @@
 //! The description of a machine: its parts, what they cost and how large they are.
 
-use super::links::{Inner, Link};
+use super::links::{Inner, PackageLink};
 use std::fmt;
 
 /// How copies of a line are kept coherent.
@@ -34,7 +34,7 @@ impl fmt::Display for Protocol {
 
 /// How copies are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Finding {
+pub enum CopyLookup {
     /// Everybody is asked, and everybody answers.
     Snooping,
     /// The home of a line knows who has it, and asks those.
@@ -52,7 +52,7 @@ pub struct Spot {
 
 /// Where a core is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seat {
+pub struct CorePlace {
     /// On which network.
     pub spot: Spot,
     /// The shared cache that it goes through, if there is one.
@@ -72,7 +72,7 @@ pub struct Home {
 
 /// What the parts cost, in units of the machine.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Costs {
+pub struct PartCosts {
     /// A load that hits the first cache.
     pub l1: f64,
     /// A load that hits the second; what misses it has taken so long to know.
@@ -110,7 +110,7 @@ pub struct Costs {
 
 /// Sizes, in lines or in entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sizes {
+pub struct PartSizes {
     /// Lines of the first cache of a core.
     pub l1: usize,
     /// Lines of the second, those of the first among them.
@@ -136,7 +136,7 @@ pub struct Sizes {
 
 /// A machine.
 #[derive(Clone, Debug)]
-pub struct Machine {
+pub struct SimMachine {
     /// Its name.
     pub name: String,
     /// The unit of all times: cycles or ns.
@@ -144,9 +144,9 @@ pub struct Machine {
     /// How copies are kept coherent.
     pub protocol: Protocol,
     /// How copies are found.
-    pub finding: Finding,
+    pub finding: CopyLookup,
     /// Its cores.
-    pub cores: Vec<Seat>,
+    pub cores: Vec<CorePlace>,
     /// Its shared caches, none or one for each group of cores.
     pub groups: Vec<Spot>,
     /// Its homes.
@@ -158,14 +158,14 @@ pub struct Machine {
     /// The network of each package.
     pub inner: Inner,
     /// What joins packages.
-    pub links: Vec<Link>,
+    pub links: Vec<PackageLink>,
     /// Costs of the parts.
-    pub costs: Costs,
+    pub costs: PartCosts,
     /// Sizes of the parts.
-    pub sizes: Sizes,
+    pub sizes: PartSizes,
 }
 
-impl Machine {
+impl SimMachine {
     /// The package of a core.
     pub fn package(&self, core: usize) -> u32 {
         self.cores[core].spot.package

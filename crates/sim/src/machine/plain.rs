@@ -1,11 +1,11 @@
 //! What descriptions of machines begin with: parts of round figures, laid out as tiles or as packages.
 
 use super::links::Inner;
-use super::parts::{Costs, Finding, Home, Machine, Protocol, Seat, Sizes, Spot};
+use super::parts::{CopyLookup, CorePlace, Home, PartCosts, PartSizes, Protocol, SimMachine, Spot};
 
 /// Round figures of a core of our days, in cycles.
-fn plain_costs() -> Costs {
-    Costs {
+fn plain_costs() -> PartCosts {
+    PartCosts {
         l1: 4.0,
         l2: 14.0,
         store: 1.0,
@@ -25,8 +25,8 @@ fn plain_costs() -> Costs {
     }
 }
 
-fn plain_sizes() -> Sizes {
-    Sizes {
+fn plain_sizes() -> PartSizes {
+    PartSizes {
         l1: 512,
         l2: 8192,
         shared: 1 << 19,
@@ -47,12 +47,12 @@ pub(super) fn spot(package: usize, stop: usize) -> Spot {
     }
 }
 
-pub(super) fn plain(name: String, inner: Inner) -> Machine {
-    Machine {
+pub(super) fn plain(name: String, inner: Inner) -> SimMachine {
+    SimMachine {
         name,
         unit: "cycles".to_owned(),
         protocol: Protocol::Mesi,
-        finding: Finding::Directory,
+        finding: CopyLookup::Directory,
         cores: Vec::new(),
         groups: Vec::new(),
         homes: Vec::new(),
@@ -66,9 +66,9 @@ pub(super) fn plain(name: String, inner: Inner) -> Machine {
 }
 
 /// A core and a home at each stop, one memory at the first.
-pub(super) fn tiles(mut machine: Machine, count: usize) -> Machine {
+pub(super) fn tiles(mut machine: SimMachine, count: usize) -> SimMachine {
     for stop in 0..count {
-        machine.cores.push(Seat {
+        machine.cores.push(CorePlace {
             spot: spot(0, stop),
             group: None,
             home: stop as u32,
@@ -89,13 +89,13 @@ pub(super) fn in_packages(
     packages: usize,
     cores: usize,
     agent: usize,
-) -> Machine {
+) -> SimMachine {
     let mut machine = plain(name, inner);
     machine.protocol = Protocol::Mesif;
     machine.memories.clear();
     for package in 0..packages {
         for core in 1..=cores {
-            machine.cores.push(Seat {
+            machine.cores.push(CorePlace {
                 spot: spot(package, core),
                 group: Some(package as u32),
                 home: package as u32,

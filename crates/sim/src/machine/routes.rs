@@ -1,16 +1,16 @@
 //! The routes of messages between packages.
 
-use super::parts::Machine;
+use super::parts::SimMachine;
 
 /// How many packages a machine has.
-pub(super) fn packages(machine: &Machine) -> u32 {
+pub(super) fn packages(machine: &SimMachine) -> u32 {
     let cores = machine.cores.iter().map(|seat| seat.spot.package);
     let homes = machine.homes.iter().map(|home| home.spot.package);
     cores.chain(homes).max().map_or(0, |last| last + 1)
 }
 
 /// The directed links (twice the link's number, plus one from b to a) from package to package, the fewest.
-pub(super) fn route(machine: &Machine, packages: u32, from: u32, to: u32) -> Option<Vec<u32>> {
+pub(super) fn route(machine: &SimMachine, packages: u32, from: u32, to: u32) -> Option<Vec<u32>> {
     let mut came: Vec<Option<u32>> = vec![None; packages as usize];
     let mut queue = std::collections::VecDeque::from([from]);
     let ends = |way: u32| {

@@ -1,15 +1,15 @@
 //! What a core does with its own copy of a line, without a request to anybody.
 
-use super::line::{Copy, State};
-use super::request::{Request, What};
+use super::line::{Copy, CopyState};
+use super::request::{Access, LineRequest};
 use super::system::Memory;
-use crate::Time;
+use crate::VirtualTime;
 use crate::machine::Protocol;
 
 impl Memory {
     /// What a core can do with its own copy at once: the time that takes. Does it.
-    pub(crate) fn hit(&mut self, request: &mut Request) -> Option<Time> {
-        let Request {
+    pub(crate) fn hit(&mut self, request: &mut LineRequest) -> Option<VirtualTime> {
+        let LineRequest {
             core, line, what, ..
         } = *request;
         let ticks = self.ticks;
@@ -17,20 +17,20 @@ impl Memory {
         let place = entry.place(core).ok()?;
         let copy = entry.copies[place];
         let took = match what {
-            What::Load => {
+            Access::Load => {
                 request.word = entry.word;
                 match self.private[core as usize].is_small(copy.place) {
                     true => ticks.l1,
                     false => ticks.l2,
                 }
             }
-            What::Push => return None,
+            Access::Push => return None,
             _ if !self.may_write(core, line, copy) => return None,
-            What::Own => 0,
+            Access::Own => 0,
             _ => {
                 self.write(request);
                 match what {
-                    What::Add => ticks.l1 + ticks.atomic,
+                    Access::Add => ticks.l1 + ticks.atomic,
                     _ => ticks.store,
                 }
             }
@@ -54,19 +54,19 @@ impl Memory {
     }
 
     /// Writes the word of a line that the core has for itself, or that its home writes for it.
-    pub(super) fn write(&mut self, request: &mut Request) {
+    pub(super) fn write(&mut self, request: &mut LineRequest) {
         let protocol = self.machine.protocol;
         let entry = &mut self.lines[request.line as usize];
         let before = entry.word;
         entry.word = match request.what {
-            What::Load | What::Own => return,
-            What::Add => before.wrapping_add(request.word),
-            What::Store | What::Fresh | What::Push => request.word,
+            Access::Load | Access::Own => return,
+            Access::Add => before.wrapping_add(request.word),
+            Access::Store | Access::Fresh | Access::Push => request.word,
         };
         entry.newer = protocol == Protocol::Home;
         if protocol != Protocol::Home {
             for copy in &mut entry.copies {
-                copy.state = State::Modified;
+                copy.state = CopyState::Modified;
             }
         }
         request.word = before;

@@ -15,7 +15,7 @@
 //! have a line; a copy that is still on its way is given on when it has come.
 //!
 //! **Invariant M1:** a copy that may be written is the only one of all cores. **M2:** one copy at most answers
-//! readers. Both are checked after each change where [`Options::checking`](crate::engine::Options::checking) is
+//! readers. Both are checked after each change where [`RunOptions::checking`](crate::engine::RunOptions::checking) is
 //! on. Copies have no content of their own, so none can be stale.
 
 mod agent;
@@ -30,8 +30,8 @@ mod room;
 mod system;
 mod writes;
 
-pub use counts::{CoreCounts, Counts, Reach, Source};
-pub use line::State;
+pub use counts::{CoreCounts, Counts, Distance, LineSource};
+pub use line::CopyState;
 pub use request::LineId;
-pub(crate) use request::{Agent, Outcome, Request, What};
-pub(crate) use system::{Memory, Ticks};
+pub(crate) use request::{Access, Agent, Arrival, LineRequest};
+pub(crate) use system::{CostTicks, Memory};

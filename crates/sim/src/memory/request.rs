@@ -1,6 +1,6 @@
 //! A request for a line, who puts it in order, and what becomes of it.
 
-use crate::Time;
+use crate::VirtualTime;
 use crate::machine::Spot;
 
 /// A line's number.
@@ -29,7 +29,7 @@ impl LineId {
 
 /// What a core wants of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum Access {
     Load,
     /// Writes the word.
     Store,
@@ -51,27 +51,27 @@ pub(crate) enum Agent {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Request {
+pub(crate) struct LineRequest {
     pub(crate) core: u32,
     pub(crate) line: u32,
-    pub(crate) what: What,
+    pub(crate) what: Access,
     pub(crate) agent: Agent,
     /// What is written or added; then what was read.
     pub(crate) word: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum Arrival {
     /// It comes to its next agent at that time.
-    Arrives(Time),
+    Arrives(VirtualTime),
     /// Its line is busy until then.
-    Busy(Time),
+    Busy(VirtualTime),
     /// The core has what it wanted, at that time.
-    Done(Time),
+    Done(VirtualTime),
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Which {
+pub(super) enum ServerOf {
     Cache(u32),
     /// A core's cache that only gives its copy up.
     Loser(u32),
@@ -82,7 +82,7 @@ pub(super) enum Which {
 
 /// Where a request is put in order.
 #[derive(Clone, Copy)]
-pub(super) struct At {
+pub(super) struct AgentAt {
     pub(super) spot: Spot,
     /// If that is a shared cache.
     pub(super) group: Option<u32>,

@@ -1,40 +1,40 @@
 //! The memory of a machine at work: its lines, its caches, and the servers that requests pass.
 
-use super::counts::{Counts, Reach, Source};
-use super::line::{Line, State};
+use super::counts::{Counts, Distance, LineSource};
+use super::line::{CachedLine, CopyState};
 use super::lru::Lru;
-use super::request::{At, LineId, Which};
+use super::request::{AgentAt, LineId, ServerOf};
 use crate::machine::network::Network;
-use crate::machine::{Finding, Load, Machine, Spot};
+use crate::machine::{CopyLookup, Payload, SimMachine, Spot};
 use crate::server::Server;
-use crate::{Time, ticks};
+use crate::{VirtualTime, ticks};
 
 /// Costs in ticks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ticks {
-    pub(crate) l1: Time,
-    pub(crate) l2: Time,
-    pub(crate) store: Time,
-    pub(crate) atomic: Time,
-    pub(crate) snoop: Time,
-    pub(crate) invalidate: Time,
-    pub(crate) fill: Time,
-    pub(crate) shared: Time,
-    pub(crate) home: Time,
-    pub(crate) memory: Time,
-    pub(crate) memory_service: Time,
-    pub(crate) poll: Time,
-    pub(crate) notify: Time,
-    pub(crate) copy_line: Time,
-    pub(crate) call: Time,
+pub(crate) struct CostTicks {
+    pub(crate) l1: VirtualTime,
+    pub(crate) l2: VirtualTime,
+    pub(crate) store: VirtualTime,
+    pub(crate) atomic: VirtualTime,
+    pub(crate) snoop: VirtualTime,
+    pub(crate) invalidate: VirtualTime,
+    pub(crate) fill: VirtualTime,
+    pub(crate) shared: VirtualTime,
+    pub(crate) home: VirtualTime,
+    pub(crate) memory: VirtualTime,
+    pub(crate) memory_service: VirtualTime,
+    pub(crate) poll: VirtualTime,
+    pub(crate) notify: VirtualTime,
+    pub(crate) copy_line: VirtualTime,
+    pub(crate) call: VirtualTime,
 }
 
 /// The memory of a machine at work.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    pub(crate) machine: Machine,
-    pub(crate) ticks: Ticks,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) machine: SimMachine,
+    pub(crate) ticks: CostTicks,
+    pub(crate) lines: Vec<CachedLine>,
     pub(crate) counts: Counts,
     pub(crate) network: Network,
     pub(super) caches: Vec<Server>,
@@ -47,18 +47,18 @@ pub(crate) struct Memory {
     /// The line that each core polls: it sleeps until it loses its copy.
     pub(super) watched: Vec<Option<u32>>,
     /// Cores that lost a line which they watch, and when.
-    pub(crate) wakes: Vec<(Time, u32)>,
+    pub(crate) wakes: Vec<(VirtualTime, u32)>,
     /// Nothing takes time, and nothing is counted.
     pub(crate) untimed: bool,
     /// Whether the invariants are checked after each change.
     pub(crate) checking: bool,
-    pub(super) now: Time,
+    pub(super) now: VirtualTime,
 }
 
 impl Memory {
-    pub(crate) fn new(machine: Machine) -> Self {
+    pub(crate) fn new(machine: SimMachine) -> Self {
         let costs = &machine.costs;
-        let all = Ticks {
+        let all = CostTicks {
             l1: ticks(costs.l1),
             l2: ticks(costs.l2),
             store: ticks(costs.store),
@@ -111,17 +111,17 @@ impl Memory {
                 }
                 false => self.machine.cores[core].home,
             };
-            self.lines.push(Line::new(home));
+            self.lines.push(CachedLine::new(home));
         }
         LineId(u32::try_from(first).expect("fewer than 2^32 lines"))
     }
 
-    pub(crate) fn line(&self, line: u32) -> &Line {
+    pub(crate) fn line(&self, line: u32) -> &CachedLine {
         &self.lines[line as usize]
     }
 
     /// The state of a core's copy, if it has one.
-    pub(crate) fn state(&self, core: u32, line: u32) -> Option<State> {
+    pub(crate) fn state(&self, core: u32, line: u32) -> Option<CopyState> {
         self.line(line).copy(core).map(|copy| copy.state)
     }
 
@@ -138,7 +138,13 @@ impl Memory {
     }
 
     /// A message; its arrival.
-    pub(super) fn send(&mut self, from: Spot, to: Spot, load: Load, at: Time) -> Time {
+    pub(super) fn send(
+        &mut self,
+        from: Spot,
+        to: Spot,
+        load: Payload,
+        at: VirtualTime,
+    ) -> VirtualTime {
         match self.untimed {
             true => at,
             false => self.network.send(self.now, from, to, load, at),
@@ -146,17 +152,17 @@ impl Memory {
     }
 
     /// Time in a server that is done with it at the end.
-    pub(super) fn serve(&mut self, which: Which, at: Time) -> Time {
+    pub(super) fn serve(&mut self, which: ServerOf, at: VirtualTime) -> VirtualTime {
         if self.untimed {
             return at;
         }
         let ticks = &self.ticks;
         let (server, service) = match which {
-            Which::Cache(core) => (&mut self.caches[core as usize], ticks.snoop),
-            Which::Loser(core) => (&mut self.caches[core as usize], ticks.invalidate),
-            Which::Shared(group) => (&mut self.shared[group as usize], ticks.shared),
-            Which::Home(home) => (&mut self.homes[home as usize], ticks.home),
-            Which::Memory(memory) => {
+            ServerOf::Cache(core) => (&mut self.caches[core as usize], ticks.snoop),
+            ServerOf::Loser(core) => (&mut self.caches[core as usize], ticks.invalidate),
+            ServerOf::Shared(group) => (&mut self.shared[group as usize], ticks.shared),
+            ServerOf::Home(home) => (&mut self.homes[home as usize], ticks.home),
+            ServerOf::Memory(memory) => {
                 let server = &mut self.memories[memory as usize];
                 return server.serve(self.now, at, ticks.memory_service) + ticks.memory;
             }
@@ -170,7 +176,7 @@ impl Memory {
     }
 
     /// Wakes a watcher of a line that has lost its copy, or whose copy has changed.
-    pub(super) fn wake(&mut self, line: u32, core: u32, at: Time) {
+    pub(super) fn wake(&mut self, line: u32, core: u32, at: VirtualTime) {
         let watched = &mut self.watched[core as usize];
         if *watched == Some(line) {
             *watched = None;
@@ -179,7 +185,7 @@ impl Memory {
     }
 
     /// The way from an agent to a core's cache, by way of its group's.
-    pub(super) fn reach_core(&mut self, agent: At, core: u32, at: Time) -> Time {
+    pub(super) fn reach_core(&mut self, agent: AgentAt, core: u32, at: VirtualTime) -> VirtualTime {
         if self.network.is_bus() {
             // Everybody has seen the request.
             return at;
@@ -188,36 +194,36 @@ impl Memory {
         match self.group_of(core) {
             Some(group) if agent.group != Some(group) => {
                 let through = self.machine.groups[group as usize];
-                let at = self.send(agent.spot, through, Load::Control, at);
-                let at = self.serve(Which::Shared(group), at);
-                self.send(through, spot, Load::Control, at)
+                let at = self.send(agent.spot, through, Payload::Control, at);
+                let at = self.serve(ServerOf::Shared(group), at);
+                self.send(through, spot, Payload::Control, at)
             }
-            _ => self.send(agent.spot, spot, Load::Control, at),
+            _ => self.send(agent.spot, spot, Payload::Control, at),
         }
     }
 
     /// A read of memory behind the line's home, to a core.
-    pub(super) fn read_memory(&mut self, line: u32, to: Spot, at: Time) -> Time {
+    pub(super) fn read_memory(&mut self, line: u32, to: Spot, at: VirtualTime) -> VirtualTime {
         let home = self.machine.homes[self.line(line).home as usize];
         let spot = self.machine.memories[home.memory as usize];
         let at = match self.network.is_bus() {
             true => at,
-            false => self.send(home.spot, spot, Load::Control, at),
+            false => self.send(home.spot, spot, Payload::Control, at),
         };
-        let at = self.serve(Which::Memory(home.memory), at);
-        self.send(spot, to, Load::Data, at)
+        let at = self.serve(ServerOf::Memory(home.memory), at);
+        self.send(spot, to, Payload::Data, at)
     }
 
     /// A line goes back to memory; nobody waits for it.
-    pub(super) fn write_back(&mut self, line: u32, at: Time) {
+    pub(super) fn write_back(&mut self, line: u32, at: VirtualTime) {
         let home = self.machine.homes[self.line(line).home as usize];
-        self.serve(Which::Memory(home.memory), at);
+        self.serve(ServerOf::Memory(home.memory), at);
         if !self.untimed {
             self.counts.write_backs += 1;
         }
     }
 
-    pub(super) fn count(&mut self, source: Source, from: Option<u32>, to: u32) {
+    pub(super) fn count(&mut self, source: LineSource, from: Option<u32>, to: u32) {
         if self.untimed {
             return;
         }
@@ -225,11 +231,13 @@ impl Memory {
             Some(from)
                 if self.machine.package(from as usize) != self.machine.package(to as usize) =>
             {
-                Reach::Machine
+                Distance::Machine
             }
-            Some(from) if from != to && self.group_of(from) != self.group_of(to) => Reach::Package,
-            Some(from) if from != to && self.group_of(to).is_none() => Reach::Package,
-            _ => Reach::Group,
+            Some(from) if from != to && self.group_of(from) != self.group_of(to) => {
+                Distance::Package
+            }
+            Some(from) if from != to && self.group_of(to).is_none() => Distance::Package,
+            _ => Distance::Group,
         };
         *self.counts.transfers.entry((source, reach)).or_default() += 1;
         if let Some(from) = from.filter(|_| source.is_core()) {
@@ -254,9 +262,14 @@ impl Memory {
     }
 
     /// A notification from core to core, past the caches; its arrival.
-    pub(crate) fn signal(&mut self, from: u32, to: u32, at: Time) -> Time {
+    pub(crate) fn signal(&mut self, from: u32, to: u32, at: VirtualTime) -> VirtualTime {
         self.counts.notifications += 1;
-        self.send(self.core_spot(from), self.core_spot(to), Load::Control, at)
+        self.send(
+            self.core_spot(from),
+            self.core_spot(to),
+            Payload::Control,
+            at,
+        )
     }
 
     /// All servers that have served something, with their names.
@@ -277,6 +290,6 @@ impl Memory {
 }
 
 /// Whether a machine asks everybody.
-pub(super) fn asks_all(machine: &Machine) -> bool {
-    machine.finding == Finding::Snooping
+pub(super) fn asks_all(machine: &SimMachine) -> bool {
+    machine.finding == CopyLookup::Snooping
 }

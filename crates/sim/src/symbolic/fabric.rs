@@ -13,13 +13,13 @@
 //!
 //! Each message, post and loan has lines of its own (*single-use lines*), as queues, notices and desks
 //! have within a lap; notifications between two ranks share one flag, tallies are one line each. A rank's
-//! buffers are one set of lines, in its own cache; which of them have copies elsewhere, [`Steps`] knows. Combining costs what reading costs, as the paper has it
+//! buffers are one set of lines, in its own cache; which of them have copies elsewhere, [`FabricSteps`] knows. Combining costs what reading costs, as the paper has it
 //! (§5.2). Flow control that an operation does not wait for by itself is not taken down: that of queues,
 //! and that of notices, whose readers give lines back twice a lap.
 
-use super::graph::Kind;
+use super::graph::LineKind;
 use super::recorder::{Recorder, Stuck};
-use super::steps::{Part, What};
+use super::steps::{BufferPart, StepKind};
 use super::traffic::{Parcel, Parcels, Traffic};
 use crate::drive::{Bytes, Open};
 use corecast_collectives::groups::{Group, Groups};
@@ -69,7 +69,7 @@ impl Shared {
 
 /// A part of a buffer that is lent.
 #[derive(Debug)]
-struct Out {
+struct LentPart {
     /// Its addresses, only ever compared.
     bytes: Range<usize>,
     /// The line by which it comes back, and from whom.
@@ -77,7 +77,7 @@ struct Out {
     peer: usize,
 }
 
-impl Out {
+impl LentPart {
     fn overlaps(&self, bytes: &Range<usize>) -> bool {
         self.bytes.start < bytes.end && bytes.start < self.bytes.end
     }
@@ -92,7 +92,7 @@ pub struct Symbolic<'w> {
     traffic: &'w RefCell<Traffic>,
     groups: &'w Groups,
     shared: Shared,
-    lent: Vec<Out>,
+    lent: Vec<LentPart>,
     /// The addresses of this rank's windows.
     windows: Vec<Range<usize>>,
     /// Bytes that were combined and not yet taken down.
@@ -124,13 +124,13 @@ impl<'w> Symbolic<'w> {
         }
     }
 
-    fn line(&self, name: String, kind: Kind, home: usize) -> usize {
+    fn line(&self, name: String, kind: LineKind, home: usize) -> usize {
         self.recorder.line(name, kind, home)
     }
 
     /// The lines of a rank's buffers.
     fn data(&self, rank: usize) -> usize {
-        self.line(format!("data {rank}"), Kind::Data, rank)
+        self.line(format!("data {rank}"), LineKind::Data, rank)
     }
 
     /// How many of these were used before.
@@ -146,7 +146,7 @@ impl<'w> Symbolic<'w> {
     }
 
     /// Takes a step down.
-    fn step(&self, what: What, after: &[usize]) -> usize {
+    fn step(&self, what: StepKind, after: &[usize]) -> usize {
         self.catch_up();
         let mut traffic = self.traffic.borrow_mut();
         traffic.steps.push(self.rank, what, after)
@@ -157,7 +157,9 @@ impl<'w> Symbolic<'w> {
         let bytes = self.combined.take();
         if bytes > 0 {
             let mut traffic = self.traffic.borrow_mut();
-            traffic.steps.push(self.rank, What::Combine { bytes }, &[]);
+            traffic
+                .steps
+                .push(self.rank, StepKind::Combine { bytes }, &[]);
         }
     }
 
@@ -168,7 +170,7 @@ impl<'w> Symbolic<'w> {
     }
 
     /// The lines of a part of a window, if these addresses are in one.
-    fn part(&self, addresses: &Range<usize>) -> Option<Part> {
+    fn part(&self, addresses: &Range<usize>) -> Option<BufferPart> {
         let inside = |of: &Range<usize>| of.start <= addresses.start && addresses.end <= of.end;
         let window = self.windows.iter().rposition(inside)?;
         let start = self.windows[window].start;
@@ -243,7 +245,7 @@ impl<'w> Symbolic<'w> {
     }
 
     /// Waits for what was lent to come back.
-    fn regain(&self, lent: Vec<Out>) {
+    fn regain(&self, lent: Vec<LentPart>) {
         for out in &lent {
             self.await_value(out.back, 1);
         }
@@ -256,7 +258,7 @@ impl<'w> Symbolic<'w> {
             last.map(|(_, out)| traffic.returned[&out.back]).collect()
         };
         if !returned.is_empty() {
-            self.step(What::Regain, &returned);
+            self.step(StepKind::Regain, &returned);
         }
     }
 
@@ -272,7 +274,7 @@ impl<'w> Symbolic<'w> {
         let fits = || sent.fits(self.traffic.borrow().queues[&ends].given);
         if !fits() {
             let name = format!("queue {} → {peer}", self.rank);
-            let awaited = (self.line(name, Kind::Flag, self.rank), 1);
+            let awaited = (self.line(name, LineKind::Flag, self.rank), 1);
             self.recorder.suspend(self.rank, awaited, fits);
         }
         self.traffic.borrow().queues[&ends].room()
@@ -301,14 +303,14 @@ impl<'w> Symbolic<'w> {
             || {
                 self.line(
                     format!("offer {peer} → {}", self.rank),
-                    Kind::Flag,
+                    LineKind::Flag,
                     self.rank,
                 )
             },
         )?;
         let all = parcel.part.2.len();
         let fetched = self.traffic.borrow_mut().steps.read(self.rank, parcel.part);
-        let borrow = What::Borrow {
+        let borrow = StepKind::Borrow {
             from: peer,
             fetched,
             known: all - fetched,
@@ -324,9 +326,9 @@ impl<'w> Symbolic<'w> {
         used(self, &parcel.bytes);
         let number = self.number("return", self.rank, peer);
         let back = format!("return {} → {peer} #{number}", self.rank);
-        let back = self.line(back, Kind::Flag, peer);
+        let back = self.line(back, LineKind::Flag, peer);
         self.write(back);
-        let step = self.step(What::Return, &[]);
+        let step = self.step(StepKind::Return, &[]);
         self.traffic.borrow_mut().returned.insert(back, step);
         Ok(())
     }
@@ -351,8 +353,8 @@ impl Fabric for Symbolic<'_> {
 
     fn notify(&mut self, peer: usize) -> Result<(), Stuck> {
         let name = format!("flag {} → {peer}", self.rank);
-        self.write(self.line(name, Kind::Flag, peer));
-        let step = self.step(What::Notify { to: peer }, &[]);
+        self.write(self.line(name, LineKind::Flag, peer));
+        let step = self.step(StepKind::Notify { to: peer }, &[]);
         let mut traffic = self.traffic.borrow_mut();
         let flags = traffic.steps.flags.entry((self.rank, peer)).or_default();
         flags.push_back(step);
@@ -361,7 +363,7 @@ impl Fabric for Symbolic<'_> {
 
     fn wait(&mut self, peer: usize) -> Result<(), Stuck> {
         let name = format!("flag {peer} → {}", self.rank);
-        let line = self.line(name, Kind::Flag, self.rank);
+        let line = self.line(name, LineKind::Flag, self.rank);
         let heard = self.heard.entry(line).or_insert(0);
         *heard += 1;
         let heard = *heard;
@@ -372,7 +374,7 @@ impl Fabric for Symbolic<'_> {
             flags.and_then(VecDeque::pop_front)
         };
         let (from, again) = (peer, heard > 1);
-        self.step(What::Wait { from, again }, flag.as_slice());
+        self.step(StepKind::Wait { from, again }, flag.as_slice());
         Ok(())
     }
 
@@ -380,11 +382,11 @@ impl Fabric for Symbolic<'_> {
         let room = self.await_room(peer, payload.len());
         let number = self.number("message", self.rank, peer);
         let name = format!("slot {} → {peer} #{number}", self.rank);
-        let line = self.line(name, Kind::Flag, peer);
+        let line = self.line(name, LineKind::Flag, peer);
         self.carry(self.data(self.rank), line, payload.len());
         self.write(line);
         let bytes = payload.len();
-        let step = self.step(What::Send { to: peer, bytes }, room.as_slice());
+        let step = self.step(StepKind::Send { to: peer, bytes }, room.as_slice());
         let mut traffic = self.traffic.borrow_mut();
         let parcels = traffic.messages.entry((self.rank, peer)).or_default();
         parcels.push_back(Parcel::here(line, payload, step));
@@ -399,14 +401,14 @@ impl Fabric for Symbolic<'_> {
             || {
                 self.line(
                     format!("slot {peer} → {}", self.rank),
-                    Kind::Flag,
+                    LineKind::Flag,
                     self.rank,
                 )
             },
         )?;
         let bytes = payload.len();
         self.carry(parcel.line, self.data(self.rank), bytes);
-        let step = self.step(What::Receive { from: peer, bytes }, &[parcel.step]);
+        let step = self.step(StepKind::Receive { from: peer, bytes }, &[parcel.step]);
         let mut traffic = self.traffic.borrow_mut();
         let queue = traffic.queues.entry((peer, self.rank)).or_default();
         queue.taken(bytes, step);
@@ -419,11 +421,11 @@ impl Fabric for Symbolic<'_> {
         let Group { one, others, .. } = &self.groups.notices()[notice];
         let number = self.number("post", notice, 0);
         let name = format!("notice {notice} of {one} #{number}");
-        let line = self.line(name, Kind::Notice, others[0]);
+        let line = self.line(name, LineKind::Notice, others[0]);
         self.carry(self.data(self.rank), line, payload.len());
         self.write(line);
         let bytes = payload.len();
-        let step = self.step(What::Post { bytes }, &[]);
+        let step = self.step(StepKind::Post { bytes }, &[]);
         let mut traffic = self.traffic.borrow_mut();
         for &reader in others {
             let parcels = traffic.posts.entry((notice, reader)).or_default();
@@ -438,11 +440,11 @@ impl Fabric for Symbolic<'_> {
         let parcel = self.take(
             |traffic| traffic.posts.entry((notice, rank)).or_default(),
             payload.len(),
-            || self.line(format!("notice {notice} of {one}"), Kind::Notice, rank),
+            || self.line(format!("notice {notice} of {one}"), LineKind::Notice, rank),
         )?;
         let (from, bytes) = (one, payload.len());
         self.carry(parcel.line, self.data(self.rank), bytes);
-        self.step(What::Read { from, bytes }, &[parcel.step]);
+        self.step(StepKind::Read { from, bytes }, &[parcel.step]);
         payload.copy_from_slice(&parcel.bytes);
         Ok(())
     }
@@ -450,9 +452,9 @@ impl Fabric for Symbolic<'_> {
     fn add(&mut self, line: usize) -> Result<(), Stuck> {
         let tally = self.shared.adds[line];
         let home = self.groups.tallies()[tally].one;
-        let line = self.line(format!("tally {tally} of {home}"), Kind::Tally, home);
+        let line = self.line(format!("tally {tally} of {home}"), LineKind::Tally, home);
         self.recorder.add(self.rank, line, None);
-        let step = self.step(What::Add { to: home }, &[]);
+        let step = self.step(StepKind::Add { to: home }, &[]);
         let mut traffic = self.traffic.borrow_mut();
         traffic.steps.added.entry(tally).or_default().push(step);
         Ok(())
@@ -461,25 +463,25 @@ impl Fabric for Symbolic<'_> {
     fn collect(&mut self, line: usize) -> Result<(), Stuck> {
         let tally = self.shared.collects[line];
         let Group { one, others, .. } = &self.groups.tallies()[tally];
-        let line = self.line(format!("tally {tally} of {one}"), Kind::Tally, *one);
+        let line = self.line(format!("tally {tally} of {one}"), LineKind::Tally, *one);
         let heard = self.heard.entry(line).or_insert(0);
         *heard += others.len();
         let heard = *heard;
         self.await_value(line, heard);
         let adders = others.len();
         let added = self.traffic.borrow().steps.added[&tally][heard - adders..heard].to_vec();
-        self.step(What::Collect, &added);
+        self.step(StepKind::Collect, &added);
         Ok(())
     }
 
     fn meet(&mut self, line: usize) -> Result<(), Stuck> {
         let meeting = self.shared.meets[line];
         let ranks = &self.groups.meetings()[meeting];
-        let line = self.line(format!("meeting {meeting}"), Kind::Tally, ranks[0]);
+        let line = self.line(format!("meeting {meeting}"), LineKind::Tally, ranks[0]);
         self.recorder.add(self.rank, line, None);
         let other = ranks.iter().copied().find(|&rank| rank != self.rank);
         let other = other.unwrap_or(self.rank);
-        let step = self.step(What::Meet { other }, &[]);
+        let step = self.step(StepKind::Meet { other }, &[]);
         let key = self.groups.tallies().len() + meeting;
         let mut traffic = self.traffic.borrow_mut();
         traffic.steps.added.entry(key).or_default().push(step);
@@ -490,7 +492,7 @@ impl Fabric for Symbolic<'_> {
         let heard = *heard;
         self.await_value(line, heard);
         let added = self.traffic.borrow().steps.added[&key][before..heard].to_vec();
-        self.step(What::Collect, &added);
+        self.step(StepKind::Collect, &added);
         Ok(())
     }
 
@@ -559,13 +561,13 @@ impl Fabric for Symbolic<'_> {
         for peer in peers {
             let number = self.number("loan", self.rank, peer);
             let offer = format!("offer {} → {peer} #{number}", self.rank);
-            let offer = self.line(offer, Kind::Flag, peer);
+            let offer = self.line(offer, LineKind::Flag, peer);
             let back = format!("return {peer} → {} #{number}", self.rank);
-            let back = self.line(back, Kind::Flag, self.rank);
+            let back = self.line(back, LineKind::Flag, self.rank);
             self.write(offer);
-            let step = self.step(What::Lend { to: peer, again }, &[]);
+            let step = self.step(StepKind::Lend { to: peer, again }, &[]);
             again = true;
-            self.lent.push(Out {
+            self.lent.push(LentPart {
                 bytes: addresses(bytes),
                 back,
                 peer,
@@ -578,7 +580,7 @@ impl Fabric for Symbolic<'_> {
             });
         }
         if !again {
-            self.step(What::Call, &[]);
+            self.step(StepKind::Call, &[]);
         }
         Ok(())
     }
@@ -597,12 +599,12 @@ impl Fabric for Symbolic<'_> {
             into.copy_from_slice(bytes);
             let lines = into.len().div_ceil(LINE_BYTES);
             fabric.written(into);
-            fabric.step(What::Fill { lines }, &[]);
+            fabric.step(StepKind::Fill { lines }, &[]);
         })
     }
 
     fn settle(&mut self) -> Result<(), Stuck> {
-        self.step(What::Call, &[]);
+        self.step(StepKind::Call, &[]);
         let lent = std::mem::take(&mut self.lent);
         self.regain(lent);
         Ok(())

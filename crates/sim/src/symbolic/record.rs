@@ -29,7 +29,7 @@ use std::cell::RefCell;
 /// ```
 /// use corecast_collectives::{Groups, Route, barrier};
 /// use corecast_plan::Tree;
-/// use corecast_sim::symbolic::{Analysis, Costs, ManyLines, Reading, Seats, record};
+/// use corecast_sim::symbolic::{Analysis, AccessCosts, ManyLines, CostRules, Placement, record};
 ///
 /// let routes = Route::all(&Tree::from_children(0, vec![vec![1], vec![]])?);
 /// let graph = record(2, &Groups::new(2), |fabric, rank| {
@@ -37,15 +37,15 @@ use std::cell::RefCell;
 /// })?;
 /// // R_L = 2.3, R_R = 35, R_I = 70 ns.
 /// let many = ManyLines { base: 63.4, per_line: 11.1, per_line_and_thread: 0.0, saved: 0.0 };
-/// let costs = Costs {
+/// let costs = AccessCosts {
 ///     memory: 70.0,
 ///     own: 2.3,
 ///     transfer: [2.3, 35.0, 35.0, 94.0],
 ///     contention: None,
 ///     lines: [many; 4],
 /// };
-/// let seats = Seats::of_packages(costs, &[0, 0]);
-/// let bounds = Analysis::new(&graph, &seats, &Reading::default()).bounds();
+/// let placement = Placement::of_packages(costs, &[0, 0]);
+/// let bounds = Analysis::new(&graph, &placement, &CostRules::default()).bounds();
 /// // Two messages, one after the other: R_I + R_R each, with stealing R_I + 2·R_R.
 /// assert_eq!((bounds.t_min, bounds.t_max), (210.0, 280.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -92,15 +92,15 @@ pub fn record(
 /// use corecast_collectives::Plans;
 /// use corecast_plan::Tree;
 /// use corecast_sim::drive::{Call, Collective, Job};
-/// use corecast_sim::symbolic::{Analysis, Costs, Reading, Seats, record_job};
+/// use corecast_sim::symbolic::{Analysis, AccessCosts, CostRules, Placement, record_job};
 ///
 /// let plans = Plans::of_tree(&Tree::from_children(0, vec![vec![1], vec![]])?);
 /// let call = Call::new(Collective::Broadcast, "messages", 0, 56)?;
 /// let graph = record_job(&Job::new(&call, &plans)?)?;
 /// let file = corecast_model::builtin("sandybridge-2x8")?;
-/// let costs = Costs::of_lines(file.costs().lines().expect("costs of lines").costs());
-/// let seats = Seats::of_packages(costs, &[0, 0]);
-/// let bounds = Analysis::new(&graph, &seats, &Reading::default()).bounds();
+/// let costs = AccessCosts::of_lines(file.costs().lines().expect("costs of lines").costs());
+/// let placement = Placement::of_packages(costs, &[0, 0]);
+/// let bounds = Analysis::new(&graph, &placement, &CostRules::default()).bounds();
 /// // R_L + R_I to copy into the flag's line, R_R for it, R_L to copy out of it.
 /// assert!((bounds.t_min - (2.3 + 70.0 + 35.0 + 2.3)).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

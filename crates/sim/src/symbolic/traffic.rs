@@ -1,7 +1,7 @@
 //! What is under way between the ranks of a recorded run: messages, loans and posts, and how full queues are.
 
 use super::recorder::Stuck;
-use super::steps::{Part, Steps};
+use super::steps::{BufferPart, FabricSteps};
 use crate::fabric::{BODY_LINES, SLOTS, Used};
 use std::collections::{HashMap, VecDeque};
 
@@ -14,7 +14,7 @@ pub(super) struct Parcel {
     /// The step that gave it.
     pub(super) step: usize,
     /// Where it lies, of a loan.
-    pub(super) part: Part,
+    pub(super) part: BufferPart,
 }
 
 impl Parcel {
@@ -32,7 +32,7 @@ pub(super) type Parcels = VecDeque<Parcel>;
 
 /// How much of a queue is in use.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct QueueFill {
     pub(super) sent: Used,
     pub(super) read: Used,
     pub(super) given: Used,
@@ -40,7 +40,7 @@ pub(super) struct Queue {
     pub(super) steps: Vec<(Used, usize)>,
 }
 
-impl Queue {
+impl QueueFill {
     pub(super) fn taken(&mut self, bytes: usize, step: usize) {
         self.read = self.read.and_message(bytes);
         self.given = self.read.given(self.given);
@@ -70,8 +70,8 @@ pub(super) struct Traffic {
     pub(super) loans: HashMap<(usize, usize), Parcels>,
     /// By notice and reader.
     pub(super) posts: HashMap<(usize, usize), Parcels>,
-    pub(super) steps: Steps,
-    pub(super) queues: HashMap<(usize, usize), Queue>,
+    pub(super) steps: FabricSteps,
+    pub(super) queues: HashMap<(usize, usize), QueueFill>,
     /// The steps that gave loans back, by line.
     pub(super) returned: HashMap<usize, usize>,
     /// How many lines of each kind each pair, or notice, has used.
