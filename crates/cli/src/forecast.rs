@@ -6,9 +6,9 @@ use corecast_collectives::{BarrierPlan, Plans};
 use corecast_model::{CostModel, MachineFile};
 use corecast_plan::{Operation, Plan, Shape};
 use corecast_sim::drive::{Call, Collective, Job};
-use corecast_sim::fabric::{Setting, predict};
+use corecast_sim::fabric::{CallSetting, predict};
 use corecast_sim::machine::pairs;
-use corecast_sim::measured::Measured;
+use corecast_sim::measured::MeasuredMachine;
 use corecast_sim::symbolic::{Bounds, OnParts, record_job};
 use corecast_tune::modelled::{self, Modelled, usual};
 
@@ -19,7 +19,7 @@ pub(crate) const BOUNDED_RANKS_MAX: usize = modelled::RANKS_MAX;
 #[derive(Debug)]
 pub(crate) struct Forecaster {
     /// Where messages were measured that come alone.
-    measured: Option<Measured>,
+    measured: Option<MeasuredMachine>,
     name: String,
     costs: CostModel,
 }
@@ -58,7 +58,7 @@ impl Forecaster {
             Some(measured) => measured.latency(&cores, &job)?,
             None => {
                 let machine = pairs::machine(&self.name, &self.costs);
-                predict(&machine, &cores, &job, &Setting::default())?.latency
+                predict(&machine, &cores, &job, &CallSetting::default())?.latency
             }
         };
         Ok(Forecast {

@@ -10,8 +10,8 @@
 
 use corecast_collectives::Plans;
 use corecast_sim::drive::{Call, CallError, Collective, Job};
-use corecast_sim::engine::{Cpu, Options, Outcome, Setup, SimError, run};
-use corecast_sim::fabric::{Setting, SimFabric, Team, predict};
+use corecast_sim::engine::{Cpu, RunOptions, RunOutcome, Setup, SimError, run};
+use corecast_sim::fabric::{CallSetting, SimFabric, SimTeam, predict};
 use corecast_sim::machine::known;
 use corecast_sim::memory::LineId;
 
@@ -52,7 +52,13 @@ fn micro(every: usize) -> Result<(), SimError> {
     };
     let setup = |setup: &mut Setup<'_>| setup.allocate(0, 136);
     let start = on_cpu();
-    let outcome = run(&known::mesh(4, 4), &cores, &Options::default(), setup, body)?;
+    let outcome = run(
+        &known::mesh(4, 4),
+        &cores,
+        &RunOptions::default(),
+        setup,
+        body,
+    )?;
     report("micro", &Tally::of(&outcome, on_cpu() - start));
     Ok(())
 }
@@ -104,7 +110,10 @@ fn job(
 fn in_a_row(side: usize, job: &Job, calls: usize) -> Result<Tally, SimError> {
     let machine = known::mesh(side, side);
     let cores: Vec<usize> = (0..side * side).collect();
-    let (team, combine_bytes) = (Team::new(&cores, job.groups()), machine.costs.combine_bytes);
+    let (team, combine_bytes) = (
+        SimTeam::new(&cores, job.groups()),
+        machine.costs.combine_bytes,
+    );
     let job = std::rc::Rc::new(job.clone());
     let start = on_cpu();
     let body = move |cpu: &mut Cpu<'_>, (): &()| {
@@ -115,7 +124,7 @@ fn in_a_row(side: usize, job: &Job, calls: usize) -> Result<Tally, SimError> {
             let Ok(_) = job.run(&mut fabric, &combine);
         }
     };
-    let outcome = run(&machine, &cores, &Options::default(), |_| (), body)?;
+    let outcome = run(&machine, &cores, &RunOptions::default(), |_| (), body)?;
     Ok(Tally::of(&outcome, on_cpu() - start))
 }
 
@@ -127,7 +136,12 @@ fn broadcast(side: usize) -> Result<(), Failed> {
     let job = job(Collective::Broadcast, "messages", 8, &tree)?;
     let cores: Vec<usize> = (0..n).collect();
     let start = on_cpu();
-    let found = predict(&known::mesh(side, side), &cores, &job, &Setting::default())?;
+    let found = predict(
+        &known::mesh(side, side),
+        &cores,
+        &job,
+        &CallSetting::default(),
+    )?;
     println!(
         "broadcast on {n} cores: {:.3} s, {} cycles, {:.1} KiB a rank",
         on_cpu() - start,
@@ -148,7 +162,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn of<R>(outcome: &Outcome<R>, seconds: f64) -> Self {
+    fn of<R>(outcome: &RunOutcome<R>, seconds: f64) -> Self {
         let cores = &outcome.counts.cores;
         Self {
             hits: cores.iter().map(|core| core.hits).sum(),

@@ -24,14 +24,14 @@ pub mod trace;
 
 /// Virtual time, in thousandths of a machine's unit. Whole numbers, so that sums do not depend on their
 /// order.
-pub type Time = u64;
+pub type VirtualTime = u64;
 
 /// A cost in units of a machine as virtual time.
-pub(crate) fn ticks(units: f64) -> Time {
-    (units * 1000.0).round() as Time
+pub(crate) fn ticks(units: f64) -> VirtualTime {
+    (units * 1000.0).round() as VirtualTime
 }
 
 /// Virtual time in units of a machine.
-pub(crate) fn units(time: Time) -> f64 {
+pub(crate) fn units(time: VirtualTime) -> f64 {
     time as f64 / 1000.0
 }

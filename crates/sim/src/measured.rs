@@ -16,22 +16,22 @@
 //! The last two are no parts: they are about how collectives are called and measured.
 
 use crate::drive::{Call, Job};
-use crate::engine::{Options, SimError};
-use crate::fabric::{Prediction, Setting, Shots, predict, shots};
-use crate::machine::network::Inner;
-use crate::machine::{Machine, pairs};
-use crate::symbolic::{Analysis, Bounds, Reading, Seats, record_job};
+use crate::engine::{RunOptions, SimError};
+use crate::fabric::{CallPrediction, CallSetting, Shots, predict, shots};
+use crate::machine::Inner;
+use crate::machine::{SimMachine, pairs};
+use crate::symbolic::{Analysis, Bounds, CostRules, Placement, record_job};
 use corecast_model::{CostModel, Matrix, Messages, Place};
 use corecast_wire::queue::body_lines_for;
 
 /// A fitted machine; core i is thread i of what was measured.
 #[derive(Clone, Debug)]
-pub struct Measured {
-    machine: Machine,
+pub struct MeasuredMachine {
+    machine: SimMachine,
     messages: Messages,
     /// Each rank begins late by up to so much.
     skew: f64,
-    seats: Seats,
+    placement: Placement,
 }
 
 /// Stores and reads that are under way at once: more than caches answer in the time of one.
@@ -57,7 +57,7 @@ const SHORT_BYTES: usize = 16 << 10;
 /// The mean difference of two numbers below 1, left to chance, is a third.
 const SPREAD: f64 = 3.0;
 
-impl Measured {
+impl MeasuredMachine {
     /// The machine of these costs and messages, which are of the same threads.
     ///
     /// # Errors
@@ -107,13 +107,13 @@ impl Measured {
         pair.homes.truncate(2);
         let lines = body_lines_for(messages.long_bytes).max(1) as f64;
         let fetch = fetch(typical.one, typical.alone);
-        let mut parts = Parts::default();
+        let mut parts = FittedParts::default();
         for _ in 0..ROUNDS {
             set(&mut pair, parts, |_, _| parts.way);
             let found = shots(&pair, FIRST_TWO, messages.long_bytes)?;
             let read = (typical.taken - found.taken) / lines;
             let written = (typical.long - found.long) / lines - read;
-            parts = Parts {
+            parts = FittedParts {
                 way: (parts.way + (fetch - found.alone) / 2.0).max(0.0),
                 poll: (parts.poll + unit - found.one).max(0.0),
                 answer: (parts.answer + read).max(0.0),
@@ -130,13 +130,13 @@ impl Measured {
         Ok(Self {
             machine,
             messages: messages.clone(),
-            seats: seats(costs, messages, places),
+            placement: placement(costs, messages, places),
             skew: SPREAD * (typical.crossed - together).max(0.0),
         })
     }
 
     /// Its parts.
-    pub fn machine(&self) -> &Machine {
+    pub fn machine(&self) -> &SimMachine {
         &self.machine
     }
 
@@ -170,7 +170,7 @@ impl Measured {
     /// it cannot follow.
     pub fn bounds(&self, job: &Job) -> Option<Bounds> {
         let graph = record_job(job).ok()?;
-        let bounds = Analysis::new(&graph, &self.seats, &Reading::repeated()).bounds();
+        let bounds = Analysis::new(&graph, &self.placement, &CostRules::repeated()).bounds();
         let entry = self.entry(job.call());
         Some(Bounds {
             t_min: bounds.t_min + entry,
@@ -184,15 +184,15 @@ impl Measured {
         job: &Job,
         skew: f64,
         seed: u64,
-    ) -> Result<Prediction, SimError> {
-        let setting = Setting {
+    ) -> Result<CallPrediction, SimError> {
+        let setting = CallSetting {
             skew,
             entry: self.entry(job.call()),
-            options: Options {
+            options: RunOptions {
                 seed,
-                ..Options::default()
+                ..RunOptions::default()
             },
-            ..Setting::default()
+            ..CallSetting::default()
         };
         predict(&self.machine, cores, job, &setting)
     }
@@ -205,7 +205,7 @@ impl Measured {
 
 /// The same for the symbolic model: a message of a line is a store that takes the line and a load that fetches
 /// it, half each.
-fn seats(costs: &CostModel, messages: &Messages, places: Vec<Place>) -> Seats {
+fn placement(costs: &CostModel, messages: &Messages, places: Vec<Place>) -> Placement {
     let half = |i: usize, j: usize| (messages.one.get(i, j) + messages.one.get(j, i)) / 4.0;
     let numa = costs.numa_nodes().to_vec();
     let of_half = CostModel::from_fn(costs.unit(), numa, half, half);
@@ -214,7 +214,7 @@ fn seats(costs: &CostModel, messages: &Messages, places: Vec<Place>) -> Seats {
     let lines = body_lines_for(messages.long_bytes).max(1) as f64;
     let read = ((typical.taken - typical.one / 2.0) / lines).max(0.0);
     let written = ((typical.long - typical.one) / lines - read).max(0.0);
-    Seats::of_model(&of_half, places)
+    Placement::of_model(&of_half, places)
         .with_further_lines(read, written)
         .with_lent_lines(read)
 }
@@ -244,7 +244,7 @@ fn fetch(one: f64, alone: f64) -> f64 {
 
 /// What is fitted.
 #[derive(Clone, Copy, Debug, Default)]
-struct Parts {
+struct FittedParts {
     way: f64,
     poll: f64,
     answer: f64,
@@ -252,7 +252,7 @@ struct Parts {
 }
 
 /// Sets the parts of a machine.
-fn set(machine: &mut Machine, parts: Parts, way: impl Fn(usize, usize) -> f64) {
+fn set(machine: &mut SimMachine, parts: FittedParts, way: impl Fn(usize, usize) -> f64) {
     machine.costs.poll = parts.poll;
     machine.costs.invalidate = parts.give_up;
     machine.costs.snoop = parts.answer;
@@ -295,7 +295,7 @@ mod tests {
         {
             let messages = messages([one, long, alone, taken, 1.5 * one]);
             let places = costs.machine().pus.iter().map(Place::from).collect();
-            let fitted = Measured::new("two", costs.costs(), &messages, places).unwrap();
+            let fitted = MeasuredMachine::new("two", costs.costs(), &messages, places).unwrap();
             let found = shots(fitted.machine(), FIRST_TWO, 4096).unwrap();
             for (found, wanted) in [
                 (found.one, one),
@@ -314,7 +314,7 @@ mod tests {
         let costs = corecast_model::synthetic("core:2").unwrap();
         let messages = messages([70.0, 240.0, 24.0, 100.0, 80.0]);
         let places = costs.machine().pus.iter().map(Place::from).collect();
-        let fitted = Measured::new("two", costs.costs(), &messages, places).unwrap();
+        let fitted = MeasuredMachine::new("two", costs.costs(), &messages, places).unwrap();
         let plans =
             corecast_collectives::Plans::of_tree(&corecast_plan::patterns::sequential(2, 0));
         let t_min = |bytes| {

@@ -6,7 +6,7 @@
 //! Requests need not be handed in in the order of their arrival. One that arrives before another that was
 //! handed in earlier gets a gap before it if it fits, as it would have been first.
 
-use crate::Time;
+use crate::VirtualTime;
 
 /// One server: when it is busy, and what it has done so far.
 ///
@@ -27,16 +27,16 @@ use crate::Time;
 #[repr(align(64))]
 pub struct Server {
     /// The last span of time in which it is busy.
-    last: Span,
+    last: BusySpan,
     /// Those before, apart from each other and in order; the first ones may be over.
-    earlier: Vec<Span>,
-    busy: Time,
+    earlier: Vec<BusySpan>,
+    busy: VirtualTime,
     served: u64,
-    waited: Time,
+    waited: VirtualTime,
 }
 
 /// From when until when.
-type Span = (Time, Time);
+type BusySpan = (VirtualTime, VirtualTime);
 
 const _: () = assert!(size_of::<Server>() == 64);
 
@@ -44,7 +44,12 @@ impl Server {
     /// Serves a request that arrives `at` and takes `service`; says when that begins. Nothing will arrive
     /// before `now`.
     #[inline]
-    pub fn serve(&mut self, now: Time, at: Time, service: Time) -> Time {
+    pub fn serve(
+        &mut self,
+        now: VirtualTime,
+        at: VirtualTime,
+        service: VirtualTime,
+    ) -> VirtualTime {
         self.served += 1;
         if service == 0 {
             return at;
@@ -72,7 +77,7 @@ impl Server {
     }
 
     /// The last span is not the last one any more.
-    fn keep(&mut self, now: Time) {
+    fn keep(&mut self, now: VirtualTime) {
         if self.earlier.len() == self.earlier.capacity() {
             let over = self.earlier.partition_point(|span| span.1 <= now);
             self.earlier.drain(..over);
@@ -81,7 +86,7 @@ impl Server {
     }
 
     /// Serves a request that comes before the last span, in the first gap that is long enough.
-    fn squeeze_in(&mut self, at: Time, service: Time) -> Time {
+    fn squeeze_in(&mut self, at: VirtualTime, service: VirtualTime) -> VirtualTime {
         let mut place = self.earlier.partition_point(|span| span.1 < at);
         let mut start = at;
         while let Some(&(from, to)) = self.earlier.get(place) {
@@ -102,7 +107,7 @@ impl Server {
     }
 
     /// Adds a span before that at `place`, joined with those that it touches.
-    fn occupy(&mut self, place: usize, (start, end): Span) {
+    fn occupy(&mut self, place: usize, (start, end): BusySpan) {
         let left = place.checked_sub(1).map(|left| &mut self.earlier[left]);
         if let Some(left) = left.filter(|left| left.1 == start) {
             left.1 = end;
@@ -127,7 +132,7 @@ impl Server {
     }
 
     /// How long it was busy, all together.
-    pub fn busy(&self) -> Time {
+    pub fn busy(&self) -> VirtualTime {
         self.busy
     }
 
@@ -137,7 +142,7 @@ impl Server {
     }
 
     /// How long requests have waited for others, all together.
-    pub fn waited(&self) -> Time {
+    pub fn waited(&self) -> VirtualTime {
         self.waited
     }
 
@@ -161,7 +166,7 @@ mod tests {
             let (mut at, count) = (0.0, 400_000);
             for _ in 0..count {
                 at += -(1.0 - random.f64()).ln() * service as f64 / load;
-                server.serve(at as Time, at as Time, service);
+                server.serve(at as VirtualTime, at as VirtualTime, service);
             }
             let found = server.waited() as f64 / f64::from(count);
             let expected = load * service as f64 / (2.0 * (1.0 - load));

@@ -3,11 +3,11 @@
 mod perfetto;
 mod svg;
 
-use crate::Time;
+use crate::VirtualTime;
 
 /// One operation of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct TraceSpan {
     /// Who.
     pub rank: u32,
     /// What.
@@ -15,9 +15,9 @@ pub struct Span {
     /// With which rank, or on which of its shared lines.
     pub with: u32,
     /// From when, in thousandths of the machine's unit.
-    pub start: Time,
+    pub start: VirtualTime,
     /// Until when.
-    pub end: Time,
+    pub end: VirtualTime,
 }
 
 /// Operations in the order in which they ended.
@@ -25,8 +25,8 @@ pub struct Span {
 pub struct Trace {
     on: bool,
     unit: String,
-    start: Time,
-    spans: Vec<Span>,
+    start: VirtualTime,
+    spans: Vec<TraceSpan>,
 }
 
 impl Trace {
@@ -38,10 +38,16 @@ impl Trace {
         }
     }
 
-    pub(crate) fn note(&mut self, rank: u32, name: &'static str, with: u32, span: (Time, Time)) {
+    pub(crate) fn note(
+        &mut self,
+        rank: u32,
+        name: &'static str,
+        with: u32,
+        span: (VirtualTime, VirtualTime),
+    ) {
         if self.on {
             let (start, end) = span;
-            self.spans.push(Span {
+            self.spans.push(TraceSpan {
                 rank,
                 name,
                 with,
@@ -52,18 +58,18 @@ impl Trace {
     }
 
     /// Forgets all, and begins anew.
-    pub(crate) fn restart(&mut self, at: Time) {
+    pub(crate) fn restart(&mut self, at: VirtualTime) {
         self.start = at;
         self.spans.clear();
     }
 
     /// When it began.
-    pub(crate) fn start(&self) -> Time {
+    pub(crate) fn start(&self) -> VirtualTime {
         self.start
     }
 
     /// All operations.
-    pub fn spans(&self) -> &[Span] {
+    pub fn spans(&self) -> &[TraceSpan] {
         &self.spans
     }
 
@@ -73,7 +79,7 @@ impl Trace {
     }
 
     /// Operations that a rank gives to another, each with the one that takes it: the k-th with the k-th.
-    fn pairs(&self) -> Vec<(Span, Span)> {
+    fn pairs(&self) -> Vec<(TraceSpan, TraceSpan)> {
         let gives = |name| match name {
             "send" => Some("receive"),
             "notify" => Some("wait"),
@@ -84,7 +90,7 @@ impl Trace {
             .spans
             .iter()
             .filter_map(|span| Some((span, gives(span.name)?)));
-        let pair = |(span, name): (&Span, &str)| {
+        let pair = |(span, name): (&TraceSpan, &str)| {
             let takes = |index: &usize| {
                 let other = &self.spans[*index];
                 let same = other.name == name && other.rank == span.with && other.with == span.rank;

@@ -6,7 +6,7 @@ use corecast_collectives::preferences::TeamOutline;
 use corecast_collectives::{Algorithms, Plans};
 use corecast_model::{CostModel, MachineFile, Place};
 use corecast_sim::drive::Collective;
-use corecast_sim::measured::Measured;
+use corecast_sim::measured::MeasuredMachine;
 
 /// Most ranks: simulations and bounds take time by the square of them.
 pub const RANKS_MAX: usize = 64;
@@ -20,7 +20,7 @@ pub struct Modelled {
     /// What messages between them take that come one after the other.
     pub costs: CostModel,
     /// The simulated machine, where messages were measured that come alone.
-    pub measured: Option<Measured>,
+    pub measured: Option<MeasuredMachine>,
 }
 
 impl Modelled {
@@ -63,7 +63,7 @@ impl Modelled {
         let name = &file.machine().name;
         let measured = file.messages().map(|messages| {
             let messages = messages.subset(&at);
-            Measured::new(name, &costs, &messages, places).map_err(|e| e.to_string())
+            MeasuredMachine::new(name, &costs, &messages, places).map_err(|e| e.to_string())
         });
         let measured = measured.transpose()?;
         Ok(Some(Self { costs, measured }))

@@ -6,12 +6,12 @@ use corecast_bench::sized::Operation;
 use corecast_collectives::Plans;
 use corecast_model::MachineFile;
 use corecast_sim::drive::{Call, Collective, Job};
-use corecast_sim::measured::Measured;
+use corecast_sim::measured::MeasuredMachine;
 
 /// A simulated machine on which messages take as long as they were measured to, with a core for each rank.
 #[derive(Debug)]
 pub struct Simulated {
-    machine: Measured,
+    machine: MeasuredMachine,
     ranks: usize,
 }
 

@@ -10,7 +10,7 @@ const HEAD: u32 = 48;
 
 /// How a curve looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pen {
+pub(crate) enum PlotPen {
     Line(RGBColor),
     Thin(RGBColor),
     Points(RGBColor),
@@ -19,7 +19,7 @@ pub(crate) enum Pen {
 /// A curve: points by x.
 #[derive(Clone, Debug)]
 pub(crate) struct PlotCurve {
-    pub(crate) pen: Pen,
+    pub(crate) pen: PlotPen,
     pub(crate) points: Vec<(f64, f64)>,
 }
 
@@ -45,13 +45,13 @@ impl Panel {
 pub(crate) struct Labels<'a> {
     pub(crate) title: &'a str,
     /// What the pens mean.
-    pub(crate) legend: &'a [(Pen, &'a str)],
+    pub(crate) legend: &'a [(PlotPen, &'a str)],
     pub(crate) x: &'a str,
     pub(crate) y: &'a str,
 }
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-type Drawn = Result<(), Box<dyn std::error::Error>>;
+type PlotArea<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+type PlotResult = Result<(), Box<dyn std::error::Error>>;
 
 /// Draws panels in rows of `columns`, and returns the SVG.
 pub(crate) fn panels(labels: &Labels<'_>, columns: usize, panels: &[Panel]) -> String {
@@ -71,7 +71,7 @@ fn draw_all(
     places: (usize, usize),
     labels: &Labels<'_>,
     panels: &[Panel],
-) -> Drawn {
+) -> PlotResult {
     let all = SVGBackend::with_string(text, size).into_drawing_area();
     all.fill(&WHITE)?;
     let (head, body) = all.split_vertically(HEAD);
@@ -80,8 +80,10 @@ fn draw_all(
     for &(pen, name) in labels.legend {
         let way = [(x, 36), (x + 12, 36), (x + 24, 36)];
         match pen {
-            Pen::Points(colour) => head.draw(&Circle::new(way[1], 2, colour.filled()))?,
-            Pen::Line(_) | Pen::Thin(_) => head.draw(&PathElement::new(way, stroke(pen)))?,
+            PlotPen::Points(colour) => head.draw(&Circle::new(way[1], 2, colour.filled()))?,
+            PlotPen::Line(_) | PlotPen::Thin(_) => {
+                head.draw(&PathElement::new(way, stroke(pen)))?
+            }
         }
         head.draw_text(name, &font(11), (x + 30, 30))?;
         x += 48 + 6 * name.chars().count() as i32;
@@ -93,7 +95,7 @@ fn draw_all(
     Ok(())
 }
 
-fn draw(area: &Area<'_>, panel: &Panel, labels: &Labels<'_>) -> Drawn {
+fn draw(area: &PlotArea<'_>, panel: &Panel, labels: &Labels<'_>) -> PlotResult {
     let wider = |(a, b): (f64, f64), (x, y): (f64, f64)| (a.min(x), b.max(y));
     let (first, highest) = panel.points().fold((f64::INFINITY, 0.0), wider);
     let last = panel.points().map(|(x, _)| x).fold(first, f64::max);
@@ -128,7 +130,7 @@ fn draw(area: &Area<'_>, panel: &Panel, labels: &Labels<'_>) -> Drawn {
     for curve in &panel.curves {
         let points = curve.points.iter().copied();
         match curve.pen {
-            Pen::Points(colour) => {
+            PlotPen::Points(colour) => {
                 chart.draw_series(points.map(|point| Circle::new(point, 2, colour.filled())))?
             }
             pen => chart.draw_series(LineSeries::new(points, stroke(pen)))?,
@@ -137,10 +139,10 @@ fn draw(area: &Area<'_>, panel: &Panel, labels: &Labels<'_>) -> Drawn {
     Ok(())
 }
 
-fn stroke(pen: Pen) -> ShapeStyle {
+fn stroke(pen: PlotPen) -> ShapeStyle {
     match pen {
-        Pen::Line(colour) => colour.stroke_width(2),
-        Pen::Thin(colour) | Pen::Points(colour) => colour.stroke_width(1),
+        PlotPen::Line(colour) => colour.stroke_width(2),
+        PlotPen::Thin(colour) | PlotPen::Points(colour) => colour.stroke_width(1),
     }
 }
 

@@ -1,34 +1,34 @@
 //! CLa's primitives (§2.4), for algorithms that are written in them.
 
-use corecast_sim::symbolic::{Graph, Kind, Recorder, Stuck};
+use corecast_sim::symbolic::{Graph, LineKind, Recorder, Stuck};
 
 /// A line that an algorithm has made; known by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LineId(usize);
+pub struct PaperLine(usize);
 
 /// Makes the lines of an algorithm before its ranks begin.
 #[derive(Debug)]
-pub struct Lines<'a>(&'a Recorder);
+pub struct PaperLines<'a>(&'a Recorder);
 
-impl Lines<'_> {
+impl PaperLines<'_> {
     /// A line of this name. `home` is the rank that polls it first; of data, the one that owns it.
     ///
     /// # Examples
     ///
     /// See [`trace`].
-    pub fn line(&mut self, name: impl Into<String>, kind: Kind, home: usize) -> LineId {
-        LineId(self.0.line(name.into(), kind, home))
+    pub fn line(&mut self, name: impl Into<String>, kind: LineKind, home: usize) -> PaperLine {
+        PaperLine(self.0.line(name.into(), kind, home))
     }
 }
 
 /// One rank, which does one thing to a line after another.
 #[derive(Debug)]
-pub struct Hand<'w> {
+pub struct PaperRank<'w> {
     rank: usize,
     recorder: &'w Recorder,
 }
 
-impl Hand<'_> {
+impl PaperRank<'_> {
     /// This rank.
     #[must_use]
     pub fn rank(&self) -> usize {
@@ -36,27 +36,27 @@ impl Hand<'_> {
     }
 
     /// `cl_write`: stores the line's next value.
-    pub fn write(&self, line: LineId) {
+    pub fn write(&self, line: PaperLine) {
         self.recorder.write(self.rank, line.0);
     }
 
     /// `cl_add` of a constant.
-    pub fn add(&self, line: LineId) {
+    pub fn add(&self, line: PaperLine) {
         self.recorder.add(self.rank, line.0, None);
     }
 
     /// `cl_add` of a value that is read from another line.
-    pub fn add_from(&self, line: LineId, value: LineId) {
+    pub fn add_from(&self, line: PaperLine, value: PaperLine) {
         self.recorder.add(self.rank, line.0, Some(value.0));
     }
 
     /// `cl_copy` of `lines` lines.
-    pub fn copy(&self, from: LineId, to: LineId, lines: usize) {
+    pub fn copy(&self, from: PaperLine, to: PaperLine, lines: usize) {
         self.recorder.copy(self.rank, from.0, to.0, lines);
     }
 
     /// `cl_wait`: until the line was written or added to `value` times in all.
-    pub fn wait(&self, line: LineId, value: usize) {
+    pub fn wait(&self, line: PaperLine, value: usize) {
         self.recorder.wait(self.rank, line.0, value);
     }
 }
@@ -85,33 +85,33 @@ impl Hand<'_> {
 /// The paper's Figure 4a: three ranks notify rank 0 on one line.
 ///
 /// ```
-/// use corecast_sim::symbolic::{Analysis, Kind, Reading};
+/// use corecast_sim::symbolic::{Analysis, LineKind, CostRules};
 /// use corecast_validation::primitives::trace;
 /// use corecast_validation::tables;
 ///
 /// let graph = trace(
 ///     4,
-///     |lines| lines.line("flag", Kind::Tally, 0),
+///     |lines| lines.line("flag", LineKind::Tally, 0),
 ///     |hand, &flag| match hand.rank() {
 ///         0 => hand.wait(flag, 3),
 ///         _ => hand.add(flag),
 ///     },
 /// )?;
-/// let seats = tables::sandy_bridge(4);
-/// let bounds = Analysis::new(&graph, &seats, &Reading::default()).bounds();
+/// let placement = tables::sandy_bridge(4);
+/// let bounds = Analysis::new(&graph, &placement, &CostRules::default()).bounds();
 /// // Equations 6 and 8.
 /// assert_eq!((bounds.t_min, bounds.t_max), (70.0 + 3.0 * 35.0, 70.0 + 6.0 * 35.0));
 /// # Ok::<(), corecast_sim::symbolic::Stuck>(())
 /// ```
 pub fn trace<L>(
     n: usize,
-    make: impl FnOnce(&mut Lines<'_>) -> L,
-    body: impl Fn(&Hand<'_>, &L),
+    make: impl FnOnce(&mut PaperLines<'_>) -> L,
+    body: impl Fn(&PaperRank<'_>, &L),
 ) -> Result<Graph, Stuck> {
     let recorder = Recorder::new(n);
-    let lines = make(&mut Lines(&recorder));
+    let lines = make(&mut PaperLines(&recorder));
     recorder.run(|rank| {
-        let hand = Hand {
+        let hand = PaperRank {
             rank,
             recorder: &recorder,
         };

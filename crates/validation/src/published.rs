@@ -7,10 +7,10 @@
 //! | [`broadcast`], [`broadcast_in_groups`] | Figure 12, §4.1.2 | `broadcast::groups`, in which nobody waits until children have copied |
 //! | [`reduction`] | Figure 16 | `reduce::tree`, in which a child's flag lies in the line with its data |
 
-use crate::primitives::{Hand, LineId, Lines, trace};
+use crate::primitives::{PaperLine, PaperLines, PaperRank, trace};
 use corecast_plan::Tree;
 use corecast_plan::groups::Grouped;
-use corecast_sim::symbolic::{Graph, Kind};
+use corecast_sim::symbolic::{Graph, LineKind};
 
 /// Whether ranks share one line or have one each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +28,8 @@ pub enum Sharing {
 /// When the kernel has no memory for stacks.
 fn graph<L>(
     n: usize,
-    make: impl FnOnce(&mut Lines<'_>) -> L,
-    body: impl Fn(&Hand<'_>, &L),
+    make: impl FnOnce(&mut PaperLines<'_>) -> L,
+    body: impl Fn(&PaperRank<'_>, &L),
 ) -> Graph {
     match trace(n, make, body) {
         Ok(graph) => graph,
@@ -59,7 +59,7 @@ pub fn many_to_one(n: usize, sharing: Sharing) -> Graph {
     match sharing {
         Sharing::SameLine => graph(
             n + 1,
-            |lines| lines.line("flag", Kind::Tally, 0),
+            |lines| lines.line("flag", LineKind::Tally, 0),
             |hand, &flag| match hand.rank() {
                 0 => hand.wait(flag, n),
                 _ => hand.add(flag),
@@ -67,8 +67,8 @@ pub fn many_to_one(n: usize, sharing: Sharing) -> Graph {
         ),
         Sharing::DifferentLines => graph(
             n + 1,
-            |lines| -> Vec<LineId> {
-                let line = |rank| lines.line(format!("flag {rank}"), Kind::Flag, 0);
+            |lines| -> Vec<PaperLine> {
+                let line = |rank| lines.line(format!("flag {rank}"), LineKind::Flag, 0);
                 (1..=n).map(line).collect()
             },
             |hand, flags| match hand.rank() {
@@ -99,7 +99,7 @@ pub fn one_to_many(n: usize, sharing: Sharing) -> Graph {
     match sharing {
         Sharing::SameLine => graph(
             n + 1,
-            |lines| lines.line("flag", Kind::Notice, 1),
+            |lines| lines.line("flag", LineKind::Notice, 1),
             |hand, &flag| match hand.rank() {
                 0 => hand.write(flag),
                 _ => hand.wait(flag, 1),
@@ -107,8 +107,8 @@ pub fn one_to_many(n: usize, sharing: Sharing) -> Graph {
         ),
         Sharing::DifferentLines => graph(
             n + 1,
-            |lines| -> Vec<LineId> {
-                let line = |rank| lines.line(format!("flag {rank}"), Kind::Flag, rank);
+            |lines| -> Vec<PaperLine> {
+                let line = |rank| lines.line(format!("flag {rank}"), LineKind::Flag, rank);
                 (1..=n).map(line).collect()
             },
             |hand, flags| match hand.rank() {
@@ -155,17 +155,17 @@ fn families(tree: &Tree, packages: Option<&[u32]>) -> Vec<Family> {
 
 /// The lines of Figures 12 and 16: by rank, and by group where there are groups.
 struct TreeLines {
-    pflag: Vec<Vec<LineId>>,
-    sflag: Vec<Vec<LineId>>,
-    data: Vec<LineId>,
+    pflag: Vec<Vec<PaperLine>>,
+    sflag: Vec<Vec<PaperLine>>,
+    data: Vec<PaperLine>,
     /// Where each rank's parent reads what it brings, in the parent's cache.
-    buffer: Vec<LineId>,
+    buffer: Vec<PaperLine>,
 }
 
 fn over_tree(
     tree: &Tree,
     packages: Option<&[u32]>,
-    body: impl Fn(&Hand<'_>, &TreeLines, &Family),
+    body: impl Fn(&PaperRank<'_>, &TreeLines, &Family),
 ) -> Graph {
     let families = families(tree, packages);
     let n = tree.len();
@@ -179,19 +179,19 @@ fn over_tree(
                     .map(|(group, members)| {
                         let home = members[0];
                         (
-                            lines.line(format!("pflag {rank}.{group}"), Kind::Notice, home),
-                            lines.line(format!("sflag {rank}.{group}"), Kind::Tally, rank),
+                            lines.line(format!("pflag {rank}.{group}"), LineKind::Notice, home),
+                            lines.line(format!("sflag {rank}.{group}"), LineKind::Tally, rank),
                         )
                     })
                     .unzip();
                 pflag.push(out);
                 sflag.push(back);
             }
-            let data = |rank| lines.line(format!("mydata {rank}"), Kind::Data, rank);
+            let data = |rank| lines.line(format!("mydata {rank}"), LineKind::Data, rank);
             let data = (0..n).map(data).collect();
             let buffer = |rank: usize| {
                 let home = families[rank].parent.unwrap_or(rank);
-                lines.line(format!("buffer {rank}"), Kind::Data, home)
+                lines.line(format!("buffer {rank}"), LineKind::Data, home)
             };
             TreeLines {
                 pflag,
@@ -217,13 +217,13 @@ fn over_tree(
 ///
 /// ```
 /// use corecast_plan::Tree;
-/// use corecast_sim::symbolic::{Analysis, Reading};
+/// use corecast_sim::symbolic::{Analysis, CostRules};
 /// use corecast_validation::{published, tables};
 ///
 /// let tree = Tree::from_children(0, vec![vec![1, 2], vec![3], vec![], vec![]])?;
 /// let graph = published::broadcast(&tree, None);
-/// let seats = tables::sandy_bridge(4);
-/// let t_min = Analysis::new(&graph, &seats, &Reading::default()).bounds().t_min;
+/// let placement = tables::sandy_bridge(4);
+/// let t_min = Analysis::new(&graph, &placement, &CostRules::default()).bounds().t_min;
 /// // R_L of the root's data; then two levels of R_I + R_R + R_L + R_I + k·R_R.
 /// assert!((t_min - (2.3 + 2.0 * (70.0 + 35.0 + 2.3 + 70.0) + 3.0 * 35.0)).abs() < 1e-9);
 /// # Ok::<(), corecast_plan::TreeError>(())
@@ -285,11 +285,15 @@ pub fn broadcast_in_groups(plan: &Grouped) -> Graph {
         |lines| {
             let of = |(rank, groups): (usize, &Vec<Vec<usize>>)| {
                 let flag = |(group, members): (usize, &Vec<usize>)| {
-                    lines.line(format!("pflag {rank}.{group}"), Kind::Notice, members[0])
+                    lines.line(
+                        format!("pflag {rank}.{group}"),
+                        LineKind::Notice,
+                        members[0],
+                    )
                 };
-                let flags: Vec<LineId> = groups.iter().enumerate().map(flag).collect();
-                let back = lines.line(format!("sflag {rank}"), Kind::Tally, rank);
-                let data = lines.line(format!("mydata {rank}"), Kind::Data, rank);
+                let flags: Vec<PaperLine> = groups.iter().enumerate().map(flag).collect();
+                let back = lines.line(format!("sflag {rank}"), LineKind::Tally, rank);
+                let data = lines.line(format!("mydata {rank}"), LineKind::Data, rank);
                 (flags, back, data)
             };
             let lists = plan.group_lists().iter().enumerate();

@@ -10,15 +10,15 @@
 //! Lines lie where the paper has them when an operation begins (§2.5): data in the cache of whoever owns them,
 //! modified; flags in no cache, in the memory next to whoever polls them first.
 
-use corecast_sim::engine::{Cpu, Options, Outcome, Setup, SimError, run};
-use corecast_sim::machine::Machine;
+use corecast_sim::engine::{Cpu, RunOptions, RunOutcome, Setup, SimError, run};
+use corecast_sim::machine::SimMachine;
 use corecast_sim::memory::LineId;
-use corecast_sim::symbolic::{Act, Found, Graph, Kind, Op};
+use corecast_sim::symbolic::{Act, FoundAt, Graph, LineKind, Op};
 
 /// The lines of a graph on a machine, and what each rank does.
-struct Program {
+struct ReplayProgram {
     lines: Vec<LineId>,
-    kinds: Vec<Kind>,
+    kinds: Vec<LineKind>,
     /// By rank: its acts, each with how many changes of its line it waits for or makes.
     acts: Vec<Vec<(Act, u64)>>,
 }
@@ -36,35 +36,41 @@ struct Program {
 /// # Examples
 ///
 /// ```
-/// use corecast_sim::engine::Options;
+/// use corecast_sim::engine::RunOptions;
 /// use corecast_sim::machine::cla;
-/// use corecast_sim::symbolic::{Analysis, Reading};
+/// use corecast_sim::symbolic::{Analysis, CostRules};
 /// use corecast_validation::{published, replay, tables};
 ///
 /// // Figure 4a: four threads notify one over one line.
 /// let graph = published::many_to_one(4, published::Sharing::SameLine);
-/// let bounds = Analysis::new(&graph, &tables::sandy_bridge(5), &Reading::least()).bounds();
+/// let bounds = Analysis::new(&graph, &tables::sandy_bridge(5), &CostRules::least()).bounds();
 /// let cores: Vec<usize> = (0..5).collect();
-/// let simulated = replay(&graph, &cla::sandy_bridge(), &cores, &Options::default())?.end();
+/// let simulated = replay(&graph, &cla::sandy_bridge(), &cores, &RunOptions::default())?.end();
 /// assert!(bounds.t_min <= simulated && simulated <= bounds.t_max);
 /// # Ok::<(), corecast_sim::engine::SimError>(())
 /// ```
 pub fn replay(
     graph: &Graph,
-    machine: &Machine,
+    machine: &SimMachine,
     cores: &[usize],
-    options: &Options,
-) -> Result<Outcome<()>, SimError> {
+    options: &RunOptions,
+) -> Result<RunOutcome<()>, SimError> {
     assert_eq!(graph.ranks(), cores.len(), "a core for each rank");
     let setup = |setup: &mut Setup<'_>| lay_out(graph, cores, setup);
-    run(machine, cores, options, setup, |cpu, program: &Program| {
-        for (act, value) in &program.acts[cpu.rank()] {
-            program.play(cpu, act, *value);
-        }
-    })
+    run(
+        machine,
+        cores,
+        options,
+        setup,
+        |cpu, program: &ReplayProgram| {
+            for (act, value) in &program.acts[cpu.rank()] {
+                program.play(cpu, act, *value);
+            }
+        },
+    )
 }
 
-fn lay_out(graph: &Graph, cores: &[usize], setup: &mut Setup<'_>) -> Program {
+fn lay_out(graph: &Graph, cores: &[usize], setup: &mut Setup<'_>) -> ReplayProgram {
     let mut sizes = vec![1; graph.lines().len()];
     for act in graph.acts() {
         for touch in [act.load, act.store].into_iter().flatten() {
@@ -74,7 +80,7 @@ fn lay_out(graph: &Graph, cores: &[usize], setup: &mut Setup<'_>) -> Program {
     let lines = graph.lines().iter().zip(&sizes).map(|(line, &count)| {
         let home = cores[line.home];
         let first = setup.allocate(home, count);
-        if line.kind == Kind::Data {
+        if line.kind == LineKind::Data {
             (0..count).for_each(|index| setup.write(home, first.offset(index), 0));
         }
         first
@@ -96,14 +102,14 @@ fn lay_out(graph: &Graph, cores: &[usize], setup: &mut Setup<'_>) -> Program {
         };
         acts[act.rank].push((act.clone(), value));
     }
-    Program {
+    ReplayProgram {
         lines,
         kinds: graph.lines().iter().map(|line| line.kind).collect(),
         acts,
     }
 }
 
-impl Program {
+impl ReplayProgram {
     fn play(&self, cpu: &mut Cpu<'_>, act: &Act, value: u64) {
         let (load, store) = (
             act.load.map(|touch| touch.line),
@@ -120,7 +126,7 @@ impl Program {
                 }
                 // What many lines take has their stores to the own cache in it.
                 let found = act.store.map(|touch| touch.found);
-                if act.lines == 1 || found != Some(Found::Own) {
+                if act.lines == 1 || found != Some(FoundAt::Own) {
                     (0..act.lines).for_each(|line| cpu.store(self.lines[to].offset(line), value));
                 }
             }
@@ -129,11 +135,13 @@ impl Program {
                     cpu.load(self.lines[from]);
                 }
                 match self.kinds[to] {
-                    Kind::Data => {
+                    LineKind::Data => {
                         cpu.load(self.lines[to]);
                         cpu.store(self.lines[to], value);
                     }
-                    Kind::Flag | Kind::Notice | Kind::Tally => _ = cpu.add(self.lines[to], 1),
+                    LineKind::Flag | LineKind::Notice | LineKind::Tally => {
+                        _ = cpu.add(self.lines[to], 1)
+                    }
                 }
             }
             (_, _, None) => unreachable!("an act that changes nothing waits"),

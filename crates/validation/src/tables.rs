@@ -3,16 +3,16 @@
 //!
 //! | field | in the paper | Sandy Bridge | Xeon Phi KNC | source |
 //! | --- | --- | --- | --- | --- |
-//! | [`Costs::own`], [`Costs::transfer`] same core | `R_L` | 2.3 | 8.6 | Table 1 |
-//! | [`Costs::transfer`] same package | `R_R` | 35 | 235.8 | Table 1 |
-//! | [`Costs::transfer`] other package | `R_Q` | 94 | – | Table 1 |
-//! | [`Costs::memory`] | `R_I` | 70 | 277.7 | Table 1 |
-//! | [`Costs::contention`] | b, c, a | none | 320.5, 56.2, 0 | Equations 2 and 3, Table 2 |
-//! | [`Costs::lines`] | q, o, c, p | two rows | 1521, 76, –, 1096 | Equations 4 and 5, Tables 3 and 4 |
+//! | [`AccessCosts::own`], [`AccessCosts::transfer`] same core | `R_L` | 2.3 | 8.6 | Table 1 |
+//! | [`AccessCosts::transfer`] same package | `R_R` | 35 | 235.8 | Table 1 |
+//! | [`AccessCosts::transfer`] other package | `R_Q` | 94 | – | Table 1 |
+//! | [`AccessCosts::memory`] | `R_I` | 70 | 277.7 | Table 1 |
+//! | [`AccessCosts::contention`] | b, c, a | none | 320.5, 56.2, 0 | Equations 2 and 3, Table 2 |
+//! | [`AccessCosts::lines`] | q, o, c, p | two rows | 1521, 76, –, 1096 | Equations 4 and 5, Tables 3 and 4 |
 //!
 //! The paper always charges `R_I` for a line from memory (§2.5), so its `R_QI` (107 on Sandy Bridge) is not here.
 
-use corecast_sim::symbolic::{Contention, Costs, ManyLines, Seats};
+use corecast_sim::symbolic::{AccessCosts, Contention, ManyLines, Placement};
 
 /// Where the lines of a copy lie when it begins (Tables 2 and 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,9 +81,9 @@ pub const XEON_PHI_LINES: [(Lies, Lies, ManyLines); 4] = [
 ];
 
 /// Intel Xeon E5-2660 (Sandy Bridge), 2.2 GHz: CLa Tables 1 and 3.
-pub const SANDY_BRIDGE: Costs = {
+pub const SANDY_BRIDGE: AccessCosts = {
     let near = many(63.4, 11.1, 0.0, 0.0);
-    Costs {
+    AccessCosts {
         memory: 70.0,
         own: 2.3,
         transfer: [2.3, 35.0, 35.0, 94.0],
@@ -99,9 +99,9 @@ pub const SANDY_BRIDGE: Costs = {
 };
 
 /// Intel Xeon Phi 5110P (Knights Corner), 1.05 GHz: CLa Tables 1, 2 and 4, buffers in state E.
-pub const XEON_PHI: Costs = {
+pub const XEON_PHI: AccessCosts = {
     let near = XEON_PHI_LINES[0].2;
-    Costs {
+    AccessCosts {
         memory: 277.7,
         own: 8.6,
         transfer: [8.6, 235.8, 235.8, 235.8],
@@ -122,16 +122,16 @@ pub const XEON_PHI: Costs = {
 /// assert_eq!(tables::sandy_bridge(10).packages(), [0, 0, 0, 0, 0, 0, 0, 0, 1, 1]);
 /// ```
 #[must_use]
-pub fn sandy_bridge(n: usize) -> Seats {
+pub fn sandy_bridge(n: usize) -> Placement {
     let first = n.div_ceil(2).max(8);
     let packages: Vec<u32> = (0..n).map(|rank| u32::from(rank >= first)).collect();
-    Seats::of_packages(SANDY_BRIDGE, &packages)
+    Placement::of_packages(SANDY_BRIDGE, &packages)
 }
 
 /// The paper's Xeon Phi: one package, one rank on each core. It has 60 cores.
 #[must_use]
-pub fn xeon_phi(n: usize) -> Seats {
-    Seats::of_packages(XEON_PHI, &vec![0; n])
+pub fn xeon_phi(n: usize) -> Placement {
+    Placement::of_packages(XEON_PHI, &vec![0; n])
 }
 
 #[cfg(test)]
@@ -146,7 +146,7 @@ mod tests {
             ("xeonphi-knc-60x4", XEON_PHI),
         ] {
             let file = corecast_model::builtin(name).unwrap();
-            let model = Costs::of_lines(file.costs().lines().unwrap().costs());
+            let model = AccessCosts::of_lines(file.costs().lines().unwrap().costs());
             assert_eq!(model.memory, costs.memory, "{name}");
             assert_eq!(
                 (model.own, model.transfer),

@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use corecast_sim::drive::Collective;
-use corecast_sim::engine::Options;
-use corecast_sim::fabric::{Prediction, Setting, predict};
+use corecast_sim::engine::RunOptions;
+use corecast_sim::fabric::{CallPrediction, CallSetting, predict};
 use corecast_sim::symbolic::Bounds;
 use serde::Serialize;
 
@@ -149,7 +149,7 @@ pub(crate) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     let plans = place.plans(pattern, root)?;
     let job = job(collective, args.algorithm.as_deref(), &plans, root, size)?;
     let (root, algorithm) = (job.call().root, job.call().algorithm.as_str());
-    let setting = Setting {
+    let setting = CallSetting {
         entry: place.entry(&job),
         ..setting(args)
     };
@@ -216,21 +216,21 @@ fn root(text: &str, place: &Place) -> Result<Option<usize>> {
     Ok(Some(rank.with_context(refused)?))
 }
 
-fn setting(args: &SimArgs) -> Setting {
-    Setting {
+fn setting(args: &SimArgs) -> CallSetting {
+    CallSetting {
         warm_up: args.warm_up,
         skew: args.skew,
         entry: 0.0,
-        options: Options {
+        options: RunOptions {
             seed: args.seed,
             jitter: args.jitter,
             trace: args.timeline.is_some() || args.svg.is_some(),
-            ..Options::default()
+            ..RunOptions::default()
         },
     }
 }
 
-fn transfers(found: &Prediction) -> BTreeMap<&'static str, u64> {
+fn transfers(found: &CallPrediction) -> BTreeMap<&'static str, u64> {
     let mut all = BTreeMap::new();
     for ((source, _), count) in &found.counts.transfers {
         *all.entry(source.name()).or_default() += count;
@@ -239,7 +239,7 @@ fn transfers(found: &Prediction) -> BTreeMap<&'static str, u64> {
 }
 
 /// Those that were busiest, first.
-fn servers(found: &Prediction) -> Vec<ServerRow<'_>> {
+fn servers(found: &CallPrediction) -> Vec<ServerRow<'_>> {
     let mut rows: Vec<ServerRow<'_>> = found
         .servers
         .iter()
@@ -289,7 +289,7 @@ fn replay(global: &Global, args: &SimArgs) -> String {
 fn text(
     title: &str,
     place: &Place,
-    found: &Prediction,
+    found: &CallPrediction,
     bounds: Option<Bounds>,
     replay: &str,
 ) -> String {

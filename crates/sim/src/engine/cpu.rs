@@ -1,8 +1,8 @@
 //! What a rank's program can do: the operations of a core.
 
-use super::{Event, Purpose, Wait, World};
-use crate::memory::{Agent, Counts, LineId, Request, State, Ticks, What};
-use crate::{Time, ticks, units};
+use super::world::{CoreWait, Purpose, SimEvent, World};
+use crate::memory::{Access, Agent, CopyState, CostTicks, Counts, LineId, LineRequest};
+use crate::{VirtualTime, ticks, units};
 use corosensei::Yielder;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ pub struct Cpu<'y> {
     yielder: &'y Yielder<(), ()>,
     core: u32,
     rank: usize,
-    time: Time,
+    time: VirtualTime,
 }
 
 impl<'y> Cpu<'y> {
@@ -51,7 +51,7 @@ impl<'y> Cpu<'y> {
         units(self.time)
     }
 
-    pub(crate) fn time(&self) -> Time {
+    pub(crate) fn time(&self) -> VirtualTime {
         self.time
     }
 
@@ -93,22 +93,22 @@ impl<'y> Cpu<'y> {
             let mut all = std::mem::take(&mut world.meeting);
             all.sort_unstable();
             for core in all {
-                world.push(at, Event::Run(core));
+                world.push(at, SimEvent::Run(core));
             }
             world.trace.restart(at);
             world.memory.reset_counts();
         }
         drop(world);
-        self.wait(Wait::Meeting);
+        self.wait(CoreWait::Meeting);
     }
 
     /// Costs of the parts.
-    pub(crate) fn ticks(&self) -> Ticks {
+    pub(crate) fn ticks(&self) -> CostTicks {
         self.world.borrow().memory.ticks
     }
 
     /// A number below `limit`, left to chance.
-    pub(crate) fn chance(&self, limit: Time) -> Time {
+    pub(crate) fn chance(&self, limit: VirtualTime) -> VirtualTime {
         match limit {
             0 => 0,
             _ => self.world.borrow_mut().random.u64(0..limit),
@@ -122,7 +122,7 @@ impl<'y> Cpu<'y> {
     }
 
     /// The state of a core's copy of a line at this moment, if it has one. Takes no time.
-    pub fn state(&mut self, core: usize, line: LineId) -> Option<State> {
+    pub fn state(&mut self, core: usize, line: LineId) -> Option<CopyState> {
         self.turn();
         self.world.borrow().memory.state(core as u32, line.0)
     }
@@ -138,7 +138,7 @@ impl<'y> Cpu<'y> {
         let mut world = self.world.borrow_mut();
         match world.due() {
             Some(due) if due <= self.time => {
-                world.push(self.time, Event::Run(self.core));
+                world.push(self.time, SimEvent::Run(self.core));
                 drop(world);
                 self.stand_still();
             }
@@ -156,13 +156,13 @@ impl<'y> Cpu<'y> {
     }
 
     /// Stands still for something.
-    fn wait(&mut self, wait: Wait) {
+    fn wait(&mut self, wait: CoreWait) {
         self.world.borrow_mut().cores[self.core as usize].wait = wait;
         self.stand_still();
     }
 
-    fn request(&self, line: LineId, what: What, word: u64) -> Request {
-        Request {
+    fn request(&self, line: LineId, what: Access, word: u64) -> LineRequest {
+        LineRequest {
             core: self.core,
             line: line.0,
             what,
@@ -172,7 +172,7 @@ impl<'y> Cpu<'y> {
     }
 
     /// An operation that the core waits for.
-    fn ask(&mut self, mut request: Request) -> u64 {
+    fn ask(&mut self, mut request: LineRequest) -> u64 {
         {
             let mut world = self.world.borrow_mut();
             if let Some(took) = world.memory.hit(&mut request) {
@@ -180,7 +180,7 @@ impl<'y> Cpu<'y> {
                 return request.word;
             }
             world.issue(request, Purpose::Answer);
-            world.cores[self.core as usize].wait = Wait::Line(request.line);
+            world.cores[self.core as usize].wait = CoreWait::Line(request.line);
         }
         self.stand_still();
         self.world.borrow().cores[self.core as usize].answer
@@ -198,30 +198,30 @@ impl<'y> Cpu<'y> {
             self.time += took;
             return word;
         }
-        let request = self.request(line, What::Load, 0);
+        let request = self.request(line, Access::Load, 0);
         self.ask(request)
     }
 
     /// Writes a line; the core goes on while the store waits for it.
     pub fn store(&mut self, line: LineId, word: u64) {
-        self.write(line, What::Store, word);
+        self.write(line, Access::Store, word);
     }
 
     /// Writes all of a line, so that its old content need not come.
     pub fn store_no_fetch(&mut self, line: LineId, word: u64) {
-        self.write(line, What::Fresh, word);
+        self.write(line, Access::Fresh, word);
     }
 
     /// Writes a line into the cache of its home, and keeps no copy (home-forward semantics).
     pub fn store_home_forward(&mut self, line: LineId, word: u64) {
         let what = match self.is_home(line) {
-            true => What::Store,
-            false => What::Push,
+            true => Access::Store,
+            false => Access::Push,
         };
         self.write(line, what, word);
     }
 
-    fn write(&mut self, line: LineId, what: What, word: u64) {
+    fn write(&mut self, line: LineId, what: Access, word: u64) {
         self.turn();
         let mut request = self.request(line, what, word);
         let full = {
@@ -253,7 +253,7 @@ impl<'y> Cpu<'y> {
             self.ask(request);
             return;
         }
-        self.wait(Wait::Room);
+        self.wait(CoreWait::Room);
         let mut world = self.world.borrow_mut();
         world.buffer(self.core, line.0, what, word);
         self.time += world.memory.ticks.store;
@@ -262,7 +262,7 @@ impl<'y> Cpu<'y> {
     /// Adds to a line, and returns what was there before. All stores before are done first.
     pub fn add(&mut self, line: LineId, value: u64) -> u64 {
         self.fence();
-        let request = self.request(line, What::Add, value);
+        let request = self.request(line, Access::Add, value);
         self.ask(request)
     }
 
@@ -273,7 +273,7 @@ impl<'y> Cpu<'y> {
             .stores
             .is_empty();
         if !done {
-            self.wait(Wait::Stores);
+            self.wait(CoreWait::Stores);
         }
     }
 
@@ -286,7 +286,7 @@ impl<'y> Cpu<'y> {
         };
         for index in 0..count {
             self.turn();
-            let mut request = self.request(first.offset(index), What::Load, 0);
+            let mut request = self.request(first.offset(index), Access::Load, 0);
             let hit = self.world.borrow_mut().memory.hit(&mut request);
             if let Some(took) = hit {
                 self.time += took.max(own);
@@ -294,7 +294,7 @@ impl<'y> Cpu<'y> {
             }
             let room = if index < lone { 1 } else { at_once };
             while self.world.borrow().cores[self.core as usize].copies >= room {
-                self.wait(Wait::Copies);
+                self.wait(CoreWait::Copies);
             }
             let mut world = self.world.borrow_mut();
             world.cores[self.core as usize].copies += 1;
@@ -303,14 +303,14 @@ impl<'y> Cpu<'y> {
         }
         self.turn();
         while self.world.borrow().cores[self.core as usize].copies > 0 {
-            self.wait(Wait::Copies);
+            self.wait(CoreWait::Copies);
         }
     }
 
     /// Asks for a line and goes on; when it comes nobody is told. [`settle`](Self::settle) waits for all.
     pub fn prefetch(&mut self, line: LineId) {
         self.turn();
-        let mut request = self.request(line, What::Load, 0);
+        let mut request = self.request(line, Access::Load, 0);
         let mut world = self.world.borrow_mut();
         if world.memory.hit(&mut request).is_none() {
             world.cores[self.core as usize].copies += 1;
@@ -322,7 +322,7 @@ impl<'y> Cpu<'y> {
     pub fn settle(&mut self) {
         self.turn();
         while self.world.borrow().cores[self.core as usize].copies > 0 {
-            self.wait(Wait::Copies);
+            self.wait(CoreWait::Copies);
         }
     }
 
@@ -331,7 +331,7 @@ impl<'y> Cpu<'y> {
         self.time += ticks(time);
     }
 
-    pub(crate) fn pass(&mut self, time: Time) {
+    pub(crate) fn pass(&mut self, time: VirtualTime) {
         self.time += time;
     }
 
@@ -366,7 +366,7 @@ impl<'y> Cpu<'y> {
                 }
                 world.memory.watch(line.0, self.core);
             }
-            self.wait(Wait::Change(line.0));
+            self.wait(CoreWait::Change(line.0));
         }
     }
 
@@ -377,7 +377,7 @@ impl<'y> Cpu<'y> {
         let leaves = self.time + world.memory.ticks.notify;
         let at = world.memory.signal(self.core, core as u32, leaves);
         let to = core as u32;
-        world.push(at, Event::Signal { to, tag });
+        world.push(at, SimEvent::Signal { to, tag });
         self.time = leaves;
     }
 
@@ -405,7 +405,7 @@ impl<'y> Cpu<'y> {
                     return tag;
                 }
             }
-            self.wait(Wait::Signal(first, last));
+            self.wait(CoreWait::Signal(first, last));
         }
     }
 
@@ -416,7 +416,7 @@ impl<'y> Cpu<'y> {
     }
 
     /// Notes what this rank has done since `start`, for timelines.
-    pub(crate) fn note(&self, name: &'static str, with: u32, start: Time) {
+    pub(crate) fn note(&self, name: &'static str, with: u32, start: VirtualTime) {
         let mut world = self.world.borrow_mut();
         let (rank, end) = (self.rank as u32, self.time);
         world.trace.note(rank, name, with, (start, end));

@@ -1,125 +1,16 @@
 //! Runs a program on some cores of a machine.
 
-use super::{Cpu, Event, Wait, World};
-use crate::machine::{Machine, MachineError};
-use crate::memory::{Counts, LineId, Memory};
+use super::cpu::Cpu;
+use super::outcome::{RunOptions, RunOutcome, ServerUse, SimError};
+use super::world::{CoreWait, SimEvent, World};
+use crate::machine::SimMachine;
+use crate::memory::{LineId, Memory};
 use crate::trace::Trace;
-use crate::{Time, units};
+use crate::{VirtualTime, units};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use std::cell::RefCell;
 use std::rc::Rc;
-
-/// How to run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Of what is left to chance.
-    pub seed: u64,
-    /// Each request that misses is late by up to so much, in units of the machine.
-    pub jitter: f64,
-    /// Whether to note what each rank does when.
-    pub trace: bool,
-    /// Whether the invariants of coherence are checked after each change.
-    pub checking: bool,
-    /// Units of time after which a run is given up.
-    pub limit: f64,
-    /// Bytes of a rank's stack. Teams of up to 256 get 256 KiB at least, so that a panic can say where it
-    /// happened; pages that nobody touches take no memory.
-    pub stack_bytes: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            seed: 0,
-            jitter: 0.0,
-            trace: false,
-            checking: cfg!(debug_assertions),
-            limit: 1e9,
-            stack_bytes: 32 * 1024,
-        }
-    }
-}
-
-/// Why a run has no result.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SimError {
-    /// The machine is none.
-    #[error(transparent)]
-    Machine(#[from] MachineError),
-    /// A core that the machine does not have, or has for two ranks.
-    #[error("core {core} of {machine:?}: it has {cores} cores, and each serves one rank")]
-    Core {
-        /// What was asked for.
-        core: usize,
-        /// Of which machine.
-        machine: String,
-        /// How many there are.
-        cores: usize,
-    },
-    /// All ranks wait, and nothing will happen any more.
-    #[error("at {at} everybody waits, and nothing can happen any more: {waits}")]
-    Stuck {
-        /// When.
-        at: String,
-        /// Who waits for what.
-        waits: String,
-    },
-    /// It takes too long.
-    #[error(
-        "not done at {at}: the run was limited to that, or a rank polls for something that never comes"
-    )]
-    Limit {
-        /// When it was given up.
-        at: String,
-    },
-    /// There was no memory for stacks.
-    #[error("no memory for the stacks of {ranks} ranks: {why}")]
-    Stacks {
-        /// For how many.
-        ranks: usize,
-        /// What the kernel says.
-        why: String,
-    },
-}
-
-/// How much one server had to do.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ServerUse {
-    /// Which one.
-    pub name: String,
-    /// Requests that it served.
-    pub served: u64,
-    /// Part of the time that it was busy, of the whole run.
-    pub utilisation: f64,
-    /// How long a request waited on average.
-    pub wait_mean: f64,
-}
-
-/// What came of a run.
-#[derive(Clone, Debug)]
-pub struct Outcome<R> {
-    /// What each rank returned.
-    pub results: Vec<R>,
-    /// When each rank ended, in units of the machine.
-    pub ends: Vec<f64>,
-    /// Transfers, invalidations and so on.
-    pub counts: Counts,
-    /// Servers that had something to do, by name.
-    pub servers: Vec<ServerUse>,
-    /// What each rank did when, if that was asked for.
-    pub trace: Trace,
-    /// Time that was counted in [`counts`](Self::counts) and [`servers`](Self::servers).
-    pub span: f64,
-}
-
-impl<R> Outcome<R> {
-    /// When the last rank ended.
-    pub fn end(&self) -> f64 {
-        self.ends.iter().copied().fold(0.0, f64::max)
-    }
-}
 
 /// Lines and states before ranks start. Nothing here takes time.
 #[derive(Debug)]
@@ -159,14 +50,14 @@ impl Setup<'_> {
 /// # Examples
 ///
 /// ```
-/// use corecast_sim::engine::{Options, run};
+/// use corecast_sim::engine::{RunOptions, run};
 /// use corecast_sim::machine::known;
 ///
 /// // Two cores meet in one line.
 /// let outcome = run(
 ///     &known::mesh(2, 1),
 ///     &[0, 1],
-///     &Options::default(),
+///     &RunOptions::default(),
 ///     |setup| setup.allocate(0, 1),
 ///     |cpu, &line| {
 ///         if cpu.rank() == 0 {
@@ -180,12 +71,12 @@ impl Setup<'_> {
 /// # Ok::<(), corecast_sim::engine::SimError>(())
 /// ```
 pub fn run<S: 'static, R: 'static>(
-    machine: &Machine,
+    machine: &SimMachine,
     cores: &[usize],
-    options: &Options,
+    options: &RunOptions,
     setup: impl FnOnce(&mut Setup<'_>) -> S,
     body: impl Fn(&mut Cpu<'_>, &S) -> R + 'static,
-) -> Result<Outcome<R>, SimError> {
+) -> Result<RunOutcome<R>, SimError> {
     machine.check()?;
     let count = machine.cores.len();
     let mut seen = vec![false; count];
@@ -224,9 +115,9 @@ pub fn run<S: 'static, R: 'static>(
             (result, cpu.time())
         }));
         rank_of[core] = rank;
-        world.borrow_mut().push(0, Event::Run(core as u32));
+        world.borrow_mut().push(0, SimEvent::Run(core as u32));
     }
-    let mut ended: Vec<Option<(R, Time)>> = (0..cores.len()).map(|_| None).collect();
+    let mut ended: Vec<Option<(R, VirtualTime)>> = (0..cores.len()).map(|_| None).collect();
     loop {
         let (next, now, limit) = {
             let mut world = world.borrow_mut();
@@ -241,7 +132,7 @@ pub fn run<S: 'static, R: 'static>(
         let rank = rank_of[core as usize];
         if let CoroutineResult::Return(result) = ranks[rank].resume(()) {
             ended[rank] = Some(result);
-            world.borrow_mut().cores[core as usize].wait = Wait::Over;
+            world.borrow_mut().cores[core as usize].wait = CoreWait::Over;
         }
     }
     if ended.iter().any(Option::is_none) {
@@ -252,15 +143,15 @@ pub fn run<S: 'static, R: 'static>(
         .expect("ranks have ended")
         .into_inner();
     let span = world.now.saturating_sub(world.trace.start());
-    let (results, ends): (Vec<R>, Vec<Time>) = ended.into_iter().flatten().unzip();
-    let part = |busy: Time| busy as f64 / span.max(1) as f64;
+    let (results, ends): (Vec<R>, Vec<VirtualTime>) = ended.into_iter().flatten().unzip();
+    let part = |busy: VirtualTime| busy as f64 / span.max(1) as f64;
     let servers = world.memory.servers().map(|(name, server)| ServerUse {
         name,
         served: server.served(),
         utilisation: part(server.busy()),
         wait_mean: units(server.waited()) / server.served() as f64,
     });
-    Ok(Outcome {
+    Ok(RunOutcome {
         ends: ends.into_iter().map(units).collect(),
         results,
         servers: servers.collect(),
@@ -270,13 +161,13 @@ pub fn run<S: 'static, R: 'static>(
     })
 }
 
-fn stuck(world: &World, machine: &Machine, cores: &[usize]) -> SimError {
+fn stuck(world: &World, machine: &SimMachine, cores: &[usize]) -> SimError {
     let waits = cores.iter().enumerate().filter_map(|(rank, &core)| {
         let what = match world.cores[core].wait {
-            Wait::Over => return None,
-            Wait::Change(line) => format!("line {line} to change"),
-            Wait::Signal(tag, last) if tag == last => format!("notification {tag}"),
-            Wait::Signal(first, last) => format!("a notification from {first} to {last}"),
+            CoreWait::Over => return None,
+            CoreWait::Change(line) => format!("line {line} to change"),
+            CoreWait::Signal(tag, last) if tag == last => format!("notification {tag}"),
+            CoreWait::Signal(first, last) => format!("a notification from {first} to {last}"),
             other => format!("{other:?}"),
         };
         Some(format!("rank {rank} for {what}"))

@@ -6,35 +6,12 @@
 //! if somebody takes them away before it is their turn, as pollers do. Out of order, each writes when its line
 //! comes, and only a fence waits for all. What a core has stored itself it sees at once.
 
-use super::{Purpose, World};
-use crate::memory::{Request, What};
-
-/// How far a buffered store is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress {
-    /// Nothing was done for it.
-    Waits,
-    /// Its line is on the way.
-    Asked,
-    /// Its line has come, or had.
-    Ready,
-    /// It is written, but the answers are still on their way.
-    Written,
-}
-
-/// A store that is not done.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Buffered {
-    number: u64,
-    pub(super) line: u32,
-    pub(super) word: u64,
-    what: What,
-    progress: Progress,
-}
+use super::world::{Buffered, Purpose, StoreProgress, World};
+use crate::memory::{Access, LineRequest};
 
 impl World {
     /// Puts a store into the buffer of `core`, which has room.
-    pub(super) fn buffer(&mut self, core: u32, line: u32, what: What, word: u64) {
+    pub(super) fn buffer(&mut self, core: u32, line: u32, what: Access, word: u64) {
         let entry = &mut self.cores[core as usize];
         entry.stored += 1;
         let number = entry.stored;
@@ -43,7 +20,7 @@ impl World {
             line,
             word,
             what,
-            progress: Progress::Waits,
+            progress: StoreProgress::Waits,
         });
         self.drain(core);
     }
@@ -51,7 +28,7 @@ impl World {
     /// What `core` has last stored to `line`, if that is not yet written.
     pub(super) fn forwarded(&self, core: u32, line: u32) -> Option<u64> {
         let stores = self.cores[core as usize].stores.iter().rev();
-        let mut same = stores.filter(|s| s.line == line && s.progress != Progress::Written);
+        let mut same = stores.filter(|s| s.line == line && s.progress != StoreProgress::Written);
         same.next().map(|store| store.word)
     }
 
@@ -69,26 +46,26 @@ impl World {
                 break;
             }
             let act = match store.progress {
-                Progress::Waits => true,
-                Progress::Ready => writes,
-                Progress::Asked | Progress::Written => false,
+                StoreProgress::Waits => true,
+                StoreProgress::Ready => writes,
+                StoreProgress::Asked | StoreProgress::Written => false,
             };
             // One line may be on its way for another store already.
             let mut before = self.cores[core as usize].stores.iter().take(place);
             if !act || (!leads && before.any(|other| other.line == store.line)) {
-                first &= store.progress == Progress::Written;
+                first &= store.progress == StoreProgress::Written;
                 place += 1;
                 continue;
             }
-            let mut request = Request {
+            let mut request = LineRequest {
                 core,
                 line: store.line,
-                what: if writes { store.what } else { What::Own },
+                what: if writes { store.what } else { Access::Own },
                 agent: crate::memory::Agent::Home,
                 word: store.word,
             };
             let hit = match store.what {
-                What::Push => None,
+                Access::Push => None,
                 _ => self.memory.hit(&mut request),
             };
             let stores = &mut self.cores[core as usize].stores;
@@ -99,11 +76,11 @@ impl World {
                     (place, first) = (0, true);
                 }
                 (Some(_), false) => {
-                    stores[place].progress = Progress::Ready;
+                    stores[place].progress = StoreProgress::Ready;
                     (place, first) = (place + 1, false);
                 }
                 (None, _) => {
-                    stores[place].progress = Progress::Asked;
+                    stores[place].progress = StoreProgress::Asked;
                     self.issue(request, Purpose::Store(store.number));
                     (place, first) = (place + 1, false);
                 }
@@ -112,26 +89,26 @@ impl World {
     }
 
     /// A store was put in order at its home: on a core that pipelines them, the next one sets out.
-    pub(super) fn written(&mut self, core: u32, number: u64, what: What) {
+    pub(super) fn written(&mut self, core: u32, number: u64, what: Access) {
         let sizes = &self.memory.machine.sizes;
-        if what == What::Own || !sizes.ordered || !sizes.pipelined {
+        if what == Access::Own || !sizes.ordered || !sizes.pipelined {
             return;
         }
         let mut stores = self.cores[core as usize].stores.iter_mut();
         if let Some(store) = stores.find(|store| store.number == number) {
-            store.progress = Progress::Written;
+            store.progress = StoreProgress::Written;
             self.drain(core);
         }
     }
 
     /// The line of a store has come, and it was written if that was asked for.
-    pub(super) fn drained(&mut self, core: u32, number: u64, what: What) {
+    pub(super) fn drained(&mut self, core: u32, number: u64, what: Access) {
         let stores = &mut self.cores[core as usize].stores;
         let Some(place) = stores.iter().position(|store| store.number == number) else {
             return;
         };
         match what {
-            What::Own => stores[place].progress = Progress::Ready,
+            Access::Own => stores[place].progress = StoreProgress::Ready,
             _ => drop(stores.remove(place)),
         }
         self.drain(core);

@@ -11,10 +11,10 @@
 //! | back | who took a loan goes on | its lender knows |
 //! | regained | a lender asks for what lies there | knows |
 
-use super::{SimFabric, Team};
+use super::{SimFabric, SimTeam};
 use crate::drive::Open;
-use crate::engine::{Cpu, Options, SimError, run};
-use crate::machine::Machine;
+use crate::engine::{Cpu, RunOptions, SimError, run};
+use crate::machine::SimMachine;
 use crate::ticks;
 use corecast_collectives::Groups;
 use corecast_wire::{Fabric, LINE_BYTES};
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 /// What is given by the first rank and taken by the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Shot {
+pub(crate) enum Exchange {
     /// A flag.
     Flag,
     /// A message of so many bytes.
@@ -40,7 +40,7 @@ pub(crate) enum Shot {
 /// Beyond so many lines it is not when its taker comes that says how long a shot takes.
 const SHORT_LINES: usize = 4;
 
-impl Shot {
+impl Exchange {
     /// A shorter one of the same kind, of one that is long.
     fn short(self) -> Option<Self> {
         match self {
@@ -55,12 +55,12 @@ impl Shot {
 
 /// At least and at most.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Span {
+pub(crate) struct TimeRange {
     pub(crate) least: f64,
     pub(crate) most: f64,
 }
 
-impl Span {
+impl TimeRange {
     const NONE: Self = Self {
         least: f64::INFINITY,
         most: 0.0,
@@ -81,24 +81,24 @@ impl Span {
 }
 
 /// For how long servers work, by name.
-pub(crate) type Work = BTreeMap<String, f64>;
+pub(crate) type ServerWork = BTreeMap<String, f64>;
 
 /// Times of the table above.
 #[derive(Clone, Debug)]
-pub(crate) struct Lone {
-    pub(crate) given: Span,
-    pub(crate) came: Span,
+pub(crate) struct LoneTimes {
+    pub(crate) given: TimeRange,
+    pub(crate) came: TimeRange,
     /// The same where who takes has long been there.
     polled: f64,
-    pub(crate) taken: Span,
+    pub(crate) taken: TimeRange,
     pub(crate) behind: f64,
     pub(crate) drained: f64,
-    pub(crate) back: Span,
-    pub(crate) regained: Span,
-    pub(crate) work: Work,
+    pub(crate) back: TimeRange,
+    pub(crate) regained: TimeRange,
+    pub(crate) work: ServerWork,
 }
 
-impl Lone {
+impl LoneTimes {
     /// What it takes under either of two circumstances.
     pub(crate) fn either(self, other: &Self) -> Self {
         let mut work = self.work;
@@ -143,16 +143,16 @@ impl Lone {
         best
     }
 
-    fn new(work: Work) -> Self {
+    fn new(work: ServerWork) -> Self {
         Self {
-            given: Span::NONE,
-            came: Span::NONE,
+            given: TimeRange::NONE,
+            came: TimeRange::NONE,
             polled: 0.0,
-            taken: Span::NONE,
+            taken: TimeRange::NONE,
             behind: 0.0,
             drained: 0.0,
-            back: Span::NONE,
-            regained: Span::NONE,
+            back: TimeRange::NONE,
+            regained: TimeRange::NONE,
             work,
         }
     }
@@ -180,7 +180,7 @@ impl Late {
 
 /// What a rank does in a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+enum TrialMode {
     Plain,
     /// A flag is given right behind it to another rank, which times that alone.
     Flagged,
@@ -190,7 +190,7 @@ enum Mode {
     All,
 }
 
-impl Mode {
+impl TrialMode {
     /// The first rank that takes nothing.
     fn readers(self, ranks: usize) -> usize {
         match self {
@@ -204,7 +204,7 @@ impl Mode {
 type Clocks = [f64; 5];
 
 /// Those of all trials, by rank, and what servers did in the last one.
-type Trials = (Vec<Vec<Clocks>>, Work);
+type Trials = (Vec<Vec<Clocks>>, ServerWork);
 
 /// Times at which a taker comes in a sweep, before and after a shot would have come.
 const SWEEP: usize = 64;
@@ -214,11 +214,21 @@ const SWEEP: usize = 64;
 /// # Errors
 ///
 /// Those of [`run`].
-pub(crate) fn lone(machine: &Machine, cores: &[usize], shot: Shot) -> Result<Lone, SimError> {
+pub(crate) fn lone(
+    machine: &SimMachine,
+    cores: &[usize],
+    shot: Exchange,
+) -> Result<LoneTimes, SimError> {
     let pair = &cores[..2];
-    let (first, work) = trials(machine, pair, shot, Mode::Plain, vec![Late::default(); 2])?;
+    let (first, work) = trials(
+        machine,
+        pair,
+        shot,
+        TrialMode::Plain,
+        vec![Late::default(); 2],
+    )?;
     let (giver, taker) = (&first[0], &first[1]);
-    if let Shot::Fill(_) = shot {
+    if let Exchange::Fill(_) = shot {
         return Ok(filled(giver, work));
     }
     let typical = taker[1][1] - giver[1][0];
@@ -229,7 +239,7 @@ pub(crate) fn lone(machine: &Machine, cores: &[usize], shot: Shot) -> Result<Lon
         }
         None => swept(machine, pair, shot, typical)?,
     };
-    if shot != Shot::Addition {
+    if shot != Exchange::Addition {
         found.behind = behind(machine, cores, shot, typical)?;
     }
     second(machine, cores, shot, &mut found)?;
@@ -237,22 +247,27 @@ pub(crate) fn lone(machine: &Machine, cores: &[usize], shot: Shot) -> Result<Lon
 }
 
 /// A short one, at all times at which its taker can come.
-fn swept(machine: &Machine, pair: &[usize], shot: Shot, typical: f64) -> Result<Lone, SimError> {
+fn swept(
+    machine: &SimMachine,
+    pair: &[usize],
+    shot: Exchange,
+    typical: f64,
+) -> Result<LoneTimes, SimError> {
     let polled = Late::by(-typical);
-    let (all, work) = trials(machine, pair, shot, Mode::Plain, vec![polled; 2])?;
-    let mut found = Lone::new(work);
+    let (all, work) = trials(machine, pair, shot, TrialMode::Plain, vec![polled; 2])?;
+    let mut found = LoneTimes::new(work);
     found.polled = all[1][1][1] - all[0][1][0];
     let coarse = sweep(typical);
-    let (all, _) = trials(machine, pair, shot, Mode::Plain, coarse.clone())?;
+    let (all, _) = trials(machine, pair, shot, TrialMode::Plain, coarse.clone())?;
     let best = found.swept(&all, &coarse);
     // Once more around the best time.
     let step = 2.0 * typical / SWEEP as f64;
     let fine: Vec<Late> = (0..=SWEEP / 4)
         .map(|place| Late::by(best + (8.0 * place as f64 / SWEEP as f64 - 1.0) * step))
         .collect();
-    let (all, _) = trials(machine, pair, shot, Mode::Plain, fine.clone())?;
+    let (all, _) = trials(machine, pair, shot, TrialMode::Plain, fine.clone())?;
     found.swept(&all, &fine);
-    if matches!(shot, Shot::Loan(_)) {
+    if matches!(shot, Exchange::Loan(_)) {
         asked(machine, pair, shot, typical, &mut found)?;
     }
     Ok(found)
@@ -261,18 +276,18 @@ fn swept(machine: &Machine, pair: &[usize], shot: Shot, typical: f64) -> Result<
 /// One of many lines: what says that it has come is as with few, and that can come at a better or a worse time
 /// than to a taker who polls.
 fn long(
-    machine: &Machine,
+    machine: &SimMachine,
     pair: &[usize],
-    (shot, typical): (Shot, f64),
-    short: &Lone,
-) -> Result<Lone, SimError> {
+    (shot, typical): (Exchange, f64),
+    short: &LoneTimes,
+) -> Result<LoneTimes, SimError> {
     let times = vec![Late::by(-typical), Late::by(0.0), Late::by(2.0 * typical)];
-    let trial = |late| trials(machine, pair, shot, Mode::Plain, vec![late; 3]);
+    let trial = |late| trials(machine, pair, shot, TrialMode::Plain, vec![late; 3]);
     let (polled, work) = trial(times[0])?;
-    let mut found = Lone {
+    let mut found = LoneTimes {
         back: short.back,
         regained: short.regained,
-        ..Lone::new(work)
+        ..LoneTimes::new(work)
     };
     found.polled = polled[1][2][1] - polled[0][2][0];
     for late in times {
@@ -285,8 +300,8 @@ fn long(
 }
 
 /// A rank that writes to its own buffer.
-fn filled(trials: &[Clocks], work: Work) -> Lone {
-    let mut found = Lone::new(work);
+fn filled(trials: &[Clocks], work: ServerWork) -> LoneTimes {
+    let mut found = LoneTimes::new(work);
     for [begins, goes_on, done, ..] in trials {
         found.given.and(goes_on - begins);
         found.drained = found.drained.max(done - begins);
@@ -305,11 +320,11 @@ fn sweep(typical: f64) -> Vec<Late> {
 
 /// What a lender waits for when it asks for its loan, soon or late.
 fn asked(
-    machine: &Machine,
+    machine: &SimMachine,
     pair: &[usize],
-    shot: Shot,
+    shot: Exchange,
     typical: f64,
-    found: &mut Lone,
+    found: &mut LoneTimes,
 ) -> Result<(), SimError> {
     let step = 2.0 * typical / SWEEP as f64;
     let swept: Vec<Late> = (0..=2 * SWEEP)
@@ -318,7 +333,7 @@ fn asked(
             ..Late::default()
         })
         .collect();
-    let (all, _) = trials(machine, pair, shot, Mode::Plain, swept)?;
+    let (all, _) = trials(machine, pair, shot, TrialMode::Plain, swept)?;
     for (giver, taker) in all[0].iter().zip(&all[1]) {
         let [.., asks, knows] = *giver;
         let returned = taker[1];
@@ -334,7 +349,12 @@ fn asked(
 
 /// When the store behind a shot sets out: a flag that is given next, to the same rank or another one that polls it,
 /// comes by so much later than alone.
-fn behind(machine: &Machine, cores: &[usize], shot: Shot, typical: f64) -> Result<f64, SimError> {
+fn behind(
+    machine: &SimMachine,
+    cores: &[usize],
+    shot: Exchange,
+    typical: f64,
+) -> Result<f64, SimError> {
     let polled = Late::by(-typical);
     let came = |cores: &[usize], mode, shot| -> Result<f64, SimError> {
         let (all, _) = trials(machine, cores, shot, mode, vec![polled; 2])?;
@@ -343,24 +363,24 @@ fn behind(machine: &Machine, cores: &[usize], shot: Shot, typical: f64) -> Resul
     let mut found = f64::INFINITY;
     for many in 2..=cores.len() {
         let (cores, to) = (&cores[..many], cores[many - 1]);
-        let flag = came(&[cores[0], to], Mode::Plain, Shot::Flag)?;
-        found = found.min(came(cores, Mode::Flagged, shot)? - flag);
+        let flag = came(&[cores[0], to], TrialMode::Plain, Exchange::Flag)?;
+        found = found.min(came(cores, TrialMode::Flagged, shot)? - flag);
     }
     Ok(found.max(0.0))
 }
 
 /// What others have taken may lie nearer, or farther.
 fn second(
-    machine: &Machine,
+    machine: &SimMachine,
     cores: &[usize],
-    shot: Shot,
-    found: &mut Lone,
+    shot: Exchange,
+    found: &mut LoneTimes,
 ) -> Result<(), SimError> {
-    if cores.len() < 3 || !matches!(shot, Shot::Loan(_) | Shot::Post(_)) {
+    if cores.len() < 3 || !matches!(shot, Exchange::Loan(_) | Exchange::Post(_)) {
         return Ok(());
     }
     let late = vec![Late::default(); 2];
-    let (all, _) = trials(machine, cores, shot, Mode::Second, late)?;
+    let (all, _) = trials(machine, cores, shot, TrialMode::Second, late)?;
     for clocks in &all[1] {
         let took = clocks[1] - clocks[0];
         found.came.least -= (found.taken.least - took).max(0.0);
@@ -376,15 +396,25 @@ fn second(
 /// # Errors
 ///
 /// Those of [`run`].
-pub(crate) fn post(machine: &Machine, cores: &[usize], bytes: usize) -> Result<Lone, SimError> {
-    let typical = lone(machine, &cores[..2], Shot::Post(bytes))?;
+pub(crate) fn post(
+    machine: &SimMachine,
+    cores: &[usize],
+    bytes: usize,
+) -> Result<LoneTimes, SimError> {
+    let typical = lone(machine, &cores[..2], Exchange::Post(bytes))?;
     let late = Late {
         giver: 2.0 * typical.came.most,
         ..Late::default()
     };
-    let (mut all, work) = trials(machine, cores, Shot::Post(bytes), Mode::All, vec![late; 3])?;
+    let (mut all, work) = trials(
+        machine,
+        cores,
+        Exchange::Post(bytes),
+        TrialMode::All,
+        vec![late; 3],
+    )?;
     let givers = all.remove(0);
-    let mut found = Lone::new(work);
+    let mut found = LoneTimes::new(work);
     for (trial, giver) in givers.iter().enumerate() {
         found.given.and(giver[1] - giver[0]);
         found.drained = found.drained.max(giver[2] - giver[0]);
@@ -397,15 +427,15 @@ pub(crate) fn post(machine: &Machine, cores: &[usize], bytes: usize) -> Result<L
 
 /// Runs a shot on the first cores, once for each of `lates`; clock readings by rank and trial.
 fn trials(
-    machine: &Machine,
+    machine: &SimMachine,
     cores: &[usize],
-    shot: Shot,
-    mode: Mode,
+    shot: Exchange,
+    mode: TrialMode,
     lates: Vec<Late>,
 ) -> Result<Trials, SimError> {
     let cores = match mode {
-        Mode::Plain => &cores[..2],
-        Mode::Second | Mode::Flagged | Mode::All => cores,
+        TrialMode::Plain => &cores[..2],
+        TrialMode::Second | TrialMode::Flagged | TrialMode::All => cores,
     };
     let ranks = cores.len();
     let mut groups = Groups::new(ranks);
@@ -413,12 +443,12 @@ fn trials(
     groups.notice(0, (1..readers).collect());
     // The second rank collects what the first one adds.
     groups.tally(1, vec![0]);
-    let team = Team::new(cores, &groups);
+    let team = SimTeam::new(cores, &groups);
     let combine = machine.costs.combine_bytes;
     let bytes = match shot {
-        Shot::Message(bytes) | Shot::Post(bytes) => bytes,
-        Shot::Loan(lines) | Shot::Fill(lines) => lines * LINE_BYTES,
-        Shot::Flag | Shot::Addition => 0,
+        Exchange::Message(bytes) | Exchange::Post(bytes) => bytes,
+        Exchange::Loan(lines) | Exchange::Fill(lines) => lines * LINE_BYTES,
+        Exchange::Flag | Exchange::Addition => 0,
     };
     let body = move |cpu: &mut Cpu<'_>, (): &()| {
         let mut fabric = SimFabric::new(cpu, &team, combine);
@@ -431,13 +461,13 @@ fn trials(
                 0 => give(&mut fabric, shot, mode, late, &mut data),
                 _ => {
                     fabric.cpu().meet(ranks);
-                    let before = mode == Mode::Second && rank == 2;
-                    if mode == Mode::Second && !before {
+                    let before = mode == TrialMode::Second && rank == 2;
+                    if mode == TrialMode::Second && !before {
                         fabric.cpu().meet(ranks);
                     }
                     fabric.cpu().pass(ticks(late.taker));
                     let begins = fabric.cpu().now();
-                    let flagged = mode == Mode::Flagged && rank == ranks - 1;
+                    let flagged = mode == TrialMode::Flagged && rank == ranks - 1;
                     if flagged {
                         let Ok(()) = fabric.wait(0);
                     } else {
@@ -447,7 +477,7 @@ fn trials(
                     if flagged && rank == 1 {
                         take(&mut fabric, shot, &mut data);
                     }
-                    if before || matches!(shot, Shot::Fill(_)) {
+                    if before || matches!(shot, Exchange::Fill(_)) {
                         fabric.cpu().meet(ranks);
                     }
                     [begins, ends, ends, ends, ends]
@@ -456,7 +486,7 @@ fn trials(
         }
         all
     };
-    let found = run(machine, cores, &Options::default(), |_| (), body)?;
+    let found = run(machine, cores, &RunOptions::default(), |_| (), body)?;
     let work = found.servers.into_iter();
     let work = work.map(|server| (server.name, server.utilisation * found.span));
     Ok((found.results, work.collect()))
@@ -464,18 +494,18 @@ fn trials(
 
 fn give(
     fabric: &mut SimFabric<'_, '_>,
-    shot: Shot,
-    mode: Mode,
+    shot: Exchange,
+    mode: TrialMode,
     late: &Late,
     data: &mut [u8],
 ) -> Clocks {
     let ranks = fabric.size();
     let readers = mode.readers(ranks);
     let copy = data.to_vec();
-    let lends = matches!(shot, Shot::Loan(_) | Shot::Fill(_));
+    let lends = matches!(shot, Exchange::Loan(_) | Exchange::Fill(_));
     let mut window = lends.then(|| fabric.open(data, true));
     fabric.cpu().meet(ranks);
-    if let (Shot::Fill(_), Some(window)) = (shot, &window) {
+    if let (Exchange::Fill(_), Some(window)) = (shot, &window) {
         let Ok(()) = fabric.lend(window, 1..2, 0..copy.len());
         let Ok(()) = fabric.settle();
         fabric.cpu().meet(ranks);
@@ -483,25 +513,25 @@ fn give(
     fabric.cpu().pass(ticks(late.giver));
     let begins = fabric.cpu().now();
     let given = match (shot, &mut window) {
-        (Shot::Flag, _) => fabric.notify(1),
-        (Shot::Message(_), _) => fabric.send(1, &copy),
-        (Shot::Post(_), _) => fabric.post(0, &copy),
-        (Shot::Addition, _) => fabric.add(0),
-        (Shot::Loan(_), Some(window)) => fabric.lend(window, 1..readers, 0..copy.len()),
-        (Shot::Fill(_), Some(window)) => {
+        (Exchange::Flag, _) => fabric.notify(1),
+        (Exchange::Message(_), _) => fabric.send(1, &copy),
+        (Exchange::Post(_), _) => fabric.post(0, &copy),
+        (Exchange::Addition, _) => fabric.add(0),
+        (Exchange::Loan(_), Some(window)) => fabric.lend(window, 1..readers, 0..copy.len()),
+        (Exchange::Fill(_), Some(window)) => {
             fabric.write_into(window.bytes);
             Ok(())
         }
-        (Shot::Loan(_) | Shot::Fill(_), None) => unreachable!("it is open"),
+        (Exchange::Loan(_) | Exchange::Fill(_), None) => unreachable!("it is open"),
     };
     let Ok(()) = given;
     let goes_on = fabric.cpu().now();
-    if mode == Mode::Flagged {
+    if mode == TrialMode::Flagged {
         let Ok(()) = fabric.notify(ranks - 1);
     }
     fabric.cpu().fence();
     let done = fabric.cpu().now();
-    if mode == Mode::Second {
+    if mode == TrialMode::Second {
         fabric.cpu().meet(ranks);
     }
     fabric.cpu().pass(ticks(late.asks));
@@ -513,13 +543,13 @@ fn give(
     [begins, goes_on, done, asks, knows]
 }
 
-fn take(fabric: &mut SimFabric<'_, '_>, shot: Shot, data: &mut [u8]) {
+fn take(fabric: &mut SimFabric<'_, '_>, shot: Exchange, data: &mut [u8]) {
     let taken = match shot {
-        Shot::Flag => fabric.wait(0),
-        Shot::Message(_) => fabric.receive(0, data),
-        Shot::Post(_) => fabric.read(0, data),
-        Shot::Addition => fabric.collect(0),
-        Shot::Loan(_) | Shot::Fill(_) => fabric.borrow(0, data.len(), |_, _| ()),
+        Exchange::Flag => fabric.wait(0),
+        Exchange::Message(_) => fabric.receive(0, data),
+        Exchange::Post(_) => fabric.read(0, data),
+        Exchange::Addition => fabric.collect(0),
+        Exchange::Loan(_) | Exchange::Fill(_) => fabric.borrow(0, data.len(), |_, _| ()),
     };
     let Ok(()) = taken;
 }

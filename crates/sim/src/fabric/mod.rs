@@ -12,13 +12,13 @@ mod probe;
 mod shots;
 mod wires;
 
-pub(crate) use lone::{Lone, Shot, Work, lone, post};
-pub use predict::{Prediction, Setting, predict};
+pub(crate) use lone::{Exchange, LoneTimes, ServerWork, lone, post};
+pub use predict::{CallPrediction, CallSetting, predict};
 pub use probe::costs;
 pub(crate) use shots::{Shots, shots};
 pub(crate) use wires::{BODY_LINES, SLOTS, Used};
 
-use crate::Time;
+use crate::VirtualTime;
 use crate::drive::Open;
 use crate::engine::Cpu;
 use crate::memory::LineId;
@@ -30,13 +30,13 @@ use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::ops::Range;
 use std::rc::Rc;
-use wires::{Loan, NOTICES, OFFERS, Part, Wires};
+use wires::{Loan, NOTICES, OFFERS, RingOf, Wires};
 
 /// The lines of a team, for all of its ranks.
 #[derive(Clone, Debug)]
-pub struct Team(Rc<RefCell<Wires>>);
+pub struct SimTeam(Rc<RefCell<Wires>>);
 
-impl Team {
+impl SimTeam {
     /// Lines for the ranks on `cores`, which share those of `groups`.
     pub fn new(cores: &[usize], groups: &Groups) -> Self {
         Self(Rc::new(RefCell::new(Wires::new(cores, groups))))
@@ -54,7 +54,7 @@ pub struct SimWindow<'w> {
 
 /// Something lent that has not come back.
 #[derive(Debug)]
-struct Out {
+struct OpenLoan {
     peer: usize,
     /// Which loan on the link.
     count: u64,
@@ -64,7 +64,7 @@ struct Out {
 
 /// Where a buffer of a rank lies.
 #[derive(Debug)]
-struct Region {
+struct BufferRegion {
     first: LineId,
     lines: usize,
     /// Where it was opened last, to know parts of it again.
@@ -74,11 +74,11 @@ struct Region {
 /// One rank's end of a team on a simulated machine.
 pub struct SimFabric<'c, 'y> {
     cpu: &'c mut Cpu<'y>,
-    team: Team,
+    team: SimTeam,
     rank: usize,
     size: usize,
-    out: Vec<Out>,
-    regions: Vec<Region>,
+    out: Vec<OpenLoan>,
+    regions: Vec<BufferRegion>,
     /// Windows opened by this call.
     opened: usize,
     /// This rank's line that says whether it reads a loan.
@@ -90,7 +90,7 @@ pub struct SimFabric<'c, 'y> {
 
 impl<'c, 'y> SimFabric<'c, 'y> {
     /// The end of the rank that runs on `cpu`, which combines `combine_bytes` in a unit of time.
-    pub fn new(cpu: &'c mut Cpu<'y>, team: &Team, combine_bytes: f64) -> Self {
+    pub fn new(cpu: &'c mut Cpu<'y>, team: &SimTeam, combine_bytes: f64) -> Self {
         let (rank, size) = (cpu.rank(), team.0.borrow().len());
         let reading = cpu.allocate(1);
         cpu.pretend(reading, cpu.core(), []);
@@ -135,11 +135,11 @@ impl<'c, 'y> SimFabric<'c, 'y> {
     pub(crate) fn catch_up(&mut self) {
         let bytes = self.combined.take();
         self.cpu
-            .pass((bytes as f64 / self.bytes_per_tick).round() as Time);
+            .pass((bytes as f64 / self.bytes_per_tick).round() as VirtualTime);
     }
 
     /// Begins an operation.
-    fn enter(&mut self) -> Time {
+    fn enter(&mut self) -> VirtualTime {
         self.catch_up();
         let start = self.cpu.time();
         self.cpu.pass(self.cpu.ticks().call);
@@ -147,7 +147,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
     }
 
     /// Line `number` of a ring between two ranks.
-    fn entry(&mut self, ends: (usize, usize), number: u64, part: Part) -> LineId {
+    fn entry(&mut self, ends: (usize, usize), number: u64, part: RingOf) -> LineId {
         self.team.0.borrow_mut().entry(self.cpu, ends, number, part)
     }
 
@@ -183,7 +183,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
         let (line, count) = {
             let wires = &mut *self.team.0.borrow_mut();
             let count = wires.link(self.cpu, peer, self.rank).borrowed + 1;
-            let line = wires.entry(self.cpu, (peer, self.rank), count - 1, Part::Offer);
+            let line = wires.entry(self.cpu, (peer, self.rank), count - 1, RingOf::Offer);
             wires.link(self.cpu, peer, self.rank).borrowed = count;
             (line, count)
         };
@@ -206,7 +206,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
     /// The cost of writing into `into`, which may be a part of a window.
     fn write_into(&mut self, into: &[u8]) {
         let address = into.as_ptr() as usize;
-        let inside = |region: &&Region| {
+        let inside = |region: &&BufferRegion| {
             region.address.contains(&address) && address + into.len() <= region.address.end
         };
         match self.regions.iter().find(inside) {
@@ -219,7 +219,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
                 }
             }
             None => {
-                let lines = into.len().div_ceil(LINE_BYTES) as Time;
+                let lines = into.len().div_ceil(LINE_BYTES) as VirtualTime;
                 self.cpu.pass(lines * self.cpu.ticks().store);
             }
         }
@@ -238,7 +238,7 @@ impl Open for SimFabric<'_, '_> {
             .get(number)
             .is_some_and(|region| region.lines >= lines);
         if !known {
-            let region = Region {
+            let region = BufferRegion {
                 first: self.cpu.allocate(lines),
                 lines,
                 address: 0..0,
@@ -323,10 +323,10 @@ impl Fabric for SimFabric<'_, '_> {
         }
         // The slot last: the receiver looks there alone.
         for number in before.lines..sent.lines {
-            let line = self.entry(ends, number, Part::Body);
+            let line = self.entry(ends, number, RingOf::Body);
             self.cpu.store(line, number + 1);
         }
-        let slot = self.entry(ends, before.slots, Part::Slot);
+        let slot = self.entry(ends, before.slots, RingOf::Slot);
         self.cpu.store(slot, sent.slots);
         // In time for the next message.
         if sent.lines > before.lines && freed.lines + BODY_LINES / 2 < sent.lines {
@@ -349,11 +349,11 @@ impl Fabric for SimFabric<'_, '_> {
             let wires = &mut *self.team.0.borrow_mut();
             wires.link(self.cpu, peer, self.rank).received
         };
-        let slot = self.entry(ends, before.slots, Part::Slot);
+        let slot = self.entry(ends, before.slots, RingOf::Slot);
         self.cpu.wait_until(slot, |word| word > before.slots);
         let read = before.and_message(payload.len());
         for number in before.lines..read.lines {
-            let line = self.entry(ends, number, Part::Body);
+            let line = self.entry(ends, number, RingOf::Body);
             self.cpu.prefetch(line);
         }
         self.cpu.settle();
@@ -552,7 +552,7 @@ impl Fabric for SimFabric<'_, '_> {
         window: &'b mut SimWindow<'_>,
         range: Range<usize>,
     ) -> Result<&'b mut [u8], Infallible> {
-        let holds = |out: &&Out| {
+        let holds = |out: &&OpenLoan| {
             let apart = out.range.end <= range.start || range.end <= out.range.start;
             out.window == window.number && !apart
         };
@@ -593,9 +593,9 @@ impl Fabric for SimFabric<'_, '_> {
                     lines,
                     bytes: bytes.clone(),
                 });
-                wires.entry(self.cpu, (self.rank, peer), count - 1, Part::Offer)
+                wires.entry(self.cpu, (self.rank, peer), count - 1, RingOf::Offer)
             };
-            self.out.push(Out {
+            self.out.push(OpenLoan {
                 peer,
                 count,
                 window: window.number,

@@ -1,9 +1,9 @@
 //! What a call costs on a machine: one call of a team that has run for a while.
 
-use super::{SimFabric, Team};
+use super::{SimFabric, SimTeam};
 use crate::drive::Job;
-use crate::engine::{Options, ServerUse, SimError, run};
-use crate::machine::Machine;
+use crate::engine::{RunOptions, ServerUse, SimError, run};
+use crate::machine::SimMachine;
 use crate::memory::Counts;
 use crate::trace::Trace;
 use crate::{ticks, units};
@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 /// Under which circumstances.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
+pub struct CallSetting {
     /// Calls before the one that counts. The first fills caches, and makes lines where they will be.
     pub warm_up: usize,
     /// Each rank comes late by up to so much, in units of the machine.
@@ -19,23 +19,23 @@ pub struct Setting {
     /// What each rank does before its first line operation, in units of the machine.
     pub entry: f64,
     /// Chance, traces, checks, limits.
-    pub options: Options,
+    pub options: RunOptions,
 }
 
-impl Default for Setting {
+impl Default for CallSetting {
     fn default() -> Self {
         Self {
             warm_up: 1,
             skew: 0.0,
             entry: 0.0,
-            options: Options::default(),
+            options: RunOptions::default(),
         }
     }
 }
 
 /// What a call costs.
 #[derive(Clone, Debug)]
-pub struct Prediction {
+pub struct CallPrediction {
     /// From the start, which all ranks share, to the end of the last one, in units of the machine.
     pub latency: f64,
     /// The same for each rank.
@@ -50,7 +50,7 @@ pub struct Prediction {
     pub trace: Trace,
 }
 
-impl Prediction {
+impl CallPrediction {
     /// From when a rank began to its end, the longest of all ranks.
     pub fn longest(&self) -> f64 {
         let took = self.ends.iter().zip(&self.begins);
@@ -74,25 +74,28 @@ impl Prediction {
 /// use corecast_collectives::Plans;
 /// use corecast_plan::Pattern;
 /// use corecast_sim::drive::{Call, Collective, Job};
-/// use corecast_sim::fabric::{Setting, predict};
+/// use corecast_sim::fabric::{CallSetting, predict};
 /// use corecast_sim::machine::known;
 ///
 /// let costs = corecast_model::synthetic("core:16").unwrap();
 /// let plans = Plans::of_pattern(costs.costs(), Pattern::Binomial, Some(0))?;
 /// let job = Job::new(&Call::new(Collective::Broadcast, "messages", 0, 8)?, &plans)?;
 /// let cores: Vec<usize> = (0..16).collect();
-/// let prediction = predict(&known::mesh(4, 4), &cores, &job, &Setting::default())?;
+/// let prediction = predict(&known::mesh(4, 4), &cores, &job, &CallSetting::default())?;
 /// assert!(prediction.latency > 0.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn predict(
-    machine: &Machine,
+    machine: &SimMachine,
     cores: &[usize],
     job: &Job,
-    setting: &Setting,
-) -> Result<Prediction, SimError> {
+    setting: &CallSetting,
+) -> Result<CallPrediction, SimError> {
     assert_eq!(job.ranks(), cores.len(), "a core for each rank");
-    let (team, combine_bytes) = (Team::new(cores, job.groups()), machine.costs.combine_bytes);
+    let (team, combine_bytes) = (
+        SimTeam::new(cores, job.groups()),
+        machine.costs.combine_bytes,
+    );
     let (n, warm_up) = (cores.len(), setting.warm_up);
     let (skew, entry) = (ticks(setting.skew), ticks(setting.entry));
     let shared = Rc::new(job.clone());
@@ -120,7 +123,7 @@ pub fn predict(
     }
     let begins = outcome.results.iter().map(|(_, begin, _)| *begin).collect();
     let ends: Vec<f64> = outcome.results.iter().map(|(.., end)| *end).collect();
-    Ok(Prediction {
+    Ok(CallPrediction {
         latency: ends.iter().copied().fold(0.0, f64::max),
         ends,
         begins,

@@ -1,8 +1,8 @@
 //! What a message costs on a simulated machine, as a probe would measure it there: for planners.
 
-use super::{SimFabric, Team};
-use crate::engine::{Cpu, Options, SimError, run};
-use crate::machine::Machine;
+use super::{SimFabric, SimTeam};
+use crate::engine::{Cpu, RunOptions, SimError, run};
+use crate::machine::SimMachine;
 use corecast_collectives::Groups;
 use corecast_model::{CostModel, Unit};
 use corecast_wire::Fabric;
@@ -28,7 +28,7 @@ use corecast_wire::Fabric;
 /// assert!(costs.receive(0, 2) > costs.receive(0, 1), "it is farther");
 /// # Ok::<(), corecast_sim::engine::SimError>(())
 /// ```
-pub fn costs(machine: &Machine, cores: &[usize]) -> Result<CostModel, SimError> {
+pub fn costs(machine: &SimMachine, cores: &[usize]) -> Result<CostModel, SimError> {
     let n = cores.len();
     let combine = machine.costs.combine_bytes;
     let mut send = vec![0.0; n * n];
@@ -36,7 +36,7 @@ pub fn costs(machine: &Machine, cores: &[usize]) -> Result<CostModel, SimError> 
     for i in 0..n {
         for j in (0..n).filter(|&j| j != i) {
             let pair = [cores[i], cores[j]];
-            let team = Team::new(&pair, &Groups::new(2));
+            let team = SimTeam::new(&pair, &Groups::new(2));
             let body = move |cpu: &mut Cpu<'_>, (): &()| {
                 let mut fabric = SimFabric::new(cpu, &team, combine);
                 let mut ends = 0.0;
@@ -51,7 +51,7 @@ pub fn costs(machine: &Machine, cores: &[usize]) -> Result<CostModel, SimError> 
                 }
                 ends
             };
-            let outcome = run(machine, &pair, &Options::default(), |_| (), body)?;
+            let outcome = run(machine, &pair, &RunOptions::default(), |_| (), body)?;
             send[i * n + j] = outcome.results[0];
             receive[i * n + j] = (outcome.results[1] - outcome.results[0]).max(0.0);
         }

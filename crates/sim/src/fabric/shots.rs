@@ -1,8 +1,8 @@
 //! Single messages on a simulated machine, as a probe measures them on hardware.
 
-use super::{SimFabric, Team};
-use crate::engine::{Cpu, Options, SimError, run};
-use crate::machine::Machine;
+use super::{SimFabric, SimTeam};
+use crate::engine::{Cpu, RunOptions, SimError, run};
+use crate::machine::SimMachine;
 use corecast_collectives::Groups;
 use corecast_wire::Fabric;
 use std::convert::Infallible;
@@ -28,12 +28,12 @@ pub(crate) struct Shots {
 ///
 /// Those of [`run`].
 pub(crate) fn shots(
-    machine: &Machine,
+    machine: &SimMachine,
     pair: [usize; 2],
     long_bytes: usize,
 ) -> Result<Shots, SimError> {
     let after = |bytes: usize, crossed: bool, late: bool| -> Result<f64, SimError> {
-        let team = Team::new(&pair, &Groups::new(2));
+        let team = SimTeam::new(&pair, &Groups::new(2));
         let body = move |cpu: &mut Cpu<'_>, (): &()| {
             let mut fabric = SimFabric::new(cpu, &team, 1.0);
             let (rank, peer) = (fabric.rank(), 1 - fabric.rank());
@@ -58,7 +58,7 @@ pub(crate) fn shots(
             }
             took
         };
-        let ends = run(machine, &pair, &Options::default(), |_| (), body)?.results;
+        let ends = run(machine, &pair, &RunOptions::default(), |_| (), body)?.results;
         Ok(ends.into_iter().fold(0.0, f64::max))
     };
     Ok(Shots {

@@ -88,7 +88,7 @@ impl Used {
 
 /// What a line of a link is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum RingOf {
     Slot,
     Body,
     Offer,
@@ -96,9 +96,9 @@ pub(super) enum Part {
 
 /// A ring of lines, made when they are first used.
 #[derive(Debug, Default)]
-pub(super) struct Ring(Vec<LineId>);
+pub(super) struct LineRing(Vec<LineId>);
 
-impl Ring {
+impl LineRing {
     /// The line of entry `number`.
     pub(super) fn at(&mut self, number: u64, size: u64, make: impl FnMut() -> LineId) -> LineId {
         let place = (number % size) as usize;
@@ -119,12 +119,12 @@ pub(super) struct Loan {
 
 /// All lines from one rank to another, and both ends' counts.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct WireLink {
     pub(super) flag: LineId,
     pub(super) notified: u64,
     pub(super) waited: u64,
-    pub(super) slots: Ring,
-    pub(super) body: Ring,
+    pub(super) slots: LineRing,
+    pub(super) body: LineRing,
     pub(super) ack: LineId,
     pub(super) sent: Used,
     pub(super) received: Used,
@@ -133,14 +133,14 @@ pub(super) struct Link {
     /// What the sender knows of that.
     pub(super) freed: Used,
     pub(super) mail: VecDeque<Vec<u8>>,
-    pub(super) offers: Ring,
+    pub(super) offers: LineRing,
     pub(super) returns: LineId,
     pub(super) lent: u64,
     pub(super) borrowed: u64,
     pub(super) loans: VecDeque<Loan>,
 }
 
-impl Link {
+impl WireLink {
     fn new(cores: &[usize], cpu: &Cpu<'_>, from: usize, to: usize) -> Self {
         let to_reader = || Wires::line(cores, cpu, to, from, &[to]);
         let back = || Wires::line(cores, cpu, from, to, &[from]);
@@ -148,15 +148,15 @@ impl Link {
             flag: to_reader(),
             notified: 0,
             waited: 0,
-            slots: Ring::default(),
-            body: Ring::default(),
+            slots: LineRing::default(),
+            body: LineRing::default(),
             ack: back(),
             sent: Used::default(),
             received: Used::default(),
             given: Used::default(),
             freed: Used::default(),
             mail: VecDeque::new(),
-            offers: Ring::default(),
+            offers: LineRing::default(),
             returns: back(),
             lent: 0,
             borrowed: 0,
@@ -170,17 +170,17 @@ impl Link {
 pub(super) struct Notice {
     pub(super) one: usize,
     pub(super) readers: Vec<usize>,
-    pub(super) ring: Ring,
+    pub(super) ring: LineRing,
     pub(super) posted: u64,
     /// What the writer knows all to have read.
     pub(super) freed: u64,
     /// By reader.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<ReaderLine>,
 }
 
 /// Where a reader of a notice is.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ReaderLine {
     /// How many posts it has read.
     pub(super) read: u64,
     /// The line that says so.
@@ -191,7 +191,7 @@ pub(super) struct Place {
 
 /// A line that others add to and one collects.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(super) struct WireTally {
     pub(super) line: LineId,
     pub(super) one: usize,
     pub(super) adders: u64,
@@ -200,7 +200,7 @@ pub(super) struct Tally {
 
 /// A line to which all add and that all watch.
 #[derive(Debug)]
-pub(super) struct Meeting {
+pub(super) struct WireMeeting {
     pub(super) line: LineId,
     /// How often each of its ranks has come.
     pub(super) came: Vec<u64>,
@@ -212,10 +212,10 @@ pub(super) struct Wires {
     cores: Vec<usize>,
     /// For each rank the others to which it has lines, in order, and which of `links` these are.
     ways: Vec<Vec<(u32, u32)>>,
-    links: Vec<Link>,
+    links: Vec<WireLink>,
     pub(super) notices: Vec<Option<Notice>>,
-    pub(super) tallies: Vec<Option<Tally>>,
-    meetings: Vec<Option<Meeting>>,
+    pub(super) tallies: Vec<Option<WireTally>>,
+    meetings: Vec<Option<WireMeeting>>,
     groups: Groups,
     /// For each rank the numbers of lines that it posts on; that it reads, with its place among readers; that
     /// it adds to; that it collects; that it meets others at, with its place among them.
@@ -278,7 +278,7 @@ impl Wires {
     }
 
     /// The lines from rank `from` to rank `to`.
-    pub(super) fn link(&mut self, cpu: &Cpu<'_>, from: usize, to: usize) -> &mut Link {
+    pub(super) fn link(&mut self, cpu: &Cpu<'_>, from: usize, to: usize) -> &mut WireLink {
         let index = self.way(cpu, from, to);
         &mut self.links[index]
     }
@@ -291,7 +291,7 @@ impl Wires {
             Err(place) => {
                 let index = self.links.len();
                 self.ways[from].insert(place, (to as u32, index as u32));
-                self.links.push(Link::new(&self.cores, cpu, from, to));
+                self.links.push(WireLink::new(&self.cores, cpu, from, to));
                 index
             }
         }
@@ -303,15 +303,15 @@ impl Wires {
         cpu: &Cpu<'_>,
         (from, to): (usize, usize),
         number: u64,
-        part: Part,
+        part: RingOf,
     ) -> LineId {
         let index = self.way(cpu, from, to);
         let (cores, link) = (&self.cores, &mut self.links[index]);
         let make = || Self::line(cores, cpu, to, from, &[to]);
         match part {
-            Part::Slot => link.slots.at(number, SLOTS, make),
-            Part::Body => link.body.at(number, BODY_LINES, make),
-            Part::Offer => link.offers.at(number, OFFERS, make),
+            RingOf::Slot => link.slots.at(number, SLOTS, make),
+            RingOf::Body => link.body.at(number, BODY_LINES, make),
+            RingOf::Offer => link.offers.at(number, OFFERS, make),
         }
     }
 
@@ -325,13 +325,13 @@ impl Wires {
         self.notices[index].get_or_insert_with(|| Notice {
             one: group.one,
             readers: group.others.clone(),
-            ring: Ring::default(),
+            ring: LineRing::default(),
             posted: 0,
             freed: 0,
             places: group
                 .others
                 .iter()
-                .map(|&reader| Place {
+                .map(|&reader| ReaderLine {
                     read: 0,
                     line: Self::line(cores, cpu, reader, reader, &[group.one]),
                     mail: VecDeque::new(),
@@ -349,9 +349,9 @@ impl Wires {
         notice.ring.at(number, NOTICES, make)
     }
 
-    pub(super) fn tally(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut Tally {
+    pub(super) fn tally(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut WireTally {
         let (cores, group) = (&self.cores, &self.groups.tallies()[index]);
-        self.tallies[index].get_or_insert_with(|| Tally {
+        self.tallies[index].get_or_insert_with(|| WireTally {
             line: Self::line(cores, cpu, group.one, group.others[0], &[group.one]),
             one: group.one,
             adders: group.others.len() as u64,
@@ -359,9 +359,9 @@ impl Wires {
         })
     }
 
-    pub(super) fn meeting(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut Meeting {
+    pub(super) fn meeting(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut WireMeeting {
         let (cores, ranks) = (&self.cores, &self.groups.meetings()[index]);
-        self.meetings[index].get_or_insert_with(|| Meeting {
+        self.meetings[index].get_or_insert_with(|| WireMeeting {
             // Whoever came last has it, and all others have read it since.
             line: Self::line(
                 cores,

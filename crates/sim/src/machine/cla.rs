@@ -30,9 +30,9 @@
 //! more, since it asks that core first. On Xeon Phi lines are spread over all directories by their address, and the
 //! average latency does not depend on who is near whom (Fig. 3), so there is one latency for all.
 
-use super::known::{in_packages, plain, spot};
-use super::network::{Hop, Inner, Link};
-use super::{Costs, Home, Machine, Protocol, Seat, Sizes};
+use super::links::{Hop, Inner, PackageLink};
+use super::parts::{CorePlace, Home, PartCosts, PartSizes, Protocol, SimMachine};
+use super::plain::{in_packages, plain, spot};
 
 /// Two packages of eight cores, 2.2 GHz: Intel Xeon E5-2660 (Sandy Bridge).
 ///
@@ -43,9 +43,9 @@ use super::{Costs, Home, Machine, Protocol, Seat, Sizes};
 ///
 /// assert_eq!(cla::sandy_bridge().cores.len(), 16);
 /// cla::sandy_bridge().check()?;
-/// # Ok::<(), corecast_sim::machine::MachineError>(())
+/// # Ok::<(), corecast_sim::machine::SimMachineError>(())
 /// ```
-pub fn sandy_bridge() -> Machine {
+pub fn sandy_bridge() -> SimMachine {
     const CORES: usize = 8;
     /// Stop of the home agent; 0 is the shared cache and the way out, the others are cores.
     const AGENT: usize = CORES + 1;
@@ -64,7 +64,7 @@ pub fn sandy_bridge() -> Machine {
     };
     let mut machine = in_packages("xeon-e5-2660".to_owned(), inner, 2, CORES, AGENT);
     machine.unit = "ns".to_owned();
-    machine.links = vec![Link {
+    machine.links = vec![PackageLink {
         a: 0,
         b: 1,
         hop: Hop {
@@ -73,7 +73,7 @@ pub fn sandy_bridge() -> Machine {
             data: 3.0,
         },
     }];
-    machine.costs = Costs {
+    machine.costs = PartCosts {
         l1: 2.3,
         l2: 5.5,
         store: 2.3,
@@ -91,7 +91,7 @@ pub fn sandy_bridge() -> Machine {
         combine_bytes: 32.0,
         call: 4.5,
     };
-    machine.sizes = Sizes {
+    machine.sizes = PartSizes {
         shared: 20 << 14,
         l2: 4096,
         ..machine.sizes
@@ -110,9 +110,9 @@ pub fn sandy_bridge() -> Machine {
 ///
 /// assert_eq!(cla::xeon_phi().cores.len(), 60);
 /// cla::xeon_phi().check()?;
-/// # Ok::<(), corecast_sim::machine::MachineError>(())
+/// # Ok::<(), corecast_sim::machine::SimMachineError>(())
 /// ```
-pub fn xeon_phi() -> Machine {
+pub fn xeon_phi() -> SimMachine {
     const CORES: usize = 60;
     const MEMORIES: usize = 8;
     // A message takes the ring wherever it goes, also to the stop that it comes from: on average.
@@ -126,7 +126,7 @@ pub fn xeon_phi() -> Machine {
     machine.protocol = Protocol::Moesi;
     machine.hashed = true;
     for core in 0..CORES {
-        machine.cores.push(Seat {
+        machine.cores.push(CorePlace {
             spot: spot(0, core),
             group: None,
             home: core as u32,
@@ -138,7 +138,7 @@ pub fn xeon_phi() -> Machine {
     }
     let memories = 2 * CORES..stops;
     machine.memories = memories.map(|stop| spot(0, stop)).collect();
-    machine.costs = Costs {
+    machine.costs = PartCosts {
         l1: 8.6,
         l2: 8.6,
         store: 8.6,
@@ -156,7 +156,7 @@ pub fn xeon_phi() -> Machine {
         combine_bytes: 64.0,
         call: 20.0,
     };
-    machine.sizes = Sizes {
+    machine.sizes = PartSizes {
         l1: 512,
         l2: 8192,
         shared: 0,

@@ -1,91 +1,14 @@
-//! Machines: plain ones of each kind, and those of the literature.
+//! Machines by name: plain ones of each kind, and those of the literature.
 //!
-//! Parts for which the source gives no figure are told so; they are set such that what was measured comes
-//! out.
+//! Where the source of a machine gives no figure for a part, the documentation says so; that part is set such that the
+//! measured times come out.
 
-use super::network::{Hop, Inner, Link};
-use super::{Costs, Finding, Home, Machine, Protocol, Seat, Sizes, Spot};
-
-/// Round figures of a core of our days, in cycles.
-fn plain_costs() -> Costs {
-    Costs {
-        l1: 4.0,
-        l2: 14.0,
-        store: 1.0,
-        atomic: 18.0,
-        snoop: 10.0,
-        invalidate: 10.0,
-        fill: 0.0,
-        shared: 20.0,
-        home: 10.0,
-        memory: 150.0,
-        memory_service: 10.0,
-        poll: 5.0,
-        notify: 10.0,
-        copy_line: 4.0,
-        combine_bytes: 32.0,
-        call: 10.0,
-    }
-}
-
-fn plain_sizes() -> Sizes {
-    Sizes {
-        l1: 512,
-        l2: 8192,
-        shared: 1 << 19,
-        inclusive: true,
-        stores: 42,
-        draining: 1,
-        pipelined: true,
-        ordered: true,
-        misses: 10,
-        lone: 1,
-    }
-}
-
-pub(super) fn spot(package: usize, stop: usize) -> Spot {
-    Spot {
-        package: package as u32,
-        stop: stop as u32,
-    }
-}
-
-pub(super) fn plain(name: String, inner: Inner) -> Machine {
-    Machine {
-        name,
-        unit: "cycles".to_owned(),
-        protocol: Protocol::Mesi,
-        finding: Finding::Directory,
-        cores: Vec::new(),
-        groups: Vec::new(),
-        homes: Vec::new(),
-        memories: vec![spot(0, 0)],
-        hashed: false,
-        inner,
-        links: Vec::new(),
-        costs: plain_costs(),
-        sizes: plain_sizes(),
-    }
-}
-
-/// A core and a home at each stop, one memory at the first.
-fn tiles(mut machine: Machine, count: usize) -> Machine {
-    for stop in 0..count {
-        machine.cores.push(Seat {
-            spot: spot(0, stop),
-            group: None,
-            home: stop as u32,
-        });
-        machine.homes.push(Home {
-            spot: spot(0, stop),
-            memory: 0,
-        });
-    }
-    machine
-}
+use super::links::{Hop, Inner, PackageLink};
+use super::parts::{CopyLookup, CorePlace, Home, PartCosts, PartSizes, Protocol, SimMachine};
+use super::plain::{in_packages, plain, spot, tiles};
 
 /// A mesh of tiles, each with a core and a directory of the lines at home there (MESI).
-pub fn mesh(width: usize, height: usize) -> Machine {
+pub fn mesh(width: usize, height: usize) -> SimMachine {
     let hop = Hop {
         latency: 2.0,
         control: 1.0,
@@ -104,7 +27,7 @@ pub fn mesh(width: usize, height: usize) -> Machine {
 }
 
 /// A ring of cores, each with a directory of the lines at home there (MESI).
-pub fn ring(cores: usize) -> Machine {
+pub fn ring(cores: usize) -> SimMachine {
     let hop = Hop {
         latency: 2.0,
         control: 1.0,
@@ -116,16 +39,16 @@ pub fn ring(cores: usize) -> Machine {
 }
 
 /// Cores on one bus that all of them watch (MESI).
-pub fn bus(cores: usize) -> Machine {
+pub fn bus(cores: usize) -> SimMachine {
     let hop = Hop {
         latency: 10.0,
         control: 10.0,
         data: 20.0,
     };
     let mut machine = plain(format!("bus-{cores}"), Inner::Bus(hop));
-    machine.finding = Finding::Snooping;
+    machine.finding = CopyLookup::Snooping;
     for stop in 0..cores {
-        machine.cores.push(Seat {
+        machine.cores.push(CorePlace {
             spot: spot(0, stop),
             group: None,
             home: 0,
@@ -138,38 +61,8 @@ pub fn bus(cores: usize) -> Machine {
     machine
 }
 
-/// Packages whose cores share a cache, each with a memory (MESIF): stop 0 is the shared cache and the way out,
-/// cores are at 1 and on, home and memory at `agent`.
-pub(super) fn in_packages(
-    name: String,
-    inner: Inner,
-    packages: usize,
-    cores: usize,
-    agent: usize,
-) -> Machine {
-    let mut machine = plain(name, inner);
-    machine.protocol = Protocol::Mesif;
-    machine.memories.clear();
-    for package in 0..packages {
-        for core in 1..=cores {
-            machine.cores.push(Seat {
-                spot: spot(package, core),
-                group: Some(package as u32),
-                home: package as u32,
-            });
-        }
-        machine.groups.push(spot(package, 0));
-        machine.homes.push(Home {
-            spot: spot(package, agent),
-            memory: package as u32,
-        });
-        machine.memories.push(spot(package, agent));
-    }
-    machine
-}
-
 /// Packages whose cores share a cache, each with a memory, all linked with each other (MESIF).
-pub fn packages(packages: usize, cores: usize) -> Machine {
+pub fn packages(packages: usize, cores: usize) -> SimMachine {
     let inner = Inner::Crossbar {
         stops: cores as u32 + 1,
         latency: vec![10.0],
@@ -189,7 +82,7 @@ pub fn packages(packages: usize, cores: usize) -> Machine {
     for a in 0..packages as u32 {
         machine
             .links
-            .extend((0..a).map(|b| Link { a: b, b: a, hop }));
+            .extend((0..a).map(|b| PackageLink { a: b, b: a, hop }));
     }
     machine
 }
@@ -202,7 +95,7 @@ pub fn packages(packages: usize, cores: usize) -> Machine {
 /// own caches are split here; a copy that goes 4. The tables do not tell a notification: 8 cycles for each end, as long
 /// as the second cache, is what Table 5 shows for one hop. A copy has three lines under way, as Tilera's own does
 /// (Linux 4.16, `arch/tile/lib/memcpy_32.S`).
-pub fn tilepro64() -> Machine {
+pub fn tilepro64() -> SimMachine {
     let hop = Hop {
         latency: 1.0,
         control: 1.0,
@@ -219,7 +112,7 @@ pub fn tilepro64() -> Machine {
     for (tile, home) in machine.homes.iter_mut().enumerate() {
         home.memory = (tile % 8 / 4 + tile / 32 * 2) as u32;
     }
-    machine.costs = Costs {
+    machine.costs = PartCosts {
         l1: 2.0,
         l2: 8.0,
         store: 1.0,
@@ -237,7 +130,7 @@ pub fn tilepro64() -> Machine {
         combine_bytes: 4.0,
         call: 20.0,
     };
-    machine.sizes = Sizes {
+    machine.sizes = PartSizes {
         l1: 128,
         l2: 1024,
         shared: 0,
@@ -267,7 +160,7 @@ pub fn tilepro64() -> Machine {
 /// assert!(known::named("mesh:8").is_err());
 /// # Ok::<(), known::UnknownMachine>(())
 /// ```
-pub fn named(name: &str) -> Result<Machine, UnknownMachine> {
+pub fn named(name: &str) -> Result<SimMachine, UnknownMachine> {
     let unknown = || UnknownMachine {
         name: name.to_owned(),
     };

@@ -15,9 +15,9 @@
 //! that core in both cases. So of the other chip both take 259 cycles, where loads were measured to take 304 to 312
 //! and 195 to 205.
 
-use super::known::in_packages;
-use super::network::{Hop, Inner, Link};
-use super::{Costs, Machine, Sizes};
+use super::links::{Hop, Inner, PackageLink};
+use super::parts::{PartCosts, PartSizes, SimMachine};
+use super::plain::in_packages;
 
 /// Two packages of eight cores, 2.0 GHz: Intel Xeon E5-2650 (Sandy Bridge).
 ///
@@ -28,9 +28,9 @@ use super::{Costs, Machine, Sizes};
 ///
 /// assert_eq!(mencagli::sandy_bridge().cores.len(), 16);
 /// mencagli::sandy_bridge().check()?;
-/// # Ok::<(), corecast_sim::machine::MachineError>(())
+/// # Ok::<(), corecast_sim::machine::SimMachineError>(())
 /// ```
-pub fn sandy_bridge() -> Machine {
+pub fn sandy_bridge() -> SimMachine {
     const CORES: usize = 8;
     /// Stop of the home agent; 0 is the shared cache and the way out, the others are cores.
     const AGENT: usize = CORES + 1;
@@ -47,7 +47,7 @@ pub fn sandy_bridge() -> Machine {
     };
     let mut machine = in_packages("xeon-e5-2650".to_owned(), inner, 2, CORES, AGENT);
     // A line's time on the link: 64 bytes at 16 GB/s a direction, as for QPI at 8 GT/s.
-    machine.links = vec![Link {
+    machine.links = vec![PackageLink {
         a: 0,
         b: 1,
         hop: Hop {
@@ -56,7 +56,7 @@ pub fn sandy_bridge() -> Machine {
             data: 8.0,
         },
     }];
-    machine.costs = Costs {
+    machine.costs = PartCosts {
         l1: 6.0,
         l2: 12.0,
         store: 9.0,
@@ -68,7 +68,7 @@ pub fn sandy_bridge() -> Machine {
         memory: 90.0,
         ..machine.costs
     };
-    machine.sizes = Sizes {
+    machine.sizes = PartSizes {
         shared: 20 << 14,
         l2: 4096,
         ..machine.sizes

@@ -12,8 +12,9 @@
 //! A line goes from cache to cache in the time that its receiver was blocked for; the way is taken to be as long
 //! in both directions, half of it each.
 
-use super::network::Inner;
-use super::{Finding, Home, Machine, Protocol, Seat, Spot, known};
+use super::links::Inner;
+use super::parts::{CopyLookup, CorePlace, Home, Protocol, SimMachine, Spot};
+use super::plain::plain;
 use corecast_model::CostModel;
 
 /// A machine in which lines take as long as `costs` says that receivers wait for them.
@@ -29,11 +30,11 @@ use corecast_model::CostModel;
 /// let machine = pairs::machine("sandybridge-2x8", file.costs());
 /// assert_eq!(machine.cores.len(), 32);
 /// machine.check()?;
-/// # Ok::<(), corecast_sim::machine::MachineError>(())
+/// # Ok::<(), corecast_sim::machine::SimMachineError>(())
 /// ```
-pub fn machine(name: &str, costs: &CostModel) -> Machine {
+pub fn machine(name: &str, costs: &CostModel) -> SimMachine {
     let n = costs.n();
-    let mut machine = known::plain(
+    let mut machine = plain(
         name.to_owned(),
         Inner::Crossbar {
             stops: n as u32,
@@ -42,13 +43,13 @@ pub fn machine(name: &str, costs: &CostModel) -> Machine {
     );
     machine.unit = costs.unit().to_string();
     machine.protocol = Protocol::Mesi;
-    machine.finding = Finding::Directory;
+    machine.finding = CopyLookup::Directory;
     for core in 0..n {
         let spot = Spot {
             package: 0,
             stop: core as u32,
         };
-        machine.cores.push(Seat {
+        machine.cores.push(CorePlace {
             spot,
             group: None,
             home: core as u32,

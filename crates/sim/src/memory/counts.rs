@@ -1,11 +1,11 @@
 //! What is counted: transfers by where the line came from and how far, invalidations, write-backs.
 
-use super::State;
+use super::line::CopyState;
 use std::collections::BTreeMap;
 
 /// Where a line came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Source {
+pub enum LineSource {
     /// Another core's modified copy.
     Modified,
     /// Another core's owned copy.
@@ -28,7 +28,7 @@ pub enum Source {
     NotRead,
 }
 
-impl Source {
+impl LineSource {
     /// Its name in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,19 +53,19 @@ impl Source {
         )
     }
 
-    pub(crate) fn of(state: State) -> Self {
+    pub(crate) fn of(state: CopyState) -> Self {
         match state {
-            State::Modified => Self::Modified,
-            State::Owned => Self::Owned,
-            State::Exclusive => Self::Exclusive,
-            State::Forward | State::Shared => Self::Forward,
+            CopyState::Modified => Self::Modified,
+            CopyState::Owned => Self::Owned,
+            CopyState::Exclusive => Self::Exclusive,
+            CopyState::Forward | CopyState::Shared => Self::Forward,
         }
     }
 }
 
 /// How far a line came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Reach {
+pub enum Distance {
     /// Within a group that shares a cache, or a core.
     Group,
     /// Within a package.
@@ -74,7 +74,7 @@ pub enum Reach {
     Machine,
 }
 
-impl Reach {
+impl Distance {
     /// Its name in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -104,7 +104,7 @@ pub struct CoreCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Lines that came to a core, by source and distance.
-    pub transfers: BTreeMap<(Source, Reach), u64>,
+    pub transfers: BTreeMap<(LineSource, Distance), u64>,
     /// Copies that were invalidated, in cores and in shared caches.
     pub invalidations: u64,
     /// Lines that were written back to memory.
@@ -114,7 +114,7 @@ pub struct Counts {
     /// Core-to-core notifications.
     pub notifications: u64,
     /// Stores and additions that went to another core's cache, which is their line's home, beside those that were
-    /// [`Source::Pushed`].
+    /// [`LineSource::Pushed`].
     pub stores_home: u64,
     /// By core.
     pub cores: Vec<CoreCounts>,
@@ -129,8 +129,10 @@ impl Counts {
     }
 
     /// Transfers from one kind of source, however far.
-    pub fn from(&self, source: Source) -> u64 {
-        let of = |((from, _), count): (&(Source, Reach), &u64)| (*from == source).then_some(*count);
+    pub fn from(&self, source: LineSource) -> u64 {
+        let of = |((from, _), count): (&(LineSource, Distance), &u64)| {
+            (*from == source).then_some(*count)
+        };
         self.transfers.iter().filter_map(of).sum()
     }
 
@@ -144,7 +146,7 @@ impl Counts {
     /// All requests from one core's caches to another's: [`between_caches`](Self::between_caches), and stores that
     /// went to their lines' homes.
     pub fn to_other_caches(&self) -> u64 {
-        self.between_caches() + self.from(Source::Pushed) + self.stores_home
+        self.between_caches() + self.from(LineSource::Pushed) + self.stores_home
     }
 
     /// Loads, stores and additions.

@@ -10,45 +10,49 @@
 //! that the home's cache does not have makes it read the rest from memory, unless all of it is written. A line
 //! that leaves its home's cache for want of room goes to memory if it was stored to.
 
-use super::{Load, Memory, Outcome, Request, Source, State, What, Which};
-use crate::Time;
+use super::counts::LineSource;
+use super::line::CopyState;
+use super::request::{Access, Arrival, LineRequest, ServerOf};
+use super::system::Memory;
+use crate::VirtualTime;
+use crate::machine::Payload;
 use smallvec::SmallVec;
 
 impl Memory {
-    pub(super) fn at_home(&mut self, now: Time, request: &mut Request) -> Outcome {
-        let Request {
+    pub(super) fn at_home(&mut self, now: VirtualTime, request: &mut LineRequest) -> Arrival {
+        let LineRequest {
             core, line, what, ..
         } = *request;
         let home = self.line(line).home;
         let (here, there) = (self.core_spot(home), self.core_spot(core));
         let mut at = match core == home {
             true => now,
-            false => self.serve(Which::Cache(home), now),
+            false => self.serve(ServerOf::Cache(home), now),
         };
         let fill = match core == home {
             true => 0,
             false => self.ticks.fill,
         };
         if self.line(line).copy(home).is_none() {
-            let whole = matches!(what, What::Fresh | What::Push);
+            let whole = matches!(what, Access::Fresh | Access::Push);
             if !whole {
                 at = self.read_memory(line, here, at);
-                self.count(Source::Memory, None, home);
+                self.count(LineSource::Memory, None, home);
             }
-            self.fill(home, line, State::Shared, at);
+            self.fill(home, line, CopyState::Shared, at);
         }
-        if what == What::Load {
+        if what == Access::Load {
             self.lines[line as usize].busy = at;
             request.word = self.line(line).word;
             if core != home {
-                self.count(Source::HomeCache, Some(home), core);
-                self.fill(core, line, State::Shared, at);
+                self.count(LineSource::HomeCache, Some(home), core);
+                self.fill(core, line, CopyState::Shared, at);
             }
-            return Outcome::Done(self.send(here, there, Load::Data, at) + fill);
+            return Arrival::Done(self.send(here, there, Payload::Data, at) + fill);
         }
-        if what == What::Own {
+        if what == Access::Own {
             // Nobody owns a line but its home: nothing to fetch.
-            return Outcome::Done(self.send(here, there, Load::Control, at) + fill);
+            return Arrival::Done(self.send(here, there, Payload::Control, at) + fill);
         }
         let losers: SmallVec<[u32; 8]> = self
             .line(line)
@@ -63,14 +67,14 @@ impl Memory {
         {
             // The home tells one after the other.
             tells += self.ticks.invalidate;
-            let reached = self.send(here, self.core_spot(loser), Load::Control, tells);
-            let served = self.serve(Which::Loser(loser), reached);
+            let reached = self.send(here, self.core_spot(loser), Payload::Control, tells);
+            let served = self.serve(ServerOf::Loser(loser), reached);
             self.invalidate(loser, line, served);
-            told = told.max(self.send(self.core_spot(loser), here, Load::Control, served));
+            told = told.max(self.send(self.core_spot(loser), here, Payload::Control, served));
         }
         self.write(request);
-        if what == What::Push {
-            self.count(Source::Pushed, Some(core), home);
+        if what == Access::Push {
+            self.count(LineSource::Pushed, Some(core), home);
         } else if core != home && !self.untimed {
             self.counts.stores_home += 1;
         }
@@ -79,11 +83,11 @@ impl Memory {
             self.leave_first(home, line);
             self.wake(line, home, at);
         }
-        if what == What::Add {
+        if what == Access::Add {
             told += self.ticks.atomic;
         }
         self.lines[line as usize].busy = told;
         self.check(line);
-        Outcome::Done(self.send(here, there, Load::Control, told) + fill)
+        Arrival::Done(self.send(here, there, Payload::Control, told) + fill)
     }
 }

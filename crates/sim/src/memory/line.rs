@@ -1,12 +1,12 @@
 //! One line: its content, and who has a copy in which state.
 
-use super::lru::Place;
-use crate::Time;
+use super::lru::LruPlace;
+use crate::VirtualTime;
 use smallvec::SmallVec;
 
 /// The state of a copy; a core without one has it invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum State {
+pub enum CopyState {
     /// The only copy, newer than memory.
     Modified,
     /// Newer than memory, and others have copies: this one answers readers.
@@ -19,7 +19,7 @@ pub enum State {
     Shared,
 }
 
-impl State {
+impl CopyState {
     /// Whether a store needs to ask nobody.
     pub(crate) fn writable(self) -> bool {
         matches!(self, Self::Modified | Self::Exclusive)
@@ -40,11 +40,11 @@ impl State {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copy {
     pub(crate) core: u32,
-    pub(crate) state: State,
+    pub(crate) state: CopyState,
     /// Where it is in its core's caches.
-    pub(crate) place: Place,
+    pub(crate) place: LruPlace,
     /// When it has come: it cannot be given on earlier.
-    pub(crate) since: Time,
+    pub(crate) since: VirtualTime,
 }
 
 /// A shared cache's copy.
@@ -52,37 +52,37 @@ pub(crate) struct Copy {
 pub(crate) struct GroupCopy {
     pub(crate) group: u32,
     pub(crate) dirty: bool,
-    pub(crate) place: Place,
+    pub(crate) place: LruPlace,
     /// When it has come.
-    pub(crate) since: Time,
+    pub(crate) since: VirtualTime,
 }
 
 /// Copies of a line. Most lines have a writer and a reader, so two are with the line.
-pub(crate) type Copies = SmallVec<[Copy; 2]>;
+pub(crate) type LineCopies = SmallVec<[Copy; 2]>;
 
 /// A line.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
+pub(crate) struct CachedLine {
     /// One word stands for all, and for all copies.
     pub(crate) word: u64,
     pub(crate) home: u32,
     /// Under the protocol of homes: whether the home's cache has what memory does not.
     pub(crate) newer: bool,
     /// Until then a request is being served that others must wait for.
-    pub(crate) busy: Time,
+    pub(crate) busy: VirtualTime,
     /// By core.
-    pub(crate) copies: Copies,
+    pub(crate) copies: LineCopies,
     pub(crate) groups: Vec<GroupCopy>,
 }
 
-impl Line {
+impl CachedLine {
     pub(crate) fn new(home: u32) -> Self {
         Self {
             word: 0,
             home,
             newer: false,
             busy: 0,
-            copies: Copies::new(),
+            copies: LineCopies::new(),
             groups: Vec::new(),
         }
     }

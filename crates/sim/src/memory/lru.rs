@@ -5,22 +5,22 @@
 //! lines of the small one are marked.
 
 /// A place in a cache; a copy that is not in it has [`NOWHERE`].
-pub(crate) type Place = u32;
+pub(crate) type LruPlace = u32;
 
 /// What is not in a cache. As a place it is the ring's seam: after it comes the oldest line, before it the newest.
-pub(crate) const NOWHERE: Place = 0;
+pub(crate) const NOWHERE: LruPlace = 0;
 
 /// A line in a cache, between the lines used before and after it.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct LruEntry {
     line: u32,
-    older: Place,
-    newer: Place,
+    older: LruPlace,
+    newer: LruPlace,
     /// Whether it is in the small cache too.
     small: bool,
 }
 
-impl Held {
+impl LruEntry {
     fn of(line: u32) -> Self {
         Self {
             line,
@@ -36,13 +36,13 @@ impl Held {
 pub(crate) struct Lru {
     room: usize,
     held: usize,
-    places: Vec<Held>,
+    places: Vec<LruEntry>,
     /// Places of lines that have gone, the first of a list.
-    free: Place,
+    free: LruPlace,
     small_room: usize,
     small_held: usize,
     /// Of all that are in the small cache, the one used least recently, if there is one.
-    small_oldest: Place,
+    small_oldest: LruPlace,
 }
 
 impl Lru {
@@ -51,7 +51,7 @@ impl Lru {
         Self {
             room,
             held: 0,
-            places: vec![Held::of(0)],
+            places: vec![LruEntry::of(0)],
             free: NOWHERE,
             small_room,
             small_held: 0,
@@ -60,7 +60,7 @@ impl Lru {
     }
 
     /// Notes a use of `line`, which is at `place`; its place from now on.
-    pub(crate) fn touch(&mut self, line: u32, mut place: Place) -> Place {
+    pub(crate) fn touch(&mut self, line: u32, mut place: LruPlace) -> LruPlace {
         if place == NOWHERE {
             self.held += 1;
             place = self.free_place(line);
@@ -76,7 +76,7 @@ impl Lru {
     }
 
     /// The line at `place` has gone.
-    pub(crate) fn remove(&mut self, place: Place) {
+    pub(crate) fn remove(&mut self, place: LruPlace) {
         self.leave_small(place);
         self.held -= 1;
         self.take_out(place);
@@ -95,12 +95,12 @@ impl Lru {
     }
 
     /// Whether the line at `place` is in the small cache.
-    pub(crate) fn is_small(&self, place: Place) -> bool {
+    pub(crate) fn is_small(&self, place: LruPlace) -> bool {
         self.places[place as usize].small
     }
 
     /// The line at `place` is in the large cache only.
-    pub(crate) fn leave_small(&mut self, place: Place) {
+    pub(crate) fn leave_small(&mut self, place: LruPlace) {
         if !std::mem::take(&mut self.places[place as usize].small) {
             return;
         }
@@ -115,7 +115,7 @@ impl Lru {
     }
 
     /// The newest line is in the small cache too; another one leaves it if there is no room.
-    fn enter_small(&mut self, place: Place) {
+    fn enter_small(&mut self, place: LruPlace) {
         self.places[place as usize].small = true;
         self.small_held += 1;
         if self.small_oldest == NOWHERE {
@@ -126,7 +126,7 @@ impl Lru {
         }
     }
 
-    fn free_place(&mut self, line: u32) -> Place {
+    fn free_place(&mut self, line: u32) -> LruPlace {
         let place = self.free;
         if place != NOWHERE {
             let held = &mut self.places[place as usize];
@@ -134,20 +134,20 @@ impl Lru {
             self.free = held.newer;
             return place;
         }
-        self.places.push(Held::of(line));
-        (self.places.len() - 1) as Place
+        self.places.push(LruEntry::of(line));
+        (self.places.len() - 1) as LruPlace
     }
 
     /// Puts it before the seam.
-    fn append(&mut self, place: Place) {
+    fn append(&mut self, place: LruPlace) {
         let newest = std::mem::replace(&mut self.places[NOWHERE as usize].older, place);
         self.places[newest as usize].newer = place;
         let held = &mut self.places[place as usize];
         (held.older, held.newer) = (newest, NOWHERE);
     }
 
-    fn take_out(&mut self, place: Place) {
-        let Held { older, newer, .. } = self.places[place as usize];
+    fn take_out(&mut self, place: LruPlace) {
+        let LruEntry { older, newer, .. } = self.places[place as usize];
         self.places[older as usize].newer = newer;
         self.places[newer as usize].older = older;
     }

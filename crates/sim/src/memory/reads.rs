@@ -9,21 +9,29 @@
 //!   shared cache, memory shared; exclusive if nobody else has it (MESIF: forward if others have)
 //! ```
 
-use super::{At, Load, Memory, Request, Source, State, Which, asks_all};
-use crate::Time;
-use crate::machine::Protocol;
+use super::counts::LineSource;
+use super::line::{Copy, CopyState};
+use super::request::{AgentAt, LineRequest, ServerOf};
+use super::system::{Memory, asks_all};
+use crate::VirtualTime;
+use crate::machine::{Payload, Protocol};
 
 /// Who answers.
 enum Supplier {
-    Core(u32, State),
+    Core(u32, CopyState),
     Shared(u32),
     Memory,
 }
 
 impl Memory {
     /// Reads for a core; when the line has come.
-    pub(super) fn read(&mut self, request: &mut Request, agent: At, at: Time) -> Time {
-        let Request { core, line, .. } = *request;
+    pub(super) fn read(
+        &mut self,
+        request: &mut LineRequest,
+        agent: AgentAt,
+        at: VirtualTime,
+    ) -> VirtualTime {
+        let LineRequest { core, line, .. } = *request;
         let supplier = self.supplier(core, line, agent);
         let near = self.is_near(core, line);
         let (done, answered) = self.fetch(&supplier, line, core, agent, at);
@@ -41,11 +49,10 @@ impl Memory {
         done
     }
 
-    fn supplier(&self, core: u32, line: u32, agent: At) -> Supplier {
+    fn supplier(&self, core: u32, line: u32, agent: AgentAt) -> Supplier {
         let entry = self.line(line);
         let answerer = entry.answerer(core);
-        let inside =
-            |copy: &super::Copy| agent.group.is_none() || self.group_of(copy.core) == agent.group;
+        let inside = |copy: &Copy| agent.group.is_none() || self.group_of(copy.core) == agent.group;
         let newer = answerer.filter(|copy| copy.state.writable() || copy.state.dirty());
         if let Some(copy) = newer.filter(inside) {
             return Supplier::Core(copy.core, copy.state);
@@ -81,24 +88,24 @@ impl Memory {
         supplier: &Supplier,
         line: u32,
         core: u32,
-        agent: At,
-        at: Time,
-    ) -> (Time, Time) {
+        agent: AgentAt,
+        at: VirtualTime,
+    ) -> (VirtualTime, VirtualTime) {
         let spot = self.core_spot(core);
         match *supplier {
             Supplier::Core(from, state) => {
                 let at = self.reach_core(agent, from, at);
-                let at = self.serve(Which::Cache(from), at.max(self.since(from, line)));
-                self.count(Source::of(state), Some(from), core);
-                (self.send(self.core_spot(from), spot, Load::Data, at), at)
+                let at = self.serve(ServerOf::Cache(from), at.max(self.since(from, line)));
+                self.count(LineSource::of(state), Some(from), core);
+                (self.send(self.core_spot(from), spot, Payload::Data, at), at)
             }
             Supplier::Shared(group) => {
                 let from = self.machine.groups[group as usize];
                 let at = match agent.group {
                     Some(_) => at,
                     None => {
-                        let at = self.send(agent.spot, from, Load::Control, at);
-                        self.serve(Which::Shared(group), at)
+                        let at = self.send(agent.spot, from, Payload::Control, at);
+                        self.serve(ServerOf::Shared(group), at)
                     }
                 };
                 let member = self
@@ -106,19 +113,29 @@ impl Memory {
                     .cores
                     .iter()
                     .position(|seat| seat.group == Some(group));
-                self.count(Source::SharedCache, member.map(|core| core as u32), core);
+                self.count(
+                    LineSource::SharedCache,
+                    member.map(|core| core as u32),
+                    core,
+                );
                 let at = at.max(self.group_since(group, line));
-                (self.send(from, spot, Load::Data, at), at)
+                (self.send(from, spot, Payload::Data, at), at)
             }
             Supplier::Memory => {
-                self.count(Source::Memory, None, core);
+                self.count(LineSource::Memory, None, core);
                 (self.read_memory(line, spot, at), at)
             }
         }
     }
 
     /// Where nobody knows who has the line, all are asked; when the last one has answered.
-    fn ask_others(&mut self, supplier: &Supplier, core: u32, agent: At, at: Time) -> Time {
+    fn ask_others(
+        &mut self,
+        supplier: &Supplier,
+        core: u32,
+        agent: AgentAt,
+        at: VirtualTime,
+    ) -> VirtualTime {
         if !asks_all(&self.machine) || agent.group.is_some() {
             return 0;
         }
@@ -134,18 +151,18 @@ impl Memory {
         &mut self,
         core: u32,
         spared: Option<u32>,
-        agent: At,
-        at: Time,
-    ) -> Time {
+        agent: AgentAt,
+        at: VirtualTime,
+    ) -> VirtualTime {
         let mut last = at;
         let to = self.core_spot(core);
         let groups = self.machine.groups.len() as u32;
         let (own, spared_group) = (self.group_of(core), spared.and_then(|c| self.group_of(c)));
         for group in (0..groups).filter(|&g| Some(g) != own && Some(g) != spared_group) {
             let spot = self.machine.groups[group as usize];
-            let asked = self.send(agent.spot, spot, Load::Control, at);
-            let found = self.serve(Which::Shared(group), asked);
-            last = last.max(self.send(spot, to, Load::Control, found));
+            let asked = self.send(agent.spot, spot, Payload::Control, at);
+            let found = self.serve(ServerOf::Shared(group), asked);
+            last = last.max(self.send(spot, to, Payload::Control, found));
         }
         let mut asked_count = u64::from(groups).saturating_sub(1);
         if groups == 0 {
@@ -155,13 +172,13 @@ impl Memory {
             {
                 asked_count += 1;
                 if bus {
-                    last = last.max(self.serve(Which::Cache(other), at));
+                    last = last.max(self.serve(ServerOf::Cache(other), at));
                     continue;
                 }
                 let spot = self.core_spot(other);
-                let asked = self.send(agent.spot, spot, Load::Control, at);
-                let found = self.serve(Which::Cache(other), asked);
-                last = last.max(self.send(spot, to, Load::Control, found));
+                let asked = self.send(agent.spot, spot, Payload::Control, at);
+                let found = self.serve(ServerOf::Cache(other), asked);
+                last = last.max(self.send(spot, to, Payload::Control, found));
             }
         }
         if !self.untimed {
@@ -170,15 +187,15 @@ impl Memory {
         last
     }
 
-    fn change_for_reader(&mut self, supplier: &Supplier, core: u32, line: u32, at: Time) {
+    fn change_for_reader(&mut self, supplier: &Supplier, core: u32, line: u32, at: VirtualTime) {
         let protocol = self.machine.protocol;
         if let Supplier::Core(from, state) = *supplier {
             let kept = match (protocol, state) {
-                (Protocol::Moesi, State::Modified | State::Owned) => State::Owned,
-                _ => State::Shared,
+                (Protocol::Moesi, CopyState::Modified | CopyState::Owned) => CopyState::Owned,
+                _ => CopyState::Shared,
             };
             self.set_state(from, line, kept);
-            if state.dirty() && kept == State::Shared {
+            if state.dirty() && kept == CopyState::Shared {
                 self.clean(from, line, at);
             }
         }
@@ -202,37 +219,22 @@ impl Memory {
         if protocol == Protocol::Mesif {
             for copy in &mut entry.copies {
                 copy.state = match copy.state {
-                    State::Forward | State::Exclusive => State::Shared,
+                    CopyState::Forward | CopyState::Exclusive => CopyState::Shared,
                     other => other,
                 };
             }
         }
         // Exclusive and owned copies that did not answer, as a shared cache did, are alone no more.
         for copy in &mut entry.copies {
-            if copy.state == State::Exclusive {
-                copy.state = State::Shared;
+            if copy.state == CopyState::Exclusive {
+                copy.state = CopyState::Shared;
             }
         }
         let state = match protocol {
-            _ if alone => State::Exclusive,
-            Protocol::Mesif => State::Forward,
-            _ => State::Shared,
+            _ if alone => CopyState::Exclusive,
+            Protocol::Mesif => CopyState::Forward,
+            _ => CopyState::Shared,
         };
         self.fill(core, line, state, at);
-    }
-
-    /// What a modified copy that others may read now does with what memory lacks: the shared cache of its
-    /// group takes it, else memory.
-    pub(super) fn clean(&mut self, core: u32, line: u32, at: Time) {
-        let group = self.group_of(core);
-        let entry = &mut self.lines[line as usize];
-        let cached = entry
-            .groups
-            .iter_mut()
-            .find(|copy| Some(copy.group) == group);
-        match cached {
-            Some(copy) => copy.dirty = true,
-            None => self.write_back(line, at),
-        }
     }
 }

@@ -1,11 +1,13 @@
 //! Copies come and go: caches have so many lines and no more.
 
+use super::line::{Copy, CopyState, GroupCopy};
 use super::lru::NOWHERE;
-use super::{Copy, GroupCopy, Memory, State};
-use crate::Time;
+use super::system::Memory;
+use crate::VirtualTime;
+use crate::machine::Protocol;
 
 impl Memory {
-    pub(super) fn set_state(&mut self, core: u32, line: u32, state: State) {
+    pub(super) fn set_state(&mut self, core: u32, line: u32, state: CopyState) {
         let entry = &mut self.lines[line as usize];
         if let Ok(place) = entry.place(core) {
             entry.copies[place].state = state;
@@ -13,7 +15,7 @@ impl Memory {
     }
 
     /// A core gets a copy in this state; what has no room any more leaves.
-    pub(super) fn fill(&mut self, core: u32, line: u32, state: State, at: Time) {
+    pub(super) fn fill(&mut self, core: u32, line: u32, state: CopyState, at: VirtualTime) {
         let entry = &mut self.lines[line as usize];
         match entry.place(core) {
             Ok(place) => {
@@ -39,7 +41,7 @@ impl Memory {
     }
 
     /// A copy that was asked for comes at that time; to its group's cache too if that had none `before`.
-    pub(super) fn comes(&mut self, core: u32, line: u32, at: Time, before: bool) {
+    pub(super) fn comes(&mut self, core: u32, line: u32, at: VirtualTime, before: bool) {
         if self.untimed {
             return;
         }
@@ -62,12 +64,12 @@ impl Memory {
     }
 
     /// When a core has its copy.
-    pub(super) fn since(&self, core: u32, line: u32) -> Time {
+    pub(super) fn since(&self, core: u32, line: u32) -> VirtualTime {
         self.line(line).copy(core).map_or(0, |copy| copy.since)
     }
 
     /// When a shared cache has its copy.
-    pub(super) fn group_since(&self, group: u32, line: u32) -> Time {
+    pub(super) fn group_since(&self, group: u32, line: u32) -> VirtualTime {
         let mut copies = self.line(line).groups.iter();
         copies
             .find(|copy| copy.group == group)
@@ -93,7 +95,7 @@ impl Memory {
     }
 
     /// Takes lines out of the second cache until it holds no more than it can, but not `kept`.
-    fn make_room(&mut self, core: u32, kept: u32, at: Time) {
+    fn make_room(&mut self, core: u32, kept: u32, at: VirtualTime) {
         while self.private[core as usize].is_over() {
             let line = self.private[core as usize].oldest();
             match self.line(line).copy(core) {
@@ -103,7 +105,7 @@ impl Memory {
         }
     }
 
-    fn evict(&mut self, copy: Copy, line: u32, at: Time) {
+    fn evict(&mut self, copy: Copy, line: u32, at: VirtualTime) {
         self.drop_copy(copy.core, line);
         // Whoever slept on it looks again.
         self.wake(line, copy.core, at);
@@ -134,7 +136,7 @@ impl Memory {
     }
 
     /// A shared cache gets a copy.
-    pub(super) fn fill_group(&mut self, group: u32, line: u32, dirty: bool, at: Time) {
+    pub(super) fn fill_group(&mut self, group: u32, line: u32, dirty: bool, at: VirtualTime) {
         let entry = &mut self.lines[line as usize];
         let lru = &mut self.group_lines[group as usize];
         match entry.groups.iter_mut().find(|copy| copy.group == group) {
@@ -159,7 +161,7 @@ impl Memory {
         }
     }
 
-    fn evict_from_group(&mut self, copy: GroupCopy, line: u32, at: Time) {
+    fn evict_from_group(&mut self, copy: GroupCopy, line: u32, at: VirtualTime) {
         let mut dirty = copy.dirty;
         if self.machine.sizes.inclusive {
             let entry = self.line(line);
@@ -186,10 +188,10 @@ impl Memory {
     }
 
     /// A core gives its copy up, and memory gets what it lacks.
-    pub(crate) fn give_up(&mut self, now: Time, core: u32, line: u32) {
+    pub(crate) fn give_up(&mut self, now: VirtualTime, core: u32, line: u32) {
         self.now = now;
         if let Some(copy) = self.line(line).copy(core).copied() {
-            let keeps = self.machine.protocol == crate::machine::Protocol::Home;
+            let keeps = self.machine.protocol == Protocol::Home;
             if keeps && self.line(line).home == core {
                 return;
             }
@@ -197,6 +199,21 @@ impl Memory {
             if copy.state.dirty() {
                 self.clean(core, line, now);
             }
+        }
+    }
+
+    /// What a modified copy that others may read now does with what memory lacks: the shared cache of its
+    /// group takes it, else memory.
+    pub(super) fn clean(&mut self, core: u32, line: u32, at: VirtualTime) {
+        let group = self.group_of(core);
+        let entry = &mut self.lines[line as usize];
+        let cached = entry
+            .groups
+            .iter_mut()
+            .find(|copy| Some(copy.group) == group);
+        match cached {
+            Some(copy) => copy.dirty = true,
+            None => self.write_back(line, at),
         }
     }
 }

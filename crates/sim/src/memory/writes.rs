@@ -3,21 +3,29 @@
 //! The line comes from whoever would answer a load; a core that has a copy already needs none. It is done when
 //! the line and the answers of all who lost theirs have come.
 
-use super::{At, Load, Memory, Request, Source, State, What, Which, asks_all};
-use crate::Time;
-use crate::machine::Protocol;
+use super::counts::LineSource;
+use super::line::CopyState;
+use super::request::{Access, AgentAt, LineRequest, ServerOf};
+use super::system::{Memory, asks_all};
+use crate::VirtualTime;
+use crate::machine::{Payload, Protocol};
 use smallvec::SmallVec;
 
 impl Memory {
     /// Makes a core the only one that has the line, and writes; when that is done.
-    pub(super) fn take(&mut self, request: &mut Request, agent: At, at: Time) -> Time {
-        let Request {
+    pub(super) fn take(
+        &mut self,
+        request: &mut LineRequest,
+        agent: AgentAt,
+        at: VirtualTime,
+    ) -> VirtualTime {
+        let LineRequest {
             core, line, what, ..
         } = *request;
         let to = self.core_spot(core);
         let entry = self.line(line);
         let has = entry.copy(core).is_some();
-        let needs_data = !has && what != What::Fresh;
+        let needs_data = !has && what != Access::Fresh;
         let answerer = entry.answerer(core);
         let losers: SmallVec<[u32; 8]> = entry.copies.iter().map(|copy| copy.core).collect();
         let own_group = self.group_of(core);
@@ -36,28 +44,28 @@ impl Memory {
             .map(|copy| (copy.core, copy.state));
         let mut source = match (needs_data, what) {
             (true, _) => None,
-            (_, What::Fresh) if !has => Some(Source::NotRead),
-            _ => Some(Source::Upgrade),
+            (_, Access::Fresh) if !has => Some(LineSource::NotRead),
+            _ => Some(LineSource::Upgrade),
         };
         let mut done = at;
         for loser in losers.into_iter().filter(|&loser| loser != core) {
             let reached = self.reach_core(agent, loser, at);
             let gives = from_core.filter(|&(from, _)| from == loser);
             let which = match gives {
-                Some(_) => Which::Cache(loser),
-                None => Which::Loser(loser),
+                Some(_) => ServerOf::Cache(loser),
+                None => ServerOf::Loser(loser),
             };
             let ready = gives.map_or(0, |_| self.since(loser, line));
             let served = self.serve(which, reached.max(ready));
             let load = match gives {
                 Some((from, state)) => {
-                    source = Some(Source::of(state));
-                    self.count(Source::of(state), Some(from), core);
-                    Load::Data
+                    source = Some(LineSource::of(state));
+                    self.count(LineSource::of(state), Some(from), core);
+                    Payload::Data
                 }
-                None => Load::Control,
+                None => Payload::Control,
             };
-            done = done.max(match self.network.is_bus() && load == Load::Control {
+            done = done.max(match self.network.is_bus() && load == Payload::Control {
                 true => served,
                 false => self.send(self.core_spot(loser), to, load, served),
             });
@@ -65,23 +73,27 @@ impl Memory {
         }
         for (group, dirty) in far_groups {
             let spot = self.machine.groups[group as usize];
-            let reached = self.send(agent.spot, spot, Load::Control, at);
-            let served = self.serve(Which::Shared(group), reached);
+            let reached = self.send(agent.spot, spot, Payload::Control, at);
+            let served = self.serve(ServerOf::Shared(group), reached);
             let gives = source.is_none()
                 && !near_cache
                 && (dirty || self.machine.protocol == Protocol::Mesif);
             let load = match gives {
                 true => {
-                    source = Some(Source::SharedCache);
+                    source = Some(LineSource::SharedCache);
                     let member = self
                         .machine
                         .cores
                         .iter()
                         .position(|s| s.group == Some(group));
-                    self.count(Source::SharedCache, member.map(|core| core as u32), core);
-                    Load::Data
+                    self.count(
+                        LineSource::SharedCache,
+                        member.map(|core| core as u32),
+                        core,
+                    );
+                    Payload::Data
                 }
-                false => Load::Control,
+                false => Payload::Control,
             };
             done = done.max(self.send(spot, to, load, served));
             self.drop_from_group(group, line);
@@ -91,29 +103,29 @@ impl Memory {
         }
         match (source, own_group.filter(|_| near_cache)) {
             (None, Some(group)) => {
-                self.count(Source::SharedCache, Some(core), core);
+                self.count(LineSource::SharedCache, Some(core), core);
                 let from = self.machine.groups[group as usize];
                 let ready = match agent.group {
                     Some(_) => at,
                     // The home tells the core's own shared cache to give it.
                     None => {
-                        let told = self.send(agent.spot, from, Load::Control, at);
-                        self.serve(Which::Shared(group), told)
+                        let told = self.send(agent.spot, from, Payload::Control, at);
+                        self.serve(ServerOf::Shared(group), told)
                     }
                 };
                 let ready = ready.max(self.group_since(group, line));
-                done = done.max(self.send(from, to, Load::Data, ready));
+                done = done.max(self.send(from, to, Payload::Data, ready));
             }
             (None, None) => {
-                self.count(Source::Memory, None, core);
+                self.count(LineSource::Memory, None, core);
                 done = done.max(self.read_memory(line, to, at));
             }
-            (Some(source @ (Source::Upgrade | Source::NotRead)), _) => {
+            (Some(source @ (LineSource::Upgrade | LineSource::NotRead)), _) => {
                 self.count(source, None, core);
                 // At least the leave to write comes back.
                 let leave = match self.network.is_bus() {
                     true => at,
-                    false => self.send(agent.spot, to, Load::Control, at),
+                    false => self.send(agent.spot, to, Payload::Control, at),
                 };
                 done = done.max(leave);
             }
@@ -123,9 +135,9 @@ impl Memory {
             let spared = from_core.map(|(from, _)| from);
             done = done.max(self.probe_all(core, spared, agent, at));
         }
-        self.fill(core, line, State::Exclusive, at);
+        self.fill(core, line, CopyState::Exclusive, at);
         self.write(request);
-        if what == What::Add {
+        if what == Access::Add {
             done += self.ticks.atomic;
         }
         // Its next owner can ask for it when this one has it.
@@ -139,7 +151,7 @@ impl Memory {
     }
 
     /// A core loses its copy, because another one writes.
-    pub(super) fn invalidate(&mut self, core: u32, line: u32, at: Time) {
+    pub(super) fn invalidate(&mut self, core: u32, line: u32, at: VirtualTime) {
         self.drop_copy(core, line);
         self.wake(line, core, at);
         if !self.untimed {

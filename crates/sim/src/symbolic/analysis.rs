@@ -1,10 +1,10 @@
 //! T_min and T_max of a graph on a machine, and the paths that take that long.
 
 use super::graph::Graph;
-use super::least::Times;
+use super::least::ActTimes;
+use super::placement::Placement;
 use super::price::Priced;
-use super::reading::Reading;
-use super::seats::Seats;
+use super::rules::CostRules;
 use serde::Serialize;
 
 /// How long an operation takes at least and at most, in the unit of the costs.
@@ -40,9 +40,9 @@ impl Bounds {
 #[derive(Clone, Debug)]
 pub struct Analysis<'a> {
     graph: &'a Graph,
-    seats: &'a Seats,
-    least: Times,
-    greatest: Times,
+    placement: &'a Placement,
+    least: ActTimes,
+    greatest: ActTimes,
 }
 
 impl<'a> Analysis<'a> {
@@ -50,28 +50,28 @@ impl<'a> Analysis<'a> {
     ///
     /// # Panics
     ///
-    /// When the graph is of more or fewer ranks than have seats.
+    /// When the graph is of more or fewer ranks than have a place.
     ///
     /// # Cost
     ///
     /// E·log(E) for E acts; with congestion the square of the number of transfers between packages.
     #[must_use]
-    pub fn new(graph: &'a Graph, seats: &'a Seats, reading: &Reading) -> Self {
-        let (ranks, seated) = (graph.ranks(), seats.ranks());
+    pub fn new(graph: &'a Graph, placement: &'a Placement, rules: &CostRules) -> Self {
+        let (ranks, seated) = (graph.ranks(), placement.ranks());
         assert_eq!(
             ranks, seated,
-            "a graph of {ranks} ranks needs as many seats"
+            "a graph of {ranks} ranks needs as many places"
         );
         let priced = Priced {
             graph,
-            seats,
-            reading,
+            placement,
+            rules,
         };
         let least = priced.least();
         let greatest = priced.greatest(&priced.together(&least));
         Self {
             graph,
-            seats,
+            placement,
             least,
             greatest,
         }
@@ -80,7 +80,7 @@ impl<'a> Analysis<'a> {
     /// When the last rank has ended.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
-        let last = |times: &Times| times.finish.iter().copied().fold(0.0, f64::max);
+        let last = |times: &ActTimes| times.finish.iter().copied().fold(0.0, f64::max);
         Bounds {
             t_min: last(&self.least),
             t_max: last(&self.greatest),
@@ -105,13 +105,13 @@ impl<'a> Analysis<'a> {
 
     /// When each act happens in the best case.
     #[must_use]
-    pub fn least(&self) -> &Times {
+    pub fn least(&self) -> &ActTimes {
         &self.least
     }
 
     /// When each act happens in the worst case.
     #[must_use]
-    pub fn greatest(&self) -> &Times {
+    pub fn greatest(&self) -> &ActTimes {
         &self.greatest
     }
 
@@ -135,11 +135,11 @@ impl<'a> Analysis<'a> {
 
     /// The machine.
     #[must_use]
-    pub fn seats(&self) -> &'a Seats {
-        self.seats
+    pub fn placement(&self) -> &'a Placement {
+        self.placement
     }
 
-    fn path(&self, times: &Times) -> Vec<usize> {
+    fn path(&self, times: &ActTimes) -> Vec<usize> {
         let ends = times.finish.iter().enumerate();
         let end = ends.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
         let crowd_of = self.graph.crowd_of();

@@ -2,12 +2,12 @@
 //!
 //! | field | in the paper | equation |
 //! | --- | --- | --- |
-//! | [`Costs::own`], [`Costs::transfer`] same core | `R_L` | – |
-//! | [`Costs::transfer`] same package | `R_R` | – |
-//! | [`Costs::transfer`] other package | `R_Q` | – |
-//! | [`Costs::memory`] | `R_I` | – |
-//! | [`Costs::contention`] | b, c, a | 2 and 3 |
-//! | [`Costs::lines`] | q, o, c, p | 4 and 5 |
+//! | [`AccessCosts::own`], [`AccessCosts::transfer`] same core | `R_L` | – |
+//! | [`AccessCosts::transfer`] same package | `R_R` | – |
+//! | [`AccessCosts::transfer`] other package | `R_Q` | – |
+//! | [`AccessCosts::memory`] | `R_I` | – |
+//! | [`AccessCosts::contention`] | b, c, a | 2 and 3 |
+//! | [`AccessCosts::lines`] | q, o, c, p | 4 and 5 |
 //!
 //! The paper is Ramos and Hoefler, *Cache Line Aware Algorithm Design for Cache-Coherent Architectures* (TPDS 2016).
 //! It always charges `R_I` for a line from memory, because whoever reads the line first has it in its own NUMA node
@@ -80,7 +80,7 @@ impl ManyLines {
 /// What accesses cost on one machine, in nanoseconds, by class of
 /// [`Proximity`](corecast_model::Proximity), nearest first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Costs {
+pub struct AccessCosts {
     /// Whoever is the first to touch a line.
     pub memory: f64,
     /// One line from a thread's own cache.
@@ -93,17 +93,17 @@ pub struct Costs {
     pub lines: [ManyLines; 4],
 }
 
-impl Costs {
+impl AccessCosts {
     /// Those of a cost model that knows shared lines. It does not know what several lines take, so they
     /// take as long as one after another, which no prefetcher would let happen.
     ///
     /// # Examples
     ///
     /// ```
-    /// use corecast_sim::symbolic::Costs;
+    /// use corecast_sim::symbolic::AccessCosts;
     ///
     /// let file = corecast_model::builtin("xeonphi-knc-60x4").unwrap();
-    /// let costs = Costs::of_lines(file.costs().lines().unwrap().costs());
+    /// let costs = AccessCosts::of_lines(file.costs().lines().unwrap().costs());
     /// assert_eq!(costs.contention.unwrap().time(2), 320.5 + 2.0 * 56.2);
     /// assert_eq!(costs.lines[1].time(1, 4), 4.0 * 235.8);
     /// ```

@@ -13,16 +13,16 @@
 //!
 //! Each message, post and loan has lines of its own (*single-use lines*), as queues, notices and desks
 //! have within a lap; notifications between two ranks share one flag, tallies are one line each. A rank's
-//! buffers are one set of lines, in its own cache; which of them have copies elsewhere, [`Steps`] knows. Combining costs what reading costs, as the paper has it
+//! buffers are one set of lines, in its own cache; which of them have copies elsewhere, [`FabricSteps`] knows. Combining costs what reading costs, as the paper has it
 //! (§5.2). Flow control that an operation does not wait for by itself is not taken down: that of queues,
 //! and that of notices, whose readers give lines back twice a lap.
 
-use super::graph::{Graph, Kind};
+use super::graph::LineKind;
 use super::recorder::{Recorder, Stuck};
-use super::steps::{Part, Steps, What};
-use crate::drive::{Bytes, Job, Open};
-use crate::fabric::{BODY_LINES, SLOTS, Used};
-use corecast_collectives::{groups::Group, groups::Groups};
+use super::steps::{BufferPart, StepKind};
+use super::traffic::{Parcel, Parcels, Traffic};
+use crate::drive::{Bytes, Open};
+use corecast_collectives::groups::{Group, Groups};
 use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
 use corecast_wire::queue::body_lines_for;
 use corecast_wire::queue::{DEFAULT_SLOTS, message_bytes_max};
@@ -32,83 +32,9 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// What is on its way between ranks.
-#[derive(Debug)]
-struct Parcel {
-    /// The line that says so.
-    line: usize,
-    bytes: Vec<u8>,
-    /// The step that gave it.
-    step: usize,
-    /// Where it lies, of a loan.
-    part: Part,
-}
-
-impl Parcel {
-    fn here(line: usize, bytes: &[u8], step: usize) -> Self {
-        Self {
-            line,
-            bytes: bytes.to_vec(),
-            step,
-            part: (0, 0, 0..0),
-        }
-    }
-}
-
-type Parcels = VecDeque<Parcel>;
-
-/// How much of a queue is in use.
-#[derive(Debug, Default)]
-struct Queue {
-    sent: Used,
-    read: Used,
-    given: Used,
-    /// What had been read after each step that took a message.
-    steps: Vec<(Used, usize)>,
-}
-
-impl Queue {
-    fn taken(&mut self, bytes: usize, step: usize) {
-        self.read = self.read.and_message(bytes);
-        self.given = self.read.given(self.given);
-        self.steps.push((self.read, step));
-    }
-
-    /// The step after which there is surely room for all that was sent, if somebody must have taken something: the
-    /// receiver gives back twice a lap, and where it stands in one, earlier calls decide.
-    fn room(&self) -> Option<usize> {
-        let (slots, lines) = (SLOTS / 2, BODY_LINES / 2);
-        if self.sent.slots <= slots && self.sent.lines <= lines {
-            return None;
-        }
-        let enough = |read: &Used| {
-            read.slots + slots >= self.sent.slots && read.lines + lines >= self.sent.lines
-        };
-        let mut steps = self.steps.iter();
-        let step = steps.find(|(read, _)| enough(read)).or(self.steps.last());
-        step.map(|&(_, step)| step)
-    }
-}
-
-/// What all ranks of a fabric share besides the ledger.
-#[derive(Debug, Default)]
-struct Traffic {
-    messages: HashMap<(usize, usize), Parcels>,
-    loans: HashMap<(usize, usize), Parcels>,
-    /// By notice and reader.
-    posts: HashMap<(usize, usize), Parcels>,
-    steps: Steps,
-    queues: HashMap<(usize, usize), Queue>,
-    /// The steps that gave loans back, by line.
-    returned: HashMap<usize, usize>,
-    /// How many lines of each kind each pair, or notice, has used.
-    used: HashMap<(&'static str, usize, usize), usize>,
-    failure: Option<Stuck>,
-}
-
 /// The lines that a rank shares with others: their numbers among all of the team.
 #[derive(Debug, Default)]
-struct Shared {
+pub(super) struct Shared {
     posts: Vec<usize>,
     reads: Vec<usize>,
     adds: Vec<usize>,
@@ -116,9 +42,34 @@ struct Shared {
     meets: Vec<usize>,
 }
 
+impl Shared {
+    /// Those of each of `n` ranks.
+    pub(super) fn of_all(n: usize, groups: &Groups) -> Vec<Self> {
+        let mut shared: Vec<Self> = (0..n).map(|_| Self::default()).collect();
+        for (number, group) in groups.notices().iter().enumerate() {
+            shared[group.one].posts.push(number);
+            for &reader in &group.others {
+                shared[reader].reads.push(number);
+            }
+        }
+        for (number, group) in groups.tallies().iter().enumerate() {
+            shared[group.one].collects.push(number);
+            for &adder in &group.others {
+                shared[adder].adds.push(number);
+            }
+        }
+        for (number, ranks) in groups.meetings().iter().enumerate() {
+            ranks
+                .iter()
+                .for_each(|&rank| shared[rank].meets.push(number));
+        }
+        shared
+    }
+}
+
 /// A part of a buffer that is lent.
 #[derive(Debug)]
-struct Out {
+struct LentPart {
     /// Its addresses, only ever compared.
     bytes: Range<usize>,
     /// The line by which it comes back, and from whom.
@@ -126,7 +77,7 @@ struct Out {
     peer: usize,
 }
 
-impl Out {
+impl LentPart {
     fn overlaps(&self, bytes: &Range<usize>) -> bool {
         self.bytes.start < bytes.end && bytes.start < self.bytes.end
     }
@@ -141,7 +92,7 @@ pub struct Symbolic<'w> {
     traffic: &'w RefCell<Traffic>,
     groups: &'w Groups,
     shared: Shared,
-    lent: Vec<Out>,
+    lent: Vec<LentPart>,
     /// The addresses of this rank's windows.
     windows: Vec<Range<usize>>,
     /// Bytes that were combined and not yet taken down.
@@ -150,14 +101,36 @@ pub struct Symbolic<'w> {
     heard: HashMap<usize, usize>,
 }
 
-impl Symbolic<'_> {
-    fn line(&self, name: String, kind: Kind, home: usize) -> usize {
+impl<'w> Symbolic<'w> {
+    /// The fabric of `rank` in a team of `size`.
+    pub(super) fn new(
+        (rank, size): (usize, usize),
+        recorder: &'w Recorder,
+        traffic: &'w RefCell<Traffic>,
+        groups: &'w Groups,
+        shared: Shared,
+    ) -> Self {
+        Self {
+            rank,
+            size,
+            recorder,
+            traffic,
+            groups,
+            shared,
+            lent: Vec::new(),
+            windows: Vec::new(),
+            combined: Rc::default(),
+            heard: HashMap::new(),
+        }
+    }
+
+    fn line(&self, name: String, kind: LineKind, home: usize) -> usize {
         self.recorder.line(name, kind, home)
     }
 
     /// The lines of a rank's buffers.
     fn data(&self, rank: usize) -> usize {
-        self.line(format!("data {rank}"), Kind::Data, rank)
+        self.line(format!("data {rank}"), LineKind::Data, rank)
     }
 
     /// How many of these were used before.
@@ -173,18 +146,20 @@ impl Symbolic<'_> {
     }
 
     /// Takes a step down.
-    fn step(&self, what: What, after: &[usize]) -> usize {
+    fn step(&self, what: StepKind, after: &[usize]) -> usize {
         self.catch_up();
         let mut traffic = self.traffic.borrow_mut();
         traffic.steps.push(self.rank, what, after)
     }
 
     /// Takes down what was combined.
-    fn catch_up(&self) {
+    pub(super) fn catch_up(&self) {
         let bytes = self.combined.take();
         if bytes > 0 {
             let mut traffic = self.traffic.borrow_mut();
-            traffic.steps.push(self.rank, What::Combine { bytes }, &[]);
+            traffic
+                .steps
+                .push(self.rank, StepKind::Combine { bytes }, &[]);
         }
     }
 
@@ -195,7 +170,7 @@ impl Symbolic<'_> {
     }
 
     /// The lines of a part of a window, if these addresses are in one.
-    fn part(&self, addresses: &Range<usize>) -> Option<Part> {
+    fn part(&self, addresses: &Range<usize>) -> Option<BufferPart> {
         let inside = |of: &Range<usize>| of.start <= addresses.start && addresses.end <= of.end;
         let window = self.windows.iter().rposition(inside)?;
         let start = self.windows[window].start;
@@ -270,7 +245,7 @@ impl Symbolic<'_> {
     }
 
     /// Waits for what was lent to come back.
-    fn regain(&self, lent: Vec<Out>) {
+    fn regain(&self, lent: Vec<LentPart>) {
         for out in &lent {
             self.await_value(out.back, 1);
         }
@@ -283,7 +258,7 @@ impl Symbolic<'_> {
             last.map(|(_, out)| traffic.returned[&out.back]).collect()
         };
         if !returned.is_empty() {
-            self.step(What::Regain, &returned);
+            self.step(StepKind::Regain, &returned);
         }
     }
 
@@ -299,7 +274,7 @@ impl Symbolic<'_> {
         let fits = || sent.fits(self.traffic.borrow().queues[&ends].given);
         if !fits() {
             let name = format!("queue {} → {peer}", self.rank);
-            let awaited = (self.line(name, Kind::Flag, self.rank), 1);
+            let awaited = (self.line(name, LineKind::Flag, self.rank), 1);
             self.recorder.suspend(self.rank, awaited, fits);
         }
         self.traffic.borrow().queues[&ends].room()
@@ -328,14 +303,14 @@ impl Symbolic<'_> {
             || {
                 self.line(
                     format!("offer {peer} → {}", self.rank),
-                    Kind::Flag,
+                    LineKind::Flag,
                     self.rank,
                 )
             },
         )?;
         let all = parcel.part.2.len();
         let fetched = self.traffic.borrow_mut().steps.read(self.rank, parcel.part);
-        let borrow = What::Borrow {
+        let borrow = StepKind::Borrow {
             from: peer,
             fetched,
             known: all - fetched,
@@ -351,9 +326,9 @@ impl Symbolic<'_> {
         used(self, &parcel.bytes);
         let number = self.number("return", self.rank, peer);
         let back = format!("return {} → {peer} #{number}", self.rank);
-        let back = self.line(back, Kind::Flag, peer);
+        let back = self.line(back, LineKind::Flag, peer);
         self.write(back);
-        let step = self.step(What::Return, &[]);
+        let step = self.step(StepKind::Return, &[]);
         self.traffic.borrow_mut().returned.insert(back, step);
         Ok(())
     }
@@ -378,8 +353,8 @@ impl Fabric for Symbolic<'_> {
 
     fn notify(&mut self, peer: usize) -> Result<(), Stuck> {
         let name = format!("flag {} → {peer}", self.rank);
-        self.write(self.line(name, Kind::Flag, peer));
-        let step = self.step(What::Notify { to: peer }, &[]);
+        self.write(self.line(name, LineKind::Flag, peer));
+        let step = self.step(StepKind::Notify { to: peer }, &[]);
         let mut traffic = self.traffic.borrow_mut();
         let flags = traffic.steps.flags.entry((self.rank, peer)).or_default();
         flags.push_back(step);
@@ -388,7 +363,7 @@ impl Fabric for Symbolic<'_> {
 
     fn wait(&mut self, peer: usize) -> Result<(), Stuck> {
         let name = format!("flag {peer} → {}", self.rank);
-        let line = self.line(name, Kind::Flag, self.rank);
+        let line = self.line(name, LineKind::Flag, self.rank);
         let heard = self.heard.entry(line).or_insert(0);
         *heard += 1;
         let heard = *heard;
@@ -399,7 +374,7 @@ impl Fabric for Symbolic<'_> {
             flags.and_then(VecDeque::pop_front)
         };
         let (from, again) = (peer, heard > 1);
-        self.step(What::Wait { from, again }, flag.as_slice());
+        self.step(StepKind::Wait { from, again }, flag.as_slice());
         Ok(())
     }
 
@@ -407,11 +382,11 @@ impl Fabric for Symbolic<'_> {
         let room = self.await_room(peer, payload.len());
         let number = self.number("message", self.rank, peer);
         let name = format!("slot {} → {peer} #{number}", self.rank);
-        let line = self.line(name, Kind::Flag, peer);
+        let line = self.line(name, LineKind::Flag, peer);
         self.carry(self.data(self.rank), line, payload.len());
         self.write(line);
         let bytes = payload.len();
-        let step = self.step(What::Send { to: peer, bytes }, room.as_slice());
+        let step = self.step(StepKind::Send { to: peer, bytes }, room.as_slice());
         let mut traffic = self.traffic.borrow_mut();
         let parcels = traffic.messages.entry((self.rank, peer)).or_default();
         parcels.push_back(Parcel::here(line, payload, step));
@@ -426,14 +401,14 @@ impl Fabric for Symbolic<'_> {
             || {
                 self.line(
                     format!("slot {peer} → {}", self.rank),
-                    Kind::Flag,
+                    LineKind::Flag,
                     self.rank,
                 )
             },
         )?;
         let bytes = payload.len();
         self.carry(parcel.line, self.data(self.rank), bytes);
-        let step = self.step(What::Receive { from: peer, bytes }, &[parcel.step]);
+        let step = self.step(StepKind::Receive { from: peer, bytes }, &[parcel.step]);
         let mut traffic = self.traffic.borrow_mut();
         let queue = traffic.queues.entry((peer, self.rank)).or_default();
         queue.taken(bytes, step);
@@ -446,11 +421,11 @@ impl Fabric for Symbolic<'_> {
         let Group { one, others, .. } = &self.groups.notices()[notice];
         let number = self.number("post", notice, 0);
         let name = format!("notice {notice} of {one} #{number}");
-        let line = self.line(name, Kind::Notice, others[0]);
+        let line = self.line(name, LineKind::Notice, others[0]);
         self.carry(self.data(self.rank), line, payload.len());
         self.write(line);
         let bytes = payload.len();
-        let step = self.step(What::Post { bytes }, &[]);
+        let step = self.step(StepKind::Post { bytes }, &[]);
         let mut traffic = self.traffic.borrow_mut();
         for &reader in others {
             let parcels = traffic.posts.entry((notice, reader)).or_default();
@@ -465,11 +440,11 @@ impl Fabric for Symbolic<'_> {
         let parcel = self.take(
             |traffic| traffic.posts.entry((notice, rank)).or_default(),
             payload.len(),
-            || self.line(format!("notice {notice} of {one}"), Kind::Notice, rank),
+            || self.line(format!("notice {notice} of {one}"), LineKind::Notice, rank),
         )?;
         let (from, bytes) = (one, payload.len());
         self.carry(parcel.line, self.data(self.rank), bytes);
-        self.step(What::Read { from, bytes }, &[parcel.step]);
+        self.step(StepKind::Read { from, bytes }, &[parcel.step]);
         payload.copy_from_slice(&parcel.bytes);
         Ok(())
     }
@@ -477,9 +452,9 @@ impl Fabric for Symbolic<'_> {
     fn add(&mut self, line: usize) -> Result<(), Stuck> {
         let tally = self.shared.adds[line];
         let home = self.groups.tallies()[tally].one;
-        let line = self.line(format!("tally {tally} of {home}"), Kind::Tally, home);
+        let line = self.line(format!("tally {tally} of {home}"), LineKind::Tally, home);
         self.recorder.add(self.rank, line, None);
-        let step = self.step(What::Add { to: home }, &[]);
+        let step = self.step(StepKind::Add { to: home }, &[]);
         let mut traffic = self.traffic.borrow_mut();
         traffic.steps.added.entry(tally).or_default().push(step);
         Ok(())
@@ -488,25 +463,25 @@ impl Fabric for Symbolic<'_> {
     fn collect(&mut self, line: usize) -> Result<(), Stuck> {
         let tally = self.shared.collects[line];
         let Group { one, others, .. } = &self.groups.tallies()[tally];
-        let line = self.line(format!("tally {tally} of {one}"), Kind::Tally, *one);
+        let line = self.line(format!("tally {tally} of {one}"), LineKind::Tally, *one);
         let heard = self.heard.entry(line).or_insert(0);
         *heard += others.len();
         let heard = *heard;
         self.await_value(line, heard);
         let adders = others.len();
         let added = self.traffic.borrow().steps.added[&tally][heard - adders..heard].to_vec();
-        self.step(What::Collect, &added);
+        self.step(StepKind::Collect, &added);
         Ok(())
     }
 
     fn meet(&mut self, line: usize) -> Result<(), Stuck> {
         let meeting = self.shared.meets[line];
         let ranks = &self.groups.meetings()[meeting];
-        let line = self.line(format!("meeting {meeting}"), Kind::Tally, ranks[0]);
+        let line = self.line(format!("meeting {meeting}"), LineKind::Tally, ranks[0]);
         self.recorder.add(self.rank, line, None);
         let other = ranks.iter().copied().find(|&rank| rank != self.rank);
         let other = other.unwrap_or(self.rank);
-        let step = self.step(What::Meet { other }, &[]);
+        let step = self.step(StepKind::Meet { other }, &[]);
         let key = self.groups.tallies().len() + meeting;
         let mut traffic = self.traffic.borrow_mut();
         traffic.steps.added.entry(key).or_default().push(step);
@@ -517,7 +492,7 @@ impl Fabric for Symbolic<'_> {
         let heard = *heard;
         self.await_value(line, heard);
         let added = self.traffic.borrow().steps.added[&key][before..heard].to_vec();
-        self.step(What::Collect, &added);
+        self.step(StepKind::Collect, &added);
         Ok(())
     }
 
@@ -586,13 +561,13 @@ impl Fabric for Symbolic<'_> {
         for peer in peers {
             let number = self.number("loan", self.rank, peer);
             let offer = format!("offer {} → {peer} #{number}", self.rank);
-            let offer = self.line(offer, Kind::Flag, peer);
+            let offer = self.line(offer, LineKind::Flag, peer);
             let back = format!("return {peer} → {} #{number}", self.rank);
-            let back = self.line(back, Kind::Flag, self.rank);
+            let back = self.line(back, LineKind::Flag, self.rank);
             self.write(offer);
-            let step = self.step(What::Lend { to: peer, again }, &[]);
+            let step = self.step(StepKind::Lend { to: peer, again }, &[]);
             again = true;
-            self.lent.push(Out {
+            self.lent.push(LentPart {
                 bytes: addresses(bytes),
                 back,
                 peer,
@@ -605,7 +580,7 @@ impl Fabric for Symbolic<'_> {
             });
         }
         if !again {
-            self.step(What::Call, &[]);
+            self.step(StepKind::Call, &[]);
         }
         Ok(())
     }
@@ -624,12 +599,12 @@ impl Fabric for Symbolic<'_> {
             into.copy_from_slice(bytes);
             let lines = into.len().div_ceil(LINE_BYTES);
             fabric.written(into);
-            fabric.step(What::Fill { lines }, &[]);
+            fabric.step(StepKind::Fill { lines }, &[]);
         })
     }
 
     fn settle(&mut self) -> Result<(), Stuck> {
-        self.step(What::Call, &[]);
+        self.step(StepKind::Call, &[]);
         let lent = std::mem::take(&mut self.lent);
         self.regain(lent);
         Ok(())
@@ -644,135 +619,4 @@ impl Open for Symbolic<'_> {
         }
         bytes
     }
-}
-
-/// Runs an algorithm over [`Fabric`] once on each of `n` ranks, which share the lines of `groups`, and
-/// takes its graph down.
-///
-/// # Errors
-///
-/// [`Stuck`] where ranks wait for what nobody does, or take another length than they are given.
-///
-/// # Panics
-///
-/// With the algorithm's own panic.
-///
-/// # Cost
-///
-/// A stack of 128 KiB for each rank, of which pages are used as needed; linear in the number of acts
-/// and of bytes.
-///
-/// # Examples
-///
-/// ```
-/// use corecast_collectives::{Groups, Route, barrier};
-/// use corecast_plan::Tree;
-/// use corecast_sim::symbolic::{Analysis, Costs, ManyLines, Reading, Seats, record};
-///
-/// let routes = Route::all(&Tree::from_children(0, vec![vec![1], vec![]])?);
-/// let graph = record(2, &Groups::new(2), |fabric, rank| {
-///     barrier::tree(fabric, &routes[rank], &routes[rank])
-/// })?;
-/// // R_L = 2.3, R_R = 35, R_I = 70 ns.
-/// let many = ManyLines { base: 63.4, per_line: 11.1, per_line_and_thread: 0.0, saved: 0.0 };
-/// let costs = Costs {
-///     memory: 70.0,
-///     own: 2.3,
-///     transfer: [2.3, 35.0, 35.0, 94.0],
-///     contention: None,
-///     lines: [many; 4],
-/// };
-/// let seats = Seats::of_packages(costs, &[0, 0]);
-/// let bounds = Analysis::new(&graph, &seats, &Reading::default()).bounds();
-/// // Two messages, one after the other: R_I + R_R each, with stealing R_I + 2·R_R.
-/// assert_eq!((bounds.t_min, bounds.t_max), (210.0, 280.0));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn record(
-    n: usize,
-    groups: &Groups,
-    body: impl Fn(&mut Symbolic<'_>, usize) -> Result<(), Stuck>,
-) -> Result<Graph, Stuck> {
-    let recorder = Recorder::new(n);
-    let traffic = RefCell::new(Traffic::default());
-    let mut shared: Vec<Shared> = (0..n).map(|_| Shared::default()).collect();
-    for (number, group) in groups.notices().iter().enumerate() {
-        shared[group.one].posts.push(number);
-        for &reader in &group.others {
-            shared[reader].reads.push(number);
-        }
-    }
-    for (number, group) in groups.tallies().iter().enumerate() {
-        shared[group.one].collects.push(number);
-        for &adder in &group.others {
-            shared[adder].adds.push(number);
-        }
-    }
-    for (number, ranks) in groups.meetings().iter().enumerate() {
-        ranks
-            .iter()
-            .for_each(|&rank| shared[rank].meets.push(number));
-    }
-    let shared = RefCell::new(shared);
-    let ended = recorder.run(|rank| {
-        let mut fabric = Symbolic {
-            rank,
-            size: n,
-            recorder: &recorder,
-            traffic: &traffic,
-            groups,
-            shared: std::mem::take(&mut shared.borrow_mut()[rank]),
-            lent: Vec::new(),
-            windows: Vec::new(),
-            combined: Rc::default(),
-            heard: HashMap::new(),
-        };
-        // A failure is in the traffic; whoever waits for this rank is told of that one.
-        let _ = body(&mut fabric, rank);
-        fabric.catch_up();
-    });
-    let Traffic { failure, steps, .. } = traffic.into_inner();
-    match failure {
-        Some(failure) => Err(failure),
-        None => ended.map(|()| Graph {
-            steps: steps.list,
-            ..recorder.into_graph()
-        }),
-    }
-}
-
-/// Runs a call of any collective, and takes its graph down.
-///
-/// # Errors
-///
-/// As [`record`].
-///
-/// # Cost
-///
-/// As [`record`].
-///
-/// # Examples
-///
-/// ```
-/// use corecast_collectives::Plans;
-/// use corecast_plan::Tree;
-/// use corecast_sim::drive::{Call, Collective, Job};
-/// use corecast_sim::symbolic::{Analysis, Costs, Reading, Seats, record_job};
-///
-/// let plans = Plans::of_tree(&Tree::from_children(0, vec![vec![1], vec![]])?);
-/// let call = Call::new(Collective::Broadcast, "messages", 0, 56)?;
-/// let graph = record_job(&Job::new(&call, &plans)?)?;
-/// let file = corecast_model::builtin("sandybridge-2x8")?;
-/// let costs = Costs::of_lines(file.costs().lines().expect("costs of lines").costs());
-/// let seats = Seats::of_packages(costs, &[0, 0]);
-/// let bounds = Analysis::new(&graph, &seats, &Reading::default()).bounds();
-/// // R_L + R_I to copy into the flag's line, R_R for it, R_L to copy out of it.
-/// assert!((bounds.t_min - (2.3 + 70.0 + 35.0 + 2.3)).abs() < 1e-9);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn record_job(job: &Job) -> Result<Graph, Stuck> {
-    record(job.ranks(), job.groups(), |fabric, _| {
-        let combine = fabric.combine();
-        job.run(fabric, &combine).map(|_| ())
-    })
 }

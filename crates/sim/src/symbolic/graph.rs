@@ -10,7 +10,7 @@
 //! | E3 | writes of several ranks that one wait is for, in no order | [`Graph::crowds`] |
 //! | E4 | a wait, and a write of the same line in another stage that it can steal | [`Graph::e4`] |
 
-use super::steps::Step;
+use super::steps::FabricStep;
 use std::fmt;
 
 /// What a rank does to a line: CLa's primitives.
@@ -28,7 +28,7 @@ pub enum Op {
 
 /// What a line is for, which says who touches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum LineKind {
     /// One rank writes it, one polls it.
     Flag,
     /// One rank writes it, several poll it.
@@ -41,18 +41,18 @@ pub enum Kind {
 
 /// A line, or several that are always used together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct GraphLine {
     /// What drawings call it.
     pub name: String,
     /// What it is for.
-    pub kind: Kind,
+    pub kind: LineKind,
     /// Who polls it first; of data, who owns it.
     pub home: usize,
 }
 
 /// Where a line was before an act touched it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum FoundAt {
     /// Nobody had touched it.
     Untouched,
     /// This rank's act before touched it, and nobody since: counted once (rule 3).
@@ -69,7 +69,7 @@ pub struct Touch {
     /// The line's number in [`Graph::lines`].
     pub line: usize,
     /// Where it was.
-    pub found: Found,
+    pub found: FoundAt,
 }
 
 /// One operation of one rank on one line, or from one to another.
@@ -96,10 +96,10 @@ pub struct Act {
 pub struct Graph {
     pub(super) ranks: usize,
     pub(super) acts: Vec<Act>,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<GraphLine>,
     pub(super) crowds: Vec<Vec<usize>>,
     pub(super) e4: Vec<(usize, usize)>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<FabricStep>,
 }
 
 impl Graph {
@@ -117,7 +117,7 @@ impl Graph {
 
     /// All lines that were touched.
     #[must_use]
-    pub fn lines(&self) -> &[Line] {
+    pub fn lines(&self) -> &[GraphLine] {
         &self.lines
     }
 
@@ -134,7 +134,7 @@ impl Graph {
     }
 
     /// What ranks did to a fabric; nothing of an algorithm in primitives.
-    pub(crate) fn steps(&self) -> &[Step] {
+    pub(crate) fn steps(&self) -> &[FabricStep] {
         &self.steps
     }
 
@@ -170,8 +170,8 @@ impl Graph {
     pub(super) fn copiers(&self) -> Vec<usize> {
         let key = |act: &Act| {
             let touch = act.load?;
-            let theirs = matches!(touch.found, Found::With(_));
-            let data = self.lines[touch.line].kind == Kind::Data;
+            let theirs = matches!(touch.found, FoundAt::With(_));
+            let data = self.lines[touch.line].kind == LineKind::Data;
             if act.op != Op::Copy || !theirs || !data {
                 return None;
             }

@@ -15,14 +15,14 @@
 //!
 //! Edges E4 make those who poll a line in other stages readers of it too.
 
-use super::graph::{Act, Found, Graph, Kind, Op};
-use super::least::Times;
+use super::graph::{Act, FoundAt, Graph, LineKind, Op};
+use super::least::ActTimes;
 use super::price::Priced;
-use super::reading::{Polls, Stealing};
+use super::rules::{Polls, Stealing};
 use super::together::Together;
 
 /// What is known of all acts before any path is followed.
-struct Facts<'a> {
+struct ActFacts<'a> {
     readers: Vec<Vec<usize>>,
     crowd_of: Vec<Option<usize>>,
     /// The cost of each crowd's line.
@@ -38,10 +38,10 @@ struct Facts<'a> {
 
 impl Priced<'_> {
     /// The worst case, where transfers happen `together`.
-    pub(super) fn greatest(&self, together: &Together) -> Times {
+    pub(super) fn greatest(&self, together: &Together) -> ActTimes {
         let facts = self.facts(together);
         let acts = &self.graph.acts;
-        let mut times = Times {
+        let mut times = ActTimes {
             cost: vec![0.0; acts.len()],
             start: vec![0.0; acts.len()],
             finish: vec![0.0; acts.len()],
@@ -79,7 +79,7 @@ impl Priced<'_> {
         times
     }
 
-    fn facts<'a>(&self, together: &'a Together) -> Facts<'a> {
+    fn facts<'a>(&self, together: &'a Together) -> ActFacts<'a> {
         let acts = &self.graph.acts;
         let readers = self.graph.readers();
         let mut pollers: Vec<Vec<usize>> = (readers.iter())
@@ -92,7 +92,7 @@ impl Priced<'_> {
             ranks.sort_unstable();
             ranks.dedup();
         }
-        let mut facts = Facts {
+        let mut facts = ActFacts {
             readers,
             crowd_of: self.graph.crowd_of(),
             crowds: Vec::new(),
@@ -104,7 +104,7 @@ impl Priced<'_> {
         for (index, act) in acts.iter().enumerate() {
             let Some(store) = act.store else { continue };
             facts.first[index] = match (store.found, act.before) {
-                (Found::Again, Some(before)) => self.first_use(&acts[before], store.line),
+                (FoundAt::Again, Some(before)) => self.first_use(&acts[before], store.line),
                 _ => self.store(act, store),
             };
             if matches!(act.op, Op::Write | Op::Add) {
@@ -124,7 +124,7 @@ impl Priced<'_> {
     }
 
     /// What an act costs a rank that comes to it along its own acts.
-    fn by_itself(&self, index: usize, act: &Act, facts: &Facts<'_>) -> f64 {
+    fn by_itself(&self, index: usize, act: &Act, facts: &ActFacts<'_>) -> f64 {
         let rest = self.rest(act);
         if let Some(crowd) = facts.crowd_of[index] {
             return facts.crowds[crowd] + rest;
@@ -142,27 +142,27 @@ impl Priced<'_> {
             },
             Op::Write | Op::Add => {
                 let found = act.store.map(|store| store.found);
-                let polled = self.reading.polls == Polls::Overlapped
+                let polled = self.rules.polls == Polls::Overlapped
                     && act.before.is_some_and(|before| {
                         self.graph.acts[before].op == Op::Write && !facts.readers[before].is_empty()
                     });
                 let first = match found {
-                    Some(Found::Untouched) if polled => 0.0,
-                    Some(Found::Again) => 0.0,
+                    Some(FoundAt::Untouched) if polled => 0.0,
+                    Some(FoundAt::Again) => 0.0,
                     _ => facts.first[index],
                 };
                 first + facts.stolen[index] + rest
             }
             Op::Copy => {
                 let load = act.load.map_or(0.0, |touch| match touch.found {
-                    Found::With(other) => {
+                    FoundAt::With(other) => {
                         let line = &self.graph.lines[touch.line];
                         let copies = facts.copiers[index];
                         let together = facts.together.of(index);
                         match line.kind {
-                            Kind::Data => {
+                            LineKind::Data => {
                                 let one = match act.lines {
-                                    1 => self.seats.transfer(line.kind, other, act.rank),
+                                    1 => self.placement.transfer(line.kind, other, act.rank),
                                     _ => self.load(act, touch, 1, together),
                                 };
                                 let all = one * copies as f64;
@@ -192,9 +192,9 @@ impl Priced<'_> {
             return 0.0;
         };
         let kind = self.graph.lines[store.line].kind;
-        let crosses = |&rank: &usize| self.seats.crosses(act.rank, rank);
+        let crosses = |&rank: &usize| self.placement.crosses(act.rank, rank);
         let mut transfers: Vec<f64> = (pollers.iter())
-            .map(|&rank| self.seats.transfer(kind, act.rank, rank))
+            .map(|&rank| self.placement.transfer(kind, act.rank, rank))
             .collect();
         let any_crosses = pollers.iter().any(crosses);
         let congested = together.transfer(index).filter(|_| any_crosses);
@@ -205,15 +205,15 @@ impl Priced<'_> {
         let last = transfers.iter().copied().fold(0.0, f64::max);
         let sum: f64 = transfers.iter().sum();
         match kind {
-            Kind::Data => 0.0,
+            LineKind::Data => 0.0,
             // One writer and one who polls: n-writers with n = 1.
-            Kind::Flag | Kind::Tally if pollers.len() == 1 => 2.0 * last,
-            Kind::Flag | Kind::Notice | Kind::Tally => {
-                match [self.reading.inside, self.reading.across][usize::from(any_crosses)] {
+            LineKind::Flag | LineKind::Tally if pollers.len() == 1 => 2.0 * last,
+            LineKind::Flag | LineKind::Notice | LineKind::Tally => {
+                match [self.rules.inside, self.rules.across][usize::from(any_crosses)] {
                     Stealing::EachReader => sum,
                     Stealing::EachReaderAndFetch => sum + last,
                     Stealing::EachReaderNearAndFetch => {
-                        self.seats.near() * pollers.len() as f64 + last
+                        self.placement.near() * pollers.len() as f64 + last
                     }
                     Stealing::TwicePerReader => 2.0 * sum,
                     Stealing::OnePerOperation => 2.0 * last,
@@ -224,16 +224,18 @@ impl Priced<'_> {
 
     /// The line of a crowd: its first use, and for each addition a transfer to whoever adds and one to each who
     /// watches.
-    fn crowd(&self, crowd: &[usize], facts: &Facts<'_>) -> f64 {
+    fn crowd(&self, crowd: &[usize], facts: &ActFacts<'_>) -> f64 {
         let graph: &Graph = self.graph;
         let acts = crowd.iter().map(|&index| &graph.acts[index]);
         let home = graph.acts[crowd[0]]
             .store
             .map_or(0, |store| graph.lines[store.line].home);
-        let taken = |act: &Act| self.seats.transfer(Kind::Tally, act.rank, home);
-        let any_crosses = acts.clone().any(|act| self.seats.crosses(act.rank, home));
+        let taken = |act: &Act| self.placement.transfer(LineKind::Tally, act.rank, home);
+        let any_crosses = acts
+            .clone()
+            .any(|act| self.placement.crosses(act.rank, home));
         let each: f64 = match any_crosses {
-            true => self.seats.costs().transfer[3] * crowd.len() as f64,
+            true => self.placement.costs().transfer[3] * crowd.len() as f64,
             false => acts.map(taken).sum(),
         };
         let adder = graph.acts[crowd[0]].rank;

@@ -2,18 +2,18 @@
 //!
 //! Every act begins when those before it along E1 and E2 have ended. Acts of a crowd (E3) take their line
 //! one after another, in the order in which their ranks come, which is the best one: whoever waits for
-//! them waits for all. With [`Overlap::Ignored`] that wait begins after the last arrival and *all*
+//! them waits for all. With [`AdditionOverlap::Ignored`] that wait begins after the last arrival and *all*
 //! additions, as the paper's critical path visits each of them.
 
-use super::graph::Found;
+use super::graph::FoundAt;
 use super::price::Priced;
-use super::reading::{Crossings, Overlap};
+use super::rules::{AdditionOverlap, Crossings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// When each act happens.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Times {
+pub struct ActTimes {
     /// What it costs, by act.
     pub cost: Vec<f64>,
     /// When what it waits for has happened.
@@ -28,7 +28,7 @@ pub struct Times {
 
 /// A crowd's line while its members take it.
 #[derive(Clone, Debug, Default)]
-struct Queue {
+struct CrowdQueue {
     order: Vec<usize>,
     /// When the line is free.
     free: f64,
@@ -41,7 +41,7 @@ struct Queue {
 
 impl Priced<'_> {
     /// The best case.
-    pub(super) fn least(&self) -> Times {
+    pub(super) fn least(&self) -> ActTimes {
         let acts = &self.graph.acts;
         let (crowd_of, readers) = (self.graph.crowd_of(), self.graph.readers());
         let copiers = self.graph.copiers();
@@ -58,8 +58,13 @@ impl Priced<'_> {
             }
             missing.push(act.after.len() + usize::from(act.before.is_some()));
         }
-        let mut queues: Vec<Queue> = self.graph.crowds.iter().map(|_| Queue::default()).collect();
-        let mut times = Times {
+        let mut queues: Vec<CrowdQueue> = self
+            .graph
+            .crowds
+            .iter()
+            .map(|_| CrowdQueue::default())
+            .collect();
+        let mut times = ActTimes {
             cost: vec![0.0; acts.len()],
             start: vec![0.0; acts.len()],
             finish: vec![0.0; acts.len()],
@@ -99,7 +104,7 @@ impl Priced<'_> {
                 }
             }
         }
-        let visits_all = self.reading.overlap == Overlap::Ignored;
+        let visits_all = self.rules.overlap == AdditionOverlap::Ignored;
         times.order = queues
             .into_iter()
             .map(|queue| (queue.order, queue.last.filter(|_| visits_all)))
@@ -108,7 +113,7 @@ impl Priced<'_> {
     }
 
     /// An addition: takes the line from whoever added before.
-    fn join(&self, index: usize, queue: &mut Queue, times: &mut Times) {
+    fn join(&self, index: usize, queue: &mut CrowdQueue, times: &mut ActTimes) {
         let act = &self.graph.acts[index];
         let come = times.start[index];
         let value = act.load.map_or(0.0, |touch| self.load(act, touch, 1, 1));
@@ -119,12 +124,12 @@ impl Priced<'_> {
             }
             (Some(&before), Some(touch)) => {
                 let home = self.graph.lines[touch.line].home;
-                match self.reading.crossings {
+                match self.rules.crossings {
                     Crossings::EachAddition => {
                         self.taken_from(self.graph.acts[before].rank, act.rank, home)
                     }
                     // Counted where all are known, by the wait.
-                    Crossings::Fewest => self.seats.near(),
+                    Crossings::Fewest => self.placement.near(),
                 }
             }
             (_, None) => 0.0,
@@ -152,15 +157,21 @@ impl Priced<'_> {
         let first = crowd.and_then(|crowd| self.graph.acts[crowd[0]].store);
         match first {
             // What one finds with itself another one finds with it.
-            Some(first) if first.found == Found::Own || first.found == Found::Again => touch,
+            Some(first) if first.found == FoundAt::Own || first.found == FoundAt::Again => touch,
             Some(first) => first,
             None => touch,
         }
     }
 
     /// When a wait for a crowd can begin.
-    fn meet(&self, act: usize, crowd_of: &[Option<usize>], queues: &[Queue], times: &mut Times) {
-        if self.reading.overlap == Overlap::Counted {
+    fn meet(
+        &self,
+        act: usize,
+        crowd_of: &[Option<usize>],
+        queues: &[CrowdQueue],
+        times: &mut ActTimes,
+    ) {
+        if self.rules.overlap == AdditionOverlap::Counted {
             return;
         }
         for &of in &self.graph.acts[act].after {
@@ -180,7 +191,7 @@ impl Priced<'_> {
         &self,
         act: usize,
         crowd_of: &[Option<usize>],
-        queues: &[Queue],
+        queues: &[CrowdQueue],
     ) -> Option<f64> {
         let index = act;
         let act = &self.graph.acts[index];
@@ -188,19 +199,19 @@ impl Priced<'_> {
         let (line, last) = (act.load?.line, *queues[crowd].order.last()?);
         let home = self.graph.lines[line].home;
         let adder = |member: usize| self.graph.acts[member].rank;
-        match self.reading.crossings {
+        match self.rules.crossings {
             Crossings::EachAddition => Some(self.taken_from(adder(last), act.rank, home)),
             Crossings::Fewest => {
                 // Package by package, that of the wait last: one crossing for each other package.
-                let places = self.seats.places();
+                let places = self.placement.places();
                 let mut others: Vec<u32> = (queues[crowd].order.iter())
                     .map(|&member| places[adder(member)].package)
                     .filter(|&package| package != places[act.rank].package)
                     .collect();
                 others.sort_unstable();
                 others.dedup();
-                let far = self.seats.costs().transfer[3] - self.seats.near();
-                Some(self.seats.near() + far * others.len() as f64)
+                let far = self.placement.costs().transfer[3] - self.placement.near();
+                Some(self.placement.near() + far * others.len() as f64)
             }
         }
     }

@@ -10,12 +10,13 @@
 //! Architectures* (CLa, TPDS 2016), which translates algorithms by hand; here [`record`] runs the very
 //! collectives that run on hardware, once. [`trace`] takes algorithms in the paper's primitives, copy,
 //! wait, write and add. docs/symbolic.md says which of the paper's equations come out, and where the paper
-//! contradicts itself; [`Reading`] has the choices that this leaves.
+//! contradicts itself; [`CostRules`] has the choices that this leaves.
 //!
 //! **Invariant 1:** acts are taken down in an order in which they can have happened, so that everything
 //! an act depends on stands before it. **Invariant 2:** nothing here depends on time, addresses or
 //! chance: the same algorithm gives the same graph.
 
+mod act_record;
 mod analysis;
 mod costs;
 mod draw;
@@ -23,22 +24,24 @@ mod fabric;
 mod graph;
 mod greatest;
 mod least;
-mod ledger;
 mod parts;
+mod placement;
 mod price;
-mod reading;
+mod record;
 mod recorder;
-mod seats;
+mod rules;
 mod steps;
 mod together;
+mod traffic;
 
 pub use analysis::{Analysis, Bounds};
-pub use costs::{Contention, Costs, ManyLines};
+pub use costs::{AccessCosts, Contention, ManyLines};
 pub use draw::{dot, svg};
-pub use fabric::{Symbolic, record, record_job};
-pub use graph::{Act, Found, Graph, Kind, Line, Op, Touch};
-pub use least::Times;
+pub use fabric::Symbolic;
+pub use graph::{Act, FoundAt, Graph, GraphLine, LineKind, Op, Touch};
+pub use least::ActTimes;
 pub use parts::OnParts;
-pub use reading::{Copies, Crossings, Lying, Overlap, Polls, Reading, Stealing};
+pub use placement::Placement;
+pub use record::{record, record_job};
 pub use recorder::{Awaited, Recorder, Stuck};
-pub use seats::Seats;
+pub use rules::{AdditionOverlap, CopyTime, CostRules, Crossings, Lying, Polls, Stealing};

@@ -12,29 +12,29 @@
 
 use super::analysis::Bounds;
 use super::graph::Graph;
-use super::steps::{Step, What};
+use super::steps::{FabricStep, StepKind};
 use crate::engine::SimError;
-use crate::fabric::{Lone, Shot, Work, lone, post};
-use crate::machine::Machine;
+use crate::fabric::{Exchange, LoneTimes, ServerWork, lone, post};
+use crate::machine::SimMachine;
 use corecast_wire::queue::body_lines_for;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 /// What was measured, between whom.
-type Prices<K> = HashMap<K, Rc<Lone>>;
+type MeasuredTimes<K> = HashMap<K, Rc<LoneTimes>>;
 
 /// A machine of parts, and the ranks of a team on it, with all that was measured so far.
 #[derive(Debug)]
 pub struct OnParts {
-    machine: Machine,
+    machine: SimMachine,
     cores: Vec<usize>,
-    shots: Prices<(usize, usize, Shot)>,
-    posts: Prices<(Vec<usize>, usize)>,
+    shots: MeasuredTimes<(usize, usize, Exchange)>,
+    posts: MeasuredTimes<(Vec<usize>, usize)>,
 }
 
 impl OnParts {
     /// Rank r on core `cores[r]`.
-    pub fn new(machine: &Machine, cores: &[usize]) -> Self {
+    pub fn new(machine: &SimMachine, cores: &[usize]) -> Self {
         Self {
             machine: machine.clone(),
             cores: cores.to_vec(),
@@ -66,7 +66,7 @@ impl OnParts {
     /// use corecast_collectives::Plans;
     /// use corecast_plan::Tree;
     /// use corecast_sim::drive::{Call, Collective, Job};
-    /// use corecast_sim::fabric::{Setting, predict};
+    /// use corecast_sim::fabric::{CallSetting, predict};
     /// use corecast_sim::machine::known;
     /// use corecast_sim::symbolic::{OnParts, record_job};
     ///
@@ -74,7 +74,7 @@ impl OnParts {
     /// let job = Job::new(&Call::new(Collective::Broadcast, "messages", 0, 4096)?, &plans)?;
     /// let (machine, cores) = (known::mesh(4, 2), [0, 3, 5]);
     /// let bounds = OnParts::new(&machine, &cores).bounds(&record_job(&job)?)?;
-    /// let simulated = predict(&machine, &cores, &job, &Setting::default())?.latency;
+    /// let simulated = predict(&machine, &cores, &job, &CallSetting::default())?.latency;
     /// assert!(bounds.t_min <= simulated && simulated <= bounds.t_max);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -89,7 +89,7 @@ impl OnParts {
     }
 
     /// A shot from one rank to another.
-    fn alone(&mut self, from: usize, to: usize, shot: Shot) -> Result<Rc<Lone>, SimError> {
+    fn alone(&mut self, from: usize, to: usize, shot: Exchange) -> Result<Rc<LoneTimes>, SimError> {
         let key = (from, to, shot);
         if let Some(found) = self.shots.get(&key) {
             return Ok(found.clone());
@@ -108,7 +108,7 @@ impl OnParts {
     }
 
     /// A line from the first of some ranks to all others.
-    fn post(&mut self, ranks: Vec<usize>, bytes: usize) -> Result<Rc<Lone>, SimError> {
+    fn post(&mut self, ranks: Vec<usize>, bytes: usize) -> Result<Rc<LoneTimes>, SimError> {
         let key = (ranks, bytes);
         if let Some(found) = self.posts.get(&key) {
             return Ok(found.clone());
@@ -122,7 +122,7 @@ impl OnParts {
     }
 
     /// T_min.
-    fn least(&mut self, steps: &[Step]) -> Result<f64, SimError> {
+    fn least(&mut self, steps: &[FabricStep]) -> Result<f64, SimError> {
         let costs = self.machine.costs.clone();
         let (hit, lone_lines) = (costs.l1.min(costs.l2), self.machine.sizes.lone);
         let readers = readers(steps);
@@ -134,30 +134,32 @@ impl OnParts {
             let rank = step.rank;
             let start = step.before.map_or(0.0, |before| ends[before]);
             let mut shot = |from, to, shot| self.alone(from, to, shot);
-            let mut give = |alone: &Lone, call: f64| {
+            let mut give = |alone: &LoneTimes, call: f64| {
                 sets_out[index] = start.max(free[rank]) - call;
                 free[rank] = sets_out[index] + alone.behind;
                 start + alone.given.least - call
             };
             ends[index] = match step.what {
-                What::Notify { to } => give(&*shot(rank, to, Shot::Flag)?, 0.0),
-                What::Send { to, bytes } => give(&*shot(rank, to, Shot::Message(bytes))?, 0.0),
-                What::Post { bytes } => {
-                    let to = readers[index].first().copied().unwrap_or(rank);
-                    give(&*shot(rank, to, Shot::Post(bytes))?, 0.0)
+                StepKind::Notify { to } => give(&*shot(rank, to, Exchange::Flag)?, 0.0),
+                StepKind::Send { to, bytes } => {
+                    give(&*shot(rank, to, Exchange::Message(bytes))?, 0.0)
                 }
-                What::Add { to } => give(&*shot(rank, to, Shot::Addition)?, 0.0),
+                StepKind::Post { bytes } => {
+                    let to = readers[index].first().copied().unwrap_or(rank);
+                    give(&*shot(rank, to, Exchange::Post(bytes))?, 0.0)
+                }
+                StepKind::Add { to } => give(&*shot(rank, to, Exchange::Addition)?, 0.0),
                 // It may lie in the own memory, and be in the own cache.
-                What::Meet { .. } => {
+                StepKind::Meet { .. } => {
                     sets_out[index] = start.max(free[rank]);
                     start + costs.call + hit
                 }
-                What::Lend { to, again } => {
+                StepKind::Lend { to, again } => {
                     let call = if again { costs.call } else { 0.0 };
-                    give(&*shot(rank, to, Shot::Loan(1))?, call)
+                    give(&*shot(rank, to, Exchange::Loan(1))?, call)
                 }
-                What::Wait { from, again } => {
-                    let alone = shot(from, rank, Shot::Flag)?;
+                StepKind::Wait { from, again } => {
+                    let alone = shot(from, rank, Exchange::Flag)?;
                     // Two flags may have come at once.
                     let taken = match again {
                         true => costs.call + hit,
@@ -166,19 +168,19 @@ impl OnParts {
                     let came = step.after.iter().map(|&of| sets_out[of] + alone.came.least);
                     came.fold(start + taken, f64::max)
                 }
-                What::Receive { from, bytes } => soonest(
+                StepKind::Receive { from, bytes } => soonest(
                     step,
                     start,
                     &sets_out,
-                    &*shot(from, rank, Shot::Message(bytes))?,
+                    &*shot(from, rank, Exchange::Message(bytes))?,
                 ),
-                What::Read { from, bytes } => soonest(
+                StepKind::Read { from, bytes } => soonest(
                     step,
                     start,
                     &sets_out,
-                    &*shot(from, rank, Shot::Post(bytes))?,
+                    &*shot(from, rank, Exchange::Post(bytes))?,
                 ),
-                What::Borrow {
+                StepKind::Borrow {
                     from,
                     fetched,
                     known,
@@ -187,31 +189,31 @@ impl OnParts {
                         step,
                         start,
                         &sets_out,
-                        &*shot(from, rank, Shot::Loan(fetched))?,
+                        &*shot(from, rank, Exchange::Loan(fetched))?,
                     );
                     // Lines that come one after another until a prefetcher helps may be those that are known.
                     let alone = known.min(fetched).min(lone_lines);
                     let spared = match alone {
                         0 => 0.0,
                         _ => {
-                            let one = shot(from, rank, Shot::Loan(1))?.taken.least;
-                            let none = shot(from, rank, Shot::Loan(0))?.taken.least;
+                            let one = shot(from, rank, Exchange::Loan(1))?.taken.least;
+                            let none = shot(from, rank, Exchange::Loan(0))?.taken.least;
                             alone as f64 * (one - none).max(0.0)
                         }
                     };
                     end - spared + known as f64 * hit.max(costs.copy_line)
                 }
-                What::Return => start,
-                What::Regain => {
+                StepKind::Return => start,
+                StepKind::Regain => {
                     let (mut all, mut last) = (start, start);
                     for &of in &step.after {
-                        let alone = shot(rank, steps[of].rank, Shot::Loan(1))?;
+                        let alone = shot(rank, steps[of].rank, Exchange::Loan(1))?;
                         all += alone.regained.least - costs.call;
                         last = last.max(ends[of] + alone.back.least);
                     }
                     all.max(last)
                 }
-                What::Collect => {
+                StepKind::Collect => {
                     let mut end = start + costs.call + hit;
                     // Who adds as well may look for the first time when the last addition is done: no copy has to
                     // be taken from it, which a single addition is measured with.
@@ -219,22 +221,22 @@ impl OnParts {
                     for &of in &step.after {
                         let came = match meets {
                             true => 0.0,
-                            false => shot(steps[of].rank, rank, Shot::Addition)?.came.least,
+                            false => shot(steps[of].rank, rank, Exchange::Addition)?.came.least,
                         };
                         end = end.max(sets_out[of] + came);
                     }
                     end
                 }
-                What::Call => start + costs.call,
-                What::Combine { bytes } => start + bytes as f64 / costs.combine_bytes,
-                What::Fill { lines } => start + lines as f64 * costs.store,
+                StepKind::Call => start + costs.call,
+                StepKind::Combine { bytes } => start + bytes as f64 / costs.combine_bytes,
+                StepKind::Fill { lines } => start + lines as f64 * costs.store,
             };
         }
         Ok(ends.into_iter().fold(0.0, f64::max))
     }
 
     /// T_max.
-    fn greatest(&mut self, steps: &[Step]) -> Result<f64, SimError> {
+    fn greatest(&mut self, steps: &[FabricStep]) -> Result<f64, SimError> {
         let mut worst = Worst::new(self, steps);
         if worst.crowded {
             return Ok(f64::INFINITY);
@@ -248,17 +250,17 @@ impl OnParts {
 }
 
 /// When a rank has what comes from steps before, or lies there, at the soonest.
-fn soonest(step: &Step, start: f64, sets_out: &[f64], alone: &Lone) -> f64 {
+fn soonest(step: &FabricStep, start: f64, sets_out: &[f64], alone: &LoneTimes) -> f64 {
     let came = step.after.iter();
     let came = came.map(|&of| sets_out[of] + alone.came.least);
     came.fold(start + alone.taken.least, f64::max)
 }
 
 /// The ranks that read each step's post.
-fn readers(steps: &[Step]) -> Vec<Vec<usize>> {
+fn readers(steps: &[FabricStep]) -> Vec<Vec<usize>> {
     let mut readers = vec![Vec::new(); steps.len()];
     for step in steps {
-        if let What::Read { .. } = step.what {
+        if let StepKind::Read { .. } = step.what {
             step.after
                 .iter()
                 .for_each(|&of| readers[of].push(step.rank));
@@ -270,7 +272,7 @@ fn readers(steps: &[Step]) -> Vec<Vec<usize>> {
 /// A path that takes as long as possible.
 struct Worst<'a> {
     on: &'a mut OnParts,
-    steps: &'a [Step],
+    steps: &'a [FabricStep],
     readers: Vec<Vec<usize>>,
     /// Ranks whose stores may be more than their buffer has room for.
     full: Vec<bool>,
@@ -281,19 +283,19 @@ struct Worst<'a> {
     /// When all stores of each rank are done.
     done: Vec<f64>,
     /// What servers do in all.
-    work: Work,
+    work: ServerWork,
 }
 
 impl<'a> Worst<'a> {
-    fn new(on: &'a mut OnParts, steps: &'a [Step]) -> Self {
+    fn new(on: &'a mut OnParts, steps: &'a [FabricStep]) -> Self {
         let n = on.cores.len();
         let (mut stores, mut touched) = (vec![0; n], vec![0; n]);
         let mut lent = HashMap::new();
         for step in steps {
             let (stored, read) = match step.what {
-                What::Send { bytes, .. } => (1 + body_lines_for(bytes) as usize, 0),
-                What::Receive { bytes, .. } => (1, 1 + body_lines_for(bytes) as usize),
-                What::Borrow {
+                StepKind::Send { bytes, .. } => (1 + body_lines_for(bytes) as usize, 0),
+                StepKind::Receive { bytes, .. } => (1, 1 + body_lines_for(bytes) as usize),
+                StepKind::Borrow {
                     from,
                     fetched,
                     known,
@@ -301,7 +303,7 @@ impl<'a> Worst<'a> {
                     *lent.entry((from, step.rank)).or_insert(0) += fetched + known;
                     (2, fetched + known)
                 }
-                What::Fill { lines } => (lines, 0),
+                StepKind::Fill { lines } => (lines, 0),
                 _ => (1, 0),
             };
             stores[step.rank] += stored;
@@ -320,30 +322,30 @@ impl<'a> Worst<'a> {
             ends: vec![0.0; steps.len()],
             sets_out: vec![0.0; steps.len()],
             done: vec![0.0; n],
-            work: Work::new(),
+            work: ServerWork::new(),
             on,
             steps,
         }
     }
 
-    fn alone(&mut self, from: usize, to: usize, shot: Shot) -> Result<Rc<Lone>, SimError> {
+    fn alone(&mut self, from: usize, to: usize, shot: Exchange) -> Result<Rc<LoneTimes>, SimError> {
         self.on.alone(from, to, shot)
     }
 
-    fn posted(&mut self, post: usize, bytes: usize) -> Result<Rc<Lone>, SimError> {
+    fn posted(&mut self, post: usize, bytes: usize) -> Result<Rc<LoneTimes>, SimError> {
         let mut ranks = vec![self.steps[post].rank];
         ranks.extend(&self.readers[post]);
         self.on.post(ranks, bytes)
     }
 
-    fn works(&mut self, alone: &Lone) {
+    fn works(&mut self, alone: &LoneTimes) {
         for (name, busy) in &alone.work {
             *self.work.entry(name.clone()).or_default() += busy;
         }
     }
 
     /// A store that sets out when all those before are done; when the rank goes on.
-    fn give(&mut self, index: usize, start: f64, alone: &Lone) -> f64 {
+    fn give(&mut self, index: usize, start: f64, alone: &LoneTimes) -> f64 {
         let rank = self.steps[index].rank;
         self.sets_out[index] = start.max(self.done[rank]);
         self.done[rank] = self.sets_out[index] + alone.drained;
@@ -355,7 +357,7 @@ impl<'a> Worst<'a> {
     }
 
     /// What comes from steps before, or lies there.
-    fn take(&self, step: &Step, start: f64, alone: &Lone) -> f64 {
+    fn take(&self, step: &FabricStep, start: f64, alone: &LoneTimes) -> f64 {
         let came = step
             .after
             .iter()
@@ -364,41 +366,41 @@ impl<'a> Worst<'a> {
     }
 
     /// When a step ends.
-    fn step(&mut self, index: usize, step: &Step) -> Result<f64, SimError> {
+    fn step(&mut self, index: usize, step: &FabricStep) -> Result<f64, SimError> {
         let rank = step.rank;
         let start = step.before.map_or(0.0, |before| self.ends[before]);
         Ok(match step.what {
-            What::Notify { to } => {
-                let alone = self.alone(rank, to, Shot::Flag)?;
+            StepKind::Notify { to } => {
+                let alone = self.alone(rank, to, Exchange::Flag)?;
                 self.works(&alone);
                 self.give(index, start, &alone)
             }
-            What::Send { to, bytes } => {
-                let alone = self.alone(rank, to, Shot::Message(bytes))?;
+            StepKind::Send { to, bytes } => {
+                let alone = self.alone(rank, to, Exchange::Message(bytes))?;
                 self.works(&alone);
                 let mut start = start;
                 for &of in &step.after {
-                    let room = self.alone(to, rank, Shot::Flag)?;
+                    let room = self.alone(to, rank, Exchange::Flag)?;
                     start = start.max(self.ends[of] + room.came.most);
                 }
                 self.give(index, start, &alone)
             }
-            What::Post { bytes } => {
+            StepKind::Post { bytes } => {
                 let alone = self.posted(index, bytes)?;
                 self.works(&alone);
                 self.give(index, start, &alone)
             }
-            What::Lend { to, .. } => {
-                let alone = self.alone(rank, to, Shot::Loan(1))?;
+            StepKind::Lend { to, .. } => {
+                let alone = self.alone(rank, to, Exchange::Loan(1))?;
                 self.give(index, start, &alone)
             }
-            What::Add { to } | What::Meet { other: to } => {
-                let alone = self.alone(rank, to, Shot::Addition)?;
+            StepKind::Add { to } | StepKind::Meet { other: to } => {
+                let alone = self.alone(rank, to, Exchange::Addition)?;
                 self.works(&alone);
                 let start = start.max(self.done[rank]);
                 let steps = self.steps;
-                let collects = |step: &&Step| {
-                    matches!(step.what, What::Collect) && step.after.contains(&index)
+                let collects = |step: &&FabricStep| {
+                    matches!(step.what, StepKind::Collect) && step.after.contains(&index)
                 };
                 let crowd = match steps[index..].iter().find(collects) {
                     Some(collect) => self.crowd(collect)?,
@@ -406,54 +408,56 @@ impl<'a> Worst<'a> {
                 };
                 self.give(index, start, &alone).max(start + crowd)
             }
-            What::Wait { from, .. } => {
-                let alone = self.alone(from, rank, Shot::Flag)?;
+            StepKind::Wait { from, .. } => {
+                let alone = self.alone(from, rank, Exchange::Flag)?;
                 self.take(step, start, &alone)
             }
-            What::Receive { from, bytes } => {
-                let alone = self.alone(from, rank, Shot::Message(bytes))?;
+            StepKind::Receive { from, bytes } => {
+                let alone = self.alone(from, rank, Exchange::Message(bytes))?;
                 self.take(step, start, &alone)
             }
-            What::Read { from, bytes } => {
-                let one = self.alone(from, rank, Shot::Post(bytes))?;
+            StepKind::Read { from, bytes } => {
+                let one = self.alone(from, rank, Exchange::Post(bytes))?;
                 let mut all = one;
                 for &of in &step.after {
                     let posted = self.posted(of, bytes)?;
-                    all = Rc::new(Lone::clone(&all).either(&posted));
+                    all = Rc::new(LoneTimes::clone(&all).either(&posted));
                 }
                 self.take(step, start, &all)
             }
-            What::Borrow {
+            StepKind::Borrow {
                 from,
                 fetched,
                 known,
             } => {
-                let alone = self.alone(from, rank, Shot::Loan(fetched + known))?;
+                let alone = self.alone(from, rank, Exchange::Loan(fetched + known))?;
                 self.works(&alone);
                 self.done[rank] = self.done[rank].max(start) + alone.drained;
                 self.take(step, start, &alone)
             }
-            What::Return => start.max(self.done[rank]),
-            What::Regain => {
+            StepKind::Return => start.max(self.done[rank]),
+            StepKind::Regain => {
                 // In any order: all others may be asked for when the last one has come.
                 let (mut all, mut least, mut last) = (0.0, f64::INFINITY, start);
                 for &of in &step.after {
-                    let alone = self.alone(rank, self.steps[of].rank, Shot::Loan(1))?;
+                    let alone = self.alone(rank, self.steps[of].rank, Exchange::Loan(1))?;
                     all += alone.regained.most;
                     least = alone.regained.most.min(least);
                     last = last.max(self.ends[of] + alone.back.most);
                 }
                 last.max(start + least) + all - least
             }
-            What::Collect => {
+            StepKind::Collect => {
                 let come = step.after.iter().map(|&of| self.sets_out[of]);
                 come.fold(start, f64::max) + self.crowd(step)?
             }
-            What::Call => start + self.on.machine.costs.call,
-            What::Combine { bytes } => start + bytes as f64 / self.on.machine.costs.combine_bytes,
-            What::Fill { lines } => {
+            StepKind::Call => start + self.on.machine.costs.call,
+            StepKind::Combine { bytes } => {
+                start + bytes as f64 / self.on.machine.costs.combine_bytes
+            }
+            StepKind::Fill { lines } => {
                 let other = (rank + 1) % self.done.len();
-                let alone = self.alone(rank, other, Shot::Fill(lines))?;
+                let alone = self.alone(rank, other, Exchange::Fill(lines))?;
                 self.works(&alone);
                 self.give(index, start, &alone)
             }
@@ -464,15 +468,16 @@ impl<'a> Worst<'a> {
     fn added(&mut self, adder: usize, others: &[usize]) -> Result<f64, SimError> {
         let mut most = 0.0_f64;
         for &other in others.iter().filter(|&&other| other != adder) {
-            most = most.max(self.alone(adder, other, Shot::Addition)?.came.most);
+            most = most.max(self.alone(adder, other, Exchange::Addition)?.came.most);
         }
         Ok(most)
     }
 
     /// What all who add to a line take until its collector has it, or all who watch it.
-    fn crowd(&mut self, collect: &Step) -> Result<f64, SimError> {
-        let watches =
-            |step: &&Step| matches!(step.what, What::Collect) && step.after == collect.after;
+    fn crowd(&mut self, collect: &FabricStep) -> Result<f64, SimError> {
+        let watches = |step: &&FabricStep| {
+            matches!(step.what, StepKind::Collect) && step.after == collect.after
+        };
         // At a meeting everybody takes the line from whoever adds, but for that one.
         let watchers = match self.steps.iter().filter(watches).count() {
             1 => 1.0,

@@ -1,15 +1,15 @@
 //! What one act costs by rules 1 to 5 (§2.4), whatever comes before it.
 
-use super::graph::{Act, Found, Graph, Kind, Op, Touch};
-use super::reading::{Copies, Crossings, Lying, Reading};
-use super::seats::Seats;
+use super::graph::{Act, FoundAt, Graph, LineKind, Op, Touch};
+use super::placement::Placement;
+use super::rules::{CopyTime, CostRules, Crossings, Lying};
 
 /// A graph with costs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Priced<'a> {
     pub(super) graph: &'a Graph,
-    pub(super) seats: &'a Seats,
-    pub(super) reading: &'a Reading,
+    pub(super) placement: &'a Placement,
+    pub(super) rules: &'a CostRules,
 }
 
 impl Priced<'_> {
@@ -27,7 +27,7 @@ impl Priced<'_> {
         let Some(store) = act.store else {
             return 0.0;
         };
-        let own = |touch: Touch| touch.found == Found::Own;
+        let own = |touch: Touch| touch.found == FoundAt::Own;
         let counted = act.load.is_some_and(own) && own(store);
         let included = act.lines > 1 && own(store) && act.load.is_some();
         if counted || included {
@@ -38,34 +38,36 @@ impl Priced<'_> {
 
     /// Fetches what the act reads: `together` ranks copy over the same link at the same time.
     pub(super) fn load(&self, act: &Act, touch: Touch, readers: usize, together: usize) -> f64 {
-        let costs = self.seats.costs();
+        let costs = self.placement.costs();
         let own = costs.own * act.lines as f64;
         match touch.found {
             // The flag's line has come; its data are in several.
-            Found::Again if act.lines > 1 && touch.line != self.stored(act) => {
+            FoundAt::Again if act.lines > 1 && touch.line != self.stored(act) => {
                 let kind = self.graph.lines[touch.line].kind;
                 let lines = act.lines as f64;
                 match self.fetched(act) {
-                    Some(_) if let Some(read) = self.seats.read(kind, lines) => read,
-                    Some(other) => self.many(act, self.seats.class(other, act.rank), 1, together),
+                    Some(_) if let Some(read) = self.placement.read(kind, lines) => read,
+                    Some(other) => {
+                        self.many(act, self.placement.class(other, act.rank), 1, together)
+                    }
                     None => own,
                 }
             }
-            Found::Again => 0.0,
-            Found::Own => own,
-            Found::Untouched => self.first(act, touch),
-            Found::With(other) => {
-                let class = self.seats.class(other, act.rank);
+            FoundAt::Again => 0.0,
+            FoundAt::Own => own,
+            FoundAt::Untouched => self.first(act, touch),
+            FoundAt::With(other) => {
+                let class = self.placement.class(other, act.rank);
                 let kind = self.graph.lines[touch.line].kind;
-                let contended = self.reading.contention && class > 0;
+                let contended = self.rules.contention && class > 0;
                 match costs.contention.filter(|_| contended) {
                     _ if act.lines > 1 => self.many(act, class, readers, together),
                     // A flag has one reader by its nature, and so has what is added up.
-                    Some(contention) if kind == Kind::Notice => contention.time(readers.max(1)),
-                    Some(contention) if kind == Kind::Data && readers > 1 => {
+                    Some(contention) if kind == LineKind::Notice => contention.time(readers.max(1)),
+                    Some(contention) if kind == LineKind::Data && readers > 1 => {
                         contention.time(readers)
                     }
-                    _ => self.seats.transfer(kind, other, act.rank),
+                    _ => self.placement.transfer(kind, other, act.rank),
                 }
             }
         }
@@ -80,7 +82,7 @@ impl Priced<'_> {
     fn fetched(&self, act: &Act) -> Option<usize> {
         let wait = &self.graph.acts[act.before?];
         match wait.load?.found {
-            Found::With(other) if wait.op == Op::Wait => Some(other),
+            FoundAt::With(other) if wait.op == Op::Wait => Some(other),
             _ => None,
         }
     }
@@ -88,15 +90,15 @@ impl Priced<'_> {
     /// Several lines: Equations 4 and 5, and where readers hold each other up the intercept and slope of
     /// Equation 2 with the slope per line (§4.2.2).
     fn many(&self, act: &Act, class: usize, readers: usize, together: usize) -> f64 {
-        let costs = self.seats.costs();
+        let costs = self.placement.costs();
         let lines = costs.lines[class];
-        match costs.contention.filter(|_| self.reading.contention) {
+        match costs.contention.filter(|_| self.rules.contention) {
             Some(contention) if readers > 1 && class > 0 => {
                 contention.time(readers) + lines.per_line * act.lines as f64
             }
             _ => {
-                let polled = match self.reading.copies {
-                    Copies::Alone if class > 0 => costs.transfer[class],
+                let polled = match self.rules.copies {
+                    CopyTime::Alone if class > 0 => costs.transfer[class],
                     _ => 0.0,
                 };
                 lines.time(together, act.lines) - polled
@@ -108,13 +110,13 @@ impl Priced<'_> {
     pub(super) fn store(&self, act: &Act, touch: Touch) -> f64 {
         let lines = self.stored_lines(act);
         match touch.found {
-            Found::Again => 0.0,
-            Found::Own => self.seats.costs().own * lines,
-            Found::Untouched => self.first(act, touch),
-            Found::With(other) => {
+            FoundAt::Again => 0.0,
+            FoundAt::Own => self.placement.costs().own * lines,
+            FoundAt::Untouched => self.first(act, touch),
+            FoundAt::With(other) => {
                 let kind = self.graph.lines[touch.line].kind;
-                let one = self.seats.transfer(kind, other, act.rank);
-                self.seats.stored(one, lines)
+                let one = self.placement.transfer(kind, other, act.rank);
+                self.placement.stored(one, lines)
             }
         }
     }
@@ -123,55 +125,55 @@ impl Priced<'_> {
     fn first(&self, act: &Act, touch: Touch) -> f64 {
         let line = &self.graph.lines[touch.line];
         let one = match self.lying(line.kind) {
-            Lying::Memory | Lying::Fetched => self.seats.first(line.kind, act.rank, line.home),
-            Lying::Polled => self.seats.polled(line.kind, act.rank, line.home),
+            Lying::Memory | Lying::Fetched => self.placement.first(line.kind, act.rank, line.home),
+            Lying::Polled => self.placement.polled(line.kind, act.rank, line.home),
         };
         match line.kind {
             // A rank's own buffer.
-            Kind::Data => one * self.stored_lines(act),
-            _ => self.seats.stored(one, self.stored_lines(act)),
+            LineKind::Data => one * self.stored_lines(act),
+            _ => self.placement.stored(one, self.stored_lines(act)),
         }
     }
 
     /// How many of the lines that it copies an act waits for to store them: a store buffer hides further ones at best.
     fn stored_lines(&self, act: &Act) -> f64 {
-        match self.reading.copies {
-            Copies::PingPong => act.lines as f64,
-            Copies::Alone => 1.0,
+        match self.rules.copies {
+            CopyTime::PingPong => act.lines as f64,
+            CopyTime::Alone => 1.0,
         }
     }
 
-    fn lying(&self, kind: Kind) -> Lying {
+    fn lying(&self, kind: LineKind) -> Lying {
         match kind {
-            Kind::Flag => self.reading.flags,
-            Kind::Notice => self.reading.notices,
-            Kind::Tally => self.reading.tallies,
-            Kind::Data => Lying::Memory,
+            LineKind::Flag => self.rules.flags,
+            LineKind::Notice => self.rules.notices,
+            LineKind::Tally => self.rules.tallies,
+            LineKind::Data => Lying::Memory,
         }
     }
 
     /// What an act that begins at `start` saves because whoever polls the line that it is the first to write has
     /// fetched it meanwhile.
     pub(super) fn fetched_early(&self, act: &Act, store: Option<Touch>, start: f64) -> f64 {
-        let Some(touch) = store.filter(|touch| touch.found == Found::Untouched) else {
+        let Some(touch) = store.filter(|touch| touch.found == FoundAt::Untouched) else {
             return 0.0;
         };
         let line = &self.graph.lines[touch.line];
         if self.lying(line.kind) != Lying::Fetched || line.home == act.rank {
             return 0.0;
         }
-        let memory = self.seats.first(line.kind, act.rank, line.home);
+        let memory = self.placement.first(line.kind, act.rank, line.home);
         let fetched = (memory - start).max(0.0);
-        let taken = fetched + self.seats.transfer(line.kind, line.home, act.rank);
+        let taken = fetched + self.placement.transfer(line.kind, line.home, act.rank);
         (memory - taken).max(0.0)
     }
 
     /// What it costs to take a line from a rank that has added to it: to the next one, or to whoever
     /// polls it, at `home`.
     pub(super) fn taken_from(&self, adder: usize, next: usize, home: usize) -> f64 {
-        match self.reading.crossings {
-            Crossings::EachAddition => self.seats.transfer(Kind::Tally, adder, home),
-            Crossings::Fewest => self.seats.transfer(Kind::Tally, adder, next),
+        match self.rules.crossings {
+            Crossings::EachAddition => self.placement.transfer(LineKind::Tally, adder, home),
+            Crossings::Fewest => self.placement.transfer(LineKind::Tally, adder, next),
         }
     }
 

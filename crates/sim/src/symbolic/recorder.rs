@@ -2,8 +2,8 @@
 //!
 //! The fabric of [`record`](super::record) is written over this, and so can any other set of primitives be.
 
-use super::graph::{Graph, Kind};
-use super::ledger::Ledger;
+use super::act_record::ActRecord;
+use super::graph::{Graph, LineKind};
 use corecast_wire::fiber::{self, Look, Stacks};
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -17,10 +17,10 @@ use std::fmt;
 /// # Examples
 ///
 /// ```
-/// use corecast_sim::symbolic::{Kind, Op, Recorder};
+/// use corecast_sim::symbolic::{LineKind, Op, Recorder};
 ///
 /// let recorder = Recorder::new(2);
-/// let flag = recorder.line("flag", Kind::Flag, 1);
+/// let flag = recorder.line("flag", LineKind::Flag, 1);
 /// recorder.run(|rank| match rank {
 ///     0 => recorder.write(0, flag),
 ///     _ => recorder.wait(1, flag, 1),
@@ -31,7 +31,7 @@ use std::fmt;
 /// ```
 #[derive(Debug)]
 pub struct Recorder {
-    ledger: RefCell<Ledger>,
+    record: RefCell<ActRecord>,
     /// The line that each rank waits for, and its value.
     waits: RefCell<Vec<Option<(usize, usize)>>>,
 }
@@ -111,44 +111,44 @@ impl Recorder {
     #[must_use]
     pub fn new(ranks: usize) -> Self {
         Self {
-            ledger: RefCell::new(Ledger::new(ranks)),
+            record: RefCell::new(ActRecord::new(ranks)),
             waits: RefCell::new(vec![None; ranks]),
         }
     }
 
     /// The number of the line of this name, which is made if there is none. `home` is the rank that polls it first;
     /// of data, the rank that owns them.
-    pub fn line(&self, name: impl Into<String>, kind: Kind, home: usize) -> usize {
-        self.ledger.borrow_mut().line(name.into(), kind, home)
+    pub fn line(&self, name: impl Into<String>, kind: LineKind, home: usize) -> usize {
+        self.record.borrow_mut().line(name.into(), kind, home)
     }
 
     /// `cl_write`: `rank` stores the line's next value.
     pub fn write(&self, rank: usize, line: usize) {
-        self.ledger.borrow_mut().write(rank, line);
+        self.record.borrow_mut().write(rank, line);
     }
 
     /// `cl_add`: `rank` adds to the line, a constant or what it reads from the line `value`.
     pub fn add(&self, rank: usize, line: usize, value: Option<usize>) {
-        self.ledger.borrow_mut().add(rank, line, value);
+        self.record.borrow_mut().add(rank, line, value);
     }
 
     /// `cl_copy`: `rank` copies `lines` lines.
     pub fn copy(&self, rank: usize, from: usize, to: usize, lines: usize) {
-        self.ledger.borrow_mut().copy(rank, from, to, lines);
+        self.record.borrow_mut().copy(rank, from, to, lines);
     }
 
     /// `cl_wait`: `rank` polls the line until it was written or added to `value` times in all.
     pub fn wait(&self, rank: usize, line: usize, value: usize) {
-        let has_come = || self.ledger.borrow().value(line) >= value;
+        let has_come = || self.record.borrow().value(line) >= value;
         if !has_come() {
             self.suspend(rank, (line, value), has_come);
         }
-        self.ledger.borrow_mut().waited(rank, line, value);
+        self.record.borrow_mut().waited(rank, line, value);
     }
 
     /// The name of a line.
     pub(super) fn name(&self, line: usize) -> String {
-        self.ledger.borrow().name(line).to_owned()
+        self.record.borrow().name(line).to_owned()
     }
 
     /// Suspends `rank` until something `has_come`. The error of a run that cannot go on names the line and the value
@@ -199,12 +199,12 @@ impl Recorder {
         if ended.get() == ranks {
             return Ok(());
         }
-        let (waits, ledger) = (self.waits.borrow(), self.ledger.borrow());
+        let (waits, record) = (self.waits.borrow(), self.record.borrow());
         let awaited = waits.iter().enumerate().filter_map(|(rank, wait)| {
             wait.map(|(line, expected)| Awaited {
                 rank,
-                line: ledger.name(line).to_owned(),
-                value: ledger.value(line),
+                line: record.name(line).to_owned(),
+                value: record.value(line),
                 expected,
             })
         });
@@ -214,6 +214,6 @@ impl Recorder {
     /// The graph of all that ranks have done.
     #[must_use]
     pub fn into_graph(self) -> Graph {
-        self.ledger.into_inner().into_graph()
+        self.record.into_inner().into_graph()
     }
 }

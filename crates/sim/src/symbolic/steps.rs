@@ -8,9 +8,9 @@ use std::ops::Range;
 
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct FabricStep {
     pub(crate) rank: usize,
-    pub(crate) what: What,
+    pub(crate) what: StepKind,
     /// The rank's step before.
     pub(crate) before: Option<usize>,
     /// Steps of others that it waits for.
@@ -19,7 +19,7 @@ pub(crate) struct Step {
 
 /// What a rank does in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum StepKind {
     /// A flag for a rank.
     Notify { to: usize },
     /// Waits for it.
@@ -59,12 +59,12 @@ pub(crate) enum What {
 }
 
 /// A part of a buffer: whose, which of its windows, which lines.
-pub(super) type Part = (usize, usize, Range<usize>);
+pub(super) type BufferPart = (usize, usize, Range<usize>);
 
 /// All steps of one run, and where the lines of buffers are.
 #[derive(Debug, Default)]
-pub(super) struct Steps {
-    pub(super) list: Vec<Step>,
+pub(super) struct FabricSteps {
+    pub(super) list: Vec<FabricStep>,
     last: HashMap<usize, usize>,
     /// Notifications that nobody has waited for, by both ranks.
     pub(super) flags: HashMap<(usize, usize), VecDeque<usize>>,
@@ -74,11 +74,11 @@ pub(super) struct Steps {
     copies: HashMap<(usize, usize, usize), Vec<usize>>,
 }
 
-impl Steps {
+impl FabricSteps {
     /// Takes a step down; its number.
-    pub(super) fn push(&mut self, rank: usize, what: What, after: &[usize]) -> usize {
+    pub(super) fn push(&mut self, rank: usize, what: StepKind, after: &[usize]) -> usize {
         let number = self.list.len();
-        self.list.push(Step {
+        self.list.push(FabricStep {
             rank,
             what,
             before: self.last.insert(rank, number),
@@ -89,7 +89,7 @@ impl Steps {
 
     /// A rank has written these lines of its own: no other has copies, but those who may be reading them: they
     /// were lent other bytes of the same lines.
-    pub(super) fn written(&mut self, part: &Part, reading: impl Fn(usize) -> Vec<usize>) {
+    pub(super) fn written(&mut self, part: &BufferPart, reading: impl Fn(usize) -> Vec<usize>) {
         let (rank, window, lines) = part;
         for line in lines.clone() {
             self.copies.insert((*rank, *window, line), reading(line));
@@ -97,7 +97,7 @@ impl Steps {
     }
 
     /// A rank reads these lines; how many of them it has to fetch.
-    pub(super) fn read(&mut self, reader: usize, (rank, window, lines): Part) -> usize {
+    pub(super) fn read(&mut self, reader: usize, (rank, window, lines): BufferPart) -> usize {
         let mut fetched = 0;
         for line in lines {
             if let Some(copies) = self.copies.get_mut(&(rank, window, line))

@@ -4,8 +4,8 @@
 //! them cost about the same: here, in the best case they begin less than `R_R` apart, a transfer in a
 //! package. They are as many as there are different starts, or different ends if those are fewer.
 
-use super::graph::Found;
-use super::least::Times;
+use super::graph::FoundAt;
+use super::least::ActTimes;
 use super::price::Priced;
 use std::collections::BTreeSet;
 
@@ -42,18 +42,18 @@ impl Together {
 
 impl Priced<'_> {
     /// Looks which transfers coincide when everything goes as fast as it can.
-    pub(super) fn together(&self, times: &Times) -> Together {
+    pub(super) fn together(&self, times: &ActTimes) -> Together {
         let acts = &self.graph.acts;
         let mut together = Together {
             crossings: vec![0; acts.len()],
             congested: vec![None; acts.len()],
         };
-        if !self.reading.congestion {
+        if !self.rules.congestion {
             return together;
         }
         let crossings = self.crossings(times);
         for one in &crossings {
-            let near = self.seats.near();
+            let near = self.placement.near();
             let same = |other: &&Crossing| (other.begin - one.begin).abs() < near;
             let all = crossings.iter().filter(same);
             let (from, to): (BTreeSet<_>, BTreeSet<_>) =
@@ -63,7 +63,7 @@ impl Priced<'_> {
             if count < 2 {
                 continue;
             }
-            let cost = self.seats.costs().lines[3].time(count, 1);
+            let cost = self.placement.costs().lines[3].time(count, 1);
             for &of in &acts[one.act].after {
                 let worst = together.congested[of].map_or(cost, |other| other.max(cost));
                 together.congested[of] = Some(worst);
@@ -72,13 +72,13 @@ impl Priced<'_> {
         together
     }
 
-    fn crossings(&self, times: &Times) -> Vec<Crossing> {
+    fn crossings(&self, times: &ActTimes) -> Vec<Crossing> {
         let crossing = |(index, act): (usize, &super::graph::Act)| {
             let touch = act.load?;
-            let Found::With(other) = touch.found else {
+            let FoundAt::With(other) = touch.found else {
                 return None;
             };
-            self.seats.crosses(other, act.rank).then(|| Crossing {
+            self.placement.crosses(other, act.rank).then(|| Crossing {
                 act: index,
                 from: touch.line,
                 to: act.rank,

@@ -8,8 +8,8 @@ use corecast_model::CostModel;
 use corecast_plan::Pattern;
 use corecast_plan::groups::Grouped;
 use corecast_sim::drive::{Call, Collective, Job};
-use corecast_sim::fabric::{Setting, predict};
-use corecast_sim::machine::{Machine, known, pairs};
+use corecast_sim::fabric::{CallSetting, predict};
+use corecast_sim::machine::{SimMachine, known, pairs};
 use corecast_sim::symbolic::{OnParts, record_job};
 
 /// A call, and what it takes: simulated, as parts of T_min and T_max.
@@ -24,12 +24,12 @@ struct Row {
 const ROUNDING: f64 = 0.01;
 
 /// Where a machine spreads lines over all homes, those of a call have other homes than those that were measured.
-fn tolerance(machine: &Machine) -> f64 {
+fn tolerance(machine: &SimMachine) -> f64 {
     if machine.hashed { 0.02 } else { 0.0 }
 }
 
 /// Every `stride`-th core, so that packages have as many ranks.
-fn spread(machine: &Machine, ranks: usize) -> Vec<usize> {
+fn spread(machine: &SimMachine, ranks: usize) -> Vec<usize> {
     let packages = (0..machine.cores.len()).map(|core| machine.package(core));
     let stride = match packages.max() {
         Some(0) | None => 1,
@@ -38,7 +38,7 @@ fn spread(machine: &Machine, ranks: usize) -> Vec<usize> {
     (0..ranks).map(|rank| rank * stride).collect()
 }
 
-fn plans(machine: &Machine, cores: &[usize]) -> Plans {
+fn plans(machine: &SimMachine, cores: &[usize]) -> Plans {
     let n = cores.len();
     let any = CostModel::from_fn(
         corecast_model::Unit::Cycles,
@@ -53,7 +53,7 @@ fn plans(machine: &Machine, cores: &[usize]) -> Plans {
 }
 
 /// All calls of blocks of these sizes; fails for one that is not between its bounds.
-fn between(machine: &Machine, ranks: usize, sizes: &[usize], setting: &Setting) -> Vec<Row> {
+fn between(machine: &SimMachine, ranks: usize, sizes: &[usize], setting: &CallSetting) -> Vec<Row> {
     let cores = spread(machine, ranks);
     let plans = plans(machine, &cores);
     let mut bounds = OnParts::new(machine, &cores);
@@ -98,7 +98,7 @@ fn range(values: impl Iterator<Item = f64>) -> [f64; 3] {
 
 #[test]
 fn calls_take_between_t_min_and_t_max() {
-    let setting = Setting::default();
+    let setting = CallSetting::default();
     for (machine, ranks, sizes) in [
         (known::mesh(4, 2), 8, &[8, 300][..]),
         (known::mesh(4, 2), 3, &[8, 4096, 65536]),
@@ -123,15 +123,15 @@ fn calls_take_between_the_bounds_on_pairwise_costs() {
     let file = corecast_model::builtin("sandybridge-2x8").unwrap();
     let costs = file.costs().without_lines();
     let machine = pairs::machine("sandybridge-2x8", &costs);
-    between(&machine, 4, &[8, 4096], &Setting::default());
+    between(&machine, 4, &[8, 4096], &CallSetting::default());
 }
 
 /// Queues that have gone around, whose acknowledgements fall anywhere.
 #[test]
 fn bounds_hold_after_many_calls() {
-    let setting = Setting {
+    let setting = CallSetting {
         warm_up: 37,
-        ..Setting::default()
+        ..CallSetting::default()
     };
     between(&known::mesh(2, 2), 4, &[8, 4096], &setting);
 }
@@ -156,7 +156,7 @@ fn calls_take_between_the_bounds_on_all_machines() {
         let (teams, sizes) = ([3, 8], [8, 300, 4096, 65536]);
         let mut rows = Vec::new();
         for ranks in teams {
-            rows.extend(between(&machine, ranks, &sizes, &Setting::default()));
+            rows.extend(between(&machine, ranks, &sizes, &CallSetting::default()));
         }
         let text = |[least, median, most]: [f64; 3]| {
             format!("{least:.2} to {most:.2}, median {median:.2}")

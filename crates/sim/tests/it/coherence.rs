@@ -1,10 +1,10 @@
 //! One line, step by step: who has it in which state, what was transferred from where, what it took. All
 //! expectations were worked out by hand from the protocols.
 
-use corecast_sim::engine::{Cpu, Options, run};
-use corecast_sim::machine::{Machine, Protocol, known};
-use corecast_sim::memory::State::{self, Exclusive, Forward, Modified, Owned, Shared};
-use corecast_sim::memory::{Counts, LineId, Source};
+use corecast_sim::engine::{Cpu, RunOptions, run};
+use corecast_sim::machine::{Protocol, SimMachine, known};
+use corecast_sim::memory::CopyState::{self, Exclusive, Forward, Modified, Owned, Shared};
+use corecast_sim::memory::{Counts, LineId, LineSource};
 
 /// What a core does with the line.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ use Act::{Add, Drop, Load, NoFetch, Push, Store};
 
 /// After a step: the states of all cores, all counts so far, and how long the step took.
 struct Step {
-    states: Vec<Option<State>>,
+    states: Vec<Option<CopyState>>,
     counts: Counts,
     took: f64,
 }
@@ -29,11 +29,11 @@ struct Step {
 const APART: f64 = 10_000.0;
 
 /// The steps one after another, on a line at home with core 0.
-fn play(machine: &Machine, steps: &'static [(usize, Act)]) -> Vec<Step> {
+fn play(machine: &SimMachine, steps: &'static [(usize, Act)]) -> Vec<Step> {
     let cores = machine.cores.len();
-    let options = Options {
+    let options = RunOptions {
         checking: true,
-        ..Options::default()
+        ..RunOptions::default()
     };
     let all: Vec<usize> = (0..cores).collect();
     let body = move |cpu: &mut Cpu<'_>, &line: &LineId| {
@@ -71,14 +71,14 @@ fn play(machine: &Machine, steps: &'static [(usize, Act)]) -> Vec<Step> {
     steps.into_iter().map(|(_, step)| step).collect()
 }
 
-const S: Option<State> = Some(Shared);
-const E: Option<State> = Some(Exclusive);
-const M: Option<State> = Some(Modified);
-const O: Option<State> = Some(Owned);
-const F: Option<State> = Some(Forward);
-const I: Option<State> = None;
+const S: Option<CopyState> = Some(Shared);
+const E: Option<CopyState> = Some(Exclusive);
+const M: Option<CopyState> = Some(Modified);
+const O: Option<CopyState> = Some(Owned);
+const F: Option<CopyState> = Some(Forward);
+const I: Option<CopyState> = None;
 
-fn with(mut machine: Machine, protocol: Protocol) -> Machine {
+fn with(mut machine: SimMachine, protocol: Protocol) -> SimMachine {
     machine.protocol = protocol;
     machine
 }
@@ -86,10 +86,10 @@ fn with(mut machine: Machine, protocol: Protocol) -> Machine {
 /// The states after each step, and the totals of transfers by source.
 #[track_caller]
 fn expect(
-    machine: &Machine,
+    machine: &SimMachine,
     steps: &'static [(usize, Act)],
-    states: &[&[Option<State>]],
-    transfers: &[(Source, u64)],
+    states: &[&[Option<CopyState>]],
+    transfers: &[(LineSource, u64)],
     (invalidations, write_backs): (u64, u64),
 ) {
     let played = play(machine, steps);
@@ -128,9 +128,9 @@ fn mesi_writes_back_what_others_read() {
         ROUND,
         &[&[M, I, I], &[S, S, I], &[S, S, S], &[I, M, I], &[S, S, I]],
         &[
-            (Source::Memory, 2),
-            (Source::Modified, 2),
-            (Source::Upgrade, 1),
+            (LineSource::Memory, 2),
+            (LineSource::Modified, 2),
+            (LineSource::Upgrade, 1),
         ],
         (2, 2),
     );
@@ -143,10 +143,10 @@ fn mesif_forwards_from_who_read_last() {
         ROUND,
         &[&[M, I, I], &[S, F, I], &[S, S, F], &[I, M, I], &[F, S, I]],
         &[
-            (Source::Memory, 1),
-            (Source::Modified, 2),
-            (Source::Forward, 1),
-            (Source::Upgrade, 1),
+            (LineSource::Memory, 1),
+            (LineSource::Modified, 2),
+            (LineSource::Forward, 1),
+            (LineSource::Upgrade, 1),
         ],
         (2, 2),
     );
@@ -159,10 +159,10 @@ fn moesi_keeps_an_owner_and_writes_nothing_back() {
         ROUND,
         &[&[M, I, I], &[O, S, I], &[O, S, S], &[I, M, I], &[S, O, I]],
         &[
-            (Source::Memory, 1),
-            (Source::Modified, 2),
-            (Source::Owned, 1),
-            (Source::Upgrade, 1),
+            (LineSource::Memory, 1),
+            (LineSource::Modified, 2),
+            (LineSource::Owned, 1),
+            (LineSource::Upgrade, 1),
         ],
         (2, 0),
     );
@@ -198,14 +198,14 @@ fn a_line_that_nobody_else_has_is_exclusive() {
             &[&[I, E, I], &[I, S, reader], &[M, I, I], &[M, I, I]],
             &match protocol {
                 Protocol::Mesif => [
-                    (Source::Memory, 1),
-                    (Source::Exclusive, 1),
-                    (Source::Forward, 1),
+                    (LineSource::Memory, 1),
+                    (LineSource::Exclusive, 1),
+                    (LineSource::Forward, 1),
                 ],
                 _ => [
-                    (Source::Memory, 2),
-                    (Source::Exclusive, 1),
-                    (Source::Forward, 0),
+                    (LineSource::Memory, 2),
+                    (LineSource::Exclusive, 1),
+                    (LineSource::Forward, 0),
                 ],
             },
             (2, 0),
@@ -227,11 +227,11 @@ fn shared_caches_answer_for_their_cores() {
             &[I, I, F, S],
         ],
         &[
-            (Source::Memory, 1),
+            (LineSource::Memory, 1),
             // 1 from 0, 2 from 3.
-            (Source::Modified, 2),
+            (LineSource::Modified, 2),
             // 2 from the other package, 3 from its own one.
-            (Source::SharedCache, 2),
+            (LineSource::SharedCache, 2),
         ],
         // Three cores and a shared cache lose it; written back when the other package reads it.
         (4, 1),
@@ -244,7 +244,7 @@ fn stores_that_write_all_of_a_line_need_not_read_it() {
         &known::mesh(3, 1),
         &[(1, NoFetch), (2, NoFetch), (2, NoFetch)],
         &[&[I, M, I], &[I, I, M], &[I, I, M]],
-        &[(Source::NotRead, 2)],
+        &[(LineSource::NotRead, 2)],
         (1, 0),
     );
 }
@@ -257,10 +257,10 @@ fn what_is_pushed_home_is_there_and_nowhere_else() {
         steps,
         &[&[M, I, I], &[S, I, S], &[M, I, I], &[M, I, I], &[M, I, I]],
         &[
-            (Source::Memory, 1),
-            (Source::Modified, 1),
-            (Source::Upgrade, 1),
-            (Source::Pushed, 1),
+            (LineSource::Memory, 1),
+            (LineSource::Modified, 1),
+            (LineSource::Upgrade, 1),
+            (LineSource::Pushed, 1),
         ],
         (0, 1),
     );
@@ -274,16 +274,19 @@ fn a_copy_that_was_given_up_need_not_be_invalidated() {
         steps,
         &[&[M, I, I], &[S, S, I], &[S, I, I], &[M, I, I]],
         &[
-            (Source::Memory, 1),
-            (Source::Modified, 1),
-            (Source::Upgrade, 1),
+            (LineSource::Memory, 1),
+            (LineSource::Modified, 1),
+            (LineSource::Upgrade, 1),
         ],
         (0, 1),
     );
     let mut dirty = play(&known::mesh(3, 1), &[(0, Store), (0, Drop), (1, Load)]);
     let last = dirty.pop().unwrap();
     assert_eq!(
-        (last.counts.write_backs, last.counts.from(Source::Memory)),
+        (
+            last.counts.write_backs,
+            last.counts.from(LineSource::Memory)
+        ),
         (1, 2)
     );
 }
@@ -291,7 +294,7 @@ fn a_copy_that_was_given_up_need_not_be_invalidated() {
 /// TILEPro64: every store goes to tile 0, copies elsewhere are shared or not there.
 #[test]
 fn homes_get_every_store() {
-    let states = |shared: &[usize]| -> Vec<Option<State>> {
+    let states = |shared: &[usize]| -> Vec<Option<CopyState>> {
         let has = |tile: usize| if shared.contains(&tile) { S } else { I };
         (0..64).map(has).collect()
     };
@@ -305,7 +308,7 @@ fn homes_get_every_store() {
         states(&[0]),
         states(&[0]),
     ];
-    let expected: Vec<&[Option<State>]> = expected.iter().map(|states| &states[..]).collect();
+    let expected: Vec<&[Option<CopyState>]> = expected.iter().map(|states| &states[..]).collect();
     expect(
         &known::tilepro64(),
         &[
@@ -318,9 +321,9 @@ fn homes_get_every_store() {
         ],
         &expected,
         &[
-            (Source::Memory, 1),
-            (Source::HomeCache, 2),
-            (Source::Pushed, 1),
+            (LineSource::Memory, 1),
+            (LineSource::HomeCache, 2),
+            (LineSource::Pushed, 1),
         ],
         (2, 0),
     );

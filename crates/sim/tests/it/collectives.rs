@@ -3,11 +3,11 @@
 use corecast_collectives::Plans;
 use corecast_plan::Pattern;
 use corecast_sim::drive::{Call, Collective, Job};
-use corecast_sim::engine::Options;
-use corecast_sim::fabric::{Prediction, Setting, predict};
-use corecast_sim::machine::{Machine, Protocol, known};
+use corecast_sim::engine::RunOptions;
+use corecast_sim::fabric::{CallPrediction, CallSetting, predict};
+use corecast_sim::machine::{Protocol, SimMachine, known};
 
-fn machines() -> Vec<Machine> {
+fn machines() -> Vec<SimMachine> {
     let mut all = vec![
         known::mesh(3, 3),
         known::ring(9),
@@ -34,7 +34,12 @@ fn plans(n: usize, pattern: Pattern) -> Plans {
     plans.with_packages(packages).unwrap()
 }
 
-fn one(machine: &Machine, n: usize, call: &Call, setting: &Setting) -> Option<Prediction> {
+fn one(
+    machine: &SimMachine,
+    n: usize,
+    call: &Call,
+    setting: &CallSetting,
+) -> Option<CallPrediction> {
     let job = Job::new(call, &plans(n, Pattern::Binary)).ok()?;
     let cores: Vec<usize> = (0..n).collect();
     // It asserts that results are right.
@@ -54,15 +59,15 @@ fn every_algorithm_on_every_machine() {
                 for algorithm in corecast_sim::drive::algorithms(collective) {
                     let bytes = [0, 8, 200, 3000, 5000][random.usize(0..5)];
                     let call = Call::new(collective, algorithm, n / 2, bytes).unwrap();
-                    let setting = Setting {
+                    let setting = CallSetting {
                         warm_up: random.usize(0..3),
                         skew: 500.0,
-                        options: Options {
+                        options: RunOptions {
                             seed: random.u64(..),
                             jitter: 50.0,
-                            ..Options::default()
+                            ..RunOptions::default()
                         },
-                        ..Setting::default()
+                        ..CallSetting::default()
                     };
                     runs += usize::from(one(&machine, n, &call, &setting).is_some());
                 }
@@ -88,9 +93,9 @@ fn long_data_and_many_laps() {
             (Collective::Gather, "push", 20_000, 2),
         ] {
             let call = Call::new(collective, algorithm, 2, bytes).unwrap();
-            let setting = Setting {
+            let setting = CallSetting {
                 warm_up: laps,
-                ..Setting::default()
+                ..CallSetting::default()
             };
             let found = one(&machine, 5, &call, &setting).unwrap();
             assert!(found.latency > 0.0, "{call}");
@@ -102,14 +107,14 @@ fn long_data_and_many_laps() {
 fn the_same_seed_gives_the_same_and_another_one_does_not() {
     let call = Call::new(Collective::Allreduce, "messages", 0, 8).unwrap();
     let found = |seed| {
-        let setting = Setting {
-            options: Options {
+        let setting = CallSetting {
+            options: RunOptions {
                 seed,
                 jitter: 20.0,
                 trace: true,
-                ..Options::default()
+                ..RunOptions::default()
             },
-            ..Setting::default()
+            ..CallSetting::default()
         };
         let found = one(&known::mesh(3, 3), 9, &call, &setting).unwrap();
         format!("{found:?}")
@@ -124,12 +129,12 @@ fn the_same_seed_gives_the_same_and_another_one_does_not() {
 fn a_message_is_one_line_from_cache_to_cache() {
     let call = Call::new(Collective::Broadcast, "messages", 1, 8).unwrap();
     for machine in [known::mesh(3, 3), known::packages(3, 3)] {
-        let found = one(&machine, 2, &call, &Setting::default()).unwrap();
+        let found = one(&machine, 2, &call, &CallSetting::default()).unwrap();
         let counts = &found.counts;
         let transfers: u64 = counts.transfers.values().sum();
         // The sender has it from the lap before, and takes it for itself; the receiver reads it.
         assert_eq!((transfers, counts.invalidations), (2, 1), "{counts:?}");
-        assert_eq!(counts.from(corecast_sim::memory::Source::Modified), 1);
+        assert_eq!(counts.from(corecast_sim::memory::LineSource::Modified), 1);
     }
 }
 
@@ -139,8 +144,10 @@ fn a_long_message_is_its_slot_and_the_lines_of_the_rest() {
     let counts = |bytes| {
         let call = Call::new(Collective::Broadcast, "messages", 1, bytes).unwrap();
         let machine = known::packages(3, 3);
-        let counts = one(&machine, 2, &call, &Setting::default()).unwrap().counts;
-        let came = counts.from(corecast_sim::memory::Source::Modified);
+        let counts = one(&machine, 2, &call, &CallSetting::default())
+            .unwrap()
+            .counts;
+        let came = counts.from(corecast_sim::memory::LineSource::Modified);
         (came, counts.invalidations)
     };
     let (short, long) = (counts(56), counts(1024));
@@ -152,7 +159,7 @@ fn nobody_ends_before_the_root_begins_and_more_take_longer() {
     let mut last = 0.0;
     for n in [2, 4, 8] {
         let call = Call::new(Collective::Broadcast, "messages", n / 2, 8).unwrap();
-        let found = one(&known::packages(3, 3), n, &call, &Setting::default()).unwrap();
+        let found = one(&known::packages(3, 3), n, &call, &CallSetting::default()).unwrap();
         assert!(found.latency > last, "{n} ranks");
         last = found.latency;
         let longest = found.ends.iter().copied().fold(0.0, f64::max);

@@ -4,8 +4,8 @@
 //! each store, that is an interleaving of the programs (sequential consistency); with buffers in order, stores
 //! may come to memory late, but in their order (TSO).
 
-use corecast_sim::engine::{Options, run};
-use corecast_sim::machine::{Machine, Protocol, known};
+use corecast_sim::engine::{RunOptions, run};
+use corecast_sim::machine::{Protocol, SimMachine, known};
 use std::collections::HashSet;
 
 #[derive(Clone, Copy, Debug)]
@@ -21,14 +21,14 @@ type History = Vec<Vec<(Op, u64)>>;
 
 const LINES: usize = 2;
 
-fn machines() -> Vec<Machine> {
+fn machines() -> Vec<SimMachine> {
     let mut all = vec![
         known::mesh(3, 1),
         known::ring(3),
         known::bus(3),
         known::packages(2, 2),
     ];
-    let with = |mut machine: Machine, protocol| {
+    let with = |mut machine: SimMachine, protocol| {
         machine.protocol = protocol;
         machine
     };
@@ -82,13 +82,13 @@ fn random_programs(random: &mut fastrand::Rng, fences: bool) -> Vec<Vec<Op>> {
     (0..3).map(|_| program()).collect()
 }
 
-fn simulate(machine: &Machine, programs: &[Vec<Op>], seed: u64) -> History {
+fn simulate(machine: &SimMachine, programs: &[Vec<Op>], seed: u64) -> History {
     let programs = programs.to_vec();
-    let options = Options {
+    let options = RunOptions {
         seed,
         jitter: 200.0,
         checking: true,
-        ..Options::default()
+        ..RunOptions::default()
     };
     let cores = [0, 1, machine.cores.len() - 1];
     let outcome = run(

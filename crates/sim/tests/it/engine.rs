@@ -1,19 +1,19 @@
 //! What a program of ranks can do wrong, and what it is told.
 
-use corecast_sim::engine::{Cpu, Options, SimError, run};
-use corecast_sim::machine::{Machine, known};
+use corecast_sim::engine::{Cpu, RunOptions, SimError, run};
+use corecast_sim::machine::{SimMachine, known};
 use corecast_sim::memory::LineId;
 
 /// Runs `body` on the first `n` cores, with a line.
 fn go<R: 'static>(
-    machine: &Machine,
+    machine: &SimMachine,
     cores: &[usize],
     limit: f64,
     body: impl Fn(&mut Cpu<'_>, &LineId) -> R + 'static,
 ) -> Result<Vec<R>, SimError> {
-    let options = Options {
+    let options = RunOptions {
         limit,
-        ..Options::default()
+        ..RunOptions::default()
     };
     let outcome = run(machine, cores, &options, |setup| setup.allocate(0, 1), body)?;
     Ok(outcome.results)

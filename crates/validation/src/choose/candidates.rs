@@ -1,12 +1,12 @@
 //! What all optimisers share: the bounds of a candidate, and which of two candidates is better.
 
 use corecast_plan::groups::Grouped;
-use corecast_sim::symbolic::{Analysis, Bounds, Graph, Reading, Seats, Stuck};
+use corecast_sim::symbolic::{Analysis, Bounds, CostRules, Graph, Placement, Stuck};
 use std::cmp::Ordering;
 
 /// Both bounds of a graph.
-pub(super) fn bounds(graph: &Graph, seats: &Seats, reading: &Reading) -> Bounds {
-    Analysis::new(graph, seats, reading).bounds()
+pub(super) fn bounds(graph: &Graph, placement: &Placement, rules: &CostRules) -> Bounds {
+    Analysis::new(graph, placement, rules).bounds()
 }
 
 /// The graph of an algorithm that ends on any team.

@@ -5,7 +5,7 @@ use corecast_plan::groups::Grouped;
 
 /// How the ranks that are not children are split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Split {
+pub(super) enum LevelSplit {
     /// Among the children.
     Children,
     /// Among the children and their parent, which goes on with another group (§3.2, §4.1.2).
@@ -14,21 +14,21 @@ pub(super) enum Split {
 
 /// The best levels for each number of ranks below a parent.
 #[derive(Clone, Debug)]
-pub(super) struct Levels {
-    split: Split,
+pub(super) struct TreeLevels {
+    split: LevelSplit,
     /// By ranks below: how many of them are children.
     children: Vec<usize>,
     /// By ranks below: what all levels cost together.
     cost: Vec<f64>,
 }
 
-impl Levels {
+impl TreeLevels {
     /// For up to `most` ranks below. A level with k children costs `last(k)` where they have no children,
     /// and `upper(k)` more than what is below where they have. As costs grow with the number of ranks, even
     /// shares are best.
     pub(super) fn new(
         most: usize,
-        split: Split,
+        split: LevelSplit,
         last: impl Fn(usize) -> f64,
         upper: impl Fn(usize) -> f64,
     ) -> Self {
@@ -57,7 +57,7 @@ impl Levels {
     /// what its groups say.
     pub(super) fn of_groups(most: usize, cost: impl Fn(&Grouped) -> f64) -> Self {
         let mut levels = Self {
-            split: Split::ChildrenAndParent,
+            split: LevelSplit::ChildrenAndParent,
             children: vec![0],
             cost: vec![0.0],
         };
@@ -94,8 +94,8 @@ impl Levels {
     /// The largest share, with k children.
     fn largest(&self, below: usize, k: usize) -> usize {
         let shares = match self.split {
-            Split::Children => k,
-            Split::ChildrenAndParent => k + 1,
+            LevelSplit::Children => k,
+            LevelSplit::ChildrenAndParent => k + 1,
         };
         (below - k).div_ceil(shares)
     }
@@ -111,7 +111,7 @@ impl Levels {
         let (children, rest) = others.split_at(self.children(others.len()));
         lists[root].push(children.to_vec());
         let mut parents = children.to_vec();
-        if self.split == Split::ChildrenAndParent {
+        if self.split == LevelSplit::ChildrenAndParent {
             parents.push(root);
         }
         let mut from = 0;

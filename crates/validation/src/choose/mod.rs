@@ -21,7 +21,7 @@ mod report;
 mod rounds;
 mod trees;
 
-pub use packages::Chosen;
+pub use packages::ChosenTree;
 pub use report::report;
 pub use rounds::{Rounded, dissemination, several_m};
 pub use trees::{

@@ -1,20 +1,20 @@
 //! Trees in one package or two: which ranks of each are children of the root.
 
 use super::candidates::{compare, grouped};
-use super::levels::Levels;
+use super::levels::TreeLevels;
 use corecast_plan::Tree;
-use corecast_sim::symbolic::{Bounds, Seats};
+use corecast_sim::symbolic::{Bounds, Placement};
 
 /// A tree that was chosen.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chosen {
+pub struct ChosenTree {
     /// With rank 0 as its root.
     pub tree: Tree,
     /// What the algorithm takes over it.
     pub bounds: Bounds,
 }
 
-impl Chosen {
+impl ChosenTree {
     fn new(tree: Tree, bounds: Bounds) -> Self {
         Self { tree, bounds }
     }
@@ -36,11 +36,11 @@ impl Chosen {
 /// The best tree from rank 0 in which each package's ranks hang below children of their own package. In two
 /// packages, each has lines of its own (§4.1.1); all numbers of children in each are tried.
 pub(super) fn in_packages(
-    seats: &Seats,
-    levels: &Levels,
+    placement: &Placement,
+    levels: &TreeLevels,
     cost: impl Fn(&Tree, Option<&[u32]>) -> Bounds,
-) -> Chosen {
-    let packages = seats.packages();
+) -> ChosenTree {
+    let packages = placement.packages();
     let (near, far): (Vec<usize>, Vec<usize>) =
         (1..packages.len()).partition(|&rank| packages[rank] == packages[0]);
     let one = far.iter().all(|&rank| packages[rank] == packages[far[0]]);
@@ -52,18 +52,18 @@ pub(super) fn in_packages(
             &[(&near, levels.children(near.len()))],
         );
         let bounds = cost(&tree, None);
-        return Chosen::new(tree, bounds);
+        return ChosenTree::new(tree, bounds);
     }
     let least = |ranks: &[usize]| ranks.len().min(1);
-    let mut best: Option<Chosen> = None;
+    let mut best: Option<ChosenTree> = None;
     // Flat first, and whatever is as good does not replace it.
     for k_near in (least(&near)..=near.len()).rev() {
         for k_far in (1..=far.len()).rev() {
             let tree = tree(levels, packages.len(), &[(&near, k_near), (&far, k_far)]);
             let bounds = cost(&tree, Some(&packages));
-            let better = |best: &Chosen| compare(bounds, best.bounds).is_lt();
+            let better = |best: &ChosenTree| compare(bounds, best.bounds).is_lt();
             if best.as_ref().is_none_or(better) {
-                best = Some(Chosen::new(tree, bounds));
+                best = Some(ChosenTree::new(tree, bounds));
             }
         }
     }
@@ -71,7 +71,7 @@ pub(super) fn in_packages(
 }
 
 /// Rank 0 with so many children of each part, and the others of the part evenly below them.
-fn tree(levels: &Levels, n: usize, parts: &[(&[usize], usize)]) -> Tree {
+fn tree(levels: &TreeLevels, n: usize, parts: &[(&[usize], usize)]) -> Tree {
     let mut lists = vec![Vec::new(); n];
     for &(ranks, k) in parts {
         if k == 0 {

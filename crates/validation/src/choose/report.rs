@@ -1,7 +1,7 @@
 //! What the model chooses on the paper's machines, as a document.
 
 use super::candidates::bounds;
-use super::packages::Chosen;
+use super::packages::ChosenTree;
 use super::rounds::{Rounded, dissemination, graph, several_m};
 use super::trees::{
     InGroups, barrier_graph, broadcast, broadcasts_in_groups, notification, reduction,
@@ -12,7 +12,9 @@ use corecast_model::{CostModel, builtin};
 use corecast_plan::groups::{Grouped, two_ways};
 use corecast_plan::search::Effort;
 use corecast_plan::{Operation, Pattern, RootChoice, Shape, plan_with};
-use corecast_sim::symbolic::{Bounds, Costs, Crossings, Overlap, Reading, Seats, Stealing};
+use corecast_sim::symbolic::{
+    AccessCosts, AdditionOverlap, Bounds, CostRules, Crossings, Placement, Stealing,
+};
 use std::ops::ControlFlow;
 
 /// Ranks on Sandy Bridge: one for each core.
@@ -57,7 +59,7 @@ const INTRODUCTION: &str = "\
 The best parameters and trees by the [symbolic model](symbolic.md), on the two machines of Ramos and Hoefler,
 *Cache Line Aware Algorithm Design for Cache-Coherent Architectures* (TPDS 2016, Tables 1 to 4), one thread on
 each core; Sandy Bridge's second package is filled after the first. All thread counts from 2 to the number of cores,
-those with equal rows in one. Nanoseconds, by T_min, then T_max; the default reading unless it says otherwise.
+those with equal rows in one. Nanoseconds, by T_min, then T_max; the default rules unless it says otherwise.
 Written by `cargo run --release -p corecast-validation --example choices`; a test holds it.
 ";
 
@@ -135,7 +137,7 @@ robbed of its first line holds up all others.
 
 const NOTIFICATIONS_HEAD: &str = "
 Barriers over groups that share a line (`barrier::groups`): sizes of the root's groups in and out by the paper's
-heuristic, bounds, and T_min where who comes early saves time (`Overlap::Counted`). Then what the planner's
+heuristic, bounds, and T_min where who comes early saves time (`AdditionOverlap::Counted`). Then what the planner's
 `Pattern::Best` finds in 20,000 moves on the same costs, its own prediction, and T_min of the collective over its
 plan, who comes early saving time.
 
@@ -151,10 +153,10 @@ as if all of one came at the same time.
 ";
 
 /// The paper refines what readers steal in a dissemination (Equation 28).
-fn refined() -> Reading {
-    Reading {
+fn refined() -> CostRules {
+    CostRules {
         inside: Stealing::OnePerOperation,
-        ..Reading::default()
+        ..CostRules::default()
     }
 }
 
@@ -192,14 +194,14 @@ fn rounds(rounds: &Rounded) -> String {
 fn sandy_bridge_barriers(out: &mut String) {
     out.push_str(SANDY_BRIDGE_BARRIERS);
     rows(out, SANDY_BRIDGE_RANKS, |n| {
-        let seats = tables::sandy_bridge(n);
-        let best = rounds(&dissemination(&seats, &refined()));
-        let packages = seats.packages();
+        let placement = tables::sandy_bridge(n);
+        let best = rounds(&dissemination(&placement, &refined()));
+        let packages = placement.packages();
         if packages.iter().all(|&package| package == 0) {
             return format!("{best} | – | – | – | –");
         }
         let variants = [pair_wise_rounds(&packages), package_root_rounds(&packages)];
-        let [pairs, roots] = variants.map(|rounds| bounds(&graph(&rounds), &seats, &refined()));
+        let [pairs, roots] = variants.map(|rounds| bounds(&graph(&rounds), &placement, &refined()));
         format!(
             "{best} | {:.1} | {:.1} | {:.1} | {:.1}",
             pairs.t_min, pairs.t_max, roots.t_min, roots.t_max
@@ -210,23 +212,23 @@ fn sandy_bridge_barriers(out: &mut String) {
 
 fn xeon_phi_barriers(out: &mut String) {
     out.push_str(XEON_PHI_BARRIERS);
-    let without = Reading {
+    let without = CostRules {
         contention: false,
         ..refined()
     };
     rows(out, XEON_PHI_RANKS, |n| {
-        let seats = tables::xeon_phi(n);
+        let placement = tables::xeon_phi(n);
         let all = [
-            dissemination(&seats, &without),
-            dissemination(&seats, &refined()),
-            several_m(&seats, &refined()),
+            dissemination(&placement, &without),
+            dissemination(&placement, &refined()),
+            several_m(&placement, &refined()),
         ];
         all.map(|one| rounds(&one)).join(" | ")
     });
     out.push_str(XEON_PHI_BARRIERS_SAID);
 }
 
-fn shape(chosen: &Chosen) -> String {
+fn shape(chosen: &ChosenTree) -> String {
     let children = chosen.tree.children(0).len();
     match chosen.depth() {
         1 => "flat".to_owned(),
@@ -234,29 +236,35 @@ fn shape(chosen: &Chosen) -> String {
     }
 }
 
-fn with_bounds(chosen: &Chosen) -> String {
+fn with_bounds(chosen: &ChosenTree) -> String {
     let (least, most) = (chosen.bounds.t_min, chosen.bounds.t_max);
     format!("{} | {least:.1} | {most:.1}", shape(chosen))
 }
 
 fn sandy_bridge_trees(out: &mut String) {
     out.push_str(SANDY_BRIDGE_TREES);
-    let fewest = Reading {
+    let fewest = CostRules {
         crossings: Crossings::Fewest,
-        ..Reading::default()
+        ..CostRules::default()
     };
     let mut flat = [0; 2];
     for n in 9..=SANDY_BRIDGE_RANKS {
-        let seats = tables::sandy_bridge(n);
-        for (count, reading) in flat.iter_mut().zip([Reading::default(), fewest]) {
-            *count += usize::from(broadcast(&seats, &reading).depth() == 1);
+        let placement = tables::sandy_bridge(n);
+        for (count, rules) in flat.iter_mut().zip([CostRules::default(), fewest]) {
+            *count += usize::from(broadcast(&placement, &rules).depth() == 1);
         }
     }
     rows(out, SANDY_BRIDGE_RANKS, |n| {
-        let seats = tables::sandy_bridge(n);
-        let default = Reading::default();
-        let both = [broadcast(&seats, &default), reduction(&seats, &default)];
-        let text = [broadcast(&seats, &fewest), reduction(&seats, &fewest)];
+        let placement = tables::sandy_bridge(n);
+        let default = CostRules::default();
+        let both = [
+            broadcast(&placement, &default),
+            reduction(&placement, &default),
+        ];
+        let text = [
+            broadcast(&placement, &fewest),
+            reduction(&placement, &fewest),
+        ];
         let text = text.map(|best| format!("{} | {:.1}", shape(&best), best.bounds.t_min));
         let both = both.map(|best| with_bounds(&best));
         format!("{} | {}", both.join(" | "), text.join(" | "))
@@ -272,17 +280,17 @@ fn sandy_bridge_trees(out: &mut String) {
 fn xeon_phi_trees(out: &mut String) {
     out.push_str(XEON_PHI_TREES);
     rows(out, XEON_PHI_RANKS, |n| {
-        let (seats, reading) = (tables::xeon_phi(n), Reading::default());
-        let both = [broadcast(&seats, &reading), reduction(&seats, &reading)];
+        let (placement, rules) = (tables::xeon_phi(n), CostRules::default());
+        let both = [broadcast(&placement, &rules), reduction(&placement, &rules)];
         both.map(|best| with_bounds(&best)).join(" | ")
     });
 }
 
 fn xeon_phi_groups(out: &mut String) {
     out.push_str(XEON_PHI_GROUPS);
-    let (seats, reading) = (tables::xeon_phi(XEON_PHI_RANKS), Reading::default());
+    let (placement, rules) = (tables::xeon_phi(XEON_PHI_RANKS), CostRules::default());
     let all = [InGroups::Published, InGroups::Collective]
-        .map(|algorithm| broadcasts_in_groups(algorithm, &seats, &reading));
+        .map(|algorithm| broadcasts_in_groups(algorithm, &placement, &rules));
     let cells = |plan: &Grouped, bounds: Bounds| {
         let (least, most) = (bounds.t_min, bounds.t_max);
         format!("{} | {least:.1} | {most:.1}", groups(plan))
@@ -291,27 +299,30 @@ fn xeon_phi_groups(out: &mut String) {
         let ours = all
             .each_ref()
             .map(|all| cells(&all[n - 1].plan, all[n - 1].bounds));
-        let (costs, seats) = team("xeonphi-knc-60x4", 4, n);
+        let (costs, placement) = team("xeonphi-knc-60x4", 4, n);
         let found = best(&costs, Operation::Broadcast);
         let found = match &found {
             Shape::Groups(plan) => plan.clone(),
             Shape::Tree(tree) => Grouped::from(tree),
             _ => panic!("a search finds trees"),
         };
-        let theirs = bounds(&InGroups::Collective.graph(&found), &seats, &reading);
+        let theirs = bounds(&InGroups::Collective.graph(&found), &placement, &rules);
         format!("{} | {}", ours.join(" | "), cells(&found, theirs))
     });
     out.push_str(XEON_PHI_GROUPS_SAID);
 }
 
 /// Threads on cores of their own of a machine of the literature, in the planner's costs and in ours.
-fn team(name: &str, threads_of_a_core: usize, n: usize) -> (CostModel, Seats) {
+fn team(name: &str, threads_of_a_core: usize, n: usize) -> (CostModel, Placement) {
     let file = builtin(name).expect("a machine of the literature");
     let team: Vec<usize> = (0..n).map(|core| core * threads_of_a_core).collect();
     let costs = file.costs().subset(&team).expect("threads of the machine");
     let lines = costs.lines().expect("a machine with lines");
-    let seats = Seats::new(Costs::of_lines(lines.costs()), lines.places().to_vec());
-    (costs, seats)
+    let placement = Placement::new(
+        AccessCosts::of_lines(lines.costs()),
+        lines.places().to_vec(),
+    );
+    (costs, placement)
 }
 
 /// What the planner finds from rank 0.
@@ -335,16 +346,16 @@ fn notifications(
     (threads_of_a_core, ranks): (usize, usize),
 ) {
     out.push_str(&format!("\n{heading}\n{NOTIFICATIONS_HEAD}"));
-    let early = Reading {
-        overlap: Overlap::Counted,
-        ..Reading::default()
+    let early = CostRules {
+        overlap: AdditionOverlap::Counted,
+        ..CostRules::default()
     };
     rows(out, ranks, |n| {
-        let (costs, seats) = team(name, threads_of_a_core, n);
+        let (costs, placement) = team(name, threads_of_a_core, n);
         let t_min = |fan_in: &Grouped, fan_out: &Grouped| {
-            bounds(&barrier_graph(fan_in, fan_out), &seats, &early).t_min
+            bounds(&barrier_graph(fan_in, fan_out), &placement, &early).t_min
         };
-        let ours = notification(&seats, &Reading::default());
+        let ours = notification(&placement, &CostRules::default());
         let (fan_in, fan_out) = ways(&best(&costs, Operation::Barrier));
         let predicted = two_ways(&costs, &fan_in, &fan_out);
         format!(

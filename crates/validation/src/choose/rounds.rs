@@ -4,7 +4,7 @@ use super::candidates::{bounds, compare, ended};
 use corecast_collectives::groups::Groups;
 use corecast_collectives::{barrier::LineSteps, barrier::m_way};
 use corecast_plan::Rounds;
-use corecast_sim::symbolic::{Bounds, Graph, Reading, Seats, record};
+use corecast_sim::symbolic::{Bounds, CostRules, Graph, Placement, record};
 
 /// A dissemination that was chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,17 +37,17 @@ pub(super) fn graph(rounds: &Rounds) -> Graph {
     }))
 }
 
-fn rounded(rounds: Rounds, m: usize, seats: &Seats, reading: &Reading) -> Rounded {
+fn rounded(rounds: Rounds, m: usize, placement: &Placement, rules: &CostRules) -> Rounded {
     let reads = (0..rounds.count()).map(|round| rounds.sources(round, 0).len());
     Rounded {
         reads: reads.collect(),
         m,
-        bounds: bounds(&graph(&rounds), seats, reading),
+        bounds: bounds(&graph(&rounds), placement, rules),
         rounds,
     }
 }
 
-/// The best m-way dissemination for all ranks that have seats.
+/// The best m-way dissemination for all ranks that have a place.
 ///
 /// # Panics
 ///
@@ -60,18 +60,18 @@ fn rounded(rounds: Rounds, m: usize, seats: &Seats, reading: &Reading) -> Rounde
 /// # Examples
 ///
 /// ```
-/// use corecast_sim::symbolic::Reading;
+/// use corecast_sim::symbolic::CostRules;
 /// use corecast_validation::{choose, tables};
 ///
 /// // Two rounds of two lines each, not three rounds of one, for 280 ns instead of 315.
-/// let best = choose::dissemination(&tables::sandy_bridge(8), &Reading::default());
+/// let best = choose::dissemination(&tables::sandy_bridge(8), &CostRules::default());
 /// assert_eq!((best.m, best.bounds.t_min), (2, 2.0 * (70.0 + 2.0 * 35.0)));
 /// ```
 #[must_use]
-pub fn dissemination(seats: &Seats, reading: &Reading) -> Rounded {
-    let n = seats.ranks();
+pub fn dissemination(placement: &Placement, rules: &CostRules) -> Rounded {
+    let n = placement.ranks();
     assert!(n > 1, "a barrier of {n} ranks has no rounds");
-    let packages = seats.packages();
+    let packages = placement.packages();
     let one_package = packages.iter().all(|&package| package == packages[0]);
     let least_m = |rounds: u32| (1..n).find(|m| (m + 1).pow(rounds) >= n).unwrap_or(1);
     let all: Vec<usize> = match one_package {
@@ -81,7 +81,7 @@ pub fn dissemination(seats: &Seats, reading: &Reading) -> Rounded {
     };
     let candidates = all
         .into_iter()
-        .map(|m| rounded(Rounds::dissemination(n, m + 1), m, seats, reading));
+        .map(|m| rounded(Rounds::dissemination(n, m + 1), m, placement, rules));
     let best = candidates.min_by(|a, b| compare(a.bounds, b.bounds));
     best.expect("at least one round")
 }
@@ -100,17 +100,17 @@ pub fn dissemination(seats: &Seats, reading: &Reading) -> Rounded {
 ///
 /// CLa §3.3.1, multi-m dissemination.
 #[must_use]
-pub fn several_m(seats: &Seats, reading: &Reading) -> Rounded {
-    let n = seats.ranks();
+pub fn several_m(placement: &Placement, rules: &CostRules) -> Rounded {
+    let n = placement.ranks();
     assert!(n > 1, "a barrier of {n} ranks has no rounds");
     // A round of m lines is the whole barrier of m + 1 ranks.
     let round: Vec<f64> = (0..n)
         .map(|m| match m {
             0 => 0.0,
             m => {
-                let alone = Seats::of_packages(*seats.costs(), &vec![0; m + 1]);
+                let alone = Placement::of_packages(*placement.costs(), &vec![0; m + 1]);
                 let rounds = Rounds::dissemination(m + 1, m + 1);
-                bounds(&graph(&rounds), &alone, reading).t_min
+                bounds(&graph(&rounds), &alone, rules).t_min
             }
         })
         .collect();
@@ -127,7 +127,7 @@ pub fn several_m(seats: &Seats, reading: &Reading) -> Rounded {
         left = left.div_ceil(best[left].1);
     }
     let m = factors.iter().max().map_or(1, |factor| factor - 1);
-    rounded(of_factors(n, &factors), m, seats, reading)
+    rounded(of_factors(n, &factors), m, placement, rules)
 }
 
 /// Rounds in which what each rank has heard of is multiplied by each factor in turn.

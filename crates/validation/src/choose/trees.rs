@@ -1,14 +1,14 @@
 //! Trees: notifications in and out, broadcasts and reductions.
 
 use super::candidates::{bounds, ended, grouped};
-use super::levels::{Levels, Split};
-use super::packages::{Chosen, in_packages};
+use super::levels::{LevelSplit, TreeLevels};
+use super::packages::{ChosenTree, in_packages};
 use crate::published::{self, Sharing};
 use corecast_collectives::{barrier, barrier::Ways};
 use corecast_collectives::{groups::GroupRoute, groups::Groups};
 use corecast_plan::Tree;
 use corecast_plan::groups::Grouped;
-use corecast_sim::symbolic::{Bounds, Graph, Reading, Seats, record};
+use corecast_sim::symbolic::{Bounds, CostRules, Graph, Placement, record};
 use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
 
 /// The best notification trees for a barrier over groups.
@@ -31,17 +31,17 @@ impl Notified {
 }
 
 /// One package of these costs, with a rank on each of `n` cores.
-fn one_package(seats: &Seats, n: usize) -> Seats {
-    Seats::of_packages(*seats.costs(), &vec![0; n])
+fn one_package(placement: &Placement, n: usize) -> Placement {
+    Placement::of_packages(*placement.costs(), &vec![0; n])
 }
 
 /// What one level with k children takes, by its graph.
 fn level<'a>(
     graph: impl Fn(usize) -> Graph + 'a,
-    seats: &'a Seats,
-    reading: &'a Reading,
+    placement: &'a Placement,
+    rules: &'a CostRules,
 ) -> impl Fn(usize) -> f64 + 'a {
-    move |k| bounds(&graph(k), &one_package(seats, k + 1), reading).t_min
+    move |k| bounds(&graph(k), &one_package(placement, k + 1), rules).t_min
 }
 
 /// Root 0, and one group of k children.
@@ -61,7 +61,7 @@ fn above_a_pair(k: usize) -> Tree {
 ///
 /// # Panics
 ///
-/// When ranks have seats in several packages, or are fewer than two.
+/// When ranks have places in several packages, or are fewer than two.
 ///
 /// # Cost
 ///
@@ -71,19 +71,19 @@ fn above_a_pair(k: usize) -> Tree {
 ///
 /// CLa §3.1 and §3.2.
 #[must_use]
-pub fn notification(seats: &Seats, reading: &Reading) -> Notified {
-    let n = seats.ranks();
+pub fn notification(placement: &Placement, rules: &CostRules) -> Notified {
+    let n = placement.ranks();
     assert!(n > 1, "somebody notifies somebody");
-    in_one_package(seats);
+    in_one_package(placement);
     let inward = |k| published::many_to_one(k, Sharing::SameLine);
     let outward = |k| published::one_to_many(k, Sharing::SameLine);
     // Whatever is below, a notification costs the same.
-    let inward = level(inward, seats, reading);
-    let outward = level(outward, seats, reading);
-    let fan_in = Levels::new(n - 1, Split::Children, &inward, &inward);
-    let fan_out = Levels::new(n - 1, Split::ChildrenAndParent, &outward, &outward);
+    let inward = level(inward, placement, rules);
+    let outward = level(outward, placement, rules);
+    let fan_in = TreeLevels::new(n - 1, LevelSplit::Children, &inward, &inward);
+    let fan_out = TreeLevels::new(n - 1, LevelSplit::ChildrenAndParent, &outward, &outward);
     let (fan_in, fan_out) = (fan_in.grouped(n), fan_out.grouped(n));
-    let bounds = bounds(&barrier_graph(&fan_in, &fan_out), seats, reading);
+    let bounds = bounds(&barrier_graph(&fan_in, &fan_out), placement, rules);
     Notified {
         fan_in,
         fan_out,
@@ -117,16 +117,16 @@ pub(super) fn barrier_graph(fan_in: &Grouped, fan_out: &Grouped) -> Graph {
 /// # Examples
 ///
 /// ```
-/// use corecast_sim::symbolic::Reading;
+/// use corecast_sim::symbolic::CostRules;
 /// use corecast_validation::{choose, tables};
 ///
 /// // "The best dual-socket trees for Sandy Bridge are almost always flat" (§4.1.1).
-/// let best = choose::broadcast(&tables::sandy_bridge(10), &Reading::default());
+/// let best = choose::broadcast(&tables::sandy_bridge(10), &CostRules::default());
 /// assert_eq!(best.tree.children(0).len(), 9);
 /// ```
 #[must_use]
-pub fn broadcast(seats: &Seats, reading: &Reading) -> Chosen {
-    tree(seats, reading, published::broadcast)
+pub fn broadcast(placement: &Placement, rules: &CostRules) -> ChosenTree {
+    tree(placement, rules, published::broadcast)
 }
 
 /// The best tree for the paper's one-line reduction ([`published::reduction`]), to rank 0.
@@ -143,23 +143,27 @@ pub fn broadcast(seats: &Seats, reading: &Reading) -> Chosen {
 ///
 /// CLa §5.1, Equation 34.
 #[must_use]
-pub fn reduction(seats: &Seats, reading: &Reading) -> Chosen {
-    tree(seats, reading, published::reduction)
+pub fn reduction(placement: &Placement, rules: &CostRules) -> ChosenTree {
+    tree(placement, rules, published::reduction)
 }
 
-fn tree(seats: &Seats, reading: &Reading, algorithm: fn(&Tree, Option<&[u32]>) -> Graph) -> Chosen {
-    let n = seats.ranks();
+fn tree(
+    placement: &Placement,
+    rules: &CostRules,
+    algorithm: fn(&Tree, Option<&[u32]>) -> Graph,
+) -> ChosenTree {
+    let n = placement.ranks();
     assert!(n > 1, "somebody else takes part");
     let of = |tree: &Tree| {
-        let alone = one_package(seats, tree.len());
-        bounds(&algorithm(tree, None), &alone, reading).t_min
+        let alone = one_package(placement, tree.len());
+        bounds(&algorithm(tree, None), &alone, rules).t_min
     };
     let pair = of(&flat(1));
     let last = |k| of(&flat(k));
     let upper = |k| of(&above_a_pair(k)) - pair;
-    let levels = Levels::new(n - 1, Split::Children, last, upper);
-    in_packages(seats, &levels, |tree, packages| {
-        bounds(&algorithm(tree, packages), seats, reading)
+    let levels = TreeLevels::new(n - 1, LevelSplit::Children, last, upper);
+    in_packages(placement, &levels, |tree, packages| {
+        bounds(&algorithm(tree, packages), placement, rules)
     })
 }
 
@@ -201,12 +205,12 @@ impl InGroups {
     }
 }
 
-/// The best trees of groups for a broadcast, for each number of ranks from 1 to that of `seats`, which are in one
+/// The best trees of groups for a broadcast, for each number of ranks from 1 to that of `placement`, which are in one
 /// package: the root's first group, and the others split evenly among all who then know (§4.1.2).
 ///
 /// # Panics
 ///
-/// When ranks have seats in several packages.
+/// When ranks have places in several packages.
 ///
 /// # Cost
 ///
@@ -215,27 +219,27 @@ impl InGroups {
 /// # Examples
 ///
 /// ```
-/// use corecast_sim::symbolic::Reading;
+/// use corecast_sim::symbolic::CostRules;
 /// use corecast_validation::{choose, tables};
 ///
-/// let seats = tables::xeon_phi(24);
-/// let all = choose::broadcasts_in_groups(choose::InGroups::Collective, &seats, &Reading::default());
+/// let placement = tables::xeon_phi(24);
+/// let all = choose::broadcasts_in_groups(choose::InGroups::Collective, &placement, &CostRules::default());
 /// // Contention makes several groups worth their lines.
 /// assert!(all[23].plan.groups(0).len() > 1);
 /// ```
 #[must_use]
 pub fn broadcasts_in_groups(
     algorithm: InGroups,
-    seats: &Seats,
-    reading: &Reading,
+    placement: &Placement,
+    rules: &CostRules,
 ) -> Vec<ChosenGroups> {
-    in_one_package(seats);
+    in_one_package(placement);
     let of = |plan: &Grouped| {
-        let alone = one_package(seats, plan.len());
-        bounds(&algorithm.graph(plan), &alone, reading)
+        let alone = one_package(placement, plan.len());
+        bounds(&algorithm.graph(plan), &alone, rules)
     };
-    let levels = Levels::of_groups(seats.ranks() - 1, |plan| of(plan).t_min);
-    let chosen = (1..=seats.ranks()).map(|n| {
+    let levels = TreeLevels::of_groups(placement.ranks() - 1, |plan| of(plan).t_min);
+    let chosen = (1..=placement.ranks()).map(|n| {
         let plan = levels.grouped(n);
         let bounds = of(&plan);
         ChosenGroups { plan, bounds }
@@ -243,8 +247,8 @@ pub fn broadcasts_in_groups(
     chosen.collect()
 }
 
-fn in_one_package(seats: &Seats) {
-    let packages = seats.packages();
+fn in_one_package(placement: &Placement) {
+    let packages = placement.packages();
     assert!(
         packages.iter().all(|&package| package == packages[0]),
         "trees of groups are chosen for one package"

@@ -1,13 +1,13 @@
 //! The curves of Ramos and Hoefler (CLa) over thread counts, as a table and as pictures.
 
-use super::curves::{Curve, PaperMachine, Point, ROUNDING, curves};
+use super::curves::{AlgorithmCurve, CurvePoint, PaperMachine, ROUNDING, curves};
 use crate::document::{Content, table};
-use crate::plot::{self, Labels, Panel, Pen};
+use crate::plot::{self, Labels, Panel, PlotPen};
 use plotters::style::RGBColor;
 
-impl Curve {
+impl AlgorithmCurve {
     /// Least and greatest of a ratio over all counts.
-    fn range(&self, ratio: impl Fn(&Point) -> f64) -> (f64, f64) {
+    fn range(&self, ratio: impl Fn(&CurvePoint) -> f64) -> (f64, f64) {
         let ratios = self.points.iter().map(ratio);
         ratios.fold((f64::INFINITY, 0.0), |(least, most), ratio| {
             (least.min(ratio), most.max(ratio))
@@ -16,7 +16,7 @@ impl Curve {
 
     fn counts(&self) -> String {
         let [first, last] = [self.points.first(), self.points.last()];
-        let count = |point: Option<&Point>| point.map_or(0, |point| point.threads);
+        let count = |point: Option<&CurvePoint>| point.map_or(0, |point| point.threads);
         format!("{} to {}", count(first), count(last))
     }
 
@@ -42,7 +42,7 @@ impl Curve {
     }
 
     fn panel(&self) -> Panel {
-        let points = |of: fn(&Point) -> f64| -> Vec<(f64, f64)> {
+        let points = |of: fn(&CurvePoint) -> f64| -> Vec<(f64, f64)> {
             let points = self.points.iter();
             points
                 .map(|point| (point.threads as f64, of(point)))
@@ -64,10 +64,10 @@ impl Curve {
     }
 }
 
-const PENS: [(Pen, &str); 3] = [
-    (Pen::Line(RGBColor(43, 108, 176)), "simulated"),
-    (Pen::Thin(RGBColor(56, 161, 105)), "T_min as published"),
-    (Pen::Thin(RGBColor(221, 107, 32)), "T_max as published"),
+const PENS: [(PlotPen, &str); 3] = [
+    (PlotPen::Line(RGBColor(43, 108, 176)), "simulated"),
+    (PlotPen::Thin(RGBColor(56, 161, 105)), "T_min as published"),
+    (PlotPen::Thin(RGBColor(221, 107, 32)), "T_max as published"),
 ];
 
 const HEADS: [&str; 7] = [
@@ -89,13 +89,13 @@ pub fn section() -> Content {
         .zip(["cla-sandy-bridge.svg", "cla-xeon-phi.svg"])
     {
         let curves = curves(which);
-        let rows = curves.iter().map(Curve::row);
+        let rows = curves.iter().map(AlgorithmCurve::row);
         let name = which.name();
         text.push_str(&format!(
             "\n### {name}\n\n{}\n![Times of all algorithms over thread counts on {name}](validation/{file})\n",
             table(HEADS, rows)
         ));
-        let panels: Vec<Panel> = curves.iter().map(Curve::panel).collect();
+        let panels: Vec<Panel> = curves.iter().map(AlgorithmCurve::panel).collect();
         let labels = Labels {
             title: &format!("{name}: simulated, between T_min and T_max (grey)"),
             legend: &PENS,
@@ -120,7 +120,7 @@ The tables do not tell how a sum splits into the way to where requests are put i
 behind it, and the rest; nor what an atomic addition takes. By rule the first is short, and the last makes up for it. So
 that a chain of transfers takes as long as its parts is put in; all that comes from interleaving is not.
 
-*T_min* is `Reading::least()`, which differs from what the paper counts in six things, each of which a run can beat:
+*T_min* is `CostRules::least()`, which differs from what the paper counts in six things, each of which a run can beat:
 
 1. **Who comes early saves time.** The paper's path visits every addition after the last arrival, which it calls an
    upper bound for T_min itself (§5.1).

@@ -12,10 +12,11 @@ use corecast_collectives::{
 };
 use corecast_plan::{Rounds, Tree};
 use corecast_sim::drive::{Call, Collective, Job};
-use corecast_sim::engine::Options;
-use corecast_sim::machine::{Machine, cla};
+use corecast_sim::engine::RunOptions;
+use corecast_sim::machine::{SimMachine, cla};
 use corecast_sim::symbolic::{
-    Analysis, Bounds, Contention, Costs, Graph, Reading, Seats, Stealing, record, record_job,
+    AccessCosts, Analysis, Bounds, Contention, CostRules, Graph, Placement, Stealing, record,
+    record_job,
 };
 
 /// One of the two machines of the paper.
@@ -48,7 +49,7 @@ impl PaperMachine {
     }
 
     /// The simulated machine.
-    pub fn machine(self) -> Machine {
+    pub fn machine(self) -> SimMachine {
         match self {
             Self::SandyBridge => cla::sandy_bridge(),
             Self::XeonPhi => cla::xeon_phi(),
@@ -56,28 +57,28 @@ impl PaperMachine {
     }
 
     /// The costs of the symbolic model for `n` threads.
-    pub fn seats(self, n: usize) -> Seats {
+    pub fn placement(self, n: usize) -> Placement {
         match self {
             Self::SandyBridge => tables::sandy_bridge(n),
             Self::XeonPhi => tables::xeon_phi(n),
         }
     }
 
-    /// Costs as [`seats`](Self::seats), but contention has the intercept of Equation 2, R_L + R_R − c, and not that
+    /// Costs as [`placement`](Self::placement), but contention has the intercept of Equation 2, R_L + R_R − c, and not that
     /// of Table 2.
-    pub fn least_seats(self, n: usize) -> Seats {
-        let mut costs: Costs = *self.seats(n).costs();
+    pub fn least_placement(self, n: usize) -> Placement {
+        let mut costs: AccessCosts = *self.placement(n).costs();
         if let Some(fit) = &mut costs.contention {
             let base = costs.own + costs.transfer[1] - fit.slope;
             *fit = Contention { base, ..*fit };
         }
-        Seats::of_packages(costs, &self.seats(n).packages())
+        Placement::of_packages(costs, &self.placement(n).packages())
     }
 }
 
 /// Bounds and time of an algorithm for a number of threads, ns.
 #[derive(Clone, Copy, Debug)]
-pub struct Point {
+pub struct CurvePoint {
     /// Number of threads.
     pub threads: usize,
     /// The bounds as the paper counts them.
@@ -92,11 +93,11 @@ pub struct Point {
 
 /// An algorithm over all thread counts for which it is defined.
 #[derive(Clone, Debug)]
-pub struct Curve {
+pub struct AlgorithmCurve {
     /// Its name in the document.
     pub algorithm: &'static str,
     /// A point for each thread count.
-    pub points: Vec<Point>,
+    pub points: Vec<CurvePoint>,
 }
 
 /// Virtual time has a resolution of 0.001 ns, so a sum of many times can be wrong by this many ns.
@@ -104,7 +105,7 @@ pub const ROUNDING: f64 = 0.05;
 
 /// How the bounds of an algorithm are counted.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counted {
+struct CountingRule {
     /// A dissemination, of which the paper refines T_max (Equation 28).
     refined: bool,
     /// Whether the last of several readers of one line is what ends it, so that contention is in every run.
@@ -120,20 +121,20 @@ fn barrier(rounds: &Rounds) -> Graph {
     recorded.expect("a barrier ends")
 }
 
-fn refined() -> Reading {
-    Reading {
+fn refined() -> CostRules {
+    CostRules {
         inside: Stealing::OnePerOperation,
-        ..Reading::default()
+        ..CostRules::default()
     }
 }
 
-fn in_one_package(seats: &Seats) -> bool {
-    seats.packages().iter().all(|&package| package == 0)
+fn in_one_package(placement: &Placement) -> bool {
+    placement.packages().iter().all(|&package| package == 0)
 }
 
 /// The package of each rank, if there are several packages.
-fn packages(seats: &Seats) -> Option<Vec<u32>> {
-    (!in_one_package(seats)).then(|| seats.packages())
+fn packages(placement: &Placement) -> Option<Vec<u32>> {
+    (!in_one_package(placement)).then(|| placement.packages())
 }
 
 /// The collective `whole`, over this tree.
@@ -144,16 +145,18 @@ fn whole(collective: Collective, bytes: usize, tree: &Tree) -> Graph {
 }
 
 /// Children copy from where their parent has the data (§4.2), over the tree of one line.
-fn long_broadcast(seats: &Seats) -> Graph {
-    let tree = choose::broadcast(seats, &Reading::default()).tree;
+fn long_broadcast(placement: &Placement) -> Graph {
+    let tree = choose::broadcast(placement, &CostRules::default()).tree;
     whole(Collective::Broadcast, 8192, &tree)
 }
 
 /// A binomial tree for each package, and the other package's root last (§5.2).
-fn long_reduction(seats: &Seats) -> Graph {
-    let mut children = vec![Vec::new(); seats.ranks()];
-    let far = seats.packages().partition_point(|&package| package == 0);
-    for (first, beyond) in [(0, far), (far, seats.ranks())] {
+fn long_reduction(placement: &Placement) -> Graph {
+    let mut children = vec![Vec::new(); placement.ranks()];
+    let far = placement
+        .packages()
+        .partition_point(|&package| package == 0);
+    for (first, beyond) in [(0, far), (far, placement.ranks())] {
         let mut step = 1;
         while step < beyond - first {
             for place in (first..beyond - step).step_by(2 * step) {
@@ -162,7 +165,7 @@ fn long_reduction(seats: &Seats) -> Graph {
             step *= 2;
         }
     }
-    if far < seats.ranks() {
+    if far < placement.ranks() {
         children[0].push(far);
     }
     let tree = Tree::from_children(0, children).expect("a tree");
@@ -170,15 +173,15 @@ fn long_reduction(seats: &Seats) -> Graph {
 }
 
 /// Each algorithm with its graph for each thread count; the model chooses parameters and trees.
-fn algorithms(which: PaperMachine) -> Vec<(&'static str, Counted, Vec<Graph>)> {
-    let all: Vec<Seats> = which.threads().map(|n| which.seats(n)).collect();
-    let near = || all.iter().filter(|seats| in_one_package(seats));
+fn algorithms(which: PaperMachine) -> Vec<(&'static str, CountingRule, Vec<Graph>)> {
+    let all: Vec<Placement> = which.threads().map(|n| which.placement(n)).collect();
+    let near = || all.iter().filter(|placement| in_one_package(placement));
     let far = || all.iter().filter_map(packages);
     let others = |graph: fn(usize, Sharing) -> Graph, sharing| -> Vec<Graph> {
-        let counts = all.iter().map(|seats| seats.ranks() - 1);
+        let counts = all.iter().map(|placement| placement.ranks() - 1);
         counts.map(|others| graph(others, sharing)).collect()
     };
-    let default = Reading::default();
+    let default = CostRules::default();
     let biggest = near().next_back().expect("two threads are in one package");
     let groups = |algorithm: InGroups| -> Vec<Graph> {
         let chosen = choose::broadcasts_in_groups(algorithm, biggest, &default);
@@ -187,26 +190,26 @@ fn algorithms(which: PaperMachine) -> Vec<(&'static str, Counted, Vec<Graph>)> {
             .map(|one| algorithm.graph(&one.plan))
             .collect()
     };
-    let broadcast = |seats: &Seats| {
-        let tree = choose::broadcast(seats, &default).tree;
-        published::broadcast(&tree, packages(seats).as_deref())
+    let broadcast = |placement: &Placement| {
+        let tree = choose::broadcast(placement, &default).tree;
+        published::broadcast(&tree, packages(placement).as_deref())
     };
-    let reduction = |seats: &Seats| {
-        let tree = choose::reduction(seats, &default).tree;
-        published::reduction(&tree, packages(seats).as_deref())
+    let reduction = |placement: &Placement| {
+        let tree = choose::reduction(placement, &default).tree;
+        published::reduction(&tree, packages(placement).as_deref())
     };
-    let plain = Counted::default();
-    let rounds = Counted {
+    let plain = CountingRule::default();
+    let rounds = CountingRule {
         refined: true,
         ..plain
     };
-    let contended = Counted {
+    let contended = CountingRule {
         contended: true,
         ..plain
     };
-    let best = |seats: &Seats| choose::dissemination(seats, &refined()).graph();
-    let several = |seats| choose::several_m(seats, &refined()).graph();
-    let notified = |seats| choose::notification(seats, &default).graph();
+    let best = |placement: &Placement| choose::dissemination(placement, &refined()).graph();
+    let several = |placement| choose::several_m(placement, &refined()).graph();
+    let notified = |placement| choose::notification(placement, &default).graph();
     vec![
         (
             "many to one, same line",
@@ -278,35 +281,41 @@ fn algorithms(which: PaperMachine) -> Vec<(&'static str, Counted, Vec<Graph>)> {
     ]
 }
 
-fn point(machine: &Machine, which: PaperMachine, counted: Counted, graph: &Graph) -> Point {
+fn point(
+    machine: &SimMachine,
+    which: PaperMachine,
+    counted: CountingRule,
+    graph: &Graph,
+) -> CurvePoint {
     let n = graph.ranks();
-    let seats = which.seats(n);
-    let bounds = |seats: &Seats, reading: &Reading| Analysis::new(graph, seats, reading).bounds();
+    let placement = which.placement(n);
+    let bounds =
+        |placement: &Placement, rules: &CostRules| Analysis::new(graph, placement, rules).bounds();
     let paper = match counted.refined {
         true => refined(),
-        false => Reading::default(),
+        false => CostRules::default(),
     };
-    let least = Reading {
+    let least = CostRules {
         contention: counted.contended,
-        ..Reading::least()
+        ..CostRules::least()
     };
     let cores: Vec<usize> = (0..n).collect();
-    let outcome = replay(graph, machine, &cores, &Options::default()).expect("it ends");
-    Point {
+    let outcome = replay(graph, machine, &cores, &RunOptions::default()).expect("it ends");
+    CurvePoint {
         threads: n,
-        published: bounds(&seats, &paper),
-        least: bounds(&which.least_seats(n), &least).t_min,
+        published: bounds(&placement, &paper),
+        least: bounds(&which.least_placement(n), &least).t_min,
         simulated: outcome.end(),
-        most: bounds(&seats, &Reading::default()).t_max,
+        most: bounds(&placement, &CostRules::default()).t_max,
     }
 }
 
 /// The curves of all algorithms on a machine.
-pub fn curves(which: PaperMachine) -> Vec<Curve> {
+pub fn curves(which: PaperMachine) -> Vec<AlgorithmCurve> {
     let machine = which.machine();
     let all = algorithms(which)
         .into_iter()
-        .map(|(algorithm, counted, graphs)| Curve {
+        .map(|(algorithm, counted, graphs)| AlgorithmCurve {
             algorithm,
             points: graphs
                 .iter()

@@ -4,8 +4,8 @@
 use crate::document::{Content, percent, table};
 use crate::streams::farm::Farm;
 use crate::streams::map::{Map, Rows};
-use crate::streams::{Flow, Runtime, WORDS};
-use corecast_sim::machine::{Machine, known};
+use crate::streams::{StreamFlow, StreamRuntime, WORDS};
+use corecast_sim::machine::{SimMachine, known};
 use std::fmt::Write;
 
 /// Cycles in a microsecond.
@@ -14,7 +14,7 @@ pub const CYCLES: f64 = 866.0;
 /// Numbers of worker threads; the paper used up to 56.
 pub const WORKERS: [usize; 14] = [4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56];
 
-/// One row of Table 6 or 7; service times are in the order of [`Runtime::STREAMS`].
+/// One row of Table 6 or 7; service times are in the order of [`StreamRuntime::STREAMS`].
 pub struct Size {
     /// Type of an element.
     pub elements: &'static str,
@@ -57,7 +57,7 @@ pub const MAP: [Size; 6] = [
 
 /// The program that is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Program {
+pub enum StreamProgram {
     /// The farm.
     Farm {
         /// Whether the collector reads the results.
@@ -68,21 +68,26 @@ pub enum Program {
 }
 
 /// Runs a program on TILEPro64.
-pub fn run(program: Program, size: &Size, runtime: Runtime, workers: usize) -> Flow {
+pub fn run(
+    program: StreamProgram,
+    size: &Size,
+    runtime: StreamRuntime,
+    workers: usize,
+) -> StreamFlow {
     let grain = size.sequential * CYCLES;
     run_on(&known::tilepro64(), grain, program, size, runtime, workers)
 }
 
 fn run_on(
-    machine: &Machine,
+    machine: &SimMachine,
     grain: f64,
-    program: Program,
+    program: StreamProgram,
     size: &Size,
-    runtime: Runtime,
+    runtime: StreamRuntime,
     workers: usize,
-) -> Flow {
+) -> StreamFlow {
     let flow = match program {
-        Program::Farm { reads } => {
+        StreamProgram::Farm { reads } => {
             let lines = size.side * size.side / WORDS;
             // Short tasks take longest to fill all places.
             let before = if lines < 1024 { 8 * workers } else { workers };
@@ -99,7 +104,7 @@ fn run_on(
             }
             .run(machine)
         }
-        Program::Map(rows) => Map {
+        StreamProgram::Map(rows) => Map {
             runtime,
             rows,
             workers,
@@ -113,11 +118,11 @@ fn run_on(
 }
 
 /// The flows of a program by size, by runtime and by number of workers.
-type Flows = Vec<[Vec<Flow>; 3]>;
+type Flows = Vec<[Vec<StreamFlow>; 3]>;
 
-fn flows(program: Program, sizes: &[Size], workers: &[usize]) -> Flows {
+fn flows(program: StreamProgram, sizes: &[Size], workers: &[usize]) -> Flows {
     let of = |size: &Size| {
-        Runtime::STREAMS.map(|runtime| {
+        StreamRuntime::STREAMS.map(|runtime| {
             let runs = workers.iter();
             runs.map(|&workers| run(program, size, runtime, workers))
                 .collect()
@@ -135,7 +140,7 @@ fn flows(program: Program, sizes: &[Size], workers: &[usize]) -> Flows {
 }
 
 /// How many percent fewer requests RA-UDN has than FF-QUEUE.
-pub fn saved(ours: &Flow, theirs: &Flow) -> f64 {
+pub fn saved(ours: &StreamFlow, theirs: &StreamFlow) -> f64 {
     100.0 * (1.0 - ours.requests / theirs.requests)
 }
 
@@ -171,7 +176,7 @@ fn requests(what: &str, published: f64, sizes: &[Size], flows: &Flows) -> Vec<[S
 }
 
 /// The best service time of some numbers of workers, µs.
-fn best(flows: &[Flow]) -> f64 {
+fn best(flows: &[StreamFlow]) -> f64 {
     let times = flows.iter().map(|flow| flow.service / CYCLES);
     times.fold(f64::INFINITY, f64::min)
 }
@@ -180,7 +185,7 @@ fn best(flows: &[Flow]) -> f64 {
 fn times(sizes: &[Size], flows: [&Flows; 2]) -> (Vec<[String; 7]>, [usize; 2]) {
     let (mut rows, mut near) = (Vec::new(), [0; 2]);
     for (place, size) in sizes.iter().enumerate() {
-        for (which, runtime) in Runtime::STREAMS.into_iter().enumerate() {
+        for (which, runtime) in StreamRuntime::STREAMS.into_iter().enumerate() {
             let published = size.published[which];
             let found = flows.map(|flows| best(&flows[place][which]));
             for (near, found) in near.iter_mut().zip(found) {
@@ -216,7 +221,7 @@ fn yes_or_by(disorder: f64) -> String {
 }
 
 fn order(what: &str, sizes: &[Size], flows: &Flows) -> Vec<[String; 1 + WORKERS.len()]> {
-    let row = |(size, flows): (&Size, &[Vec<Flow>; 3])| {
+    let row = |(size, flows): (&Size, &[Vec<StreamFlow>; 3])| {
         std::array::from_fn(|column| match column {
             0 => format!("{what}, {} {}", size.elements, size.side),
             _ => yes_or_by(disorder(
@@ -262,8 +267,8 @@ impl Otherwise {
             }
             Self::Room => machine.sizes.l2 = 2 * lines + 128,
         }
-        let program = Program::Farm { reads: false };
-        Runtime::STREAMS.map(|runtime| {
+        let program = StreamProgram::Farm { reads: false };
+        StreamRuntime::STREAMS.map(|runtime| {
             run_on(&machine, grain, program, size, runtime, workers).service / CYCLES
         })
     }
@@ -289,10 +294,10 @@ fn why() -> Vec<[String; 1 + 2 * Otherwise::ALL.len()]> {
 /// The section of docs/validation.md.
 pub fn section() -> Content {
     let most = &[56];
-    let taken = flows(Program::Farm { reads: false }, &FARM, &WORKERS);
-    let read = flows(Program::Farm { reads: true }, &FARM, most);
-    let referred = flows(Program::Map(Rows::Referred), &MAP, &WORKERS);
-    let copied = flows(Program::Map(Rows::Copied), &MAP, most);
+    let taken = flows(StreamProgram::Farm { reads: false }, &FARM, &WORKERS);
+    let read = flows(StreamProgram::Farm { reads: true }, &FARM, most);
+    let referred = flows(StreamProgram::Map(Rows::Referred), &MAP, &WORKERS);
+    let copied = flows(StreamProgram::Map(Rows::Copied), &MAP, most);
     let mut text = String::from(ABOUT);
     let head = [
         "program, matrix",

@@ -6,7 +6,7 @@ use corecast_collectives::{BarrierPlan, Plans};
 use corecast_model::{MachineFile, Place};
 use corecast_plan::{Rounds, patterns};
 use corecast_sim::drive::{Call, Collective, Job};
-use corecast_sim::measured::Measured;
+use corecast_sim::measured::MeasuredMachine;
 use serde_json::Value;
 
 /// The output of `corecast bench --probe --json`, shortened.
@@ -19,7 +19,7 @@ pub const SHORT_BYTES: usize = 4096;
 pub const LIMIT: f64 = 0.2;
 
 /// One race: an operation at a size.
-pub struct Row {
+pub struct RaceRow {
     operation: Collective,
     /// Bytes of a block.
     pub bytes: usize,
@@ -35,7 +35,7 @@ pub struct Row {
     message: f64,
 }
 
-impl Row {
+impl RaceRow {
     /// The relative error of the simulator.
     pub fn error(&self) -> f64 {
         (self.simulated / self.measured - 1.0).abs()
@@ -43,7 +43,7 @@ impl Row {
 }
 
 /// The races of the record with blocks of at most `bytes`, and new predictions of them.
-pub fn rows(bytes: usize) -> Vec<Row> {
+pub fn rows(bytes: usize) -> Vec<RaceRow> {
     let record: Value = serde_json::from_str(RECORD).expect("JSON");
     let races = record["races"].as_array().expect("a list");
     let short = |race: &&Value| {
@@ -54,7 +54,7 @@ pub fn rows(bytes: usize) -> Vec<Row> {
     races.iter().filter(short).map(row).collect()
 }
 
-fn row(race: &Value) -> Row {
+fn row(race: &Value) -> RaceRow {
     let name = race["operation"].as_str().expect("a name");
     let operation: Collective = name.parse().expect("a collective");
     let bytes = race["bytes"].as_u64().expect("a size") as usize;
@@ -62,10 +62,10 @@ fn row(race: &Value) -> Row {
     let file = MachineFile::from_json(&race["profile"].to_string()).expect("a machine");
     let messages = file.messages().expect("messages were measured");
     let places = file.machine().pus.iter().map(Place::from).collect();
-    let machine = Measured::new("here", file.costs(), messages, places).expect("a machine");
+    let machine = MeasuredMachine::new("here", file.costs(), messages, places).expect("a machine");
     let job = job(operation, entry, bytes);
     let bounds = machine.bounds(&job).expect("the model follows");
-    Row {
+    RaceRow {
         operation,
         bytes,
         measured: race["median_ns"].as_f64().expect("a time"),
@@ -94,9 +94,9 @@ fn job(operation: Collective, entry: &str, block: usize) -> Job {
 }
 
 /// The median of the errors of short races.
-pub fn median_error(rows: &[Row]) -> f64 {
+pub fn median_error(rows: &[RaceRow]) -> f64 {
     let short = rows.iter().filter(|row| row.bytes <= SHORT_BYTES);
-    let mut errors: Vec<f64> = short.map(Row::error).collect();
+    let mut errors: Vec<f64> = short.map(RaceRow::error).collect();
     errors.sort_by(f64::total_cmp);
     let middle = errors.len() / 2;
     match errors.len() % 2 {
@@ -139,8 +139,8 @@ pub fn section() -> Content {
         "simulated",
         "error",
     ];
-    let between = |row: &&Row| row.t_min <= row.simulated && row.simulated <= row.t_max;
-    let short: Vec<&Row> = rows.iter().filter(|row| row.bytes <= SHORT_BYTES).collect();
+    let between = |row: &&RaceRow| row.t_min <= row.simulated && row.simulated <= row.t_max;
+    let short: Vec<&RaceRow> = rows.iter().filter(|row| row.bytes <= SHORT_BYTES).collect();
     format!(
         "Every operation of `corecast bench`, two ranks on two cores, threads; nanoseconds.\n\
          {}, {}, by\n\

@@ -4,9 +4,9 @@
 //! way has room, so what is waited for is the memory.
 
 use crate::document::{Content, percent, table};
-use crate::plot::{self, Labels, Panel, Pen, PlotCurve};
-use corecast_sim::engine::{Cpu, Options, Setup, run};
-use corecast_sim::machine::{Machine, known};
+use crate::plot::{self, Labels, Panel, PlotCurve, PlotPen};
+use corecast_sim::engine::{Cpu, RunOptions, Setup, run};
+use corecast_sim::machine::{SimMachine, known};
 use corecast_sim::memory::LineId;
 use plotters::style::RGBColor;
 
@@ -15,7 +15,7 @@ pub const BASE: f64 = 14.0 + 20.0 + 150.0;
 
 /// Clients that each ask every `interval` cycles on average, of a memory that serves one for `service` cycles.
 #[derive(Clone, Copy, Debug)]
-pub struct Load {
+pub struct OfferedLoad {
     /// Number of clients.
     pub clients: usize,
     /// Cycles for which the memory serves one request.
@@ -24,7 +24,7 @@ pub struct Load {
     pub interval: f64,
 }
 
-impl Load {
+impl OfferedLoad {
     /// The part of the time that the memory is busy.
     pub fn share(self) -> f64 {
         self.clients as f64 * self.service / self.interval
@@ -35,11 +35,11 @@ impl Load {
 const RATES: [(f64, f64); 3] = [(10.0, 200.0), (20.0, 400.0), (50.0, 2000.0)];
 
 /// The loads of the table: 4 to 32 clients, utilisations of 0.2 to 0.8.
-pub fn loads() -> impl Iterator<Item = Load> {
+pub fn loads() -> impl Iterator<Item = OfferedLoad> {
     let pairs = RATES
         .into_iter()
         .flat_map(|rate| [0.2, 0.5, 0.8].map(|share| (rate, share)));
-    pairs.map(|((service, interval), share)| Load {
+    pairs.map(|((service, interval), share)| OfferedLoad {
         clients: (share * interval / service) as usize,
         service,
         interval,
@@ -47,7 +47,7 @@ pub fn loads() -> impl Iterator<Item = Load> {
 }
 
 /// A machine on which requests wait for the memory only.
-fn machine(clients: usize, service: f64) -> Machine {
+fn machine(clients: usize, service: f64) -> SimMachine {
     let mut machine = known::packages(1, clients);
     machine.costs.shared = 0.0;
     machine.costs.home = 0.0;
@@ -56,8 +56,8 @@ fn machine(clients: usize, service: f64) -> Machine {
 }
 
 /// The simulated mean wait at the memory, and the part of the time that the memory was busy.
-pub fn wait(load: Load) -> (f64, f64) {
-    let Load {
+pub fn wait(load: OfferedLoad) -> (f64, f64) {
+    let OfferedLoad {
         clients,
         service,
         interval,
@@ -73,7 +73,7 @@ pub fn wait(load: Load) -> (f64, f64) {
         cpu.settle();
     };
     let cores: Vec<usize> = (0..clients).collect();
-    let options = Options::default();
+    let options = RunOptions::default();
     let outcome = run(&machine(clients, service), &cores, &options, setup, body).expect("an end");
     let mut servers = outcome.servers.iter();
     let memory = servers
@@ -84,25 +84,25 @@ pub fn wait(load: Load) -> (f64, f64) {
 }
 
 /// The mean wait of M/D/1: ρ T / 2 (1 − ρ).
-pub fn in_theory(load: Load) -> f64 {
+pub fn in_theory(load: OfferedLoad) -> f64 {
     let share = load.share();
     share * load.service / (2.0 * (1.0 - share))
 }
 
-const THEORY: Pen = Pen::Line(RGBColor(43, 108, 176));
-const FOUND: Pen = Pen::Points(RGBColor(221, 107, 32));
+const THEORY: PlotPen = PlotPen::Line(RGBColor(43, 108, 176));
+const FOUND: PlotPen = PlotPen::Points(RGBColor(221, 107, 32));
 
 /// Fig. 3: latency under load as a multiple of the latency without load, for memories of three speeds.
 fn picture() -> String {
     let panel = |service: f64| {
-        let load = |clients| Load {
+        let load = |clients| OfferedLoad {
             clients,
             service,
             interval: 20.0 * service,
         };
-        let curve = |pen, waits: fn(Load) -> f64| {
+        let curve = |pen, waits: fn(OfferedLoad) -> f64| {
             let loads = (2..=18).map(load);
-            let multiple = |load: Load| (load.clients as f64, 1.0 + waits(load) / BASE);
+            let multiple = |load: OfferedLoad| (load.clients as f64, 1.0 + waits(load) / BASE);
             PlotCurve {
                 pen,
                 points: loads.map(multiple).collect(),
@@ -125,7 +125,7 @@ fn picture() -> String {
 
 /// The section of docs/validation.md.
 pub fn section() -> Content {
-    let found: Vec<(Load, f64)> = loads().map(|load| (load, BASE + wait(load).0)).collect();
+    let found: Vec<(OfferedLoad, f64)> = loads().map(|load| (load, BASE + wait(load).0)).collect();
     let rows = found.iter().map(|&(load, found)| {
         let theory = BASE + in_theory(load);
         [

@@ -6,9 +6,9 @@ use corecast_collectives::{Groups, Plans};
 use corecast_model::{CostModel, MachineFile};
 use corecast_plan::Pattern;
 use corecast_sim::drive::{Call, Collective, Job};
-use corecast_sim::engine::{Cpu, Options, run};
-use corecast_sim::fabric::{Setting, SimFabric, Team, predict};
-use corecast_sim::machine::{Machine, pairs};
+use corecast_sim::engine::{Cpu, RunOptions, run};
+use corecast_sim::fabric::{CallSetting, SimFabric, SimTeam, predict};
+use corecast_sim::machine::{SimMachine, pairs};
 use corecast_wire::Fabric;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -51,18 +51,18 @@ pub fn machines() -> Option<Vec<MeasuredTrees>> {
 /// Simulates what was measured: a broadcast from rank 0, and a message back from the rank that gets it last. Returns
 /// cycles.
 pub fn simulate(costs: &CostModel, pattern: Pattern, seed: u64, jitter: f64) -> f64 {
-    let machine: Machine = pairs::machine("measured", costs);
+    let machine: SimMachine = pairs::machine("measured", costs);
     let n = costs.n();
     let cores: Vec<usize> = (0..n).collect();
     let tree = pattern.tree(costs, 0).expect("a tree for all members");
     let call = Call::new(Collective::Broadcast, "messages", 0, 8).expect("a call");
     let job = Rc::new(Job::new(&call, &Plans::of_tree(&tree)).expect("a job"));
-    let once = predict(&machine, &cores, &job, &Setting::default()).expect("a time");
+    let once = predict(&machine, &cores, &job, &CallSetting::default()).expect("a time");
     let end = |rank: &usize| once.ends[*rank];
     let last = (0..n).max_by(|a, b| end(a).total_cmp(&end(b))).unwrap_or(0);
     let combine = machine.costs.combine_bytes;
-    let team = Team::new(&cores, &Groups::new(n));
-    let body = move |cpu: &mut Cpu<'_>, team: &Team| {
+    let team = SimTeam::new(&cores, &Groups::new(n));
+    let body = move |cpu: &mut Cpu<'_>, team: &SimTeam| {
         let mut fabric = SimFabric::new(cpu, team, combine);
         let operator = fabric.combine();
         let mut took = 0.0;
@@ -79,10 +79,10 @@ pub fn simulate(costs: &CostModel, pattern: Pattern, seed: u64, jitter: f64) -> 
         }
         took
     };
-    let options = Options {
+    let options = RunOptions {
         seed,
         jitter,
-        ..Options::default()
+        ..RunOptions::default()
     };
     let outcome = run(&machine, &cores, &options, |_| team, body).expect("a time");
     outcome.results[0]

@@ -1,20 +1,20 @@
 //! Table 5 of Mencagli and others: ping-pongs over the rdy-ack interface on TILEPro64.
 
 use crate::document::{Content, percent, table};
-use crate::streams::Runtime;
-use crate::streams::port::{Place, Port};
-use corecast_sim::engine::{Cpu, Options, Setup, run};
+use crate::streams::StreamRuntime;
+use crate::streams::port::{Port, PortPlace};
+use corecast_sim::engine::{Cpu, RunOptions, Setup, run};
 use corecast_sim::machine::known;
 
 /// Simulated cycles of one way of a ping-pong between two tiles that are `hops` apart.
-pub fn ping_pong(runtime: Runtime, hops: usize) -> f64 {
+pub fn ping_pong(runtime: StreamRuntime, hops: usize) -> f64 {
     let tile = |hops: usize| if hops < 8 { hops } else { 7 + 8 * (hops - 7) };
     let (a, b) = (0, tile(hops));
     let mut machine = known::tilepro64();
     machine.hashed = runtime.spreads();
     let setup = move |setup: &mut Setup<'_>| {
         let mut port = |home, tag| {
-            let place = Place {
+            let place = PortPlace {
                 home,
                 ready: tag,
                 ack: tag + 1,
@@ -55,21 +55,21 @@ pub fn ping_pong(runtime: Runtime, hops: usize) -> f64 {
         }
         cpu.now()
     };
-    let outcome = run(&machine, &[a, b], &Options::default(), setup, body).expect("it ends");
+    let outcome = run(&machine, &[a, b], &RunOptions::default(), setup, body).expect("it ends");
     outcome.results[0] / (2.0 * rounds as f64)
 }
 
 /// Table 5. Its rows RA_HF and RA are taken the other way round: the text says that RA-HF is 50 to 65 % faster
 /// than RA, and that it is RA-HF that grows with the distance, which only the row called RA does.
-const MEASURED: [(Runtime, [f64; 3]); 3] = [
-    (Runtime::Signals, [42.13, 49.63, 55.64]),
-    (Runtime::Flags, [124.27, 150.31, 168.33]),
-    (Runtime::Plain, [363.55, 337.01, 331.06]),
+const MEASURED: [(StreamRuntime, [f64; 3]); 3] = [
+    (StreamRuntime::Signals, [42.13, 49.63, 55.64]),
+    (StreamRuntime::Flags, [124.27, 150.31, 168.33]),
+    (StreamRuntime::Plain, [363.55, 337.01, 331.06]),
 ];
 
 /// The published cycles for each runtime and distance.
-pub fn measured() -> impl Iterator<Item = (Runtime, usize, f64)> {
-    let row = |(runtime, cycles): (Runtime, [f64; 3])| {
+pub fn measured() -> impl Iterator<Item = (StreamRuntime, usize, f64)> {
+    let row = |(runtime, cycles): (StreamRuntime, [f64; 3])| {
         let cells = [1, 8, 14].into_iter().zip(cycles);
         cells.map(move |(hops, cycles)| (runtime, hops, cycles))
     };

@@ -9,17 +9,17 @@
 //! A task is a matrix that the emitter writes; its result is as long. Both interfaces of a worker are at home with
 //! it, so with home-forwarding tasks are written into its cache and results are fetched from there.
 
-use super::port::{Heap, Place, Port, Ports};
-use super::{END, Flow, Marks, Runtime, WORDS, flow};
+use super::port::{Heap, Port, PortPlace, Ports};
+use super::{END, StreamFlow, StreamMarks, StreamRuntime, WORDS, flow};
 use corecast_sim::engine::{Cpu, Setup, SimError};
-use corecast_sim::machine::Machine;
+use corecast_sim::machine::SimMachine;
 use std::cell::Cell;
 
 /// A farm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Farm {
-    /// How tasks are passed on: one of [`Runtime::STREAMS`].
-    pub runtime: Runtime,
+    /// How tasks are passed on: one of [`StreamRuntime::STREAMS`].
+    pub runtime: StreamRuntime,
     /// Threads that work, beside emitter and collector.
     pub workers: usize,
     /// Lines of a task, and of its result.
@@ -36,7 +36,7 @@ pub struct Farm {
 }
 
 #[derive(Debug)]
-struct Ways {
+struct FarmPorts {
     tasks: Vec<Port>,
     results: Vec<Port>,
     /// How many tasks the emitter has sent.
@@ -56,15 +56,15 @@ impl Farm {
     ///
     /// # Panics
     ///
-    /// Without workers, lines or tasks, or with [`Runtime::Plain`], for which the paper has no farm.
+    /// Without workers, lines or tasks, or with [`StreamRuntime::Plain`], for which the paper has no farm.
     ///
     /// # Examples
     ///
     /// ```
     /// use corecast_sim::machine::known;
-    /// use corecast_validation::streams::{Runtime, farm::Farm};
+    /// use corecast_validation::streams::{StreamRuntime, farm::Farm};
     ///
-    /// let farm = |workers| Farm { runtime: Runtime::Signals, workers, lines: 8, grain: 5000.0, reads: true, before: 8,
+    /// let farm = |workers| Farm { runtime: StreamRuntime::Signals, workers, lines: 8, grain: 5000.0, reads: true, before: 8,
     ///     tasks: 40 };
     /// let (one, four) = (farm(1).run(&known::tilepro64())?, farm(4).run(&known::tilepro64())?);
     /// assert!(four.service < one.service / 3.0);
@@ -72,9 +72,12 @@ impl Farm {
     /// assert_eq!((four.invalidations, four.requests), (0.0, 16.0));
     /// # Ok::<(), corecast_sim::engine::SimError>(())
     /// ```
-    pub fn run(&self, machine: &Machine) -> Result<Flow, SimError> {
+    pub fn run(&self, machine: &SimMachine) -> Result<StreamFlow, SimError> {
         let Self { runtime, .. } = *self;
-        assert!(runtime != Runtime::Plain, "a farm has another runtime");
+        assert!(
+            runtime != StreamRuntime::Plain,
+            "a farm has another runtime"
+        );
         assert!(self.workers > 0 && self.lines > 0 && self.tasks > 0);
         let mut machine = machine.clone();
         machine.hashed = runtime.spreads();
@@ -83,7 +86,7 @@ impl Farm {
         let farm = self.clone();
         let setup = move |setup: &mut Setup<'_>| farm.lay_out(setup);
         let farm = self.clone();
-        let body = move |cpu: &mut Cpu<'_>, ways: &Ways| match cpu.rank() {
+        let body = move |cpu: &mut Cpu<'_>, ways: &FarmPorts| match cpu.rank() {
             EMITTER => {
                 farm.emit(cpu, ways, costs.poll);
                 None
@@ -102,14 +105,14 @@ impl Farm {
         self.before + self.tasks + 2 * (self.workers + 1)
     }
 
-    fn lay_out(&self, setup: &mut Setup<'_>) -> Ways {
-        let queues = self.runtime == Runtime::Queues;
+    fn lay_out(&self, setup: &mut Setup<'_>) -> FarmPorts {
+        let queues = self.runtime == StreamRuntime::Queues;
         // Of tasks one is being written, and each worker has one and one before it; of a worker's results one is
         // being written, one passed on, one read.
         let tasks = queues.then(|| Heap::new(setup, 2 * self.workers + 2, self.lines));
         let mut port = |worker: usize, (ready, ack), tasks: Option<&Heap>| {
             let own = queues.then(|| Heap::new(setup, 4, self.lines));
-            let place = Place {
+            let place = PortPlace {
                 home: FIRST + worker,
                 ready,
                 ack,
@@ -120,7 +123,7 @@ impl Farm {
         let count = self.workers as u32;
         // A worker's own notifications are 0 and 1; those of all workers to one thread are in a row.
         let results = |w: usize| (2 + count + w as u32, 1);
-        Ways {
+        FarmPorts {
             tasks: (0..self.workers)
                 .map(|w| port(w, (0, 2 + w as u32), tasks.as_ref()))
                 .collect(),
@@ -131,7 +134,7 @@ impl Farm {
         }
     }
 
-    fn emit(&self, cpu: &mut Cpu<'_>, ways: &Ways, pause: f64) {
+    fn emit(&self, cpu: &mut Cpu<'_>, ways: &FarmPorts, pause: f64) {
         for port in &ways.tasks {
             port.prime(cpu);
         }
@@ -155,7 +158,7 @@ impl Farm {
         }
     }
 
-    fn work(&self, cpu: &mut Cpu<'_>, ways: &Ways, grain_line: f64) {
+    fn work(&self, cpu: &mut Cpu<'_>, ways: &FarmPorts, grain_line: f64) {
         let worker = cpu.rank() - FIRST;
         let (tasks, results) = (&ways.tasks[worker], &ways.results[worker]);
         results.prime(cpu);
@@ -177,10 +180,10 @@ impl Farm {
         }
     }
 
-    fn collect(&self, cpu: &mut Cpu<'_>, ways: &Ways, pause: f64) -> Flow {
+    fn collect(&self, cpu: &mut Cpu<'_>, ways: &FarmPorts, pause: f64) -> StreamFlow {
         let mut workers = Ports::new(&ways.results, pause);
         let (all, mut sum) = (self.all(), 0);
-        let mut marks = Marks::new(self.before, self.tasks);
+        let mut marks = StreamMarks::new(self.before, self.tasks);
         for task in 0..all {
             marks.pass(task, cpu, &ways.sent);
             let worker = workers.await_message(cpu);

@@ -8,10 +8,10 @@
 //!
 //! Who gathers takes the entries of one worker after the other. How rows come to their workers, see [`Rows`].
 
-use super::port::{Heap, Place, Port};
-use super::{END, Flow, Marks, Runtime, WORDS, flow};
+use super::port::{Heap, Port, PortPlace};
+use super::{END, StreamFlow, StreamMarks, StreamRuntime, WORDS, flow};
 use corecast_sim::engine::{Cpu, Setup, SimError};
-use corecast_sim::machine::Machine;
+use corecast_sim::machine::SimMachine;
 use corecast_sim::memory::LineId;
 use std::cell::Cell;
 use std::ops::Range;
@@ -31,8 +31,8 @@ pub enum Rows {
 /// A map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map {
-    /// How rows are passed on: one of [`Runtime::STREAMS`].
-    pub runtime: Runtime,
+    /// How rows are passed on: one of [`StreamRuntime::STREAMS`].
+    pub runtime: StreamRuntime,
     /// How rows come to their workers.
     pub rows: Rows,
     /// Threads that work, beside those that scatter and gather.
@@ -71,7 +71,7 @@ enum Matrices {
 }
 
 #[derive(Debug)]
-struct Ways {
+struct MapPorts {
     /// To each worker, from whoever is above it.
     rows: Vec<Port>,
     entries: Vec<Port>,
@@ -92,24 +92,24 @@ impl Map {
     ///
     /// # Panics
     ///
-    /// Without workers, with more of them than rows, without tasks, or with [`Runtime::Plain`].
+    /// Without workers, with more of them than rows, without tasks, or with [`StreamRuntime::Plain`].
     ///
     /// # Examples
     ///
     /// ```
     /// use corecast_sim::machine::known;
-    /// use corecast_validation::streams::{Runtime, map::{Map, Rows}};
+    /// use corecast_validation::streams::{StreamRuntime, map::{Map, Rows}};
     ///
     /// let map = |workers| Map {
-    ///     runtime: Runtime::Signals, rows: Rows::Referred, workers, side: 32, grain: 50_000.0, tasks: 10,
+    ///     runtime: StreamRuntime::Signals, rows: Rows::Referred, workers, side: 32, grain: 50_000.0, tasks: 10,
     /// };
     /// let (one, eight) = (map(1).run(&known::tilepro64())?, map(8).run(&known::tilepro64())?);
     /// assert!(eight.service < one.service / 5.0);
     /// # Ok::<(), corecast_sim::engine::SimError>(())
     /// ```
-    pub fn run(&self, machine: &Machine) -> Result<Flow, SimError> {
+    pub fn run(&self, machine: &SimMachine) -> Result<StreamFlow, SimError> {
         let Self { runtime, .. } = *self;
-        assert!(runtime != Runtime::Plain, "a map has another runtime");
+        assert!(runtime != StreamRuntime::Plain, "a map has another runtime");
         assert!((1..=self.side).contains(&self.workers) && self.tasks > 0);
         let mut machine = machine.clone();
         machine.hashed = runtime.spreads();
@@ -117,7 +117,7 @@ impl Map {
         let map = self.clone();
         let setup = move |setup: &mut Setup<'_>| map.lay_out(setup);
         let map = self.clone();
-        let body = move |cpu: &mut Cpu<'_>, ways: &Ways| match cpu.rank() {
+        let body = move |cpu: &mut Cpu<'_>, ways: &MapPorts| match cpu.rank() {
             SCATTER => {
                 map.scatter(cpu, ways);
                 None
@@ -151,8 +151,8 @@ impl Map {
         (self.row(part.start) - self.row(workers.start)) * self.side / WORDS
     }
 
-    fn lay_out(&self, setup: &mut Setup<'_>) -> Ways {
-        let queues = self.runtime == Runtime::Queues;
+    fn lay_out(&self, setup: &mut Setup<'_>) -> MapPorts {
+        let queues = self.runtime == StreamRuntime::Queues;
         let matrix = self.lines(&(0..self.workers));
         let matrices = match (self.rows, queues) {
             (Rows::Referred, _) => Matrices::New(new_matrices(setup, self.all(), matrix)),
@@ -167,7 +167,7 @@ impl Map {
         while let Some((parent, range)) = open.pop() {
             for (child, half) in halves(range).enumerate() {
                 let worker = half.start;
-                let place = Place {
+                let place = PortPlace {
                     home: FIRST + worker,
                     ready: 0,
                     ack: 2 + child as u32,
@@ -184,7 +184,7 @@ impl Map {
             }
         }
         let mut entries = |worker: usize| {
-            let place = Place {
+            let place = PortPlace {
                 home: FIRST + worker,
                 ready: worker as u32,
                 ack: 1,
@@ -193,7 +193,7 @@ impl Map {
             let words = queues.then(|| Heap::new(setup, 4, 1));
             Port::new(setup, self.runtime, place, 1, words.as_ref())
         };
-        Ways {
+        MapPorts {
             entries: (0..self.workers).map(&mut entries).collect(),
             rows: rows.into_iter().flatten().collect(),
             below,
@@ -204,12 +204,12 @@ impl Map {
     }
 
     /// Who gets rows from the thread that has those of `below`.
-    fn children(&self, below: Range<usize>, ways: &Ways) -> Vec<Range<usize>> {
+    fn children(&self, below: Range<usize>, ways: &MapPorts) -> Vec<Range<usize>> {
         let heads = halves(below).map(|half| half.start);
         heads.map(|head| ways.below[head].clone()).collect()
     }
 
-    fn scatter(&self, cpu: &mut Cpu<'_>, ways: &Ways) {
+    fn scatter(&self, cpu: &mut Cpu<'_>, ways: &MapPorts) {
         let children = self.children(0..self.workers, ways);
         for child in &children {
             ways.rows[child.start].prime(cpu);
@@ -232,7 +232,7 @@ impl Map {
                 let port = &ways.rows[child.start];
                 port.await_room(cpu);
                 match (matrix, self.runtime, self.rows) {
-                    (Some(matrix), Runtime::Queues, _) => port.pass(cpu, matrix),
+                    (Some(matrix), StreamRuntime::Queues, _) => port.pass(cpu, matrix),
                     (_, _, Rows::Referred) => refer(cpu, port, child, word),
                     _ => {
                         let at = port.open(cpu);
@@ -248,7 +248,7 @@ impl Map {
         }
     }
 
-    fn work(&self, cpu: &mut Cpu<'_>, ways: &Ways, hit: f64) {
+    fn work(&self, cpu: &mut Cpu<'_>, ways: &MapPorts, hit: f64) {
         let worker = cpu.rank() - FIRST;
         let below = ways.below[worker].clone();
         let children = self.children(worker + 1..below.end, ways);
@@ -272,7 +272,7 @@ impl Map {
             rows.await_message(cpu);
             let message = rows.accept(cpu);
             let (at, word) = match (&ways.matrices, self.runtime) {
-                (Matrices::New(first), Runtime::Queues) => {
+                (Matrices::New(first), StreamRuntime::Queues) => {
                     let task = (message.number() - first.number()) as usize / self.lines(&all);
                     let last = task == self.all();
                     (message, if last { END } else { task as u64 })
@@ -288,7 +288,7 @@ impl Map {
                 let port = &ways.rows[child.start];
                 port.await_room(cpu);
                 match (self.runtime, self.rows) {
-                    (Runtime::Queues, _) => port.pass(cpu, message),
+                    (StreamRuntime::Queues, _) => port.pass(cpu, message),
                     (_, Rows::Referred) => refer(cpu, port, child, word),
                     _ => self.pass_on(cpu, port, message.offset(self.before(&below, child)), child),
                 }
@@ -320,14 +320,14 @@ impl Map {
     }
 
     /// Lets who is above send the next rows; a pointer's matrix is given back where results are gathered.
-    fn let_go(&self, cpu: &mut Cpu<'_>, ways: &Ways, worker: usize, at: LineId) {
-        if self.runtime != Runtime::Queues {
+    fn let_go(&self, cpu: &mut Cpu<'_>, ways: &MapPorts, worker: usize, at: LineId) {
+        if self.runtime != StreamRuntime::Queues {
             ways.rows[worker].release(cpu, ways.above[worker], at);
         }
     }
 
-    fn gather(&self, cpu: &mut Cpu<'_>, ways: &Ways) -> Flow {
-        let mut marks = Marks::new(AROUND, self.tasks);
+    fn gather(&self, cpu: &mut Cpu<'_>, ways: &MapPorts) -> StreamFlow {
+        let mut marks = StreamMarks::new(AROUND, self.tasks);
         for task in 0..self.all() {
             marks.pass(task, cpu, &ways.sent);
             for (worker, port) in ways.entries.iter().enumerate() {

@@ -22,15 +22,15 @@ pub mod farm;
 pub mod map;
 pub mod port;
 
-use corecast_sim::engine::{Cpu, Options, Setup, SimError, run};
-use corecast_sim::machine::Machine;
+use corecast_sim::engine::{Cpu, RunOptions, Setup, SimError, run};
+use corecast_sim::machine::SimMachine;
 use corecast_sim::memory::Counts;
 use std::cell::Cell;
 use std::fmt;
 
 /// How threads pass tasks on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Runtime {
+pub enum StreamRuntime {
     /// RA: shared flags, homes anywhere, invalidation.
     Plain,
     /// RA-HF, which the paper's tables also call RA-SM: shared flags; who is not at home forwards its stores and keeps
@@ -42,7 +42,7 @@ pub enum Runtime {
     Queues,
 }
 
-impl Runtime {
+impl StreamRuntime {
     /// Those that run farms and maps, in the order of the paper's tables.
     pub const STREAMS: [Self; 3] = [Self::Signals, Self::Flags, Self::Queues];
 
@@ -52,7 +52,7 @@ impl Runtime {
     }
 }
 
-impl fmt::Display for Runtime {
+impl fmt::Display for StreamRuntime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Plain => "RA",
@@ -71,7 +71,7 @@ const END: u64 = u64::MAX;
 
 /// What a stream took, in units of the machine, from a task in the middle to the last.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Flow {
+pub struct StreamFlow {
     /// Between two tasks, on average.
     pub service: f64,
     /// Requests from one core's caches to another's, for a task.
@@ -84,14 +84,14 @@ pub struct Flow {
 
 /// How far it was, at the collector.
 #[derive(Clone, Debug)]
-struct Mark {
+struct StreamMark {
     at: f64,
     /// Tasks that have been sent off.
     sent: u64,
     counts: Counts,
 }
 
-impl Mark {
+impl StreamMark {
     fn here(cpu: &mut Cpu<'_>, sent: &Cell<u64>) -> Self {
         Self {
             counts: cpu.counts(),
@@ -103,12 +103,12 @@ impl Mark {
     /// From this one to a later one, between which so many tasks came back. Of requests, half are counted for tasks
     /// that were sent, half for those that came back: where more are under way at the end than at the beginning,
     /// they are half done.
-    fn flow(&self, later: &Self, back: usize) -> Flow {
-        use corecast_sim::memory::Source::Memory;
+    fn flow(&self, later: &Self, back: usize) -> StreamFlow {
+        use corecast_sim::memory::LineSource::Memory;
         let sent = later.sent - self.sent;
         let (back, tasks) = (back as f64, (sent as f64 + back as f64) / 2.0);
         let of = |what: fn(&Counts) -> u64| (what(&later.counts) - what(&self.counts)) as f64;
-        Flow {
+        StreamFlow {
             service: (later.at - self.at) / back,
             requests: of(Counts::to_other_caches) / tasks,
             invalidations: of(|counts| counts.invalidations) / tasks,
@@ -119,14 +119,14 @@ impl Mark {
 
 /// Where the tasks that are measured begin and end.
 #[derive(Debug)]
-struct Marks {
+struct StreamMarks {
     before: usize,
     tasks: usize,
-    first: Option<Mark>,
-    last: Option<Mark>,
+    first: Option<StreamMark>,
+    last: Option<StreamMark>,
 }
 
-impl Marks {
+impl StreamMarks {
     /// `tasks` of them, after those `before`.
     fn new(before: usize, tasks: usize) -> Self {
         Self {
@@ -140,13 +140,13 @@ impl Marks {
     /// The collector has come to this task.
     fn pass(&mut self, task: usize, cpu: &mut Cpu<'_>, sent: &Cell<u64>) {
         if task == self.before {
-            self.first = Some(Mark::here(cpu, sent));
+            self.first = Some(StreamMark::here(cpu, sent));
         } else if task == self.before + self.tasks {
-            self.last = Some(Mark::here(cpu, sent));
+            self.last = Some(StreamMark::here(cpu, sent));
         }
     }
 
-    fn flow(self) -> Flow {
+    fn flow(self) -> StreamFlow {
         let marks = self.first.zip(self.last);
         let (first, last) = marks.expect("tasks are measured");
         first.flow(&last, self.tasks)
@@ -155,16 +155,16 @@ impl Marks {
 
 /// Runs a program with a thread for each of so many cores from 0 on: the flow that its collector has seen.
 fn flow<S: 'static>(
-    machine: &Machine,
+    machine: &SimMachine,
     threads: usize,
     setup: impl FnOnce(&mut Setup<'_>) -> S,
-    body: impl Fn(&mut Cpu<'_>, &S) -> Option<Flow> + 'static,
-) -> Result<Flow, SimError> {
+    body: impl Fn(&mut Cpu<'_>, &S) -> Option<StreamFlow> + 'static,
+) -> Result<StreamFlow, SimError> {
     let cores: Vec<usize> = (0..threads).collect();
-    let options = Options {
+    let options = RunOptions {
         limit: 1e12,
         checking: false,
-        ..Options::default()
+        ..RunOptions::default()
     };
     let outcome = run(machine, &cores, &options, setup, body)?;
     let mut found = outcome.results.into_iter().flatten();

@@ -12,7 +12,7 @@
 //! The generic runtime passes pointers: a slot that is empty or holds the number of a buffer, as the queues of
 //! FastFlow do. Who sends takes a buffer from its heap, who has read gives it back.
 
-use super::Runtime;
+use super::StreamRuntime;
 use corecast_sim::engine::{Cpu, Setup};
 use corecast_sim::memory::LineId;
 use std::cell::RefCell;
@@ -22,7 +22,7 @@ use std::rc::Rc;
 /// One way from a sender to a receiver.
 #[derive(Clone, Debug)]
 pub struct Port {
-    runtime: Runtime,
+    runtime: StreamRuntime,
     ready: LineId,
     ack: LineId,
     data: LineId,
@@ -35,7 +35,7 @@ pub struct Port {
 
 /// Which core is at home, and notifications of its own.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct PortPlace {
     /// The core with whom the lines are at home, unless they are spread.
     pub home: usize,
     /// What the receiver is notified with.
@@ -52,8 +52,8 @@ impl Port {
     /// When queues get no heap.
     pub fn new(
         setup: &mut Setup<'_>,
-        runtime: Runtime,
-        place: Place,
+        runtime: StreamRuntime,
+        place: PortPlace,
         lines: usize,
         heap: Option<&Heap>,
     ) -> Self {
@@ -64,11 +64,11 @@ impl Port {
         };
         let (ready, ack) = (flag(0), flag(1));
         let data = match runtime {
-            Runtime::Queues => ready,
+            StreamRuntime::Queues => ready,
             _ => setup.allocate(place.home, lines),
         };
         assert!(
-            heap.is_some() || runtime != Runtime::Queues,
+            heap.is_some() || runtime != StreamRuntime::Queues,
             "queues need a heap"
         );
         Self {
@@ -82,18 +82,18 @@ impl Port {
         }
     }
 
-    /// Looks once whether a message can be sent; not for [`Runtime::Signals`], where one waits.
+    /// Looks once whether a message can be sent; not for [`StreamRuntime::Signals`], where one waits.
     pub fn has_room(&self, cpu: &mut Cpu<'_>) -> bool {
         match self.runtime {
-            Runtime::Queues => cpu.load(self.ready) == 0,
+            StreamRuntime::Queues => cpu.load(self.ready) == 0,
             _ => self.look(cpu, self.ack),
         }
     }
 
-    /// Looks once whether a message has come; not for [`Runtime::Signals`].
+    /// Looks once whether a message has come; not for [`StreamRuntime::Signals`].
     pub fn has_message(&self, cpu: &mut Cpu<'_>) -> bool {
         match self.runtime {
-            Runtime::Queues => cpu.load(self.ready) != 0,
+            StreamRuntime::Queues => cpu.load(self.ready) != 0,
             _ => self.look(cpu, self.ready),
         }
     }
@@ -101,8 +101,8 @@ impl Port {
     /// Waits for room.
     pub fn await_room(&self, cpu: &mut Cpu<'_>) {
         match self.runtime {
-            Runtime::Signals => cpu.await_signal(self.tags.1),
-            Runtime::Queues => drop(cpu.wait_until(self.ready, |slot| slot == 0)),
+            StreamRuntime::Signals => cpu.await_signal(self.tags.1),
+            StreamRuntime::Queues => drop(cpu.wait_until(self.ready, |slot| slot == 0)),
             _ => self.await_flag(cpu, self.ack),
         }
     }
@@ -110,8 +110,8 @@ impl Port {
     /// Waits for a message.
     pub fn await_message(&self, cpu: &mut Cpu<'_>) {
         match self.runtime {
-            Runtime::Signals => cpu.await_signal(self.tags.0),
-            Runtime::Queues => drop(cpu.wait_until(self.ready, |slot| slot != 0)),
+            StreamRuntime::Signals => cpu.await_signal(self.tags.0),
+            StreamRuntime::Queues => drop(cpu.wait_until(self.ready, |slot| slot != 0)),
             _ => self.await_flag(cpu, self.ready),
         }
     }
@@ -119,7 +119,7 @@ impl Port {
     /// Where to write a message, when there is room.
     pub fn open(&self, cpu: &mut Cpu<'_>) -> LineId {
         match &self.heap {
-            Some(heap) if self.runtime == Runtime::Queues => heap.take(cpu),
+            Some(heap) if self.runtime == StreamRuntime::Queues => heap.take(cpu),
             _ => {
                 self.set(cpu, self.ack, 0);
                 self.data
@@ -130,15 +130,15 @@ impl Port {
     /// Writes a line of a message.
     pub fn write(&self, cpu: &mut Cpu<'_>, line: LineId, word: u64) {
         match self.runtime {
-            Runtime::Plain | Runtime::Queues => cpu.store(line, word),
-            Runtime::Flags | Runtime::Signals => cpu.store_home_forward(line, word),
+            StreamRuntime::Plain | StreamRuntime::Queues => cpu.store(line, word),
+            StreamRuntime::Flags | StreamRuntime::Signals => cpu.store_home_forward(line, word),
         }
     }
 
     /// Sends what was written to `at`, where [`open`](Self::open) has said, to a core.
     pub fn send(&self, cpu: &mut Cpu<'_>, to: usize, at: LineId) {
         match self.runtime {
-            Runtime::Signals => {
+            StreamRuntime::Signals => {
                 // Several lines may be late. A lone one that nothing holds up comes before the notification, and who
                 // has more under way fences.
                 if self.lines > 1 {
@@ -146,7 +146,7 @@ impl Port {
                 }
                 cpu.signal(to, self.tags.0);
             }
-            Runtime::Queues => self.pass(cpu, at),
+            StreamRuntime::Queues => self.pass(cpu, at),
             _ => {
                 cpu.fence();
                 self.set(cpu, self.ready, 1);
@@ -163,7 +163,7 @@ impl Port {
 
     /// Where a message is that has come.
     pub fn accept(&self, cpu: &mut Cpu<'_>) -> LineId {
-        if self.runtime != Runtime::Queues {
+        if self.runtime != StreamRuntime::Queues {
             self.set(cpu, self.ready, 0);
             return self.data;
         }
@@ -175,13 +175,13 @@ impl Port {
 
     /// Tells the sender's core that the message at `at` was read.
     pub fn release(&self, cpu: &mut Cpu<'_>, from: usize, at: LineId) {
-        if let (Some(heap), Runtime::Queues) = (&self.heap, self.runtime) {
+        if let (Some(heap), StreamRuntime::Queues) = (&self.heap, self.runtime) {
             return heap.free(cpu, at);
         }
-        if self.runtime != Runtime::Plain && !cpu.is_home(self.data) {
+        if self.runtime != StreamRuntime::Plain && !cpu.is_home(self.data) {
             (0..self.lines).for_each(|line| cpu.self_invalidate(self.data.offset(line)));
         }
-        if self.runtime == Runtime::Signals {
+        if self.runtime == StreamRuntime::Signals {
             return cpu.signal(from, self.tags.1);
         }
         cpu.fence();
@@ -189,9 +189,9 @@ impl Port {
         cpu.fence();
     }
 
-    /// Lets the sender begin; it calls this once if the runtime is [`Runtime::Signals`], where *ack* is no flag.
+    /// Lets the sender begin; it calls this once if the runtime is [`StreamRuntime::Signals`], where *ack* is no flag.
     pub fn prime(&self, cpu: &mut Cpu<'_>) {
-        if self.runtime == Runtime::Signals {
+        if self.runtime == StreamRuntime::Signals {
             let me = cpu.core();
             cpu.signal(me, self.tags.1);
         }
@@ -199,14 +199,14 @@ impl Port {
 
     fn look(&self, cpu: &mut Cpu<'_>, flag: LineId) -> bool {
         let set = cpu.load(flag) == 1;
-        if !set && self.runtime == Runtime::Flags && !cpu.is_home(flag) {
+        if !set && self.runtime == StreamRuntime::Flags && !cpu.is_home(flag) {
             cpu.self_invalidate(flag);
         }
         set
     }
 
     fn await_flag(&self, cpu: &mut Cpu<'_>, flag: LineId) {
-        match self.runtime == Runtime::Flags && !cpu.is_home(flag) {
+        match self.runtime == StreamRuntime::Flags && !cpu.is_home(flag) {
             true => while !self.look(cpu, flag) {},
             false => drop(cpu.wait_until(flag, |flag| flag == 1)),
         }
@@ -214,9 +214,9 @@ impl Port {
 
     fn set(&self, cpu: &mut Cpu<'_>, flag: LineId, word: u64) {
         match self.runtime {
-            Runtime::Signals | Runtime::Queues => {}
-            Runtime::Plain => cpu.store(flag, word),
-            Runtime::Flags => cpu.store_home_forward(flag, word),
+            StreamRuntime::Signals | StreamRuntime::Queues => {}
+            StreamRuntime::Plain => cpu.store(flag, word),
+            StreamRuntime::Flags => cpu.store_home_forward(flag, word),
         }
     }
 }
@@ -259,7 +259,7 @@ impl<'p> Ports<'p> {
         ready: fn(&Port, &mut Cpu<'_>) -> bool,
     ) -> usize {
         let (first, count) = (&self.ports[0], self.ports.len());
-        if first.runtime == Runtime::Signals {
+        if first.runtime == StreamRuntime::Signals {
             let first = tag(first);
             return (cpu.await_any_signal(first, first + count as u32 - 1) - first) as usize;
         }

@@ -5,10 +5,10 @@ use corecast_collectives::Plans;
 use corecast_plan::Pattern;
 use corecast_plan::groups::Grouped;
 use corecast_sim::drive::{Call, Collective, Job};
-use corecast_sim::engine::{Cpu, Options, Setup, run};
-use corecast_sim::machine::{Machine, cla as machines};
+use corecast_sim::engine::{Cpu, RunOptions, Setup, run};
+use corecast_sim::machine::{SimMachine, cla as machines};
 use corecast_sim::memory::LineId;
-use corecast_sim::symbolic::{Analysis, Graph, Reading, record_job};
+use corecast_sim::symbolic::{Analysis, CostRules, Graph, record_job};
 use corecast_validation::replay::replay;
 use corecast_validation::sections::curves::{PaperMachine, ROUNDING, curves};
 
@@ -64,7 +64,7 @@ fn every_collective_is_between_the_bounds() {
             if !which.threads().contains(&n) {
                 continue;
             }
-            let (seats, cores) = (which.seats(n), (0..n).collect::<Vec<usize>>());
+            let (placement, cores) = (which.placement(n), (0..n).collect::<Vec<usize>>());
             for (name, graph) in [0, 24, 300, 9000]
                 .into_iter()
                 .flat_map(|bytes| graphs(n, bytes))
@@ -73,17 +73,17 @@ fn every_collective_is_between_the_bounds() {
                 if !one_line && which == PaperMachine::XeonPhi {
                     continue;
                 }
-                let least = Reading {
+                let least = CostRules {
                     contention: false,
-                    ..Reading::least()
+                    ..CostRules::least()
                 };
-                let least = Analysis::new(&graph, &which.least_seats(n), &least)
+                let least = Analysis::new(&graph, &which.least_placement(n), &least)
                     .bounds()
                     .t_min;
-                let most = Analysis::new(&graph, &seats, &Reading::default())
+                let most = Analysis::new(&graph, &placement, &CostRules::default())
                     .bounds()
                     .t_max;
-                let end = replay(&graph, &machine, &cores, &Options::default())
+                let end = replay(&graph, &machine, &cores, &RunOptions::default())
                     .unwrap()
                     .end();
                 let what = format!("{}, {n} ranks, {name}: {end}", which.name());
@@ -99,7 +99,7 @@ fn every_collective_is_between_the_bounds() {
 
 /// When each of some cores has loaded so many lines that `owner` has, modified; of none in memory next to `home`.
 fn loads(
-    machine: &Machine,
+    machine: &SimMachine,
     cores: &[usize],
     lines: usize,
     owner: Option<usize>,
@@ -119,7 +119,7 @@ fn loads(
         }
         cpu.now()
     };
-    run(machine, cores, &Options::default(), setup, body)
+    run(machine, cores, &RunOptions::default(), setup, body)
         .unwrap()
         .results
 }
@@ -162,7 +162,7 @@ fn table_1_comes_out() {
 /// What each further thread adds that loads the same line: c of Table 2, next to nothing on Sandy Bridge (§2.2.2).
 #[test]
 fn contention_is_that_of_table_2() {
-    let last = |machine: &Machine, cores: &[usize]| {
+    let last = |machine: &SimMachine, cores: &[usize]| {
         let all = loads(machine, cores, 1, Some(0), 0);
         all.into_iter().fold(0.0, f64::max)
     };
@@ -180,7 +180,7 @@ fn contention_is_that_of_table_2() {
 /// What each further line adds, o of Tables 3 and 4; between packages for one thread with c.
 #[test]
 fn slopes_of_tables_3_and_4_come_out() {
-    let slope = |machine: &Machine, owner| {
+    let slope = |machine: &SimMachine, owner| {
         let time = |lines| loads(machine, &[0], lines, Some(owner), 0)[0];
         (time(128) - time(64)) / 64.0
     };
@@ -194,7 +194,7 @@ fn slopes_of_tables_3_and_4_come_out() {
 /// polls it. A few lines on Xeon Phi take less than Equation 5 says, whose p/N has no part of its own.
 #[test]
 fn ping_pongs_take_what_equations_4_and_5_say() {
-    let half = |machine: &Machine, owner, own: f64, fetch: f64, lines| {
+    let half = |machine: &SimMachine, owner, own: f64, fetch: f64, lines| {
         loads(machine, &[0], lines, Some(owner), 0)[0] + own + fetch
     };
     for lines in [2, 8, 32, 128] {

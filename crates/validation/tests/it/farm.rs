@@ -3,22 +3,22 @@
 
 use corecast_sim::machine::known;
 use corecast_validation::sections::farm::{
-    CYCLES, FARM, MAP, Otherwise, Program, Size, WORKERS, disorder, run, saved,
+    CYCLES, FARM, MAP, Otherwise, Size, StreamProgram, WORKERS, disorder, run, saved,
 };
-use corecast_validation::streams::Runtime;
+use corecast_validation::streams::StreamRuntime;
 use corecast_validation::streams::map::{Map, Rows};
 
-const READ: Program = Program::Farm { reads: true };
-const TAKEN: Program = Program::Farm { reads: false };
-const REFERRED: Program = Program::Map(Rows::Referred);
+const READ: StreamProgram = StreamProgram::Farm { reads: true };
+const TAKEN: StreamProgram = StreamProgram::Farm { reads: false };
+const REFERRED: StreamProgram = StreamProgram::Map(Rows::Referred);
 
 /// By which part RA-UDN has fewer requests between caches than FF-QUEUE, of three sizes on average, percent; also
 /// what RA-UDN has.
-fn saved_by(program: Program, sizes: &[Size]) -> (f64, Vec<f64>) {
+fn saved_by(program: StreamProgram, sizes: &[Size]) -> (f64, Vec<f64>) {
     let mut parts = Vec::new();
     let ours = sizes.iter().map(|size| {
-        let [ours, theirs] =
-            [Runtime::Signals, Runtime::Queues].map(|runtime| run(program, size, runtime, 56));
+        let [ours, theirs] = [StreamRuntime::Signals, StreamRuntime::Queues]
+            .map(|runtime| run(program, size, runtime, 56));
         assert_eq!(ours.invalidations, 0.0, "what is forwarded leaves no copy");
         parts.push(saved(&ours, &theirs));
         ours.requests
@@ -45,9 +45,9 @@ fn a_map_saves_48_percent_of_the_requests() {
 }
 
 /// Those of `program` that are named: size, runtime and the number of workers with which it is best.
-fn near(program: Program, sizes: &[Size], named: &[(usize, usize, usize)]) {
+fn near(program: StreamProgram, sizes: &[Size], named: &[(usize, usize, usize)]) {
     for &(place, which, workers) in named {
-        let (size, runtime) = (&sizes[place], Runtime::STREAMS[which]);
+        let (size, runtime) = (&sizes[place], StreamRuntime::STREAMS[which]);
         let published = size.published[which];
         let found = run(program, size, runtime, workers).service / CYCLES;
         let error = found / published - 1.0;
@@ -75,7 +75,8 @@ fn the_map_takes_as_long_as_in_table_7_over_the_rdy_ack_interface() {
 #[test]
 fn notifications_are_fastest_and_queues_slowest() {
     let order = |program, size: &Size, workers| {
-        let services = Runtime::STREAMS.map(|runtime| run(program, size, runtime, workers).service);
+        let services =
+            StreamRuntime::STREAMS.map(|runtime| run(program, size, runtime, workers).service);
         let wrong = disorder(services);
         // A tie below 2 %.
         let what = format!("{} {}, {workers} workers", size.elements, size.side);
@@ -110,7 +111,7 @@ fn large_matrices_are_in_order_where_there_is_room() {
 
 fn small(rows: Rows, workers: usize) -> Map {
     Map {
-        runtime: Runtime::Signals,
+        runtime: StreamRuntime::Signals,
         rows,
         workers,
         side: 56,

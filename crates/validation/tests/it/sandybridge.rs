@@ -1,6 +1,6 @@
 //! The Intel machine of Mencagli and others against Tables 1 and 3: single loads and stores.
 
-use corecast_sim::engine::{Cpu, Options, Setup, run};
+use corecast_sim::engine::{Cpu, RunOptions, Setup, run};
 use corecast_sim::machine::mencagli;
 use corecast_sim::memory::LineId;
 
@@ -43,7 +43,7 @@ fn cycles(before: Before, store: bool) -> f64 {
         cpu.now()
     };
     let machine = mencagli::sandy_bridge();
-    run(&machine, &[0], &Options::default(), setup, body)
+    run(&machine, &[0], &RunOptions::default(), setup, body)
         .unwrap()
         .results[0]
 }

@@ -5,7 +5,8 @@ use corecast_plan::Pattern;
 use corecast_plan::groups::Grouped;
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::symbolic::{
-    Analysis, Found, Graph, Kind, Op, Overlap, Reading, Seats, Stuck, dot, record, record_job, svg,
+    AdditionOverlap, Analysis, CostRules, FoundAt, Graph, LineKind, Op, Placement, Stuck, dot,
+    record, record_job, svg,
 };
 use corecast_validation::primitives::trace;
 use corecast_validation::published;
@@ -32,7 +33,7 @@ fn jobs(n: usize, bytes: usize) -> Vec<Job> {
     jobs
 }
 
-const READINGS: [fn() -> Reading; 2] = [Reading::default, Reading::repeated];
+const READINGS: [fn() -> CostRules; 2] = [CostRules::default, CostRules::repeated];
 
 #[test]
 fn every_collective_gives_what_it_must_and_takes_between_t_min_and_t_max() {
@@ -49,9 +50,9 @@ fn every_collective_gives_what_it_must_and_takes_between_t_min_and_t_max() {
                 let graph = recorded.unwrap_or_else(|stuck| panic!("{what}: {stuck}"));
                 is_a_graph(&graph, &what);
                 assert_eq!(record_job(&job).as_ref(), Ok(&graph), "{what}, again");
-                for seats in [tables::sandy_bridge(n), halves(n), tables::xeon_phi(n)] {
-                    for reading in READINGS {
-                        has_bounds(&graph, &seats, &reading(), &what);
+                for placement in [tables::sandy_bridge(n), halves(n), tables::xeon_phi(n)] {
+                    for rules in READINGS {
+                        has_bounds(&graph, &placement, &rules(), &what);
                     }
                 }
             }
@@ -60,9 +61,9 @@ fn every_collective_gives_what_it_must_and_takes_between_t_min_and_t_max() {
 }
 
 /// Two packages.
-fn halves(n: usize) -> Seats {
+fn halves(n: usize) -> Placement {
     let packages: Vec<u32> = (0..n).map(|rank| u32::from(2 * rank >= n)).collect();
-    Seats::of_packages(*tables::sandy_bridge(1).costs(), &packages)
+    Placement::of_packages(*tables::sandy_bridge(1).costs(), &packages)
 }
 
 fn is_a_graph(graph: &Graph, what: &str) {
@@ -80,8 +81,8 @@ fn is_a_graph(graph: &Graph, what: &str) {
     }
 }
 
-fn has_bounds(graph: &Graph, seats: &Seats, reading: &Reading, what: &str) {
-    let analysis = Analysis::new(graph, seats, reading);
+fn has_bounds(graph: &Graph, placement: &Placement, rules: &CostRules, what: &str) {
+    let analysis = Analysis::new(graph, placement, rules);
     let bounds = analysis.bounds();
     assert!(bounds.t_min <= bounds.t_max + 1e-6, "{what}: {bounds:?}");
     for rank in analysis.by_rank() {
@@ -101,17 +102,17 @@ fn has_bounds(graph: &Graph, seats: &Seats, reading: &Reading, what: &str) {
 
 #[test]
 fn what_comes_early_saves_time() {
-    let early = Reading {
-        overlap: Overlap::Counted,
-        ..Reading::default()
+    let early = CostRules {
+        overlap: AdditionOverlap::Counted,
+        ..CostRules::default()
     };
     for n in 2..=24 {
         for job in jobs(n, 24) {
             let graph = record_job(&job).unwrap();
-            let seats = tables::sandy_bridge(n);
-            let t_min = |reading| Analysis::new(&graph, &seats, reading).bounds().t_min;
+            let placement = tables::sandy_bridge(n);
+            let t_min = |rules| Analysis::new(&graph, &placement, rules).bounds().t_min;
             assert!(
-                t_min(&early) <= t_min(&Reading::default()) + 1e-6,
+                t_min(&early) <= t_min(&CostRules::default()) + 1e-6,
                 "{}",
                 job.call()
             );
@@ -122,8 +123,8 @@ fn what_comes_early_saves_time() {
         4,
         |lines| {
             (
-                lines.line("late", Kind::Flag, 3),
-                lines.line("tally", Kind::Tally, 0),
+                lines.line("late", LineKind::Flag, 3),
+                lines.line("tally", LineKind::Tally, 0),
             )
         },
         |hand, &(late, tally)| match hand.rank() {
@@ -138,11 +139,11 @@ fn what_comes_early_saves_time() {
             _ => hand.add(tally),
         },
     );
-    let (graph, seats) = (graph.unwrap(), tables::sandy_bridge(4));
-    let t_min = |reading| Analysis::new(&graph, &seats, reading).bounds().t_min;
+    let (graph, placement) = (graph.unwrap(), tables::sandy_bridge(4));
+    let t_min = |rules| Analysis::new(&graph, &placement, rules).bounds().t_min;
     let come = 70.0 + 35.0;
     assert_eq!(t_min(&early), come + 35.0 + 35.0);
-    assert_eq!(t_min(&Reading::default()), come + 70.0 + 3.0 * 35.0);
+    assert_eq!(t_min(&CostRules::default()), come + 70.0 + 3.0 * 35.0);
 }
 
 /// Figures 5, 9, 10b, 13 and 17: acts and edges, counted by hand.
@@ -187,7 +188,7 @@ fn graphs_of_the_figures() {
 fn lines_are_found_where_they_are() {
     let graph = trace(
         3,
-        |lines| lines.line("l", Kind::Notice, 1),
+        |lines| lines.line("l", LineKind::Notice, 1),
         |hand, &line| match hand.rank() {
             0 => {
                 hand.write(line);
@@ -204,10 +205,10 @@ fn lines_are_found_where_they_are() {
     assert_eq!(
         [found(0), found(1), found(2), found(3)],
         [
-            Found::Untouched,
-            Found::Again,
-            Found::With(0),
-            Found::With(0)
+            FoundAt::Untouched,
+            FoundAt::Again,
+            FoundAt::With(0),
+            FoundAt::With(0)
         ]
     );
     // Of two writes by one rank the last one is waited for; either can be stolen.
@@ -245,10 +246,10 @@ fn whoever_waits_in_vain_is_named() {
 }
 
 #[test]
-#[should_panic(expected = "a graph of 4 ranks needs as many seats")]
+#[should_panic(expected = "a graph of 4 ranks needs as many places")]
 fn seats_are_as_many_as_ranks() {
     let graph = published::many_to_one(3, Sharing::SameLine);
-    let _ = Analysis::new(&graph, &tables::xeon_phi(3), &Reading::default());
+    let _ = Analysis::new(&graph, &tables::xeon_phi(3), &CostRules::default());
 }
 
 #[test]
@@ -256,8 +257,8 @@ fn drawings_have_every_act_and_edge_and_the_critical_path() {
     for n in [1, 2, 6] {
         for job in jobs(n, 300) {
             let graph = record_job(&job).unwrap();
-            let seats = tables::sandy_bridge(n);
-            let analysis = Analysis::new(&graph, &seats, &Reading::default());
+            let placement = tables::sandy_bridge(n);
+            let analysis = Analysis::new(&graph, &placement, &CostRules::default());
             let (dot, svg) = (dot(&analysis), svg(&analysis));
             let [e1, e2, e3, e4] = graph.edge_counts();
             let lines = |part: &str| dot.lines().filter(|line| line.contains(part)).count();
@@ -293,14 +294,14 @@ fn a_copy_in_the_own_cache_costs_one_access_for_each_line() {
         let graph = trace(
             1,
             |make| {
-                let line = |name: &str| (name.to_owned(), Kind::Data, 0);
+                let line = |name: &str| (name.to_owned(), LineKind::Data, 0);
                 let mut of = |(name, kind, home)| make.line(name, kind, home);
                 [of(line("from")), of(line("to"))]
             },
             |hand, &[from, to]| hand.copy(from, to, lines),
         );
-        let (graph, seats) = (graph.unwrap(), tables::sandy_bridge(1));
-        let bounds = Analysis::new(&graph, &seats, &Reading::default()).bounds();
+        let (graph, placement) = (graph.unwrap(), tables::sandy_bridge(1));
+        let bounds = Analysis::new(&graph, &placement, &CostRules::default()).bounds();
         let expected = 2.3 * lines as f64;
         assert!((bounds.t_min - expected).abs() < 1e-9, "{bounds:?}");
         assert!((bounds.t_max - expected).abs() < 1e-9, "{bounds:?}");

@@ -9,21 +9,21 @@ use corecast_plan::groups::{Grouped, latency};
 use corecast_plan::{Operation, Rounds, Tree};
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::symbolic::{
-    Analysis, Bounds, Costs, Crossings, Graph, Overlap, Reading, Seats, Stealing, record,
-    record_job,
+    AccessCosts, AdditionOverlap, Analysis, Bounds, CostRules, Crossings, Graph, Placement,
+    Stealing, record, record_job,
 };
 use corecast_validation::choose;
 use corecast_validation::published;
 use corecast_validation::tables;
 
-fn bounds(graph: &Graph, seats: &Seats, reading: &Reading) -> Bounds {
-    Analysis::new(graph, seats, reading).bounds()
+fn bounds(graph: &Graph, placement: &Placement, rules: &CostRules) -> Bounds {
+    Analysis::new(graph, placement, rules).bounds()
 }
 
-fn refined() -> Reading {
-    Reading {
+fn refined() -> CostRules {
+    CostRules {
         inside: Stealing::OnePerOperation,
-        ..Reading::default()
+        ..CostRules::default()
     }
 }
 
@@ -36,25 +36,25 @@ fn dissemination(rounds: &Rounds) -> Graph {
     .unwrap()
 }
 
-fn one_package(n: usize) -> Seats {
-    Seats::of_packages(tables::SANDY_BRIDGE, &vec![0; n])
+fn one_package(n: usize) -> Placement {
+    Placement::of_packages(tables::SANDY_BRIDGE, &vec![0; n])
 }
 
 #[test]
 fn the_best_m_is_the_best_of_all() {
     for n in 2..=20 {
-        for seats in [one_package(n), tables::sandy_bridge(n), tables::xeon_phi(n)] {
+        for placement in [one_package(n), tables::sandy_bridge(n), tables::xeon_phi(n)] {
             for contention in [false, true] {
-                let reading = Reading {
+                let rules = CostRules {
                     contention,
                     ..refined()
                 };
                 let all = (1..n).map(|m| {
                     let graph = dissemination(&Rounds::dissemination(n, m + 1));
-                    bounds(&graph, &seats, &reading).t_min
+                    bounds(&graph, &placement, &rules).t_min
                 });
                 let least = all.fold(f64::INFINITY, f64::min);
-                let best = choose::dissemination(&seats, &reading);
+                let best = choose::dissemination(&placement, &rules);
                 assert!((best.bounds.t_min - least).abs() < 1e-9, "{n} ranks");
             }
         }
@@ -77,7 +77,7 @@ fn factor_lists(n: usize) -> Vec<Vec<usize>> {
 #[test]
 fn several_m_are_the_best_of_all() {
     for n in 2..=10 {
-        let seats = tables::xeon_phi(n);
+        let placement = tables::xeon_phi(n);
         let cost = |factors: &Vec<usize>| {
             let mut reach = 1;
             let targets = factors.iter().map(|&factor| {
@@ -88,19 +88,19 @@ fn several_m_are_the_best_of_all() {
                 (0..n).map(of).collect()
             });
             let rounds = Rounds::new(n, targets.collect()).unwrap();
-            bounds(&dissemination(&rounds), &seats, &refined()).t_min
+            bounds(&dissemination(&rounds), &placement, &refined()).t_min
         };
         let least = factor_lists(n)
             .iter()
             .map(cost)
             .fold(f64::INFINITY, f64::min);
-        let best = choose::several_m(&seats, &refined()).bounds.t_min;
+        let best = choose::several_m(&placement, &refined()).bounds.t_min;
         // Rounds are priced as full ones: the last one can have fewer lines than that.
         assert!(
             best >= least - 1e-9 && best <= least * 1.06,
             "{n}: {best} {least}"
         );
-        assert!(best <= choose::dissemination(&seats, &refined()).bounds.t_min + 1e-9);
+        assert!(best <= choose::dissemination(&placement, &refined()).bounds.t_min + 1e-9);
     }
 }
 
@@ -121,41 +121,41 @@ fn trees(n: usize) -> Vec<Tree> {
 #[test]
 fn trees_are_the_best_of_all() {
     type Algorithm = fn(&Tree, Option<&[u32]>) -> Graph;
-    type Choose = fn(&Seats, &Reading) -> choose::Chosen;
+    type Choose = fn(&Placement, &CostRules) -> choose::ChosenTree;
     let both: [(Algorithm, Choose); 2] = [
         (published::broadcast, choose::broadcast),
         (published::reduction, choose::reduction),
     ];
     // Few enough children that a second level pays already in small teams.
-    let dear = Costs {
+    let dear = AccessCosts {
         memory: 10.0,
         ..tables::XEON_PHI
     };
     for n in 2..=7 {
         let trees = trees(n);
-        let dear = Seats::of_packages(dear, &vec![0; n]);
+        let dear = Placement::of_packages(dear, &vec![0; n]);
         for (algorithm, choose) in both {
             let graphs: Vec<Graph> = trees.iter().map(|tree| algorithm(tree, None)).collect();
-            for seats in [&one_package(n), &tables::xeon_phi(n), &dear] {
-                let reading = Reading::default();
+            for placement in [&one_package(n), &tables::xeon_phi(n), &dear] {
+                let rules = CostRules::default();
                 let all = graphs
                     .iter()
-                    .map(|graph| bounds(graph, seats, &reading).t_min);
+                    .map(|graph| bounds(graph, placement, &rules).t_min);
                 let least = all.fold(f64::INFINITY, f64::min);
-                let best = choose(seats, &reading);
+                let best = choose(placement, &rules);
                 assert!(
                     (best.bounds.t_min - least).abs() < 1e-9,
                     "{n} ranks: {best:?}"
                 );
                 let graph = algorithm(&best.tree, None);
-                assert_eq!(bounds(&graph, seats, &reading), best.bounds);
+                assert_eq!(bounds(&graph, placement, &rules), best.bounds);
             }
         }
     }
     // More ranks never cost less.
     for (_, choose) in both {
         let cost = |n| {
-            choose(&tables::xeon_phi(n), &Reading::default())
+            choose(&tables::xeon_phi(n), &CostRules::default())
                 .bounds
                 .t_min
         };
@@ -179,8 +179,8 @@ fn barrier(fan_in: &Grouped, fan_out: &Grouped) -> Graph {
 #[test]
 fn notification_trees_are_the_best_of_all_with_one_group_each() {
     for n in 2..=7 {
-        for seats in [one_package(n), tables::xeon_phi(n)] {
-            let best = choose::notification(&seats, &Reading::default());
+        for placement in [one_package(n), tables::xeon_phi(n)] {
+            let best = choose::notification(&placement, &CostRules::default());
             let cost = |tree: Tree| {
                 let lists = tree.child_lists().iter();
                 let lists = lists.map(|list| match list.is_empty() {
@@ -190,8 +190,8 @@ fn notification_trees_are_the_best_of_all_with_one_group_each() {
                 let fan_in = Grouped::from_groups(0, lists.collect()).unwrap();
                 bounds(
                     &barrier(&fan_in, &best.fan_out),
-                    &seats,
-                    &Reading::default(),
+                    &placement,
+                    &CostRules::default(),
                 )
                 .t_min
             };
@@ -224,9 +224,9 @@ fn random_groups(n: usize, random: &mut fastrand::Rng) -> Grouped {
 /// Two programs that share no code: the planner's formulas for groups, and the graph of the collective.
 #[test]
 fn the_planner_predicts_t_min_of_any_groups() {
-    let early = Reading {
-        overlap: Overlap::Counted,
-        ..Reading::default()
+    let early = CostRules {
+        overlap: AdditionOverlap::Counted,
+        ..CostRules::default()
     };
     let mut random = fastrand::Rng::with_seed(7);
     // Two packages without R_QI, which the built-in machine has in its messages and the paper nowhere.
@@ -241,12 +241,12 @@ fn the_planner_predicts_t_min_of_any_groups() {
             let costs = file.costs().subset(&team).unwrap();
             let lines = costs.lines().unwrap();
             let places = lines.places().to_vec();
-            let seats = Seats::new(Costs::of_lines(lines.costs()), places);
+            let placement = Placement::new(AccessCosts::of_lines(lines.costs()), places);
             let plan = random_groups(n, &mut random);
             let mut reversed = plan.group_lists().to_vec();
             reversed.iter_mut().for_each(|list| list.reverse());
             let fan_in = Grouped::from_groups(plan.root(), reversed).unwrap();
-            let found = bounds(&barrier(&fan_in, &plan), &seats, &early).t_min;
+            let found = bounds(&barrier(&fan_in, &plan), &placement, &early).t_min;
             let predicted = latency(&costs, &plan, Operation::Barrier);
             assert!(
                 (found - predicted).abs() < 1e-6,
@@ -264,15 +264,15 @@ fn what_the_paper_says_of_its_choices_comes_out() {
         assert!(best.m <= 2, "{n} ranks: {best:?}");
     }
     // §4.1.1: "the best dual-socket trees are almost always flat", by the text of §2.4.
-    let fewest = Reading {
+    let fewest = CostRules {
         crossings: Crossings::Fewest,
-        ..Reading::default()
+        ..CostRules::default()
     };
     let flat = |n: &usize| choose::broadcast(&tables::sandy_bridge(*n), &fewest).depth() == 1;
     assert_eq!((9..=16).filter(flat).count(), 7);
     // Figure 6: the same line is faster in one package, for its best choice of a tree too.
     for n in 2..=8 {
-        let tree = choose::broadcast(&one_package(n), &Reading::default());
+        let tree = choose::broadcast(&one_package(n), &CostRules::default());
         assert_eq!(tree.depth(), 1, "{n} ranks");
     }
 }
@@ -318,7 +318,7 @@ fn measured(n: usize, random: &mut fastrand::Rng) -> CostModel {
 #[test]
 fn the_planner_predicts_t_min_of_messages_on_measured_machines() {
     let mut random = fastrand::Rng::with_seed(11);
-    let reading = Reading::default();
+    let rules = CostRules::default();
     for _ in 0..200 {
         let n = random.usize(2..=24);
         let costs = measured(n, &mut random);
@@ -327,13 +327,13 @@ fn the_planner_predicts_t_min_of_messages_on_measured_machines() {
             numa_node: 0,
             core,
         });
-        let seats = Seats::of_model(&costs, places.collect());
+        let placement = Placement::of_model(&costs, places.collect());
         let tree = random_groups(n, &mut random).tree().clone();
         let plans = Plans::of_tree(&tree);
         let t_min = |collective, algorithm| {
             let call = Call::new(collective, algorithm, tree.root(), 0).unwrap();
             let graph = record_job(&Job::new(&call, &plans).unwrap()).unwrap();
-            bounds(&graph, &seats, &reading).t_min
+            bounds(&graph, &placement, &rules).t_min
         };
         let predicted = |operation| corecast_plan::cost::latency(&costs, &tree, operation);
         assert_eq!(
@@ -354,9 +354,9 @@ fn the_planner_predicts_t_min_of_messages_on_measured_machines() {
 /// The smallest first groups that no other first group beats, and what the document says of them.
 #[test]
 fn groups_of_broadcasts_are_the_best_of_their_shape() {
-    let (seats, reading) = (tables::xeon_phi(9), Reading::default());
+    let (placement, rules) = (tables::xeon_phi(9), CostRules::default());
     for algorithm in [choose::InGroups::Published, choose::InGroups::Collective] {
-        let all = choose::broadcasts_in_groups(algorithm, &seats, &reading);
+        let all = choose::broadcasts_in_groups(algorithm, &placement, &rules);
         let costs: Vec<f64> = all.iter().map(|one| one.bounds.t_min).collect();
         assert!(
             costs.windows(2).all(|pair| pair[0] <= pair[1] + 1e-9),
@@ -368,12 +368,12 @@ fn groups_of_broadcasts_are_the_best_of_their_shape() {
         }
     }
     // One group of all, R_I + T_C(2) + three copies: less than two groups of one.
-    let all = choose::broadcasts_in_groups(choose::InGroups::Collective, &seats, &reading);
+    let all = choose::broadcasts_in_groups(choose::InGroups::Collective, &placement, &rules);
     assert_eq!(all[2].plan, Grouped::flat(3, 0));
     let (own, memory, contended) = (8.6, 277.7, 320.5 + 2.0 * 56.2);
     assert!((all[2].bounds.t_min - (2.0 * own + memory + contended)).abs() < 1e-9);
     // With notifications back: from another core's memory R_I, and R_R for each child.
-    let all = choose::broadcasts_in_groups(choose::InGroups::Published, &seats, &reading);
+    let all = choose::broadcasts_in_groups(choose::InGroups::Published, &placement, &rules);
     let back = memory + 2.0 * 235.8;
     let t_min = 2.0 * own + memory + contended + back;
     assert!((all[2].bounds.t_min - t_min).abs() < 1e-9);

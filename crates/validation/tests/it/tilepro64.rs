@@ -1,9 +1,9 @@
 //! TILEPro64 against what Mencagli and others measured: Tables 2 and 4, to which its parts are fitted, and
 //! Table 5, to which they are not, but for what a notification costs each end.
 
-use corecast_sim::engine::{Cpu, Options, Setup, run};
+use corecast_sim::engine::{Cpu, RunOptions, Setup, run};
 use corecast_sim::machine::known;
-use corecast_sim::memory::{LineId, Source};
+use corecast_sim::memory::{LineId, LineSource};
 use corecast_validation::sections::table5::{measured, ping_pong};
 
 #[test]
@@ -26,9 +26,15 @@ fn cycles(setup: fn(&mut Setup<'_>) -> LineId, act: fn(&mut Cpu<'_>, LineId)) ->
         cpu.fence();
         cpu.now()
     };
-    run(&known::tilepro64(), &[0], &Options::default(), setup, body)
-        .unwrap()
-        .results[0]
+    run(
+        &known::tilepro64(),
+        &[0],
+        &RunOptions::default(),
+        setup,
+        body,
+    )
+    .unwrap()
+    .results[0]
 }
 
 #[test]
@@ -125,12 +131,12 @@ fn forwarding_avoids_requests_between_caches() {
             }
         };
         let machine = known::tilepro64();
-        run(&machine, &[0, 9], &Options::default(), setup, body)
+        run(&machine, &[0, 9], &RunOptions::default(), setup, body)
             .unwrap()
             .counts
     };
     let (plain, forwarded) = (requests(false), requests(true));
     assert_eq!(forwarded.invalidations, 0);
-    assert_eq!(forwarded.from(Source::HomeCache), 0);
+    assert_eq!(forwarded.from(LineSource::HomeCache), 0);
     assert!(plain.between_caches() > 500, "{}", plain.between_caches());
 }

@@ -7,8 +7,8 @@ use corecast_model::CostModel;
 use corecast_plan::Pattern;
 use corecast_sim::drive::Job;
 use corecast_sim::fabric::costs;
-use corecast_sim::machine::{Machine, known, pairs};
-use corecast_sim::measured::Measured;
+use corecast_sim::machine::{SimMachine, known, pairs};
+use corecast_sim::measured::MeasuredMachine;
 use corecast_sim::symbolic::{Bounds, OnParts, record_job};
 
 use crate::forecast::BOUNDED_RANKS_MAX;
@@ -19,7 +19,7 @@ use crate::team::{self, TeamArgs};
 /// A machine and the cores that take part.
 #[derive(Debug)]
 pub(super) struct Place {
-    pub(super) machine: Machine,
+    pub(super) machine: SimMachine,
     /// By rank.
     pub(super) cores: Vec<usize>,
     /// Operating-system numbers by rank; of a machine of parts its cores.
@@ -27,7 +27,7 @@ pub(super) struct Place {
     /// What messages cost there, unless that would take too long to find out.
     costs: Option<CostModel>,
     /// Where messages were measured that come alone.
-    measured: Option<Measured>,
+    measured: Option<MeasuredMachine>,
 }
 
 /// Most ranks whose pairwise costs are measured on a machine of parts: it takes a run for each pair.
@@ -94,7 +94,7 @@ impl Place {
         let messages = source.file.messages().filter(|_| at.len() > 1);
         let measured = messages.map(|messages| {
             let messages = messages.subset(&at);
-            Measured::new(&team.machine, &team.costs, &messages, places)
+            MeasuredMachine::new(&team.machine, &team.costs, &messages, places)
         });
         let measured = measured.transpose()?;
         let machine = match &measured {

@@ -15,10 +15,10 @@ use std::fmt::Write as _;
 ///
 /// ```
 /// use corecast_model::Place;
-/// use corecast_sim::symbolic::{Analysis, Kind, Reading, Recorder, Seats, dot};
+/// use corecast_sim::symbolic::{Analysis, LineKind, CostRules, Recorder, Placement, dot};
 ///
 /// let recorder = Recorder::new(2);
-/// let flag = recorder.line("flag", Kind::Flag, 1);
+/// let flag = recorder.line("flag", LineKind::Flag, 1);
 /// recorder.run(|rank| match rank {
 ///     0 => recorder.write(0, flag),
 ///     _ => recorder.wait(1, flag, 1),
@@ -26,8 +26,8 @@ use std::fmt::Write as _;
 /// let graph = recorder.into_graph();
 /// let machine = corecast_model::synthetic("core:2")?;
 /// let places = machine.machine().pus.iter().map(Place::from).collect();
-/// let seats = Seats::of_model(machine.costs(), places);
-/// let drawing = dot(&Analysis::new(&graph, &seats, &Reading::default()));
+/// let placement = Placement::of_model(machine.costs(), places);
+/// let drawing = dot(&Analysis::new(&graph, &placement, &CostRules::default()));
 /// assert!(drawing.contains("a0 -> a1 [color=red"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -24,10 +24,10 @@ const WIDTH: f64 = 144.0;
 ///
 /// ```
 /// use corecast_model::Place;
-/// use corecast_sim::symbolic::{Analysis, Kind, Reading, Recorder, Seats, svg};
+/// use corecast_sim::symbolic::{Analysis, LineKind, CostRules, Recorder, Placement, svg};
 ///
 /// let recorder = Recorder::new(2);
-/// let flag = recorder.line("flag", Kind::Flag, 1);
+/// let flag = recorder.line("flag", LineKind::Flag, 1);
 /// recorder.run(|rank| match rank {
 ///     0 => recorder.write(0, flag),
 ///     _ => recorder.wait(1, flag, 1),
@@ -35,8 +35,8 @@ const WIDTH: f64 = 144.0;
 /// let graph = recorder.into_graph();
 /// let machine = corecast_model::synthetic("core:2")?;
 /// let places = machine.machine().pus.iter().map(Place::from).collect();
-/// let seats = Seats::of_model(machine.costs(), places);
-/// let drawing = svg(&Analysis::new(&graph, &seats, &Reading::default()));
+/// let placement = Placement::of_model(machine.costs(), places);
+/// let drawing = svg(&Analysis::new(&graph, &placement, &CostRules::default()));
 /// assert!(drawing.starts_with("<svg") && drawing.contains("write flag"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

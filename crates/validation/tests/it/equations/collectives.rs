@@ -7,7 +7,7 @@ use corecast_collectives::Plans;
 use corecast_plan::Tree;
 use corecast_plan::groups::Grouped;
 use corecast_sim::drive::{Call, Collective, Job};
-use corecast_sim::symbolic::{Graph, Reading, record_job};
+use corecast_sim::symbolic::{CostRules, Graph, record_job};
 use corecast_validation::tables;
 
 fn graph(collective: Collective, algorithm: &str, bytes: usize, plans: &Plans) -> Graph {
@@ -25,10 +25,10 @@ fn a_broadcast_in_one_line_is_one_to_many() {
     for n in 3..=16 {
         let graph = graph(Collective::Broadcast, "line", 56, &flat(n));
         let what = format!("{n} ranks");
-        let found = bounds(&graph, &one_package(n), &Reading::default());
+        let found = bounds(&graph, &one_package(n), &CostRules::default());
         equal(found.t_min, R_L + R_I + R_R + R_L, &what);
         equal(found.t_max, R_L + R_I + n as f64 * R_R + R_L, &what);
-        let found = bounds(&graph, &tables::xeon_phi(n), &Reading::default());
+        let found = bounds(&graph, &tables::xeon_phi(n), &CostRules::default());
         let formula = phi::R_L + phi::R_I + phi::t_c(n - 1) + phi::R_L;
         equal(found.t_min, formula, &what);
     }
@@ -40,7 +40,7 @@ fn a_broadcast_in_messages_is_one_to_many_over_different_lines() {
     for n in 2..=RANKS_MAX {
         let graph = graph(Collective::Broadcast, "messages", 56, &flat(n));
         let (what, others) = (format!("{n} ranks"), (n - 1) as f64);
-        let found = bounds(&graph, &one_package(n), &Reading::default());
+        let found = bounds(&graph, &one_package(n), &CostRules::default());
         equal(found.t_min, others * (R_L + R_I) + R_R + R_L, &what);
         equal(found.t_max, others * (R_L + R_I + 2.0 * R_R) + R_L, &what);
     }
@@ -52,7 +52,7 @@ fn a_reduction_in_messages_is_many_to_one_over_different_lines() {
     for n in 2..=RANKS_MAX {
         let graph = graph(Collective::Reduce, "messages", 56, &flat(n));
         let (what, others) = (format!("{n} ranks"), (n - 1) as f64);
-        let found = bounds(&graph, &one_package(n), &Reading::default());
+        let found = bounds(&graph, &one_package(n), &CostRules::default());
         equal(found.t_min, R_L + R_I + others * (R_R + R_L), &what);
         let one = R_I + 2.0 * R_R + R_L;
         equal(found.t_max, R_L + others * one, &what);
@@ -68,7 +68,7 @@ fn a_barrier_over_a_chain_is_one_to_one_many_times() {
         let plans = Plans::of_tree(&Tree::from_children(0, children).unwrap());
         let graph = graph(Collective::Barrier, "tree", 0, &plans);
         let (what, edges) = (format!("{n} ranks"), 2.0 * (n - 1) as f64);
-        let found = bounds(&graph, &one_package(n), &Reading::default());
+        let found = bounds(&graph, &one_package(n), &CostRules::default());
         equal(found.t_min, edges * (R_I + R_R), &what);
         equal(found.t_max, edges * (R_I + 2.0 * R_R), &what);
     }
@@ -82,7 +82,7 @@ fn a_broadcast_of_many_lines_is_driven_by_the_copy() {
         for n in 2..=16 {
             let graph = graph(Collective::Broadcast, "whole", 64 * lines, &flat(n));
             let (what, others) = (format!("{n} ranks, {lines} lines"), (n - 1) as f64);
-            let found = bounds(&graph, &one_package(n), &Reading::default());
+            let found = bounds(&graph, &one_package(n), &CostRules::default());
             // The root's offers, the last child's wait and copy and flag, the root's wait for it.
             let flags = (others + 1.0) * R_I + 2.0 * R_R;
             // Or, where copies are short, the root's own flags.
@@ -93,7 +93,7 @@ fn a_broadcast_of_many_lines_is_driven_by_the_copy() {
             // Short copies are over before the root has taken its flags back.
             let by_flags = 2.0 * others * stolen;
             equal(found.t_max, by_copies.max(by_flags), &what);
-            let found = bounds(&graph, &tables::xeon_phi(n), &Reading::default());
+            let found = bounds(&graph, &tables::xeon_phi(n), &CostRules::default());
             let copy = match n {
                 2 => 1521.0 + 76.0 * lines as f64 - 1096.0 / lines as f64,
                 _ => phi::t_c(n - 1) + 76.0 * lines as f64,
@@ -112,10 +112,10 @@ fn a_long_message_is_one_wait_and_many_lines() {
         let bytes = 56 + 64 * (lines - 1);
         let graph = graph(Collective::Broadcast, "messages", bytes, &flat(2));
         let (what, count) = (format!("{lines} lines"), lines as f64);
-        let found = bounds(&graph, &one_package(2), &Reading::default());
+        let found = bounds(&graph, &one_package(2), &CostRules::default());
         let write = count * (R_L + R_I);
         equal(found.t_min, write + R_R + t_m_near(lines), &what);
-        let found = bounds(&graph, &two_packages(0, 1), &Reading::default());
+        let found = bounds(&graph, &two_packages(0, 1), &CostRules::default());
         equal(found.t_min, write + R_Q + t_m_far(1, lines), &what);
         equal(found.t_max, write + 2.0 * R_Q + t_m_far(1, lines), &what);
     }
@@ -148,23 +148,23 @@ fn copies_that_cross_together_congest_the_link() {
         );
         recorded.unwrap()
     };
-    let seats = two_packages(1, 2);
-    let found = bounds(&graph(false), &seats, &Reading::default());
+    let placement = two_packages(1, 2);
+    let found = bounds(&graph(false), &placement, &CostRules::default());
     let stolen = R_I + 2.0 * R_R;
     equal(
         found.t_max,
         2.0 * stolen + t_m_near(lines),
         "within packages",
     );
-    let found = bounds(&graph(true), &seats, &Reading::default());
+    let found = bounds(&graph(true), &placement, &CostRules::default());
     // Flags cross together too.
     let flag = R_I + 2.0 * t_m_far(2, 1);
     equal(found.t_max, 2.0 * flag + t_m_far(2, lines), "across");
-    let alone = Reading {
+    let alone = CostRules {
         congestion: false,
-        ..Reading::default()
+        ..CostRules::default()
     };
-    let found = bounds(&graph(true), &seats, &alone);
+    let found = bounds(&graph(true), &placement, &alone);
     let flag = R_I + 2.0 * R_Q;
     equal(
         found.t_max,

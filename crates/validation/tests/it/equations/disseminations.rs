@@ -7,7 +7,7 @@ use corecast_collectives::{
     barrier::package_root_rounds, barrier::pair_wise_rounds,
 };
 use corecast_plan::Rounds;
-use corecast_sim::symbolic::{Graph, Kind, Reading, Seats, Stealing, record};
+use corecast_sim::symbolic::{CostRules, Graph, LineKind, Placement, Stealing, record};
 use corecast_validation::primitives::trace;
 use corecast_validation::tables;
 
@@ -21,11 +21,11 @@ fn barrier(rounds: &Rounds) -> Graph {
 }
 
 /// One interference per operation, as Equation 28 has it, and no contention, as Equation 27.
-fn reading() -> Reading {
-    Reading {
+fn rules() -> CostRules {
+    CostRules {
         contention: false,
         inside: Stealing::OnePerOperation,
-        ..Reading::default()
+        ..CostRules::default()
     }
 }
 
@@ -58,7 +58,7 @@ fn equations_27_and_28_dissemination() {
             let graph = barrier(&Rounds::dissemination(n, m + 1));
             let reads = reads(n, m);
             let what = format!("{n} ranks, m = {m}");
-            let found = bounds(&graph, &one_package(n), &reading());
+            let found = bounds(&graph, &one_package(n), &rules());
             equal(found.t_min, least(&reads), &what);
             equal(found.t_max, most(&reads), &what);
             // The paper takes m lines in every round; where the last distances would reach n ranks have
@@ -77,26 +77,26 @@ fn equations_27_and_28_dissemination() {
 
 #[test]
 fn equation_29_dissemination_with_contention_on_xeon_phi() {
-    let with = Reading {
+    let with = CostRules {
         contention: true,
-        ..reading()
+        ..rules()
     };
     for n in 2..=RANKS_MAX {
         for m in 1..n.min(17) {
             let graph = barrier(&Rounds::dissemination(n, m + 1));
             let (reads, what) = (reads(n, m), format!("{n} ranks, m = {m}"));
-            let seats = tables::xeon_phi(n);
+            let placement = tables::xeon_phi(n);
             let round = |&m: &usize| phi::R_I + m as f64 * phi::t_c(m);
             let formula: f64 = reads.iter().map(round).sum();
-            equal(bounds(&graph, &seats, &with).t_min, formula, &what);
+            equal(bounds(&graph, &placement, &with).t_min, formula, &what);
             let round = |&m: &usize| phi::R_I + m as f64 * phi::R_R;
             let formula: f64 = reads.iter().map(round).sum();
-            equal(bounds(&graph, &seats, &reading()).t_min, formula, &what);
+            equal(bounds(&graph, &placement, &rules()).t_min, formula, &what);
             // For T_max the paper has no contention: "interferences that cause threads not to read
             // flags simultaneously" (§3.3.1).
             let round = |&m: &usize| (phi::R_I + 2.0 * phi::R_R) * (m + 1) as f64;
             let formula: f64 = reads.iter().map(round).sum();
-            equal(bounds(&graph, &seats, &with).t_max, formula, &what);
+            equal(bounds(&graph, &placement, &with).t_max, formula, &what);
         }
     }
 }
@@ -108,7 +108,7 @@ fn several_m_cost_what_each_round_reads() {
         let reads: Vec<usize> = (0..rounds.count())
             .map(|round| rounds.sources(round, 0).len())
             .collect();
-        let found = bounds(&barrier(&rounds), &one_package(n), &reading());
+        let found = bounds(&barrier(&rounds), &one_package(n), &rules());
         equal(found.t_min, least(&reads), &format!("{n} ranks"));
         equal(found.t_max, most(&reads), &format!("{n} ranks"));
     }
@@ -135,15 +135,15 @@ fn slower(sizes: [usize; 2], cost: fn(&[usize]) -> f64) -> f64 {
 
 #[test]
 fn equation_30_pair_wise() {
-    let reading = Reading {
+    let rules = CostRules {
         inside: Stealing::OnePerOperation,
-        ..Reading::default()
+        ..CostRules::default()
     };
     let (mut as_published, mut below) = (0, 0);
     for sizes in sizes() {
         let packages = packages(sizes);
-        let seats = Seats::of_packages(tables::SANDY_BRIDGE, &packages);
-        let found = bounds(&barrier(&pair_wise_rounds(&packages)), &seats, &reading);
+        let placement = Placement::of_packages(tables::SANDY_BRIDGE, &packages);
+        let found = bounds(&barrier(&pair_wise_rounds(&packages)), &placement, &rules);
         let what = format!("{} and {} ranks", sizes[0], sizes[1]);
         equal(found.t_min, slower(sizes, least) + R_I + R_Q, &what);
         let n = sizes[0] + sizes[1];
@@ -167,16 +167,20 @@ fn equation_30_pair_wise() {
 
 #[test]
 fn equation_31_a_root_for_each_package() {
-    let reading = Reading {
+    let rules = CostRules {
         inside: Stealing::OnePerOperation,
         across: Stealing::EachReader,
         congestion: false,
-        ..Reading::default()
+        ..CostRules::default()
     };
     for sizes in sizes() {
         let packages = packages(sizes);
-        let seats = Seats::of_packages(tables::SANDY_BRIDGE, &packages);
-        let found = bounds(&barrier(&package_root_rounds(&packages)), &seats, &reading);
+        let placement = Placement::of_packages(tables::SANDY_BRIDGE, &packages);
+        let found = bounds(
+            &barrier(&package_root_rounds(&packages)),
+            &placement,
+            &rules,
+        );
         let what = format!("{} and {} ranks", sizes[0], sizes[1]);
         let n = (sizes[0] + sizes[1]) as f64;
         equal(found.t_min, slower(sizes, least) + R_I + R_Q, &what);
@@ -201,7 +205,7 @@ fn single_use_lines_have_no_edges_e4() {
                     false => format!("flag {rank}"),
                 };
                 let mut line =
-                    |rank, round| lines.line(name(rank, round), Kind::Notice, (rank + 1) % n);
+                    |rank, round| lines.line(name(rank, round), LineKind::Notice, (rank + 1) % n);
                 let mut of = |rank| (0..rounds).map(|round| line(rank, round)).collect();
                 (0..n).map(&mut of).collect()
             },
@@ -223,7 +227,7 @@ fn single_use_lines_have_no_edges_e4() {
         assert_eq!(single.edge_counts()[3], 0, "{n} ranks");
         // Each wait but those that nothing else can be written to meanwhile.
         assert_eq!(shared.edge_counts()[3] > 0, rounds > 1, "{n} ranks");
-        let of = |graph| bounds(graph, &one_package(n), &Reading::default());
+        let of = |graph| bounds(graph, &one_package(n), &CostRules::default());
         assert_eq!(
             of(&shared).t_max > of(&single).t_max,
             rounds > 1,

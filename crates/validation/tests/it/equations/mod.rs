@@ -8,7 +8,7 @@ mod disseminations;
 mod synchronisation;
 mod trees;
 
-use corecast_sim::symbolic::{Analysis, Bounds, Graph, Reading, Seats};
+use corecast_sim::symbolic::{Analysis, Bounds, CostRules, Graph, Placement};
 use corecast_validation::tables;
 
 /// Sandy Bridge, Table 1.
@@ -40,8 +40,8 @@ fn t_m_far(threads: usize, lines: usize) -> f64 {
 }
 
 /// Both bounds.
-fn bounds(graph: &Graph, seats: &Seats, reading: &Reading) -> Bounds {
-    Analysis::new(graph, seats, reading).bounds()
+fn bounds(graph: &Graph, placement: &Placement, rules: &CostRules) -> Bounds {
+    Analysis::new(graph, placement, rules).bounds()
 }
 
 #[track_caller]
@@ -54,14 +54,14 @@ fn equal(found: f64, formula: f64, what: &str) {
 }
 
 /// One package of Sandy Bridge with as many cores as there are ranks.
-fn one_package(n: usize) -> Seats {
-    Seats::of_packages(tables::SANDY_BRIDGE, &vec![0; n])
+fn one_package(n: usize) -> Placement {
+    Placement::of_packages(tables::SANDY_BRIDGE, &vec![0; n])
 }
 
 /// Rank 0, `near` more in its package, and `far` in another one.
-fn two_packages(near: usize, far: usize) -> Seats {
+fn two_packages(near: usize, far: usize) -> Placement {
     let packages: Vec<u32> = (0..=near + far).map(|r| u32::from(r > near)).collect();
-    Seats::of_packages(tables::SANDY_BRIDGE, &packages)
+    Placement::of_packages(tables::SANDY_BRIDGE, &packages)
 }
 
 /// Most ranks of all tests.

@@ -5,7 +5,7 @@ use corecast_collectives::barrier::Ways;
 use corecast_collectives::groups::Groups;
 use corecast_plan::groups::Grouped;
 use corecast_sim::symbolic::{
-    Copies, Crossings, Graph, Lying, Overlap, Polls, Reading, Stealing, record,
+    AdditionOverlap, CopyTime, CostRules, Crossings, Graph, Lying, Polls, Stealing, record,
 };
 use corecast_validation::published::Sharing::{DifferentLines, SameLine};
 use corecast_validation::published::{many_to_one, one_to_many};
@@ -26,10 +26,10 @@ fn equations_6_and_8_many_to_one_over_the_same_line() {
     for n in 1..RANKS_MAX {
         let graph = many_to_one(n, SameLine);
         let (count, what) = (n as f64, format!("{n} ranks"));
-        let found = bounds(&graph, &one_package(n + 1), &Reading::default());
+        let found = bounds(&graph, &one_package(n + 1), &CostRules::default());
         equal(found.t_min, R_I + count * R_R, &what);
         equal(found.t_max, R_I + 2.0 * count * R_R, &what);
-        let found = bounds(&graph, &tables::xeon_phi(n + 1), &Reading::default());
+        let found = bounds(&graph, &tables::xeon_phi(n + 1), &CostRules::default());
         equal(found.t_min, phi::R_I + count * phi::R_R, &what);
         equal(found.t_max, phi::R_I + 2.0 * count * phi::R_R, &what);
     }
@@ -40,17 +40,17 @@ fn equations_7_and_9_many_to_one_over_the_same_line_between_packages() {
     for (near, far) in splits() {
         let (n, what) = (near + far, format!("{near} near, {far} far"));
         let graph = many_to_one(n, SameLine);
-        let seats = two_packages(near, far);
-        let found = bounds(&graph, &seats, &Reading::default());
+        let placement = two_packages(near, far);
+        let found = bounds(&graph, &placement, &CostRules::default());
         let (s, q) = (near as f64, far as f64);
         equal(found.t_min, R_I + s * R_R + q * R_Q, &what);
         equal(found.t_max, R_I + 2.0 * (s + q) * R_Q, &what);
         // "We select the reordering with less QPI transfers" (§2.4) means one crossing instead of q.
-        let reading = Reading {
+        let rules = CostRules {
             crossings: Crossings::Fewest,
-            ..Reading::default()
+            ..CostRules::default()
         };
-        let fewest = bounds(&graph, &seats, &reading);
+        let fewest = bounds(&graph, &placement, &rules);
         equal(fewest.t_min, R_I + (s + q - 1.0) * R_R + R_Q, &what);
     }
 }
@@ -60,10 +60,10 @@ fn equations_10_and_12_many_to_one_over_different_lines() {
     for n in 1..RANKS_MAX {
         let graph = many_to_one(n, DifferentLines);
         let (count, what) = (n as f64, format!("{n} ranks"));
-        let found = bounds(&graph, &one_package(n + 1), &Reading::default());
+        let found = bounds(&graph, &one_package(n + 1), &CostRules::default());
         equal(found.t_min, R_I + count * R_R, &what);
         equal(found.t_max, count * R_I + 2.0 * count * R_R, &what);
-        let found = bounds(&graph, &tables::xeon_phi(n + 1), &Reading::default());
+        let found = bounds(&graph, &tables::xeon_phi(n + 1), &CostRules::default());
         equal(found.t_min, phi::R_I + count * phi::R_R, &what);
         equal(
             found.t_max,
@@ -78,7 +78,7 @@ fn equations_11_and_13_many_to_one_over_different_lines_between_packages() {
     for (near, far) in splits() {
         let what = format!("{near} near, {far} far");
         let graph = many_to_one(near + far, DifferentLines);
-        let found = bounds(&graph, &two_packages(near, far), &Reading::default());
+        let found = bounds(&graph, &two_packages(near, far), &CostRules::default());
         let (s, q) = (near as f64, far as f64);
         equal(found.t_min, R_I + s * R_R + q * R_Q, &what);
         equal(
@@ -90,25 +90,25 @@ fn equations_11_and_13_many_to_one_over_different_lines_between_packages() {
 }
 
 /// Without the fetch that follows an invalidation; the default has it, as Equations 18 and 33 have.
-const EACH_READER: Reading = {
+const EACH_READER: CostRules = {
     let stealing = Stealing::EachReader;
-    Reading {
+    CostRules {
         inside: stealing,
         across: stealing,
         ..DEFAULT
     }
 };
 
-/// [`Reading::default`], as a constant.
-const DEFAULT: Reading = Reading {
-    overlap: Overlap::Ignored,
+/// [`CostRules::default`], as a constant.
+const DEFAULT: CostRules = CostRules {
+    overlap: AdditionOverlap::Ignored,
     contention: true,
     congestion: true,
     crossings: Crossings::EachAddition,
     polls: Polls::Serial,
     inside: Stealing::EachReaderAndFetch,
     across: Stealing::EachReaderAndFetch,
-    copies: Copies::PingPong,
+    copies: CopyTime::PingPong,
     flags: Lying::Memory,
     notices: Lying::Memory,
     tallies: Lying::Memory,
@@ -116,29 +116,29 @@ const DEFAULT: Reading = Reading {
 
 #[test]
 fn equations_14_and_17_one_to_many_over_the_same_line() {
-    assert_eq!(DEFAULT, Reading::default());
+    assert_eq!(DEFAULT, CostRules::default());
     for n in 1..RANKS_MAX {
         let graph = one_to_many(n, SameLine);
         let (count, what) = (n as f64, format!("{n} ranks"));
-        let seats = one_package(n + 1);
-        let found = bounds(&graph, &seats, &EACH_READER);
+        let placement = one_package(n + 1);
+        let found = bounds(&graph, &placement, &EACH_READER);
         equal(found.t_min, R_I + R_R, &what);
         equal(found.t_max, R_I + count * R_R, &what);
-        let found = bounds(&graph, &seats, &Reading::default());
+        let found = bounds(&graph, &placement, &CostRules::default());
         equal(found.t_max, R_I + (count + 1.0) * R_R, &what);
     }
 }
 
 #[test]
 fn equations_15_and_18_one_to_many_over_the_same_line_between_packages() {
-    let reading = Reading {
+    let rules = CostRules {
         across: Stealing::EachReaderNearAndFetch,
-        ..Reading::default()
+        ..CostRules::default()
     };
     for (near, far) in splits() {
         let (n, what) = ((near + far) as f64, format!("{near} near, {far} far"));
         let graph = one_to_many(near + far, SameLine);
-        let found = bounds(&graph, &two_packages(near, far), &reading);
+        let found = bounds(&graph, &two_packages(near, far), &rules);
         equal(found.t_min, R_I + R_Q, &what);
         equal(found.t_max, R_I + n * R_R + R_Q, &what);
     }
@@ -156,13 +156,13 @@ fn equations_16_and_19_one_to_many_over_the_same_line_on_xeon_phi() {
         let formula = phi::R_I + count * phi::R_R;
         assert_eq!(n == 1, formula < phi::R_I + phi::t_c(n));
         equal(found.t_max, formula, &what);
-        let found = bounds(&graph, &tables::xeon_phi(n + 1), &Reading::default());
+        let found = bounds(&graph, &tables::xeon_phi(n + 1), &CostRules::default());
         assert!(found.t_min <= found.t_max, "{what}");
     }
 }
 
 /// Lines written in a row, of which the first looks overlap.
-const OVERLAPPED: Reading = Reading {
+const OVERLAPPED: CostRules = CostRules {
     polls: Polls::Overlapped,
     ..DEFAULT
 };
@@ -179,7 +179,7 @@ fn equations_20_22_23_and_25_one_to_many_over_different_lines() {
         equal(found.t_min, count * phi::R_I + phi::R_R, &what);
         equal(found.t_max, phi::R_I + 2.0 * count * phi::R_R, &what);
         // As Equation 24 counts, which is for two packages.
-        let found = bounds(&graph, &one_package(n + 1), &Reading::default());
+        let found = bounds(&graph, &one_package(n + 1), &CostRules::default());
         equal(found.t_max, count * (R_I + 2.0 * R_R), &what);
     }
 }
@@ -190,7 +190,7 @@ fn equations_21_and_24_one_to_many_over_different_lines_between_packages() {
     for (near, far) in splits() {
         let what = format!("{near} near, {far} far");
         let graph = one_to_many(near + far, DifferentLines);
-        let found = bounds(&graph, &two_packages(near, far), &Reading::default());
+        let found = bounds(&graph, &two_packages(near, far), &CostRules::default());
         let (s, q) = (near as f64, far as f64);
         equal(found.t_min, (s + q) * R_I + R_Q, &what);
         equal(
@@ -267,10 +267,10 @@ fn fan_out(plan: &Grouped) -> Graph {
 #[test]
 fn equation_26_notification_trees() {
     // Its R_R stands for the first access to a flag: as if flags lay with whoever polls them.
-    let reading = Reading {
+    let rules = CostRules {
         notices: Lying::Polled,
         inside: Stealing::TwicePerReader,
-        ..Reading::default()
+        ..CostRules::default()
     };
     let shapes: [&dyn Fn(usize) -> usize; 5] = [&|_| 1, &|_| 2, &|_| 5, &|n| n.div_ceil(2), &|n| n];
     for n in 1..=RANKS_MAX {
@@ -278,13 +278,13 @@ fn equation_26_notification_trees() {
             let plan = split_tree(n, shape);
             let graph = fan_out(&plan);
             let what = format!("{n} ranks, shape {index}");
-            let found = bounds(&graph, &tables::xeon_phi(n), &reading);
+            let found = bounds(&graph, &tables::xeon_phi(n), &rules);
             let least = |k: usize| phi::R_R + phi::t_c(k);
             let most = |k: usize| phi::R_R + 2.0 * k as f64 * phi::R_R;
             equal(found.t_min, equation_26(n - 1, shape, &least), &what);
             equal(found.t_max, equation_26(n - 1, shape, &most), &what);
             // Rule 1 and Equation 16 say R_I.
-            let found = bounds(&graph, &tables::xeon_phi(n), &Reading::default());
+            let found = bounds(&graph, &tables::xeon_phi(n), &CostRules::default());
             let least = |k: usize| phi::R_I + phi::t_c(k);
             equal(found.t_min, equation_26(n - 1, shape, &least), &what);
         }

@@ -5,7 +5,7 @@ use corecast_collectives::groups::Groups;
 use corecast_collectives::{Fragments, Route, reduce};
 use corecast_plan::Tree;
 use corecast_sim::drive::{Bytes, Open};
-use corecast_sim::symbolic::{Graph, Reading, Seats, Stealing, record};
+use corecast_sim::symbolic::{CostRules, Graph, Placement, Stealing, record};
 use corecast_validation::published;
 use corecast_validation::tables;
 use corecast_wire::Fabric;
@@ -64,9 +64,9 @@ fn by_levels(tree: &Tree, rank: usize, level: &dyn Fn(usize) -> f64) -> f64 {
 
 #[test]
 fn equation_32_broadcast() {
-    let each_reader = Reading {
+    let each_reader = CostRules {
         inside: Stealing::EachReader,
-        ..Reading::default()
+        ..CostRules::default()
     };
     for tree in trees() {
         let graph = published::broadcast(&tree, None);
@@ -91,7 +91,7 @@ fn equations_33_and_34_reduction() {
     for tree in trees() {
         let graph = published::reduction(&tree, None);
         let what = format!("{tree:?}");
-        let found = bounds(&graph, &one_package(tree.len()), &Reading::default());
+        let found = bounds(&graph, &one_package(tree.len()), &CostRules::default());
         let least = |k: usize| R_I + 2.0 * ((k + 1) as f64 * R_R + R_L);
         let most = |k: usize| R_I + 2.0 * ((2 * k + 1) as f64 * R_R + R_L);
         // The paper leaves out that a parent's flag (S1) comes from memory. In the best case its children
@@ -158,7 +158,7 @@ fn equation_35_binomial_reduction() {
             let members: Vec<usize> = (0..n).collect();
             binomial(&mut children, &members);
             let graph = long_reduction(&Tree::from_children(0, children).unwrap(), lines);
-            let found = bounds(&graph, &one_package(n), &Reading::default());
+            let found = bounds(&graph, &one_package(n), &CostRules::default());
             let what = format!("{n} ranks, {lines} lines");
             equal(found.t_min, in_package(n, lines) + R_R, &what);
             if n.is_power_of_two() {
@@ -184,9 +184,9 @@ fn equation_35_with_two_packages() {
                 binomial(&mut children, &members[first..]);
                 children[0].push(first);
                 let packages: Vec<u32> = (0..n).map(|r| u32::from(r >= first)).collect();
-                let seats = Seats::of_packages(tables::SANDY_BRIDGE, &packages);
+                let placement = Placement::of_packages(tables::SANDY_BRIDGE, &packages);
                 let graph = long_reduction(&Tree::from_children(0, children).unwrap(), lines);
-                let found = bounds(&graph, &seats, &Reading::default());
+                let found = bounds(&graph, &placement, &CostRules::default());
                 let what = format!("{first} and {second} ranks, {lines} lines");
                 let both = in_package(first, lines).max(in_package(second, lines) + R_I);
                 equal(found.t_min, both + inter - R_I, &what);

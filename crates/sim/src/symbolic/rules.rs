@@ -5,9 +5,9 @@
 
 /// A reading of CLa's rules (§2.3, §2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct CostRules {
     /// Whether who comes early to a line that many add to saves time.
-    pub overlap: Overlap,
+    pub overlap: AdditionOverlap,
     /// Whether readers of one line hold each other up, on machines where they do.
     pub contention: bool,
     /// Whether transfers over one link between packages at the same time hold each other up; of
@@ -22,7 +22,7 @@ pub struct Reading {
     /// The same where one of them is in another package.
     pub across: Stealing,
     /// What several lines take that are copied.
-    pub copies: Copies,
+    pub copies: CopyTime,
     /// Where flags lie that one rank writes and one reads: of messages, loans and notifications.
     pub flags: Lying,
     /// Where lines lie that one rank writes and several read.
@@ -33,7 +33,7 @@ pub struct Reading {
 
 /// Whether additions by ranks that come early happen while others are awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overlap {
+pub enum AdditionOverlap {
     /// No: the critical path visits every addition after the last arrival (§2.4, and what §5.1 calls
     /// an upper bound for T_min).
     Ignored,
@@ -77,7 +77,7 @@ pub enum Stealing {
 
 /// What the time of several lines has in it (Equations 4 and 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Copies {
+pub enum CopyTime {
     /// All of what was measured, half a ping-pong: the copy, and the fetch by who polls its last line (Equation 1).
     PingPong,
     /// The copy alone: waits have fetches of their own, and of the lines that it stores to where others poll the
@@ -97,17 +97,17 @@ pub enum Lying {
     Fetched,
 }
 
-impl Default for Reading {
+impl Default for CostRules {
     fn default() -> Self {
         Self {
-            overlap: Overlap::Ignored,
+            overlap: AdditionOverlap::Ignored,
             contention: true,
             congestion: true,
             crossings: Crossings::EachAddition,
             polls: Polls::Serial,
             inside: Stealing::EachReaderAndFetch,
             across: Stealing::EachReaderAndFetch,
-            copies: Copies::PingPong,
+            copies: CopyTime::PingPong,
             flags: Lying::Memory,
             notices: Lying::Memory,
             tallies: Lying::Memory,
@@ -115,13 +115,13 @@ impl Default for Reading {
     }
 }
 
-impl Reading {
+impl CostRules {
     /// The default for an operation that is repeated: no line comes from memory, and who comes early
     /// saves time.
     #[must_use]
     pub fn repeated() -> Self {
         Self {
-            overlap: Overlap::Counted,
+            overlap: AdditionOverlap::Counted,
             flags: Lying::Polled,
             notices: Lying::Polled,
             tallies: Lying::Polled,
@@ -135,12 +135,12 @@ impl Reading {
     #[must_use]
     pub fn least() -> Self {
         Self {
-            overlap: Overlap::Counted,
+            overlap: AdditionOverlap::Counted,
             crossings: Crossings::Fewest,
             flags: Lying::Fetched,
             notices: Lying::Fetched,
             tallies: Lying::Fetched,
-            copies: Copies::Alone,
+            copies: CopyTime::Alone,
             ..Self::default()
         }
     }

@@ -1,7 +1,7 @@
 //! Which thread sits where, and what that makes of the costs.
 
-use super::costs::{Costs, ManyLines};
-use super::graph::Kind;
+use super::costs::{AccessCosts, ManyLines};
+use super::graph::LineKind;
 use corecast_model::{CostModel, Place, Proximity};
 
 /// What each further line of a message adds.
@@ -13,8 +13,8 @@ struct Further {
 
 /// A machine as the model sees it: costs, and a place for each rank.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seats {
-    costs: Costs,
+pub struct Placement {
+    costs: AccessCosts,
     places: Vec<Place>,
     /// What messages cost between each pair, where that was measured.
     messages: Option<CostModel>,
@@ -22,10 +22,10 @@ pub struct Seats {
     further: Option<Further>,
 }
 
-impl Seats {
+impl Placement {
     /// These ranks at these places.
     #[must_use]
-    pub fn new(costs: Costs, places: Vec<Place>) -> Self {
+    pub fn new(costs: AccessCosts, places: Vec<Place>) -> Self {
         Self {
             costs,
             places,
@@ -36,7 +36,7 @@ impl Seats {
 
     /// A core for each rank, on these packages, each of which is one NUMA node.
     #[must_use]
-    pub fn of_packages(costs: Costs, packages: &[u32]) -> Self {
+    pub fn of_packages(costs: AccessCosts, packages: &[u32]) -> Self {
         let place = |(rank, &package): (usize, &u32)| Place {
             package,
             numa_node: package,
@@ -68,7 +68,7 @@ impl Seats {
     /// use corecast_model::Place;
     /// use corecast_plan::{Operation, Pattern, RootChoice, plan};
     /// use corecast_sim::drive::{Call, Collective, Job};
-    /// use corecast_sim::symbolic::{Analysis, Reading, Seats, record_job};
+    /// use corecast_sim::symbolic::{Analysis, CostRules, Placement, record_job};
     ///
     /// let machine = corecast_model::synthetic("package:2 core:4 send=20,50 receive=60,190")?;
     /// let costs = machine.costs();
@@ -76,8 +76,8 @@ impl Seats {
     /// let call = Call::new(Collective::Broadcast, "messages", 0, 0)?;
     /// let graph = record_job(&Job::new(&call, &plans)?)?;
     /// let places = machine.machine().pus.iter().map(Place::from).collect();
-    /// let seats = Seats::of_model(costs, places);
-    /// let bounds = Analysis::new(&graph, &seats, &Reading::default()).bounds();
+    /// let placement = Placement::of_model(costs, places);
+    /// let bounds = Analysis::new(&graph, &placement, &CostRules::default()).bounds();
     /// let planned = plan(costs, Pattern::Smelt, Operation::Broadcast, RootChoice::Rank(0))?;
     /// assert_eq!(bounds.t_min, planned.latency);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -87,7 +87,7 @@ impl Seats {
         let (ranks, given) = (costs.n(), places.len());
         assert_eq!(ranks, given, "each rank has a place");
         let lines = match costs.lines() {
-            Some(lines) => Costs::of_lines(lines.costs()),
+            Some(lines) => AccessCosts::of_lines(lines.costs()),
             None => of_messages(costs, &places),
         };
         Self {
@@ -125,14 +125,14 @@ impl Seats {
     }
 
     /// To copy the lines of a message whose flag has come, where that was measured.
-    pub(super) fn read(&self, kind: Kind, lines: f64) -> Option<f64> {
-        let further = self.further.filter(|_| kind == Kind::Flag);
+    pub(super) fn read(&self, kind: LineKind, lines: f64) -> Option<f64> {
+        let further = self.further.filter(|_| kind == LineKind::Flag);
         further.map(|further| further.read * (lines - 1.0))
     }
 
     /// What accesses cost.
     #[must_use]
-    pub fn costs(&self) -> &Costs {
+    pub fn costs(&self) -> &AccessCosts {
         &self.costs
     }
 
@@ -165,26 +165,26 @@ impl Seats {
     }
 
     /// One line from the cache of rank `from` to that of `to`.
-    pub(super) fn transfer(&self, kind: Kind, from: usize, to: usize) -> f64 {
+    pub(super) fn transfer(&self, kind: LineKind, from: usize, to: usize) -> f64 {
         match &self.messages {
             _ if from == to => self.costs.own,
-            Some(messages) if kind == Kind::Flag => messages.receive(from, to),
+            Some(messages) if kind == LineKind::Flag => messages.receive(from, to),
             _ => self.costs.transfer[self.class(from, to)],
         }
     }
 
     /// The first access of `rank` to a line that `home` polls.
-    pub(super) fn first(&self, kind: Kind, rank: usize, home: usize) -> f64 {
+    pub(super) fn first(&self, kind: LineKind, rank: usize, home: usize) -> f64 {
         match &self.messages {
-            Some(messages) if kind == Kind::Flag && rank != home => messages.send(rank, home),
+            Some(messages) if kind == LineKind::Flag && rank != home => messages.send(rank, home),
             _ => self.costs.memory,
         }
     }
 
     /// The same where `home` polls it already, as it does when messages are measured.
-    pub(super) fn polled(&self, kind: Kind, rank: usize, home: usize) -> f64 {
+    pub(super) fn polled(&self, kind: LineKind, rank: usize, home: usize) -> f64 {
         match &self.messages {
-            Some(messages) if kind == Kind::Flag && rank != home => messages.send(rank, home),
+            Some(messages) if kind == LineKind::Flag && rank != home => messages.send(rank, home),
             _ => self.transfer(kind, home, rank),
         }
     }
@@ -196,7 +196,7 @@ impl Seats {
 }
 
 /// Shared lines at the price of messages.
-fn of_messages(costs: &CostModel, places: &[Place]) -> Costs {
+fn of_messages(costs: &CostModel, places: &[Place]) -> AccessCosts {
     let mean = |class: Option<Proximity>| {
         costs.class_means(|a, b| {
             let here = places[a].proximity(&places[b]);
@@ -206,7 +206,7 @@ fn of_messages(costs: &CostModel, places: &[Place]) -> Costs {
     let (send, receive) = mean(None).unwrap_or((0.0, 0.0));
     // A class that no pair is in is never asked for.
     let transfer = Proximity::ALL.map(|class| mean(Some(class)).map_or(receive, |pair| pair.1));
-    Costs {
+    AccessCosts {
         memory: send,
         own: 0.0,
         transfer,

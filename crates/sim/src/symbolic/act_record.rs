@@ -4,12 +4,12 @@
 //! depends on who has touched it before; between the ranks of a crowd, which add in any order, the
 //! analysis decides.
 
-use super::graph::{Act, Found, Graph, Kind, Line, Op, Touch};
+use super::graph::{Act, FoundAt, Graph, GraphLine, LineKind, Op, Touch};
 use std::collections::{HashMap, HashSet};
 
 /// What is known of one line.
 #[derive(Debug, Default)]
-struct State {
+struct LineHistory {
     /// Acts that changed its value, in order.
     changes: Vec<usize>,
     /// Who has a copy that is up to date.
@@ -22,10 +22,10 @@ struct State {
 
 /// What has been taken down so far.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct ActRecord {
     acts: Vec<Act>,
-    lines: Vec<Line>,
-    states: Vec<State>,
+    lines: Vec<GraphLine>,
+    states: Vec<LineHistory>,
     by_name: HashMap<String, usize>,
     /// The last act of each rank.
     last: Vec<Option<usize>>,
@@ -36,7 +36,7 @@ pub(super) struct Ledger {
     seen: HashMap<(usize, usize), usize>,
 }
 
-impl Ledger {
+impl ActRecord {
     pub(super) fn new(ranks: usize) -> Self {
         Self {
             last: vec![None; ranks],
@@ -45,14 +45,14 @@ impl Ledger {
     }
 
     /// The line of that name, which is made if there is none.
-    pub(super) fn line(&mut self, name: String, kind: Kind, home: usize) -> usize {
+    pub(super) fn line(&mut self, name: String, kind: LineKind, home: usize) -> usize {
         if let Some(&line) = self.by_name.get(&name) {
             return line;
         }
         let line = self.lines.len();
         self.by_name.insert(name.clone(), line);
-        self.lines.push(Line { name, kind, home });
-        self.states.push(State::default());
+        self.lines.push(GraphLine { name, kind, home });
+        self.states.push(LineHistory::default());
         line
     }
 
@@ -144,24 +144,24 @@ impl Ledger {
         let (state, of) = (&mut self.states[line], &self.lines[line]);
         let holds = state.holders.contains(&rank);
         let alone = holds && state.holders.len() == 1;
-        let data_of = (of.kind == Kind::Data).then_some(of.home);
+        let data_of = (of.kind == LineKind::Data).then_some(of.home);
         let mut others = state.holders.iter().filter(|&&other| other != rank);
         let other = state.writer.filter(|&writer| writer != rank);
         let found = match (stores, data_of) {
-            _ if touched_before && holds && (alone || !stores) => Found::Again,
+            _ if touched_before && holds && (alone || !stores) => FoundAt::Again,
             // A private buffer is nobody else's to take (§2.5).
             (true, Some(owner)) if owner == rank => match touched_before {
-                true => Found::Again,
-                false => Found::Own,
+                true => FoundAt::Again,
+                false => FoundAt::Own,
             },
-            (false, _) if holds => Found::Own,
-            (true, _) if alone => Found::Own,
+            (false, _) if holds => FoundAt::Own,
+            (true, _) if alone => FoundAt::Own,
             _ => match other.or_else(|| others.next().copied()) {
-                Some(other) => Found::With(other),
+                Some(other) => FoundAt::With(other),
                 None => match data_of {
-                    Some(owner) if owner == rank => Found::Own,
-                    Some(owner) => Found::With(owner),
-                    None => Found::Untouched,
+                    Some(owner) if owner == rank => FoundAt::Own,
+                    Some(owner) => FoundAt::With(owner),
+                    None => FoundAt::Untouched,
                 },
             },
         };

@@ -1,0 +1,74 @@
+//! What a core does with its own copy of a line, without a request to anybody.
+
+use super::line::{Copy, CopyState};
+use super::request::{Access, LineRequest};
+use super::system::Memory;
+use crate::VirtualTime;
+use crate::machine::Protocol;
+
+impl Memory {
+    /// What a core can do with its own copy at once: the time that takes. Does it.
+    pub(crate) fn hit(&mut self, request: &mut LineRequest) -> Option<VirtualTime> {
+        let LineRequest {
+            core, line, what, ..
+        } = *request;
+        let ticks = self.ticks;
+        let entry = &self.lines[line as usize];
+        let place = entry.place(core).ok()?;
+        let copy = entry.copies[place];
+        let took = match what {
+            Access::Load => {
+                request.word = entry.word;
+                match self.private[core as usize].is_small(copy.place) {
+                    true => ticks.l1,
+                    false => ticks.l2,
+                }
+            }
+            Access::Push => return None,
+            _ if !self.may_write(core, line, copy) => return None,
+            Access::Own => 0,
+            _ => {
+                self.write(request);
+                match what {
+                    Access::Add => ticks.l1 + ticks.atomic,
+                    _ => ticks.store,
+                }
+            }
+        };
+        self.touch(core, line);
+        if !self.untimed {
+            self.counts.cores[core as usize].hits += 1;
+        }
+        Some(took)
+    }
+
+    /// Whether a store to this copy concerns nobody else.
+    pub(super) fn may_write(&self, core: u32, line: u32, copy: Copy) -> bool {
+        match self.machine.protocol {
+            Protocol::Home => {
+                let entry = self.line(line);
+                entry.home == core && entry.copies.len() == 1
+            }
+            _ => copy.state.writable(),
+        }
+    }
+
+    /// Writes the word of a line that the core has for itself, or that its home writes for it.
+    pub(super) fn write(&mut self, request: &mut LineRequest) {
+        let protocol = self.machine.protocol;
+        let entry = &mut self.lines[request.line as usize];
+        let before = entry.word;
+        entry.word = match request.what {
+            Access::Load | Access::Own => return,
+            Access::Add => before.wrapping_add(request.word),
+            Access::Store | Access::Fresh | Access::Push => request.word,
+        };
+        entry.newer = protocol == Protocol::Home;
+        if protocol != Protocol::Home {
+            for copy in &mut entry.copies {
+                copy.state = CopyState::Modified;
+            }
+        }
+        request.word = before;
+    }
+}
