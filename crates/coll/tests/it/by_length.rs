@@ -1,11 +1,11 @@
 //! Algorithms by length: random tables against what each operation must give, at lengths across all their
 //! boundaries, blocking and in flight, on threads and behind a segment, where the first process's rule.
 
+use crate::own_process::WATCHDOG;
 use corecast_coll::operator::Sum;
 use corecast_coll::process::Address;
 use corecast_coll::{Algorithms, Member, Options, Plans, Team, broadcast};
 use corecast_plan::Pattern;
-use std::time::Duration;
 
 /// Limits in bytes around which all lengths are tried.
 const LIMITS: [usize; 7] = [0, 16, 56, 600, 4144, 40_000, 70_000];
@@ -106,8 +106,8 @@ fn in_flight(member: &mut Member, len: usize) {
 fn options(algorithms: Algorithms) -> Options {
     Options {
         algorithms,
-        patience: Some(Duration::from_secs(60)),
-        join_limit: Duration::from_secs(60),
+        patience: Some(WATCHDOG),
+        join_limit: WATCHDOG,
         ..Options::default()
     }
 }

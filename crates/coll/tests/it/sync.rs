@@ -1,5 +1,6 @@
 //! What the nine combinations of synchronisation promise, and that the loose ones promise no more.
 
+use crate::own_process::WATCHDOG;
 use corecast_coll::operator::Sum;
 use corecast_coll::{Await, Member, Plans, Synchrony, Team};
 use corecast_plan::Pattern;
@@ -67,10 +68,7 @@ fn loose_members_leave_before_others_come() {
         let wait = |member: &mut Member| {
             let begin = Instant::now();
             while member.rank() == 0 && !left.load(Ordering::Acquire) {
-                assert!(
-                    begin.elapsed() < Duration::from_secs(60),
-                    "{sync}: the other waits"
-                );
+                assert!(begin.elapsed() < WATCHDOG, "{sync}: the other waits");
                 std::thread::yield_now();
             }
         };

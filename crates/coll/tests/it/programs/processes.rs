@@ -6,6 +6,7 @@ use super::play::{Player, Witness};
 use super::spec::Spec;
 use super::watch::cases;
 use super::{STEPS, mixed};
+use crate::own_process::WATCHDOG;
 use corecast_coll::Team;
 use corecast_coll::process::Address;
 use std::time::Duration;
@@ -77,7 +78,7 @@ fn random_programs_of_processes_agree_with_the_twin() {
     let processes: Vec<Apart> = (0..PROCESSES)
         .map(|index| Apart::start(&part(index)))
         .collect();
-    let limit = Duration::from_secs(200 + seeds.end - seeds.start);
+    let limit = WATCHDOG + Duration::from_secs(seeds.end - seeds.start);
     for process in processes {
         process.ends_well(limit);
     }
