@@ -95,7 +95,7 @@ fn waiting_ranks_use_no_cpu() {
                 rest[..1].to_owned()
             };
             // It has answered, and is on its way to sleep.
-            let asleep = (0..2000).any(|_| {
+            let asleep = (0..60_000).any(|_| {
                 thread::sleep(Duration::from_millis(5));
                 state() == "S"
             });

@@ -1,5 +1,5 @@
-//! The harness, with engines of known cost and known faults. No absolute time
-//! is asserted: engines that count turns of a busy loop are compared.
+//! The harness, with engines of known cost and known faults. No absolute time is asserted: engines whose clock
+//! counts the turns of their loop are compared, and real time only until it comes out once as it should.
 
 use corecast_bench::engine::Ledger;
 use corecast_bench::seat::{self, Seat};
@@ -17,6 +17,8 @@ struct Busy {
     turns: u64,
     parts: u32,
     role: Role,
+    /// Whether members say that a turn takes a nanosecond; otherwise the harness measures.
+    is_told: bool,
     operations: [AtomicU64; 2],
 }
 
@@ -27,6 +29,7 @@ impl Busy {
             turns,
             parts: 1,
             role,
+            is_told: true,
             operations: Default::default(),
         }
     }
@@ -56,6 +59,12 @@ impl Engine for &Busy {
                 for turn in 0..operations * self.0.turns {
                     black_box(turn);
                 }
+            }
+            fn measure(&mut self, operations: u64) -> Option<Duration> {
+                self.run(operations);
+                self.0
+                    .is_told
+                    .then(|| Duration::from_nanos(operations * self.0.turns))
             }
             fn verify(&mut self, _rank: usize, _ledger: &Ledger) -> Result<(), Flaw> {
                 Ok(())
@@ -134,28 +143,41 @@ fn run(seats: &[Seat], entrants: &[Entrant<'_>]) -> Comparison {
 
 #[test]
 fn relative_costs_come_out_as_they_are() {
-    let (one, four) = (
-        Busy::new("one", 500, Role::Floor),
-        Busy::new("four", 2000, Role::Peer),
-    );
     let settings = Settings {
         rounds_min: 30,
         rounds_max: 30,
         budget: Duration::from_secs(30),
         ..Settings::quick()
     };
-    let entrants = [Entrant::threads(&four), Entrant::threads(&one)];
-    let comparison = race::run("test", &seat::free(2), &settings, &entrants, |_| {}).unwrap();
-    assert_eq!(comparison.rounds, 30);
-    let [four, one] = &comparison.entries[..] else {
-        panic!("two entries")
+    let ratio = |is_told| {
+        let engine = |name, turns, role| Busy {
+            is_told,
+            ..Busy::new(name, turns, role)
+        };
+        let (one, four) = (
+            engine("one", 500, Role::Floor),
+            engine("four", 2000, Role::Peer),
+        );
+        let entrants = [Entrant::threads(&four), Entrant::threads(&one)];
+        let comparison = race::run("test", &seat::free(2), &settings, &entrants, |_| {}).unwrap();
+        assert_eq!(comparison.rounds, 30);
+        let [four, one] = &comparison.entries[..] else {
+            panic!("two entries")
+        };
+        let ratio = comparison.ratio(four, one).unwrap();
+        assert_eq!(ratio.pairs, 30);
+        let fastest = comparison.fastest(Role::Floor).unwrap();
+        assert_eq!(fastest.name, "one");
+        assert!(comparison.fastest(Role::Corecast).is_none());
+        ratio.median
     };
-    let ratio = comparison.ratio(four, one).unwrap();
-    assert_eq!(ratio.pairs, 30);
-    // Wide, since tests share their machine with others.
-    assert!((2.0..8.0).contains(&ratio.median), "{ratio:?}");
-    assert_eq!(comparison.fastest(Role::Floor).unwrap().name, "one");
-    assert!(comparison.fastest(Role::Corecast).is_none());
+    assert_eq!(ratio(true), 4.0);
+    // Measured by the harness itself, which shares the machine with others: now and then it has it for itself.
+    let measured: Vec<f64> = (0..20)
+        .map(|_| ratio(false))
+        .take_while(|ratio| !(2.0..8.0).contains(ratio))
+        .collect();
+    assert!(measured.len() < 20, "{measured:?}");
 }
 
 #[test]
@@ -180,7 +202,7 @@ fn parts_divide_the_reported_time() {
         panic!("two entries")
     };
     let ratio = comparison.ratio(whole, halved).unwrap().median;
-    assert!((2.0..8.0).contains(&ratio), "{ratio}");
+    assert_eq!(ratio, 4.0);
 }
 
 /// Says how long its operations took, and fails from the given batch on.

@@ -12,8 +12,8 @@ const PART: &str = "CORECAST_TEST_PART";
 fn builder() -> Builder {
     Builder::new()
         .cache_folder("/nonexistent/corecast-tests")
-        .patience(Duration::from_secs(60))
-        .join_limit(Duration::from_secs(60))
+        .patience(Duration::from_secs(300))
+        .join_limit(Duration::from_secs(300))
 }
 
 fn exercise(team: &Team) {

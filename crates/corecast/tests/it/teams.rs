@@ -13,7 +13,7 @@ use corecast::{Builder, Pattern, Pinning, Team};
 fn builder() -> Builder {
     Builder::new()
         .cache_folder("/nonexistent/corecast-tests")
-        .patience(Duration::from_secs(60))
+        .patience(Duration::from_secs(300))
 }
 
 /// Runs every operation with every root a few times and looks at what comes out.

@@ -1,6 +1,6 @@
 //! The keeper, with real processes that are killed at any point.
 
-use crate::own_process::{SOON, by_itself, eventually};
+use crate::own_process::{WATCHDOG, by_itself, eventually};
 use corecast_process::{keeper::WatchError, keeper::born, keeper::watch};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -142,14 +142,17 @@ fn one_thread_for_all_and_none_without_a_watch() {
 fn who_was_dead_already_is_told_too() {
     by_itself(|| {
         let mut child = child();
-        let born = born(child.id()).unwrap();
+        let was_born = born(child.id()).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
+        // This process's number, as if an earlier process had had it.
+        let me = std::process::id();
+        let earlier = born(me).unwrap() - 1;
         let (tell, told) = channel();
-        for (pid, born) in [(child.id(), Some(born)), (std::process::id(), Some(born))] {
+        for (pid, born) in [(child.id(), Some(was_born)), (me, Some(earlier))] {
             let tell = tell.clone();
             let _watch = watch(pid, born, move || tell.send(pid).unwrap()).unwrap();
-            assert_eq!(told.recv_timeout(SOON), Ok(pid));
+            assert_eq!(told.recv_timeout(WATCHDOG), Ok(pid));
         }
     });
 }
@@ -165,7 +168,7 @@ fn a_panic_in_one_callback_does_not_reach_the_others() {
         .unwrap();
         let _calm = watch(children[1].id(), None, move || tell.send(()).unwrap()).unwrap();
         children.into_iter().for_each(end);
-        assert_eq!(told.recv_timeout(SOON), Ok(()));
+        assert_eq!(told.recv_timeout(WATCHDOG), Ok(()));
     });
 }
 
@@ -187,7 +190,7 @@ fn a_callback_may_watch_and_unwatch() {
         });
         drop(watched);
         end(second);
-        assert_eq!(told.recv_timeout(SOON), Ok(()));
+        assert_eq!(told.recv_timeout(WATCHDOG), Ok(()));
         *held.lock().unwrap() = None;
         eventually("it ends", || keepers() == 0);
     });

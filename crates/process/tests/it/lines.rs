@@ -1,14 +1,13 @@
 //! Lines that groups share: barriers and broadcasts over them, on fewer CPUs than ranks, between threads
 //! and behind a shared segment; and what ranks are told that do something else.
 
-use corecast_collectives::{
-    Algorithms, BarrierPlan, Collective, Plans, PlansError, barrier, broadcast,
-};
+use corecast_process::ProcessGroup;
+use crate::own_process::WATCHDOG;
+use corecast_process::Address;
+use corecast_collectives::{Algorithms, BarrierPlan, Collective, Plans, PlansError, barrier, broadcast};
+use corecast_team::{Failure, Loss, Member, Options, Team};
 use corecast_plan::Pattern;
 use corecast_plan::groups::Grouped;
-use corecast_process::Address;
-use corecast_process::ProcessGroup;
-use corecast_team::{Failure, Loss, Member, Options, Team};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -246,7 +245,7 @@ fn run(
         done.send(team.run(body)).unwrap();
     });
     ended
-        .recv_timeout(Duration::from_secs(60))
+        .recv_timeout(WATCHDOG)
         .expect("the team comes to an end")
 }
 
@@ -340,30 +339,32 @@ fn a_member_that_leaves_is_an_error_for_those_who_wait() {
 #[test]
 fn a_late_member_is_named() {
     static GAVE_UP: AtomicBool = AtomicBool::new(false);
-    for (name, plans, mut options) in teams() {
-        options.patience = Some(Duration::from_millis(150));
-        GAVE_UP.store(false, Ordering::Relaxed);
-        let results = run(plans, options, |member| {
-            member.barrier()?;
-            // As late as it takes, however busy the machine is.
-            while member.rank() == 3 && !GAVE_UP.load(Ordering::Relaxed) {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            let met = member.barrier();
-            GAVE_UP.store(true, Ordering::Relaxed);
-            met
-        });
-        let failure = both_sites_named(&results, &name);
-        assert!(matches!(failure, Failure::Stalled { .. }), "{name}");
-        if name == "groups" {
+    for (name, plans, options) in teams() {
+        // On a busy machine another member than the late one may be kept from its barrier for longer than a
+        // short patience; what is no matter of time is so with all of them.
+        let named = [150, 1200, 9600, 76_800].into_iter().any(|patience_ms| {
+            let mut options = options.clone();
+            options.patience = Some(Duration::from_millis(patience_ms));
+            GAVE_UP.store(false, Ordering::Relaxed);
+            let results = run(plans.clone(), options, |member| {
+                let met = member.barrier();
+                if met.is_ok() {
+                    // As late as it takes.
+                    while member.rank() == 3 && !GAVE_UP.load(Ordering::Relaxed) {
+                        std::thread::sleep(Duration::from_millis(10));
+                    }
+                }
+                let met = met.and_then(|()| member.barrier());
+                GAVE_UP.store(true, Ordering::Relaxed);
+                met
+            });
+            let failure = both_sites_named(&results, &name);
             let Failure::Stalled { here, there, .. } = failure else {
-                unreachable!("just looked at")
+                panic!("{name}: {failure}")
             };
-            assert!(
-                here.rank == 0 && there.rank == 3 || here.rank != 3,
-                "{name}"
-            );
-        }
+            name != "groups" || here.rank == 0 && there.rank == 3 || here.rank != 3
+        });
+        assert!(named, "{name}");
     }
 }
 

@@ -2,11 +2,12 @@
 //! killed, somewhere amid barriers and broadcasts, the others are told. Each process is this test
 //! program again, told by a variable which part it plays.
 
-use corecast_collectives::{Plans, barrier, broadcast};
-use corecast_plan::Pattern;
-use corecast_process::Address;
 use corecast_process::ProcessGroup;
+use crate::own_process::WATCHDOG;
+use corecast_process::Address;
+use corecast_collectives::{Plans, barrier, broadcast};
 use corecast_team::{Failure, Loss, Member, Options};
+use corecast_plan::Pattern;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -122,10 +123,7 @@ fn a_killed_process_is_an_error_for_the_others() {
         for (mut other, said) in team {
             while other.0.try_wait().unwrap().is_none() {
                 // A watchdog: what is promised is far less.
-                assert!(
-                    begin.elapsed() < Duration::from_secs(60),
-                    "{choice}: no end"
-                );
+                assert!(begin.elapsed() < WATCHDOG, "{choice}: no end");
                 std::thread::sleep(Duration::from_millis(5));
             }
             let text = rest(said);

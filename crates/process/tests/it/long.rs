@@ -1,13 +1,13 @@
 //! Long data, lent where they lie: random programs on the same buffers again and again, and ranks
 //! that go while others read what is theirs. Meant for sanitizers as much as for itself.
 
-use corecast_collectives::Plans;
+use crate::own_process::WATCHDOG;
 use corecast_collectives::operator::Sum;
-use corecast_plan::Pattern;
+use corecast_collectives::Plans;
 use corecast_team::{Failure, Loss, Member, Options, Team};
+use corecast_plan::Pattern;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
-use std::time::Duration;
 
 fn team(n: usize, rng: &mut fastrand::Rng) -> Team {
     let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
@@ -25,7 +25,7 @@ fn team(n: usize, rng: &mut fastrand::Rng) -> Team {
 fn watched<T: Send + 'static>(context: String, body: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, ended) = mpsc::channel();
     let thread = std::thread::spawn(move || done.send(body()).unwrap());
-    let ended = ended.recv_timeout(Duration::from_secs(120));
+    let ended = ended.recv_timeout(WATCHDOG);
     let ended = ended.unwrap_or_else(|why| panic!("{context}: no end: {why}"));
     thread.join().unwrap();
     ended

@@ -1,12 +1,12 @@
 //! Operations in flight: random programs of them, waited for in any order or not at all, against
 //! what they must give.
 
-use corecast_collectives::{Parts, Plans};
+use crate::own_process::WATCHDOG;
 use corecast_collectives::{operator::Ordered, operator::Sum};
-use corecast_plan::Pattern;
+use corecast_collectives::{Parts, Plans};
 use corecast_team::{Failure, Member, Options, OverlapError, Request, Team};
+use corecast_plan::Pattern;
 use std::sync::mpsc;
-use std::time::Duration;
 
 fn team(n: usize, depth: usize) -> Team {
     let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
@@ -22,7 +22,7 @@ fn team(n: usize, depth: usize) -> Team {
 fn in_time<R: Send + 'static>(what: String, body: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, ended) = mpsc::channel();
     let thread = std::thread::spawn(move || done.send(body()).unwrap());
-    match ended.recv_timeout(Duration::from_secs(60)) {
+    match ended.recv_timeout(WATCHDOG) {
         Ok(result) => result,
         Err(mpsc::RecvTimeoutError::Timeout) => panic!("{what}: no end"),
         Err(mpsc::RecvTimeoutError::Disconnected) => {

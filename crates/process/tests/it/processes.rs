@@ -2,12 +2,13 @@
 //! or gone, at random points. Each process is this test program again, told by a variable which part
 //! it plays.
 
-use corecast_collectives::Plans;
-use corecast_collectives::operator::Sum;
-use corecast_plan::Pattern;
 use corecast_process::ProcessGroup;
+use crate::own_process::WATCHDOG;
+use corecast_collectives::operator::Sum;
 use corecast_process::{Address, EnterError};
+use corecast_collectives::Plans;
 use corecast_team::{Failure, Loss, Member, Options};
+use corecast_plan::Pattern;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -139,12 +140,11 @@ fn part() {
     let size: usize = size.parse().unwrap();
     let options = Options {
         patience: (kind == "impatient").then_some(Duration::from_millis(300)),
-        join_limit: Duration::from_secs(30),
+        join_limit: WATCHDOG,
         ..Options::default()
     };
     let wishes: Vec<Option<usize>> = ranks.split(',').map(|rank| rank.parse().ok()).collect();
-    let team =
-        ProcessGroup::enter(&address(name), size, &wishes, || plans(size), &options).unwrap();
+    let team = ProcessGroup::enter(&address(name), size, &wishes, || plans(size), &options).unwrap();
     match kind {
         "whole" => {
             team.run(|member| {
@@ -211,7 +211,7 @@ fn processes_and_threads_are_one_team() {
             .map(|ranks| Kept(start(&format!("whole {name} {size} {ranks}"))))
             .collect();
         for child in children {
-            child.ends_well(Duration::from_secs(100));
+            child.ends_well(WATCHDOG);
         }
     }
 }
@@ -239,7 +239,7 @@ fn whoever_is_killed_is_told_to_all_within_a_tenth_of_a_second() {
         let killed = clock();
         victim.0.kill().unwrap();
         for child in children {
-            let said = child.ends_well(Duration::from_secs(60));
+            let said = child.ends_well(WATCHDOG);
             assert!(said.contains("lost true"), "round {round}: {said}");
             let at = said
                 .lines()
@@ -271,10 +271,10 @@ fn whoever_is_stopped_is_told_if_a_limit_was_set() {
     let stopped = children.pop().unwrap();
     let pid = rustix::process::Pid::from_child(&stopped.0);
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-    let said = children.pop().unwrap().ends_well(Duration::from_secs(60));
+    let said = children.pop().unwrap().ends_well(WATCHDOG);
     assert!(said.contains("longer than the limit"), "{said}");
     rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
-    let said = stopped.ends_well(Duration::from_secs(60));
+    let said = stopped.ends_well(WATCHDOG);
     assert!(said.contains("longer than the limit"), "{said}");
 }
 
@@ -309,7 +309,7 @@ fn whoever_does_not_come_is_told() {
 fn nothing_stays_behind() {
     // By itself in a process: other tests open and close what is counted.
     let alone = Kept(start(&format!("clean {} 2 any", name("clean", 0))));
-    alone.ends_well(Duration::from_secs(100));
+    alone.ends_well(WATCHDOG);
 }
 
 /// Some teams, one after another; then this process has what it had.
@@ -336,11 +336,11 @@ fn clean(name: &str) {
             }
         });
         drop(team);
-        other.ends_well(Duration::from_secs(60));
+        other.ends_well(WATCHDOG);
     }
     // The keeper and the host end by themselves, soon.
     let begin = Instant::now();
-    while all() != before && begin.elapsed() < Duration::from_secs(20) {
+    while all() != before && begin.elapsed() < WATCHDOG {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(all(), before, "descriptors, /dev/shm, threads, mappings");

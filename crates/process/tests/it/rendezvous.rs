@@ -1,6 +1,6 @@
 //! Processes that meet, at once, in error, among garbage, and while they are killed.
 
-use crate::own_process::{SOON, by_itself, eventually};
+use crate::own_process::{WATCHDOG, by_itself, eventually};
 use corecast_process::{Address, Entered, Hello, RendezvousError, enter};
 use corecast_wire::{Flag, Segment};
 use std::io::Read;
@@ -28,7 +28,7 @@ fn path() -> (Address, PathBuf) {
 
 fn join(address: &Address, size: u32, ranks: &[Option<u32>]) -> Result<Entered, RendezvousError> {
     let make = |_: &Hello| Segment::shared(4096).map(|(_, fd)| fd);
-    enter(address, &Hello::new(size, ranks.to_vec()), SOON, make)
+    enter(address, &Hello::new(size, ranks.to_vec()), WATCHDOG, make)
 }
 
 fn descriptors() -> usize {
@@ -204,7 +204,7 @@ fn a_place_that_cannot_be_used_is_an_error_and_stays_as_it_was() {
         std::fs::remove_file(&file).unwrap();
         let failing = |_: &Hello| Err::<std::os::fd::OwnedFd, _>("no memory today");
         let address = name();
-        let error = enter(&address, &Hello::new(2, vec![None]), SOON, failing).unwrap_err();
+        let error = enter(&address, &Hello::new(2, vec![None]), WATCHDOG, failing).unwrap_err();
         assert!(error.to_string().ends_with("no memory today"), "{error}");
         assert!(join(&address, 2, &[None]).unwrap().host.is_some());
     });

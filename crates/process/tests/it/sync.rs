@@ -1,9 +1,10 @@
 //! What the nine combinations of synchronisation promise, and that the loose ones promise no more.
 
-use corecast_collectives::Plans;
+use crate::own_process::WATCHDOG;
 use corecast_collectives::operator::Sum;
-use corecast_plan::Pattern;
+use corecast_collectives::Plans;
 use corecast_team::{Await, Member, Synchrony, Team};
+use corecast_plan::Pattern;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -68,10 +69,7 @@ fn loose_members_leave_before_others_come() {
         let wait = |member: &mut Member| {
             let begin = Instant::now();
             while member.rank() == 0 && !left.load(Ordering::Acquire) {
-                assert!(
-                    begin.elapsed() < Duration::from_secs(60),
-                    "{sync}: the other waits"
-                );
+                assert!(begin.elapsed() < WATCHDOG, "{sync}: the other waits");
                 std::thread::yield_now();
             }
         };

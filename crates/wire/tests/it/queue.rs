@@ -1,5 +1,6 @@
 //! The queues against a model queue, and between real threads.
 
+use crate::asleep::{Number, Sleeper};
 use corecast_wire::queue::{
     self, Backend, Gone, Options, ReceiveError, Receiver, SLOT_PAYLOAD_BYTES, SendError, Sender,
     TAG_MAX, TryReceiveError, TrySendError,
@@ -7,7 +8,7 @@ use corecast_wire::queue::{
 use corecast_wire::{LINE_BYTES, Policy, Segment};
 use std::collections::VecDeque;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 fn make(backend: Backend, slots: usize, policy: Policy) -> (Sender, Receiver) {
     let options = Options {
@@ -227,25 +228,20 @@ fn crowded_pairs_make_progress() {
     }
 }
 
-/// CPU time of the calling thread.
-fn thread_cpu() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
 #[test]
 fn a_waiting_receiver_sleeps() {
     let (mut sender, mut receiver) = make(Backend::Ump, 8, Policy::BALANCED);
-    let waiter = thread::spawn(move || {
-        let (clock, cpu) = (Instant::now(), thread_cpu());
-        receiver.receive(&mut [0; 8]).unwrap();
-        (clock.elapsed(), thread_cpu() - cpu)
+    let number = Number::default();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            number.tell();
+            receiver.receive(&mut [0; 8]).unwrap();
+        });
+        let sleeper = Sleeper::seen(&number);
+        thread::sleep(Duration::from_millis(1000));
+        sleeper.has_slept();
+        sender.send(&[1]).unwrap();
     });
-    thread::sleep(Duration::from_millis(500));
-    sender.send(&[1]).unwrap();
-    let (waited, used) = waiter.join().unwrap();
-    // A ratio, and generous: spinning would use all of it, sleeping less than a hundredth.
-    assert!(used < waited / 4, "waited {waited:?}, used {used:?}");
 }
 
 #[test]

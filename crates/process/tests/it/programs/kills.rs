@@ -9,6 +9,7 @@ use super::play::{Player, Witness};
 use super::processes::{enter, shares};
 use super::spec::Spec;
 use super::watch::{cases, replayable, watched};
+use crate::own_process::WATCHDOG;
 use corecast_team::{Failure, Loss, Team};
 use rustix::process::Signal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -255,7 +256,7 @@ fn survive(round: &Round, session: &str) -> Vec<u64> {
                 waits.push(wait(called_at.parse().unwrap(), at.parse().unwrap()));
             }
         }
-        other.ends_well(Duration::from_secs(60));
+        other.ends_well(WATCHDOG);
     }
     waits
 }
@@ -290,7 +291,7 @@ pub(crate) fn survive_all(words: &[String]) {
         let session = session.clone();
         let again = format!("CORECAST_TEST_SEED={seed} plays this again, at another point");
         let survived = catch_unwind(|| {
-            watched(&again, Duration::from_secs(60), move || {
+            watched(&again, WATCHDOG, move || {
                 survive(&Round::draw(seed), &session)
             })
         });
@@ -383,9 +384,9 @@ fn stop(seed: u64, session: &str) {
             (0, false) => other.ends(),
             (0, true) => {
                 other.signal(Signal::CONT);
-                other.ends_well(Duration::from_secs(60));
+                other.ends_well(WATCHDOG);
             }
-            _ => other.ends_well(Duration::from_secs(60)),
+            _ => other.ends_well(WATCHDOG),
         }
     }
 }
@@ -424,5 +425,5 @@ fn whoever_goes_at_any_point_is_told_to_all_others() {
     let mut survivor = Apart::start(&part);
     // Not asserted: the machine may be busy.
     println!("{}", survivor.says("waits"));
-    survivor.ends_well(Duration::from_secs(60));
+    survivor.ends_well(WATCHDOG);
 }

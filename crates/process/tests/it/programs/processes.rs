@@ -1,14 +1,15 @@
 //! Random programs on teams of processes.
 
+use corecast_process::ProcessGroup;
 use super::apart::Apart;
 use super::draw::Program;
 use super::play::{Player, Witness};
 use super::spec::Spec;
 use super::watch::cases;
 use super::{STEPS, mixed};
-use corecast_process::Address;
-use corecast_process::ProcessGroup;
+use crate::own_process::WATCHDOG;
 use corecast_team::Team;
+use corecast_process::Address;
 use std::time::Duration;
 
 /// Processes that stay for all programs; each program takes some of them.
@@ -78,7 +79,7 @@ fn random_programs_of_processes_agree_with_the_twin() {
     let processes: Vec<Apart> = (0..PROCESSES)
         .map(|index| Apart::start(&part(index)))
         .collect();
-    let limit = Duration::from_secs(200 + seeds.end - seeds.start);
+    let limit = WATCHDOG + Duration::from_secs(seeds.end - seeds.start);
     for process in processes {
         process.ends_well(limit);
     }

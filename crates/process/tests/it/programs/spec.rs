@@ -1,14 +1,11 @@
 //! Random teams.
 
-use corecast_collectives::{
-    Algorithms, BarrierPlan, ByLength, Plans, allgather, allreduce, alltoall, broadcast, gather,
-    reduce, reduce_scatter, scan, scatter,
-};
-use corecast_plan::{Pattern, Tree};
+use crate::own_process::WATCHDOG;
+use corecast_collectives::{Algorithms, BarrierPlan, ByLength, Plans, allgather, allreduce, alltoall, broadcast, gather, reduce, reduce_scatter, scan, scatter};
 use corecast_team::{Options, Team, TeamError};
+use corecast_plan::{Pattern, Tree};
 use corecast_wire::Policy;
 use corecast_wire::queue::Backend;
-use std::time::Duration;
 
 /// What a team is made of.
 #[derive(Clone, Debug)]
@@ -27,8 +24,8 @@ impl Spec {
             parallelism: (rng.u32(..4) == 0).then(|| rng.usize(1..=n)),
             backend: Backend::ALL[rng.usize(..2)],
             slots: [2, 4, 16, 16, 16, 64][rng.usize(..6)],
-            patience: Some(Duration::from_secs(30)),
-            join_limit: Duration::from_secs(100),
+            patience: Some(WATCHDOG),
+            join_limit: WATCHDOG,
             deterministic: rng.u32(..4) == 0,
             depth: rng.usize(1..=8),
             algorithms: algorithms(rng),

@@ -1,5 +1,6 @@
 //! Seeds to replay, and an end to every wait.
 
+use crate::own_process::WATCHDOG;
 use std::any::Any;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -47,8 +48,6 @@ pub(crate) fn watched<R: Send + 'static>(
 /// Runs `body` under a watchdog; a failure says how to see it again.
 pub(crate) fn replayable(test: &str, seed: u64, body: impl FnOnce() + Send + 'static) {
     let again = format!("replay with CORECAST_TEST_SEED={seed} cargo test -p corecast-coll {test}");
-    let ran = catch_unwind(AssertUnwindSafe(|| {
-        watched(&again, Duration::from_secs(120), body)
-    }));
+    let ran = catch_unwind(AssertUnwindSafe(|| watched(&again, WATCHDOG, body)));
     assert!(ran.is_ok(), "{again}");
 }

@@ -37,7 +37,7 @@ impl Watch for Watchdog {
     type Error = ();
 
     fn check(&mut self, waited: Duration) -> Result<(), ()> {
-        match waited < Duration::from_secs(60) {
+        match waited < Duration::from_secs(300) {
             true => Ok(()),
             false => Err(()),
         }
