@@ -1,6 +1,6 @@
-//! What the README promises about itself. That its C and its OpenMP program run is tested beside these languages.
+//! What the README and the guide promise about themselves. That the programs of the README run is tested beside each language.
 
-use super::text;
+use super::{root, text};
 
 /// The code blocks of a language.
 fn blocks(text: &str, language: &str) -> Vec<String> {
@@ -38,4 +38,27 @@ fn it_has_a_program_in_each_language() {
     for command in ["cargo run --release", "cargo test"] {
         assert!(readme.contains(command), "{command}");
     }
+}
+
+/// Programs of the guide, or the parts of them that are shown, are those of an example or of the README, which run.
+#[test]
+fn programs_of_the_guide_are_those_that_run() {
+    let mut running = vec![text("README.md")];
+    for entry in std::fs::read_dir(root().join("crates/corecast/examples")).unwrap() {
+        running.push(std::fs::read_to_string(entry.unwrap().path()).unwrap());
+    }
+    let mut seen = 0;
+    for entry in std::fs::read_dir(root().join("docs/guide")).unwrap() {
+        let path = entry.unwrap().path();
+        let page = std::fs::read_to_string(&path).unwrap();
+        for program in ["rust", "c"].iter().flat_map(|name| blocks(&page, name)) {
+            seen += 1;
+            assert!(
+                running.iter().any(|text| text.contains(&program)),
+                "{}: not a part of any example:\n{program}",
+                path.display()
+            );
+        }
+    }
+    assert!(seen >= 4, "{seen} programs");
 }
