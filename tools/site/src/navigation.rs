@@ -68,7 +68,7 @@ pub struct Section {
 /// Where `docs/` or `docs/guide/` cannot be read.
 pub fn sections(root: &Path) -> Result<Vec<Section>> {
     let mut sections = vec![
-        section("Corecast", ["README.md".to_owned()]),
+        section("Start", ["README.md".to_owned()]),
         section("Guide", markdown_in(root, "docs/guide")?),
     ];
     for (title, documents) in SECTIONS {

@@ -41,6 +41,12 @@ impl Page {
         let place = pages.iter().position(|page| page.file == self.file);
         let before = place.and_then(|at| at.checked_sub(1)).map(|at| pages[at]);
         let after = place.and_then(|at| pages.get(at + 1)).copied();
+        // The contents of the page stand below its title.
+        let title_ends = self
+            .content
+            .find("</h1>")
+            .map_or(0, |at| at + "</h1>".len());
+        let (heading, text) = self.content.split_at(title_ends);
         let step = |rel: &str, mark: &str, page: &Link| -> Markup {
             html! { a rel=(rel) href=(link(&page.file)) { span { (mark) } (page.text) } }
         };
@@ -60,17 +66,20 @@ impl Page {
                         a class="to-contents" href="#contents" { "All pages" }
                     }
                     main {
-                        @if self.parts.len() > 2 {
-                            details class="parts" {
-                                summary { "On this page" }
-                                ul {
-                                    @for (text, id) in &self.parts {
-                                        li { a href={ "#" (id) } { (text) } }
+                        article {
+                            (PreEscaped(heading))
+                            @if self.parts.len() > 2 {
+                                details class="parts" {
+                                    summary { "On this page" }
+                                    ul {
+                                        @for (text, id) in &self.parts {
+                                            li { a href={ "#" (id) } { (text) } }
+                                        }
                                     }
                                 }
                             }
+                            (PreEscaped(text))
                         }
-                        article { (PreEscaped(&self.content)) }
                         @if before.is_some() || after.is_some() {
                             p class="steps" {
                                 @if let Some(page) = before { (step("prev", "Before", page)) }
