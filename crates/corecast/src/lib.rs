@@ -103,3 +103,8 @@ pub mod process {
 pub fn team(ranks: usize) -> Result<Team, Error> {
     Builder::new().threads(ranks).build()
 }
+
+/// The programs of the crate's README, which are tested as those of its documentation are.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
