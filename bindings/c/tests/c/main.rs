@@ -1,6 +1,7 @@
 //! The C and C++ programs in this folder, compiled without a warning against an installed library and run.
 
 mod common;
+mod header;
 mod install;
 
 use common::{C, CPP, Compiler, corecast, run, skipped, there_is};

@@ -107,7 +107,7 @@ impl Compiler {
     /// Compiles a program of this folder, against the shared library.
     #[track_caller]
     pub(crate) fn build(&self, name: &str) -> PathBuf {
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
         self.build_from(&sources.join(name).with_extension(self.ending))
     }
 
