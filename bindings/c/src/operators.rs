@@ -12,16 +12,18 @@ use std::sync::Arc;
 /// How a reduction makes one element of two. The built-in operators are constants
 /// (`CORECAST_OPERATOR_SUM` and so on), `corecast_operator_new` makes others, and every operation that
 /// combines takes either. All members give operators that do the same.
-///
-/// The built-in ones are objects that a program which was linked at a fixed address has copies of.
-/// So what they are is in their bytes, not in their addresses, and their size never changes.
 #[derive(Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Operator {
     kind: Kind,
+    reserved: [u8; RESERVED_BYTES],
 }
 
-const _: () = assert!(size_of::<Operator>() == 64, "programs may hold copies");
+// A program that was linked at a fixed address has copies of the built-in operators. So what they are is
+// in their bytes, not in their addresses, and their size must not change.
+const OPERATOR_BYTES: usize = 64;
+const RESERVED_BYTES: usize = OPERATOR_BYTES - size_of::<Kind>();
+const _: () = assert!(size_of::<Operator>() == OPERATOR_BYTES);
 
 #[derive(Debug)]
 enum Kind {
@@ -30,9 +32,13 @@ enum Kind {
 }
 
 impl Operator {
+    const fn new(kind: Kind) -> Self {
+        let reserved = [0; RESERVED_BYTES];
+        Self { kind, reserved }
+    }
+
     const fn built_in(named: Named) -> Self {
-        let kind = Kind::BuiltIn(named);
-        Self { kind }
+        Self::new(Kind::BuiltIn(named))
     }
 
     /// Keeps an operator of the caller's own from being freed, for as long as the result lives; the
@@ -171,8 +177,7 @@ pub unsafe extern "C" fn corecast_operator_new(
         }
         // SAFETY: the caller's promise.
         let own = unsafe { Own::new(combine, context, element_bytes, ordered) };
-        let kind = Kind::Own(own);
-        let handle = Arc::into_raw(Arc::new(Operator { kind })).cast_mut();
+        let handle = Arc::into_raw(Arc::new(Operator::new(Kind::Own(own)))).cast_mut();
         // SAFETY: the caller's promise.
         unsafe { give("operator", operator, handle) }
     })
