@@ -1,23 +1,21 @@
-//! A barrier for any threads, without a team.
+//! Barriers of any threads, without a team.
 
-use crate::memory::{give, word};
+use crate::memory::give;
 use crate::status::{Refusal, StatusCode, entry};
-use corecast::{Arrival, Waiting, WaitingError, Waits};
+use crate::waiting;
+use corecast::Arrival;
 use std::ffi::{c_char, c_void};
 
-/// What the last thread of a phase runs before anybody goes on. It must not unwind: no exception, no
-/// `longjmp`; nor use the barrier.
-///
-/// # Safety
-///
-/// `context` is what `corecast_barrier_new` was given.
+/// What the last thread of a phase runs before anybody goes on. `context` is what
+/// `corecast_barrier_new` was given. It must not use the barrier, nor unwind: no exception, no
+/// `longjmp`.
 pub type Completion = Option<unsafe extern "C" fn(context: *mut c_void)>;
 
 /// The phase in which a thread has arrived.
 pub type Phase = u32;
 
-/// A barrier of threads that need no rank: any thread may come, and the number that is expected may
-/// shrink, as with C++20's `std::barrier`. Members of a team have `corecast_barrier`.
+/// A barrier of threads that have no rank: any thread may come, and the number that is expected may
+/// shrink, as with C++20's `std::barrier`. Members of a team call `corecast_barrier` instead.
 #[derive(Debug)]
 pub struct Barrier {
     inner: corecast::Barrier<Complete>,
@@ -51,7 +49,7 @@ unsafe fn barrier<'a>(barrier: *const Barrier) -> Result<&'a corecast::Barrier<C
     Ok(&barrier.inner)
 }
 
-/// The most that a barrier can expect.
+/// The most threads that a barrier can expect.
 ///
 /// Threads: any.
 #[unsafe(no_mangle)]
@@ -59,10 +57,10 @@ pub extern "C" fn corecast_barrier_max() -> usize {
     corecast::Barrier::MOST
 }
 
-/// A barrier of `expected` threads in each phase. The last one of each runs `completion` with
-/// `context`, unless that is NULL, before anybody goes on. `waiting` is a word as for
-/// `corecast_builder_wait`; NULL: as `CORECAST_WAIT` says, else as fits the machine and the number of
-/// threads.
+/// Makes a barrier of `expected` threads in each phase. The last one of each phase runs `completion`
+/// with `context` before anybody goes on, unless that is NULL. `waiting` is a word as for
+/// `corecast_builder_wait`; NULL means as `CORECAST_WAIT` says, else as fits the machine and the number
+/// of threads.
 ///
 /// Threads: any.
 ///
@@ -98,13 +96,8 @@ pub unsafe extern "C" fn corecast_barrier_new(
             true => corecast::Barrier::with_completion(expected, complete)?,
             false => {
                 // SAFETY: the caller's promise.
-                let text = unsafe { word("waiting", waiting)? };
-                let waiting: Waiting = text
-                    .parse()
-                    .map_err(|error: WaitingError| Refusal::invalid(error.to_string()))?;
-                let here = corecast::machine::discover();
-                let policy = Waits::of_team(expected, &here, None).with(waiting);
-                corecast::Barrier::with_policy(expected, policy.as_policy(), complete)
+                let policy = unsafe { waiting::policy(expected, waiting)? };
+                corecast::Barrier::with_policy(expected, policy, complete)
             }
         };
         // SAFETY: as above.
@@ -118,13 +111,13 @@ pub unsafe extern "C" fn corecast_barrier_new(
     })
 }
 
-/// Frees a barrier at which no thread waits. NULL is nothing.
+/// Frees a barrier at which no thread waits. NULL is allowed and does nothing.
 ///
 /// Threads: one.
 ///
 /// # Safety
 ///
-/// `barrier` is NULL or a live handle, which is used no more.
+/// `barrier` is NULL or a live handle, which is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_barrier_free(barrier: *mut Barrier) {
     if !barrier.is_null() {
@@ -133,8 +126,8 @@ pub unsafe extern "C" fn corecast_barrier_free(barrier: *mut Barrier) {
     }
 }
 
-/// `arrivals` arrive, and this goes on. Writes the phase to `phase`, unless that is NULL, for
-/// `corecast_barrier_wait`. More arrivals than are missing are refused.
+/// Arrives for `arrivals` threads without waiting. Writes the phase to `phase`, unless that is NULL,
+/// for `corecast_barrier_wait`. More arrivals than are missing are refused.
 ///
 /// Threads: any.
 ///
@@ -167,7 +160,7 @@ pub unsafe extern "C" fn corecast_barrier_arrive(
     })
 }
 
-/// Waits until a phase, this one or the one before, is over.
+/// Waits until a phase is over: the one that runs, or the one before.
 ///
 /// Threads: any.
 ///
@@ -203,7 +196,7 @@ pub unsafe extern "C" fn corecast_barrier_arrive_and_wait(barrier: *const Barrie
     entry(|| Ok(unsafe { self::barrier(barrier)? }.arrive_and_wait()?))
 }
 
-/// Arrives, and is expected no more from the next phase on.
+/// Arrives without waiting, and is not expected any more from the next phase on.
 ///
 /// Threads: any.
 ///

@@ -2,28 +2,44 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `status.rs` | statuses, their texts, and the one way in and out of every function |
-//! | `memory.rs` | pointers of C as slices, as far as they can be checked |
-//! | `names.rs`, `own.rs` | element types and operators by number; operators of the caller's own |
-//! | `builder.rs`, `team.rs`, `member.rs` | handles |
-//! | `given.rs`, `moves.rs`, `reductions.rs` | what operations are given; those that wait |
+//! | `status.rs` | statuses, their texts, and `entry`, in which every function runs |
+//! | `memory.rs`, `exclusive.rs` | pointers of C as slices, and handles that one thread at a time may use |
+//! | `elements.rs`, `operators.rs`, `own.rs` | element types, operators by handle, functions of C as operators |
+//! | `builder.rs`, `settings.rs`, `team.rs`, `member.rs` | the handles of a team, and what a builder is told |
+//! | `arguments.rs` | the arguments of operations, checked before an operation begins |
+//! | `moves.rs`, `reductions.rs`, `synced.rs` | operations that wait, and barriers around them |
 //! | `flight/` | operations in flight |
-//! | `barrier.rs` | barriers of any threads, without a team |
+//! | `barrier.rs`, `queue.rs`, `waiting.rs` | barriers and queues of any threads, without a team, and how they wait |
 //!
-//! **Architecture invariants:** every function is one `entry` of `status.rs`: a panic never goes on
-//! into C. What can be known to be wrong is refused before an operation begins, so a refused call
-//! leaves its team as it was. Nothing is allocated on the way of an operation that succeeds, but for
-//! those in flight and the first one whose parts have lengths of their own.
+//! The order of the modules below is that of `corecast.h`.
+//!
+//! **Architecture invariants:** every function is one `entry` of `status.rs`, so no panic goes on into C. What can
+//! be seen to be wrong is refused before an operation begins, so a refused call leaves its team as it was.
+//! An operation that waits and succeeds allocates nothing, except that the first one whose parts have lengths of their
+//! own makes room for these.
+
+pub mod status;
+
+pub mod elements;
+pub mod operators;
+pub mod own;
+
+pub mod builder;
+pub mod settings;
+pub mod team;
+
+pub mod member;
+
+pub mod moves;
+pub mod reductions;
+pub mod synced;
+
+pub mod flight;
 
 pub mod barrier;
-pub mod builder;
-pub mod flight;
-mod given;
-pub mod member;
-pub mod memory;
-pub mod moves;
-pub mod names;
-pub mod own;
-pub mod reductions;
-pub mod status;
-pub mod team;
+pub mod queue;
+
+mod arguments;
+mod exclusive;
+mod memory;
+mod waiting;

@@ -35,7 +35,7 @@ fn nowhere() -> *mut c_void {
     std::ptr::NonNull::<u128>::dangling().as_ptr().cast()
 }
 
-/// Bytes to read. NULL is nothing.
+/// Bytes to read. NULL is allowed and does nothing.
 ///
 /// # Safety
 ///
@@ -52,7 +52,7 @@ pub(crate) unsafe fn to_read<'a>(
     Ok(unsafe { std::slice::from_raw_parts(data.cast(), bytes) })
 }
 
-/// Bytes to write. NULL is nothing.
+/// Bytes to write. NULL is allowed and does nothing.
 ///
 /// # Safety
 ///

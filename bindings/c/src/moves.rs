@@ -1,6 +1,6 @@
-//! Operations that synchronise and move data.
+//! The operations that synchronise and move data, each of which waits until it has ended.
 
-use crate::given::{self, check_root};
+use crate::arguments::{self, check_root};
 use crate::member::{Member, call};
 use crate::memory::to_write;
 use crate::status::StatusCode;
@@ -17,8 +17,8 @@ use std::ffi::c_void;
 pub unsafe extern "C" fn corecast_barrier(member: *mut Member) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
+        call(member, |state| {
+            let member = state.member();
             Ok(member.barrier()?)
         })
     }
@@ -40,8 +40,8 @@ pub unsafe extern "C" fn corecast_broadcast(
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
+        call(member, |state| {
+            let member = state.member();
             check_root(root, member.size())?;
             Ok(member.broadcast(root, to_write("data", data, bytes)?)?)
         })
@@ -67,10 +67,10 @@ pub unsafe extern "C" fn corecast_scatter(
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let seat = (member.rank(), member.size());
-            let (send, recv) = given::scatter(seat, root, (send, recv, bytes))?;
+        call(member, |state| {
+            let member = state.member();
+            let place = (member.rank(), member.size());
+            let (send, recv) = arguments::scatter(place, root, (send, recv, bytes))?;
             Ok(member.scatter(root, send, recv)?)
         })
     }
@@ -99,12 +99,13 @@ pub unsafe extern "C" fn corecast_scatterv(
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let (member, scratch) = hand.both()?;
-            let seat = (member.rank(), member.size());
+        call(member, |state| {
+            let (member, scratch) = state.with_scratch();
+            let place = (member.rank(), member.size());
             let send = (send, (counts, displacements));
             let recv = (recv, recv_count);
-            let (send, recv) = given::scatterv(seat, root, send, recv, element_bytes, scratch)?;
+            let (send, recv) =
+                arguments::scatterv(place, root, send, recv, element_bytes, scratch)?;
             Ok(member.scatterv(root, send, recv)?)
         })
     }
@@ -129,10 +130,10 @@ pub unsafe extern "C" fn corecast_gather(
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let seat = (member.rank(), member.size());
-            let (send, recv) = given::gather(seat, root, (send, recv, bytes))?;
+        call(member, |state| {
+            let member = state.member();
+            let place = (member.rank(), member.size());
+            let (send, recv) = arguments::gather(place, root, (send, recv, bytes))?;
             Ok(member.gather(root, send, recv)?)
         })
     }
@@ -160,11 +161,11 @@ pub unsafe extern "C" fn corecast_gatherv(
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let (member, scratch) = hand.both()?;
-            let seat = (member.rank(), member.size());
+        call(member, |state| {
+            let (member, scratch) = state.with_scratch();
+            let place = (member.rank(), member.size());
             let (send, recv) = ((send, send_count), (recv, (counts, displacements)));
-            let (send, recv) = given::gatherv(seat, root, send, recv, element_bytes, scratch)?;
+            let (send, recv) = arguments::gatherv(place, root, send, recv, element_bytes, scratch)?;
             Ok(member.gatherv(root, send, recv)?)
         })
     }
@@ -186,10 +187,10 @@ pub unsafe extern "C" fn corecast_allgather(
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let seat = (member.rank(), member.size());
-            let (send, recv) = given::allgather(seat, (send, recv, bytes))?;
+        call(member, |state| {
+            let member = state.member();
+            let place = (member.rank(), member.size());
+            let (send, recv) = arguments::allgather(place, (send, recv, bytes))?;
             Ok(member.allgather(send, recv)?)
         })
     }
@@ -216,11 +217,12 @@ pub unsafe extern "C" fn corecast_allgatherv(
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let (member, scratch) = hand.both()?;
-            let seat = (member.rank(), member.size());
+        call(member, |state| {
+            let (member, scratch) = state.with_scratch();
+            let place = (member.rank(), member.size());
             let (send, recv) = ((send, send_count), (recv, (counts, displacements)));
-            let (send, recv, parts) = given::allgatherv(seat, send, recv, element_bytes, scratch)?;
+            let (send, recv, parts) =
+                arguments::allgatherv(place, send, recv, element_bytes, scratch)?;
             Ok(member.allgatherv(send, recv, parts)?)
         })
     }
@@ -243,10 +245,10 @@ pub unsafe extern "C" fn corecast_alltoall(
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let seat = (member.rank(), member.size());
-            let (send, recv) = given::alltoall(seat, (send, recv, bytes))?;
+        call(member, |state| {
+            let member = state.member();
+            let place = (member.rank(), member.size());
+            let (send, recv) = arguments::alltoall(place, (send, recv, bytes))?;
             Ok(member.alltoall(send, recv)?)
         })
     }
@@ -274,12 +276,12 @@ pub unsafe extern "C" fn corecast_alltoallv(
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let (member, scratch) = hand.both()?;
-            let seat = (member.rank(), member.size());
+        call(member, |state| {
+            let (member, scratch) = state.with_scratch();
+            let place = (member.rank(), member.size());
             let give = (send, (send_counts, send_displacements));
             let take = (recv, (recv_counts, recv_displacements));
-            let (give, take) = given::alltoallv(seat, give, take, element_bytes, scratch)?;
+            let (give, take) = arguments::alltoallv(place, give, take, element_bytes, scratch)?;
             Ok(member.alltoallv(give, take)?)
         })
     }

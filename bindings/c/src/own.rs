@@ -1,17 +1,16 @@
-//! Operators of the caller's own.
+//! A function of C as an operator.
 
-use crate::memory;
-use crate::status::Refusal;
 use corecast::Combine as Combining;
 use std::ffi::c_void;
 
 /// Combines arrays element by element: `into[i] = into[i] ∘ with[i]` for `count` elements, of which
-/// those of `with` come from higher ranks. It may be called with any pieces of the data, on the
-/// threads of any members, several at once. It must not unwind: no exception, no `longjmp`.
+/// those of `with` come from higher ranks. It must be associative. It may be called with any pieces of
+/// the data, on the threads of any members, by several of them at once. It must not unwind: no
+/// exception, no `longjmp`.
 ///
 /// # Safety
 ///
-/// Both arrays have `count` elements, and do not overlap.
+/// both arrays have `count` elements and do not overlap.
 pub type Combine = Option<
     unsafe extern "C" fn(
         into: *mut c_void,
@@ -21,62 +20,48 @@ pub type Combine = Option<
     ),
 >;
 
-/// An operator of one's own: an associative function. All members give the same one.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct OwnOperator {
-    /// What combines.
-    pub combine: Combine,
-    /// Handed to `combine` as it is.
-    pub context: *mut c_void,
-    /// Bytes of an element, at least 1. Elements are aligned to at most 16 bytes.
-    pub element_bytes: usize,
-    /// Whether the order of ranks must be kept: the operator is not commutative.
-    pub ordered: bool,
-}
-
-/// One that was checked.
-#[derive(Clone, Copy, Debug)]
+/// A function and what it needs to know.
+#[derive(Debug)]
 pub(crate) struct Own {
     /// Its contract: [`Combine`]'s `# Safety`.
     combine: unsafe extern "C" fn(*mut c_void, *const c_void, usize, *mut c_void),
     context: *mut c_void,
-    grain: usize,
+    element_bytes: usize,
     ordered: bool,
 }
 
+// SAFETY: the promise of `Own::new`: the function may be called on any thread with this context.
+unsafe impl Send for Own {}
+// SAFETY: as above, by several threads at once.
+unsafe impl Sync for Own {}
+
 impl Own {
+    /// An operator of a function on elements of `element_bytes` bytes, at least 1.
+    ///
     /// # Safety
     ///
-    /// `operator` is NULL or an operator whose `combine` does what [`Combine`] says for as long as
+    /// The function does what [`Combine`] says, on any thread and on several at once, for as long as
     /// this is used.
-    pub(crate) unsafe fn of(operator: *const OwnOperator) -> Result<Self, Refusal> {
-        memory::aligned("operator", operator.cast(), align_of::<OwnOperator>())?;
-        // SAFETY: NULL, or the caller's promise.
-        let Some(operator) = (unsafe { operator.as_ref() }) else {
-            return Err(Refusal::null("operator"));
-        };
-        let Some(combine) = operator.combine else {
-            return Err(Refusal::null("operator->combine"));
-        };
-        if operator.element_bytes == 0 {
-            return Err(Refusal::invalid(
-                "`operator->element_bytes` is 0: give the length of an element",
-            ));
-        }
-        Ok(Self {
+    pub(crate) unsafe fn new(
+        combine: unsafe extern "C" fn(*mut c_void, *const c_void, usize, *mut c_void),
+        context: *mut c_void,
+        element_bytes: usize,
+        ordered: bool,
+    ) -> Self {
+        debug_assert!(element_bytes > 0);
+        Self {
             combine,
-            context: operator.context,
-            grain: operator.element_bytes,
-            ordered: operator.ordered,
-        })
+            context,
+            element_bytes,
+            ordered,
+        }
     }
 
     fn call(&self, into: &mut [u8], with: &[u8]) {
         debug_assert_eq!(into.len(), with.len());
-        let count = into.len() / self.grain;
+        let count = into.len() / self.element_bytes;
         // SAFETY: as many whole elements on both sides, which do not overlap; the rest is the
-        // promise of `of`.
+        // promise of `new`.
         unsafe {
             (self.combine)(
                 into.as_mut_ptr().cast(),
@@ -88,7 +73,8 @@ impl Own {
     }
 }
 
-/// Bytes of a piece that is copied so that the function may write to its left operand.
+/// Bytes that are copied at a time, where the function is to write to its left operand and the result
+/// belongs into its right one.
 const PIECE_BYTES: usize = 1024;
 
 /// Aligned for any element.
@@ -97,7 +83,7 @@ struct Piece([u8; PIECE_BYTES]);
 
 impl Combining for Own {
     fn grain(&self) -> usize {
-        self.grain
+        self.element_bytes
     }
 
     fn ordered(&self) -> bool {
@@ -109,9 +95,11 @@ impl Combining for Own {
     }
 
     fn combine_left(&self, into: &mut [u8], with: &[u8]) {
-        if self.grain > PIECE_BYTES {
-            let mut left = vec![0u128; self.grain.div_ceil(16)];
-            let pieces = into.chunks_mut(self.grain).zip(with.chunks(self.grain));
+        if self.element_bytes > PIECE_BYTES {
+            let mut left = vec![0u128; self.element_bytes.div_ceil(16)];
+            let pieces = into
+                .chunks_mut(self.element_bytes)
+                .zip(with.chunks(self.element_bytes));
             for (into, with) in pieces {
                 // SAFETY: 16-byte integers as bytes: no alignment is missing, all are initialised.
                 let left = unsafe {
@@ -123,7 +111,7 @@ impl Combining for Own {
             }
             return;
         }
-        let piece = PIECE_BYTES / self.grain * self.grain;
+        let piece = PIECE_BYTES / self.element_bytes * self.element_bytes;
         let mut left = Piece([0; PIECE_BYTES]);
         for (into, with) in into.chunks_mut(piece).zip(with.chunks(piece)) {
             let left = &mut left.0[..with.len()];
@@ -134,8 +122,8 @@ impl Combining for Own {
     }
 
     fn combine_into(&self, out: &mut [u8], a: &[u8], b: &[u8]) {
-        // What was copied is still in the first cache when it is combined.
-        let piece = (4 * PIECE_BYTES / self.grain).max(1) * self.grain;
+        // In pieces, so that what was copied is still in the first cache when it is combined.
+        let piece = (4 * PIECE_BYTES / self.element_bytes).max(1) * self.element_bytes;
         let pieces = out.chunks_mut(piece).zip(a.chunks(piece));
         for ((out, a), b) in pieces.zip(b.chunks(piece)) {
             out.copy_from_slice(a);
@@ -180,14 +168,9 @@ mod tests {
     #[test]
     fn both_sides_and_three_operands() {
         let mut calls = 0usize;
-        let operator = OwnOperator {
-            combine: Some(then),
-            context: (&raw mut calls).cast(),
-            element_bytes: 16,
-            ordered: true,
-        };
-        // SAFETY: the function keeps to its contract.
-        let own = unsafe { Own::of(&raw const operator) }.unwrap();
+        // SAFETY: the function keeps to its contract, on this one thread.
+        let own = unsafe { Own::new(then, (&raw mut calls).cast(), 16, true) };
+        assert_eq!((own.grain(), own.ordered()), (16, true));
         for count in [1, 63, 64, 65, 700] {
             let maps = |k: u64| -> Vec<[u64; 2]> {
                 (0..count as u64).map(|i| [k * i + 1, i ^ k]).collect()
@@ -207,19 +190,5 @@ mod tests {
             assert_eq!(b, expected);
         }
         assert_eq!(calls, 3 * (1 + 63 + 64 + 65 + 700));
-        // SAFETY: what cannot be is refused.
-        unsafe {
-            let none = OwnOperator {
-                element_bytes: 0,
-                ..operator
-            };
-            assert!(Own::of(&raw const none).is_err());
-            let none = OwnOperator {
-                combine: None,
-                ..operator
-            };
-            assert!(Own::of(&raw const none).is_err());
-            assert!(Own::of(std::ptr::null()).is_err());
-        }
     }
 }

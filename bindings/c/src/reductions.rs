@@ -1,75 +1,17 @@
-//! Operations that combine data.
+//! The operations that combine data, each of which waits until it has ended.
 
-use crate::given::check_root;
+use crate::arguments::{blocks, check_root, in_place, total};
+use crate::elements::ElementCode;
 use crate::member::{Member, call};
-use crate::memory::{aligned, apart, give, length, numbers, to_read, to_write};
-use crate::names::{ElementCode, OperatorCode, combine};
-use crate::own::{Own, OwnOperator};
+use crate::memory::{give, numbers};
+use crate::operators::{Operator, combiner};
 use crate::status::{Refusal, StatusCode, entry};
-use corecast::{Combine, block};
+use corecast::block;
 use std::ffi::c_void;
 
-/// An operator, and how its elements are aligned.
-pub(crate) type With<'a> = (&'a dyn Combine, usize);
-
-/// The built-in operator of these numbers.
-pub(crate) fn named(
-    operator: OperatorCode,
-    element: ElementCode,
-) -> Result<With<'static>, Refusal> {
-    combine(operator, element).map(|(combine, align)| (combine as &dyn Combine, align))
-}
-
-/// Data that are combined in place.
-///
-/// # Safety
-///
-/// `data` has `count` elements that nobody else uses meanwhile.
-pub(crate) unsafe fn in_place<'a>(
-    data: *mut c_void,
-    count: usize,
-    (combine, align): With<'_>,
-) -> Result<&'a mut [u8], Refusal> {
-    aligned("data", data, align)?;
-    let bytes = length("data", count, combine.grain())?;
-    // SAFETY: the caller's promise.
-    unsafe { to_write("data", data, bytes) }
-}
-
-/// Data of which a block comes back combined: `send` of `count` elements, and `recv` of `block`.
-///
-/// # Safety
-///
-/// Both have as many elements, which nobody else uses meanwhile.
-pub(crate) unsafe fn blocks<'a>(
-    (send, count): (*const c_void, usize),
-    (recv, block): (*mut c_void, usize),
-    (combine, align): With<'_>,
-) -> Result<(&'a [u8], &'a mut [u8]), Refusal> {
-    aligned("send", send, align)?;
-    aligned("recv", recv, align)?;
-    let sent = length("send", count, combine.grain())?;
-    let received = length("recv", block, combine.grain())?;
-    apart((send, sent), (recv, received))?;
-    // SAFETY: the caller's promise; they do not overlap.
-    unsafe {
-        Ok((
-            to_read("send", send, sent)?,
-            to_write("recv", recv, received)?,
-        ))
-    }
-}
-
-/// How many elements all blocks have.
-pub(crate) fn total(counts: &[usize]) -> Result<usize, Refusal> {
-    let sum = |sum: usize, &count: &usize| sum.checked_add(count);
-    let all = counts.iter().try_fold(0, sum);
-    all.ok_or_else(|| Refusal::invalid(format!("blocks of {counts:?}: more than there can be")))
-}
-
-/// Where the block of `rank` begins among `count` elements that are divided among `size` ranks, and
-/// how many it has: as `corecast_reduce_scatter` divides them. The first ones have one more where they
-/// cannot be equal.
+/// Says how `corecast_reduce_scatter` divides `count` elements among `size` ranks: where the block of
+/// `rank` begins, and how many elements it has. Where the blocks cannot be equal, the first ones have
+/// one more.
 ///
 /// Threads: any.
 ///
@@ -100,13 +42,18 @@ pub unsafe extern "C" fn corecast_block(
 }
 
 /// Combines the members' `data` element by element into that of `root`; on other ranks `data` stays
-/// as it is. All give the same number of elements, the same type and the same operator.
+/// as it is. All give the same number of elements, the same type, and operators that do the same.
+///
+/// `element` is a type that a built-in operator knows, or `CORECAST_ELEMENT_OWN` for an operator of
+/// `corecast_operator_new`. An operator that does not know the type is refused before the operation
+/// begins. So it is with all operations that combine.
 ///
 /// Threads: one.
 ///
 /// # Safety
 ///
-/// `member` is NULL or a live handle; `data` has `count` elements.
+/// `member` is NULL or a live handle; `data` has `count` elements; `operator` is NULL or a live
+/// handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_reduce(
     member: *mut Member,
@@ -114,107 +61,54 @@ pub unsafe extern "C" fn corecast_reduce(
     data: *mut c_void,
     count: usize,
     element: ElementCode,
-    operator: OperatorCode,
+    operator: *const Operator,
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
+        call(member, |state| {
+            let member = state.member();
             check_root(root, member.size())?;
-            let with = named(operator, element)?;
-            Ok(member.reduce_by(root, in_place(data, count, with)?, with.0)?)
+            let by = combiner(operator, element)?;
+            Ok(member.reduce_by(root, in_place(data, count, by)?, by.operator)?)
         })
     }
 }
 
-/// `corecast_reduce` by an operator of one's own.
+/// Combines the members' `data` element by element into everybody's. All get the same bits.
 ///
 /// Threads: one.
 ///
 /// # Safety
 ///
-/// `member` is NULL or a live handle; `data` has `count` elements. `operator` is NULL or an
-/// operator that keeps to its contract.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_reduce_with(
-    member: *mut Member,
-    root: usize,
-    data: *mut c_void,
-    count: usize,
-    operator: *const OwnOperator,
-) -> StatusCode {
-    // SAFETY: the caller's promise.
-    unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            check_root(root, member.size())?;
-            let own = Own::of(operator)?;
-            let with: With<'_> = (&own, 1);
-            Ok(member.reduce_by(root, in_place(data, count, with)?, with.0)?)
-        })
-    }
-}
-
-/// Combines the members' `data` element by element into everybody's: the same bits for all.
-///
-/// Threads: one.
-///
-/// # Safety
-///
-/// `member` is NULL or a live handle; `data` has `count` elements.
+/// `member` is NULL or a live handle; `data` has `count` elements; `operator` is NULL or a live
+/// handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_allreduce(
     member: *mut Member,
     data: *mut c_void,
     count: usize,
     element: ElementCode,
-    operator: OperatorCode,
+    operator: *const Operator,
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let with = named(operator, element)?;
-            Ok(member.allreduce_by(in_place(data, count, with)?, with.0)?)
-        })
-    }
-}
-
-/// `corecast_allreduce` by an operator of one's own.
-///
-/// Threads: one.
-///
-/// # Safety
-///
-/// `member` is NULL or a live handle; `data` has `count` elements. `operator` is NULL or an
-/// operator that keeps to its contract.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_allreduce_with(
-    member: *mut Member,
-    data: *mut c_void,
-    count: usize,
-    operator: *const OwnOperator,
-) -> StatusCode {
-    // SAFETY: the caller's promise.
-    unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let own = Own::of(operator)?;
-            let with: With<'_> = (&own, 1);
-            Ok(member.allreduce_by(in_place(data, count, with)?, with.0)?)
+        call(member, |state| {
+            let member = state.member();
+            let by = combiner(operator, element)?;
+            Ok(member.allreduce_by(in_place(data, count, by)?, by.operator)?)
         })
     }
 }
 
 /// Combines the members' `send`, `count` elements each, and gives each rank its block of the result
-/// in `recv`: see `corecast_block`.
+/// in `recv`: `corecast_block` says which.
 ///
 /// Threads: one.
 ///
 /// # Safety
 ///
 /// `member` is NULL or a live handle; `send` has `count` elements, `recv` as many as the block of
-/// this rank.
+/// this rank; `operator` is NULL or a live handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_reduce_scatter(
     member: *mut Member,
@@ -222,45 +116,16 @@ pub unsafe extern "C" fn corecast_reduce_scatter(
     count: usize,
     recv: *mut c_void,
     element: ElementCode,
-    operator: OperatorCode,
+    operator: *const Operator,
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let with = named(operator, element)?;
+        call(member, |state| {
+            let member = state.member();
+            let by = combiner(operator, element)?;
             let own_block = block(count, 1, member.size(), member.rank()).len();
-            let (send, recv) = blocks((send, count), (recv, own_block), with)?;
-            Ok(member.reduce_scatter_by(send, recv, with.0)?)
-        })
-    }
-}
-
-/// `corecast_reduce_scatter` by an operator of one's own.
-///
-/// Threads: one.
-///
-/// # Safety
-///
-/// `member` is NULL or a live handle; `send` has `count` elements, `recv` as many as the block of
-/// this rank. `operator` is NULL or an operator that keeps to its contract.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_reduce_scatter_with(
-    member: *mut Member,
-    send: *const c_void,
-    count: usize,
-    recv: *mut c_void,
-    operator: *const OwnOperator,
-) -> StatusCode {
-    // SAFETY: the caller's promise.
-    unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let own = Own::of(operator)?;
-            let with: With<'_> = (&own, 1);
-            let own_block = block(count, 1, member.size(), member.rank()).len();
-            let (send, recv) = blocks((send, count), (recv, own_block), with)?;
-            Ok(member.reduce_scatter_by(send, recv, with.0)?)
+            let (send, recv) = blocks((send, count), (recv, own_block), by)?;
+            Ok(member.reduce_scatter_by(send, recv, by.operator)?)
         })
     }
 }
@@ -273,7 +138,7 @@ pub unsafe extern "C" fn corecast_reduce_scatter_with(
 /// # Safety
 ///
 /// `member` is NULL or a live handle; `counts` has a number for each rank, `send` as many elements
-/// as all of them, `recv` as many as this rank's.
+/// as all of them, `recv` as many as this rank's; `operator` is NULL or a live handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_reduce_scatterv(
     member: *mut Member,
@@ -281,48 +146,17 @@ pub unsafe extern "C" fn corecast_reduce_scatterv(
     counts: *const usize,
     recv: *mut c_void,
     element: ElementCode,
-    operator: OperatorCode,
+    operator: *const Operator,
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let with = named(operator, element)?;
+        call(member, |state| {
+            let member = state.member();
+            let by = combiner(operator, element)?;
             let counts = numbers("counts", counts, member.size())?;
             let own_block = counts[member.rank()];
-            let (send, recv) = blocks((send, total(counts)?), (recv, own_block), with)?;
-            Ok(member.reduce_scatterv_by(send, counts, recv, with.0)?)
-        })
-    }
-}
-
-/// `corecast_reduce_scatterv` by an operator of one's own.
-///
-/// Threads: one.
-///
-/// # Safety
-///
-/// `member` is NULL or a live handle; `counts` has a number for each rank, `send` as many elements
-/// as all of them, `recv` as many as this rank's. `operator` is NULL or an operator that keeps to
-/// its contract.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_reduce_scatterv_with(
-    member: *mut Member,
-    send: *const c_void,
-    counts: *const usize,
-    recv: *mut c_void,
-    operator: *const OwnOperator,
-) -> StatusCode {
-    // SAFETY: the caller's promise.
-    unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let own = Own::of(operator)?;
-            let with: With<'_> = (&own, 1);
-            let counts = numbers("counts", counts, member.size())?;
-            let own_block = counts[member.rank()];
-            let (send, recv) = blocks((send, total(counts)?), (recv, own_block), with)?;
-            Ok(member.reduce_scatterv_by(send, counts, recv, with.0)?)
+            let (send, recv) = blocks((send, total(counts)?), (recv, own_block), by)?;
+            Ok(member.reduce_scatterv_by(send, counts, recv, by.operator)?)
         })
     }
 }
@@ -333,47 +167,22 @@ pub unsafe extern "C" fn corecast_reduce_scatterv_with(
 ///
 /// # Safety
 ///
-/// `member` is NULL or a live handle; `data` has `count` elements.
+/// `member` is NULL or a live handle; `data` has `count` elements; `operator` is NULL or a live
+/// handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_scan(
     member: *mut Member,
     data: *mut c_void,
     count: usize,
     element: ElementCode,
-    operator: OperatorCode,
+    operator: *const Operator,
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let with = named(operator, element)?;
-            Ok(member.scan_by(in_place(data, count, with)?, with.0)?)
-        })
-    }
-}
-
-/// `corecast_scan` by an operator of one's own.
-///
-/// Threads: one.
-///
-/// # Safety
-///
-/// `member` is NULL or a live handle; `data` has `count` elements. `operator` is NULL or an
-/// operator that keeps to its contract.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_scan_with(
-    member: *mut Member,
-    data: *mut c_void,
-    count: usize,
-    operator: *const OwnOperator,
-) -> StatusCode {
-    // SAFETY: the caller's promise.
-    unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let own = Own::of(operator)?;
-            let with: With<'_> = (&own, 1);
-            Ok(member.scan_by(in_place(data, count, with)?, with.0)?)
+        call(member, |state| {
+            let member = state.member();
+            let by = combiner(operator, element)?;
+            Ok(member.scan_by(in_place(data, count, by)?, by.operator)?)
         })
     }
 }
@@ -384,47 +193,22 @@ pub unsafe extern "C" fn corecast_scan_with(
 ///
 /// # Safety
 ///
-/// `member` is NULL or a live handle; `data` has `count` elements.
+/// `member` is NULL or a live handle; `data` has `count` elements; `operator` is NULL or a live
+/// handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_exscan(
     member: *mut Member,
     data: *mut c_void,
     count: usize,
     element: ElementCode,
-    operator: OperatorCode,
+    operator: *const Operator,
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let with = named(operator, element)?;
-            Ok(member.exscan_by(in_place(data, count, with)?, with.0)?)
-        })
-    }
-}
-
-/// `corecast_exscan` by an operator of one's own.
-///
-/// Threads: one.
-///
-/// # Safety
-///
-/// `member` is NULL or a live handle; `data` has `count` elements. `operator` is NULL or an
-/// operator that keeps to its contract.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_exscan_with(
-    member: *mut Member,
-    data: *mut c_void,
-    count: usize,
-    operator: *const OwnOperator,
-) -> StatusCode {
-    // SAFETY: the caller's promise.
-    unsafe {
-        call(member, |hand| {
-            let member = hand.member()?;
-            let own = Own::of(operator)?;
-            let with: With<'_> = (&own, 1);
-            Ok(member.exscan_by(in_place(data, count, with)?, with.0)?)
+        call(member, |state| {
+            let member = state.member();
+            let by = combiner(operator, element)?;
+            Ok(member.exscan_by(in_place(data, count, by)?, by.operator)?)
         })
     }
 }

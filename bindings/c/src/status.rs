@@ -1,22 +1,24 @@
-//! How a call went, in a number and in words.
+//! The status that every function returns, the text that explains it, and `entry`, in which every
+//! function runs.
 
 use corecast::process::EnterError;
 use corecast::{Did, Error, Failure, JoinError, OverlapError, Site, TooMany};
 use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How a call went. The text of `corecast_error_message()` says more.
+/// How a call went. `corecast_error_message()` explains every status but the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum Status {
-    /// It went well.
+    /// The call did what it was asked for.
     Ok = 0,
-    /// An argument cannot be: NULL, a length, a root, a number or a word. Nothing was done, and the
+    /// An argument was refused: NULL, a length, a root, a number or a word. Nothing was done, and the
     /// team is as it was.
     Invalid = 1,
-    /// Another thread is using this handle at this moment, or the member's own operator is. Nothing
+    /// The handle is in use at this moment, by another thread or by the member's own operator. Nothing
     /// was done.
     Busy = 2,
     /// The team could not be made.
@@ -25,50 +27,121 @@ pub enum Status {
     NotMet = 4,
     /// The rank could not be joined.
     NotJoined = 5,
-    /// Two members are in different operations, or gave different roots. The team is done for.
+    /// Two members are in different operations, or gave different roots. The team has failed.
     Mismatch = 6,
-    /// Two members gave different lengths. The team is done for.
+    /// Two members gave different lengths. The team has failed.
     Length = 7,
-    /// A process has overwritten the team's memory. The team is done for.
-    Spoilt = 8,
-    /// A member has left, or died, while others wait for it. The team is done for.
+    /// A process has overwritten the team's memory. The team has failed.
+    Corrupt = 8,
+    /// A member has left, or died, while others wait for it. The team has failed.
     PeerLost = 9,
     /// This process was forked from the one that joined.
     Forked = 10,
-    /// Nobody has joined as a rank that is waited for. The team is done for.
+    /// Nobody has joined as a rank that is waited for. The team has failed.
     NeverJoined = 11,
-    /// A member takes longer than the limit that was set. The team is done for.
+    /// A member takes longer than the limit that was set. The team has failed.
     Stalled = 12,
-    /// Operations in flight cannot be had: no depth, or no memory.
+    /// The team has no operations in flight: its depth is 0, or there is no memory for them.
     NoFlight = 13,
-    /// The member has left its team, by a panic of Corecast that was caught before.
+    /// The handle is of no more use, because Corecast panicked in an earlier call with it.
     Left = 14,
-    /// Corecast panicked; a member that was in use has left its team.
+    /// Corecast panicked. The handle that was in use has left its team or its queue.
     Panicked = 15,
-    /// The system refused memory or a thread, or something else that has no status of its own.
+    /// The system refused memory or a thread, or the failure has no status of its own.
     Failed = 16,
+    /// A member has cancelled this operation and all later ones: see `corecast_cancel`.
+    Cancelled = 17,
+    /// The other end of the queue was freed, and nothing is left in it to receive.
+    Closed = 18,
 }
+
+impl Status {
+    /// Every status, at its number.
+    const ALL: [Self; 19] = [
+        Self::Ok,
+        Self::Invalid,
+        Self::Busy,
+        Self::Unbuildable,
+        Self::NotMet,
+        Self::NotJoined,
+        Self::Mismatch,
+        Self::Length,
+        Self::Corrupt,
+        Self::PeerLost,
+        Self::Forked,
+        Self::NeverJoined,
+        Self::Stalled,
+        Self::NoFlight,
+        Self::Left,
+        Self::Panicked,
+        Self::Failed,
+        Self::Cancelled,
+        Self::Closed,
+    ];
+
+    /// The status with this number.
+    fn of(number: u32) -> Option<Self> {
+        Self::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+
+    fn name(self) -> &'static CStr {
+        match self {
+            Self::Ok => c"ok",
+            Self::Invalid => c"invalid",
+            Self::Busy => c"busy",
+            Self::Unbuildable => c"unbuildable",
+            Self::NotMet => c"not met",
+            Self::NotJoined => c"not joined",
+            Self::Mismatch => c"mismatch",
+            Self::Length => c"length",
+            Self::Corrupt => c"corrupt",
+            Self::PeerLost => c"peer lost",
+            Self::Forked => c"forked",
+            Self::NeverJoined => c"never joined",
+            Self::Stalled => c"stalled",
+            Self::NoFlight => c"no flight",
+            Self::Left => c"left",
+            Self::Panicked => c"panicked",
+            Self::Failed => c"failed",
+            Self::Cancelled => c"cancelled",
+            Self::Closed => c"closed",
+        }
+    }
+}
+
+const _: () = assert!(Status::Ok as i32 == 0, "C tests it as a number");
 
 /// What functions return.
 pub type StatusCode = Status;
+
+/// A status that a function of C has returned, which may be any number. The header says
+/// `corecast_status_t`.
+pub type ReturnedStatus = u32;
 
 /// Why a call did not do what it was asked for.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     status: Status,
-    text: String,
+    /// `None` where an earlier call of this thread has said it already.
+    text: Option<String>,
 }
 
 impl Refusal {
     pub(crate) fn new(status: Status, text: impl Into<String>) -> Self {
-        let text = text.into();
+        let text = Some(text.into());
         Self { status, text }
     }
 
-    /// An argument cannot be.
+    /// An argument that is refused.
     #[cold]
     pub(crate) fn invalid(text: impl Into<String>) -> Self {
         Self::new(Status::Invalid, text)
+    }
+
+    /// An argument that was refused in words of the library.
+    #[cold]
+    pub(crate) fn invalid_of(error: impl Display) -> Self {
+        Self::invalid(error.to_string())
     }
 
     /// A pointer that must not be NULL.
@@ -78,17 +151,29 @@ impl Refusal {
     }
 }
 
+/// What a function of the caller's returned, as a result. Its text is that of the call in it that failed.
+pub(crate) fn returned(number: ReturnedStatus) -> Result<(), Refusal> {
+    match Status::of(number) {
+        Some(Status::Ok) => Ok(()),
+        Some(status) => Err(Refusal { status, text: None }),
+        None => Err(Refusal::invalid(format!(
+            "`body` has returned {number}, which is no corecast_status"
+        ))),
+    }
+}
+
 impl From<Failure> for Refusal {
     #[cold]
     fn from(failure: Failure) -> Self {
         let status = match &failure {
             Failure::Mismatch { .. } => Status::Mismatch,
             Failure::Length { .. } => Status::Length,
-            Failure::Spoilt { .. } => Status::Spoilt,
+            Failure::Spoilt { .. } => Status::Corrupt,
             Failure::PeerLost { .. } => Status::PeerLost,
             Failure::Forked { .. } => Status::Forked,
             Failure::NeverJoined { .. } => Status::NeverJoined,
             Failure::Stalled { .. } => Status::Stalled,
+            Failure::CalledOff { .. } => Status::Cancelled,
             _ => Status::Failed,
         };
         Self::new(status, without_own_sites(failure).to_string())
@@ -167,17 +252,20 @@ thread_local! {
 
 /// Keeps the text for `corecast_error_message`.
 #[cold]
-pub(crate) fn say(refusal: Refusal) -> Status {
+fn keep(refusal: Refusal) -> Status {
     let Refusal { status, text } = refusal;
+    let Some(text) = text else {
+        return status;
+    };
     let bytes: Vec<u8> = text.bytes().filter(|&byte| byte != 0).collect();
     let text = CString::new(bytes).unwrap_or_default();
-    // A thread that is ending has no place for it any more.
+    // A thread that is ending has no thread-local storage any more.
     let _ = MESSAGE.try_with(|message| message.replace(text));
     status
 }
 
 /// The text of a panic.
-pub(crate) fn words(payload: Box<dyn Any + Send>) -> String {
+fn text_of(payload: Box<dyn Any + Send>) -> String {
     let text = match payload.downcast_ref::<&str>() {
         Some(text) => (*text).to_owned(),
         None => match payload.downcast_ref::<String>() {
@@ -185,23 +273,23 @@ pub(crate) fn words(payload: Box<dyn Any + Send>) -> String {
             None => "a panic without words".to_owned(),
         },
     };
-    // What a panic carries may panic again when it is dropped.
+    // The payload may panic again when it is dropped.
     std::mem::forget(payload);
     text
 }
 
-/// The way in and out of every function: whatever happens inside is a status here.
+/// Runs the body of a function. Whatever happens inside becomes a status, a panic too.
 #[inline(always)]
 pub(crate) fn entry(body: impl FnOnce() -> Result<(), Refusal>) -> Status {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => Status::Ok,
-        Ok(Err(refusal)) => say(refusal),
-        Err(payload) => say(Refusal::new(Status::Panicked, words(payload))),
+        Ok(Err(refusal)) => keep(refusal),
+        Err(payload) => keep(Refusal::new(Status::Panicked, text_of(payload))),
     }
 }
 
-/// The text of this thread's last call that failed: one line that quotes the input and says the way
-/// out. Empty if none has. It stays until the next failing call of this thread.
+/// The text of this thread's last call that failed: one line that quotes the input and says what to
+/// do. It is empty if no call has failed, and stays until the next one fails.
 ///
 /// Threads: any.
 #[unsafe(no_mangle)]
@@ -215,27 +303,8 @@ pub extern "C" fn corecast_error_message() -> *const c_char {
 /// Threads: any.
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_status_name(status: i32) -> *const c_char {
-    const NAMES: [&CStr; 17] = [
-        c"ok",
-        c"invalid",
-        c"busy",
-        c"unbuildable",
-        c"not met",
-        c"not joined",
-        c"mismatch",
-        c"length",
-        c"spoilt",
-        c"peer lost",
-        c"forked",
-        c"never joined",
-        c"stalled",
-        c"no flight",
-        c"left",
-        c"panicked",
-        c"failed",
-    ];
-    let name = usize::try_from(status).ok().and_then(|at| NAMES.get(at));
-    name.copied().unwrap_or(c"unknown").as_ptr()
+    let status = u32::try_from(status).ok().and_then(Status::of);
+    status.map_or(c"unknown", Status::name).as_ptr()
 }
 
 /// The version of the library, such as "0.1.0".
@@ -257,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_unwinds_and_everything_is_said() {
+    fn a_panic_and_a_refusal_become_a_status_with_a_text() {
         assert_eq!(message(), "");
         assert_eq!(entry(|| Ok(())), Status::Ok);
         let invalid = || Err(Refusal::invalid("0\0 ranks"));
@@ -267,26 +336,39 @@ mod tests {
         assert_eq!(message(), "no 7");
         assert_eq!(entry(|| std::panic::panic_any(vec![1])), Status::Panicked);
         assert_eq!(message(), "a panic without words");
-        // Another thread's are its own.
+        // What a function of C has returned keeps the text of the call that failed in it.
+        assert_eq!(entry(|| returned(Status::Busy as u32)), Status::Busy);
+        assert_eq!(message(), "a panic without words");
+        assert_eq!(entry(|| returned(0)), Status::Ok);
+        assert_eq!(entry(|| returned(19)), Status::Invalid);
+        assert_eq!(
+            message(),
+            "`body` has returned 19, which is no corecast_status"
+        );
+        // Each thread has its own text.
         std::thread::spawn(|| assert_eq!(message(), ""))
             .join()
             .unwrap();
     }
 
     #[test]
-    fn every_status_has_its_name() {
+    fn every_status_has_its_name_and_number() {
+        for (number, status) in Status::ALL.into_iter().enumerate() {
+            assert_eq!(status as usize, number);
+        }
         for (status, expected) in [
             (Status::Ok, "ok"),
             (Status::Busy, "busy"),
             (Status::Mismatch, "mismatch"),
             (Status::Stalled, "stalled"),
             (Status::Failed, "failed"),
+            (Status::Closed, "closed"),
         ] {
             // SAFETY: a static text, ended by 0.
             let name = unsafe { CStr::from_ptr(corecast_status_name(status as i32)) };
             assert_eq!(name.to_str(), Ok(expected));
         }
-        for none in [-1, 17, i32::MAX] {
+        for none in [-1, 19, i32::MAX] {
             // SAFETY: as above.
             let name = unsafe { CStr::from_ptr(corecast_status_name(none)) };
             assert_eq!(name, c"unknown");

@@ -1,4 +1,4 @@
-//! A team's handle.
+//! The handle of a team.
 
 use crate::member::Member;
 use crate::memory::{give, give_text, to_write};
@@ -25,15 +25,11 @@ fn lock(joined: &Mutex<bool>) -> MutexGuard<'_, bool> {
     joined.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a thread of `corecast_team_run` does as a rank. It must not unwind: no exception, no
-/// `longjmp`.
-///
-/// # Safety
-///
-/// `member` is lent for as long as this runs; `context` is what `corecast_team_run` was given.
+/// What each thread of `corecast_team_run` does as a rank. `member` is lent for as long as this runs;
+/// `context` is what `corecast_team_run` was given. It must not unwind: no exception, no `longjmp`.
 pub type Body = Option<unsafe extern "C" fn(member: *mut Member, context: *mut c_void)>;
 
-/// What lies behind a handle.
+/// The handle's own data.
 ///
 /// # Safety
 ///
@@ -53,7 +49,7 @@ unsafe fn team<'a>(team: *const Team) -> Result<&'a corecast::Team, Refusal> {
     unsafe { whole(team) }.map(|team| &team.inner)
 }
 
-/// A team of `ranks` threads of this process, everything chosen by Corecast.
+/// Makes a team of `ranks` threads of this process. Corecast chooses everything else.
 ///
 /// Threads: any.
 ///
@@ -72,13 +68,14 @@ pub unsafe extern "C" fn corecast_team_new(ranks: usize, team: *mut *mut Team) -
     })
 }
 
-/// Frees a team. Ranks that nobody has joined are lost to those who wait for them. NULL is nothing.
+/// Frees a team. Whoever waits for a rank that nobody has joined gets an error. NULL is allowed and
+/// does nothing.
 ///
 /// Threads: one.
 ///
 /// # Safety
 ///
-/// `team` is NULL or a live handle, which is used no more.
+/// `team` is NULL or a live handle, which is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_team_free(team: *mut Team) -> StatusCode {
     entry(|| {
@@ -90,7 +87,7 @@ pub unsafe extern "C" fn corecast_team_free(team: *mut Team) -> StatusCode {
     })
 }
 
-/// Number of ranks, of all processes together; 0 for NULL.
+/// The number of ranks, of all processes together; 0 for NULL.
 ///
 /// Threads: any.
 ///
@@ -103,8 +100,8 @@ pub unsafe extern "C" fn corecast_team_size(team: *const Team) -> usize {
     unsafe { self::team(team) }.map_or(0, corecast::Team::size)
 }
 
-/// The ranks of this process, in order: all of them, unless other processes bring some. Writes as
-/// many as there is room for, and to `count` how many there are.
+/// Writes the ranks of this process, in order, as many as there is room for, and to `count` how many
+/// there are. They are all ranks, unless other processes bring some.
 ///
 /// Threads: any.
 ///
@@ -135,9 +132,9 @@ pub unsafe extern "C" fn corecast_team_ranks(
 }
 
 /// Runs `body` as every rank of this process, each on a thread of its own, pinned where the team
-/// pins, and returns when all have ended. A team runs once, and no rank of it was joined before.
+/// pins, and returns when all have ended. A team runs once, and only if no rank of it was joined before.
 ///
-/// The first failure of any member, if there was one, is what this returns, too.
+/// Returns the first failure of any member, if there was one.
 ///
 /// Threads: any, once for each team.
 ///
@@ -177,7 +174,8 @@ pub unsafe extern "C" fn corecast_team_run(
             let mut handle = Member::lent(member);
             // SAFETY: the caller's promise; the handle ends before the member is given back.
             unsafe { body(&raw mut *handle, context.get()) };
-            // Its team waits for it: it has to leave in a panic as well.
+            // A member that a panic has taken out of its team must leave here by a panic too, so that the
+            // others do not wait for it.
             assert!(!handle.has_left(), "a member has left by a panic");
         });
         match team.failure() {
@@ -187,8 +185,8 @@ pub unsafe extern "C" fn corecast_team_run(
     })
 }
 
-/// Becomes a member, for those who bring their own threads. Each rank can be joined once. Pins
-/// nothing: see `corecast_team_pin_here`.
+/// Makes the caller a member, for programs that bring their own threads. Each rank can be joined once.
+/// This pins nothing; `corecast_team_pin_here` does.
 ///
 /// Threads: any.
 ///
@@ -216,9 +214,9 @@ pub unsafe extern "C" fn corecast_team_join(
     })
 }
 
-/// Pins the calling thread to the PU of `rank`, where the team pins. Says to `pinned`, unless that
-/// is NULL, whether the thread is confined to its PU now; a system that refuses is no error. The
-/// thread stays pinned after the team is gone.
+/// Pins the calling thread to the PU of `rank`, where the team pins. Writes to `pinned`, unless that is
+/// NULL, whether the thread is confined to its PU now; a system that refuses is no error. The thread
+/// stays pinned after the team is freed.
 ///
 /// Threads: any.
 ///
@@ -249,8 +247,8 @@ pub unsafe extern "C" fn corecast_team_pin_here(
     })
 }
 
-/// What runs, where, why, and how good it is, in words: as much as fits `buffer` with the 0 at its
-/// end. Writes the length of the whole text, without that 0, to `length`, unless that is NULL.
+/// Writes what runs, where, why, and how good it is, in words: as much as fits `buffer` with the 0 at
+/// its end. Writes the length of the whole text, without that 0, to `length`, unless that is NULL.
 ///
 /// Threads: any.
 ///
@@ -273,8 +271,7 @@ pub unsafe extern "C" fn corecast_team_explain(
     })
 }
 
-/// The first failure of any member as a status, with its text; `CORECAST_STATUS_OK` where there was
-/// none.
+/// Returns the first failure of any member, with its text; `CORECAST_STATUS_OK` if there was none.
 ///
 /// Threads: any.
 ///
@@ -292,7 +289,7 @@ pub unsafe extern "C" fn corecast_team_failure(team: *const Team) -> StatusCode 
     })
 }
 
-/// The PU of each rank, by the operating system's numbers: as many as there is room for.
+/// Writes the PU of each rank, by the operating system's numbers, as many as there is room for.
 ///
 /// Threads: any.
 ///
@@ -318,5 +315,3 @@ pub unsafe extern "C" fn corecast_team_pus(
         Ok(())
     })
 }
-
-const _: () = assert!(Status::Ok as i32 == 0, "C tests it as a number");

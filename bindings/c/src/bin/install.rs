@@ -29,9 +29,24 @@ struct Arguments {
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const MAJOR: &str = env!("CARGO_PKG_VERSION_MAJOR");
 const MINOR: &str = env!("CARGO_PKG_VERSION_MINOR");
-const HEADERS: [(&str, &str); 2] = [
-    ("corecast.h", include_str!("../../include/corecast.h")),
-    ("corecast.hpp", include_str!("../../include/corecast.hpp")),
+
+/// The headers of a list, by their names below the folder of headers, with their texts.
+macro_rules! headers {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../include/", $name)))),*]
+    };
+}
+
+const HEADERS: &[(&str, &str)] = headers![
+    "corecast.h",
+    "corecast.hpp",
+    "corecast/barrier.hpp",
+    "corecast/error.hpp",
+    "corecast/member.hpp",
+    "corecast/operations.hpp",
+    "corecast/operators.hpp",
+    "corecast/queue.hpp",
+    "corecast/team.hpp",
 ];
 
 fn main() -> Result<()> {

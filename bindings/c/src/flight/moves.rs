@@ -1,7 +1,7 @@
 //! The operations of `moves.rs`, started without waiting for them.
 
-use super::{Flight, Request, start};
-use crate::given::{self, check_root};
+use super::overlap::{Flight, Request, start};
+use crate::arguments::{self, check_root};
 use crate::memory::to_write;
 use crate::status::StatusCode;
 use std::ffi::c_void;
@@ -19,7 +19,11 @@ pub unsafe extern "C" fn corecast_start_barrier(
     request: *mut *mut Request,
 ) -> StatusCode {
     // SAFETY: the caller's promise.
-    unsafe { start(flight, request, |flight| Ok(flight.overlap.barrier()?)) }
+    unsafe {
+        start(flight, request, |flight| {
+            Ok(flight.operations().barrier()?)
+        })
+    }
 }
 
 /// Starts `corecast_broadcast`.
@@ -41,9 +45,9 @@ pub unsafe extern "C" fn corecast_start_broadcast(
     // SAFETY: the caller's promise.
     unsafe {
         start(flight, request, |flight| {
-            check_root(root, flight.overlap.size())?;
+            check_root(root, flight.size())?;
             Ok(flight
-                .overlap
+                .operations()
                 .broadcast(root, to_write("data", data, bytes)?)?)
         })
     }
@@ -69,8 +73,8 @@ pub unsafe extern "C" fn corecast_start_scatter(
     // SAFETY: the caller's promise.
     unsafe {
         start(flight, request, |flight| {
-            let (send, recv) = given::scatter(flight.seat(), root, (send, recv, bytes))?;
-            Ok(flight.overlap.scatter(root, send, recv)?)
+            let (send, recv) = arguments::scatter(flight.position(), root, (send, recv, bytes))?;
+            Ok(flight.operations().scatter(root, send, recv)?)
         })
     }
 }
@@ -101,15 +105,15 @@ pub unsafe extern "C" fn corecast_start_scatterv(
         start(flight, request, |flight| {
             let send = (send, (counts, displacements));
             let recv = (recv, recv_count);
-            let (send, recv) = given::scatterv(
-                flight.seat(),
+            let (send, recv) = arguments::scatterv(
+                flight.position(),
                 root,
                 send,
                 recv,
                 element_bytes,
                 flight.room(),
             )?;
-            Ok(flight.overlap.scatterv(root, send, recv)?)
+            Ok(flight.operations().scatterv(root, send, recv)?)
         })
     }
 }
@@ -134,8 +138,8 @@ pub unsafe extern "C" fn corecast_start_gather(
     // SAFETY: the caller's promise.
     unsafe {
         start(flight, request, |flight| {
-            let (send, recv) = given::gather(flight.seat(), root, (send, recv, bytes))?;
-            Ok(flight.overlap.gather(root, send, recv)?)
+            let (send, recv) = arguments::gather(flight.position(), root, (send, recv, bytes))?;
+            Ok(flight.operations().gather(root, send, recv)?)
         })
     }
 }
@@ -165,15 +169,15 @@ pub unsafe extern "C" fn corecast_start_gatherv(
     unsafe {
         start(flight, request, |flight| {
             let (send, recv) = ((send, send_count), (recv, (counts, displacements)));
-            let (send, recv) = given::gatherv(
-                flight.seat(),
+            let (send, recv) = arguments::gatherv(
+                flight.position(),
                 root,
                 send,
                 recv,
                 element_bytes,
                 flight.room(),
             )?;
-            Ok(flight.overlap.gatherv(root, send, recv)?)
+            Ok(flight.operations().gatherv(root, send, recv)?)
         })
     }
 }
@@ -197,8 +201,8 @@ pub unsafe extern "C" fn corecast_start_allgather(
     // SAFETY: the caller's promise.
     unsafe {
         start(flight, request, |flight| {
-            let (send, recv) = given::allgather(flight.seat(), (send, recv, bytes))?;
-            Ok(flight.overlap.allgather(send, recv)?)
+            let (send, recv) = arguments::allgather(flight.position(), (send, recv, bytes))?;
+            Ok(flight.operations().allgather(send, recv)?)
         })
     }
 }
@@ -228,8 +232,8 @@ pub unsafe extern "C" fn corecast_start_allgatherv(
         start(flight, request, |flight| {
             let (send, recv) = ((send, send_count), (recv, (counts, displacements)));
             let (send, recv, parts) =
-                given::allgatherv(flight.seat(), send, recv, element_bytes, flight.room())?;
-            Ok(flight.overlap.allgatherv(send, recv, parts)?)
+                arguments::allgatherv(flight.position(), send, recv, element_bytes, flight.room())?;
+            Ok(flight.operations().allgatherv(send, recv, parts)?)
         })
     }
 }
@@ -253,8 +257,8 @@ pub unsafe extern "C" fn corecast_start_alltoall(
     // SAFETY: the caller's promise.
     unsafe {
         start(flight, request, |flight| {
-            let (send, recv) = given::alltoall(flight.seat(), (send, recv, bytes))?;
-            Ok(flight.overlap.alltoall(send, recv)?)
+            let (send, recv) = arguments::alltoall(flight.position(), (send, recv, bytes))?;
+            Ok(flight.operations().alltoall(send, recv)?)
         })
     }
 }
@@ -286,8 +290,8 @@ pub unsafe extern "C" fn corecast_start_alltoallv(
             let give = (send, (send_counts, send_displacements));
             let take = (recv, (recv_counts, recv_displacements));
             let (give, take) =
-                given::alltoallv(flight.seat(), give, take, element_bytes, flight.room())?;
-            Ok(flight.overlap.alltoallv(give, take)?)
+                arguments::alltoallv(flight.position(), give, take, element_bytes, flight.room())?;
+            Ok(flight.operations().alltoallv(give, take)?)
         })
     }
 }

@@ -1,10 +1,9 @@
 //! The operations of `reductions.rs`, started without waiting for them.
 
-use super::{Flight, Request, start};
-use crate::given::check_root;
-use crate::names::{ElementCode, OperatorCode};
-use crate::own::{Own, OwnOperator};
-use crate::reductions::{With, blocks, in_place, named, total};
+use super::overlap::{Flight, Request, start};
+use crate::arguments::{blocks, check_root, in_place, total};
+use crate::elements::ElementCode;
+use crate::operators::Operator;
 use crate::status::StatusCode;
 use corecast::block;
 use std::ffi::c_void;
@@ -16,7 +15,7 @@ use std::ffi::c_void;
 /// # Safety
 ///
 /// `flight` is NULL or that of a body that runs; `request` is NULL or a place for a handle; `data`
-/// has `count` elements, until the operation has ended.
+/// has `count` elements, until the operation has ended; `operator` is NULL or a live handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_start_reduce(
     flight: *const Flight,
@@ -24,47 +23,16 @@ pub unsafe extern "C" fn corecast_start_reduce(
     data: *mut c_void,
     count: usize,
     element: ElementCode,
-    operator: OperatorCode,
+    operator: *const Operator,
     request: *mut *mut Request,
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
         start(flight, request, |flight| {
-            check_root(root, flight.overlap.size())?;
-            let with = named(operator, element)?;
-            Ok(flight
-                .overlap
-                .reduce_by(root, in_place(data, count, with)?, with.0)?)
-        })
-    }
-}
-
-/// Starts `corecast_reduce_with`.
-///
-/// Threads: one, that of the body.
-///
-/// # Safety
-///
-/// `flight` is NULL or that of a body that runs; `request` is NULL or a place for a handle; `data`
-/// has `count` elements. `operator` is NULL or an operator that keeps to its contract, until the
-/// operation has ended.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_start_reduce_with(
-    flight: *const Flight,
-    root: usize,
-    data: *mut c_void,
-    count: usize,
-    operator: *const OwnOperator,
-    request: *mut *mut Request,
-) -> StatusCode {
-    // SAFETY: the caller's promise.
-    unsafe {
-        start(flight, request, |flight| {
-            check_root(root, flight.overlap.size())?;
-            let with: With<'static> = (flight.keep(Own::of(operator)?), 1);
-            Ok(flight
-                .overlap
-                .reduce_by(root, in_place(data, count, with)?, with.0)?)
+            check_root(root, flight.size())?;
+            let by = flight.combiner(operator, element)?;
+            let data = in_place(data, count, by)?;
+            Ok(flight.operations().reduce_by(root, data, by.operator)?)
         })
     }
 }
@@ -76,51 +44,22 @@ pub unsafe extern "C" fn corecast_start_reduce_with(
 /// # Safety
 ///
 /// `flight` is NULL or that of a body that runs; `request` is NULL or a place for a handle; `data`
-/// has `count` elements, until the operation has ended.
+/// has `count` elements, until the operation has ended; `operator` is NULL or a live handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_start_allreduce(
     flight: *const Flight,
     data: *mut c_void,
     count: usize,
     element: ElementCode,
-    operator: OperatorCode,
+    operator: *const Operator,
     request: *mut *mut Request,
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
         start(flight, request, |flight| {
-            let with = named(operator, element)?;
-            Ok(flight
-                .overlap
-                .allreduce_by(in_place(data, count, with)?, with.0)?)
-        })
-    }
-}
-
-/// Starts `corecast_allreduce_with`.
-///
-/// Threads: one, that of the body.
-///
-/// # Safety
-///
-/// `flight` is NULL or that of a body that runs; `request` is NULL or a place for a handle; `data`
-/// has `count` elements. `operator` is NULL or an operator that keeps to its contract, until the
-/// operation has ended.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_start_allreduce_with(
-    flight: *const Flight,
-    data: *mut c_void,
-    count: usize,
-    operator: *const OwnOperator,
-    request: *mut *mut Request,
-) -> StatusCode {
-    // SAFETY: the caller's promise.
-    unsafe {
-        start(flight, request, |flight| {
-            let with: With<'static> = (flight.keep(Own::of(operator)?), 1);
-            Ok(flight
-                .overlap
-                .allreduce_by(in_place(data, count, with)?, with.0)?)
+            let by = flight.combiner(operator, element)?;
+            let data = in_place(data, count, by)?;
+            Ok(flight.operations().allreduce_by(data, by.operator)?)
         })
     }
 }
@@ -132,7 +71,8 @@ pub unsafe extern "C" fn corecast_start_allreduce_with(
 /// # Safety
 ///
 /// `flight` is NULL or that of a body that runs; `request` is NULL or a place for a handle; `send`
-/// has `count` elements, `recv` as many as the block of this rank, until the operation has ended.
+/// has `count` elements, `recv` as many as the block of this rank, until the operation has ended;
+/// `operator` is NULL or a live handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_start_reduce_scatter(
     flight: *const Flight,
@@ -140,45 +80,18 @@ pub unsafe extern "C" fn corecast_start_reduce_scatter(
     count: usize,
     recv: *mut c_void,
     element: ElementCode,
-    operator: OperatorCode,
+    operator: *const Operator,
     request: *mut *mut Request,
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
         start(flight, request, |flight| {
-            let with = named(operator, element)?;
-            let own_block = block(count, 1, flight.overlap.size(), flight.overlap.rank()).len();
-            let (send, recv) = blocks((send, count), (recv, own_block), with)?;
-            Ok(flight.overlap.reduce_scatter_by(send, recv, with.0)?)
-        })
-    }
-}
-
-/// Starts `corecast_reduce_scatter_with`.
-///
-/// Threads: one, that of the body.
-///
-/// # Safety
-///
-/// `flight` is NULL or that of a body that runs; `request` is NULL or a place for a handle; `send`
-/// has `count` elements, `recv` as many as the block of this rank. `operator` is NULL or an
-/// operator that keeps to its contract, until the operation has ended.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_start_reduce_scatter_with(
-    flight: *const Flight,
-    send: *const c_void,
-    count: usize,
-    recv: *mut c_void,
-    operator: *const OwnOperator,
-    request: *mut *mut Request,
-) -> StatusCode {
-    // SAFETY: the caller's promise.
-    unsafe {
-        start(flight, request, |flight| {
-            let with: With<'static> = (flight.keep(Own::of(operator)?), 1);
-            let own_block = block(count, 1, flight.overlap.size(), flight.overlap.rank()).len();
-            let (send, recv) = blocks((send, count), (recv, own_block), with)?;
-            Ok(flight.overlap.reduce_scatter_by(send, recv, with.0)?)
+            let by = flight.combiner(operator, element)?;
+            let own_block = block(count, 1, flight.size(), flight.rank()).len();
+            let (send, recv) = blocks((send, count), (recv, own_block), by)?;
+            Ok(flight
+                .operations()
+                .reduce_scatter_by(send, recv, by.operator)?)
         })
     }
 }
@@ -189,9 +102,9 @@ pub unsafe extern "C" fn corecast_start_reduce_scatter_with(
 ///
 /// # Safety
 ///
-/// `flight` is NULL or that of a body that runs; `request` is NULL or a place for a handle;
-/// `counts` has a number for each rank, `send` as many elements as all of them, `recv` as many as
-/// this rank's, until the operation has ended.
+/// `flight` is NULL or that of a body that runs; `request` is NULL or a place for a handle; `counts`
+/// has a number for each rank; `send` has as many elements as all of them, `recv` as many as this
+/// rank's, until the operation has ended; `operator` is NULL or a live handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_start_reduce_scatterv(
     flight: *const Flight,
@@ -199,52 +112,19 @@ pub unsafe extern "C" fn corecast_start_reduce_scatterv(
     counts: *const usize,
     recv: *mut c_void,
     element: ElementCode,
-    operator: OperatorCode,
+    operator: *const Operator,
     request: *mut *mut Request,
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
         start(flight, request, |flight| {
-            let with = named(operator, element)?;
+            let by = flight.combiner(operator, element)?;
             let counts = flight.counts(counts)?;
-            let own_block = counts[flight.overlap.rank()];
-            let (send, recv) = blocks((send, total(counts)?), (recv, own_block), with)?;
+            let own_block = counts[flight.rank()];
+            let (send, recv) = blocks((send, total(counts)?), (recv, own_block), by)?;
             Ok(flight
-                .overlap
-                .reduce_scatterv_by(send, counts, recv, with.0)?)
-        })
-    }
-}
-
-/// Starts `corecast_reduce_scatterv_with`.
-///
-/// Threads: one, that of the body.
-///
-/// # Safety
-///
-/// `flight` is NULL or that of a body that runs; `request` is NULL or a place for a handle;
-/// `counts` has a number for each rank, `send` as many elements as all of them, `recv` as many as
-/// this rank's. `operator` is NULL or an operator that keeps to its contract, until the operation
-/// has ended.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_start_reduce_scatterv_with(
-    flight: *const Flight,
-    send: *const c_void,
-    counts: *const usize,
-    recv: *mut c_void,
-    operator: *const OwnOperator,
-    request: *mut *mut Request,
-) -> StatusCode {
-    // SAFETY: the caller's promise.
-    unsafe {
-        start(flight, request, |flight| {
-            let with: With<'static> = (flight.keep(Own::of(operator)?), 1);
-            let counts = flight.counts(counts)?;
-            let own_block = counts[flight.overlap.rank()];
-            let (send, recv) = blocks((send, total(counts)?), (recv, own_block), with)?;
-            Ok(flight
-                .overlap
-                .reduce_scatterv_by(send, counts, recv, with.0)?)
+                .operations()
+                .reduce_scatterv_by(send, counts, recv, by.operator)?)
         })
     }
 }
@@ -256,51 +136,22 @@ pub unsafe extern "C" fn corecast_start_reduce_scatterv_with(
 /// # Safety
 ///
 /// `flight` is NULL or that of a body that runs; `request` is NULL or a place for a handle; `data`
-/// has `count` elements, until the operation has ended.
+/// has `count` elements, until the operation has ended; `operator` is NULL or a live handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_start_scan(
     flight: *const Flight,
     data: *mut c_void,
     count: usize,
     element: ElementCode,
-    operator: OperatorCode,
+    operator: *const Operator,
     request: *mut *mut Request,
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
         start(flight, request, |flight| {
-            let with = named(operator, element)?;
-            Ok(flight
-                .overlap
-                .scan_by(in_place(data, count, with)?, with.0)?)
-        })
-    }
-}
-
-/// Starts `corecast_scan_with`.
-///
-/// Threads: one, that of the body.
-///
-/// # Safety
-///
-/// `flight` is NULL or that of a body that runs; `request` is NULL or a place for a handle; `data`
-/// has `count` elements. `operator` is NULL or an operator that keeps to its contract, until the
-/// operation has ended.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_start_scan_with(
-    flight: *const Flight,
-    data: *mut c_void,
-    count: usize,
-    operator: *const OwnOperator,
-    request: *mut *mut Request,
-) -> StatusCode {
-    // SAFETY: the caller's promise.
-    unsafe {
-        start(flight, request, |flight| {
-            let with: With<'static> = (flight.keep(Own::of(operator)?), 1);
-            Ok(flight
-                .overlap
-                .scan_by(in_place(data, count, with)?, with.0)?)
+            let by = flight.combiner(operator, element)?;
+            let data = in_place(data, count, by)?;
+            Ok(flight.operations().scan_by(data, by.operator)?)
         })
     }
 }
@@ -312,51 +163,22 @@ pub unsafe extern "C" fn corecast_start_scan_with(
 /// # Safety
 ///
 /// `flight` is NULL or that of a body that runs; `request` is NULL or a place for a handle; `data`
-/// has `count` elements, until the operation has ended.
+/// has `count` elements, until the operation has ended; `operator` is NULL or a live handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_start_exscan(
     flight: *const Flight,
     data: *mut c_void,
     count: usize,
     element: ElementCode,
-    operator: OperatorCode,
+    operator: *const Operator,
     request: *mut *mut Request,
 ) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
         start(flight, request, |flight| {
-            let with = named(operator, element)?;
-            Ok(flight
-                .overlap
-                .exscan_by(in_place(data, count, with)?, with.0)?)
-        })
-    }
-}
-
-/// Starts `corecast_exscan_with`.
-///
-/// Threads: one, that of the body.
-///
-/// # Safety
-///
-/// `flight` is NULL or that of a body that runs; `request` is NULL or a place for a handle; `data`
-/// has `count` elements. `operator` is NULL or an operator that keeps to its contract, until the
-/// operation has ended.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_start_exscan_with(
-    flight: *const Flight,
-    data: *mut c_void,
-    count: usize,
-    operator: *const OwnOperator,
-    request: *mut *mut Request,
-) -> StatusCode {
-    // SAFETY: the caller's promise.
-    unsafe {
-        start(flight, request, |flight| {
-            let with: With<'static> = (flight.keep(Own::of(operator)?), 1);
-            Ok(flight
-                .overlap
-                .exscan_by(in_place(data, count, with)?, with.0)?)
+            let by = flight.combiner(operator, element)?;
+            let data = in_place(data, count, by)?;
+            Ok(flight.operations().exscan_by(data, by.operator)?)
         })
     }
 }

@@ -45,8 +45,9 @@ static void body(const corecast_flight_t *flight, void *context) {
 
   size_t bytes = COUNT * sizeof(uint64_t);
   corecast_element_t u64 = CORECAST_ELEMENT_U64;
-  corecast_operator_t sum = CORECAST_OPERATOR_SUM;
-  corecast_own_operator_t own = {add, NULL, sizeof(uint64_t), false};
+  const corecast_operator_t *sum = CORECAST_OPERATOR_SUM;
+  corecast_operator_t *own;
+  OK(corecast_operator_new(add, NULL, sizeof(uint64_t), false, &own));
   OK(corecast_start_barrier(flight, &requests[0]));
   OK(corecast_start_broadcast(flight, 1, r->data[0], bytes, &requests[1]));
   OK(corecast_start_scatter(flight, 2, r->data[1], r->out[1], bytes, &requests[2]));
@@ -54,9 +55,13 @@ static void body(const corecast_flight_t *flight, void *context) {
   OK(corecast_start_allgather(flight, r->data[3], r->out[3], bytes, &requests[4]));
   OK(corecast_start_alltoall(flight, r->data[4], r->out[4], bytes, &requests[5]));
   OK(corecast_start_reduce(flight, 2, r->data[5], COUNT, u64, sum, &requests[6]));
-  /* The operator is copied. */
-  OK(corecast_start_allreduce_with(flight, r->data[6], COUNT, &own, &requests[7]));
-  memset(&own, 0, sizeof own);
+  /* The operation keeps what it needs of an operator. */
+  OK(corecast_start_allreduce(flight, r->data[6], COUNT, CORECAST_ELEMENT_OWN, own, &requests[7]));
+  REFUSED(corecast_start_allreduce(flight, r->data[6], COUNT, CORECAST_ELEMENT_F32, own, NULL),
+          CORECAST_STATUS_INVALID, "elements of 8 bytes");
+  OK(corecast_operator_free(own));
+  REFUSED(corecast_start_scan(flight, r->data[7], COUNT, CORECAST_ELEMENT_OWN, sum, NULL),
+          CORECAST_STATUS_INVALID, "sum is built in");
   OK(corecast_start_scan(flight, r->data[7], COUNT, u64, sum, &requests[8]));
   OK(corecast_start_exscan(flight, r->data[8], COUNT, u64, sum, &requests[9]));
   OK(corecast_start_allgatherv(flight, r->data[9], r->counts[rank], r->out[9], r->counts, r->at,
@@ -115,6 +120,45 @@ static void member_body(corecast_member_t *member, void *context) {
   free(r);
 }
 
+/* Every operation that combines, by an operator of the caller's. */
+static void own_body(const corecast_flight_t *flight, void *context) {
+  room *r = context;
+  size_t rank = corecast_member_rank(r->member);
+  for (int i = 0; i < 16; i++)
+    for (size_t j = 0; j < COUNT; j++) r->data[i][j] = value(rank + 10 * (size_t)i, j);
+  for (size_t i = 0; i < RANKS; i++) r->counts[i] = 10 * i;
+  corecast_element_t element = CORECAST_ELEMENT_OWN;
+  corecast_operator_t *own;
+  OK(corecast_operator_new(add, NULL, sizeof(uint64_t), true, &own));
+  OK(corecast_start_reduce(flight, 1, r->data[0], COUNT, element, own, NULL));
+  OK(corecast_start_allreduce(flight, r->data[1], COUNT, element, own, NULL));
+  OK(corecast_start_reduce_scatter(flight, r->data[2], COUNT, r->out[2], element, own, NULL));
+  OK(corecast_start_reduce_scatterv(flight, r->data[3], r->counts, r->out[3], element, own, NULL));
+  OK(corecast_start_scan(flight, r->data[4], COUNT, element, own, NULL));
+  OK(corecast_start_exscan(flight, r->data[5], COUNT, element, own, NULL));
+  OK(corecast_operator_free(own));
+}
+
+static void own_operators(corecast_member_t *member, void *context) {
+  (void)context;
+  size_t rank = corecast_member_rank(member);
+  room *r = calloc(1, sizeof *r);
+  CHECK(r != NULL);
+  r->member = member;
+  OK(corecast_overlap(member, own_body, r));
+  size_t begin, length;
+  OK(corecast_block(COUNT, RANKS, rank, &begin, &length));
+  for (size_t i = 0; i < COUNT; i++) {
+    CHECK(r->data[0][i] == (rank == 1 ? sum_of(0, RANKS, 0, i) : value(rank, i)));
+    CHECK(r->data[1][i] == sum_of(0, RANKS, 1, i));
+    if (i < length) CHECK(r->out[2][i] == sum_of(0, RANKS, 2, begin + i));
+    if (i < r->counts[rank]) CHECK(r->out[3][i] == sum_of(0, RANKS, 3, (rank == 2 ? 10 : 0) + i));
+    CHECK(r->data[4][i] == sum_of(0, rank + 1, 4, i));
+    CHECK(r->data[5][i] == (rank == 0 ? value(50, i) : sum_of(0, rank, 5, i)));
+  }
+  free(r);
+}
+
 static void no_depth(corecast_member_t *member, void *context) {
   REFUSED(corecast_overlap(member, body, context), CORECAST_STATUS_NO_FLIGHT, "depth 0");
   REFUSED(corecast_overlap(member, NULL, context), CORECAST_STATUS_INVALID, "`body` is NULL");
@@ -125,6 +169,10 @@ int main(void) {
   corecast_team_t *team;
   OK(corecast_team_new(RANKS, &team));
   OK(corecast_team_run(team, member_body, NULL));
+  OK(corecast_team_free(team));
+
+  OK(corecast_team_new(RANKS, &team));
+  OK(corecast_team_run(team, own_operators, NULL));
   OK(corecast_team_free(team));
 
   corecast_builder_t *builder;

@@ -59,6 +59,49 @@ static void arguments(void) {
   OK(corecast_team_free(team));
 }
 
+static void nothing(void *into, const void *with, size_t count, void *context) {
+  (void)into, (void)with, (void)count, (void)context;
+}
+
+/* An operator that does not know the elements is refused by every operation that takes one. */
+static void operators(corecast_member_t *member, uint64_t *data, uint64_t *other) {
+  corecast_operator_t *own;
+  size_t counts[2] = {1, 2};
+  OK(corecast_operator_new(nothing, NULL, 12, false, &own));
+  struct {
+    const corecast_operator_t *operator;
+    corecast_element_t element;
+    const char *words;
+  } wrong[] = {
+      {CORECAST_OPERATOR_AND, CORECAST_ELEMENT_F64, "and of f64"},
+      {CORECAST_OPERATOR_SUM, CORECAST_ELEMENT_OWN, "sum is built in"},
+      {own, CORECAST_ELEMENT_U64, "elements of 12 bytes"},
+      {own, 15, "15"},
+  };
+  for (size_t i = 0; i < 4; i++) {
+    const corecast_operator_t *op = wrong[i].operator;
+    corecast_element_t of = wrong[i].element;
+    const char *words = wrong[i].words;
+    const corecast_status_t invalid = CORECAST_STATUS_INVALID;
+    REFUSED(corecast_reduce(member, 0, data, 1, of, op), invalid, words);
+    REFUSED(corecast_allreduce(member, data, 1, of, op), invalid, words);
+    REFUSED(corecast_scan(member, data, 1, of, op), invalid, words);
+    REFUSED(corecast_exscan(member, data, 1, of, op), invalid, words);
+    REFUSED(corecast_reduce_scatter(member, data, 2, other, of, op), invalid, words);
+    REFUSED(corecast_reduce_scatterv(member, data, counts, other, of, op), invalid, words);
+  }
+  OK(corecast_operator_free(own));
+  OK(corecast_operator_free(NULL));
+  corecast_operator_t *const built_in = (corecast_operator_t *)(uintptr_t)CORECAST_OPERATOR_SUM;
+  REFUSED(corecast_operator_free(built_in), CORECAST_STATUS_INVALID, "sum is built in");
+  REFUSED(corecast_operator_new(NULL, NULL, 8, false, &own), CORECAST_STATUS_INVALID,
+          "`combine` is NULL");
+  REFUSED(corecast_operator_new(nothing, NULL, 0, false, &own), CORECAST_STATUS_INVALID,
+          "`element_bytes` is 0");
+  REFUSED(corecast_operator_new(nothing, NULL, 8, false, NULL), CORECAST_STATUS_INVALID,
+          "`operator` is NULL");
+}
+
 /* Refused before it begins: the team goes on. */
 static void refused(corecast_member_t *member, void *context) {
   (void)context;
@@ -79,15 +122,18 @@ static void refused(corecast_member_t *member, void *context) {
           "`counts` is NULL");
   REFUSED(corecast_allgatherv(member, data, 1, other, counts, at, 0), CORECAST_STATUS_INVALID,
           "element_bytes");
-  REFUSED(corecast_allreduce(member, data, 1, 77, 0), CORECAST_STATUS_INVALID, "77");
-  REFUSED(corecast_allreduce(member, data, 1, 0, -1), CORECAST_STATUS_INVALID, "-1");
+  const corecast_operator_t *sum = CORECAST_OPERATOR_SUM;
+  REFUSED(corecast_allreduce(member, data, 1, 77, sum), CORECAST_STATUS_INVALID, "77");
+  REFUSED(corecast_allreduce(member, data, 1, -1, sum), CORECAST_STATUS_INVALID, "-1");
   REFUSED(corecast_allreduce(member, data, 1, CORECAST_ELEMENT_F32, CORECAST_OPERATOR_XOR),
           CORECAST_STATUS_INVALID, "xor of f32");
-  REFUSED(corecast_allreduce(member, (char *)data + 1, 1, CORECAST_ELEMENT_U64, 0),
+  REFUSED(corecast_allreduce(member, (char *)data + 1, 1, CORECAST_ELEMENT_U64, sum),
           CORECAST_STATUS_INVALID, "aligned");
-  REFUSED(corecast_allreduce(member, data, SIZE_MAX / 2, CORECAST_ELEMENT_U64, 0),
+  REFUSED(corecast_allreduce(member, data, SIZE_MAX / 2, CORECAST_ELEMENT_U64, sum),
           CORECAST_STATUS_INVALID, "more than there can be");
-  REFUSED(corecast_allreduce_with(member, data, 1, NULL), CORECAST_STATUS_INVALID, "NULL");
+  REFUSED(corecast_allreduce(member, data, 1, CORECAST_ELEMENT_U64, NULL), CORECAST_STATUS_INVALID,
+          "`operator` is NULL");
+  operators(member, data, other);
   REFUSED(corecast_member_free(member), CORECAST_STATUS_INVALID, "corecast_team_run");
   OK(corecast_barrier(member));
 }
@@ -141,10 +187,12 @@ static void meddling(void *into, const void *with, size_t count, void *context) 
 
 static void meddles(corecast_member_t *member, void *context) {
   (void)context;
-  corecast_own_operator_t operator = {meddling, member, 1, false};
+  corecast_operator_t *own;
   char data = 1;
-  OK(corecast_reduce_with(member, 0, &data, 1, &operator));
+  OK(corecast_operator_new(meddling, member, 1, false, &own));
+  OK(corecast_reduce(member, 0, &data, 1, CORECAST_ELEMENT_OWN, own));
   OK(corecast_barrier(member));
+  OK(corecast_operator_free(own));
 }
 
 /* A member that two threads use at once: the second one is told while the first one waits. */

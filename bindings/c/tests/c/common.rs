@@ -43,7 +43,8 @@ pub(crate) fn there_is(tool: &str) -> bool {
     version.is_ok_and(|output| output.status.success())
 }
 
-/// Says that something is not tested here; where everything is to be, that is a failure.
+/// Says that something is not tested, because a tool is missing. With `CORECAST_REQUIRE_PEERS` that is a
+/// failure.
 #[track_caller]
 pub(crate) fn skipped(tool: &str, what: &str) {
     assert!(
@@ -53,7 +54,7 @@ pub(crate) fn skipped(tool: &str, what: &str) {
     eprintln!("SKIPPED: {tool} is missing; {what}");
 }
 
-/// Runs a command to its end, which must be a good one; gives what it said.
+/// Runs a command, which must succeed; gives what it wrote to its standard output.
 #[track_caller]
 pub(crate) fn run(command: &mut Command) -> String {
     let output = command
@@ -76,6 +77,17 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folder
 }
 
+/// The folder of the examples.
+pub(crate) fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")
+}
+
+/// The name of the test that runs, for files of its own: tests run at once.
+fn test_name() -> String {
+    let name = std::thread::current().name().unwrap_or("main").to_owned();
+    name.replace("::", "-")
+}
+
 /// Where the library is installed for the tests.
 pub(crate) fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
@@ -87,7 +99,7 @@ pub(crate) fn prefix() -> &'static Path {
     })
 }
 
-/// A program, found with the library that it was linked against. Nothing of the user's is read.
+/// A program with the library that it was linked against. It reads none of the user's profiles.
 pub(crate) fn corecast(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
     command.env("LD_LIBRARY_PATH", prefix().join("lib"));
@@ -99,35 +111,42 @@ impl Compiler {
     fn command(&self) -> Command {
         let mut command = Command::new(self.name);
         command.args([self.standard, "-O2", "-g", "-pthread"]);
-        command.args(["-Wall", "-Wextra", "-Werror", "-pedantic"]);
+        command.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wredundant-decls"]);
         command.arg("-I").arg(prefix().join("include"));
         command
     }
 
-    /// Compiles a program of this folder, against the shared library.
+    /// Compiles a program of `tests/programs`, against the shared library.
     #[track_caller]
     pub(crate) fn build(&self, name: &str) -> PathBuf {
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-        self.build_from(&sources.join(name).with_extension(self.ending))
+        self.build_with(name, &[])
+    }
+
+    /// Compiles a program of `tests/programs` with flags of its own.
+    #[track_caller]
+    pub(crate) fn build_with(&self, name: &str, flags: &[&str]) -> PathBuf {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+        self.build_from(&sources.join(name).with_extension(self.ending), flags)
+    }
+
+    /// Compiles an example.
+    #[track_caller]
+    pub(crate) fn build_example(&self, name: &str) -> PathBuf {
+        self.build_from(&examples().join(name).with_extension(self.ending), &[])
     }
 
     /// Compiles a program that is no file.
     #[track_caller]
     pub(crate) fn build_text(&self, text: &str) -> PathBuf {
-        let source = prefix().join(format!("page-{}.{}", self.name, self.ending));
-        std::fs::write(&source, text).unwrap();
-        self.build_from(&source)
+        self.build_from(&self.source(text), &[])
     }
 
     #[track_caller]
-    fn build_from(&self, source: &Path) -> PathBuf {
-        // Tests run at once, and each has its own.
-        let test = std::thread::current();
-        let test = test.name().unwrap_or("main").to_owned();
-        let name = source.file_stem().unwrap().to_string_lossy();
-        let program = prefix().join(format!("{name}-{}-{test}", self.name));
+    fn build_from(&self, source: &Path, flags: &[&str]) -> PathBuf {
+        let stem = source.file_stem().unwrap().to_string_lossy();
+        let program = prefix().join(format!("{stem}-{}-{}", self.name, test_name()));
         let mut command = self.command();
-        command.arg(source).arg("-o").arg(&program);
+        command.args(flags).arg(source).arg("-o").arg(&program);
         run(command
             .arg("-L")
             .arg(prefix().join("lib"))
@@ -135,11 +154,27 @@ impl Compiler {
         program
     }
 
-    /// Compiles a text that is no file.
+    /// Writes a text to a file of this test's own.
+    fn source(&self, text: &str) -> PathBuf {
+        let name = format!("text-{}-{}.{}", self.name, test_name(), self.ending);
+        let source = prefix().join(name);
+        std::fs::write(&source, text).unwrap();
+        source
+    }
+
+    /// Checks a text that is no file.
     #[track_caller]
     pub(crate) fn check(&self, text: &str) {
-        let source = prefix().join(format!("{}.{}", self.name, self.ending));
-        std::fs::write(&source, text).unwrap();
-        run(self.command().arg("-fsyntax-only").arg(source));
+        run(self.command().arg("-fsyntax-only").arg(self.source(text)));
+    }
+
+    /// Checks a text that must not compile; gives what the compiler says.
+    #[track_caller]
+    pub(crate) fn check_fails(&self, text: &str) -> String {
+        let mut command = self.command();
+        command.arg("-fsyntax-only").arg(self.source(text));
+        let output = command.output().unwrap();
+        assert!(!output.status.success(), "this compiles: {text}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
     }
 }

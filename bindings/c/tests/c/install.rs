@@ -1,7 +1,8 @@
 //! An installed library is found by pkg-config and by CMake, shared and static.
 
 use crate::common::{C, corecast, folder, prefix, run, skipped, there_is};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PROGRAM: &str = r#"
@@ -103,6 +104,29 @@ fn cmake_finds_it() {
     let output = configure.output().unwrap();
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("0.1.0"));
+}
+
+/// The names of the files in a folder and below it, relative to it.
+fn files(folder: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.insert(path.strip_prefix(folder).unwrap().to_owned());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_header_is_installed() {
+    let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    assert_eq!(files(&prefix().join("include")), files(&headers));
 }
 
 #[test]

@@ -181,7 +181,9 @@ static map chain(size_t to, size_t i) {
 
 static void own_operator(corecast_member_t *member, size_t count) {
   size_t rank = corecast_member_rank(member), size = corecast_member_size(member);
-  corecast_own_operator_t operator = {then, &chained, sizeof(map), true};
+  const corecast_element_t own = CORECAST_ELEMENT_OWN;
+  corecast_operator_t *chaining;
+  OK(corecast_operator_new(then, &chained, sizeof(map), true, &chaining));
   map *maps = malloc((count + 1) * sizeof *maps), *block = malloc((count + 1) * sizeof *maps);
   size_t *counts = calloc(size, sizeof *counts), begin, length;
   CHECK(maps != NULL && block != NULL && counts != NULL);
@@ -189,25 +191,50 @@ static void own_operator(corecast_member_t *member, size_t count) {
   for (size_t i = 0; i < count; i++) maps[i] = (map){value(rank, i), value(50 + rank, i)}
 #define SAME(x, y) ((x).a == (y).a && (x).b == (y).b)
   FILL();
-  OK(corecast_reduce_with(member, size - 1, maps, count, &operator));
+  OK(corecast_reduce(member, size - 1, maps, count, own, chaining));
   for (size_t i = 0; rank == size - 1 && i < count; i++) CHECK(SAME(maps[i], chain(size, i)));
   FILL();
-  OK(corecast_allreduce_with(member, maps, count, &operator));
+  OK(corecast_allreduce(member, maps, count, own, chaining));
   for (size_t i = 0; i < count; i++) CHECK(SAME(maps[i], chain(size, i)));
   FILL();
-  OK(corecast_scan_with(member, maps, count, &operator));
+  OK(corecast_scan(member, maps, count, own, chaining));
   for (size_t i = 0; i < count; i++) CHECK(SAME(maps[i], chain(rank + 1, i)));
   FILL();
-  OK(corecast_exscan_with(member, maps, count, &operator));
+  OK(corecast_exscan(member, maps, count, own, chaining));
   for (size_t i = 0; rank > 0 && i < count; i++) CHECK(SAME(maps[i], chain(rank, i)));
   FILL();
   OK(corecast_block(count, size, rank, &begin, &length));
-  OK(corecast_reduce_scatter_with(member, maps, count, block, &operator));
+  OK(corecast_reduce_scatter(member, maps, count, block, own, chaining));
   for (size_t i = 0; i < length; i++) CHECK(SAME(block[i], chain(size, begin + i)));
   counts[0] = count;
-  OK(corecast_reduce_scatterv_with(member, maps, counts, block, &operator));
+  OK(corecast_reduce_scatterv(member, maps, counts, block, own, chaining));
   for (size_t i = 0; i < counts[rank]; i++) CHECK(SAME(block[i], chain(size, i)));
+  OK(corecast_operator_free(chaining));
   free(maps), free(block), free(counts);
+}
+
+static void larger(void *into, const void *with, size_t count, void *context) {
+  double *a = into;
+  const double *b = with;
+  CHECK(context == NULL);
+  for (size_t i = 0; i < count; i++)
+    if (b[i] > a[i]) a[i] = b[i];
+}
+
+static void one_type_of_operators(corecast_member_t *member) {
+  /* Built-in operators are constants, at compile time too. */
+  static const corecast_operator_t *const built_in[] = {CORECAST_OPERATOR_SUM, CORECAST_OPERATOR_MAX};
+  size_t size = corecast_member_size(member);
+  corecast_operator_t *own;
+  OK(corecast_operator_new(larger, NULL, sizeof(double), false, &own));
+  const corecast_operator_t *operators[] = {built_in[0], built_in[1], own};
+  double expected[] = {(double)(size * (size + 1) / 2), (double)size, (double)size};
+  for (size_t i = 0; i < 3; i++) {
+    double data = (double)corecast_member_rank(member) + 1.0;
+    OK(corecast_allreduce(member, &data, 1, CORECAST_ELEMENT_F64, operators[i]));
+    CHECK(data == expected[i]);
+  }
+  OK(corecast_operator_free(own));
 }
 
 static void body(corecast_member_t *member, void *context) {
@@ -223,6 +250,7 @@ static void body(corecast_member_t *member, void *context) {
     own_operator(member, LENGTHS[i]);
   }
   every_operator(member);
+  one_type_of_operators(member);
 }
 
 int main(int argc, char **argv) {

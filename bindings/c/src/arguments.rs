@@ -1,18 +1,19 @@
-//! What operations are given: checked before they begin, for calls that wait and for operations in flight
-//! alike.
+//! Checks the arguments of an operation and makes slices of them, before the operation begins. Operations
+//! that wait and operations in flight share these functions.
 //!
-//! Whoever calls these functions promises that the pointers are what `corecast.h` says of the operation,
-//! and that nobody else uses what they lead to for as long as `'a`.
+//! **The contract of every unsafe function here:** the pointers are what `corecast.h` says of the operation,
+//! and nobody else uses what they lead to for as long as `'a`.
 
-use crate::memory::{apart, length, numbers, to_read, to_write};
+use crate::memory::{aligned, apart, length, numbers, to_read, to_write};
+use crate::operators::Combiner;
 use crate::status::Refusal;
 use corecast::Parts;
 use std::ffi::c_void;
 
 /// A rank, and the number of ranks.
-pub(crate) type Seat = (usize, usize);
+pub(crate) type Position = (usize, usize);
 
-/// Refuses a root that there is not.
+/// Refuses a root that is no rank of the team.
 #[inline]
 pub(crate) fn check_root(root: usize, size: usize) -> Result<(), Refusal> {
     match root < size {
@@ -23,26 +24,26 @@ pub(crate) fn check_root(root: usize, size: usize) -> Result<(), Refusal> {
     }
 }
 
-/// Parts of a buffer, from elements to bytes.
+/// The parts of a buffer as C gives them: counts and displacements in elements.
 #[derive(Clone, Copy)]
-pub(crate) struct Given<'a> {
-    pub(crate) name: &'static str,
-    pub(crate) counts: &'a [usize],
-    pub(crate) displacements: &'a [usize],
-    pub(crate) each: usize,
+struct PartsInElements<'a> {
+    name: &'static str,
+    counts: &'a [usize],
+    displacements: &'a [usize],
+    element_bytes: usize,
 }
 
-impl<'a> Given<'a> {
+impl<'a> PartsInElements<'a> {
     /// # Safety
     ///
     /// Both pointers have a number for each of `size` ranks.
-    pub(crate) unsafe fn of(
+    unsafe fn of(
         name: &'static str,
         (counts, displacements): (*const usize, *const usize),
         size: usize,
-        each: usize,
+        element_bytes: usize,
     ) -> Result<Self, Refusal> {
-        if each == 0 {
+        if element_bytes == 0 {
             return Err(Refusal::invalid(
                 "`element_bytes` is 0: give an element's length",
             ));
@@ -53,25 +54,25 @@ impl<'a> Given<'a> {
                 name,
                 counts: numbers("counts", counts, size)?,
                 displacements: numbers("displacements", displacements, size)?,
-                each,
+                element_bytes,
             })
         }
     }
 
-    /// Bytes that the buffer must have, with counts and displacements in bytes behind what is in
-    /// `room`.
-    pub(crate) fn scale(self, room: &mut Vec<usize>) -> Result<usize, Refusal> {
+    /// Appends the counts and then the displacements, in bytes, to `room`. Returns how many bytes the
+    /// buffer must have.
+    fn scale(self, room: &mut Vec<usize>) -> Result<usize, Refusal> {
         let mut end = 0;
         let before = room.len();
         for part in [self.counts, self.displacements] {
             for &elements in part {
-                room.push(length(self.name, elements, self.each)?);
+                room.push(length(self.name, elements, self.element_bytes)?);
             }
         }
         let (counts, displacements) = room[before..].split_at_mut(self.counts.len());
         for (rank, (&mut count, start)) in counts.iter_mut().zip(displacements).enumerate() {
             if count == 0 {
-                // Where nothing lies does not matter.
+                // An empty part may be given any displacement.
                 *start = 0;
                 continue;
             }
@@ -86,8 +87,8 @@ impl<'a> Given<'a> {
         Ok(end)
     }
 
-    /// Refuses parts of which two overlap, in a buffer that is written.
-    pub(crate) fn check_apart(self) -> Result<(), Refusal> {
+    /// Refuses parts of which two overlap, for a buffer that is written to.
+    fn check_apart(self) -> Result<(), Refusal> {
         let n = self.counts.len();
         let part = |rank: usize| {
             let start = self.displacements[rank];
@@ -118,8 +119,8 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Refuses another length than that of a rank's own part.
-    pub(crate) fn check_own(self, name: &str, count: usize, rank: usize) -> Result<(), Refusal> {
+    /// Refuses a buffer of `count` elements that is not as long as the part of `rank`.
+    fn check_own(self, name: &str, count: usize, rank: usize) -> Result<(), Refusal> {
         match self.counts[rank] == count {
             true => Ok(()),
             false => Err(Refusal::invalid(format!(
@@ -130,23 +131,25 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Parts as they were scaled.
-pub(crate) fn parts(scaled: &[usize]) -> Parts<'_> {
+/// The parts that [`PartsInElements::scale`] has written.
+fn parts(scaled: &[usize]) -> Parts<'_> {
     let (counts, displacements) = scaled.split_at(scaled.len() / 2);
     Parts::new(counts, displacements)
 }
 
+/// The buffers of a scatter: `send` at the root, and `recv`.
+///
 /// # Safety
 ///
-/// See the module.
+/// That of the module.
 #[inline]
 pub(crate) unsafe fn scatter<'a>(
-    (rank, size): Seat,
+    (rank, size): Position,
     root: usize,
     (send, recv, bytes): (*const c_void, *mut c_void, usize),
 ) -> Result<(Option<&'a [u8]>, &'a mut [u8]), Refusal> {
     check_root(root, size)?;
-    // SAFETY: the module's promise, here and below.
+    // SAFETY: the module's contract, here and below.
     unsafe {
         let send = match rank == root {
             true => {
@@ -160,29 +163,31 @@ pub(crate) unsafe fn scatter<'a>(
     }
 }
 
-/// What the root scatters: all of it, and the parts.
+/// What the root sends: the whole buffer, and its parts.
 type Whole<'a> = Option<(&'a [u8], Parts<'a>)>;
-/// Where the root gathers.
-type Place<'a> = Option<(&'a mut [u8], Parts<'a>)>;
+/// Where the root receives: the whole buffer, and its parts.
+type WholeMut<'a> = Option<(&'a mut [u8], Parts<'a>)>;
 
+/// The buffers of a scatter of parts of any lengths, which are scaled in `room`.
+///
 /// # Safety
 ///
-/// See the module.
+/// That of the module.
 pub(crate) unsafe fn scatterv<'a>(
-    (rank, size): Seat,
+    (rank, size): Position,
     root: usize,
     (send, at): (*const c_void, (*const usize, *const usize)),
     (recv, recv_count): (*mut c_void, usize),
-    each: usize,
+    element_bytes: usize,
     room: &'a mut Vec<usize>,
 ) -> Result<(Whole<'a>, &'a mut [u8]), Refusal> {
     check_root(root, size)?;
-    let own = length("recv", recv_count, each)?;
+    let own = length("recv", recv_count, element_bytes)?;
     // SAFETY: as in `scatter`.
     unsafe {
         let send = match rank == root {
             true => {
-                let given = Given::of("send", at, size, each)?;
+                let given = PartsInElements::of("send", at, size, element_bytes)?;
                 given.check_own("recv", recv_count, root)?;
                 room.clear();
                 let all = given.scale(room)?;
@@ -195,12 +200,14 @@ pub(crate) unsafe fn scatterv<'a>(
     }
 }
 
+/// The buffers of a gather: `send`, and `recv` at the root.
+///
 /// # Safety
 ///
-/// See the module.
+/// That of the module.
 #[inline]
 pub(crate) unsafe fn gather<'a>(
-    (rank, size): Seat,
+    (rank, size): Position,
     root: usize,
     (send, recv, bytes): (*const c_void, *mut c_void, usize),
 ) -> Result<(&'a [u8], Option<&'a mut [u8]>), Refusal> {
@@ -219,24 +226,26 @@ pub(crate) unsafe fn gather<'a>(
     }
 }
 
+/// The buffers of a gather of parts of any lengths.
+///
 /// # Safety
 ///
-/// See the module.
+/// That of the module.
 pub(crate) unsafe fn gatherv<'a>(
-    (rank, size): Seat,
+    (rank, size): Position,
     root: usize,
     (send, send_count): (*const c_void, usize),
     (recv, at): (*mut c_void, (*const usize, *const usize)),
-    each: usize,
+    element_bytes: usize,
     room: &'a mut Vec<usize>,
-) -> Result<(&'a [u8], Place<'a>), Refusal> {
+) -> Result<(&'a [u8], WholeMut<'a>), Refusal> {
     check_root(root, size)?;
-    let own = length("send", send_count, each)?;
+    let own = length("send", send_count, element_bytes)?;
     // SAFETY: as in `scatter`.
     unsafe {
         let recv = match rank == root {
             true => {
-                let given = Given::of("recv", at, size, each)?;
+                let given = PartsInElements::of("recv", at, size, element_bytes)?;
                 given.check_own("send", send_count, root)?;
                 room.clear();
                 let all = given.scale(room)?;
@@ -250,12 +259,14 @@ pub(crate) unsafe fn gatherv<'a>(
     }
 }
 
+/// The buffers of an allgather.
+///
 /// # Safety
 ///
-/// See the module.
+/// That of the module.
 #[inline]
 pub(crate) unsafe fn allgather<'a>(
-    (_, size): Seat,
+    (_, size): Position,
     (send, recv, bytes): (*const c_void, *mut c_void, usize),
 ) -> Result<(&'a [u8], &'a mut [u8]), Refusal> {
     let all = length("recv", size, bytes)?;
@@ -264,20 +275,22 @@ pub(crate) unsafe fn allgather<'a>(
     unsafe { Ok((to_read("send", send, bytes)?, to_write("recv", recv, all)?)) }
 }
 
+/// The buffers of an allgather of parts of any lengths.
+///
 /// # Safety
 ///
-/// See the module.
+/// That of the module.
 pub(crate) unsafe fn allgatherv<'a>(
-    (rank, size): Seat,
+    (rank, size): Position,
     (send, send_count): (*const c_void, usize),
     (recv, at): (*mut c_void, (*const usize, *const usize)),
-    each: usize,
+    element_bytes: usize,
     room: &'a mut Vec<usize>,
 ) -> Result<(&'a [u8], &'a mut [u8], Parts<'a>), Refusal> {
-    let own = length("send", send_count, each)?;
+    let own = length("send", send_count, element_bytes)?;
     // SAFETY: as in `scatter`.
     unsafe {
-        let given = Given::of("recv", at, size, each)?;
+        let given = PartsInElements::of("recv", at, size, element_bytes)?;
         given.check_own("send", send_count, rank)?;
         room.clear();
         let all = given.scale(room)?;
@@ -288,12 +301,14 @@ pub(crate) unsafe fn allgatherv<'a>(
     }
 }
 
+/// The buffers of an alltoall.
+///
 /// # Safety
 ///
-/// See the module.
+/// That of the module.
 #[inline]
 pub(crate) unsafe fn alltoall<'a>(
-    (_, size): Seat,
+    (_, size): Position,
     (send, recv, bytes): (*const c_void, *mut c_void, usize),
 ) -> Result<(&'a [u8], &'a mut [u8]), Refusal> {
     let all = length("send", size, bytes)?;
@@ -302,23 +317,25 @@ pub(crate) unsafe fn alltoall<'a>(
     unsafe { Ok((to_read("send", send, all)?, to_write("recv", recv, all)?)) }
 }
 
-/// What goes, and where it is put.
+/// What is sent, and where what comes is put.
 type Exchange<'a> = ((&'a [u8], Parts<'a>), (&'a mut [u8], Parts<'a>));
 
+/// The buffers of an alltoall of parts of any lengths.
+///
 /// # Safety
 ///
-/// See the module.
+/// That of the module.
 pub(crate) unsafe fn alltoallv<'a>(
-    (rank, size): Seat,
+    (rank, size): Position,
     (send, give): (*const c_void, (*const usize, *const usize)),
     (recv, take): (*mut c_void, (*const usize, *const usize)),
-    each: usize,
+    element_bytes: usize,
     room: &'a mut Vec<usize>,
 ) -> Result<Exchange<'a>, Refusal> {
     // SAFETY: as in `scatter`.
     unsafe {
-        let give = Given::of("send", give, size, each)?;
-        let take = Given::of("recv", take, size, each)?;
+        let give = PartsInElements::of("send", give, size, element_bytes)?;
+        let take = PartsInElements::of("recv", take, size, element_bytes)?;
         take.check_own("send", give.counts[rank], rank)?;
         take.check_apart()?;
         room.clear();
@@ -330,4 +347,54 @@ pub(crate) unsafe fn alltoallv<'a>(
         let (give, take) = room.split_at(2 * size);
         Ok(((send, parts(give)), (recv, parts(take))))
     }
+}
+
+/// Data that a reduction changes in place: `count` elements.
+///
+/// # Safety
+///
+/// That of the module.
+#[inline]
+pub(crate) unsafe fn in_place<'a>(
+    data: *mut c_void,
+    count: usize,
+    by: Combiner<'_>,
+) -> Result<&'a mut [u8], Refusal> {
+    aligned("data", data, by.align)?;
+    let bytes = length("data", count, by.operator.grain())?;
+    // SAFETY: as in `scatter`.
+    unsafe { to_write("data", data, bytes) }
+}
+
+/// The buffers of a reduction that gives each rank a block: `send` of `count` elements, and `recv` of
+/// `block`.
+///
+/// # Safety
+///
+/// That of the module.
+#[inline]
+pub(crate) unsafe fn blocks<'a>(
+    (send, count): (*const c_void, usize),
+    (recv, block): (*mut c_void, usize),
+    by: Combiner<'_>,
+) -> Result<(&'a [u8], &'a mut [u8]), Refusal> {
+    aligned("send", send, by.align)?;
+    aligned("recv", recv, by.align)?;
+    let sent = length("send", count, by.operator.grain())?;
+    let received = length("recv", block, by.operator.grain())?;
+    apart((send, sent), (recv, received))?;
+    // SAFETY: as in `scatter`; they do not overlap.
+    unsafe {
+        Ok((
+            to_read("send", send, sent)?,
+            to_write("recv", recv, received)?,
+        ))
+    }
+}
+
+/// How many elements blocks of these lengths have together.
+pub(crate) fn total(counts: &[usize]) -> Result<usize, Refusal> {
+    let sum = |sum: usize, &count: &usize| sum.checked_add(count);
+    let all = counts.iter().try_fold(0, sum);
+    all.ok_or_else(|| Refusal::invalid(format!("blocks of {counts:?}: more than there can be")))
 }

@@ -1,0 +1,113 @@
+//! A value behind a handle that one thread at a time may use.
+//!
+//! C cannot borrow. So a call marks the handle as in use for as long as it runs, and a call that finds the
+//! mark is refused. Two calls that look at the very same instant may both miss it: the mark finds mistakes,
+//! it is no lock.
+
+use corecast_wire::Flag;
+use std::cell::UnsafeCell;
+
+/// A value, its mark, and whether it is still there.
+#[derive(Debug)]
+pub(crate) struct Exclusive<T> {
+    /// 1 while a call uses the value.
+    busy: Flag,
+    /// `None` after a panic amid a call.
+    value: UnsafeCell<Option<T>>,
+}
+
+/// Why a value cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unusable {
+    /// Another call uses it.
+    Busy,
+    /// An earlier call has panicked and dropped it.
+    Dropped,
+}
+
+/// A call that is under way. A panic in it drops the value, so that nobody waits for it for ever.
+struct Call<'a, T>(&'a Exclusive<T>);
+
+impl<T> Drop for Call<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // SAFETY: this call has the value to itself until the mark below is taken away.
+            unsafe { *self.0.value.get() = None };
+        }
+        self.0.busy.raise(0);
+    }
+}
+
+impl<T> Exclusive<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self {
+            busy: Flag::default(),
+            value: UnsafeCell::new(Some(value)),
+        }
+    }
+
+    /// Whether the value was dropped by a panic.
+    pub(crate) fn is_dropped(&mut self) -> bool {
+        self.value.get_mut().is_none()
+    }
+
+    /// Runs `body` on the value, unless another call uses it; `refuse` says why not.
+    ///
+    /// # Safety
+    ///
+    /// No other thread calls this at this very instant, as its mark could be missed.
+    #[inline(always)]
+    pub(crate) unsafe fn with<R, E>(
+        &self,
+        refuse: impl FnOnce(Unusable) -> E,
+        body: impl FnOnce(&mut T) -> Result<R, E>,
+    ) -> Result<R, E> {
+        if self.busy.seq() != 0 {
+            return Err(refuse(Unusable::Busy));
+        }
+        self.busy.raise(1);
+        let call = Call(self);
+        // SAFETY: no other call has the value: its mark would have been seen, by the caller's promise.
+        match unsafe { &mut *call.0.value.get() } {
+            Some(value) => body(value),
+            None => Err(refuse(Unusable::Dropped)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::{Refusal, Status, entry};
+
+    fn refuse(why: Unusable) -> Refusal {
+        match why {
+            Unusable::Busy => Refusal::new(Status::Busy, "busy"),
+            Unusable::Dropped => Refusal::new(Status::Left, "dropped"),
+        }
+    }
+
+    #[test]
+    fn one_call_at_a_time_and_none_after_a_panic() {
+        let mut shared = Exclusive::new(7);
+        let using = |body: &dyn Fn(&mut i32) -> Result<(), Refusal>| {
+            // SAFETY: there is one thread.
+            entry(|| unsafe { shared.with(refuse, body) })
+        };
+        let nested = |value: &mut i32| {
+            assert_eq!(using(&|_| Ok(())), Status::Busy);
+            *value += 1;
+            Ok(())
+        };
+        assert_eq!(using(&nested), Status::Ok);
+        let eight = |value: &mut i32| {
+            assert_eq!(*value, 8);
+            Ok(())
+        };
+        assert_eq!(using(&eight), Status::Ok);
+        assert_eq!(using(&|_| panic!("amid a call")), Status::Panicked);
+        assert_eq!(using(&|_| Ok(())), Status::Left);
+        assert!(shared.is_dropped());
+    }
+}

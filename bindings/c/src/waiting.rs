@@ -1,0 +1,35 @@
+//! How threads wait, as C says it in a word.
+
+use crate::memory::word;
+use crate::status::Refusal;
+use corecast::{Error, Policy, Waiting, WaitingError, Waits};
+use std::ffi::c_char;
+
+/// A word for how to wait.
+///
+/// # Safety
+///
+/// `waiting` is NULL or a text that ends.
+pub(crate) unsafe fn of_word(waiting: *const c_char) -> Result<Waiting, Refusal> {
+    // SAFETY: the caller's promise.
+    let text = unsafe { word("waiting", waiting)? };
+    text.parse().map_err(Refusal::invalid_of)
+}
+
+/// How `threads` threads wait on this machine: as the word says, or for NULL as `CORECAST_WAIT` does.
+///
+/// # Safety
+///
+/// `waiting` is NULL or a text that ends.
+pub(crate) unsafe fn policy(threads: usize, waiting: *const c_char) -> Result<Policy, Refusal> {
+    let here = corecast::machine::discover();
+    let waits = Waits::of_team(threads, &here, None);
+    let waits = match waiting.is_null() {
+        true => waits
+            .by_environment()
+            .map_err(|error: WaitingError| Error::from(error))?,
+        // SAFETY: the caller's promise.
+        false => waits.with(unsafe { of_word(waiting)? }),
+    };
+    Ok(waits.as_policy())
+}

@@ -1,0 +1,190 @@
+//! The C and C++ programs in `tests/programs` and `examples`, compiled without a warning against an installed
+//! library and run.
+
+mod common;
+mod header;
+mod install;
+
+use common::{C, CPP, Compiler, corecast, examples, run, skipped, there_is};
+use std::path::Path;
+
+const C_PROGRAMS: &[&str] = &[
+    "collectives",
+    "misuse",
+    "synced",
+    "cancel",
+    "flight",
+    "barrier",
+    "queue",
+    "processes",
+];
+
+const CPP_PROGRAMS: &[&str] = &["teams", "synced", "barrier", "queue"];
+
+/// What the examples say. `barrier_race.cpp` measures, and is compiled only.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("01_operators", "sum 6, largest 3, concatenated 0123\n"),
+    ("02_synced", "2 of 2 were there\n"),
+    ("03_cancel", "2 of 3 were told: cancelled\n"),
+    ("04_queue", "1 4 9 16 25\n"),
+];
+
+fn programs(compilers: &[Compiler], names: &[&str]) {
+    for compiler in compilers {
+        if !there_is(compiler.name) {
+            skipped(compiler.name, "its programs are not compiled");
+            continue;
+        }
+        for name in names {
+            let program = compiler.build(name);
+            run(&mut corecast(&program));
+        }
+    }
+}
+
+#[test]
+fn programs_in_c() {
+    programs(C, C_PROGRAMS);
+}
+
+#[test]
+fn programs_in_cpp() {
+    programs(CPP, CPP_PROGRAMS);
+}
+
+/// The files in a folder that end so, without their endings.
+fn names(folder: &Path, ending: &str) -> Vec<String> {
+    let files = std::fs::read_dir(folder).unwrap();
+    let paths = files.map(|entry| entry.unwrap().path());
+    let mut names: Vec<String> = paths
+        .filter(|path| path.extension().is_some_and(|found| found == ending))
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn no_program_is_forgotten() {
+    let sorted = |names: &[&str]| {
+        let mut names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        names.sort();
+        names
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    assert_eq!(names(&folder, "c"), sorted(C_PROGRAMS));
+    assert_eq!(names(&folder, "cpp"), sorted(CPP_PROGRAMS));
+    let mut all: Vec<&str> = EXAMPLES.iter().map(|&(name, _)| name).collect();
+    assert_eq!(names(&examples(), "c"), sorted(&all));
+    all.push("barrier_race");
+    assert_eq!(names(&examples(), "cpp"), sorted(&all));
+}
+
+#[test]
+fn examples_say_what_they_should() {
+    for compiler in C.iter().chain(CPP).filter(|found| there_is(found.name)) {
+        for &(name, said) in EXAMPLES {
+            let program = compiler.build_example(name);
+            assert_eq!(run(&mut corecast(&program)), said, "{name}");
+        }
+    }
+    for compiler in CPP.iter().filter(|found| there_is(found.name)) {
+        compiler.build_example("barrier_race");
+    }
+}
+
+/// A program that was linked at a fixed address has copies of the built-in operators.
+#[test]
+fn operators_are_found_from_a_fixed_address() {
+    for compiler in C.iter().filter(|found| there_is(found.name)) {
+        let program = compiler.build_with("collectives", &["-fno-pie", "-no-pie"]);
+        run(corecast(&program).arg("3"));
+    }
+}
+
+/// The program on docs/c.md in a language.
+fn on_the_page(language: &str) -> String {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/c.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let fence = format!("```{language}\n");
+    let begin = page.find(&fence).expect("a program") + fence.len();
+    let length = page[begin..].find("```").expect("its end");
+    page[begin..begin + length].to_owned()
+}
+
+#[test]
+fn the_page_is_right() {
+    for (compilers, language, said) in [
+        (C, "c", "the ranks' sum is 6\n"),
+        (CPP, "cpp", "2 3 2\n2 phases\n"),
+    ] {
+        for compiler in compilers {
+            if there_is(compiler.name) {
+                let program = compiler.build_text(&on_the_page(language));
+                assert_eq!(run(&mut corecast(&program)), said);
+            }
+        }
+    }
+}
+
+#[test]
+fn programs_in_c_under_valgrind() {
+    if !there_is("valgrind") || !there_is(C[0].name) {
+        return skipped("valgrind", "nothing is run under it");
+    }
+    for name in C_PROGRAMS {
+        let program = C[0].build(name);
+        let mut valgrind = corecast("valgrind");
+        valgrind.args(["-q", "--error-exitcode=9", "--fair-sched=yes"]);
+        valgrind.args(["--leak-check=full", "--errors-for-leak-kinds=definite"]);
+        valgrind.arg(program);
+        if *name == "collectives" {
+            valgrind.arg("3");
+        }
+        run(&mut valgrind);
+    }
+}
+
+#[test]
+fn the_headers_alone_are_enough() {
+    for compiler in C
+        .iter()
+        .chain(CPP)
+        .filter(|compiler| there_is(compiler.name))
+    {
+        compiler.check("#include <corecast.h>\nint main(void) { return 0; }\n");
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/corecast");
+    let parts = names(&folder, "hpp");
+    for compiler in CPP.iter().filter(|compiler| there_is(compiler.name)) {
+        compiler.check("#include <corecast.hpp>\nint main() { return 0; }\n");
+        for part in &parts {
+            let text = format!("#include <corecast/{part}.hpp>\nint main() {{ return 0; }}\n");
+            compiler.check(&text);
+        }
+    }
+}
+
+#[test]
+fn a_function_that_does_not_fit_is_no_operator() {
+    let program = |operator: &str| {
+        format!(
+            "#include <corecast.hpp>\nvoid reduce(corecast::member &member, long (&data)[2]) {{\n  \
+             member.allreduce(data, {operator});\n}}\n"
+        )
+    };
+    for compiler in CPP.iter().filter(|compiler| there_is(compiler.name)) {
+        compiler.check(&program("corecast::sum"));
+        compiler.check(&program("corecast::make_operator<long>([](long a, long) { return a; })"));
+        for (wrong, words) in [
+            ("[](long a) { return a; }", "one element of two"),
+            (
+                "corecast::make_operator<int>([](int a, int) { return a; })",
+                "elements of another type",
+            ),
+        ] {
+            let said = compiler.check_fails(&program(wrong));
+            assert!(said.contains(words), "{said}");
+        }
+    }
+}
