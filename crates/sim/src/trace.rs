@@ -1,9 +1,8 @@
-//! What each rank does when, and pictures of it.
+//! What each rank does when, on a simulated machine.
 
 mod perfetto;
-mod svg;
 
-use crate::Time;
+use crate::{Time, units};
 
 /// One operation of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +71,13 @@ impl Trace {
         &self.unit
     }
 
+    /// A time of a span in the machine's unit, from the beginning of the trace.
+    pub fn since_start(&self, time: Time) -> f64 {
+        units(time.saturating_sub(self.start))
+    }
+
     /// Operations that a rank gives to another, each with the one that takes it: the k-th with the k-th.
-    fn pairs(&self) -> Vec<(Span, Span)> {
+    pub fn pairs(&self) -> Vec<(Span, Span)> {
         let gives = |name| match name {
             "send" => Some("receive"),
             "notify" => Some("wait"),

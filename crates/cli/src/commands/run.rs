@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
 
-use crate::Global;
+use crate::options::Global;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -1,9 +1,9 @@
 //! The curves of Ramos and Hoefler (CLa) over thread counts, as a table and as pictures.
 
 use crate::curves::{Curve, Point, ROUNDING, Which, curves};
-use crate::plot::{self, Labels, Panel, Pen};
 use crate::report::{Part, table};
-use plotters::style::RGBColor;
+use corecast_draw::Rgb;
+use corecast_draw::plot::{self, Labels, Panel, Pen};
 
 impl Curve {
     /// Least and greatest of a ratio over all counts.
@@ -65,9 +65,9 @@ impl Curve {
 }
 
 const PENS: [(Pen, &str); 3] = [
-    (Pen::Line(RGBColor(43, 108, 176)), "simulated"),
-    (Pen::Thin(RGBColor(56, 161, 105)), "T_min as published"),
-    (Pen::Thin(RGBColor(221, 107, 32)), "T_max as published"),
+    (Pen::Line(Rgb(43, 108, 176)), "simulated"),
+    (Pen::Thin(Rgb(56, 161, 105)), "T_min as published"),
+    (Pen::Thin(Rgb(221, 107, 32)), "T_max as published"),
 ];
 
 const HEADS: [&str; 7] = [

@@ -13,7 +13,6 @@ mod cla;
 mod curves;
 mod farm;
 mod here;
-mod plot;
 mod queueing;
 mod report;
 mod smelt;

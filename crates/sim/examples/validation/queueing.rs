@@ -3,12 +3,12 @@
 //! Clients ask for lines of one memory at random times, however long the last answer takes. All else on the
 //! way has room, so what is waited for is the memory.
 
-use crate::plot::{self, Curve, Labels, Panel, Pen};
 use crate::report::{Part, percent, table};
+use corecast_draw::Rgb;
+use corecast_draw::plot::{self, Curve, Labels, Panel, Pen};
 use corecast_sim::engine::{Cpu, Options, Setup, run};
 use corecast_sim::machine::{Machine, known};
 use corecast_sim::memory::LineId;
-use plotters::style::RGBColor;
 
 /// The latency without load, of [`machine`]: 14 to know that it is a miss, 10 there and back, 150.
 pub(crate) const BASE: f64 = 14.0 + 20.0 + 150.0;
@@ -86,8 +86,8 @@ pub(crate) fn in_theory(load: Load) -> f64 {
     share * load.service / (2.0 * (1.0 - share))
 }
 
-const THEORY: Pen = Pen::Line(RGBColor(43, 108, 176));
-const FOUND: Pen = Pen::Points(RGBColor(221, 107, 32));
+const THEORY: Pen = Pen::Line(Rgb(43, 108, 176));
+const FOUND: Pen = Pen::Points(Rgb(221, 107, 32));
 
 /// Fig. 3: latency under load as a multiple of that without, for servers of three speeds.
 fn picture() -> String {

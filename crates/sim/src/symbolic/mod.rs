@@ -1,7 +1,7 @@
 //! The symbolic model: what an algorithm costs at least and at most, without running it for real.
 //!
 //! ```text
-//! algorithm ──► a rank on each fiber ──► graph of acts ──► T_min, T_max, paths, DOT, SVG
+//! algorithm ──► a rank on each fiber ──► graph of acts ──► T_min, T_max, paths
 //!  over Fabric    takes down what          edges E1 to E4     on a machine's costs
 //!  or primitives  it does to lines
 //! ```
@@ -19,7 +19,6 @@
 mod analysis;
 pub mod choose;
 mod costs;
-mod draw;
 mod fabric;
 mod graph;
 mod greatest;
@@ -38,7 +37,6 @@ mod together;
 
 pub use analysis::{Analysis, Bounds};
 pub use costs::{Contention, Costs, Lies, ManyLines, XEON_PHI_CONTENTION, XEON_PHI_LINES};
-pub use draw::{dot, svg};
 pub use fabric::{Symbolic, record, record_job};
 pub use graph::{Act, Found, Graph, Kind, Line, Op, Touch};
 pub use hand::{Hand, LineId, Lines, trace};

@@ -14,8 +14,9 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
 
 use super::signals::Signals;
 use super::{RunArgs, code_of, waits};
-use crate::doctor::program::Program;
-use crate::{Global, failure};
+use crate::failure;
+use crate::options::Global;
+use corecast_doctor::Program;
 
 const LIBRARY: &str = "libcorecast_openmp.so";
 /// Where it is, if not where this command looks.

@@ -13,8 +13,8 @@ use corecast_openmp::record::{Kind, Object, Record, SCHEMA, Wait};
 use object::{Object as _, ObjectSegment};
 use serde::Serialize;
 
-use crate::Global;
-use crate::draw::time;
+use crate::options::Global;
+use corecast_model::words::time;
 
 /// Places that are shown without `--verbose`.
 const SHOWN: usize = 20;
