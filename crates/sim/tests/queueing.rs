@@ -1,9 +1,6 @@
 //! Contention at one server, against queueing theory: M/D/1 (Mencagli and others, §5 and Fig. 3).
 
 #[allow(dead_code)]
-#[path = "../examples/validation/plot.rs"]
-mod plot;
-#[allow(dead_code)]
 #[path = "../examples/validation/queueing.rs"]
 mod queueing;
 #[allow(dead_code)]
