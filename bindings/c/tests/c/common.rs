@@ -111,7 +111,13 @@ impl Compiler {
     fn command(&self) -> Command {
         let mut command = Command::new(self.name);
         command.args([self.standard, "-O2", "-g", "-pthread"]);
-        command.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wredundant-decls"]);
+        command.args([
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-pedantic",
+            "-Wredundant-decls",
+        ]);
         command.arg("-I").arg(prefix().join("include"));
         command
     }

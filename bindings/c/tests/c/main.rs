@@ -4,6 +4,7 @@
 mod common;
 mod header;
 mod install;
+mod readme;
 
 use common::{C, CPP, Compiler, corecast, examples, run, skipped, there_is};
 use std::path::Path;
@@ -175,7 +176,9 @@ fn a_function_that_does_not_fit_is_no_operator() {
     };
     for compiler in CPP.iter().filter(|compiler| there_is(compiler.name)) {
         compiler.check(&program("corecast::sum"));
-        compiler.check(&program("corecast::make_operator<long>([](long a, long) { return a; })"));
+        compiler.check(&program(
+            "corecast::make_operator<long>([](long a, long) { return a; })",
+        ));
         for (wrong, words) in [
             ("[](long a) { return a; }", "one element of two"),
             (

@@ -1,13 +1,13 @@
 //! Algorithms by length: random tables against what each operation must give, at lengths across all their
 //! boundaries, blocking and in flight, on threads and behind a segment, where the first process's rule.
 
-use corecast_process::ProcessGroup;
 use crate::own_process::WATCHDOG;
 use corecast_collectives::operator::Sum;
-use corecast_process::Address;
 use corecast_collectives::{Algorithms, Plans, broadcast};
-use corecast_team::{Member, Options, Team};
 use corecast_plan::Pattern;
+use corecast_process::Address;
+use corecast_process::ProcessGroup;
+use corecast_team::{Member, Options, Team};
 
 /// Limits in bytes around which all lengths are tried.
 const LIMITS: [usize; 7] = [0, 16, 56, 600, 4144, 40_000, 70_000];
@@ -151,7 +151,8 @@ fn the_first_process_s_tables_rule() {
                 let (plans, address) = (plans.clone(), Address::Name(name.clone()));
                 scope.spawn(move || {
                     let plans = || Ok::<_, std::convert::Infallible>(plans);
-                    let team = ProcessGroup::enter(&address, n, &[None], plans, &options(wish)).unwrap();
+                    let team =
+                        ProcessGroup::enter(&address, n, &[None], plans, &options(wish)).unwrap();
                     team.run(|member| {
                         for len in lengths() {
                             blocking(member, len);

@@ -1,13 +1,15 @@
 //! Lines that groups share: barriers and broadcasts over them, on fewer CPUs than ranks, between threads
 //! and behind a shared segment; and what ranks are told that do something else.
 
-use corecast_process::ProcessGroup;
 use crate::own_process::WATCHDOG;
-use corecast_process::Address;
-use corecast_collectives::{Algorithms, BarrierPlan, Collective, Plans, PlansError, barrier, broadcast};
-use corecast_team::{Failure, Loss, Member, Options, Team};
+use corecast_collectives::{
+    Algorithms, BarrierPlan, Collective, Plans, PlansError, barrier, broadcast,
+};
 use corecast_plan::Pattern;
 use corecast_plan::groups::Grouped;
+use corecast_process::Address;
+use corecast_process::ProcessGroup;
+use corecast_team::{Failure, Loss, Member, Options, Team};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;

@@ -2,12 +2,12 @@
 //! killed, somewhere amid barriers and broadcasts, the others are told. Each process is this test
 //! program again, told by a variable which part it plays.
 
-use corecast_process::ProcessGroup;
 use crate::own_process::WATCHDOG;
-use corecast_process::Address;
 use corecast_collectives::{Plans, barrier, broadcast};
-use corecast_team::{Failure, Loss, Member, Options};
 use corecast_plan::Pattern;
+use corecast_process::Address;
+use corecast_process::ProcessGroup;
+use corecast_team::{Failure, Loss, Member, Options};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};

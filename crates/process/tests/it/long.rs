@@ -2,10 +2,10 @@
 //! that go while others read what is theirs. Meant for sanitizers as much as for itself.
 
 use crate::own_process::WATCHDOG;
-use corecast_collectives::operator::Sum;
 use corecast_collectives::Plans;
-use corecast_team::{Failure, Loss, Member, Options, Team};
+use corecast_collectives::operator::Sum;
 use corecast_plan::Pattern;
+use corecast_team::{Failure, Loss, Member, Options, Team};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 

@@ -7,8 +7,8 @@ mod asleep;
 use crate::own_process::WATCHDOG;
 use asleep::{Number, Sleeper};
 use corecast_collectives::{Collective, Parts, Plans};
-use corecast_team::{Failure, JoinError, Loss, Member, Options, Team};
 use corecast_plan::{Pattern, Tree};
+use corecast_team::{Failure, JoinError, Loss, Member, Options, Team};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -93,7 +93,10 @@ fn two_members_wait_for_each_other_in_different_operations() {
     kinds.sort();
     assert_eq!(
         kinds,
-        [Collective::Broadcast.to_string(), Collective::Reduce.to_string()]
+        [
+            Collective::Broadcast.to_string(),
+            Collective::Reduce.to_string()
+        ]
     );
 }
 

@@ -2,13 +2,13 @@
 //! or gone, at random points. Each process is this test program again, told by a variable which part
 //! it plays.
 
-use corecast_process::ProcessGroup;
 use crate::own_process::WATCHDOG;
-use corecast_collectives::operator::Sum;
-use corecast_process::{Address, EnterError};
 use corecast_collectives::Plans;
-use corecast_team::{Failure, Loss, Member, Options};
+use corecast_collectives::operator::Sum;
 use corecast_plan::Pattern;
+use corecast_process::ProcessGroup;
+use corecast_process::{Address, EnterError};
+use corecast_team::{Failure, Loss, Member, Options};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -144,7 +144,8 @@ fn part() {
         ..Options::default()
     };
     let wishes: Vec<Option<usize>> = ranks.split(',').map(|rank| rank.parse().ok()).collect();
-    let team = ProcessGroup::enter(&address(name), size, &wishes, || plans(size), &options).unwrap();
+    let team =
+        ProcessGroup::enter(&address(name), size, &wishes, || plans(size), &options).unwrap();
     match kind {
         "whole" => {
             team.run(|member| {

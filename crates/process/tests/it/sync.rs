@@ -1,10 +1,10 @@
 //! What the nine combinations of synchronisation promise, and that the loose ones promise no more.
 
 use crate::own_process::WATCHDOG;
-use corecast_collectives::operator::Sum;
 use corecast_collectives::Plans;
-use corecast_team::{Await, Member, Synchrony, Team};
+use corecast_collectives::operator::Sum;
 use corecast_plan::Pattern;
+use corecast_team::{Await, Member, Synchrony, Team};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,5 @@
 //! Random programs on teams of processes.
 
-use corecast_process::ProcessGroup;
 use super::apart::Apart;
 use super::draw::Program;
 use super::play::{Player, Witness};
@@ -8,8 +7,9 @@ use super::spec::Spec;
 use super::watch::cases;
 use super::{STEPS, mixed};
 use crate::own_process::WATCHDOG;
-use corecast_team::Team;
 use corecast_process::Address;
+use corecast_process::ProcessGroup;
+use corecast_team::Team;
 use std::time::Duration;
 
 /// Processes that stay for all programs; each program takes some of them.

@@ -1,9 +1,12 @@
 //! Random teams.
 
 use crate::own_process::WATCHDOG;
-use corecast_collectives::{Algorithms, BarrierPlan, ByLength, Plans, allgather, allreduce, alltoall, broadcast, gather, reduce, reduce_scatter, scan, scatter};
-use corecast_team::{Options, Team, TeamError};
+use corecast_collectives::{
+    Algorithms, BarrierPlan, ByLength, Plans, allgather, allreduce, alltoall, broadcast, gather,
+    reduce, reduce_scatter, scan, scatter,
+};
 use corecast_plan::{Pattern, Tree};
+use corecast_team::{Options, Team, TeamError};
 use corecast_wire::Policy;
 use corecast_wire::queue::Backend;
 

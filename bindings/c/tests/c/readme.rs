@@ -1,8 +1,6 @@
 //! The C program of the repository's README is compiled without a warning and says what it should.
 
-mod common;
-
-use common::{C, CPP, corecast, run, skipped, there_is};
+use crate::common::{C, CPP, corecast, run, skipped, there_is};
 use std::path::Path;
 
 /// The first block of a language in the README.
