@@ -1,6 +1,6 @@
 //! How fast operators combine arrays, against a hand-written loop that copies as many bytes.
 //!
-//! `cargo run --release -p corecast-coll --example combine [RUNS]`
+//! `cargo run --release -p corecast-process --example combine [RUNS]`
 //!
 //! Combining reads two arrays and writes one of them; copying reads one and writes the other, and a
 //! cache fetches what is written. So from memory both move the same lines, and a ratio of 1 means

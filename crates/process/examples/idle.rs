@@ -1,6 +1,6 @@
 //! What a team costs while it waits: eight ranks wait for a ninth that sleeps.
 //!
-//! `cargo run --release -p corecast-coll --example idle [SECONDS]`
+//! `cargo run --release -p corecast-process --example idle [SECONDS]`
 
 use corecast_collectives::Plans;
 use corecast_plan::Pattern;

@@ -1,7 +1,7 @@
 //! What waiting for less brings, in ratios of interleaved rounds: loose against strict reductions of
 //! 8 bytes, and broadcasts one at a time against several in flight.
 //!
-//! `cargo run --release -p corecast-coll --example in_flight [ranks] [depth]`
+//! `cargo run --release -p corecast-process --example in_flight [ranks] [depth]`
 
 use corecast_collectives::Plans;
 use corecast_plan::Pattern;

@@ -1,6 +1,6 @@
 //! What settings of the environment do to long data: how long an operation takes with each of them.
 //!
-//! `cargo run --release -p corecast-coll --example settings -- OPERATION RANKS threads|processes VARIABLE
+//! `cargo run --release -p corecast-process --example settings -- OPERATION RANKS threads|processes VARIABLE
 //! A,B,… BYTES,BYTES,… [ROUNDS]`, for instance `allgather 2 threads CORECAST_STREAM 0,1000000000 8388608`.
 //!
 //! A size is what one rank brings, in bytes. A team with each setting in turn, and so on for some rounds;

@@ -1,6 +1,6 @@
 //! All algorithms of an operation at all sizes: which one is to be chosen when?
 //!
-//! `cargo run --release -p corecast-coll --example sizes -- allreduce [RANKS [LONGEST [ROUNDS]]]`
+//! `cargo run --release -p corecast-process --example sizes -- allreduce [RANKS [LONGEST [ROUNDS]]]`
 //!
 //! A size is what one rank brings, in bytes; `LONGEST` is the last one. Ranks are pinned to the
 //! hardware threads that this process may use, in turn. The algorithms take turns, each with a team of

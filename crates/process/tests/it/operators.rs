@@ -2,7 +2,7 @@
 //! lane, unaligned starts, and every width of vectors that this CPU has.
 //!
 //! Vectors are made by the optimiser alone, so run this in release as well:
-//! `cargo test --release -p corecast-coll operators::`.
+//! `cargo test --release -p corecast-process operators::`.
 
 use corecast_collectives::Pod;
 use corecast_collectives::{

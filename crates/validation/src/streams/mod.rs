@@ -1,6 +1,6 @@
 //! Streams of tasks through teams of threads, over the rdy-ack interface (Mencagli and others, §6 and §7).
 //!
-//! Not collectives: what `crates/coll` has is run by [`corecast_sim::drive`]. These are the programs with which that paper
+//! Not collectives: what `crates/collectives` has is run by [`corecast_sim::drive`]. These are the programs with which that paper
 //! measured what its *home-forwarding* saves, so that the machine underneath can be held against its figures.
 //!
 //! ```text
