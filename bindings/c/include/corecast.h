@@ -150,9 +150,6 @@ typedef struct corecast_member_t corecast_member_t;
 // How a reduction makes one element of two. The built-in operators are constants
 // (`CORECAST_OPERATOR_SUM` and so on), `corecast_operator_new` makes others, and every operation that
 // combines takes either. All members give operators that do the same.
-//
-// The built-in ones are objects that a program which was linked at a fixed address has copies of.
-// So what they are is in their bytes, not in their addresses, and their size never changes.
 typedef struct corecast_operator_t corecast_operator_t;
 
 // The receiving end of a queue. One thread at a time may use it.
