@@ -34,7 +34,10 @@ type Ready = NonNull<dyn FnMut(Look) -> bool>;
 type Run = Coroutine<(), (), (), DefaultStack>;
 
 /// Bytes of a fiber's stack. Algorithms need some kilobytes; the rest is for users' operators.
-pub const STACK_BYTES: usize = 128 * 1024;
+///
+/// Without optimisation, which debug builds go without by default, one algorithm's frame takes more than 128 KiB,
+/// as each of its values has a place of its own there.
+pub const STACK_BYTES: usize = if cfg!(debug_assertions) { 1024 } else { 128 } * 1024;
 
 /// Stacks for fibers, made once. Pages that no fiber has touched take no memory.
 #[derive(Default)]
