@@ -1,15 +1,17 @@
-//! Corecast's predictions: what a collective costs on a machine that need not be there.
+//! Corecast's predictions: the time of a collective on a machine that need not be there.
 //!
-//! The algorithms are those of [`corecast_collectives`], the same source that runs on hardware. This crate has
-//! further fabrics for them.
+//! The algorithms are those of [`corecast_collectives`], the same source that runs on hardware. This crate has further
+//! fabrics for them.
 //!
 //! - [`drive`] runs any collective over any fabric.
-//! - [`machine`], [`memory`] and [`engine`] are a machine in virtual time: caches that keep lines coherent,
-//!   networks and memories with queues, and a coroutine per rank.
-//! - [`fabric`] lays the wires of a team out on it, and predicts what a call costs.
-//! - [`measured`] is such a machine that takes as long for messages as was measured.
-//! - [`symbolic`] takes down what an algorithm does to which line, and finds how long that takes at least
-//!   and at most.
+//! - [`machine`], [`memory`] and [`engine`] are a machine in virtual time: coherent caches, networks and memories with
+//!   queues, and a coroutine per rank.
+//! - [`fabric`] lays out the lines of a team on that machine, and predicts the time of a call.
+//! - [`measured`] fits a simulated machine to measured messages.
+//! - [`symbolic`] records what an algorithm does to which line, and finds bounds of its time.
+//!
+//! docs/simulator.md and docs/symbolic.md describe the methods, docs/validation.md compares the predictions with
+//! published and measured times; the code of that comparison is in `crates/validation`.
 #![forbid(unsafe_code)]
 
 pub mod drive;
@@ -22,8 +24,7 @@ pub mod server;
 pub mod symbolic;
 pub mod trace;
 
-/// Virtual time, in thousandths of a machine's unit. Whole numbers, so that sums do not depend on their
-/// order.
+/// Virtual time, in thousandths of a machine's unit. It is a whole number, so that sums do not depend on their order.
 pub type VirtualTime = u64;
 
 /// A cost in units of a machine as virtual time.

@@ -1,8 +1,8 @@
-//! A machine on which messages were measured: parts that give the measured times, and what calls cost there.
+//! A simulated machine that is fitted to measured messages: its parts reproduce the measured times.
 //!
-//! What is measured is a message of one line after a pause, a long one, one line each way, and a long one that
-//! lies there ([`Messages`]); nothing of it is a collective. The same four are run on the simulated machine, and
-//! its parts set such that they take as long:
+//! The probe measures a message of one line after a pause, a long message, one line each way, and a long message that
+//! has already arrived ([`Messages`]); none of these is a collective. The same four programs run on the simulated
+//! machine, and its parts are set such that they take the measured times:
 //!
 //! | part | from |
 //! | --- | --- |
@@ -13,7 +13,7 @@
 //! | by how much ranks begin apart | two messages that cross, beyond one: who begins late is waited for |
 //! | what an operation takes beside its lines | a team of one |
 //!
-//! The last two are no parts: they are about how collectives are called and measured.
+//! The last two rows are not parts; they describe how collectives are called and measured.
 
 use crate::drive::{Call, Job};
 use crate::engine::{RunOptions, SimError};
@@ -29,7 +29,7 @@ use corecast_wire::queue::body_lines_for;
 pub struct MeasuredMachine {
     machine: SimMachine,
     messages: Messages,
-    /// Each rank begins late by up to so much.
+    /// The greatest delay with which a rank begins.
     skew: f64,
     placement: Placement,
 }
@@ -43,7 +43,7 @@ const CACHED: usize = 1 << 26;
 /// Where the small programs run.
 const FIRST_TWO: [usize; 2] = [0, 1];
 
-/// Times that the parts are set anew.
+/// Iterations of the fit.
 const ROUNDS: usize = 8;
 
 /// Runs of a short call, whose ranks begin apart by chance: of two ranks, and of any number. Many ranks have as
@@ -51,7 +51,7 @@ const ROUNDS: usize = 8;
 const RUNS: usize = 64;
 const RUNS_LEAST: usize = 4;
 
-/// Up to which length a call is short: beyond, who begins when does not matter.
+/// Calls of up to this length are short. In longer calls the different begins of ranks do not matter.
 const SHORT_BYTES: usize = 16 << 10;
 
 /// The mean difference of two numbers below 1, left to chance, is a third.
@@ -203,8 +203,8 @@ impl MeasuredMachine {
     }
 }
 
-/// The same for the symbolic model: a message of a line is a store that takes the line and a load that fetches
-/// it, half each.
+/// The measured costs for the symbolic model: a message of a line is a store that takes the line and a load that
+/// fetches it, each half of the time.
 fn placement(costs: &CostModel, messages: &Messages, places: Vec<Place>) -> Placement {
     let half = |i: usize, j: usize| (messages.one.get(i, j) + messages.one.get(j, i)) / 4.0;
     let numa = costs.numa_nodes().to_vec();
@@ -236,13 +236,12 @@ fn typical(messages: &Messages) -> Shots {
     }
 }
 
-/// Of a message that takes `one` to come, how long its line takes from cache to cache: `alone`, but not more than
-/// half.
+/// The time of a line from cache to cache, of a message that takes `one`: `alone`, but at most half of `one`.
 fn fetch(one: f64, alone: f64) -> f64 {
     alone.min(one / 2.0)
 }
 
-/// What is fitted.
+/// The fitted times of parts.
 #[derive(Clone, Copy, Debug, Default)]
 struct FittedParts {
     way: f64,

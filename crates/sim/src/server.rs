@@ -1,14 +1,14 @@
-//! A server with a queue: whatever serves one request at a time, for a time that does not vary.
+//! A server with a queue, which serves one request at a time with a given service time.
 //!
 //! Caches, memory controllers and links are such servers, so contention is not a formula here: requests
 //! wait for each other.
 //!
-//! Requests need not be handed in in the order of their arrival. One that arrives before another that was
-//! handed in earlier gets a gap before it if it fits, as it would have been first.
+//! Requests need not be submitted in the order of their arrival. A request that arrives before one that was submitted
+//! earlier is served in a gap before that one, if it fits.
 
 use crate::VirtualTime;
 
-/// One server: when it is busy, and what it has done so far.
+/// One server: the times at which it is busy, and its load so far.
 ///
 /// As large as a cache line of the host, as there are thousands, and a message asks many of them.
 ///

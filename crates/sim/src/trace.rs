@@ -1,22 +1,22 @@
-//! What each rank does when, and pictures of it.
+//! Timelines: what each rank does and when.
 
 mod perfetto;
 mod svg;
 
 use crate::VirtualTime;
 
-/// One operation of a rank.
+/// One operation of a rank in a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceSpan {
-    /// Who.
+    /// The rank.
     pub rank: u32,
-    /// What.
+    /// The name of the operation.
     pub name: &'static str,
-    /// With which rank, or on which of its shared lines.
+    /// The other rank, or the number of the shared line.
     pub with: u32,
-    /// From when, in thousandths of the machine's unit.
+    /// The begin, in thousandths of the machine's unit.
     pub start: VirtualTime,
-    /// Until when.
+    /// The end.
     pub end: VirtualTime,
 }
 
@@ -57,7 +57,7 @@ impl Trace {
         }
     }
 
-    /// Forgets all, and begins anew.
+    /// Removes all operations; the timeline begins at this time.
     pub(crate) fn restart(&mut self, at: VirtualTime) {
         self.start = at;
         self.spans.clear();
@@ -78,7 +78,7 @@ impl Trace {
         &self.unit
     }
 
-    /// Operations that a rank gives to another, each with the one that takes it: the k-th with the k-th.
+    /// Pairs of operations: the k-th send or notification between two ranks, and the k-th receive or wait.
     fn pairs(&self) -> Vec<(TraceSpan, TraceSpan)> {
         let gives = |name| match name {
             "send" => Some("receive"),

@@ -1,8 +1,8 @@
-//! CLa's primitives (§2.4), for algorithms that are written in them.
+//! The primitives of Ramos and Hoefler (CLa §2.4), and how an algorithm in them becomes a graph.
 
 use corecast_sim::symbolic::{Graph, LineKind, Recorder, Stuck};
 
-/// A line that an algorithm has made; known by its number.
+/// A line of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PaperLine(usize);
 
@@ -21,7 +21,7 @@ impl PaperLines<'_> {
     }
 }
 
-/// One rank, which does one thing to a line after another.
+/// One rank of an algorithm, which does one operation on a line after another.
 #[derive(Debug)]
 pub struct PaperRank<'w> {
     rank: usize,
@@ -61,12 +61,11 @@ impl PaperRank<'_> {
     }
 }
 
-/// Runs an algorithm in CLa's primitives once on each of `n` ranks, and takes its graph down. `make`
-/// makes its lines.
+/// Runs an algorithm in CLa's primitives once on each of `n` ranks, and returns its graph. `make` makes its lines.
 ///
 /// # Errors
 ///
-/// [`Stuck`] where ranks wait for what nobody does.
+/// [`Stuck`] where ranks wait for a change that no rank makes.
 ///
 /// # Panics
 ///

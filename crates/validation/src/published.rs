@@ -1,11 +1,11 @@
-//! The paper's algorithms in its own primitives, where Corecast's collectives do it in another way.
+//! The algorithms of Ramos and Hoefler in their own primitives.
 //!
-//! | function | paper | Corecast does |
+//! | function | paper | Corecast's collectives |
 //! | --- | --- | --- |
-//! | [`many_to_one`] | Figure 4 | the same, as the way in of `barrier::groups` and `barrier::tree` |
-//! | [`one_to_many`] | Figure 8 | the same, as the way out |
-//! | [`broadcast`], [`broadcast_in_groups`] | Figure 12, §4.1.2 | `broadcast::groups`, in which nobody waits until children have copied |
-//! | [`reduction`] | Figure 16 | `reduce::tree`, in which a child's flag lies in the line with its data |
+//! | [`many_to_one`] | Figure 4 | the fan-in of `barrier::groups` and `barrier::tree` does the same |
+//! | [`one_to_many`] | Figure 8 | the fan-out of these does the same |
+//! | [`broadcast`], [`broadcast_in_groups`] | Figure 12, §4.1.2 | in `broadcast::groups` a parent does not wait until its children have copied |
+//! | [`reduction`] | Figure 16 | in `reduce::tree` a child's flag is in the line of its data |
 
 use crate::primitives::{PaperLine, PaperLines, PaperRank, trace};
 use corecast_plan::Tree;
@@ -21,7 +21,7 @@ pub enum Sharing {
     DifferentLines,
 }
 
-/// No wait here can be in vain, so there is always a graph.
+/// Records an algorithm of this file; all of them end, so there is always a graph.
 ///
 /// # Panics
 ///

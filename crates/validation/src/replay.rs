@@ -1,14 +1,14 @@
-//! The acts of a graph on a machine in virtual time: the same algorithm, the same lines, and no formula for
-//! what an access takes.
+//! Runs the acts of a graph on a simulated machine, where the time of an access follows from the machine and not from a
+//! formula.
 //!
 //! | act | on the machine |
 //! | --- | --- |
 //! | write, add | an atomic addition, as the paper writes flags (§2.4); to data a load and a store |
 //! | wait | polls the line until so many writes and additions have come |
-//! | copy | loads of all its lines, several at once, and stores; of many to the own cache none |
+//! | copy | loads of all its lines, several at once, and stores; a copy of many lines to the own cache stores nothing |
 //!
-//! Lines lie where the paper has them when an operation begins (§2.5): data in the cache of whoever owns them,
-//! modified; flags in no cache, in the memory next to whoever polls them first.
+//! When an operation begins, lines are where the paper has them (§2.5): data are modified in the cache of their owner,
+//! flags are in no cache, in the memory next to the rank that polls them first.
 
 use corecast_sim::engine::{Cpu, RunOptions, RunOutcome, Setup, SimError, run};
 use corecast_sim::machine::SimMachine;

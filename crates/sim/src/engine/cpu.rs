@@ -1,4 +1,4 @@
-//! What a rank's program can do: the operations of a core.
+//! The operations of a core, for the program of a rank.
 
 use super::world::{CoreWait, Purpose, SimEvent, World};
 use crate::memory::{Access, Agent, CopyState, CostTicks, Counts, LineId, LineRequest};
@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 /// A core, for the program that runs on it.
 ///
-/// Each operation takes virtual time; [`now`](Self::now) says how late it is. One word stands for a line's
-/// content.
+/// Each operation takes virtual time; [`now`](Self::now) returns the current time. One word stands for the content of a
+/// line.
 pub struct Cpu<'y> {
     world: Rc<RefCell<World>>,
     yielder: &'y Yielder<(), ()>,
@@ -46,7 +46,7 @@ impl<'y> Cpu<'y> {
         self.core as usize
     }
 
-    /// How late it is here, in units of the machine.
+    /// The current time of this rank, in units of the machine.
     pub fn now(&self) -> f64 {
         units(self.time)
     }
@@ -55,12 +55,12 @@ impl<'y> Cpu<'y> {
         self.time
     }
 
-    /// New lines next to each other, at home with another core unless the machine spreads lines.
+    /// Allocates consecutive lines, at home with `core` unless the machine spreads lines.
     pub(crate) fn allocate_at(&self, core: usize, lines: usize) -> LineId {
         self.world.borrow_mut().memory.allocate(core, lines)
     }
 
-    /// As if cores had used a line long ago: the first wrote it, the others read it since.
+    /// Sets the states of a line as if `writer` had written it long ago, and `readers` had read it since.
     pub(crate) fn pretend(
         &self,
         line: LineId,
@@ -75,7 +75,7 @@ impl<'y> Cpu<'y> {
         }
     }
 
-    /// As if a core had read a line long ago, and kept its copy.
+    /// Sets the state of a line as if a core had read it long ago and kept its copy.
     pub(crate) fn pretend_read(&self, line: LineId, core: usize) {
         let memory = &mut self.world.borrow_mut().memory;
         if memory.line(line.0).copy(core as u32).is_none() {
@@ -83,7 +83,7 @@ impl<'y> Cpu<'y> {
         }
     }
 
-    /// Waits until `count` ranks are here; all go on at the same time. Nothing before was counted.
+    /// Waits until `count` ranks are here; all continue at the same time. Counters and the timeline start anew.
     pub(crate) fn meet(&mut self, count: usize) {
         self.fence();
         let mut world = self.world.borrow_mut();
@@ -102,12 +102,12 @@ impl<'y> Cpu<'y> {
         self.wait(CoreWait::Meeting);
     }
 
-    /// Costs of the parts.
+    /// The times of the parts.
     pub(crate) fn ticks(&self) -> CostTicks {
         self.world.borrow().memory.ticks
     }
 
-    /// A number below `limit`, left to chance.
+    /// A random number below `limit`.
     pub(crate) fn chance(&self, limit: VirtualTime) -> VirtualTime {
         match limit {
             0 => 0,
@@ -115,7 +115,7 @@ impl<'y> Cpu<'y> {
         }
     }
 
-    /// New lines next to each other, at home with this core unless the machine spreads lines.
+    /// Allocates consecutive lines, at home with this core unless the machine spreads lines.
     pub fn allocate(&self, lines: usize) -> LineId {
         let mut world = self.world.borrow_mut();
         world.memory.allocate(self.core as usize, lines)
@@ -133,7 +133,7 @@ impl<'y> Cpu<'y> {
         self.world.borrow().memory.counts.clone()
     }
 
-    /// Stands still until everything earlier has happened.
+    /// Suspends the rank until all earlier events have happened.
     fn turn(&mut self) {
         let mut world = self.world.borrow_mut();
         match world.due() {
@@ -146,7 +146,7 @@ impl<'y> Cpu<'y> {
         }
     }
 
-    /// Stands still until it is this rank's turn. Where nobody else goes on before, it is at once.
+    /// Suspends the rank until its next event; without a switch if no other rank continues before.
     fn stand_still(&mut self) {
         let mine = self.world.borrow_mut().next_is(self.core);
         if !mine {
@@ -155,7 +155,7 @@ impl<'y> Cpu<'y> {
         self.time = self.world.borrow().now;
     }
 
-    /// Stands still for something.
+    /// Suspends the rank, for this reason.
     fn wait(&mut self, wait: CoreWait) {
         self.world.borrow_mut().cores[self.core as usize].wait = wait;
         self.stand_still();
@@ -171,7 +171,7 @@ impl<'y> Cpu<'y> {
         }
     }
 
-    /// An operation that the core waits for.
+    /// Makes a request and waits for it.
     fn ask(&mut self, mut request: LineRequest) -> u64 {
         {
             let mut world = self.world.borrow_mut();
@@ -202,7 +202,7 @@ impl<'y> Cpu<'y> {
         self.ask(request)
     }
 
-    /// Writes a line; the core goes on while the store waits for it.
+    /// Writes a line; the core continues while the store waits in the buffer.
     pub fn store(&mut self, line: LineId, word: u64) {
         self.write(line, Access::Store, word);
     }
@@ -266,7 +266,7 @@ impl<'y> Cpu<'y> {
         self.ask(request)
     }
 
-    /// Waits until all stores are done, and everybody sees them.
+    /// Waits until all stores are done and visible to all cores.
     pub fn fence(&mut self) {
         self.turn();
         let done = self.world.borrow().cores[self.core as usize]
@@ -307,7 +307,7 @@ impl<'y> Cpu<'y> {
         }
     }
 
-    /// Asks for a line and goes on; when it comes nobody is told. [`settle`](Self::settle) waits for all.
+    /// Requests a line and continues; [`settle`](Self::settle) waits for all such requests.
     pub fn prefetch(&mut self, line: LineId) {
         self.turn();
         let mut request = self.request(line, Access::Load, 0);
@@ -318,7 +318,7 @@ impl<'y> Cpu<'y> {
         }
     }
 
-    /// Waits for all lines that were asked for.
+    /// Waits for all lines that were requested by [`prefetch`](Self::prefetch).
     pub fn settle(&mut self) {
         self.turn();
         while self.world.borrow().cores[self.core as usize].copies > 0 {
@@ -326,7 +326,7 @@ impl<'y> Cpu<'y> {
         }
     }
 
-    /// Lets time pass, in units of the machine.
+    /// Computes for this time, in units of the machine.
     pub fn compute(&mut self, time: f64) {
         self.time += ticks(time);
     }
@@ -335,7 +335,7 @@ impl<'y> Cpu<'y> {
         self.time += time;
     }
 
-    /// Gives the core's copy of a line up.
+    /// Drops this core's copy of a line.
     pub fn self_invalidate(&mut self, line: LineId) {
         self.turn();
         let mut world = self.world.borrow_mut();
@@ -344,11 +344,11 @@ impl<'y> Cpu<'y> {
         self.time += world.memory.ticks.l1;
     }
 
-    /// Polls a line until its word is as wanted, and returns that.
+    /// Polls a line until `wanted` holds of its word, and returns the word.
     ///
     /// # Cost
     ///
-    /// A load for each time that the line changes, however long that takes.
+    /// One load for each change of the line.
     pub fn wait_until(&mut self, line: LineId, mut wanted: impl FnMut(u64) -> bool) -> u64 {
         loop {
             let word = self.load(line);
@@ -370,7 +370,7 @@ impl<'y> Cpu<'y> {
         }
     }
 
-    /// Notifies another core, past the caches.
+    /// Notifies another core, without the caches.
     pub fn signal(&mut self, core: usize, tag: u32) {
         self.turn();
         let mut world = self.world.borrow_mut();
@@ -386,8 +386,8 @@ impl<'y> Cpu<'y> {
         self.await_any_signal(tag, tag);
     }
 
-    /// Waits for a notification with any tag from `first` to `last`, and returns its tag. Of those that have
-    /// come, the one whose tag has waited longest is first.
+    /// Waits for a notification with a tag from `first` to `last`, and returns the tag. Of several, it takes the tag
+    /// that has waited longest.
     pub fn await_any_signal(&mut self, first: u32, last: u32) -> u32 {
         self.turn();
         loop {
@@ -409,13 +409,13 @@ impl<'y> Cpu<'y> {
         }
     }
 
-    /// Whether the line is at home in this core's own cache, or with its part of the machine.
+    /// Whether this core's home is the home of the line.
     pub fn is_home(&self, line: LineId) -> bool {
         let world = self.world.borrow();
         world.memory.line(line.0).home == world.memory.machine.cores[self.core as usize].home
     }
 
-    /// Notes what this rank has done since `start`, for timelines.
+    /// Records in the timeline what this rank has done since `start`.
     pub(crate) fn note(&self, name: &'static str, with: u32, start: VirtualTime) {
         let mut world = self.world.borrow_mut();
         let (rank, end) = (self.rank as u32, self.time);

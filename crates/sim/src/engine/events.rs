@@ -5,7 +5,7 @@ use crate::VirtualTime;
 use crate::memory;
 
 impl World {
-    /// Whether the rank on `core`, which stands still, is the next that goes on. If not, who is is kept for
+    /// Whether the suspended rank on `core` is the next to continue. If another rank is, it is kept for
     /// [`next`](Self::next).
     pub(super) fn next_is(&mut self, core: u32) -> bool {
         self.chosen = self.next();
@@ -16,7 +16,7 @@ impl World {
         mine
     }
 
-    /// Handles events up to the next one that lets a rank go on: that rank. `None` if there are no more.
+    /// Handles events until one lets a rank continue, and returns the core of that rank; `None` if no events are left.
     pub(super) fn next(&mut self) -> Option<u32> {
         if let Some(core) = self.chosen.take() {
             return Some(core);
@@ -72,7 +72,7 @@ impl World {
         self.wake();
     }
 
-    /// A request found its line busy.
+    /// Queues a request whose line is busy.
     fn queue(&mut self, id: u32, line: u32, until: VirtualTime) {
         let queue = self.queued.entry(line).or_default();
         if queue.front() != Some(&id) {
@@ -83,7 +83,7 @@ impl World {
         }
     }
 
-    /// A request got its line: if it had waited, the next one is the first now.
+    /// Lets the next request in the queue try, after a request has got its line.
     fn unqueue(&mut self, id: u32, line: u32) {
         let Some(queue) = self.queued.get_mut(&line) else {
             return;
@@ -101,14 +101,14 @@ impl World {
         }
     }
 
-    /// Ranks that have lost a line which they watch look again.
+    /// Wakes the ranks that have lost a line which they poll.
     fn wake(&mut self) {
         while let Some((at, core)) = self.memory.wakes.pop() {
             self.push(at.max(self.now), SimEvent::Run(core));
         }
     }
 
-    /// A request is done; the rank that goes on now.
+    /// Ends a request, and returns the core of the rank that continues now, if there is one.
     fn done(&mut self, id: u32) -> Option<u32> {
         let (request, purpose) = self.requests[id as usize];
         self.free.push(id);

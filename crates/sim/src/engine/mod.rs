@@ -1,15 +1,16 @@
 //! Virtual time: one coroutine per rank, and events in the order of their times.
 //!
-//! A rank runs until something is due that is earlier than its own clock; then it stands still, and the
-//! earliest event is next. So all operations happen in the order of virtual time, and of two at the same time
-//! the one that was asked for first: the same run gives the same, bit by bit, on every machine.
+//! A rank runs until an event is due that is earlier than its own clock; then it is suspended, and the earliest event
+//! is handled. So all operations happen in the order of virtual time, and two at the same time in the order in which
+//! they were requested. The same run gives the same result, bit by bit, on every host.
 //!
 //! ```text
-//!   rank      load, hits: clock + 2        load, misses: a request, and the rank stands still
-//!   events    ── arrives at its agent ──► states change, servers are booked ──► done: the rank goes on
+//!   rank      load, hits: clock + 2        load, misses: a request, and the rank is suspended
+//!   events    ── arrives at its agent ──► states change, servers are booked ──► done: the rank continues
 //! ```
 //!
-//! A rank that polls costs no events: it sleeps until its copy of the line is invalidated, and looks again.
+//! A rank that polls causes no events: it sleeps until its copy of the line is invalidated, and then loads the line
+//! again.
 
 mod cpu;
 mod events;

@@ -4,18 +4,18 @@ use crate::machine::SimMachineError;
 use crate::memory::Counts;
 use crate::trace::Trace;
 
-/// How to run.
+/// The options of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunOptions {
-    /// Of what is left to chance.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// Each request that misses is late by up to so much, in units of the machine.
+    /// The greatest random delay of each request that misses, in units of the machine.
     pub jitter: f64,
-    /// Whether to note what each rank does when.
+    /// Whether to record a timeline of all ranks.
     pub trace: bool,
     /// Whether the invariants of coherence are checked after each change.
     pub checking: bool,
-    /// Units of time after which a run is given up.
+    /// The run is given up after this time, in units of the machine.
     pub limit: f64,
     /// Bytes of a rank's stack. Teams of up to 256 get 256 KiB at least, so that a panic can say where it
     /// happened; pages that nobody touches take no memory.
@@ -39,10 +39,10 @@ impl Default for RunOptions {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimError {
-    /// The machine is none.
+    /// The description of the machine makes no sense.
     #[error(transparent)]
     SimMachine(#[from] SimMachineError),
-    /// A core that the machine does not have, or has for two ranks.
+    /// The machine does not have this core, or two ranks are on it.
     #[error("core {core} of {machine:?}: it has {cores} cores, and each serves one rank")]
     Core {
         /// What was asked for.
@@ -52,7 +52,7 @@ pub enum SimError {
         /// How many there are.
         cores: usize,
     },
-    /// All ranks wait, and nothing will happen any more.
+    /// All ranks wait, and no event is left.
     #[error("at {at} everybody waits, and nothing can happen any more: {waits}")]
     Stuck {
         /// When.
@@ -60,7 +60,7 @@ pub enum SimError {
         /// Who waits for what.
         waits: String,
     },
-    /// It takes too long.
+    /// The run exceeds its limit.
     #[error(
         "not done at {at}: the run was limited to that, or a rank polls for something that never comes"
     )]
@@ -68,7 +68,7 @@ pub enum SimError {
         /// When it was given up.
         at: String,
     },
-    /// There was no memory for stacks.
+    /// There is no memory for the stacks.
     #[error("no memory for the stacks of {ranks} ranks: {why}")]
     Stacks {
         /// For how many.
@@ -78,20 +78,20 @@ pub enum SimError {
     },
 }
 
-/// How much one server had to do.
+/// The load of one server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerUse {
-    /// Which one.
+    /// Its name.
     pub name: String,
     /// Requests that it served.
     pub served: u64,
-    /// Part of the time that it was busy, of the whole run.
+    /// The part of the run for which it was busy.
     pub utilisation: f64,
-    /// How long a request waited on average.
+    /// The mean wait of a request.
     pub wait_mean: f64,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct RunOutcome<R> {
     /// What each rank returned.
@@ -100,11 +100,11 @@ pub struct RunOutcome<R> {
     pub ends: Vec<f64>,
     /// Transfers, invalidations and so on.
     pub counts: Counts,
-    /// Servers that had something to do, by name.
+    /// The servers that served at least one request.
     pub servers: Vec<ServerUse>,
-    /// What each rank did when, if that was asked for.
+    /// The timeline, if it was requested.
     pub trace: Trace,
-    /// Time that was counted in [`counts`](Self::counts) and [`servers`](Self::servers).
+    /// The span of time to which [`counts`](Self::counts) and [`servers`](Self::servers) refer.
     pub span: f64,
 }
 

@@ -12,40 +12,39 @@ use corosensei::{Coroutine, CoroutineResult};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Lines and states before ranks start. Nothing here takes time.
+/// Allocates lines and sets their states before the ranks start. None of it takes virtual time.
 #[derive(Debug)]
 pub struct Setup<'a> {
     memory: &'a mut Memory,
 }
 
 impl Setup<'_> {
-    /// Lines next to each other, at home with `core` unless the machine spreads lines.
+    /// Allocates consecutive lines, at home with `core` unless the machine spreads lines.
     pub fn allocate(&mut self, core: usize, lines: usize) -> LineId {
         self.memory.allocate(core, lines)
     }
 
-    /// How many cores there are.
+    /// The number of cores.
     pub fn cores(&self) -> usize {
         self.memory.machine.cores.len()
     }
 
-    /// Lets `core` read a line.
+    /// Gives `core` a copy of a line, as if it had read it.
     pub fn read(&mut self, core: usize, line: LineId) {
         self.memory.at_once(core, line, None);
     }
 
-    /// Lets `core` write a line.
+    /// Gives `core` a modified copy of a line, as if it had written it.
     pub fn write(&mut self, core: usize, line: LineId, word: u64) {
         self.memory.at_once(core, line, Some(word));
     }
 }
 
-/// Runs `body` on `cores`, rank by rank, after `setup` has said what there is; its result is given to
-/// every rank.
+/// Runs `body` once on each of `cores`, with rank r on `cores[r]`. `setup` runs before, and every rank gets its result.
 ///
 /// # Errors
 ///
-/// A machine that is none, cores that it has not; ranks that wait for ever.
+/// [`SimError`]: a description that makes no sense, cores that the machine does not have, ranks that wait for ever.
 ///
 /// # Examples
 ///

@@ -1,10 +1,10 @@
-//! Store buffers: a core goes on while its stores wait for their lines.
+//! Store buffers: a core continues while its stores wait for their lines.
 //!
-//! In order (TSO), a store may write when those before it have. Two ways to be faster than one after the other:
-//! *pipelined*, the next one sets out as soon as the one before was put in order at its home, where all other
-//! copies are gone from then on; or those behind the oldest fetch their lines meanwhile, and fetch them again
-//! if somebody takes them away before it is their turn, as pollers do. Out of order, each writes when its line
-//! comes, and only a fence waits for all. What a core has stored itself it sees at once.
+//! In order (TSO), a store is written after all stores before it. There are two ways to be faster than one store after
+//! another. *Pipelined* stores set out as soon as the store before was put in order at its home, where all other copies
+//! are invalid from then on. Otherwise the younger stores fetch their lines in advance, and fetch them again if another
+//! core takes them away before their turn. Out of order, each store is written when its line comes, and only a fence
+//! waits for all. A core sees its own stores at once.
 
 use super::world::{Buffered, Purpose, StoreProgress, World};
 use crate::memory::{Access, LineRequest};
@@ -32,7 +32,7 @@ impl World {
         same.next().map(|store| store.word)
     }
 
-    /// Sets out for the lines of the oldest stores.
+    /// Requests the lines of the oldest stores.
     fn drain(&mut self, core: u32) {
         let sizes = &self.memory.machine.sizes;
         let (ordered, at_once) = (sizes.ordered, sizes.draining);
@@ -88,7 +88,7 @@ impl World {
         }
     }
 
-    /// A store was put in order at its home: on a core that pipelines them, the next one sets out.
+    /// A store was put in order at its home. On a core with pipelined stores the next store sets out.
     pub(super) fn written(&mut self, core: u32, number: u64, what: Access) {
         let sizes = &self.memory.machine.sizes;
         if what == Access::Own || !sizes.ordered || !sizes.pipelined {

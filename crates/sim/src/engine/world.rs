@@ -7,10 +7,10 @@ use crate::{VirtualTime, ticks};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-/// What happens at some time.
+/// An event in virtual time.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SimEvent {
-    /// A rank goes on.
+    /// The rank on this core continues.
     Run(u32),
     /// A request arrives at its agent.
     Arrive(u32),
@@ -20,11 +20,11 @@ pub(super) enum SimEvent {
     Signal { to: u32, tag: u32 },
 }
 
-/// An event in the queue. Of two, the later one is less, so that the heap has the earliest at its top.
+/// An event in the queue. A later event is less than an earlier one, so that the heap has the earliest on top.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Due {
     pub(super) at: VirtualTime,
-    /// Events that there ever were: of two at the same time the first comes first.
+    /// The number of the event; of two events at the same time the one with the lower number comes first.
     pub(super) count: u64,
     pub(super) event: SimEvent,
 }
@@ -49,91 +49,91 @@ impl PartialEq for Due {
 
 impl Eq for Due {}
 
-/// What a rank stands still for.
+/// Why the rank on a core is suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CoreWait {
-    /// Its turn.
+    /// Earlier events have to happen first.
     Turn,
-    /// A line.
+    /// It waits for a line.
     Line(u32),
-    /// Another content of a line.
+    /// It polls a line, and waits for a change.
     Change(u32),
-    /// Room for a store.
+    /// It waits for a free entry of its store buffer.
     Room,
-    /// All of its stores.
+    /// It waits for all of its stores.
     Stores,
-    /// Lines that it copies.
+    /// It waits for lines that it copies.
     Copies,
-    /// A notification, with any tag from the first to the last.
+    /// It waits for a notification with a tag from the first to the last.
     Signal(u32, u32),
-    /// All other ranks.
+    /// It waits for all other ranks.
     Meeting,
-    /// Nothing: it has ended.
+    /// It has ended.
     Over,
 }
 
-/// What a request is for.
+/// What a request serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The rank waits for it.
     Answer,
-    /// A store that has been buffered, by its number.
+    /// The buffered store of this number.
     Store(u64),
-    /// One of several lines.
+    /// One line of a copy.
     Copy,
 }
 
-/// What a core does beside its caches.
+/// The state of a core beside its caches.
 #[derive(Debug)]
 pub(super) struct Core {
     pub(super) wait: CoreWait,
-    /// Of the last request that the rank waited for.
+    /// The result of the last request for which the rank waited.
     pub(super) answer: u64,
     pub(super) stores: VecDeque<Buffered>,
-    /// Stores that were ever buffered.
+    /// How many stores were buffered so far.
     pub(super) stored: u64,
     /// Lines of a copy that are under way.
     pub(super) copies: usize,
-    /// Notifications that have come, by tag.
+    /// Notifications that have arrived: tag and count.
     pub(super) inbox: Vec<(u32, u32)>,
 }
 
-/// Everything but the ranks' stacks.
+/// The whole state of a run, except the stacks of its ranks.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) memory: Memory,
     pub(crate) now: VirtualTime,
     pub(super) events: BinaryHeap<Due>,
-    /// Events that there ever were.
+    /// How many events there were so far.
     pub(super) count: u64,
     pub(super) requests: Vec<(LineRequest, Purpose)>,
     pub(super) free: Vec<u32>,
-    /// Requests that wait for a busy line, in the order of their arrival; the first one comes back when the line
+    /// Requests that wait for a busy line, in the order of their arrival. The first one is tried again when the line
     /// should be free.
     pub(super) queued: BTreeMap<u32, VecDeque<u32>>,
     pub(super) cores: Vec<Core>,
     pub(crate) trace: Trace,
-    /// Who goes on next, if that is known.
+    /// The core whose rank continues next, if that is known.
     pub(super) chosen: Option<u32>,
-    /// When the run is given up.
+    /// The time at which the run is given up.
     pub(super) limit: VirtualTime,
     /// Cores that wait for all others.
     pub(super) meeting: Vec<u32>,
     pub(super) random: fastrand::Rng,
-    /// Requests are late by up to so much.
+    /// The greatest random delay of a request.
     pub(super) jitter: VirtualTime,
 }
 
-/// How far a buffered store is.
+/// The progress of a buffered store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StoreProgress {
-    /// Nothing was done for it.
+    /// No request was made for it.
     Waits,
-    /// Its line is on the way.
+    /// Its line was requested.
     Asked,
-    /// Its line has come, or had.
+    /// Its line is in the cache, or was there.
     Ready,
-    /// It is written, but the answers are still on their way.
+    /// It is written, but not all answers have arrived.
     Written,
 }
 

@@ -1,15 +1,15 @@
-//! What a message, a loan, a flag takes on a simulated machine when nothing else goes on there: at least and at
-//! most over all times at which the one who takes it can come.
+//! Measures single messages, loans and flags on an idle simulated machine: the least and the greatest time over all
+//! moments at which the receiver can arrive.
 //!
 //! | time | from | to |
 //! | --- | --- | --- |
-//! | given | who gives begins | goes on |
-//! | came | who gives begins | who takes has it, who was there or came in time |
-//! | taken | who takes begins, when all lies there | has it |
-//! | behind | who gives begins | the next store sets out, at least |
-//! | drained | who gives begins | all its stores are done |
-//! | back | who took a loan goes on | its lender knows |
-//! | regained | a lender asks for what lies there | knows |
+//! | given | the sender begins | the sender continues |
+//! | came | the sender begins | a receiver that came in time has it |
+//! | taken | the receiver begins, after all has arrived | the receiver has it |
+//! | behind | the sender begins | its next store sets out, at least |
+//! | drained | the sender begins | all its stores are done |
+//! | back | the borrower continues | the lender knows of the return |
+//! | regained | the lender looks for a return that has arrived | the lender knows of it |
 
 use super::{SimFabric, SimTeam};
 use crate::drive::Open;
@@ -20,7 +20,7 @@ use corecast_collectives::Groups;
 use corecast_wire::{Fabric, LINE_BYTES};
 use std::collections::BTreeMap;
 
-/// What is given by the first rank and taken by the second.
+/// An operation of two ranks: the first one sends, the second one receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Exchange {
     /// A flag.
@@ -37,11 +37,11 @@ pub(crate) enum Exchange {
     Fill(usize),
 }
 
-/// Beyond so many lines it is not when its taker comes that says how long a shot takes.
+/// Beyond this number of lines the moment at which the receiver arrives hardly matters.
 const SHORT_LINES: usize = 4;
 
 impl Exchange {
-    /// A shorter one of the same kind, of one that is long.
+    /// A shorter operation of the same kind, for a long one.
     fn short(self) -> Option<Self> {
         match self {
             Self::Loan(lines) if lines > SHORT_LINES => Some(Self::Loan(SHORT_LINES)),
@@ -53,7 +53,7 @@ impl Exchange {
     }
 }
 
-/// At least and at most.
+/// The least and the greatest of several times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TimeRange {
     pub(crate) least: f64,
@@ -66,7 +66,7 @@ impl TimeRange {
         most: 0.0,
     };
 
-    /// Both together.
+    /// The range of both.
     fn with(self, other: Self) -> Self {
         Self {
             least: self.least.min(other.least),
@@ -83,12 +83,12 @@ impl TimeRange {
 /// For how long servers work, by name.
 pub(crate) type ServerWork = BTreeMap<String, f64>;
 
-/// Times of the table above.
+/// The times of the table above.
 #[derive(Clone, Debug)]
 pub(crate) struct LoneTimes {
     pub(crate) given: TimeRange,
     pub(crate) came: TimeRange,
-    /// The same where who takes has long been there.
+    /// As `came`, with a receiver that has polled for long.
     polled: f64,
     pub(crate) taken: TimeRange,
     pub(crate) behind: f64,

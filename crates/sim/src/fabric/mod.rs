@@ -1,10 +1,10 @@
-//! A fabric over a simulated machine: each operation is the loads, stores and additions that the wires do.
+//! A fabric over a simulated machine: each operation does the loads, stores and additions that it does on hardware.
 //!
 //! ```text
 //!   collective ──► SimFabric ──► lines in the wires' layout ──► caches, networks, memories in virtual time
 //! ```
 //!
-//! What a run costs is [`predict`]ed for one [`Job`](crate::drive::Job); the same source runs on hardware.
+//! [`predict`] returns the time of one [`Job`](crate::drive::Job).
 
 mod lone;
 mod predict;
@@ -52,7 +52,7 @@ pub struct SimWindow<'w> {
     number: usize,
 }
 
-/// Something lent that has not come back.
+/// A loan that was not returned yet.
 #[derive(Debug)]
 struct OpenLoan {
     peer: usize,
@@ -83,7 +83,7 @@ pub struct SimFabric<'c, 'y> {
     opened: usize,
     /// This rank's line that says whether it reads a loan.
     reading: LineId,
-    /// Bytes that were combined and not yet paid for.
+    /// Bytes that were combined and whose time has not passed yet.
     combined: Rc<Cell<usize>>,
     bytes_per_tick: f64,
 }
@@ -108,13 +108,13 @@ impl<'c, 'y> SimFabric<'c, 'y> {
         }
     }
 
-    /// Begins another call: its windows are where those of the last one were.
+    /// Begins another call, whose windows are at the same lines as those of the last call.
     pub fn begin(&mut self) {
         self.opened = 0;
     }
 
-    /// Waits until all `ranks` are here, without a message and free of charge. All go on at the same time, and
-    /// only what comes now is counted.
+    /// Waits until all `ranks` are here, without a message and without virtual time. All continue at the same time, and
+    /// counters start anew.
     pub fn begin_measure(&mut self, ranks: usize) {
         self.catch_up();
         self.cpu.meet(ranks);
@@ -125,13 +125,13 @@ impl<'c, 'y> SimFabric<'c, 'y> {
         self.cpu
     }
 
-    /// An operator of sums of bytes that takes its time on this rank.
+    /// An operator that adds bytes, and takes the core's time.
     pub fn combine(&self) -> crate::drive::Bytes<impl Fn(usize) + use<>> {
         let combined = self.combined.clone();
         crate::drive::Bytes::new(move |bytes| combined.set(combined.get() + bytes))
     }
 
-    /// Lets the time of what was combined pass.
+    /// Lets the time pass that combining has taken.
     pub(crate) fn catch_up(&mut self) {
         let bytes = self.combined.take();
         self.cpu

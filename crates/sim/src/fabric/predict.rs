@@ -1,4 +1,4 @@
-//! What a call costs on a machine: one call of a team that has run for a while.
+//! Predicts the time of one call, in a team that has run for a while.
 
 use super::{SimFabric, SimTeam};
 use crate::drive::Job;
@@ -9,16 +9,16 @@ use crate::trace::Trace;
 use crate::{ticks, units};
 use std::rc::Rc;
 
-/// Under which circumstances.
+/// The circumstances of a simulated call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallSetting {
-    /// Calls before the one that counts. The first fills caches, and makes lines where they will be.
+    /// Calls before the measured one. They fill the caches and allocate lines.
     pub warm_up: usize,
-    /// Each rank comes late by up to so much, in units of the machine.
+    /// The greatest random delay of a rank, in units of the machine.
     pub skew: f64,
-    /// What each rank does before its first line operation, in units of the machine.
+    /// The time of each rank before its first operation, in units of the machine.
     pub entry: f64,
-    /// Chance, traces, checks, limits.
+    /// Random numbers, timelines, checks and limits.
     pub options: RunOptions,
 }
 
@@ -33,32 +33,32 @@ impl Default for CallSetting {
     }
 }
 
-/// What a call costs.
+/// The prediction of a call.
 #[derive(Clone, Debug)]
 pub struct CallPrediction {
     /// From the start, which all ranks share, to the end of the last one, in units of the machine.
     pub latency: f64,
-    /// The same for each rank.
+    /// The time of the end of each rank.
     pub ends: Vec<f64>,
-    /// By how much each rank began after the start.
+    /// The delay of each rank.
     pub begins: Vec<f64>,
     /// Transfers, invalidations and so on.
     pub counts: Counts,
-    /// How much each server had to do.
+    /// The load of each server.
     pub servers: Vec<ServerUse>,
-    /// What each rank did when, if that was asked for.
+    /// The timeline, if it was requested.
     pub trace: Trace,
 }
 
 impl CallPrediction {
-    /// From when a rank began to its end, the longest of all ranks.
+    /// The longest time of a rank from its own begin to its end.
     pub fn longest(&self) -> f64 {
         let took = self.ends.iter().zip(&self.begins);
         took.map(|(end, begin)| end - begin).fold(0.0, f64::max)
     }
 }
 
-/// Does the call of `job` with rank r on core `cores[r]` of `machine`, and checks what it gives.
+/// Runs the call of `job` with rank r on core `cores[r]` of `machine`, and checks its results.
 ///
 /// # Errors
 ///
@@ -66,7 +66,7 @@ impl CallPrediction {
 ///
 /// # Panics
 ///
-/// If the call gives something else than one loop over all ranks does: then an algorithm is wrong.
+/// If the results differ from those of a loop over all ranks, because then an algorithm is wrong.
 ///
 /// # Examples
 ///

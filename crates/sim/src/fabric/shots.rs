@@ -7,22 +7,22 @@ use corecast_collectives::Groups;
 use corecast_wire::Fabric;
 use std::convert::Infallible;
 
-/// What a few small programs take.
+/// Times of a few small programs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shots {
     /// A message of one line to a rank that waits for it.
     pub(crate) one: f64,
-    /// A long one.
+    /// A long message to a rank that waits for it.
     pub(crate) long: f64,
-    /// To receive a message of one line that lies there already.
+    /// To receive a message of one line that has arrived already.
     pub(crate) alone: f64,
-    /// To receive a long one that lies there.
+    /// To receive a long message that has arrived already.
     pub(crate) taken: f64,
     /// One message of a line each way at the same time.
     pub(crate) crossed: f64,
 }
 
-/// The small programs on two cores.
+/// Runs the small programs on two cores.
 ///
 /// # Errors
 ///

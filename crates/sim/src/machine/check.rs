@@ -4,7 +4,7 @@ use super::links::Inner;
 use super::parts::{Home, Protocol, SimMachine};
 use super::routes::{packages, route};
 
-/// Why a description is no machine.
+/// Why a description of a machine makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("machine {name:?}: {why}")]
 pub struct SimMachineError {

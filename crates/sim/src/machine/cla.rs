@@ -22,9 +22,9 @@
 //! | `atomic` | 9.1 | 31.4 | not in the tables: 20 cycles; as long as way, `l2` and `l1` |
 //! | a memory's time for a line | 1.25 | 1.6 | not in the tables: 51.2 and 40 GB/s |
 //!
-//! The intercepts q of Tables 3 and 4 are those of half a ping-pong (Equation 1): a copy, and the fetch by who polls its
-//! last line. If w lines come one after another and the others in a stream, q = R_L + R + w·(R − o). That gives
-//! w = 1.1 in a package of Sandy Bridge, 1.0 between two, 8.0 on Xeon Phi.
+//! The intercepts q of Tables 3 and 4 are those of half a ping-pong (Equation 1): a copy, and the fetch by who polls
+//! its last line. If w lines come one after another and the others in a stream, q = R_L + R + w·(R − o). That gives w =
+//! 1.1 in a package of Sandy Bridge, 1.0 between two, 8.0 on Xeon Phi.
 //!
 //! On Sandy Bridge R_R is what the shared cache gives without asking; a line that a core has modified takes 2.3 ns
 //! more, since it asks that core first. On Xeon Phi lines are spread over all directories by their address, and the

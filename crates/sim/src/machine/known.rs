@@ -145,7 +145,8 @@ pub fn tilepro64() -> SimMachine {
     machine
 }
 
-/// The machine of a name: `tilepro64`, `xeon-e5-2650`, `xeon-e5-2660`, `xeon-phi-5110p`, `mesh:WxH`, `ring:N`, `bus:N` or `packages:PxN`.
+/// The machine of a name: `tilepro64`, `xeon-e5-2650`, `xeon-e5-2660`, `xeon-phi-5110p`, `mesh:WxH`, `ring:N`, `bus:N`
+/// or `packages:PxN`.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
 //! What a machine's networks consist of: hops, the network of a package, links between packages.
 
-/// What a message carries.
+/// What a message on a network carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Payload {
     /// A request or an answer without data.
@@ -9,7 +9,7 @@ pub(crate) enum Payload {
     Data,
 }
 
-/// One kind of link: its latency, and for how long a message keeps others out.
+/// A link: its latency, and for how long a message occupies it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hop {
     /// From one end to the other.
@@ -23,7 +23,7 @@ pub struct Hop {
 /// The network inside of each package.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Inner {
-    /// One bus for everything; requests on it are seen by all at once.
+    /// One bus; all cores see each request at the same time.
     Bus(Hop),
     /// Stops around a ring, links in both directions; messages take the shorter way.
     Ring {
@@ -41,12 +41,11 @@ pub enum Inner {
         /// Between two neighbours.
         hop: Hop,
     },
-    /// From anywhere to anywhere, and nobody is in the way: one latency, or one for each pair of stops,
-    /// row by row.
+    /// A crossbar without contention: one latency, or one for each pair of stops, row by row.
     Crossbar {
         /// Number of stops.
         stops: u32,
-        /// Half the way there and back, for each pair of stops; or one for all.
+        /// Half the round-trip time for each pair of stops, or one value for all pairs.
         latency: Vec<f64>,
     },
 }

@@ -56,7 +56,7 @@ enum NetworkShape {
 pub(crate) struct Network {
     shape: NetworkShape,
     step: HopTicks,
-    /// Links of a package's network; of all packages one after the other.
+    /// The links of all packages' networks, package by package.
     inner: Vec<Server>,
     per_package: usize,
     steps: Vec<HopTicks>,
@@ -106,12 +106,12 @@ impl Network {
         }
     }
 
-    /// Whether what is sent is seen by everybody at once.
+    /// Whether all cores see each message at the same time.
     pub(crate) fn is_bus(&self) -> bool {
         matches!(self.shape, NetworkShape::Bus)
     }
 
-    /// Sends a message `at`, not before `now`; says when it arrives.
+    /// Sends a message at the time `at`, which is not before `now`; returns its arrival.
     pub(crate) fn send(
         &mut self,
         now: VirtualTime,
@@ -192,7 +192,7 @@ impl Network {
         at
     }
 
-    /// All links that have served something, with their names.
+    /// The links that have served at least one message, with their names.
     pub(crate) fn used(&self) -> impl Iterator<Item = (String, &Server)> {
         let inner = self.inner.iter().enumerate().map(|(index, server)| {
             let (package, link) = (

@@ -6,18 +6,18 @@ use std::fmt;
 /// How copies of a line are kept coherent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// Modified, exclusive, shared; a modified line that another core reads is written back.
+    /// Modified, exclusive, shared. A modified line is written back when another core reads it.
     Mesi,
-    /// The same with a forwarder among the sharers: the one that read last.
+    /// MESI with a forwarder among the sharers: the core that read last answers the next reader.
     Mesif,
-    /// The same with an owner: it keeps what memory does not have, and gives it to readers.
+    /// MESI with an owner: it keeps a line that is newer than memory, and answers readers.
     Moesi,
-    /// A line has a home core, to which each store is sent; all other copies are shared (TILEPro64).
+    /// Each line has a home core. Stores go there, and all other copies are shared (TILEPro64).
     Home,
 }
 
 impl Protocol {
-    /// Every one.
+    /// All protocols.
     pub const ALL: [Self; 4] = [Self::Mesi, Self::Mesif, Self::Moesi, Self::Home];
 }
 
@@ -32,79 +32,79 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// How copies are found.
+/// How a request finds the copies of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CopyLookup {
-    /// Everybody is asked, and everybody answers.
+    /// The request is broadcast, and all caches answer.
     Snooping,
-    /// The home of a line knows who has it, and asks those.
+    /// The home of a line knows which caches have it, and asks only those.
     Directory,
 }
 
-/// A place on a package's network.
+/// A stop on the network of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Spot {
     /// The package.
     pub package: u32,
-    /// The stop on its network.
+    /// The number of the stop.
     pub stop: u32,
 }
 
-/// Where a core is.
+/// Where a core is, and which shared cache and home it uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorePlace {
-    /// On which network.
+    /// Its stop.
     pub spot: Spot,
-    /// The shared cache that it goes through, if there is one.
+    /// The shared cache between the core and the network, if there is one.
     pub group: Option<u32>,
     /// The home of the lines that it allocates.
     pub home: u32,
 }
 
-/// Who keeps the order of requests for its lines, and knows who has them.
+/// A home agent: it puts the requests for its lines in order, and knows which caches have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// On which network.
+    /// Its stop.
     pub spot: Spot,
     /// The memory behind it.
     pub memory: u32,
 }
 
-/// What the parts cost, in units of the machine.
+/// The times of the parts, in the machine's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartCosts {
     /// A load that hits the first cache.
     pub l1: f64,
-    /// A load that hits the second; what misses it has taken so long to know.
+    /// A load that hits the second cache; a miss is known after this time too.
     pub l2: f64,
-    /// A store, until the core goes on; and a store that hits, until it is done.
+    /// A store until the core continues, and a store that hits until it is done.
     pub store: f64,
-    /// What an atomic addition takes once the line is there.
+    /// An atomic addition after the line has come.
     pub atomic: f64,
-    /// Time of a core's cache for a request of somebody else.
+    /// Service time of a core's cache for a request of another core.
     pub snoop: f64,
-    /// Time of a core's cache to give a copy up that somebody else takes away; at a home that tells many, for
-    /// each of them.
+    /// Service time of a core's cache for an invalidation; a home that invalidates several copies takes this time
+    /// for each.
     pub invalidate: f64,
-    /// From the arrival of a line or an answer until the core goes on.
+    /// From the arrival of a line or an answer until the core continues.
     pub fill: f64,
-    /// Time of a shared cache for a request.
+    /// Service time of a shared cache.
     pub shared: f64,
-    /// Time of a home for a request.
+    /// Service time of a home agent.
     pub home: f64,
-    /// A memory access, without the way there.
+    /// A memory access, without the network.
     pub memory: f64,
-    /// Of that, how long the memory serves nobody else.
+    /// The part of that time for which the memory is busy.
     pub memory_service: f64,
-    /// From a line's loss to the next look of a core that polls it.
+    /// From the invalidation of a polled line to the next load of the core that polls it.
     pub poll: f64,
-    /// Of a core, for sending and for taking a core-to-core notification.
+    /// Core time to send a core-to-core notification, and to receive one.
     pub notify: f64,
-    /// Of a core, for a line that it copies, beside the transfers.
+    /// Core time for each copied line, beside the transfers.
     pub copy_line: f64,
-    /// Bytes that a core combines in a unit of time.
+    /// Bytes that a core combines per unit of time.
     pub combine_bytes: f64,
-    /// What an operation of the fabric costs beside its lines: calls, counters, checks.
+    /// Time of a fabric operation beside its lines: calls, counters, checks.
     pub call: f64,
 }
 
@@ -113,28 +113,28 @@ pub struct PartCosts {
 pub struct PartSizes {
     /// Lines of the first cache of a core.
     pub l1: usize,
-    /// Lines of the second, those of the first among them.
+    /// Lines of the second cache, which has all lines of the first.
     pub l2: usize,
-    /// Lines of a shared cache; whether it has all lines that caches below it have.
+    /// Lines of a shared cache.
     pub shared: usize,
-    /// See [`shared`](Self::shared).
+    /// Whether a shared cache has all lines that the caches below it have.
     pub inclusive: bool,
-    /// Stores that wait for their line while the core goes on. 0: the core waits for each.
+    /// Entries of the store buffer. With 0 the core waits for each store.
     pub stores: usize,
-    /// Of those, how many fetch their lines at once.
+    /// How many buffered stores fetch their lines at the same time.
     pub draining: usize,
-    /// Whether, in order, a store sets out when the one before was put in order at its home, and not only when it
-    /// is done.
+    /// Whether an ordered store sets out as soon as the store before it was put in order at its home, and not only
+    /// when that store is done.
     pub pipelined: bool,
     /// Whether stores are done in the order of the program (TSO).
     pub ordered: bool,
     /// Lines that a copy fetches at once.
     pub misses: usize,
-    /// Lines of a copy that come one after another before that, while a prefetcher learns where it goes.
+    /// Lines that a copy fetches one after another before that, while a prefetcher learns the addresses.
     pub lone: usize,
 }
 
-/// A machine.
+/// A simulated machine.
 #[derive(Clone, Debug)]
 pub struct SimMachine {
     /// Its name.
@@ -143,7 +143,7 @@ pub struct SimMachine {
     pub unit: String,
     /// How copies are kept coherent.
     pub protocol: Protocol,
-    /// How copies are found.
+    /// How a request finds the copies of its line.
     pub finding: CopyLookup,
     /// Its cores.
     pub cores: Vec<CorePlace>,
@@ -153,11 +153,12 @@ pub struct SimMachine {
     pub homes: Vec<Home>,
     /// Its memories.
     pub memories: Vec<Spot>,
-    /// Whether lines are spread over all homes by their number, and not at home with who allocates them.
+    /// Whether the homes of lines are spread by their number; otherwise a line is at home with the core that
+    /// allocates it.
     pub hashed: bool,
     /// The network of each package.
     pub inner: Inner,
-    /// What joins packages.
+    /// The links between packages.
     pub links: Vec<PackageLink>,
     /// Costs of the parts.
     pub costs: PartCosts,

@@ -9,7 +9,8 @@ pub(super) fn packages(machine: &SimMachine) -> u32 {
     cores.chain(homes).max().map_or(0, |last| last + 1)
 }
 
-/// The directed links (twice the link's number, plus one from b to a) from package to package, the fewest.
+/// The route with the fewest links from package to package, or `None` if there is none. A directed link is twice the
+/// number of the link, plus one in the direction from b to a.
 pub(super) fn route(machine: &SimMachine, packages: u32, from: u32, to: u32) -> Option<Vec<u32>> {
     let mut came: Vec<Option<u32>> = vec![None; packages as usize];
     let mut queue = std::collections::VecDeque::from([from]);

@@ -7,7 +7,7 @@ use crate::VirtualTime;
 use crate::machine::{Payload, Protocol};
 
 impl Memory {
-    /// Where a request of `core` for `line` arrives first, if it leaves `at`.
+    /// Sends a request to its first agent, and returns its arrival there.
     pub(crate) fn begin(
         &mut self,
         now: VirtualTime,
@@ -40,7 +40,7 @@ impl Memory {
         self.send(from, to, load, at)
     }
 
-    /// Serves a request that is with its agent now.
+    /// Serves a request that has arrived at its agent.
     pub(crate) fn arrive(&mut self, now: VirtualTime, request: &mut LineRequest) -> Arrival {
         self.now = now;
         let LineRequest { core, line, .. } = *request;
@@ -54,7 +54,7 @@ impl Memory {
         if request.what != Access::Push
             && let Some(took) = self.hit(request)
         {
-            // Came by another request of this core meanwhile.
+            // Another request of this core has fetched the line meanwhile.
             return Arrival::Done(now + took);
         }
         let (agent, at) = match (request.agent, self.group_of(core)) {
@@ -95,7 +95,7 @@ impl Memory {
         Arrival::Done(done + self.ticks.fill)
     }
 
-    /// Whether a group's shared cache can answer without the line's home.
+    /// Whether the shared cache of a group can serve the request without the line's home.
     pub(super) fn stays_inside(&self, group: u32, request: &LineRequest) -> bool {
         let entry = self.line(request.line);
         let inside = |core: u32| self.group_of(core) == Some(group);
@@ -113,8 +113,7 @@ impl Memory {
         }
     }
 
-    /// A line that is written into its home's cache: that of the core which allocated it. The home alone
-    /// has it then.
+    /// Writes a line into the cache of its home core, which has the only copy then.
     pub(super) fn push(&mut self, request: &mut LineRequest, at: VirtualTime) -> VirtualTime {
         let line = request.line;
         let home = self.line(line).home;
@@ -145,7 +144,7 @@ impl Memory {
         )
     }
 
-    /// Reads or writes, all at once and uncounted.
+    /// Reads or writes a line without virtual time and without counting it.
     pub(crate) fn at_once(&mut self, core: usize, line: LineId, word: Option<u64>) {
         let untimed = std::mem::replace(&mut self.untimed, true);
         let mut request = LineRequest {

@@ -1,4 +1,4 @@
-//! What is counted: transfers by where the line came from and how far, invalidations, write-backs.
+//! Counters: transfers by source and distance, invalidations, write-backs.
 
 use super::line::CopyState;
 use std::collections::BTreeMap;
@@ -20,11 +20,11 @@ pub enum LineSource {
     HomeCache,
     /// Memory.
     Memory,
-    /// Nowhere: a sharer became the only one.
+    /// No transfer: a sharer got the only copy.
     Upgrade,
     /// Pushed to its home by a store.
     Pushed,
-    /// Nowhere: a whole line was written without a look at it.
+    /// No transfer: a whole line was written without reading it.
     NotRead,
 }
 
@@ -88,15 +88,15 @@ impl Distance {
 /// What one core's caches have done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoreCounts {
-    /// Loads, stores and additions that needed nobody else.
+    /// Loads, stores and additions that needed no request.
     pub hits: u64,
-    /// Those that did.
+    /// Loads, stores and additions that needed a request.
     pub misses: u64,
     /// Lines that others took from here.
     pub given: u64,
     /// Copies that were invalidated here.
     pub invalidated: u64,
-    /// Lines that left for want of room.
+    /// Lines that were evicted.
     pub evicted: u64,
 }
 
@@ -109,7 +109,7 @@ pub struct Counts {
     pub invalidations: u64,
     /// Lines that were written back to memory.
     pub write_backs: u64,
-    /// Questions to caches which lines they have, where nobody knows.
+    /// Requests to caches on a machine that broadcasts them.
     pub probes: u64,
     /// Core-to-core notifications.
     pub notifications: u64,

@@ -7,7 +7,7 @@ use crate::VirtualTime;
 use crate::machine::Protocol;
 
 impl Memory {
-    /// What a core can do with its own copy at once: the time that takes. Does it.
+    /// Does what a core can do with its own copy, and returns the time that takes; `None` if it needs a request.
     pub(crate) fn hit(&mut self, request: &mut LineRequest) -> Option<VirtualTime> {
         let LineRequest {
             core, line, what, ..
@@ -42,7 +42,7 @@ impl Memory {
         Some(took)
     }
 
-    /// Whether a store to this copy concerns nobody else.
+    /// Whether a store to this copy needs no request.
     pub(super) fn may_write(&self, core: u32, line: u32, copy: Copy) -> bool {
         match self.machine.protocol {
             Protocol::Home => {
@@ -53,7 +53,7 @@ impl Memory {
         }
     }
 
-    /// Writes the word of a line that the core has for itself, or that its home writes for it.
+    /// Writes the word of a line of which the core has the only copy, or which its home writes for it.
     pub(super) fn write(&mut self, request: &mut LineRequest) {
         let protocol = self.machine.protocol;
         let entry = &mut self.lines[request.line as usize];

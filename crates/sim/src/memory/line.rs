@@ -9,18 +9,18 @@ use smallvec::SmallVec;
 pub enum CopyState {
     /// The only copy, newer than memory.
     Modified,
-    /// Newer than memory, and others have copies: this one answers readers.
+    /// Newer than memory, while others have copies; this copy answers readers.
     Owned,
-    /// The only copy, same as memory.
+    /// The only copy, equal to memory.
     Exclusive,
-    /// Same as memory; this copy answers readers.
+    /// Equal to memory; this copy answers readers.
     Forward,
     /// One of several.
     Shared,
 }
 
 impl CopyState {
-    /// Whether a store needs to ask nobody.
+    /// Whether a store needs no request.
     pub(crate) fn writable(self) -> bool {
         matches!(self, Self::Modified | Self::Exclusive)
     }
@@ -43,7 +43,7 @@ pub(crate) struct Copy {
     pub(crate) state: CopyState,
     /// Where it is in its core's caches.
     pub(crate) place: LruPlace,
-    /// When it has come: it cannot be given on earlier.
+    /// When it arrives; it cannot be passed on earlier.
     pub(crate) since: VirtualTime,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct GroupCopy {
     pub(crate) group: u32,
     pub(crate) dirty: bool,
     pub(crate) place: LruPlace,
-    /// When it has come.
+    /// When it arrives.
     pub(crate) since: VirtualTime,
 }
 
@@ -63,12 +63,12 @@ pub(crate) type LineCopies = SmallVec<[Copy; 2]>;
 /// A line.
 #[derive(Clone, Debug)]
 pub(crate) struct CachedLine {
-    /// One word stands for all, and for all copies.
+    /// One word stands for the whole line and for all its copies.
     pub(crate) word: u64,
     pub(crate) home: u32,
     /// Under the protocol of homes: whether the home's cache has what memory does not.
     pub(crate) newer: bool,
-    /// Until then a request is being served that others must wait for.
+    /// Until this time a request is served, and others wait.
     pub(crate) busy: VirtualTime,
     /// By core.
     pub(crate) copies: LineCopies,
@@ -109,7 +109,7 @@ impl CachedLine {
         others.copied().find(|copy| copy.state.answers())
     }
 
-    /// Whether states go together: an only copy is alone, and one at most answers.
+    /// Whether the states are coherent: a writable copy is the only one, and at most one copy answers readers.
     pub(crate) fn coherent(&self) -> bool {
         let answering = self.copies.iter().filter(|copy| copy.state.answers());
         let alone = self.copies.iter().any(|copy| copy.state.writable());

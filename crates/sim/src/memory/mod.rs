@@ -1,9 +1,8 @@
-//! The memory of a machine: caches, who has which line, and what a request for one takes.
+//! The memory of a machine: its caches, which of them has which line, and how long a request for a line takes.
 //!
-//! A request that misses goes to its *agent*, the one that puts requests for a line in order: the shared
-//! cache of its core's group if no other group is concerned, else the line's home, or the bus. There all
-//! states change at once, at the time of its arrival, and all that still has to happen is booked with the
-//! servers on the way:
+//! A request that misses goes to its *agent*, which puts requests for a line in order: the shared cache of its core's
+//! group if no other group is concerned, otherwise the line's home, or the bus. When the request arrives there, all
+//! states change at once, and the remaining work is booked with the servers on the way:
 //!
 //! ```text
 //!   core ──► group ──► home ──► owner's cache ──► core        a line from another cache
@@ -11,8 +10,8 @@
 //!                       └─────► each sharer ────► core        invalidations, and their answers
 //! ```
 //!
-//! While a line changes its owner it is *busy*, and the next request for it waits at the agent. States say who will
-//! have a line; a copy that is still on its way is given on when it has come.
+//! While a line changes its owner it is *busy*, and the next request for it waits at the agent. A state says which core
+//! will have the line; a copy that is still under way is passed on after its arrival.
 //!
 //! **Invariant M1:** a copy that may be written is the only one of all cores. **M2:** one copy at most answers
 //! readers. Both are checked after each change where [`RunOptions::checking`](crate::engine::RunOptions::checking) is

@@ -1,4 +1,4 @@
-//! A load that missed: who answers, and what becomes of the copies.
+//! Loads that miss: which cache or memory answers, and the states of the copies afterwards.
 //!
 //! ```text
 //!   answered by          MESI               MESIF              MOESI
@@ -16,7 +16,7 @@ use super::system::{Memory, asks_all};
 use crate::VirtualTime;
 use crate::machine::{Payload, Protocol};
 
-/// Who answers.
+/// What answers a load.
 enum Supplier {
     Core(u32, CopyState),
     Shared(u32),
@@ -24,7 +24,7 @@ enum Supplier {
 }
 
 impl Memory {
-    /// Reads for a core; when the line has come.
+    /// Reads a line for a core; returns the arrival of the line.
     pub(super) fn read(
         &mut self,
         request: &mut LineRequest,
@@ -38,7 +38,7 @@ impl Memory {
         let heard = self.ask_others(&supplier, core, agent, at);
         self.change_for_reader(&supplier, core, line, answered);
         let entry = &mut self.lines[line as usize];
-        // A line from memory or a shared cache can be read by the next one meanwhile.
+        // While a line comes from memory or a shared cache, the next core can read it.
         entry.busy = match supplier {
             Supplier::Core(..) => answered,
             _ => at,
@@ -82,7 +82,7 @@ impl Memory {
         }
     }
 
-    /// Brings the line to a core: when it is there, and when the supplier is done with it.
+    /// Sends the line to a core; returns its arrival, and when the supplier is done.
     fn fetch(
         &mut self,
         supplier: &Supplier,
@@ -128,7 +128,7 @@ impl Memory {
         }
     }
 
-    /// Where nobody knows who has the line, all are asked; when the last one has answered.
+    /// Asks all caches, on a machine that broadcasts requests; returns the time of the last answer.
     fn ask_others(
         &mut self,
         supplier: &Supplier,
@@ -146,7 +146,7 @@ impl Memory {
         self.probe_all(core, spared, agent, at)
     }
 
-    /// Asks all groups but that of `core` and that of `spared`, or all cores where there are no groups.
+    /// Asks all groups except those of `core` and `spared`, or all cores on a machine without groups.
     pub(super) fn probe_all(
         &mut self,
         core: u32,

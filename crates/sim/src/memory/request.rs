@@ -3,12 +3,12 @@
 use crate::VirtualTime;
 use crate::machine::Spot;
 
-/// A line's number.
+/// The number of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LineId(pub(crate) u32);
 
 impl LineId {
-    /// The line so many after this one, of lines that were allocated together.
+    /// The line that is `lines` after this one; both were allocated together.
     #[must_use]
     pub fn offset(self, lines: usize) -> Self {
         Self(self.0 + u32::try_from(lines).expect("fewer than 2^32 lines"))
@@ -27,23 +27,23 @@ impl LineId {
     }
 }
 
-/// What a core wants of a line.
+/// What a core does to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Load,
     /// Writes the word.
     Store,
-    /// Writes all of the line, so its old content need not come.
+    /// Writes the whole line, so its old content is not fetched.
     Fresh,
     /// Adds to the word.
     Add,
-    /// To be the only one that has it, for a store to come.
+    /// Gets the only copy, for a later store.
     Own,
-    /// Writes the line into its home's cache, and keeps no copy.
+    /// Writes into the cache of the line's home, and keeps no copy.
     Push,
 }
 
-/// Who puts a request in order.
+/// The kind of agent that puts a request in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Agent {
     Group,
@@ -56,34 +56,34 @@ pub(crate) struct LineRequest {
     pub(crate) line: u32,
     pub(crate) what: Access,
     pub(crate) agent: Agent,
-    /// What is written or added; then what was read.
+    /// The word that is written or added; afterwards the word that was read.
     pub(crate) word: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// It comes to its next agent at that time.
+    /// The request arrives at its next agent at this time.
     Arrives(VirtualTime),
-    /// Its line is busy until then.
+    /// The line is busy until this time.
     Busy(VirtualTime),
-    /// The core has what it wanted, at that time.
+    /// The request is done at this time.
     Done(VirtualTime),
 }
 
 #[derive(Clone, Copy)]
 pub(super) enum ServerOf {
     Cache(u32),
-    /// A core's cache that only gives its copy up.
+    /// A core's cache that drops its copy.
     Loser(u32),
     Shared(u32),
     Home(u32),
     Memory(u32),
 }
 
-/// Where a request is put in order.
+/// The agent that puts a request in order.
 #[derive(Clone, Copy)]
 pub(super) struct AgentAt {
     pub(super) spot: Spot,
-    /// If that is a shared cache.
+    /// The group, if the agent is a shared cache.
     pub(super) group: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! Copies come and go: caches have so many lines and no more.
+//! Copies enter and leave caches, which have a limited number of lines.
 
 use super::line::{Copy, CopyState, GroupCopy};
 use super::lru::NOWHERE;
@@ -14,7 +14,7 @@ impl Memory {
         }
     }
 
-    /// A core gets a copy in this state; what has no room any more leaves.
+    /// Gives a core a copy in this state, and evicts lines for which there is no room.
     pub(super) fn fill(&mut self, core: u32, line: u32, state: CopyState, at: VirtualTime) {
         let entry = &mut self.lines[line as usize];
         match entry.place(core) {
@@ -40,7 +40,7 @@ impl Memory {
         self.make_room(core, line, at);
     }
 
-    /// A copy that was asked for comes at that time; to its group's cache too if that had none `before`.
+    /// Notes when a requested copy arrives at its core, and at the shared cache if that had no copy `before`.
     pub(super) fn comes(&mut self, core: u32, line: u32, at: VirtualTime, before: bool) {
         if self.untimed {
             return;
@@ -63,12 +63,12 @@ impl Memory {
         copies.any(|copy| Some(copy.group) == group)
     }
 
-    /// When a core has its copy.
+    /// The time at which a core's copy arrives.
     pub(super) fn since(&self, core: u32, line: u32) -> VirtualTime {
         self.line(line).copy(core).map_or(0, |copy| copy.since)
     }
 
-    /// When a shared cache has its copy.
+    /// The time at which a shared cache's copy arrives.
     pub(super) fn group_since(&self, group: u32, line: u32) -> VirtualTime {
         let mut copies = self.line(line).groups.iter();
         copies
@@ -86,7 +86,7 @@ impl Memory {
         copy.place = self.private[core as usize].touch(line, copy.place);
     }
 
-    /// A core's copy stays in its second cache only.
+    /// Removes a core's copy from its first cache; it stays in the second.
     pub(super) fn leave_first(&mut self, core: u32, line: u32) {
         if let Some(copy) = self.line(line).copy(core) {
             let place = copy.place;
@@ -94,7 +94,7 @@ impl Memory {
         }
     }
 
-    /// Takes lines out of the second cache until it holds no more than it can, but not `kept`.
+    /// Evicts lines of the second cache, but not `kept`, until the others fit.
     fn make_room(&mut self, core: u32, kept: u32, at: VirtualTime) {
         while self.private[core as usize].is_over() {
             let line = self.private[core as usize].oldest();
@@ -107,7 +107,7 @@ impl Memory {
 
     fn evict(&mut self, copy: Copy, line: u32, at: VirtualTime) {
         self.drop_copy(copy.core, line);
-        // Whoever slept on it looks again.
+        // A core that polls the line loads it again.
         self.wake(line, copy.core, at);
         if !self.untimed {
             self.counts.cores[copy.core as usize].evicted += 1;
@@ -125,7 +125,7 @@ impl Memory {
         }
     }
 
-    /// A core's copy goes.
+    /// Removes a core's copy.
     pub(super) fn drop_copy(&mut self, core: u32, line: u32) {
         let entry = &mut self.lines[line as usize];
         let Ok(place) = entry.place(core) else {
@@ -135,7 +135,7 @@ impl Memory {
         self.private[core as usize].remove(copy.place);
     }
 
-    /// A shared cache gets a copy.
+    /// Gives a shared cache a copy.
     pub(super) fn fill_group(&mut self, group: u32, line: u32, dirty: bool, at: VirtualTime) {
         let entry = &mut self.lines[line as usize];
         let lru = &mut self.group_lines[group as usize];
@@ -187,7 +187,7 @@ impl Memory {
         }
     }
 
-    /// A core gives its copy up, and memory gets what it lacks.
+    /// Drops a core's copy, and writes it back if memory is older.
     pub(crate) fn give_up(&mut self, now: VirtualTime, core: u32, line: u32) {
         self.now = now;
         if let Some(copy) = self.line(line).copy(core).copied() {
@@ -202,8 +202,7 @@ impl Memory {
         }
     }
 
-    /// What a modified copy that others may read now does with what memory lacks: the shared cache of its
-    /// group takes it, else memory.
+    /// Writes a modified copy, which others may read from now on, to the shared cache of its group, or else to memory.
     pub(super) fn clean(&mut self, core: u32, line: u32, at: VirtualTime) {
         let group = self.group_of(core);
         let entry = &mut self.lines[line as usize];

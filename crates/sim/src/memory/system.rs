@@ -9,7 +9,7 @@ use crate::machine::{CopyLookup, Payload, SimMachine, Spot};
 use crate::server::Server;
 use crate::{VirtualTime, ticks};
 
-/// Costs in ticks.
+/// Times of the parts, in ticks of virtual time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CostTicks {
     pub(crate) l1: VirtualTime,
@@ -44,11 +44,11 @@ pub(crate) struct Memory {
     /// First and second cache of each core.
     pub(super) private: Vec<Lru>,
     pub(super) group_lines: Vec<Lru>,
-    /// The line that each core polls: it sleeps until it loses its copy.
+    /// The line that each core polls while it sleeps.
     pub(super) watched: Vec<Option<u32>>,
-    /// Cores that lost a line which they watch, and when.
+    /// Cores that have lost a line which they poll, and the time at which each looks again.
     pub(crate) wakes: Vec<(VirtualTime, u32)>,
-    /// Nothing takes time, and nothing is counted.
+    /// While this is set, requests take no time and are not counted.
     pub(crate) untimed: bool,
     /// Whether the invariants are checked after each change.
     pub(crate) checking: bool,
@@ -99,7 +99,7 @@ impl Memory {
         }
     }
 
-    /// New lines, next to each other, at home with `core` unless the machine spreads them.
+    /// Allocates consecutive lines, at home with `core` unless the machine spreads lines.
     pub(crate) fn allocate(&mut self, core: usize, count: usize) -> LineId {
         let first = self.lines.len();
         for index in first..first + count {
@@ -137,7 +137,7 @@ impl Memory {
         self.machine.homes[self.line(line).home as usize].spot
     }
 
-    /// A message; its arrival.
+    /// Sends a message, and returns its arrival.
     pub(super) fn send(
         &mut self,
         from: Spot,
@@ -151,7 +151,7 @@ impl Memory {
         }
     }
 
-    /// Time in a server that is done with it at the end.
+    /// Serves a request at a server, and returns the end of the service.
     pub(super) fn serve(&mut self, which: ServerOf, at: VirtualTime) -> VirtualTime {
         if self.untimed {
             return at;
@@ -170,12 +170,12 @@ impl Memory {
         server.serve(self.now, at, service) + service
     }
 
-    /// Lets a core sleep until it loses its copy of a line, or that changes.
+    /// Notes that a core sleeps until its copy of a line changes or goes.
     pub(crate) fn watch(&mut self, line: u32, core: u32) {
         self.watched[core as usize] = Some(line);
     }
 
-    /// Wakes a watcher of a line that has lost its copy, or whose copy has changed.
+    /// Wakes a core that polls this line.
     pub(super) fn wake(&mut self, line: u32, core: u32, at: VirtualTime) {
         let watched = &mut self.watched[core as usize];
         if *watched == Some(line) {
@@ -184,7 +184,7 @@ impl Memory {
         }
     }
 
-    /// The way from an agent to a core's cache, by way of its group's.
+    /// Sends a request from an agent to a core's cache, through the shared cache of its group; returns its arrival.
     pub(super) fn reach_core(&mut self, agent: AgentAt, core: u32, at: VirtualTime) -> VirtualTime {
         if self.network.is_bus() {
             // Everybody has seen the request.
@@ -202,7 +202,7 @@ impl Memory {
         }
     }
 
-    /// A read of memory behind the line's home, to a core.
+    /// Reads a line from the memory behind its home, for the core at `to`; returns the arrival.
     pub(super) fn read_memory(&mut self, line: u32, to: Spot, at: VirtualTime) -> VirtualTime {
         let home = self.machine.homes[self.line(line).home as usize];
         let spot = self.machine.memories[home.memory as usize];
@@ -214,7 +214,7 @@ impl Memory {
         self.send(spot, to, Payload::Data, at)
     }
 
-    /// A line goes back to memory; nobody waits for it.
+    /// Writes a line back to memory; no request waits for that.
     pub(super) fn write_back(&mut self, line: u32, at: VirtualTime) {
         let home = self.machine.homes[self.line(line).home as usize];
         self.serve(ServerOf::Memory(home.memory), at);
@@ -252,7 +252,7 @@ impl Memory {
         }
     }
 
-    /// Forgets what was counted.
+    /// Sets all counters to zero.
     pub(crate) fn reset_counts(&mut self) {
         self.counts = Counts::new(self.machine.cores.len());
         self.network.reset();
@@ -261,7 +261,7 @@ impl Memory {
         servers.for_each(Server::reset);
     }
 
-    /// A notification from core to core, past the caches; its arrival.
+    /// Sends a notification from core to core, without the caches; returns its arrival.
     pub(crate) fn signal(&mut self, from: u32, to: u32, at: VirtualTime) -> VirtualTime {
         self.counts.notifications += 1;
         self.send(
@@ -272,7 +272,7 @@ impl Memory {
         )
     }
 
-    /// All servers that have served something, with their names.
+    /// The servers that have served at least one request, with their names.
     pub(crate) fn servers(&self) -> impl Iterator<Item = (String, &Server)> {
         let groups = [
             ("cache of core", &self.caches),
@@ -289,7 +289,7 @@ impl Memory {
     }
 }
 
-/// Whether a machine asks everybody.
+/// Whether requests are broadcast.
 pub(super) fn asks_all(machine: &SimMachine) -> bool {
     machine.finding == CopyLookup::Snooping
 }

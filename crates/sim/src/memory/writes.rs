@@ -1,7 +1,7 @@
-//! A store or an addition that missed: all other copies go (read for ownership).
+//! Stores and additions that miss: all other copies are invalidated (read for ownership).
 //!
-//! The line comes from whoever would answer a load; a core that has a copy already needs none. It is done when
-//! the line and the answers of all who lost theirs have come.
+//! The line comes from the cache or memory that would answer a load; a core that has a copy does not fetch it. The
+//! request is done when the line and the answers of all invalidated caches have arrived.
 
 use super::counts::LineSource;
 use super::line::CopyState;
@@ -12,7 +12,7 @@ use crate::machine::{Payload, Protocol};
 use smallvec::SmallVec;
 
 impl Memory {
-    /// Makes a core the only one that has the line, and writes; when that is done.
+    /// Gives a core the only copy of the line, and writes it; returns the time at which that is done.
     pub(super) fn take(
         &mut self,
         request: &mut LineRequest,
@@ -122,7 +122,7 @@ impl Memory {
             }
             (Some(source @ (LineSource::Upgrade | LineSource::NotRead)), _) => {
                 self.count(source, None, core);
-                // At least the leave to write comes back.
+                // The permission to write comes back.
                 let leave = match self.network.is_bus() {
                     true => at,
                     false => self.send(agent.spot, to, Payload::Control, at),

@@ -1,4 +1,4 @@
-//! Takes down what ranks do to lines, and knows for each line who has it.
+//! Records what ranks do to lines, and which caches have each line.
 //!
 //! Ranks take turns, so acts come in an order in which they can have happened. Where a line is found
 //! depends on who has touched it before; between the ranks of a crowd, which add in any order, the
@@ -7,20 +7,20 @@
 use super::graph::{Act, FoundAt, Graph, GraphLine, LineKind, Op, Touch};
 use std::collections::{HashMap, HashSet};
 
-/// What is known of one line.
+/// The history of one line.
 #[derive(Debug, Default)]
 struct LineHistory {
     /// Acts that changed its value, in order.
     changes: Vec<usize>,
-    /// Who has a copy that is up to date.
+    /// Ranks whose copies are up to date.
     holders: Vec<usize>,
-    /// Who stored last.
+    /// The rank that stored last.
     writer: Option<usize>,
     /// Waits for it: the act, and how many changes its rank had waited for before.
     waits: Vec<(usize, usize)>,
 }
 
-/// What has been taken down so far.
+/// All that was recorded so far.
 #[derive(Debug, Default)]
 pub(super) struct ActRecord {
     acts: Vec<Act>,
@@ -84,7 +84,7 @@ impl ActRecord {
         self.push(rank, Op::Copy, load, store, lines.max(1));
     }
 
-    /// The line has the value that the rank waited for.
+    /// Records a wait, when the line has the value for which the rank waited.
     pub(super) fn waited(&mut self, rank: usize, line: usize, value: usize) {
         let load = Some(self.touch(rank, line, false));
         let act = self.push(rank, Op::Wait, load, None, 1);
@@ -102,7 +102,7 @@ impl ActRecord {
             self.acts[act].after.extend(of);
             return;
         }
-        // The own one, at a meeting, comes before it anyway.
+        // At a counter barrier the rank's own addition comes before the wait anyway.
         let others = changes.iter().filter(|&&of| self.acts[of].rank != rank);
         let others: Vec<usize> = others.copied().collect();
         self.acts[act].after.extend(others);

@@ -7,12 +7,12 @@ use super::price::Priced;
 use super::rules::CostRules;
 use serde::Serialize;
 
-/// How long an operation takes at least and at most, in the unit of the costs.
+/// A lower and an upper bound of a time, in the unit of the costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bounds {
-    /// Nobody steals a line.
+    /// The lower bound: no rank that polls a line steals it from its writer.
     pub t_min: f64,
-    /// Everybody who polls a line steals it.
+    /// The upper bound: every rank that polls a line steals it.
     pub t_max: f64,
 }
 
@@ -36,7 +36,7 @@ impl Bounds {
     }
 }
 
-/// A graph on a machine.
+/// The bounds and critical paths of a graph on a machine.
 #[derive(Clone, Debug)]
 pub struct Analysis<'a> {
     graph: &'a Graph,
@@ -77,7 +77,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// When the last rank has ended.
+    /// The bounds of the time at which the last rank ends.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         let last = |times: &ActTimes| times.finish.iter().copied().fold(0.0, f64::max);
@@ -87,7 +87,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// When each rank has ended.
+    /// The bounds of the time at which each rank ends.
     #[must_use]
     pub fn by_rank(&self) -> Vec<Bounds> {
         let none = Bounds {

@@ -1,21 +1,21 @@
-//! The fabric that takes down instead of doing: CLa's primitives behind [`Fabric`].
+//! The recording fabric: it records the primitives of CLa for each operation of [`Fabric`].
 //!
 //! | operation | primitives |
 //! | --- | --- |
 //! | `notify`, `wait` | write of a flag; wait for it |
 //! | `send` | copy of the data into a line of the queue, write of the flag in that line |
 //! | `receive` | wait for that line, copy of the data out of it |
-//! | `post`, `read` | the same with a line that several wait for; without data no copy |
+//! | `post`, `read` | as `send` and `receive`, with a line that several ranks poll; without data no copy |
 //! | `add`, `collect` | add to a tally; wait for it |
 //! | `lend` | write of a flag that names the data |
 //! | `borrow`, `fetch` | wait for it, copy of the data from where they lie, write of another flag back |
-//! | `own`, `settle` | wait for that one |
+//! | `own`, `settle` | wait for the flag that comes back |
 //!
-//! Each message, post and loan has lines of its own (*single-use lines*), as queues, notices and desks
-//! have within a lap; notifications between two ranks share one flag, tallies are one line each. A rank's
-//! buffers are one set of lines, in its own cache; which of them have copies elsewhere, [`FabricSteps`] knows. Combining costs what reading costs, as the paper has it
-//! (§5.2). Flow control that an operation does not wait for by itself is not taken down: that of queues,
-//! and that of notices, whose readers give lines back twice a lap.
+//! Each message, post and loan has lines of its own (*single-use lines*), as on hardware within a lap. Notifications
+//! between two ranks share one flag, and each arrival counter is one line. A rank's buffers are one set of lines in its
+//! own cache; the recorded steps know which of these lines have copies elsewhere. Combining costs as much as reading,
+//! as in the paper (§5.2). Flow control of queues and broadcast rings is not recorded, because no operation waits for
+//! it by itself.
 
 use super::graph::LineKind;
 use super::recorder::{Recorder, Stuck};
@@ -67,12 +67,12 @@ impl Shared {
     }
 }
 
-/// A part of a buffer that is lent.
+/// A part of a buffer that is lent to another rank.
 #[derive(Debug)]
 struct LentPart {
-    /// Its addresses, only ever compared.
+    /// Its addresses, which are only compared.
     bytes: Range<usize>,
-    /// The line by which it comes back, and from whom.
+    /// The line by which it is returned, and the rank that returns it.
     back: usize,
     peer: usize,
 }
@@ -83,7 +83,7 @@ impl LentPart {
     }
 }
 
-/// One rank of a team whose operations are taken down; see [`record`].
+/// The fabric of one rank whose operations are recorded; see [`record`](super::record()).
 #[derive(Debug)]
 pub struct Symbolic<'w> {
     rank: usize,
@@ -95,9 +95,9 @@ pub struct Symbolic<'w> {
     lent: Vec<LentPart>,
     /// The addresses of this rank's windows.
     windows: Vec<Range<usize>>,
-    /// Bytes that were combined and not yet taken down.
+    /// Bytes that were combined and not yet recorded.
     combined: Rc<Cell<usize>>,
-    /// How often each tally was collected, and each flag waited for; how many came to each meeting.
+    /// How often each counter was collected and each flag was awaited, and how many ranks came to each counter barrier.
     heard: HashMap<usize, usize>,
 }
 
@@ -133,7 +133,7 @@ impl<'w> Symbolic<'w> {
         self.line(format!("data {rank}"), LineKind::Data, rank)
     }
 
-    /// How many of these were used before.
+    /// The number of lines of this kind that were used before.
     fn number(&self, what: &'static str, a: usize, b: usize) -> usize {
         let mut traffic = self.traffic.borrow_mut();
         let used = traffic.used.entry((what, a, b)).or_insert(0);
@@ -145,14 +145,14 @@ impl<'w> Symbolic<'w> {
         self.recorder.wait(self.rank, line, value);
     }
 
-    /// Takes a step down.
+    /// Records a step.
     fn step(&self, what: StepKind, after: &[usize]) -> usize {
         self.catch_up();
         let mut traffic = self.traffic.borrow_mut();
         traffic.steps.push(self.rank, what, after)
     }
 
-    /// Takes down what was combined.
+    /// Records the bytes that were combined.
     pub(super) fn catch_up(&self) {
         let bytes = self.combined.take();
         if bytes > 0 {
@@ -163,7 +163,7 @@ impl<'w> Symbolic<'w> {
         }
     }
 
-    /// An operator of sums of bytes that is taken down.
+    /// An operator that adds bytes, and is recorded.
     pub fn combine(&self) -> Bytes<impl Fn(usize) + use<>> {
         let combined = self.combined.clone();
         Bytes::new(move |bytes| combined.set(combined.get() + bytes))
@@ -179,7 +179,7 @@ impl<'w> Symbolic<'w> {
         Some((self.rank, window, lines))
     }
 
-    /// Takes down that this rank has written to one of its windows, if it is one.
+    /// Records that this rank has written these bytes, if they are in one of its windows.
     fn written(&self, bytes: &[u8]) {
         let Some(part) = self.part(&addresses(bytes)) else {
             return;
@@ -194,7 +194,7 @@ impl<'w> Symbolic<'w> {
         traffic.steps.written(&part, reading);
     }
 
-    /// Waits until something lies in these parcels, and takes it.
+    /// Waits until one of these parcels has arrived, and takes it.
     fn take(
         &self,
         parcels: impl Fn(&mut Traffic) -> &mut Parcels,
@@ -203,7 +203,7 @@ impl<'w> Symbolic<'w> {
     ) -> Result<Parcel, Stuck> {
         let empty = parcels(&mut self.traffic.borrow_mut()).is_empty();
         if empty {
-            // Its line exists by name alone until somebody writes it.
+            // Its line has only a name until a rank writes it.
             self.recorder.suspend(self.rank, (awaited(), 1), || {
                 !parcels(&mut self.traffic.borrow_mut()).is_empty()
             });
@@ -244,7 +244,7 @@ impl<'w> Symbolic<'w> {
         }
     }
 
-    /// Waits for what was lent to come back.
+    /// Waits until these loans are returned.
     fn regain(&self, lent: Vec<LentPart>) {
         for out in &lent {
             self.await_value(out.back, 1);
@@ -262,7 +262,7 @@ impl<'w> Symbolic<'w> {
         }
     }
 
-    /// Waits for room in the queue to a rank; the step that gives it, if it needs one.
+    /// Waits for room in the queue to a rank; returns the step that makes room, if one is needed.
     fn await_room(&self, peer: usize, bytes: usize) -> Option<usize> {
         let ends = (self.rank, peer);
         let sent = {
@@ -280,7 +280,7 @@ impl<'w> Symbolic<'w> {
         self.traffic.borrow().queues[&ends].room()
     }
 
-    /// Waits for all that is lent of these addresses.
+    /// Waits until all loans of these addresses are returned.
     fn get_back(&mut self, bytes: &Range<usize>) {
         let (wanted, lent) = std::mem::take(&mut self.lent)
             .into_iter()
@@ -289,7 +289,7 @@ impl<'w> Symbolic<'w> {
         self.regain(wanted);
     }
 
-    /// Takes a loan; gives it back when `used` has had it.
+    /// Reads a loan, calls `used` with its bytes, and returns the loan.
     fn take_loan(
         &mut self,
         peer: usize,

@@ -13,7 +13,7 @@
 use super::steps::FabricStep;
 use std::fmt;
 
-/// What a rank does to a line: CLa's primitives.
+/// An operation of a rank on a line: one of CLa's primitives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// `cl_copy`: loads lines and stores them elsewhere.
@@ -26,7 +26,7 @@ pub enum Op {
     Add,
 }
 
-/// What a line is for, which says who touches it.
+/// What a line is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     /// One rank writes it, one polls it.
@@ -42,24 +42,24 @@ pub enum LineKind {
 /// A line, or several that are always used together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphLine {
-    /// What drawings call it.
+    /// Its name in drawings and errors.
     pub name: String,
-    /// What it is for.
+    /// What it is used for.
     pub kind: LineKind,
-    /// Who polls it first; of data, who owns it.
+    /// The rank that polls it first; of data, the rank that owns them.
     pub home: usize,
 }
 
 /// Where a line was before an act touched it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundAt {
-    /// Nobody had touched it.
+    /// No rank had touched it.
     Untouched,
-    /// This rank's act before touched it, and nobody since: counted once (rule 3).
+    /// The act before, of the same rank, touched it, and no other rank did since: it counts once (rule 3).
     Again,
     /// In this rank's own cache (rule 2).
     Own,
-    /// In that rank's (rule 4).
+    /// In the cache of this other rank (rule 4).
     With(usize),
 }
 
@@ -75,17 +75,17 @@ pub struct Touch {
 /// One operation of one rank on one line, or from one to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Act {
-    /// Who.
+    /// The rank.
     pub rank: usize,
-    /// What.
+    /// The operation.
     pub op: Op,
-    /// What it reads.
+    /// The access that reads.
     pub load: Option<Touch>,
-    /// What it writes.
+    /// The access that writes.
     pub store: Option<Touch>,
     /// How many lines it copies, at least 1.
     pub lines: usize,
-    /// Edge E1: the rank's act before.
+    /// Edge E1: the act before, of the same rank.
     pub before: Option<usize>,
     /// Edges E2: the acts of other ranks that it waits for.
     pub after: Vec<usize>,
@@ -109,7 +109,7 @@ impl Graph {
         self.ranks
     }
 
-    /// All acts: those that one depends on come before it.
+    /// All acts, in an order in which they can happen.
     #[must_use]
     pub fn acts(&self) -> &[Act] {
         &self.acts
@@ -133,7 +133,7 @@ impl Graph {
         &self.e4
     }
 
-    /// What ranks did to a fabric; nothing of an algorithm in primitives.
+    /// The steps of ranks on a fabric; an algorithm in primitives has none.
     pub(crate) fn steps(&self) -> &[FabricStep] {
         &self.steps
     }

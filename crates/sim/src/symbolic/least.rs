@@ -1,9 +1,9 @@
 //! T_min: the critical path, in time (§2.4).
 //!
-//! Every act begins when those before it along E1 and E2 have ended. Acts of a crowd (E3) take their line
-//! one after another, in the order in which their ranks come, which is the best one: whoever waits for
-//! them waits for all. With [`AdditionOverlap::Ignored`] that wait begins after the last arrival and *all*
-//! additions, as the paper's critical path visits each of them.
+//! Every act begins when the acts before it along E1 and E2 have ended. Acts of a crowd (E3) take their line one after
+//! another, in the order in which their ranks arrive. That order is the best one, because the wait is for all of them.
+//! With [`AdditionOverlap::Ignored`] that wait begins after the last arrival and *all* additions, as the paper's
+//! critical path visits each of them.
 
 use super::graph::FoundAt;
 use super::price::Priced;

@@ -1,20 +1,20 @@
-//! The symbolic model: what an algorithm costs at least and at most, without running it for real.
+//! The symbolic model: a lower and an upper bound of the time that an algorithm takes, without running it on a machine.
 //!
 //! ```text
 //! algorithm ──► a rank on each fiber ──► graph of acts ──► T_min, T_max, paths, DOT, SVG
-//!  over Fabric    takes down what          edges E1 to E4     on a machine's costs
-//!  or primitives  it does to lines
+//!  over Fabric    records what it          edges E1 to E4     on a machine's costs
+//!                 does to lines
 //! ```
 //!
-//! The methodology is that of Ramos and Hoefler, *Cache Line Aware Algorithm Design for Cache-Coherent
-//! Architectures* (CLa, TPDS 2016), which translates algorithms by hand; here [`record`] runs the very
-//! collectives that run on hardware, once. [`trace`] takes algorithms in the paper's primitives, copy,
-//! wait, write and add. docs/symbolic.md says which of the paper's equations come out, and where the paper
-//! contradicts itself; [`CostRules`] has the choices that this leaves.
+//! The methodology is that of Ramos and Hoefler, *Cache Line Aware Algorithm Design for Cache-Coherent Architectures*
+//! (CLa, TPDS 2016). The paper translates algorithms by hand; here [`record()`] runs the collectives that run on
+//! hardware, once. A [`Recorder`] takes algorithms in the paper's primitives, copy, wait, write and add.
+//! docs/symbolic.md says which of the paper's equations the model reproduces, and where the paper contradicts itself;
+//! [`CostRules`] has the choices that this leaves.
 //!
-//! **Invariant 1:** acts are taken down in an order in which they can have happened, so that everything
-//! an act depends on stands before it. **Invariant 2:** nothing here depends on time, addresses or
-//! chance: the same algorithm gives the same graph.
+//! **Invariant 1:** acts are recorded in an order in which they can have happened, so that an act comes after all acts
+//! on which it depends. **Invariant 2:** a graph does not depend on time, addresses or random numbers: the same
+//! algorithm gives the same graph.
 
 mod act_record;
 mod analysis;

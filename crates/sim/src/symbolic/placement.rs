@@ -1,10 +1,10 @@
-//! Which thread sits where, and what that makes of the costs.
+//! The places of ranks on a machine, and the costs of accesses between them.
 
 use super::costs::{AccessCosts, ManyLines};
 use super::graph::LineKind;
 use corecast_model::{CostModel, Place, Proximity};
 
-/// What each further line of a message adds.
+/// The cost of each further line of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Further {
     read: f64,
@@ -23,7 +23,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// These ranks at these places.
+    /// Ranks at these places.
     #[must_use]
     pub fn new(costs: AccessCosts, places: Vec<Place>) -> Self {
         Self {
@@ -96,15 +96,15 @@ impl Placement {
         }
     }
 
-    /// The same where several lines of a message were measured: each further one adds `read` to the copy out of
-    /// it, whose flag's line costs what one line does, and `written` to the store.
+    /// Adds measured costs of messages of several lines: each further line adds `read` to the copy out of the message
+    /// and `written` to the store.
     #[must_use]
     pub fn with_further_lines(mut self, read: f64, written: f64) -> Self {
         self.further = Some(Further { read, written });
         self
     }
 
-    /// The same where each line that is lent adds `read` to the copy.
+    /// Adds the measured cost of lent lines: each adds `read` to the copy.
     #[must_use]
     pub fn with_lent_lines(mut self, read: f64) -> Self {
         self.costs.lines = self.costs.transfer.map(|_| ManyLines {
@@ -116,7 +116,7 @@ impl Placement {
         self
     }
 
-    /// Lines of which the first costs `one`, to write.
+    /// The cost to write `lines` lines, of which the first costs `one`.
     pub(super) fn stored(&self, one: f64, lines: f64) -> f64 {
         match self.further {
             Some(further) if lines >= 1.0 => one + further.written * (lines - 1.0),
@@ -124,7 +124,7 @@ impl Placement {
         }
     }
 
-    /// To copy the lines of a message whose flag has come, where that was measured.
+    /// The cost to copy the lines of a message after its flag has come, if that was measured.
     pub(super) fn read(&self, kind: LineKind, lines: f64) -> Option<f64> {
         let further = self.further.filter(|_| kind == LineKind::Flag);
         further.map(|further| further.read * (lines - 1.0))
@@ -142,7 +142,7 @@ impl Placement {
         self.places.len()
     }
 
-    /// Where each rank is.
+    /// The place of each rank.
     #[must_use]
     pub fn places(&self) -> &[Place] {
         &self.places
@@ -154,7 +154,7 @@ impl Placement {
         self.places.iter().map(|place| place.package).collect()
     }
 
-    /// How near two ranks are; a rank is nearest to itself.
+    /// The proximity class of two ranks; a rank is nearest to itself.
     pub(super) fn class(&self, a: usize, b: usize) -> usize {
         self.places[a].proximity(&self.places[b]) as usize
     }
@@ -181,7 +181,7 @@ impl Placement {
         }
     }
 
-    /// The same where `home` polls it already, as it does when messages are measured.
+    /// The first access of `rank` to a line that `home` has polled already, as it does when messages are measured.
     pub(super) fn polled(&self, kind: LineKind, rank: usize, home: usize) -> f64 {
         match &self.messages {
             Some(messages) if kind == LineKind::Flag && rank != home => messages.send(rank, home),
@@ -189,13 +189,13 @@ impl Placement {
         }
     }
 
-    /// The dearest transfer that stays in a package.
+    /// The most expensive transfer within a package.
     pub(super) fn near(&self) -> f64 {
         self.costs.transfer[Proximity::SamePackage as usize]
     }
 }
 
-/// Shared lines at the price of messages.
+/// Costs of shared lines, taken from the costs of messages.
 fn of_messages(costs: &CostModel, places: &[Place]) -> AccessCosts {
     let mean = |class: Option<Proximity>| {
         costs.class_means(|a, b| {

@@ -1,4 +1,4 @@
-//! What one act costs by rules 1 to 5 (§2.4), whatever comes before it.
+//! The cost of one act by rules 1 to 5 (§2.4), independent of the acts before it.
 
 use super::graph::{Act, FoundAt, Graph, LineKind, Op, Touch};
 use super::placement::Placement;

@@ -8,12 +8,12 @@ use crate::drive::Job;
 use corecast_collectives::groups::Groups;
 use std::cell::RefCell;
 
-/// Runs an algorithm over [`Fabric`] once on each of `n` ranks, which share the lines of `groups`, and
-/// takes its graph down.
+/// Runs an algorithm over [`Fabric`](corecast_wire::Fabric) once on each of `n` ranks, which share the lines of
+/// `groups`, and returns its graph.
 ///
 /// # Errors
 ///
-/// [`Stuck`] where ranks wait for what nobody does, or take another length than they are given.
+/// [`Stuck`] where ranks wait for a change that no rank makes, or receive another length than was sent.
 ///
 /// # Panics
 ///
@@ -62,7 +62,7 @@ pub fn record(
     let ended = recorder.run(|rank| {
         let shared = std::mem::take(&mut shared.borrow_mut()[rank]);
         let mut fabric = Symbolic::new((rank, n), &recorder, &traffic, groups, shared);
-        // A failure is in the traffic; whoever waits for this rank is told of that one.
+        // The traffic keeps the failure, which is returned instead of the errors of ranks that wait for this one.
         let _ = body(&mut fabric, rank);
         fabric.catch_up();
     });
@@ -76,7 +76,7 @@ pub fn record(
     }
 }
 
-/// Runs a call of any collective, and takes its graph down.
+/// Runs a call of any collective, and returns its graph.
 ///
 /// # Errors
 ///

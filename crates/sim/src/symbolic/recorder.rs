@@ -1,6 +1,6 @@
 //! Records a run: each rank is a fiber, they take turns, and what they do to lines becomes a graph.
 //!
-//! The fabric of [`record`](super::record) is written over this, and so can any other set of primitives be.
+//! The fabric of [`record`](super::record()) is written over this, and so can any other set of primitives be.
 
 use super::act_record::ActRecord;
 use super::graph::{Graph, LineKind};

@@ -1,67 +1,67 @@
-//! What ranks do to a fabric, step after step: what bounds on a machine of parts are about.
+//! The steps of ranks on a fabric, from which bounds on a machine of parts are computed.
 //!
-//! Acts are what CLa's rules give a price. On a machine of parts prices are measured, and what can be measured is
-//! a message, a loan, a flag as a whole. So a graph has both: acts, and the steps that they are of.
+//! CLa's rules give the cost of single acts. On a machine of parts costs are measured instead, and only a whole
+//! message, loan or flag can be measured. So a graph has both: acts, and the steps to which they belong.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
-/// One step.
+/// One operation of a rank on its fabric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FabricStep {
     pub(crate) rank: usize,
     pub(crate) what: StepKind,
-    /// The rank's step before.
+    /// The step before, of the same rank.
     pub(crate) before: Option<usize>,
-    /// Steps of others that it waits for.
+    /// Steps of other ranks for which it waits.
     pub(crate) after: Vec<usize>,
 }
 
-/// What a rank does in a step.
+/// What a rank does in a step of a fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepKind {
-    /// A flag for a rank.
+    /// Notifies a rank.
     Notify { to: usize },
-    /// Waits for it.
+    /// Waits for a notification.
     Wait { from: usize, again: bool },
-    /// A message.
+    /// Sends a message.
     Send { to: usize, bytes: usize },
-    /// Takes it.
+    /// Receives a message.
     Receive { from: usize, bytes: usize },
-    /// An offer; `again` if the same call has made one before.
+    /// Lends data; `again` if the same call has lent data before.
     Lend { to: usize, again: bool },
-    /// Takes a loan, of which some lines are in the own cache already.
+    /// Reads a loan, of which some lines are in the own cache already.
     Borrow {
         from: usize,
         fetched: usize,
         known: usize,
     },
-    /// Gives it back.
+    /// Returns a loan.
     Return,
-    /// A call that does nothing else.
+    /// Makes a call without further effect.
     Call,
-    /// Waits for all that others have to give back.
+    /// Waits until others have returned their loans.
     Regain,
-    /// A line that several wait for.
+    /// Posts a line to several readers.
     Post { bytes: usize },
-    /// Waits for it.
+    /// Waits for a post.
     Read { from: usize, bytes: usize },
-    /// Adds to a line that one waits for.
+    /// Adds to an arrival counter.
     Add { to: usize },
-    /// Adds to a line that all who add wait for, this one and `other`, wherever it lies.
+    /// Adds to a counter barrier, for which all ranks that add also wait.
     Meet { other: usize },
-    /// Waits for all who add.
+    /// Waits until all ranks have added.
     Collect,
-    /// Combines what it has.
+    /// Combines bytes.
     Combine { bytes: usize },
-    /// Writes lines of an own buffer.
+    /// Writes lines of its own buffer.
     Fill { lines: usize },
 }
 
-/// A part of a buffer: whose, which of its windows, which lines.
+/// A part of a buffer: the rank, the number of its window, and the lines.
 pub(super) type BufferPart = (usize, usize, Range<usize>);
 
-/// All steps of one run, and where the lines of buffers are.
+/// All steps of one run, and which ranks have copies of the lines of buffers.
 #[derive(Debug, Default)]
 pub(super) struct FabricSteps {
     pub(super) list: Vec<FabricStep>,
@@ -75,7 +75,7 @@ pub(super) struct FabricSteps {
 }
 
 impl FabricSteps {
-    /// Takes a step down; its number.
+    /// Records a step, and returns its number.
     pub(super) fn push(&mut self, rank: usize, what: StepKind, after: &[usize]) -> usize {
         let number = self.list.len();
         self.list.push(FabricStep {

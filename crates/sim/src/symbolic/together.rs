@@ -1,4 +1,4 @@
-//! Which transfers happen at the same time, and congest a link between packages (§2.4).
+//! Finds the transfers that happen at the same time and congest a link between packages (§2.4).
 //!
 //! Transfers congest a link where they have different start and end points, and where the paths before
 //! them cost about the same: here, in the best case they begin less than `R_R` apart, a transfer in a

@@ -5,15 +5,15 @@ use super::steps::{BufferPart, FabricSteps};
 use crate::fabric::{BODY_LINES, SLOTS, Used};
 use std::collections::{HashMap, VecDeque};
 
-/// What is on its way between ranks.
+/// A message, a post or a loan under way between ranks.
 #[derive(Debug)]
 pub(super) struct Parcel {
-    /// The line that says so.
+    /// The line that announces it.
     pub(super) line: usize,
     pub(super) bytes: Vec<u8>,
-    /// The step that gave it.
+    /// The step that sent it.
     pub(super) step: usize,
-    /// Where it lies, of a loan.
+    /// The lines of a loan.
     pub(super) part: BufferPart,
 }
 
@@ -30,13 +30,13 @@ impl Parcel {
 
 pub(super) type Parcels = VecDeque<Parcel>;
 
-/// How much of a queue is in use.
+/// How full a queue is.
 #[derive(Debug, Default)]
 pub(super) struct QueueFill {
     pub(super) sent: Used,
     pub(super) read: Used,
     pub(super) given: Used,
-    /// What had been read after each step that took a message.
+    /// How much had been read after each step that received a message.
     pub(super) steps: Vec<(Used, usize)>,
 }
 
@@ -47,8 +47,8 @@ impl QueueFill {
         self.steps.push((self.read, step));
     }
 
-    /// The step after which there is surely room for all that was sent, if somebody must have taken something: the
-    /// receiver gives back twice a lap, and where it stands in one, earlier calls decide.
+    /// The step after which there is certainly room for all that was sent, or `None` if there always is. The receiver
+    /// acknowledges twice a lap; earlier calls decide where in a lap it is.
     pub(super) fn room(&self) -> Option<usize> {
         let (slots, lines) = (SLOTS / 2, BODY_LINES / 2);
         if self.sent.slots <= slots && self.sent.lines <= lines {
@@ -63,7 +63,7 @@ impl QueueFill {
     }
 }
 
-/// What all ranks of a fabric share besides the ledger.
+/// What the ranks of a recording fabric share, beside the recorder.
 #[derive(Debug, Default)]
 pub(super) struct Traffic {
     pub(super) messages: HashMap<(usize, usize), Parcels>,
@@ -72,7 +72,7 @@ pub(super) struct Traffic {
     pub(super) posts: HashMap<(usize, usize), Parcels>,
     pub(super) steps: FabricSteps,
     pub(super) queues: HashMap<(usize, usize), QueueFill>,
-    /// The steps that gave loans back, by line.
+    /// The steps that returned loans, by line.
     pub(super) returned: HashMap<usize, usize>,
     /// How many lines of each kind each pair, or notice, has used.
     pub(super) used: HashMap<(&'static str, usize, usize), usize>,

@@ -1,4 +1,4 @@
-//! Trees level by level: the best number of children for each number of ranks below a parent.
+//! Finds trees level by level: the best number of children for each number of ranks below a parent.
 
 use super::candidates::grouped;
 use corecast_plan::groups::Grouped;

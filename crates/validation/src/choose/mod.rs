@@ -1,17 +1,17 @@
-//! The optimiser over the model: which parameters and trees take least, by T_min, as the paper chooses
+//! Finds the parameters and trees with the least T_min by the symbolic model, as the paper does
 //! ("we minimise T_min because T_max is usually too pessimistic", §2.3).
 //!
-//! Nothing here knows a formula. What a level or a round costs is what the graph of one level or round
-//! says; what is chosen is recorded as a whole, and its bounds are those of that graph. Equal ones are
-//! decided by T_max, then by fewer readers.
+//! The search uses no formulas. The cost of a level or a round is the bound of the graph of that level or round alone.
+//! The chosen algorithm is recorded as a whole, and its bounds are those of that graph. Among candidates with equal
+//! T_min the search takes the one with the least T_max, then the one with fewer readers.
 //!
 //! | what | candidates | source |
 //! | --- | --- | --- |
 //! | [`dissemination`] | for each number of rounds the least m that reaches all; in two packages every m | Equations 27 and 29 |
 //! | [`several_m`] | all lists of factors, by dynamic programming | §3.3.1 |
 //! | [`notification`] | number of children of the root, the others evenly below them | §3.1, §3.2, Equation 26 |
-//! | [`broadcast`], [`reduction`] | the same | §4.1, §5.1, Equations 32 and 34 |
-//! | [`broadcasts_in_groups`] | size of the root's first group, the others evenly among all who know | §4.1.2 |
+//! | [`broadcast`], [`reduction`] | number of children of the root, the others evenly below them | §4.1, §5.1, Equations 32 and 34 |
+//! | [`broadcasts_in_groups`] | size of the root's first group, the others evenly among all ranks that have the data | §4.1.2 |
 //! | trees in two packages | children of the root in each package, each package's others below its own | §4.1.1 |
 
 mod candidates;

@@ -1,4 +1,4 @@
-//! Trees in one package or two: which ranks of each are children of the root.
+//! Finds the best trees in one package or two: which ranks of each package are children of the root.
 
 use super::candidates::{compare, grouped};
 use super::levels::TreeLevels;
@@ -10,7 +10,7 @@ use corecast_sim::symbolic::{Bounds, Placement};
 pub struct ChosenTree {
     /// With rank 0 as its root.
     pub tree: Tree,
-    /// What the algorithm takes over it.
+    /// The bounds of the algorithm over it.
     pub bounds: Bounds,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn in_packages(
     }
     let least = |ranks: &[usize]| ranks.len().min(1);
     let mut best: Option<ChosenTree> = None;
-    // Flat first, and whatever is as good does not replace it.
+    // Flat trees come first, and an equally good tree does not replace them.
     for k_near in (least(&near)..=near.len()).rev() {
         for k_far in (1..=far.len()).rev() {
             let tree = tree(levels, packages.len(), &[(&near, k_near), (&far, k_far)]);

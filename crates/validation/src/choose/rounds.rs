@@ -1,4 +1,4 @@
-//! Dissemination barriers: how many rounds, and how many lines in each.
+//! Finds the best dissemination barriers: the number of rounds, and the number of lines in each round.
 
 use super::candidates::{bounds, compare, ended};
 use corecast_collectives::groups::Groups;
@@ -9,19 +9,19 @@ use corecast_sim::symbolic::{Bounds, CostRules, Graph, Placement, record};
 /// A dissemination that was chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rounded {
-    /// How many lines each rank reads in each round: m, but fewer where those of the last round would
-    /// tell of ranks that were heard of.
+    /// The number of lines that each rank reads in each round: m, or fewer in the last round where further lines
+    /// would bring no news.
     pub reads: Vec<usize>,
     /// The m of which it is the dissemination; of several, the largest.
     pub m: usize,
     /// Who hears from whom in each round.
     pub rounds: Rounds,
-    /// What it takes.
+    /// Its bounds.
     pub bounds: Bounds,
 }
 
 impl Rounded {
-    /// The barrier over these rounds, taken down.
+    /// The graph of the barrier over these rounds.
     #[must_use]
     pub fn graph(&self) -> Graph {
         graph(&self.rounds)

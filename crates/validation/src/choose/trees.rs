@@ -1,4 +1,4 @@
-//! Trees: notifications in and out, broadcasts and reductions.
+//! Finds the best trees for notifications, broadcasts and reductions.
 
 use super::candidates::{bounds, ended, grouped};
 use super::levels::{LevelSplit, TreeLevels};
@@ -18,12 +18,12 @@ pub struct Notified {
     pub fan_in: Grouped,
     /// From rank 0.
     pub fan_out: Grouped,
-    /// What the barrier over both takes, run as the collective.
+    /// The bounds of the barrier over both.
     pub bounds: Bounds,
 }
 
 impl Notified {
-    /// The barrier over both, taken down.
+    /// The graph of the barrier over both.
     #[must_use]
     pub fn graph(&self) -> Graph {
         barrier_graph(&self.fan_in, &self.fan_out)
@@ -35,7 +35,7 @@ fn one_package(placement: &Placement, n: usize) -> Placement {
     Placement::of_packages(*placement.costs(), &vec![0; n])
 }
 
-/// What one level with k children takes, by its graph.
+/// T_min of the graph of one level with k children.
 fn level<'a>(
     graph: impl Fn(usize) -> Graph + 'a,
     placement: &'a Placement,
@@ -172,11 +172,11 @@ fn tree(
 pub struct ChosenGroups {
     /// With rank 0 as its root.
     pub plan: Grouped,
-    /// What the algorithm takes over it.
+    /// The bounds of the algorithm over it.
     pub bounds: Bounds,
 }
 
-/// Which broadcast serves groups.
+/// A broadcast over groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InGroups {
     /// The paper's ([`published::broadcast_in_groups`]), in which children notify back.
@@ -186,7 +186,7 @@ pub enum InGroups {
 }
 
 impl InGroups {
-    /// The broadcast of a line over these groups, taken down.
+    /// The graph of a broadcast of a line over these groups.
     ///
     /// # Panics
     ///

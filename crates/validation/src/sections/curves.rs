@@ -64,8 +64,8 @@ impl PaperMachine {
         }
     }
 
-    /// Costs as [`placement`](Self::placement), but contention has the intercept of Equation 2, R_L + R_R − c, and not that
-    /// of Table 2.
+    /// Costs as [`placement`](Self::placement), but contention has the intercept of Equation 2, R_L + R_R − c, and not
+    /// that of Table 2.
     pub fn least_placement(self, n: usize) -> Placement {
         let mut costs: AccessCosts = *self.placement(n).costs();
         if let Some(fit) = &mut costs.contention {

@@ -1,5 +1,5 @@
-//! The project's own machine: measured times of collectives beside predictions from single messages and empty calls that
-//! were measured in the same minute.
+//! The project's own machine: measured times of collectives beside predictions from single messages and empty calls
+//! that were measured in the same minute.
 
 use crate::document::{Content, percent, table};
 use corecast_collectives::{BarrierPlan, Plans};

@@ -15,23 +15,23 @@ use corecast_sim::engine::{Cpu, Setup, SimError};
 use corecast_sim::machine::SimMachine;
 use std::cell::Cell;
 
-/// A farm.
+/// A farm: the parameters of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Farm {
     /// How tasks are passed on: one of [`StreamRuntime::STREAMS`].
     pub runtime: StreamRuntime,
-    /// Threads that work, beside emitter and collector.
+    /// Worker threads, beside emitter and collector.
     pub workers: usize,
     /// Lines of a task, and of its result.
     pub lines: usize,
-    /// Of the sequential program, for a task, in units of the machine.
+    /// Time of the sequential program for a task, in units of the machine.
     pub grain: f64,
-    /// Whether the collector reads results, or only takes them.
+    /// Whether the collector reads the lines of results, or only receives them.
     pub reads: bool,
-    /// Tasks before those that are measured. After them come as many as can be under way, so that the farm does not
-    /// run dry.
+    /// Tasks before the measured ones. After the measured ones come as many as can be under way, so that workers stay
+    /// busy.
     pub before: usize,
-    /// Tasks that are measured.
+    /// Measured tasks.
     pub tasks: usize,
 }
 
@@ -48,11 +48,11 @@ const COLLECTOR: usize = 1;
 const FIRST: usize = 2;
 
 impl Farm {
-    /// Runs it, a thread for each core from 0 on.
+    /// Runs the farm with a thread on each core from 0 on.
     ///
     /// # Errors
     ///
-    /// As [`run`](corecast_sim::engine::run): a machine that is none or too small.
+    /// As [`run`](corecast_sim::engine::run): a wrong description of a machine, or too few cores.
     ///
     /// # Panics
     ///

@@ -19,7 +19,7 @@ use std::ops::Range;
 /// How rows come to their workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rows {
-    /// As §7.2 tells it. Over the rdy-ack interface each worker gets the rows of all below it, at home with it, and
+    /// The program of §7.2. Over the rdy-ack interface each worker gets the rows of all below it, at home with it, and
     /// copies what is theirs into their interfaces. In the generic runtime pointers go down the tree, and each worker
     /// reads its own rows where the scatter thread has written them.
     Copied,
@@ -28,24 +28,24 @@ pub enum Rows {
     Referred,
 }
 
-/// A map.
+/// A map: the parameters of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map {
     /// How rows are passed on: one of [`StreamRuntime::STREAMS`].
     pub runtime: StreamRuntime,
     /// How rows come to their workers.
     pub rows: Rows,
-    /// Threads that work, beside those that scatter and gather.
+    /// Worker threads, beside those that scatter and gather.
     pub workers: usize,
     /// Rows of a matrix, and words of a row.
     pub side: usize,
-    /// Of the sequential program, for a matrix, in units of the machine.
+    /// Time of the sequential program for a matrix, in units of the machine.
     pub grain: f64,
-    /// Matrices that are measured; [`AROUND`] come before and after them.
+    /// Measured matrices; [`AROUND`] more come before and after them.
     pub tasks: usize,
 }
 
-/// Matrices before and after those that are measured, as a tree of 56 workers has so many under way.
+/// Matrices before and after the measured ones: as many as a tree of 56 workers has under way.
 pub const AROUND: usize = 16;
 
 const SCATTER: usize = 0;
@@ -59,36 +59,36 @@ fn halves(below: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     both.into_iter().filter(|half| !half.is_empty())
 }
 
-/// Where whole matrices are, if they are anywhere.
+/// The location of whole matrices.
 #[derive(Debug)]
 enum Matrices {
-    /// Only parts of them, in the ports.
+    /// There are only parts of matrices, in the ports.
     Nowhere,
-    /// In buffers that are written again and again.
+    /// In buffers that are reused.
     Heap(Heap),
-    /// One after the other from here on.
+    /// One after another from this line on.
     New(LineId),
 }
 
 #[derive(Debug)]
 struct MapPorts {
-    /// To each worker, from whoever is above it.
+    /// The port to each worker from its parent.
     rows: Vec<Port>,
     entries: Vec<Port>,
-    /// The workers of each subtree, by its first.
+    /// The workers of each subtree, by its first worker.
     below: Vec<Range<usize>>,
-    /// Core of who is above.
+    /// The core of each worker's parent.
     above: Vec<usize>,
     matrices: Matrices,
     sent: Cell<u64>,
 }
 
 impl Map {
-    /// Runs it, a thread for each core from 0 on.
+    /// Runs the map with a thread on each core from 0 on.
     ///
     /// # Errors
     ///
-    /// As [`run`](corecast_sim::engine::run): a machine that is none or too small.
+    /// As [`run`](corecast_sim::engine::run): a wrong description of a machine, or too few cores.
     ///
     /// # Panics
     ///
@@ -203,7 +203,7 @@ impl Map {
         }
     }
 
-    /// Who gets rows from the thread that has those of `below`.
+    /// The subtrees that get rows from the thread that has the rows of `below`.
     fn children(&self, below: Range<usize>, ways: &MapPorts) -> Vec<Range<usize>> {
         let heads = halves(below).map(|half| half.start);
         heads.map(|head| ways.below[head].clone()).collect()
@@ -319,7 +319,7 @@ impl Map {
         port.send(cpu, FIRST + child.start, to);
     }
 
-    /// Lets who is above send the next rows; a pointer's matrix is given back where results are gathered.
+    /// Lets the parent send the next rows. The matrix of a pointer is freed where results are gathered.
     fn let_go(&self, cpu: &mut Cpu<'_>, ways: &MapPorts, worker: usize, at: LineId) {
         if self.runtime != StreamRuntime::Queues {
             ways.rows[worker].release(cpu, ways.above[worker], at);
@@ -344,7 +344,7 @@ impl Map {
     }
 }
 
-/// Sends a reference of one word, which is there before its notification.
+/// Sends a reference of one word, which arrives before its notification.
 fn refer(cpu: &mut Cpu<'_>, port: &Port, child: &Range<usize>, word: u64) {
     let at = port.open(cpu);
     port.write(cpu, at, word);
@@ -352,7 +352,7 @@ fn refer(cpu: &mut Cpu<'_>, port: &Port, child: &Range<usize>, word: u64) {
     port.send(cpu, FIRST + child.start, at);
 }
 
-/// Matrices in memory, their lines at home anywhere; the last one is the end.
+/// Makes matrices in memory with spread homes; the last one marks the end.
 fn new_matrices(setup: &mut Setup<'_>, count: usize, lines: usize) -> LineId {
     let homes = setup.cores();
     let mut draw = fastrand::Rng::with_seed(0);

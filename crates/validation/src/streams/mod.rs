@@ -1,22 +1,23 @@
 //! Streams of tasks through teams of threads, over the rdy-ack interface (Mencagli and others, §6 and §7).
 //!
-//! Not collectives: what `crates/collectives` has is run by [`corecast_sim::drive`]. These are the programs with which that paper
-//! measured what its *home-forwarding* saves, so that the machine underneath can be held against its figures.
+//! These programs are not collectives. With them the paper measured how much its *home-forwarding* saves; here they run
+//! on the simulated machine, whose figures can then be compared with the paper's.
 //!
 //! ```text
 //!   farm     emitter ──► one of many workers ──► collector        a task is a matrix
 //!   map      scatter ──► two workers ──► two each … ──► gather    a task is some rows of one
 //! ```
 //!
-//! [`port`] is the interface, and what stands in for it in the generic runtime; [`farm`] and [`map`] are the programs.
+//! [`port`] is the interface between threads in each of the runtimes; [`farm`] and [`map`]
+//! are the programs.
 //!
-//! What the paper does not say is assumed as follows, and nothing of it was fitted:
+//! Where the paper gives no details, these are assumed; none of them was fitted:
 //!
-//! - a core moves a word a cycle, 16 for a line, whether it makes it, stores it or reads it for the first time;
-//! - the grain, which is the time of the sequential program, has all hits of that program in it;
-//! - threads are on tiles in the order emitter, collector, workers; each interface has one place;
-//! - buffers of the generic runtime come from the heap, as glibc has it: an arena with a lock for each thread, to
-//!   which a block returns, and of which it is given out first that was freed first.
+//! - a core creates, stores or first reads one word per cycle, so 16 cycles for a line;
+//! - the grain, the time of the sequential program, includes all cache hits of that program;
+//! - threads are on tiles in the order emitter, collector, workers; each interface holds one message;
+//! - buffers of the generic runtime come from the heap as in glibc: each thread has an arena with a lock, a freed block
+//!   returns to its arena, and the block that was freed first is allocated first.
 
 pub mod farm;
 pub mod map;
@@ -28,22 +29,22 @@ use corecast_sim::memory::Counts;
 use std::cell::Cell;
 use std::fmt;
 
-/// How threads pass tasks on.
+/// How threads pass tasks to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StreamRuntime {
-    /// RA: shared flags, homes anywhere, invalidation.
+    /// RA: shared flags, spread homes, invalidation.
     Plain,
-    /// RA-HF, which the paper's tables also call RA-SM: shared flags; who is not at home forwards its stores and keeps
-    /// no copy.
+    /// RA-HF, which the paper's tables also call RA-SM: shared flags; a thread that is not at home forwards its stores
+    /// and keeps no copy.
     Flags,
-    /// RA-UDN: notifications past the caches; data as before.
+    /// RA-UDN: notifications without the caches; data as in RA-HF.
     Signals,
-    /// FF-QUEUE: queues of pointers, homes anywhere, invalidation.
+    /// FF-QUEUE: queues of pointers, spread homes, invalidation.
     Queues,
 }
 
 impl StreamRuntime {
-    /// Those that run farms and maps, in the order of the paper's tables.
+    /// The runtimes of farms and maps, in the order of the paper's tables.
     pub const STREAMS: [Self; 3] = [Self::Signals, Self::Flags, Self::Queues];
 
     /// Whether lines are spread over all homes.
@@ -63,26 +64,26 @@ impl fmt::Display for StreamRuntime {
     }
 }
 
-/// Words of a line: of 4 bytes, in lines of 64.
+/// Words of 4 bytes in a line of 64 bytes.
 pub const WORDS: usize = 16;
 
-/// What tells a worker that no task follows.
+/// The word that tells a worker that no task follows.
 const END: u64 = u64::MAX;
 
-/// What a stream took, in units of the machine, from a task in the middle to the last.
+/// The measurements of a stream, per task, in units of the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamFlow {
-    /// Between two tasks, on average.
+    /// The mean time between two tasks.
     pub service: f64,
-    /// Requests from one core's caches to another's, for a task.
+    /// Requests from one core's caches to another's.
     pub requests: f64,
-    /// Of those, copies that were invalidated.
+    /// Those requests that invalidated a copy.
     pub invalidations: f64,
-    /// Lines that came from memory or went there, for a task.
+    /// Lines that were read from memory or written back.
     pub memory: f64,
 }
 
-/// How far it was, at the collector.
+/// The state of a stream when a task arrives at the collector.
 #[derive(Clone, Debug)]
 struct StreamMark {
     at: f64,
@@ -100,9 +101,9 @@ impl StreamMark {
         }
     }
 
-    /// From this one to a later one, between which so many tasks came back. Of requests, half are counted for tasks
-    /// that were sent, half for those that came back: where more are under way at the end than at the beginning,
-    /// they are half done.
+    /// The measurements between this state and a later one; `back` tasks came back between them. Requests are divided
+    /// by the mean of the tasks that were sent and those that came back, because tasks that are under way are half
+    /// done.
     fn flow(&self, later: &Self, back: usize) -> StreamFlow {
         use corecast_sim::memory::LineSource::Memory;
         let sent = later.sent - self.sent;
@@ -117,7 +118,7 @@ impl StreamMark {
     }
 }
 
-/// Where the tasks that are measured begin and end.
+/// The states before and after the measured tasks.
 #[derive(Debug)]
 struct StreamMarks {
     before: usize,
@@ -127,7 +128,7 @@ struct StreamMarks {
 }
 
 impl StreamMarks {
-    /// `tasks` of them, after those `before`.
+    /// Measures `tasks` tasks, after the first `before`.
     fn new(before: usize, tasks: usize) -> Self {
         Self {
             before,
@@ -137,7 +138,7 @@ impl StreamMarks {
         }
     }
 
-    /// The collector has come to this task.
+    /// Notes that the collector has come to this task.
     fn pass(&mut self, task: usize, cpu: &mut Cpu<'_>, sent: &Cell<u64>) {
         if task == self.before {
             self.first = Some(StreamMark::here(cpu, sent));
@@ -153,7 +154,7 @@ impl StreamMarks {
     }
 }
 
-/// Runs a program with a thread for each of so many cores from 0 on: the flow that its collector has seen.
+/// Runs a program with one thread on each of the first `threads` cores; returns the measurements of its collector.
 fn flow<S: 'static>(
     machine: &SimMachine,
     threads: usize,

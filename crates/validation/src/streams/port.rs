@@ -1,8 +1,8 @@
 //! A port: from one thread to another, one message at a time.
 //!
 //! The rdy-ack interface (Mencagli and others, Fig. 7) has two events, *ready* and *ack*, and room for one message.
-//! §6.3 says who forwards what: the lines are at home with one of the two; the other one's stores are forwarded
-//! there, and it gives copies up that it has read.
+//! §6.3 says which stores are forwarded: the lines are at home with one of the two threads; stores of the other one are
+//! forwarded there, and that one drops the copies that it has read.
 //!
 //! ```text
 //!             sender                                receiver
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The generic runtime passes pointers: a slot that is empty or holds the number of a buffer, as the queues of
-//! FastFlow do. Who sends takes a buffer from its heap, who has read gives it back.
+//! FastFlow do. The sender takes a buffer from its heap, and the receiver frees it.
 
 use super::StreamRuntime;
 use corecast_sim::engine::{Cpu, Setup};
@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// One way from a sender to a receiver.
+/// A one-way connection from a sender to a receiver.
 #[derive(Clone, Debug)]
 pub struct Port {
     runtime: StreamRuntime,
@@ -28,19 +28,19 @@ pub struct Port {
     data: LineId,
     /// Lines of its longest message.
     lines: usize,
-    /// Of the notifications *ready*; that of *ack* is the other one.
+    /// The tags of the notifications *ready* and *ack*.
     tags: (u32, u32),
     heap: Option<Heap>,
 }
 
-/// Which core is at home, and notifications of its own.
+/// The home of a port, and the tags of its notifications.
 #[derive(Clone, Copy, Debug)]
 pub struct PortPlace {
-    /// The core with whom the lines are at home, unless they are spread.
+    /// The home core of the lines, unless homes are spread.
     pub home: usize,
-    /// What the receiver is notified with.
+    /// The tag by which the receiver is notified.
     pub ready: u32,
-    /// What the sender is notified with.
+    /// The tag by which the sender is notified.
     pub ack: u32,
 }
 
