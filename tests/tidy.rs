@@ -148,6 +148,7 @@ fn unsafe_code_says_why_it_may() {
             let code = line.split("//").next().unwrap();
             // A type of functions promises nothing yet.
             let code = code.replace("unsafe extern \"C-unwind\" fn(", "fn(");
+            let code = code.replace("unsafe extern \"C\" fn(", "fn(");
             let is_unsafe = forms.iter().any(|form| code.contains(form.as_str()));
             let near = all[number.saturating_sub(8)..=number].join("\n");
             if is_unsafe

@@ -80,7 +80,7 @@ fn node(name: &str, node: i32) -> Result<Option<u32>, Refusal> {
         Ok(node) => Ok(Some(node)),
         Err(_) if node == ANY_NODE => Ok(None),
         Err(_) => Err(Refusal::invalid(format!(
-            "`{name}` is {node}: give a NUMA node, or CORECAST_ANY_NODE"
+            "`{name}` is {node}: give a NUMA node, or {ANY_NODE} (CORECAST_ANY_NODE)"
         ))),
     }
 }

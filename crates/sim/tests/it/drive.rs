@@ -273,7 +273,7 @@ fn what_cannot_be_called_is_quoted() {
     );
     let unknown = "sing".parse::<Collective>().unwrap_err().to_string();
     assert!(
-        unknown.starts_with("no collective is called \"sing\": take one of barrier, "),
+        unknown.starts_with("no operation is called 'sing': take one of barrier, "),
         "{unknown}"
     );
 }
