@@ -9,12 +9,13 @@ use crate::element::Element;
 use crate::failure::Failure;
 use crate::loans::{Each, Keep};
 use crate::operation::{Mark, Operation};
-use corecast_collectives::context::ALIGN_MAX;
 use corecast_transfer::{Desk, Host, Window};
 use corecast_wire::diary::Diary;
 use corecast_wire::notice::Reader;
 use corecast_wire::park::ANY;
-use corecast_wire::queue::{ExactError, Received, Receiver, SendError, Sender};
+use corecast_wire::queue::{
+    DEFAULT_SLOTS, ExactError, Received, Receiver, SendError, Sender, message_bytes_max,
+};
 use corecast_wire::wait::Watch;
 use corecast_wire::{Fabric, Governor, Line, LineRef, Parker, Signal};
 use std::cell::RefCell;
@@ -285,7 +286,10 @@ impl Fabric for Hardware {
             .links
             .iter()
             .map(|link| link.sender.message_bytes_max());
-        longest.min().unwrap_or(ALIGN_MAX)
+        longest
+            .min()
+            // Alone there is nobody to send to: what a team of several has by default.
+            .unwrap_or(message_bytes_max(DEFAULT_SLOTS))
     }
 
     fn post_bytes_max(&self, line: usize) -> usize {

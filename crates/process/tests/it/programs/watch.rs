@@ -47,7 +47,8 @@ pub(crate) fn watched<R: Send + 'static>(
 
 /// Runs `body` under a watchdog; a failure says how to see it again.
 pub(crate) fn replayable(test: &str, seed: u64, body: impl FnOnce() + Send + 'static) {
-    let again = format!("replay with CORECAST_TEST_SEED={seed} cargo test -p corecast-process {test}");
+    let again =
+        format!("replay with CORECAST_TEST_SEED={seed} cargo test -p corecast-process {test}");
     let ran = catch_unwind(AssertUnwindSafe(|| watched(&again, WATCHDOG, body)));
     assert!(ran.is_ok(), "{again}");
 }
