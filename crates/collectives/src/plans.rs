@@ -250,7 +250,7 @@ impl Plans {
     /// The same for ranks of which each is on this package, in whatever numbers: for the barriers
     /// [`PairWise`](crate::barrier::Algorithm::PairWise) and
     /// [`PackageRoots`](crate::barrier::Algorithm::PackageRoots). Without, NUMA nodes of
-    /// [`Options`](crate::Options) stand for packages in a team of one process.
+    /// `Options` stand for packages in a team of one process.
     ///
     /// # Errors
     ///

@@ -3,7 +3,7 @@
 //! It is public for the crates above that hold lock-free protocols of their own (`corecast-transfer`).
 //!
 //! Orderings that carry a proof are named here by their role. In an ordinary build each name is a
-//! constant; under loom it can be weakened by a seeded [`mutant`], which the models must catch.
+//! constant; under loom it can be weakened by a seeded `mutant`, which the models must catch.
 
 #[cfg(not(loom))]
 pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -3,7 +3,7 @@
 use super::{And, BytesError, Element, Max, Min, Named, Or, Product, Sum, Xor, bf16, f16};
 use crate::combine::{Combine, On};
 
-/// The built-in operator of this name on elements of this name, for [`Member::reduce_by`] and its
+/// The built-in operator of this name on elements of this name, for `Member::reduce_by` and its
 /// siblings. [`Combine::grain`] is the element's length, to whose multiples its buffers are aligned.
 ///
 /// # Errors
@@ -24,8 +24,6 @@ use crate::combine::{Combine, On};
 /// assert!(erased(Named::Xor, Element::F64).is_err());
 /// # Ok::<(), corecast_collectives::operator::BytesError>(())
 /// ```
-///
-/// [`Member::reduce_by`]: crate::Member::reduce_by
 pub fn erased(
     operator: Named,
     element: Element,

@@ -10,7 +10,7 @@ use std::panic::Location;
 
 impl Member {
     /// Combines everybody's `send` element by element, and gives each rank a block: as nearly equal ones
-    /// as there are, [`fragments::block`](crate::fragments::block). All have as many elements.
+    /// as there are, [`block`](corecast_collectives::fragments::block). All have as many elements.
     ///
     /// Operators as for [`reduce`](Self::reduce); their order is kept where it must be, and deterministic
     /// teams set the brackets of all reductions.
