@@ -16,7 +16,7 @@ mod notice;
 
 use check::check;
 use corecast_wire::diary::{Diary, Entry};
-use corecast_wire::mutant::{self, Mutant};
+use corecast_wire::mutant::Mutant;
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{self, Backend, Options, Receiver, Sender};
 use corecast_wire::{
