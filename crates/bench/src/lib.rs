@@ -51,6 +51,7 @@ pub mod calls;
 pub mod comparison;
 pub mod contestant;
 mod crew;
+pub mod digest;
 pub mod engine;
 pub mod external;
 pub mod floor;

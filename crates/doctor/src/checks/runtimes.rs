@@ -9,7 +9,7 @@ use corecast_model::words::count;
 const INTERPRETERS: [&str; 11] = [
     "python", "pypy", "perl", "ruby", "julia", "lua", "node", "Rscript", "java", "octave", "php",
 ];
-/// Those that start other programs.
+/// Programs that start other programs.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "busybox"];
 
 /// All checks of a program.
@@ -87,7 +87,7 @@ fn libraries(program: &Program) -> Finding {
     )
 }
 
-/// Which OpenMP run-times it has, and how their waits are made to behave.
+/// Which OpenMP runtimes it has, and how their waits are made to behave.
 fn openmp(facts: &Facts, program: &Program) -> Finding {
     const NAME: &str = "OpenMP";
     let found = of(program, |found| found.runtime.is_openmp());

@@ -1,4 +1,4 @@
-//! How run-times are told by the names of their files, and by the symbols of files that hold them.
+//! How runtimes are told by the names of their files, and by the symbols of files that hold them.
 
 use serde::Serialize;
 
@@ -108,7 +108,7 @@ impl Symbols {
         }
     }
 
-    /// The run-times that they are of. LLVM's defines the names of GNU's as well.
+    /// The runtimes that define these symbols. LLVM's defines the names of GNU's as well.
     pub(super) fn runtimes(self) -> Vec<Runtime> {
         let openmp = match (self.kmpc, self.gomp) {
             (true, _) => Some(Runtime::LlvmOpenmp),

@@ -18,15 +18,12 @@ pub(super) fn session(seats: &[Seat]) -> Result<Session> {
     session_in(seats, Vec::new())
 }
 
-/// The same in an environment with these variables.
+/// A session whose ranks are processes on `seats`, with these variables in their environment.
 ///
 /// # Errors
 ///
-/// As [`session`].
-pub(in crate::commands) fn session_in(
-    seats: &[Seat],
-    environment: Vec<(String, String)>,
-) -> Result<Session> {
+/// The system does not say where this command lies.
+pub(crate) fn session_in(seats: &[Seat], environment: Vec<(String, String)>) -> Result<Session> {
     let program = std::env::current_exe().context("where this command lies")?;
     let places = seat::describe(seats);
     let cores: Vec<String> = seats.iter().map(ToString::to_string).collect();

@@ -1,11 +1,12 @@
-//! What a team runs untuned, and the plans that may be better.
+//! What a planned team runs untuned, and the plans that may be better.
 
 use corecast::Planned;
 use corecast::choose::{Candidate, Choice};
 use corecast_coll::BarrierPlan;
 use corecast_plan::{Operation, Pattern, Shape};
-use corecast_tune::menu::{Menu, Other, Rival};
 use corecast_wire::Policy;
+
+use crate::menu::{Menu, Other, Rival};
 
 /// Plans of an operation that race besides the team's own.
 const RIVALS: usize = 3;
@@ -20,7 +21,8 @@ const CROWDED: [Pattern; 4] = [
 ];
 
 /// The menu of a team that was planned; `known` if the model's times are of this machine.
-pub(super) fn menu(planned: &Planned, crowded: bool, known: bool) -> Menu {
+#[must_use]
+pub fn menu(planned: &Planned, crowded: bool, known: bool) -> Menu {
     let [broadcast, reduce, barrier] = &planned.choices;
     let predicted = |candidate: &Candidate| (known && !crowded).then_some(candidate.latency);
     let own = |choice: &Choice| {
