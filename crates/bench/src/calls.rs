@@ -8,7 +8,7 @@ use crate::race::{self, Entrant, RaceError, Settings};
 use crate::seat::{self, Seat};
 use crate::sized::{ELEMENT_BYTES, Operation, Task, Threads, Trial};
 use corecast_collectives::Plans;
-use corecast_collectives::{operator::Operator, operator::Sum};
+use corecast_collectives::operator::{Operator, Sum};
 use corecast_team::TeamError;
 use std::collections::BTreeMap;
 use std::hint::black_box;

@@ -5,6 +5,7 @@ use crate::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan,
     scatter,
 };
+use corecast_model::Collective;
 
 /// The entries of all algorithms, in the order of docs/algorithms.md.
 ///
@@ -32,4 +33,19 @@ pub fn entries() -> Vec<&'static Entry> {
         reduce_scatter,
         scan
     )
+}
+
+/// The entry of an algorithm by its name; `None` if the collective has none of that name.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_collectives::{Collective, entry};
+///
+/// assert!(entry(Collective::Scan, "chain").is_some());
+/// assert!(entry(Collective::Scan, "ring").is_none());
+/// ```
+pub fn entry(collective: Collective, name: &str) -> Option<&'static Entry> {
+    let is_it = |entry: &&Entry| (entry.collective, entry.name) == (collective, name);
+    entries().into_iter().find(is_it)
 }

@@ -46,7 +46,7 @@ mod token;
 pub mod transfer;
 
 pub use bytemuck::Pod;
-pub use catalog::entries;
+pub use catalog::{entries, entry};
 pub use combine::{Combine, On};
 pub use context::{OpContext, RankSchedule};
 pub use corecast_model::Collective;

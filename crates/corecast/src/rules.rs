@@ -6,8 +6,8 @@
 //!
 //! Each operation and each range of lengths by itself: what one of them leaves open the next one decides.
 
+use corecast_collectives::preferences::{NamedRange, UnknownOperation};
 use corecast_collectives::{Algorithms, preferences as algorithms};
-use corecast_collectives::{preferences::NamedRange, preferences::UnknownOperation};
 use corecast_machine::Discovery;
 use corecast_model::profile::{Circumstances, TunedRange, Tuning};
 use serde::Serialize;

@@ -11,10 +11,8 @@
 //! vectors of all.
 
 use corecast_collectives::Pod;
-use corecast_collectives::{
-    operator::And, operator::Max, operator::Min, operator::Operator, operator::Or,
-    operator::Product, operator::Sum, operator::Xor, operator::bf16, operator::by_slice,
-    operator::f16,
+use corecast_collectives::operator::{
+    And, Max, Min, Operator, Or, Product, Sum, Xor, bf16, by_slice, f16,
 };
 use corecast_wire::simd::{self, Kernel, widest};
 use std::hint::black_box;

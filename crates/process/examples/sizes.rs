@@ -7,11 +7,11 @@
 //! its own, and a figure is the lower quartile over all rounds. The first column is Corecast's own choice
 //! in nanoseconds, the others are ratios to it: below 1 where another algorithm would have been faster.
 
+use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{
     Algorithms, Plans, allgather, allreduce, alltoall, barrier, broadcast, fragments, gather,
     reduce, reduce_scatter, scan, scatter,
 };
-use corecast_collectives::{operator::Ordered, operator::Sum};
 use corecast_plan::Pattern;
 use corecast_team::{Failure, Member, Options, Team};
 use corecast_wire::Policy;

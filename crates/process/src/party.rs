@@ -100,7 +100,8 @@ impl ProcessGroup {
     /// Both ranks in one process, which is a team of processes all the same:
     ///
     /// ```
-    /// use {Options, Plans, Team};
+    /// use corecast_process::{Address, ProcessGroup};
+    /// use corecast_team::{Options, Plans};
     ///
     /// let address = Address::Name(format!("example-enter-{}", std::process::id()));
     /// let machine = corecast_model::synthetic("core:2").unwrap();

@@ -3,10 +3,8 @@
 use crate::predict::Predict;
 use corecast_bench::sized::Operation;
 use corecast_collectives::preferences::TeamOutline;
-use corecast_collectives::{
-    Algorithms, Plans, allgather, allreduce, alltoall, barrier, broadcast, gather, reduce,
-    reduce_scatter, scan, scatter,
-};
+use corecast_collectives::registry::{ALL_LINES_RANKS_MAX, Need};
+use corecast_collectives::{Algorithms, MESH_RANKS_MAX, Plans, entry};
 use serde::Serialize;
 
 /// An algorithm that may race; `None`: what a team would run unasked.
@@ -60,27 +58,9 @@ const SAME: f64 = 1e-6;
 /// apart may differ by a fifth, and where pages happen to lie matters as much.
 pub const SHORT_BYTES_MAX: usize = 16 << 10;
 
-/// Largest team in which all pairs of ranks have links, and in which each can have a line for all others.
-const MESH_RANKS_MAX: usize = 64;
-const LINE_RANKS_MAX: usize = 16;
-
 /// The names of an operation's algorithms.
 pub fn algorithms(operation: Operation) -> Vec<&'static str> {
-    macro_rules! names {
-        ($($variant:ident => $module:ident),* $(,)?) => {
-            match operation.form_of() {
-                $(Operation::$variant => {
-                    $module::Algorithm::ALL.iter().map(|one| one.name()).collect()
-                })*
-                _ => unreachable!("one of Operation::CHOSEN"),
-            }
-        };
-    }
-    names!(
-        Barrier => barrier, Broadcast => broadcast, Reduce => reduce, Allreduce => allreduce,
-        Scatter => scatter, Gather => gather, Allgather => allgather, Alltoall => alltoall,
-        ReduceScatter => reduce_scatter, Scan => scan,
-    )
+    Algorithms::names(operation.form_of().name()).expect("one of Operation::CHOSEN")
 }
 
 /// Adds a wish: this algorithm for this operation, whatever the length.
@@ -95,7 +75,7 @@ pub fn ask(algorithms: &mut Algorithms, operation: Operation, algorithm: Asked) 
 
 /// Why a team over these plans cannot run an algorithm, or runs another one in its place.
 ///
-/// The needs are those of docs/algorithms.md.
+/// The needs are those of the registry.
 pub fn unable(operation: Operation, algorithm: &str, plans: &Plans) -> Option<String> {
     let n = plans.len();
     let mesh = n <= MESH_RANKS_MAX;
@@ -106,23 +86,20 @@ pub fn unable(operation: Operation, algorithm: &str, plans: &Plans) -> Option<St
         packages.len()
     });
     let needs = |what: &str| Some(format!("it needs {what}, and this team has {n} ranks"));
-    match (operation, algorithm) {
-        (_, "rabenseifner" | "halving") if !n.is_power_of_two() => needs("a power of two of ranks"),
-        (Operation::Allreduce, "doubling") if !mesh && !n.is_power_of_two() => {
-            needs("a power of two of ranks")
-        }
-        (Operation::Broadcast, "line") if n > LINE_RANKS_MAX => needs("at most 16 ranks"),
-        (Operation::Broadcast, "groups") if plans.broadcast_groups().is_none() => {
+    let missing = |need: &Need| match need {
+        Need::PowerOfTwo if !n.is_power_of_two() => needs("a power of two of ranks"),
+        Need::MeshOrCube if !mesh && !n.is_power_of_two() => needs("a power of two of ranks"),
+        Need::LineOfEach if n > ALL_LINES_RANKS_MAX => needs("at most 16 ranks"),
+        Need::Groups if plans.broadcast_groups().is_none() => {
             Some("its plan has no groups".to_owned())
         }
-        (Operation::Barrier, "pair-wise" | "package-roots") if packages < 2 => {
-            Some("all ranks are on one package".to_owned())
-        }
-        (_, "owners" | "direct" | "push" | "pull" | "token") if !mesh => {
-            needs("links between all ranks, which teams of up to 64 have")
-        }
+        Need::Packages if packages < 2 => Some("all ranks are on one package".to_owned()),
+        Need::Mesh if !mesh => needs("links between all ranks, which teams of up to 64 have"),
         _ => None,
-    }
+    };
+    let collective = operation.form_of().name().parse().ok()?;
+    let known = entry(collective, algorithm)?;
+    known.needs.iter().find_map(missing)
 }
 
 /// What a team runs that is asked for `algorithm`: that, or another one in its place. `base` holds what is asked for

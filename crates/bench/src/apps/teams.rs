@@ -4,7 +4,7 @@ use super::table::TableRank;
 use super::{Lost, Meeting, Provider, Table};
 use crate::engine::Role;
 use corecast_collectives::Plans;
-use corecast_collectives::{operator::Min, operator::Sum};
+use corecast_collectives::operator::{Min, Sum};
 use corecast_team::{Failure, Member, Options, Team, TeamError};
 use corecast_wire::Policy;
 

@@ -17,7 +17,7 @@ use crate::combine::{Combine, On};
 /// # Examples
 ///
 /// ```
-/// use corecast_collectives::{operator::Element, operator::Named, operator::erased};
+/// use corecast_collectives::operator::{Element, Named, erased};
 ///
 /// let sum = erased(Named::Sum, Element::F64)?;
 /// assert_eq!((sum.grain(), sum.ordered()), (8, false));

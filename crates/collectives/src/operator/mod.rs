@@ -29,7 +29,7 @@
 //! # Examples
 //!
 //! ```
-//! use corecast_collectives::{operator::Max, operator::Operator, operator::Ordered, operator::Sum};
+//! use corecast_collectives::operator::{Max, Operator, Ordered, Sum};
 //!
 //! let mut sum = [1.5, 2.5];
 //! Sum.combine(&mut sum, &[1.0, 1.0]);
@@ -49,7 +49,7 @@
 //! C functions are called by closures, those over arrays in [`by_slice`]:
 //!
 //! ```
-//! use corecast_collectives::{operator::Operator, operator::by_slice};
+//! use corecast_collectives::operator::{Operator, by_slice};
 //!
 //! // SAFETY: the C library's, of two numbers, and of nothing else.
 //! unsafe extern "C" {
@@ -116,7 +116,7 @@ pub const LANE_BYTES_MAX: usize = 16;
 /// # Examples
 ///
 /// ```
-/// use corecast_collectives::{operator::Operator, operator::Ordered, operator::Sum};
+/// use corecast_collectives::operator::{Operator, Ordered, Sum};
 ///
 /// fn over_all_ranks(operator: &impl Operator<u32>, data: [[u32; 2]; 3]) -> [u32; 2] {
 ///     let [mut result, b, c] = data;

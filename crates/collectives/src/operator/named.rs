@@ -205,7 +205,7 @@ pub enum BytesError {
 /// # Examples
 ///
 /// ```
-/// use corecast_collectives::{operator::Element, operator::Named, operator::combine_bytes};
+/// use corecast_collectives::operator::{Element, Named, combine_bytes};
 ///
 /// let mut sum = 40u32.to_ne_bytes();
 /// combine_bytes(Named::Sum, Element::U32, &mut sum, &2u32.to_ne_bytes())?;
@@ -238,7 +238,7 @@ pub fn combine_bytes(
 /// # Examples
 ///
 /// ```
-/// use corecast_collectives::{operator::Element, operator::Named, operator::neutral_bytes};
+/// use corecast_collectives::operator::{Element, Named, neutral_bytes};
 ///
 /// let mut nothing = [0; 4];
 /// neutral_bytes(Named::Min, Element::I16, &mut nothing)?;

@@ -15,7 +15,7 @@ const PIECE_BYTES: usize = 4096;
 /// # Examples
 ///
 /// ```
-/// use corecast_collectives::{operator::Operator, operator::Ordered, operator::by_slice};
+/// use corecast_collectives::operator::{Operator, Ordered, by_slice};
 ///
 /// let sum = by_slice(|into: &mut [u16], with: &[u16]| {
 ///     for (into, with) in into.iter_mut().zip(with) {

@@ -8,7 +8,7 @@ use bytemuck::Pod;
 /// # Examples
 ///
 /// ```
-/// use corecast_collectives::{operator::Operator, operator::Ordered};
+/// use corecast_collectives::operator::{Operator, Ordered};
 ///
 /// // The last one that is not zero.
 /// let last = Ordered(|a: u8, b: u8| if b == 0 { a } else { b });
@@ -54,7 +54,7 @@ impl<T: Pod, O: Operator<T>> Operator<T> for Ordered<O> {
 /// # Examples
 ///
 /// ```
-/// use corecast_collectives::{operator::Operator, operator::with_neutral};
+/// use corecast_collectives::operator::{Operator, with_neutral};
 ///
 /// let gcd = |mut a: u64, mut b: u64| {
 ///     while b != 0 {

@@ -19,6 +19,5 @@ mod request;
 
 pub(crate) use entry::algorithms;
 pub use entry::{Entry, UnknownAlgorithm};
-pub(crate) use need::ALL_LINES_RANKS_MAX;
-pub use need::Need;
+pub use need::{ALL_LINES_RANKS_MAX, Need};
 pub use request::{Request, TeamTraits};

@@ -4,7 +4,7 @@ use super::{Request, TeamTraits};
 
 /// Most ranks of a team in which each rank can have a line for all others: more of them would poll it than a
 /// line can be given to quickly, and lines would take memory by the square.
-pub(crate) const ALL_LINES_RANKS_MAX: usize = 16;
+pub const ALL_LINES_RANKS_MAX: usize = 16;
 
 /// One condition. Links that every team has are no condition, but are named for whoever builds a fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -95,14 +95,12 @@ pub fn run<F: Fabric>(
     element: usize,
 ) -> Result<(), F::Error> {
     record::ran(algorithm.entry());
-    let message_bytes = context.message_bytes;
     match algorithm {
-        Algorithm::Push => {
-            let way = Way::push(message_bytes, element);
-            run_direct(context, root, send, part, recv, (element, way))
-        }
-        Algorithm::Pull => {
-            let way = Way::pull(message_bytes, element);
+        Algorithm::Push | Algorithm::Pull => {
+            let way = match algorithm {
+                Algorithm::Push => Way::push(context.message_bytes, element),
+                _ => Way::pull(context.message_bytes, element),
+            };
             run_direct(context, root, send, part, recv, (element, way))
         }
         Algorithm::Token => {

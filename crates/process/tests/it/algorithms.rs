@@ -1,15 +1,15 @@
 //! Holds docs/algorithms.md against the code: names, files, and what goes through a fabric that counts.
 
 use crate::common::{ADD, Channels, Sent, run, run_with};
+use corecast_collectives::barrier::{self, LineSteps, Steps, Ways};
 use corecast_collectives::brackets::Brackets;
 use corecast_collectives::broadcast::AllLines;
+use corecast_collectives::groups::{GroupRoute, Groups};
 use corecast_collectives::scan::Upto;
 use corecast_collectives::{
     Collective, Fragments, Route, Way, allgather, allreduce, alltoall, broadcast, entries,
     fragments, gather, reduce, reduce_scatter, scan, scatter,
 };
-use corecast_collectives::{barrier, barrier::LineSteps, barrier::Steps, barrier::Ways};
-use corecast_collectives::{groups::GroupRoute, groups::Groups};
 use corecast_plan::groups::Grouped;
 use corecast_plan::{Pattern, Rounds};
 use std::ops::Range;

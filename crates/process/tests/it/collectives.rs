@@ -1,11 +1,11 @@
 //! Every collective with every algorithm, team size up to nine, root and threshold of length against a
 //! naive twin; operators that are not commutative, and rounded sums whose bits must not change.
 
+use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{
     Algorithms, Parts, Plans, allgather, allreduce, alltoall, barrier, broadcast, fragments,
     gather, reduce, reduce_scatter, scan, scatter,
 };
-use corecast_collectives::{operator::Ordered, operator::Sum};
 use corecast_plan::Pattern;
 use corecast_process::Address;
 use corecast_process::ProcessGroup;

@@ -1,7 +1,7 @@
 //! The keeper, with real processes that are killed at any point.
 
 use crate::own_process::{WATCHDOG, by_itself, eventually};
-use corecast_process::{keeper::WatchError, keeper::born, keeper::watch};
+use corecast_process::keeper::{WatchError, born, watch};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;

@@ -5,11 +5,9 @@
 //! `cargo test --release -p corecast-process operators::`.
 
 use corecast_collectives::Pod;
-use corecast_collectives::{
-    operator::And, operator::BytesError, operator::Element, operator::LANES, operator::Max,
-    operator::Min, operator::Named, operator::Operator, operator::Or, operator::Ordered,
-    operator::Product, operator::Sum, operator::Xor, operator::bf16, operator::by_slice,
-    operator::combine_bytes, operator::f16, operator::neutral_bytes, operator::with_neutral,
+use corecast_collectives::operator::{
+    And, BytesError, Element, LANES, Max, Min, Named, Operator, Or, Ordered, Product, Sum, Xor,
+    bf16, by_slice, combine_bytes, f16, neutral_bytes, with_neutral,
 };
 use corecast_wire::simd::{self, Level};
 use std::fmt::Debug;

@@ -2,8 +2,8 @@
 //! what they must give.
 
 use crate::own_process::WATCHDOG;
+use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{Parts, Plans};
-use corecast_collectives::{operator::Ordered, operator::Sum};
 use corecast_plan::Pattern;
 use corecast_team::{Failure, Member, Options, OverlapError, Request, Team};
 use std::sync::mpsc;

@@ -1,10 +1,8 @@
 //! What is called: a collective, an algorithm of it, its root and its size.
 
-use corecast_collectives::{Algorithms, Collective};
+use corecast_collectives::registry::{ALL_LINES_RANKS_MAX, Need};
+use corecast_collectives::{Algorithms, Collective, entry};
 use std::fmt;
-
-/// Most ranks of a call in one line of each.
-const LINE_RANKS_MAX: usize = 16;
 
 /// The names of a collective's algorithms that can be driven, as in docs/algorithms.md. `trees` of allgather, allreduce
 /// and reduce_scatter are two other collectives one after the other, and not among them.
@@ -90,13 +88,13 @@ impl Call {
         if self.root >= n {
             return Err(CallError::Root { root: self.root, n });
         }
-        let (power, few) = (n.is_power_of_two(), n <= LINE_RANKS_MAX);
-        let needs = match self.algorithm.as_str() {
-            "rabenseifner" | "halving" if !power => Some("a power of two"),
-            "line" if !few => Some("at most 16"),
+        let known = entry(self.collective, &self.algorithm);
+        let missing = |need: &Need| match need {
+            Need::PowerOfTwo if !n.is_power_of_two() => Some("a power of two"),
+            Need::LineOfEach if n > ALL_LINES_RANKS_MAX => Some("at most 16"),
             _ => None,
         };
-        match needs {
+        match known.and_then(|entry| entry.needs.iter().find_map(missing)) {
             Some(needs) => Err(CallError::Ranks {
                 call: self.to_string(),
                 n,

@@ -22,8 +22,8 @@ pub use twin::Twin;
 
 use corecast_collectives::barrier::BarrierSchedule;
 use corecast_collectives::broadcast::AllLines;
+use corecast_collectives::groups::{GroupRoute, Groups};
 use corecast_collectives::{Combine, Plans, Route};
-use corecast_collectives::{groups::GroupRoute, groups::Groups};
 use corecast_plan::groups::Grouped;
 use corecast_wire::{Fabric, queue};
 

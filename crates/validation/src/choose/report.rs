@@ -7,7 +7,7 @@ use super::trees::{
     InGroups, barrier_graph, broadcast, broadcasts_in_groups, notification, reduction,
 };
 use crate::tables;
-use corecast_collectives::{barrier::package_root_rounds, barrier::pair_wise_rounds};
+use corecast_collectives::barrier::{package_root_rounds, pair_wise_rounds};
 use corecast_model::{CostModel, builtin};
 use corecast_plan::groups::{Grouped, two_ways};
 use corecast_plan::search::Effort;
@@ -376,7 +376,7 @@ fn notifications(
 /// The way in and the way out of a barrier. Planners list groups as the way out takes them; over one tree
 /// the way in takes them in reverse.
 fn ways(shape: &Shape) -> (Grouped, Grouped) {
-    use corecast_collectives::{BarrierPlan::Groups, BarrierPlan::Trees};
+    use corecast_collectives::BarrierPlan::{Groups, Trees};
     match corecast_collectives::BarrierPlan::of_shape(shape) {
         Some(Groups { fan_in, fan_out }) => (fan_in, fan_out),
         Some(Trees { fan_in, fan_out }) => (Grouped::from(&fan_in), Grouped::from(&fan_out)),

@@ -1,8 +1,8 @@
 //! Finds the best dissemination barriers: the number of rounds, and the number of lines in each round.
 
 use super::candidates::{bounds, compare, ended};
+use corecast_collectives::barrier::{LineSteps, m_way};
 use corecast_collectives::groups::Groups;
-use corecast_collectives::{barrier::LineSteps, barrier::m_way};
 use corecast_plan::Rounds;
 use corecast_sim::symbolic::{Bounds, CostRules, Graph, Placement, record};
 

@@ -6,10 +6,8 @@ use crate::published::{self, Sharing};
 use crate::replay::replay;
 use crate::tables;
 use corecast_collectives::Plans;
+use corecast_collectives::barrier::{LineSteps, m_way, package_root_rounds, pair_wise_rounds};
 use corecast_collectives::groups::Groups;
-use corecast_collectives::{
-    barrier::LineSteps, barrier::m_way, barrier::package_root_rounds, barrier::pair_wise_rounds,
-};
 use corecast_plan::{Rounds, Tree};
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::engine::RunOptions;

@@ -2,8 +2,8 @@
 //! of its own choices, and against the planner, which counts in another way.
 
 use corecast_collectives::Plans;
+use corecast_collectives::barrier::{LineSteps, Ways, m_way};
 use corecast_collectives::groups::Groups;
-use corecast_collectives::{barrier::LineSteps, barrier::Ways, barrier::m_way};
 use corecast_model::{CostModel, Place, Unit, builtin};
 use corecast_plan::groups::{Grouped, latency};
 use corecast_plan::{Operation, Rounds, Tree};

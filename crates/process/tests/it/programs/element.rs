@@ -2,10 +2,7 @@
 
 use super::doom;
 use corecast_collectives::Pod;
-use corecast_collectives::{
-    operator::Max, operator::Min, operator::Operator, operator::Ordered, operator::Product,
-    operator::Sum, operator::Xor,
-};
+use corecast_collectives::operator::{Max, Min, Operator, Ordered, Product, Sum, Xor};
 use std::fmt::Debug;
 
 /// How elements are combined.

@@ -1,11 +1,10 @@
 //! Equations 27 to 31: dissemination barriers (§3.3), on the collectives themselves.
 
 use super::{R_I, R_Q, R_R, RANKS_MAX, bounds, equal, one_package, phi, t_m_far};
-use corecast_collectives::groups::Groups;
-use corecast_collectives::{
-    barrier::LineSteps, barrier::best_m, barrier::m_way, barrier::multi_m_rounds,
-    barrier::package_root_rounds, barrier::pair_wise_rounds,
+use corecast_collectives::barrier::{
+    LineSteps, best_m, m_way, multi_m_rounds, package_root_rounds, pair_wise_rounds,
 };
+use corecast_collectives::groups::Groups;
 use corecast_plan::Rounds;
 use corecast_sim::symbolic::{CostRules, Graph, LineKind, Placement, Stealing, record};
 use corecast_validation::primitives::trace;
