@@ -106,7 +106,11 @@ fn a_session_that_fails_later_stops_nobody() {
     let late = r#"if (/^check/) { print $s "ok\n" } elsif ($n++ < 9) { print $s "times 1\n", pack("Q", 9) }
         else { exit 1 }"#;
     let entrants = [
-        Entrant::session(Arc::new(session(late)), TASK),
+        // Its other rank says nothing more: the limit is what ends that.
+        Entrant::session(
+            Arc::new(session(late).limited(Duration::from_secs(1))),
+            TASK,
+        ),
         Entrant::session(Arc::new(session(r#"print $s "wrong result\n""#)), TASK),
         Entrant::session(Arc::new(session(GOOD)), TASK),
     ];
