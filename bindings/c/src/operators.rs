@@ -13,12 +13,12 @@ use std::sync::Arc;
 /// (`CORECAST_OPERATOR_SUM` and so on), `corecast_operator_new` makes others, and every operation that
 /// combines takes either. All members give operators that do the same.
 #[derive(Debug)]
-#[repr(C)]
 pub struct Operator {
     kind: Kind,
-    reserved: [u8; RESERVED_BYTES],
+    _reserved: [u8; RESERVED_BYTES],
 }
 
+// Without `repr(C)`, so that the header keeps it opaque.
 // A program that was linked at a fixed address has copies of the built-in operators. So what they are is
 // in their bytes, not in their addresses, and their size must not change.
 const OPERATOR_BYTES: usize = 64;
@@ -33,8 +33,8 @@ enum Kind {
 
 impl Operator {
     const fn new(kind: Kind) -> Self {
-        let reserved = [0; RESERVED_BYTES];
-        Self { kind, reserved }
+        let _reserved = [0; RESERVED_BYTES];
+        Self { kind, _reserved }
     }
 
     const fn built_in(named: Named) -> Self {

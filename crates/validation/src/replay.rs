@@ -39,7 +39,8 @@ struct ReplayProgram {
 /// use corecast_sim::engine::RunOptions;
 /// use corecast_sim::machine::cla;
 /// use corecast_sim::symbolic::{Analysis, CostRules};
-/// use corecast_validation::{published, replay, tables};
+/// use corecast_validation::replay::replay;
+/// use corecast_validation::{published, tables};
 ///
 /// // Figure 4a: four threads notify one over one line.
 /// let graph = published::many_to_one(4, published::Sharing::SameLine);

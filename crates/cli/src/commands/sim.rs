@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use corecast_sim::drive::Collective;
+use corecast_sim::drive;
 use corecast_sim::engine::RunOptions;
 use corecast_sim::fabric::{CallPrediction, CallSetting, predict};
 use corecast_sim::symbolic::Bounds;
@@ -128,7 +128,7 @@ struct ServerRow<'a> {
 
 /// Runs the command.
 pub(crate) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
-    let collective: Collective = args.op.parse()?;
+    let collective = drive::collective(&args.op)?;
     let pattern = planning::pattern(&args.pattern)?;
     let [size] = sizes::parse(&args.size)?[..] else {
         bail!("--size {:?}: one size is simulated at a time", args.size);

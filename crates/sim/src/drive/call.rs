@@ -117,10 +117,30 @@ impl fmt::Display for Call {
     }
 }
 
+/// The collective of that name, if it can be called.
+///
+/// # Errors
+///
+/// [`CallError::Collective`].
+pub fn collective(name: &str) -> Result<Collective, CallError> {
+    let found = Collective::WITH_ALGORITHMS
+        .into_iter()
+        .find(|one| one.name() == name);
+    found.ok_or_else(|| CallError::Collective {
+        name: name.to_owned(),
+    })
+}
+
 /// Why something cannot be called.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
+    /// No such collective.
+    #[error("no collective is called {name:?}: take one of {}", names(&Collective::WITH_ALGORITHMS.map(Collective::name)))]
+    Collective {
+        /// What was asked for.
+        name: String,
+    },
     /// No such algorithm.
     #[error("no algorithm of {collective} is called {name:?}: take one of {}", names(&algorithms(*collective)))]
     Algorithm {

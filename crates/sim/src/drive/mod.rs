@@ -15,7 +15,7 @@ mod moving;
 mod reducing;
 mod twin;
 
-pub use call::{Call, CallError, algorithms, usual_algorithm};
+pub use call::{Call, CallError, algorithms, collective, usual_algorithm};
 pub use combine::Bytes;
 pub use corecast_collectives::Collective;
 pub use twin::Twin;

@@ -97,7 +97,7 @@ pub fn record(
 /// let plans = Plans::of_tree(&Tree::from_children(0, vec![vec![1], vec![]])?);
 /// let call = Call::new(Collective::Broadcast, "messages", 0, 56)?;
 /// let graph = record_job(&Job::new(&call, &plans)?)?;
-/// let file = corecast_model::builtin("sandybridge-2x8")?;
+/// let file = corecast_model::builtin("sandybridge-2x8").expect("a machine");
 /// let costs = AccessCosts::of_lines(file.costs().lines().expect("costs of lines").costs());
 /// let placement = Placement::of_packages(costs, &[0, 0]);
 /// let bounds = Analysis::new(&graph, &placement, &CostRules::default()).bounds();

@@ -271,9 +271,11 @@ fn what_cannot_be_called_is_quoted() {
         refused(&call(Collective::Reduce, "messages", 6)),
         "root 6 is none of 6 ranks: take one below 6"
     );
-    let unknown = "sing".parse::<Collective>().unwrap_err().to_string();
+    let unknown = corecast_sim::drive::collective("sing")
+        .unwrap_err()
+        .to_string();
     assert!(
-        unknown.starts_with("no operation is called 'sing': take one of barrier, "),
+        unknown.starts_with("no collective is called \"sing\": take one of barrier, "),
         "{unknown}"
     );
 }

@@ -39,7 +39,7 @@ impl Member {
     /// # use corecast_team::{Plans, Team};
     /// # let machine = corecast_model::synthetic("core:3").unwrap();
     /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
-    /// use corecast_team::operator::{Element, Named, erased};
+    /// use corecast_collectives::operator::{Element, Named, erased};
     ///
     /// let sum = erased(Named::Sum, Element::U16)?;
     /// let team = Team::new(plans)?;

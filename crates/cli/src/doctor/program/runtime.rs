@@ -99,7 +99,7 @@ impl Symbols {
             b"MPIR_Process" => self.mpich = true,
             // The C interface, or the crate that all teams run in, as Rust mangles its name.
             b"corecast_barrier" => self.corecast = true,
-            _ if name.windows(RUST.len()).any(|part| part == RUST) => self.corecast = true,
+            _ if RUST.iter().any(|part| contains(name, part)) => self.corecast = true,
             _ => {}
         }
     }
@@ -122,7 +122,12 @@ impl Symbols {
     }
 }
 
-const RUST: &[u8] = b"13corecast_team";
+/// Names of crates that all teams run in: of today, and of programs built with Corecast 0.1.
+const RUST: [&[u8]; 2] = [b"13corecast_team", b"13corecast_coll"];
+
+fn contains(name: &[u8], part: &[u8]) -> bool {
+    name.windows(part.len()).any(|window| window == part)
+}
 
 #[cfg(test)]
 mod tests {
@@ -178,6 +183,10 @@ mod tests {
         assert_eq!(of(&["PMPI_Init", "MPIR_Process"]), [Runtime::Mpich]);
         assert_eq!(
             of(&["_ZN13corecast_coll4team3run17h0E"]),
+            [Runtime::Corecast]
+        );
+        assert_eq!(
+            of(&["_ZN13corecast_team4team3run17h0E"]),
             [Runtime::Corecast]
         );
         assert_eq!(of(&["corecast_barrier"]), [Runtime::Corecast]);
