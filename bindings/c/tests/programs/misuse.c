@@ -1,6 +1,5 @@
 /* What is wrong is said, and nothing crashes, hangs or unwinds. */
-#include "check.h"
-#include <pthread.h>
+#include "asleep.h"
 
 static void arguments(void) {
   corecast_team_t *team;
@@ -196,35 +195,39 @@ static void meddles(corecast_member_t *member, void *context) {
 }
 
 /* A member that two threads use at once: the second one is told while the first one waits. */
-static void *waits(void *member) {
-  corecast_status_t status;
-  do {
-    /* The other thread is being refused at this very instant. */
-    status = corecast_barrier(member);
-  } while (status == CORECAST_STATUS_BUSY);
-  OK(status);
+typedef struct {
+  corecast_member_t *member;
+  atomic_long thread;
+} waiting_t;
+
+static void *waits(void *context) {
+  waiting_t *waiting = context;
+  say_who(&waiting->thread);
+  OK(corecast_barrier(waiting->member));
   return NULL;
 }
 
 static void two_threads_one_member(void) {
+  corecast_builder_t *builder;
   corecast_team_t *team;
-  corecast_member_t *members[2];
+  corecast_member_t *other;
+  waiting_t waiting = {NULL, 0};
   pthread_t thread;
-  OK(corecast_team_new(2, &team));
-  OK(corecast_team_join(team, 0, &members[0]));
-  OK(corecast_team_join(team, 1, &members[1]));
-  CHECK(pthread_create(&thread, NULL, waits, members[0]) == 0);
-  corecast_status_t status;
+  OK(corecast_builder_new(&builder));
+  OK(corecast_builder_threads(builder, 2));
+  OK(corecast_builder_wait(builder, "park"));
+  OK(corecast_builder_build(builder, &team));
+  corecast_builder_free(builder);
+  OK(corecast_team_join(team, 0, &waiting.member));
+  OK(corecast_team_join(team, 1, &other));
+  CHECK(pthread_create(&thread, NULL, waits, &waiting) == 0);
+  wait_until_asleep(&waiting.thread);
   char nothing;
-  do {
-    /* Refused for its root, or because the other thread waits. */
-    status = corecast_broadcast(members[0], 9, &nothing, 1);
-  } while (status == CORECAST_STATUS_INVALID);
-  CHECK(status == CORECAST_STATUS_BUSY);
-  OK(corecast_barrier(members[1]));
+  REFUSED(corecast_broadcast(waiting.member, 9, &nothing, 1), CORECAST_STATUS_BUSY, "already");
+  OK(corecast_barrier(other));
   CHECK(pthread_join(thread, NULL) == 0);
-  OK(corecast_member_free(members[0]));
-  OK(corecast_member_free(members[1]));
+  OK(corecast_member_free(waiting.member));
+  OK(corecast_member_free(other));
   OK(corecast_team_free(team));
 }
 

@@ -1,6 +1,5 @@
 /* Queues: order, lengths, tags, both protocols, ends that are freed, and what is refused. */
-#include "check.h"
-#include <pthread.h>
+#include "asleep.h"
 
 enum { MESSAGES = 3000 };
 
@@ -140,35 +139,35 @@ static void refused(void) {
   free(bytes);
 }
 
-/* A second thread at the same end is told so while the first one waits. */
-static void *receives(void *receiver) {
+/* A second thread at the same end is told so while the first one waits. Two calls that begin at the very
+   same instant may miss each other, so the second one waits until the first thread sleeps in its call. */
+typedef struct {
+  corecast_receiver_t *receiver;
+  atomic_long thread;
+} waiting_t;
+
+static void *receives(void *context) {
+  waiting_t *waiting = context;
   char byte;
-  corecast_status_t status;
-  do {
-    /* The other thread is being refused at this very instant. */
-    status = corecast_receiver_receive(receiver, &byte, 1, NULL);
-  } while (status == CORECAST_STATUS_BUSY);
-  OK(status);
+  say_who(&waiting->thread);
+  OK(corecast_receiver_receive(waiting->receiver, &byte, 1, NULL));
   return NULL;
 }
 
 static void two_threads_one_end(void) {
   corecast_sender_t *sender;
-  corecast_receiver_t *receiver;
+  waiting_t waiting = {NULL, 0};
   pthread_t thread;
-  OK(corecast_queue_new(0, NULL, NULL, CORECAST_ANY_NODE, CORECAST_ANY_NODE, &sender, &receiver));
-  CHECK(pthread_create(&thread, NULL, receives, receiver) == 0);
-  corecast_status_t status;
+  OK(corecast_queue_new(0, NULL, "park", CORECAST_ANY_NODE, CORECAST_ANY_NODE, &sender, &waiting.receiver));
+  CHECK(pthread_create(&thread, NULL, receives, &waiting) == 0);
+  wait_until_asleep(&waiting.thread);
   bool there;
-  do {
-    status = corecast_receiver_peek(receiver, NULL, &there);
-  } while (status == CORECAST_STATUS_OK);
-  CHECK(status == CORECAST_STATUS_BUSY);
-  CHECK(strstr(corecast_error_message(), "receiver is in use") != NULL);
+  REFUSED(corecast_receiver_peek(waiting.receiver, NULL, &there), CORECAST_STATUS_BUSY,
+          "receiver is in use");
   OK(corecast_sender_send(sender, 0, "x", 1));
   CHECK(pthread_join(thread, NULL) == 0);
   OK(corecast_sender_free(sender));
-  OK(corecast_receiver_free(receiver));
+  OK(corecast_receiver_free(waiting.receiver));
 }
 
 int main(void) {
