@@ -304,15 +304,21 @@ fn a_host_that_is_stopped_is_an_error_within_the_limit() {
             .read_exact(&mut said)
             .unwrap();
         let pid = rustix::process::Pid::from_child(&other.0);
+        let Address::Name(name) = &address else {
+            unreachable!("it is a name")
+        };
+        // The fourth column holds the flags of the socket, of which this one says that it listens.
         eventually("it hosts", || {
-            std::fs::read_to_string("/proc/net/unix")
-                .unwrap()
-                .contains(match &address {
-                    Address::Name(name) => name.as_str(),
-                    Address::Path(_) => "",
-                })
+            let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
+            sockets.lines().any(|line| {
+                line.contains(name.as_str()) && line.split_whitespace().nth(3) == Some("00010000")
+            })
         });
         rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+        // Whoever sent the signal goes on before the last thread has stopped; this waits for that.
+        let stopped = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::UNTRACED);
+        let (_, stopped) = stopped.unwrap().unwrap();
+        assert!(stopped.stopped(), "{stopped:?}");
         let make = |_: &Hello| Segment::shared(4096).map(|(_, fd)| fd);
         let limit = Duration::from_millis(200);
         let error = enter(&address, &Hello::new(2, vec![None]), limit, make).unwrap_err();
