@@ -5,7 +5,7 @@
 
 mod case;
 mod grouped;
-#[path = "../../crates/plan/tests/common/optima.rs"]
+#[path = "../../crates/plan/tests/it/common/optima.rs"]
 mod optima;
 mod planner;
 mod proofs;
