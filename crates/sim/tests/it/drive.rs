@@ -31,6 +31,8 @@ impl Fabric for Pipes {
     type Error = Infallible;
     type Window<'w> = &'w mut [u8];
 
+    corecast_wire::windows_lent_as_copies!();
+
     fn rank(&self) -> usize {
         self.rank
     }
@@ -102,37 +104,6 @@ impl Fabric for Pipes {
         panic!("{sent} bytes of rank {peer} where {expected} are expected")
     }
 
-    fn with_window<R>(
-        &mut self,
-        data: &mut [u8],
-        _element: usize,
-        _written: bool,
-        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
-    ) -> R {
-        body(self, &mut { data })
-    }
-
-    fn with_window_to_read<R>(
-        &mut self,
-        data: &[u8],
-        _element: usize,
-        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
-    ) -> R {
-        body(self, &mut &mut data.to_vec()[..])
-    }
-
-    fn view<'b>(&self, window: &'b &mut [u8], range: Range<usize>) -> &'b [u8] {
-        &window[range]
-    }
-
-    fn own<'b>(
-        &mut self,
-        window: &'b mut &mut [u8],
-        range: Range<usize>,
-    ) -> Result<&'b mut [u8], Infallible> {
-        Ok(&mut window[range])
-    }
-
     fn lend(
         &mut self,
         window: &&mut [u8],
@@ -156,10 +127,6 @@ impl Fabric for Pipes {
         let lent = self.into.2[peer].recv().unwrap();
         assert_eq!(lent.len(), len);
         each(0, &lent);
-        Ok(())
-    }
-
-    fn settle(&mut self) -> Result<(), Infallible> {
         Ok(())
     }
 }
