@@ -17,7 +17,6 @@ const STILL_IN_CIRCLES: &[&str] = &[
     "corecast-collectives",
     "corecast-plan",
     "corecast-process",
-    "corecast-sim",
     "corecast-team",
 ];
 

@@ -5,12 +5,12 @@ use corecast_bench::Forecast;
 use corecast_collectives::{BarrierPlan, Plans};
 use corecast_model::{CostModel, MachineFile};
 use corecast_plan::{Operation, Plan, Shape};
-use corecast_sim::drive::{Call, Collective, Job};
+use corecast_sim::drive::{Call, Collective, Job, usual};
 use corecast_sim::fabric::{CallSetting, predict};
 use corecast_sim::machine::pairs;
 use corecast_sim::measured::MeasuredMachine;
 use corecast_sim::symbolic::{Bounds, OnParts, record_job};
-use corecast_tune::modelled::{self, Modelled, usual};
+use corecast_tune::modelled::{self, Modelled};
 
 /// Most ranks for which there are bounds: these take time by the square of the transfers.
 pub(crate) const BOUNDED_RANKS_MAX: usize = modelled::RANKS_MAX;

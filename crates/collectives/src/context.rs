@@ -63,10 +63,10 @@ impl RankSchedule {
         let lines = each(layout.fan_outs, n)
             .into_iter()
             .zip(each(layout.all_lines, n));
-        let routes = Route::all(plans.broadcast())
-            .into_iter()
-            .zip(Route::all(plans.reduce()))
-            .zip(Route::all(&ordered_tree(n)));
+        let broadcast = Route::all(plans.broadcast());
+        let reduce = Route::all_beside(plans.reduce(), &[&broadcast]);
+        let ordered = Route::all_beside(&ordered_tree(n), &[&broadcast, &reduce]);
+        let routes = broadcast.into_iter().zip(reduce).zip(ordered);
         let nodes: Option<Arc<[u32]>> = nodes.map(Arc::from);
         let schedules = routes.zip(layout.barriers).zip(lines).map(
             |((((broadcast, reduce), ordered), barrier), lines)| Self {
@@ -159,6 +159,12 @@ pub fn aligned_room(memory: &mut Vec<u128>, bytes: usize) -> &mut [u8] {
 impl<F: Fabric> OpContext<F> {
     /// A context over the fabric of one rank, which has its links and shared lines.
     pub fn new(fabric: F, schedule: Arc<RankSchedule>) -> Self {
+        Self::with_scratch_bytes(fabric, schedule, SCRATCH_BYTES)
+    }
+
+    /// A context whose scratch has `bytes` beside two messages at first, and grows where an operation takes more: for
+    /// one thread that has the contexts of thousands of ranks, as a simulator has.
+    pub fn with_scratch_bytes(fabric: F, schedule: Arc<RankSchedule>, bytes: usize) -> Self {
         let message_bytes = match fabric.message_bytes_max() {
             short if short < ALIGN_MAX => short,
             long => long / ALIGN_MAX * ALIGN_MAX,
@@ -193,7 +199,10 @@ impl<F: Fabric> OpContext<F> {
             short,
             fabric,
             schedule,
-            scratch: vec![0; (SCRATCH_BYTES + 2 * message_bytes) / ALIGN_MAX + 1],
+            scratch: vec![
+                0;
+                (bytes + 2 * message_bytes.next_multiple_of(ALIGN_MAX)) / ALIGN_MAX + 1
+            ],
             traits,
             message_bytes,
         }

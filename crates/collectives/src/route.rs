@@ -14,6 +14,7 @@
 //! ```
 
 use corecast_plan::Tree;
+use std::sync::Arc;
 
 /// A rank's neighbours in a tree, in the tree's order, and who of them leads to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +23,9 @@ pub struct Route {
     root: usize,
     parent: Option<usize>,
     children: Vec<usize>,
-    /// For each rank the neighbour that leads there; the entry of this rank itself is itself.
-    toward: Vec<u32>,
+    /// For each rank the neighbour that leads there; the entry of this rank itself is itself. Views of trees with the
+    /// same edges share it.
+    toward: Arc<[u32]>,
 }
 
 impl Route {
@@ -33,25 +35,28 @@ impl Route {
     ///
     /// Time and memory in the square of the number of ranks, four bytes for each pair.
     pub fn all(tree: &Tree) -> Vec<Self> {
+        Self::all_beside(tree, &[])
+    }
+
+    /// [`all`](Self::all) beside the routes of `other` trees for the same ranks: where one of them has the same edges
+    /// and root, in whatever order, its memory is shared.
+    pub fn all_beside(tree: &Tree, others: &[&[Self]]) -> Vec<Self> {
         let n = tree.len();
+        let alike = |other: &&&[Self]| {
+            let mut ranks = (0..n).zip(other.iter());
+            other.len() == n && ranks.all(|(rank, route)| route.parent == tree.parent(rank))
+        };
+        let other = others.iter().find(alike);
         (0..n)
-            .map(|rank| {
-                let parent = tree.parent(rank);
-                let outside = parent.unwrap_or(rank) as u32;
-                let mut toward = vec![outside; n];
-                toward[rank] = rank as u32;
-                for &child in tree.children(rank) {
-                    for below in tree.subtree(child) {
-                        toward[below] = child as u32;
-                    }
-                }
-                Self {
-                    rank,
-                    root: tree.root(),
-                    parent,
-                    children: tree.children(rank).to_vec(),
-                    toward,
-                }
+            .map(|rank| Self {
+                rank,
+                root: tree.root(),
+                parent: tree.parent(rank),
+                children: tree.children(rank).to_vec(),
+                toward: match other {
+                    Some(other) => other[rank].toward.clone(),
+                    None => toward(tree, rank).into(),
+                },
             })
             .collect()
     }
@@ -104,6 +109,19 @@ impl Route {
     }
 }
 
+/// For each rank the neighbour of `rank` that leads there.
+fn toward(tree: &Tree, rank: usize) -> Vec<u32> {
+    let outside = tree.parent(rank).unwrap_or(rank) as u32;
+    let mut toward = vec![outside; tree.len()];
+    toward[rank] = rank as u32;
+    for &child in tree.children(rank) {
+        for below in tree.subtree(child) {
+            toward[below] = child as u32;
+        }
+    }
+    toward
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,5 +147,20 @@ mod tests {
             assert_eq!(seen, [1; 5], "origin {origin}");
         }
         assert_eq!(routes[1].away(2).collect::<Vec<_>>(), [0, 3]);
+    }
+
+    #[test]
+    fn trees_with_the_same_edges_share_memory_and_no_others_do() {
+        let children = vec![vec![1, 4], vec![2, 3], vec![], vec![], vec![]];
+        let tree = Tree::from_children(0, children).unwrap();
+        let chain = (1..5).map(|child| vec![child]).chain([vec![]]);
+        let chain = Tree::from_children(0, chain.collect()).unwrap();
+        let (routes, in_a_row) = (Route::all(&tree), Route::all(&chain));
+        let shared = |a: &[Route], b: &[Route]| Arc::ptr_eq(&a[1].toward, &b[1].toward);
+        let reversed = Route::all_beside(&tree.reversed(), &[&in_a_row, &routes]);
+        assert_eq!(reversed, Route::all(&tree.reversed()));
+        assert!(shared(&reversed, &routes) && !shared(&reversed, &in_a_row));
+        let other = Route::all_beside(&chain, &[&routes]);
+        assert!(other == in_a_row && !shared(&other, &routes));
     }
 }

@@ -9,7 +9,7 @@
 //! `collectives-4096`.
 
 use corecast_collectives::Plans;
-use corecast_sim::drive::{Call, CallError, Collective, Job};
+use corecast_sim::drive::{Call, CallError, Collective, Job, usual};
 use corecast_sim::engine::{Cpu, RunOptions, RunOutcome, Setup, SimError, run};
 use corecast_sim::fabric::{CallSetting, SimFabric, SimTeam, predict};
 use corecast_sim::machine::known;
@@ -78,12 +78,9 @@ fn collectives(side: usize) -> Result<(), Failed> {
     let tree = corecast_plan::patterns::knomial(n, 0, 2);
     let mut sum = Tally::default();
     for (collective, bytes) in all {
-        let job = job(
-            collective,
-            corecast_sim::drive::usual_algorithm(collective, n, bytes),
-            bytes,
-            &tree,
-        )?;
+        let block = bytes / collective.blocks(n).max(1);
+        let algorithm = usual(collective, &Plans::of_tree(&tree), block);
+        let job = job(collective, algorithm, bytes, &tree)?;
         let tally = in_a_row(side, &job, calls(n, bytes))?;
         report(&format!("{name}, {}", job.call()), &tally);
         sum = sum.and(&tally);
@@ -117,11 +114,11 @@ fn in_a_row(side: usize, job: &Job, calls: usize) -> Result<Tally, SimError> {
     let job = std::rc::Rc::new(job.clone());
     let start = on_cpu();
     let body = move |cpu: &mut Cpu<'_>, (): &()| {
-        let mut fabric = SimFabric::new(cpu, &team, combine_bytes);
-        let combine = fabric.combine();
+        let mut context = job.context(SimFabric::new(cpu, &team, combine_bytes));
+        let combine = context.fabric.combine();
         for _ in 0..calls {
-            fabric.begin();
-            let Ok(_) = job.run(&mut fabric, &combine);
+            context.fabric.begin();
+            let Ok(_) = job.run(&mut context, &combine);
         }
     };
     let outcome = run(&machine, &cores, &RunOptions::default(), |_| (), body)?;

@@ -1,11 +1,6 @@
 //! A team on its machine, as the models see it: what its messages take, and what it runs unasked.
 
-use crate::field::runs;
-use corecast_bench::sized::Operation;
-use corecast_collectives::preferences::TeamOutline;
-use corecast_collectives::{Algorithms, Plans};
 use corecast_model::{CostModel, MachineFile, Place};
-use corecast_sim::drive::Collective;
 use corecast_sim::measured::MeasuredMachine;
 
 /// Most ranks: simulations and bounds take time by the square of them.
@@ -70,36 +65,14 @@ impl Modelled {
     }
 }
 
-/// What simulators run for a team with a core for each rank that nobody asks for an algorithm, with blocks of `bytes`: what
-/// it really runs, but a loan for a post with a body, which takes about as long, and the choice for other lengths for `trees`, which
-/// are two collectives.
-///
-/// # Examples
-///
-/// ```
-/// use corecast_collectives::Plans;
-/// use corecast_sim::drive::Collective;
-/// use corecast_tune::modelled::usual;
-///
-/// let plans = Plans::of_tree(&corecast_plan::patterns::knomial(2, 0, 2));
-/// assert_eq!(usual(Collective::Broadcast, &plans, 8), "messages");
-/// // A team posts these.
-/// assert_eq!(usual(Collective::Broadcast, &plans, 64 << 10), "whole");
-/// ```
-pub fn usual(collective: Collective, plans: &Plans, bytes: usize) -> &'static str {
-    let operation: Operation = collective.name().parse().expect("an operation's name");
-    let setting = TeamOutline::new(plans);
-    match runs(&setting, &Algorithms::default(), operation, bytes, None) {
-        "line" if bytes > POST_BYTES => "whole",
-        "trees" => corecast_sim::drive::usual_algorithm(collective, plans.len(), bytes),
-        other => other,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::field::runs;
+    use corecast_bench::sized::Operation;
+    use corecast_collectives::preferences::TeamOutline;
+    use corecast_collectives::{Algorithms, Plans};
     use corecast_plan::Pattern;
+    use corecast_sim::drive::{Collective, usual};
 
     #[test]
     fn what_is_simulated_is_what_a_team_runs() {
@@ -124,7 +97,7 @@ mod tests {
                             "{what}"
                         );
                         match real {
-                            "line" | "trees" => assert_ne!(real, simulated, "{what}"),
+                            "line" => assert_eq!(simulated, "whole", "{what}"),
                             _ => assert_eq!(real, simulated, "{what}"),
                         }
                     }

@@ -1,6 +1,6 @@
 //! What the simulated machine says of an algorithm.
 
-use crate::modelled::{Modelled, POST_BYTES, RANKS_MAX, usual};
+use crate::modelled::{Modelled, POST_BYTES, RANKS_MAX};
 use crate::predict::Predict;
 use corecast_bench::sized::Operation;
 use corecast_collectives::Plans;
@@ -61,25 +61,6 @@ impl Simulated {
         let cores: Vec<usize> = (0..self.ranks).collect();
         self.machine.latency(&cores, &job).ok()
     }
-
-    /// Of algorithms that are two collectives one after the other, by their own choice.
-    fn in_turn(&self, operation: Operation, plans: &Plans, bytes: usize) -> Option<f64> {
-        let usual = |operation: Operation, bytes| {
-            let collective: Collective = operation.name().parse().ok()?;
-            self.simulate(operation, usual(collective, plans, bytes), plans, bytes)
-        };
-        let n = self.ranks;
-        Some(match operation {
-            Operation::Allreduce => {
-                usual(Operation::Reduce, bytes)? + usual(Operation::Broadcast, bytes)?
-            }
-            Operation::Allgather => {
-                usual(Operation::Gather, bytes)? + usual(Operation::Broadcast, bytes * n)?
-            }
-            Operation::ReduceScatter => n as f64 * usual(Operation::Reduce, bytes)?,
-            _ => return None,
-        })
-    }
 }
 
 impl Predict for Simulated {
@@ -91,7 +72,6 @@ impl Predict for Simulated {
         bytes: usize,
     ) -> Option<f64> {
         match algorithm {
-            "trees" => self.in_turn(operation, plans, bytes),
             "line" if bytes > POST_BYTES => None,
             _ => self.simulate(operation, algorithm, plans, bytes),
         }

@@ -95,7 +95,9 @@ impl BarrierSchedule {
 }
 
 fn trees(fan_in: &corecast_plan::Tree, fan_out: &corecast_plan::Tree) -> Vec<BarrierSchedule> {
-    let ways = Route::all(fan_in).into_iter().zip(Route::all(fan_out));
+    let fan_in = Route::all(fan_in);
+    let fan_out = Route::all_beside(fan_out, &[&fan_in]);
+    let ways = fan_in.into_iter().zip(fan_out);
     ways.map(|(fan_in, fan_out)| BarrierSchedule::Tree { fan_in, fan_out })
         .collect()
 }

@@ -42,6 +42,8 @@ pub struct TeamOutline<'a> {
     pub processes: bool,
     /// Whether results have the same bits every time.
     pub deterministic: bool,
+    /// Whether posts for all ranks can be longer than a line, as they can be on hardware.
+    pub long_posts: bool,
 }
 
 /// What a team chooses.
@@ -69,6 +71,7 @@ impl<'a> TeamOutline<'a> {
             oversubscribed: false,
             processes: false,
             deterministic: false,
+            long_posts: true,
         }
     }
 
@@ -82,7 +85,7 @@ impl<'a> TeamOutline<'a> {
             message_bytes: message_bytes_max(self.slots) / ALIGN_MAX * ALIGN_MAX,
             copies: self.processes,
             lines,
-            posts: lines && has_posts(ranks, self.oversubscribed),
+            posts: lines && self.long_posts && has_posts(ranks, self.oversubscribed),
             groups_root: self
                 .plans
                 .broadcast_groups()

@@ -55,6 +55,8 @@ impl Fabric for Channels {
     type Error = Infallible;
     type Window<'w> = &'w mut [u8];
 
+    corecast_wire::windows_lent_as_copies!();
+
     fn rank(&self) -> usize {
         self.rank
     }
@@ -133,37 +135,6 @@ impl Fabric for Channels {
         panic!("{sent} bytes of rank {peer} where {expected} are expected")
     }
 
-    fn with_window<R>(
-        &mut self,
-        data: &mut [u8],
-        _element: usize,
-        _written: bool,
-        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
-    ) -> R {
-        body(self, &mut { data })
-    }
-
-    fn with_window_to_read<R>(
-        &mut self,
-        data: &[u8],
-        _element: usize,
-        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
-    ) -> R {
-        body(self, &mut &mut data.to_vec()[..])
-    }
-
-    fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8] {
-        &window[range]
-    }
-
-    fn own<'b>(
-        &mut self,
-        window: &'b mut Self::Window<'_>,
-        range: Range<usize>,
-    ) -> Result<&'b mut [u8], Infallible> {
-        Ok(&mut window[range])
-    }
-
     fn lend(
         &mut self,
         window: &Self::Window<'_>,
@@ -192,10 +163,6 @@ impl Fabric for Channels {
         let (front, back) = lent.split_at(len / 2);
         each(0, front);
         each(front.len(), back);
-        Ok(())
-    }
-
-    fn settle(&mut self) -> Result<(), Infallible> {
         Ok(())
     }
 }

@@ -1,35 +1,11 @@
 //! What is called: a collective, an algorithm of it, its root and its size.
 
-use corecast_collectives::registry::{ALL_LINES_RANKS_MAX, Need};
-use corecast_collectives::{Algorithms, Collective, entry};
+use corecast_collectives::{Algorithms, Collective};
 use std::fmt;
 
-/// The names of a collective's algorithms that can be driven, as in docs/algorithms.md. `trees` of allgather, allreduce
-/// and reduce_scatter are two other collectives one after the other, and not among them.
+/// The names of a collective's algorithms, in the order of docs/algorithms.md.
 pub fn algorithms(collective: Collective) -> Vec<&'static str> {
-    let mut names = Algorithms::names(collective.name()).unwrap_or_default();
-    names.retain(|&name| name != "trees");
-    names
-}
-
-/// What a team chooses for `bytes` on `n` ranks that are all linked and have a core each, see
-/// [`Call::bytes`]. Long broadcasts between two ranks, which really go in posts of 16 KiB, count as a loan:
-/// here a post has one line.
-pub fn usual_algorithm(collective: Collective, n: usize, bytes: usize) -> &'static str {
-    let short = bytes <= super::MESSAGE_BYTES;
-    match collective {
-        Collective::Barrier => "tree",
-        Collective::Broadcast | Collective::Reduce if short => "messages",
-        Collective::Broadcast if n == 2 => "whole",
-        Collective::Broadcast | Collective::Reduce => "fixed",
-        Collective::Allreduce if short => "messages",
-        Collective::Allreduce | Collective::ReduceScatter => "owners",
-        Collective::Scatter | Collective::Gather if short => "push",
-        Collective::Scatter | Collective::Gather => "pull",
-        Collective::Allgather | Collective::Alltoall => "direct",
-        Collective::Scan if short && n > 2 => "doubling",
-        _ => "chain",
-    }
+    Algorithms::names(collective.name()).unwrap_or_default()
 }
 
 /// One call of a collective.
@@ -52,7 +28,8 @@ pub struct Call {
     pub algorithm: String,
     /// From or to whom, where that matters.
     pub root: usize,
-    /// Bytes that one rank brings, or the root of a scatter for all.
+    /// Bytes that one rank brings, or the root of a scatter for all. Where they are parts for each of n ranks, as in a
+    /// scatter and in an alltoall, each part has an n-th, and what is left over goes nowhere.
     pub bytes: usize,
 }
 
@@ -81,27 +58,6 @@ impl Call {
             root,
             bytes,
         })
-    }
-
-    /// Whether `n` ranks can do it.
-    pub(super) fn check(&self, n: usize) -> Result<(), CallError> {
-        if self.root >= n {
-            return Err(CallError::Root { root: self.root, n });
-        }
-        let known = entry(self.collective, &self.algorithm);
-        let missing = |need: &Need| match need {
-            Need::PowerOfTwo if !n.is_power_of_two() => Some("a power of two"),
-            Need::LineOfEach if n > ALL_LINES_RANKS_MAX => Some("at most 16"),
-            _ => None,
-        };
-        match known.and_then(|entry| entry.needs.iter().find_map(missing)) {
-            Some(needs) => Err(CallError::Ranks {
-                call: self.to_string(),
-                n,
-                needs,
-            }),
-            None => Ok(()),
-        }
     }
 }
 

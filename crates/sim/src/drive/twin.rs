@@ -1,6 +1,8 @@
 //! What a call must give, computed by one loop over all ranks.
 
-use super::{Collective, Job, given};
+use super::data::{given, parts};
+use super::job::Job;
+use corecast_collectives::Collective;
 use std::borrow::Cow;
 
 /// What a call must have given, for all ranks.
@@ -18,8 +20,8 @@ impl Job {
     ///
     /// A pass over the bytes of all ranks, or of the root if only it gives something.
     pub fn twin(&self) -> Twin<'_> {
-        let (n, len, root) = (self.n, self.call.bytes, self.call.root);
-        let all = match self.call.collective {
+        let (n, len, root) = (self.ranks(), self.call().bytes, self.call().root);
+        let all = match self.call().collective {
             Collective::Broadcast | Collective::Scatter => given(root, len),
             Collective::Gather | Collective::Allgather => {
                 (0..n).flat_map(|rank| given(rank, len)).collect()
@@ -42,15 +44,16 @@ impl Job {
 impl Twin<'_> {
     /// What rank `rank` must have.
     pub fn expected(&self, rank: usize) -> Cow<'_, [u8]> {
-        let Job { call, n, .. } = self.job;
+        let (call, n) = (self.job.call(), self.job.ranks());
         let (len, all) = (call.bytes, &self.all[..]);
         match call.collective {
-            Collective::Scatter | Collective::ReduceScatter => all[self.job.block()(rank)].into(),
+            Collective::Scatter => all[parts(len / n)(rank)].into(),
+            Collective::ReduceScatter => all[self.job.block()(rank)].into(),
             Collective::Gather | Collective::Reduce if rank != call.root => (&[][..]).into(),
             Collective::Alltoall => {
                 let each = len / n;
-                let from = |peer| given(peer, n * each)[rank * each..(rank + 1) * each].to_vec();
-                let parts: Vec<u8> = (0..*n).flat_map(from).collect();
+                let from = |peer| given(peer, n * each)[parts(each)(rank)].to_vec();
+                let parts: Vec<u8> = (0..n).flat_map(from).collect();
                 parts.into()
             }
             Collective::Scan => sum(0..rank + 1, len).into(),

@@ -12,7 +12,6 @@
 //! | regained | the lender looks for a return that has arrived | the lender knows of it |
 
 use super::{SimFabric, SimTeam};
-use crate::drive::Open;
 use crate::engine::{Cpu, RunOptions, SimError, run};
 use crate::machine::SimMachine;
 use crate::ticks;

@@ -19,7 +19,6 @@ pub(crate) use shots::{Shots, shots};
 pub(crate) use wires::{BODY_LINES, SLOTS, Used};
 
 use crate::VirtualTime;
-use crate::drive::Open;
 use crate::engine::Cpu;
 use crate::memory::LineId;
 use corecast_collectives::Groups;
@@ -226,8 +225,10 @@ impl<'c, 'y> SimFabric<'c, 'y> {
     }
 }
 
-impl Open for SimFabric<'_, '_> {
-    fn open<'w>(&mut self, bytes: &'w mut [u8], written: bool) -> SimWindow<'w> {
+impl SimFabric<'_, '_> {
+    /// A window over `bytes`. `written` says that this rank has just written them, as a program does with what it gives:
+    /// no other rank has a copy of their lines then.
+    pub fn open<'w>(&mut self, bytes: &'w mut [u8], written: bool) -> SimWindow<'w> {
         let lines = bytes.len().div_ceil(LINE_BYTES);
         let number = self.opened;
         self.opened += 1;
@@ -530,7 +531,13 @@ impl Fabric for SimFabric<'_, '_> {
         body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
     ) -> R {
         let mut window = self.open(data, written);
-        body(self, &mut window)
+        let number = window.number;
+        let result = body(self, &mut window);
+        // Its lines stay for the next call, but other bytes may lie at its address.
+        if let Some(region) = self.regions.get_mut(number) {
+            region.address = 0..0;
+        }
+        result
     }
 
     /// Over a copy, as windows here are of bytes that may be written.

@@ -100,18 +100,19 @@ pub fn predict(
     let (skew, entry) = (ticks(setting.skew), ticks(setting.entry));
     let shared = Rc::new(job.clone());
     let body = move |cpu: &mut crate::engine::Cpu<'_>, (): &()| {
-        let mut fabric = SimFabric::new(cpu, &team, combine_bytes);
-        let combine = fabric.combine();
+        let mut context = shared.context(SimFabric::new(cpu, &team, combine_bytes));
+        let combine = context.fabric.combine();
         for _ in 0..warm_up {
-            fabric.begin();
-            let Ok(_) = shared.run(&mut fabric, &combine);
+            context.fabric.begin();
+            let Ok(_) = shared.run(&mut context, &combine);
         }
-        fabric.begin_measure(n);
-        let start = fabric.cpu().time();
-        let late = fabric.cpu().chance(skew);
-        fabric.cpu().pass(late + entry);
-        fabric.begin();
-        let Ok(result) = shared.run(&mut fabric, &combine);
+        context.fabric.begin_measure(n);
+        let start = context.fabric.cpu().time();
+        let late = context.fabric.cpu().chance(skew);
+        context.fabric.cpu().pass(late + entry);
+        context.fabric.begin();
+        let Ok(result) = shared.run(&mut context, &combine);
+        let mut fabric = context.fabric;
         fabric.catch_up();
         (result, units(late), units(fabric.cpu().time() - start))
     };

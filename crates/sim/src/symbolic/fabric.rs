@@ -21,7 +21,7 @@ use super::graph::LineKind;
 use super::recorder::{Recorder, Stuck};
 use super::steps::{BufferPart, StepKind};
 use super::traffic::{Parcel, Parcels, Traffic};
-use crate::drive::{Bytes, Open};
+use crate::drive::Bytes;
 use corecast_collectives::groups::{Group, Groups};
 use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
 use corecast_wire::queue::body_lines_for;
@@ -122,6 +122,16 @@ impl<'w> Symbolic<'w> {
             combined: Rc::default(),
             heard: HashMap::new(),
         }
+    }
+
+    /// A window over `bytes`. `written` says that this rank has just written them, as a program does with what it gives:
+    /// no other rank has a copy of their lines then.
+    pub fn open<'b>(&mut self, bytes: &'b mut [u8], written: bool) -> &'b mut [u8] {
+        self.windows.push(addresses(bytes));
+        if written {
+            self.written(bytes);
+        }
+        bytes
     }
 
     fn line(&self, name: String, kind: LineKind, home: usize) -> usize {
@@ -521,8 +531,12 @@ impl Fabric for Symbolic<'_> {
         written: bool,
         body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
     ) -> R {
+        let number = self.windows.len();
         let mut window = self.open(data, written);
-        body(self, &mut window)
+        let result = body(self, &mut window);
+        // Other bytes may lie at its address from now on.
+        self.windows[number] = 0..0;
+        result
     }
 
     /// Over a copy, as windows here are of bytes that may be written.
@@ -608,15 +622,5 @@ impl Fabric for Symbolic<'_> {
         let lent = std::mem::take(&mut self.lent);
         self.regain(lent);
         Ok(())
-    }
-}
-
-impl Open for Symbolic<'_> {
-    fn open<'w>(&mut self, bytes: &'w mut [u8], written: bool) -> Self::Window<'w> {
-        self.windows.push(addresses(bytes));
-        if written {
-            self.written(bytes);
-        }
-        bytes
     }
 }

@@ -42,6 +42,6 @@ pub use graph::{Act, FoundAt, Graph, GraphLine, LineKind, Op, Touch};
 pub use least::ActTimes;
 pub use parts::OnParts;
 pub use placement::Placement;
-pub use record::{record, record_job};
+pub use record::{record, record_job, record_results};
 pub use recorder::{Awaited, Recorder, Stuck};
 pub use rules::{AdditionOverlap, CopyTime, CostRules, Crossings, Lying, Polls, Stealing};

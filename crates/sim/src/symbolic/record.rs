@@ -55,16 +55,27 @@ pub fn record(
     groups: &Groups,
     body: impl Fn(&mut Symbolic<'_>, usize) -> Result<(), Stuck>,
 ) -> Result<Graph, Stuck> {
+    record_owned(n, groups, |mut fabric, rank| {
+        // The traffic keeps the failure, which is returned instead of the errors of ranks that wait for this one.
+        let _ = body(&mut fabric, rank);
+        fabric
+    })
+}
+
+/// [`record`] of a `body` that has the fabric for itself, and gives it back.
+fn record_owned(
+    n: usize,
+    groups: &Groups,
+    body: impl for<'w> Fn(Symbolic<'w>, usize) -> Symbolic<'w>,
+) -> Result<Graph, Stuck> {
     let recorder = Recorder::new(n);
     let traffic = RefCell::new(Traffic::default());
     let shared = Shared::of_all(n, groups);
     let shared = RefCell::new(shared);
     let ended = recorder.run(|rank| {
         let shared = std::mem::take(&mut shared.borrow_mut()[rank]);
-        let mut fabric = Symbolic::new((rank, n), &recorder, &traffic, groups, shared);
-        // The traffic keeps the failure, which is returned instead of the errors of ranks that wait for this one.
-        let _ = body(&mut fabric, rank);
-        fabric.catch_up();
+        let fabric = Symbolic::new((rank, n), &recorder, &traffic, groups, shared);
+        body(fabric, rank).catch_up();
     });
     let Traffic { failure, steps, .. } = traffic.into_inner();
     match failure {
@@ -106,8 +117,22 @@ pub fn record(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn record_job(job: &Job) -> Result<Graph, Stuck> {
-    record(job.ranks(), job.groups(), |fabric, _| {
-        let combine = fabric.combine();
-        job.run(fabric, &combine).map(|_| ())
+    record_results(job, |_, _| ())
+}
+
+/// Runs a call as [`record_job`] does, and shows `results` what each rank has then.
+///
+/// # Errors
+///
+/// As [`record`]; ranks that end with an error have no result.
+pub fn record_results(job: &Job, results: impl Fn(usize, &[u8])) -> Result<Graph, Stuck> {
+    record_owned(job.ranks(), job.groups(), |fabric, rank| {
+        let mut context = job.context(fabric);
+        let combine = context.fabric.combine();
+        // As above: the traffic keeps the failure.
+        if let Ok(given) = job.run(&mut context, &combine) {
+            results(rank, &given);
+        }
+        context.fabric
     })
 }

@@ -2,8 +2,9 @@
 
 use corecast_collectives::Plans;
 use corecast_collectives::groups::Groups;
+use corecast_collectives::registry::record;
 use corecast_plan::Pattern;
-use corecast_sim::drive::{Bytes, Call, Collective, Job, Open};
+use corecast_sim::drive::{Bytes, Call, Collective, Job};
 use corecast_wire::Fabric;
 use std::convert::Infallible;
 use std::ops::Range;
@@ -26,15 +27,11 @@ struct Pipes {
 /// To the others who meet there, and from them.
 type Meet = (Vec<Sender<Vec<u8>>>, Receiver<Vec<u8>>);
 
-impl Open for Pipes {
-    fn open<'w>(&mut self, bytes: &'w mut [u8], _: bool) -> &'w mut [u8] {
-        bytes
-    }
-}
-
 impl Fabric for Pipes {
     type Error = Infallible;
     type Window<'w> = &'w mut [u8];
+
+    corecast_wire::windows_lent_as_copies!();
 
     fn rank(&self) -> usize {
         self.rank
@@ -96,7 +93,7 @@ impl Fabric for Pipes {
     }
 
     fn message_bytes_max(&self) -> usize {
-        usize::MAX
+        112
     }
 
     fn post_bytes_max(&self, _line: usize) -> usize {
@@ -105,37 +102,6 @@ impl Fabric for Pipes {
 
     fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Infallible {
         panic!("{sent} bytes of rank {peer} where {expected} are expected")
-    }
-
-    fn with_window<R>(
-        &mut self,
-        data: &mut [u8],
-        _element: usize,
-        _written: bool,
-        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
-    ) -> R {
-        body(self, &mut { data })
-    }
-
-    fn with_window_to_read<R>(
-        &mut self,
-        data: &[u8],
-        _element: usize,
-        body: impl FnOnce(&mut Self, &mut Self::Window<'_>) -> R,
-    ) -> R {
-        body(self, &mut &mut data.to_vec()[..])
-    }
-
-    fn view<'b>(&self, window: &'b &mut [u8], range: Range<usize>) -> &'b [u8] {
-        &window[range]
-    }
-
-    fn own<'b>(
-        &mut self,
-        window: &'b mut &mut [u8],
-        range: Range<usize>,
-    ) -> Result<&'b mut [u8], Infallible> {
-        Ok(&mut window[range])
     }
 
     fn lend(
@@ -161,10 +127,6 @@ impl Fabric for Pipes {
         let lent = self.into.2[peer].recv().unwrap();
         assert_eq!(lent.len(), len);
         each(0, &lent);
-        Ok(())
-    }
-
-    fn settle(&mut self) -> Result<(), Infallible> {
         Ok(())
     }
 }
@@ -234,14 +196,18 @@ fn every_algorithm_gives_what_one_loop_gives() {
                         assert!(!power, "{call} on {n} ranks");
                         continue;
                     };
-                    let job = job.with_message_bytes(112);
                     calls += 1;
                     std::thread::scope(|scope| {
-                        for mut fabric in pipes(n, job.groups()) {
-                            let (job, call) = (&job, &call);
+                        for fabric in pipes(n, job.groups()) {
+                            let job = &job;
                             scope.spawn(move || {
-                                let got = job.run(&mut fabric, &Bytes::new(|_| ())).unwrap();
-                                let rank = fabric.rank;
+                                let (call, rank) = (job.call(), fabric.rank);
+                                let mut context = job.context(fabric);
+                                let sum = Bytes::new(|_| ());
+                                let (got, ran) = record::recorded(|| job.run(&mut context, &sum));
+                                let got = got.unwrap();
+                                let first = (ran[0].collective, ran[0].name);
+                                assert_eq!(first, (call.collective, &call.algorithm[..]));
                                 assert_eq!(
                                     got,
                                     job.expected(rank),

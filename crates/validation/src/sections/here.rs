@@ -80,16 +80,15 @@ fn row(race: &Value) -> RaceRow {
 fn job(operation: Collective, entry: &str, block: usize) -> Job {
     let tree = patterns::sequential(2, 0);
     let mut plans = Plans::of_tree(&tree);
-    let bytes = block * operation.blocks(2);
     let algorithm = match (operation, entry) {
         (Collective::Barrier, name) if name.starts_with("corecast dissemination") => {
             let rounds = BarrierPlan::Rounds(Rounds::dissemination(2, 2));
             plans = plans.with_barrier(rounds).expect("two ranks");
             "dissemination"
         }
-        _ => corecast_sim::drive::usual_algorithm(operation, 2, bytes),
+        _ => corecast_sim::drive::usual(operation, &plans, block),
     };
-    let call = Call::new(operation, algorithm, 0, bytes).expect("a call");
+    let call = Call::new(operation, algorithm, 0, block * operation.blocks(2)).expect("a call");
     Job::new(&call, &plans).expect("a job")
 }
 

@@ -2,7 +2,7 @@
 //! pairwise costs of those machines.
 
 use crate::document::{Content, percent, table};
-use corecast_collectives::{Groups, Plans};
+use corecast_collectives::Plans;
 use corecast_model::{CostModel, MachineFile};
 use corecast_plan::Pattern;
 use corecast_sim::drive::{Call, Collective, Job};
@@ -61,15 +61,16 @@ pub fn simulate(costs: &CostModel, pattern: Pattern, seed: u64, jitter: f64) -> 
     let end = |rank: &usize| once.ends[*rank];
     let last = (0..n).max_by(|a, b| end(a).total_cmp(&end(b))).unwrap_or(0);
     let combine = machine.costs.combine_bytes;
-    let team = SimTeam::new(&cores, &Groups::new(n));
+    let team = SimTeam::new(&cores, job.groups());
     let body = move |cpu: &mut Cpu<'_>, team: &SimTeam| {
-        let mut fabric = SimFabric::new(cpu, team, combine);
-        let operator = fabric.combine();
+        let mut context = job.context(SimFabric::new(cpu, team, combine));
+        let operator = context.fabric.combine();
         let mut took = 0.0;
         for _ in 0..3 {
-            fabric.begin_measure(n);
-            let start = fabric.cpu().now();
-            let Ok(_) = job.run(&mut fabric, &operator);
+            context.fabric.begin_measure(n);
+            let start = context.fabric.cpu().now();
+            let Ok(_) = job.run(&mut context, &operator);
+            let fabric = &mut context.fabric;
             let Ok(()) = match fabric.rank() {
                 0 => fabric.receive(last, &mut [0; 8]),
                 rank if rank == last => fabric.send(0, &[0; 8]),

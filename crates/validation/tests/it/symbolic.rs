@@ -6,13 +6,14 @@ use corecast_plan::groups::Grouped;
 use corecast_sim::drive::{Call, Collective, Job};
 use corecast_sim::symbolic::{
     AdditionOverlap, Analysis, CostRules, FoundAt, Graph, LineKind, Op, Placement, Stuck, dot,
-    record, record_job, svg,
+    record, record_job, record_results, svg,
 };
 use corecast_validation::primitives::trace;
 use corecast_validation::published;
 use corecast_validation::published::Sharing;
 use corecast_validation::tables;
 use corecast_wire::Fabric;
+use std::cell::Cell;
 
 /// All algorithms of all collectives on `n` ranks.
 fn jobs(n: usize, bytes: usize) -> Vec<Job> {
@@ -41,12 +42,12 @@ fn every_collective_gives_what_it_must_and_takes_between_t_min_and_t_max() {
         for bytes in [0, 24, 300, 9000] {
             for job in jobs(n, bytes) {
                 let what = format!("{} on {n} ranks", job.call());
-                let recorded = record(n, job.groups(), |fabric, rank| {
-                    let combine = fabric.combine();
-                    let given = job.run(fabric, &combine)?;
+                let ranks = Cell::new(0);
+                let recorded = record_results(&job, |rank, given| {
                     assert_eq!(given, job.expected(rank), "{what}, rank {rank}");
-                    Ok(())
+                    ranks.set(ranks.get() + 1);
                 });
+                assert_eq!(ranks.get(), n, "{what}");
                 let graph = recorded.unwrap_or_else(|stuck| panic!("{what}: {stuck}"));
                 is_a_graph(&graph, &what);
                 assert_eq!(record_job(&job).as_ref(), Ok(&graph), "{what}, again");

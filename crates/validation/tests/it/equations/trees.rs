@@ -4,7 +4,7 @@ use super::{R_I, R_L, R_Q, R_R, RANKS_MAX, bounds, equal, one_package, phi, t_m_
 use corecast_collectives::groups::Groups;
 use corecast_collectives::{Fragments, Route, reduce};
 use corecast_plan::Tree;
-use corecast_sim::drive::{Bytes, Open};
+use corecast_sim::drive::Bytes;
 use corecast_sim::symbolic::{CostRules, Graph, Placement, Stealing, record};
 use corecast_validation::published;
 use corecast_validation::tables;
