@@ -506,7 +506,7 @@ impl Frame {
                 memory,
             )?;
         }
-        let lines = hardware::ends(
+        let lines = hardware::line_ends(
             &self.groups,
             lane,
             |rank| self.tables[rank].is_some(),
