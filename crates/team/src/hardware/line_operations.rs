@@ -11,12 +11,12 @@ use corecast_wire::wait::Watch;
 use std::cell::RefCell;
 use std::time::Duration;
 
-/// Watches all members of a group, those that have not come to this operation first: of them one is to
-/// be named where patience ends.
+/// Watches all members of a group. It looks first at those that have not reached this operation, because a wait that ends
+/// must name one of them.
 struct GroupWatch<'a> {
     here: &'a Here,
     members: &'a [usize],
-    /// Whom the next short look is for.
+    /// The member that the next cheap check looks at (round robin).
     next: usize,
 }
 
@@ -24,7 +24,7 @@ impl Watch for GroupWatch<'_> {
     type Error = Failure;
 
     fn check(&mut self, waited: Duration) -> Result<(), Failure> {
-        // While the wait is short one at a time: the lines that are looked at are busy.
+        // A short wait looks at one member at a time, because the lines that it reads are busy.
         if waited.is_zero() {
             self.next = (self.next + 1) % self.members.len();
             return self.here.watch(self.members[self.next]).check(waited);

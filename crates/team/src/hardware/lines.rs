@@ -57,17 +57,17 @@ pub(super) struct Meet {
     pub(super) token: u32,
     /// The sum when all have come as often as this rank.
     pub(super) sum: u64,
-    /// When so many are missing they may all be running.
+    /// If at most this many ranks are missing, each can have a hardware thread of its own, so a short spin may succeed.
     at_once: u64,
-    /// How often in a row they were not, though.
+    /// Consecutive short spins that ended without success.
     pub(super) vain: u32,
 }
 
-/// After so many looks in vain whoever is missing probably waits for this very hardware thread: threads that are not
-/// pinned may lie three and one on two.
+/// After this many short spins without success a missing rank probably waits for this very hardware thread: of four
+/// threads that are not pinned, three may share one of two hardware threads.
 const VAIN_MAX: u32 = 2;
 
-/// Waits until another such look: threads move.
+/// Waits without a short spin until the next one: the system may have moved threads by then.
 const VAIN_PAUSE: u32 = 64;
 
 impl Meet {

@@ -13,11 +13,11 @@ use corecast_wire::stream;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// Bytes that are read at a time from another process's memory to be combined: they stay in the second
-/// cache until they are.
+/// Bytes read at a time from another process's memory where they are combined: they stay in the second-level cache until
+/// then.
 const STEP_BYTES: usize = 128 * 1024;
 
-/// And to be kept: so that a rank that fails is heard soon.
+/// Bytes copied at a time where the data are stored unchanged: few enough that a failure is noticed within a millisecond.
 const KEEP_BYTES: usize = 4 << 20;
 
 /// Where a loan goes.
@@ -215,8 +215,8 @@ impl Hardware {
         self.here.board.fail(self.here.watch(peer).spoilt())
     }
 
-    /// How much of its result this rank is about to write, of which a loan has `len` bytes. Who gives
-    /// nothing takes this part alone; others take one from each rank, or a window's worth in fragments.
+    /// Bytes of the result that this rank is about to write, of which one loan has `len`. A rank that lends nothing
+    /// receives only this loan. Others receive one loan of each rank, or as much as their window has.
     #[inline]
     pub(super) fn result_bytes(&self, len: usize) -> usize {
         match self.desk.span() {
