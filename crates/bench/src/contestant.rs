@@ -1,6 +1,6 @@
 //! Corecast's own operations as engines: what users call, over a plan under test.
 //!
-//! | operation | what is timed | what keeps operations apart |
+//! | operation | what is timed | how consecutive operations are separated |
 //! | --- | --- | --- |
 //! | barrier, allreduce | operations back to back | nobody is done before all have come |
 //! | broadcast | root: broadcast, until the last rank has answered | the root starts when it has the answer |

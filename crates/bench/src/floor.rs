@@ -186,7 +186,7 @@ impl<const PAUSE: bool> Member for RoundTripMember<'_, PAUSE> {
     }
 }
 
-/// Where two ranks tell each other that they have come.
+/// Layout of the words by which two ranks tell each other their arrival: one line or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
     /// Each in a line of its own.

@@ -29,7 +29,7 @@ impl<'a> Brackets<'a, ()> {
 }
 
 impl<'a, C: Combine> Brackets<'a, C> {
-    /// Nothing yet. `stack` has [`Brackets::bytes`].
+    /// An empty reduction. `stack` has [`Brackets::bytes`].
     pub fn new(stack: &'a mut [u8], len: usize, combine: &'a C) -> Self {
         Self {
             stack,
@@ -60,7 +60,7 @@ impl<'a, C: Combine> Brackets<'a, C> {
         }
     }
 
-    /// It is complete.
+    /// Ends the current rank's contribution.
     #[inline]
     pub fn close(&mut self) {
         let merges = self.count.trailing_ones().saturating_sub(1);

@@ -104,7 +104,7 @@ impl RankSchedule {
         combine.ordered() || self.deterministic
     }
 
-    /// Whether two ranks are on one NUMA node; all are, unless somebody knows better.
+    /// Whether two ranks share a NUMA node; `true` where the nodes are unknown.
     pub(crate) fn near(&self, a: usize, b: usize) -> bool {
         let nodes = self.nodes.get();
         nodes.is_none_or(|nodes| nodes[a] == nodes[b])

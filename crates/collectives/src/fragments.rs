@@ -6,12 +6,11 @@ use std::ops::Range;
 /// How data are cut into fragments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragments {
-    /// Not at all.
+    /// The whole buffer at once.
     Whole,
-    /// Into parts of so many bytes.
+    /// Segments of this many bytes.
     Fixed(usize),
-    /// Into halves of halves, as long as they have at least so many bytes: as many parts as a
-    /// power of two.
+    /// Repeated halving while a segment has at least this many bytes: the number of segments is a power of two.
     Dynamic(usize),
 }
 

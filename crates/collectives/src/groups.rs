@@ -22,9 +22,9 @@ use corecast_plan::groups::Grouped;
 /// The ranks that share one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Who posts, or collects.
+    /// The rank that publishes to the line, or collects from it.
     pub one: usize,
-    /// Who reads, or adds.
+    /// The ranks that read the line, or add to it.
     pub others: Vec<usize>,
     /// Whether posts may be longer than a line, where the fabric has such, and stand in for messages and
     /// loans.

@@ -15,7 +15,7 @@ use std::fmt;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// How many processes may knock before the host looks.
+/// Backlog of the listening socket.
 const BACKLOG: i32 = 256;
 
 /// Where processes of a team find each other.

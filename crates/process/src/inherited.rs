@@ -1,7 +1,7 @@
 //! A place in a team that whoever started this process has reserved: the descriptor of the memory,
 //! the rank and the size come in the environment.
 
-use crate::EnterError;
+use crate::error::{EnterError, InheritError};
 use crate::front::{Front, SIZE_MAX};
 use corecast_wire::Segment;
 use rustix::fs::{Mode, OFlags};
@@ -37,36 +37,6 @@ impl Inherited {
         let segment = Segment::attach(self.fd.as_fd())?;
         Ok(Front::check(&segment, self.size as usize)?)
     }
-}
-
-/// Why what was inherited is of no use.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum InheritError {
-    /// Some variables are there and others are not, or are no numbers.
-    #[error(
-        "{variable} is {value:?}, a number from {min} to {max} is needed: start this program with `corecast run`, or unset the three variables CORECAST_TEAM_FD, _RANK and _SIZE"
-    )]
-    Variable {
-        /// Which one.
-        variable: &'static str,
-        /// What it holds; nothing if it is not set.
-        value: Option<String>,
-        /// What it may hold at least.
-        min: u32,
-        /// And at most.
-        max: u32,
-    },
-    /// The descriptor was closed on the way, or is none of memory.
-    #[error(
-        "CORECAST_TEAM_FD is {number}, which cannot be opened ({source}): whoever starts this program must pass the descriptor on"
-    )]
-    Descriptor {
-        /// Its number.
-        number: u32,
-        /// The kernel's answer.
-        source: std::io::Error,
-    },
 }
 
 /// The place that this process was started for, if it was.

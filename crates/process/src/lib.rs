@@ -8,12 +8,14 @@
 //! | `address.rs`, `rendezvous.rs`, `host.rs`, `message.rs` | a name or path, where the first process hands the memory to the others |
 //! | `inherited.rs` | memory, rank and size from a launcher |
 //! | `front.rs` | the first lines of shared memory: version, options, algorithms, plans, who has come |
+//! | `error.rs` | why a process cannot become part of a team |
 //! | `party.rs` | a process's part of a team: created, attached, waiting for all |
 //! | `keeper.rs`, `life.rs` | one thread that the kernel wakes when another process ends |
 //! | `reach.rs` | whether the memory of other processes is read, and from how many bytes on |
 #![forbid(unsafe_code)]
 
 mod address;
+mod error;
 mod front;
 mod host;
 mod inherited;
@@ -25,10 +27,11 @@ mod reach;
 mod rendezvous;
 
 pub use address::Address;
+pub use error::{EnterError, InheritError};
 pub use front::FrontError;
 pub use host::HostGuard;
-pub use inherited::{InheritError, Inherited, TEAM_FD, TEAM_RANK, TEAM_SIZE, inherited};
+pub use inherited::{Inherited, TEAM_FD, TEAM_RANK, TEAM_SIZE, inherited};
 pub use message::{Hello, VERSION};
-pub use party::{EnterError, ProcessGroup};
+pub use party::ProcessGroup;
 pub use reach::CMA;
 pub use rendezvous::{Entered, RendezvousError, enter};

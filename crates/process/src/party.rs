@@ -1,17 +1,18 @@
 //! Teams of several processes: each of them brings some ranks, and together they are one team.
 
 use crate::address::Address;
-use crate::front::{Facts, Front, FrontError};
+use crate::error::EnterError;
+use crate::front::{Facts, Front};
 use crate::host::HostGuard;
-use crate::inherited::{InheritError, inherited};
-use crate::keeper::{Watch, WatchError, born, watch};
+use crate::inherited::inherited;
+use crate::keeper::{Watch, born, watch};
 use crate::message::Hello;
 use crate::reach::{Word, try_all};
-use crate::rendezvous::{RendezvousError, enter};
+use crate::rendezvous::enter;
 use corecast_collectives::Plans;
 use corecast_team::frame::{Frame, shared_bytes};
-use corecast_team::{Options, OwnPart, Team, TeamError};
-use corecast_wire::{Policy, Segment, SegmentError, shared_fence_kind};
+use corecast_team::{Options, OwnPart, Team};
+use corecast_wire::{Policy, Segment, shared_fence_kind};
 use std::error::Error;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -28,51 +29,6 @@ struct Kept {
 /// Makes teams of several processes, each of which brings some ranks.
 #[derive(Debug)]
 pub enum ProcessGroup {}
-
-/// Why a process could not become part of a team.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum EnterError {
-    /// The processes did not meet.
-    #[error(transparent)]
-    Rendezvous(#[from] RendezvousError),
-    /// The place that this process was started for is of no use.
-    #[error(transparent)]
-    Inherit(#[from] InheritError),
-    /// The memory is not that of the team.
-    #[error(transparent)]
-    Front(#[from] FrontError),
-    /// Options that no team can have.
-    #[error(transparent)]
-    Team(#[from] TeamError),
-    /// Memory.
-    #[error(transparent)]
-    Segment(#[from] SegmentError),
-    /// Watching over another process.
-    #[error(transparent)]
-    Watch(#[from] WatchError),
-    /// The plans could not be made.
-    #[error("cannot plan for the team: {0}")]
-    Plans(Box<dyn Error + Send + Sync>),
-    /// Another process speaks for a rank.
-    #[error("rank {rank} is process {pid}'s already")]
-    Taken {
-        /// The rank.
-        rank: usize,
-        /// Whose it is.
-        pid: u32,
-    },
-    /// Some ranks have not come.
-    #[error("after {waited:?} nobody has come for rank {rank} of {size}: start all processes")]
-    Missing {
-        /// The first one that is missing.
-        rank: usize,
-        /// Ranks of the team.
-        size: usize,
-        /// For how long it was waited.
-        waited: Duration,
-    },
-}
 
 /// First pause between two looks for those who have not come; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_micros(100);

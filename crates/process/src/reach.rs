@@ -1,5 +1,5 @@
-//! How long data come from other processes: through their outboxes, in two copies, or read from their
-//! memory by the kernel, in one.
+//! The transfer path of long data from other processes: two copies through their bounce buffers, or one copy that the
+//! kernel makes out of their memory.
 //!
 //! The kernel looks every page up and copies more slowly than a program does, while the two copies by
 //! way of an outbox run at the same time on the cores of both ranks. Where each rank has a core, one copy
@@ -32,7 +32,8 @@ pub const CMA: &str = "CORECAST_CMA";
 /// From how many bytes on where ranks share cores, see the module.
 const CROWDED_FROM: usize = 128 << 10;
 
-/// What others find where [`Front::register`] says that it is, if they can read here.
+/// A random word whose address [`Front::register`] publishes, so that other processes can test whether they can read this
+/// process's memory.
 #[derive(Debug)]
 pub(crate) struct Word(Box<u64>);
 

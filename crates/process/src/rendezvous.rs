@@ -114,7 +114,7 @@ pub enum RendezvousError {
         /// What it did.
         why: &'static str,
     },
-    /// Nobody answered in time, and nobody left the place.
+    /// No server answered within the limit, although one holds the address.
     #[error(
         "the team at {address} did not answer process {pid} within {limit:?}: look for a stopped process there, or choose another address"
     )]

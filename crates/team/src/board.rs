@@ -40,10 +40,11 @@ pub(crate) struct Between {
 
 /// What [`Board::stopped`] says: everything ends.
 const FAILED: u64 = 1;
-/// Operations from a number on end, the number added.
+/// Flag bit: operations from sequence number n on are cancelled. The low bits hold n.
 const CALLED_OFF: u64 = 1 << 32;
 
-/// Looks at a record that is being written: a thousand times longer than writing takes.
+/// Attempts to read a failure record that another process is writing; together they take a thousand times longer than
+/// writing does.
 const PATIENCE_FOR_RECORD: u32 = 1000;
 
 impl Board {
@@ -288,7 +289,7 @@ impl PeerWatch<'_> {
         self.mismatch_with(self.operation.seq)
     }
 
-    /// The same where an operation is known that differs.
+    /// The failure, if the histories show an operation in which the two ranks differ.
     pub(crate) fn difference(&self) -> Option<Failure> {
         let ranks = (self.rank, self.peer);
         let (here, there) = self.board.first_difference(ranks, self.operation.seq)?;

@@ -24,7 +24,7 @@ impl fmt::Display for Site {
     }
 }
 
-/// How a member went.
+/// How a member left the team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// It was dropped.

@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Bytes of a chunk of an outbox with few links: two of them fit the first cache of both sides.
 const CHUNK_BYTES: usize = 32 * 1024;
-/// And with many.
+/// Bytes of a chunk where a rank has many links.
 const CHUNK_BYTES_MIN: usize = 4 * 1024;
 /// Bytes of an outbox, unless its links need more.
 const OUTBOX_BYTES: usize = 256 * 1024;
@@ -66,7 +66,7 @@ pub struct Frame {
     stamp: Stamp,
     /// Processes whose memory can be read, and from how many bytes on this one lends its own.
     far: OnceLock<(Processes, usize)>,
-    /// By lane and rank: what nobody has taken yet. Lanes are built when the first member asks.
+    /// Operation contexts that no member has taken yet, by context and rank. They are built when the first member asks.
     lanes: Mutex<Vec<Vec<Option<Lane>>>>,
 }
 
@@ -79,14 +79,14 @@ enum Where {
     Shared(Arc<Segment>, usize),
 }
 
-/// How much memory each rank has in each lane.
+/// Bytes of memory of each rank in each operation context.
 #[derive(Debug)]
 struct Sizes {
     degrees: Vec<usize>,
     slots: usize,
     /// Whether ranks share cores.
     crowded: bool,
-    /// Of lines that groups share.
+    /// Bytes of the lines that groups share, by kind of context (blocking, in flight) and rank.
     lines: [Vec<usize>; 2],
     shared: bool,
     depth: usize,
@@ -191,7 +191,8 @@ const SHELF_RANKS_MAX: usize = 16;
 /// data in one of them holds up nothing.
 const IN_FLIGHT_SLOTS: usize = 16;
 
-/// Parts of a shared segment begin at multiples of this on every machine, so that all processes agree.
+/// Alignment of each rank's part of a shared segment. It is the largest page size of supported machines, so that all
+/// processes compute the same offsets.
 const PAGE_BYTES: usize = 64 * 1024;
 
 /// Bytes that a team of processes takes in its segment, besides what is in front.
@@ -506,7 +507,7 @@ impl Frame {
                 memory,
             )?;
         }
-        let lines = hardware::ends(
+        let lines = hardware::line_ends(
             &self.groups,
             lane,
             |rank| self.tables[rank].is_some(),

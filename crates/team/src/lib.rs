@@ -33,7 +33,6 @@ mod element;
 mod failure;
 pub mod frame;
 mod hardware;
-mod loans;
 mod log;
 mod member;
 mod operation;

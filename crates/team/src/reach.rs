@@ -1,10 +1,10 @@
-//! How long data come from the ranks of other processes.
+//! The transfer path of long data from the ranks of other processes.
 
 use corecast_transfer::Process;
 use std::fmt;
 use std::sync::Arc;
 
-/// How long data come from the ranks of another process.
+/// The transfer path of long data from the ranks of another process.
 ///
 /// # Examples
 ///

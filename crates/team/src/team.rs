@@ -57,7 +57,7 @@ pub struct Team {
 pub struct OwnPart {
     /// This process's ranks.
     pub ranks: Vec<usize>,
-    /// How long data come and go.
+    /// The transfer path of long data to and from each rank of another process.
     pub reaches: Reaches,
     /// What lives as long as the team: watches over other processes, and the like.
     pub kept: Box<dyn std::fmt::Debug + Send + Sync>,
@@ -113,7 +113,7 @@ impl Team {
         }
     }
 
-    /// How long data come from the process of a rank; `None` for ranks of this process.
+    /// The transfer path of long data from the process of a rank; `None` for ranks of this process.
     ///
     /// # Panics
     ///

@@ -103,8 +103,7 @@ impl Desk {
         self.shape.1
     }
 
-    /// Notes grain and bytes of a window that is opened, or of the one around that is in use again; those
-    /// before.
+    /// Sets the current window's element size and length; returns the previous ones, which the caller restores.
     pub(crate) fn set_shape(&mut self, shape: (usize, usize)) -> (usize, usize) {
         std::mem::replace(&mut self.shape, shape)
     }
@@ -413,8 +412,8 @@ impl Desk {
         self.links[link].give_back(self.fence);
     }
 
-    /// The same after [`Unfetched::Refused`], `done` bytes from its begin: the rest comes in pieces, and so
-    /// does all that this peer lends from now on.
+    /// Returns a descriptor of which the kernel [refused](Unfetched::Refused) the rest after `done` bytes. The rest, and
+    /// later loans of this peer, come through the bounce buffer.
     #[cold]
     pub fn refuse(&mut self, link: usize, done: usize) {
         self.links[link].borrower.refuse(done as u64);

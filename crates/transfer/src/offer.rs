@@ -289,8 +289,7 @@ impl Borrower {
         self.returns.reads.store(READS, Ordering::Relaxed);
     }
 
-    /// Says that it cannot any more, and has read so many bytes of the next offer, which is to be
-    /// returned now.
+    /// Records that the kernel refused after `done` bytes of the next descriptor, which the caller then acknowledges.
     #[cold]
     pub fn refuse(&self, done: u64) {
         // Relaxed: published by the count that follows.

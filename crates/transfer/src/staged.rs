@@ -21,14 +21,14 @@ pub(crate) struct Staged {
     means: Means,
 }
 
-/// How it goes to its peers.
+/// The transfer of the loan to its peers.
 #[derive(Debug)]
 enum Means {
     /// Chunk by chunk.
     Chunks,
     /// The only peer is to read it where it lies, once it holds nothing else.
     Far,
-    /// It may do so, by this offer.
+    /// The peer may read it by kernel copy; the number of the descriptor.
     Reading(u64),
 }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Bytes of buffers of one contender beyond which it does not race: several race at a time.
 const FOOTPRINT_MAX: usize = 512 << 20;
 
-/// Operations that are checked before one is timed; of long ones fewer.
+/// Operations that are checked before one is timed; `CHECKS_LONG` for data from `LONG_BYTES` on.
 const CHECKS: u64 = 16;
 const CHECKS_LONG: u64 = 2;
 const LONG_BYTES: usize = 256 << 10;
@@ -123,7 +123,7 @@ fn settings(subject: Subject, waits: bool, limit: Duration) -> Settings {
     }
 }
 
-/// Where a heat is held, and for how long.
+/// Placement and time limit of a replicate.
 pub(crate) struct Heat<'a> {
     pub(crate) seats: &'a [Seat],
     /// Whether operations begin at one instant.

@@ -11,8 +11,9 @@
 //!
 //! Rounds come in *heats*. Each has teams and buffers of its own, as where they happen to lie makes up to a seventh of a
 //! short operation's time, and some time lies between heats, as a busy second outlasts the rounds of one. So
-//! who is slower by less than a quarter leaves after all planned heats only, who is slower by less than three quarters in
-//! the third one, and a favourite loses only to who was faster in three heats of four. Rounds of one heat do not tell how the next one will be: beyond those planned
+//! a candidate that is slower by less than a quarter is eliminated after all planned replicates only, one that is slower
+//! by less than three quarters after the third one, and a favourite loses only to a candidate that was faster in three
+//! replicates of four. Rounds of one heat do not tell how the next one will be: beyond those planned
 //! there may be more heats, until the winner's times in the medians of heats are
 //! [confirmed](Judge::confirmed).
 //!
@@ -148,7 +149,7 @@ pub struct Judge {
     heats: Vec<u32>,
     decided: bool,
     favoured: Vec<usize>,
-    /// Who is not sent home.
+    /// The candidate that is never eliminated.
     stays: Option<usize>,
 }
 

@@ -81,7 +81,7 @@ pub struct Point {
     pub candidates: Vec<Raced>,
     /// Their algorithms.
     pub algorithms: Vec<Asked>,
-    /// All that did not.
+    /// Algorithms that were not raced, with reasons.
     pub left_out: Vec<LeftOut>,
     /// Place of the chosen one among the candidates.
     pub chosen: usize,

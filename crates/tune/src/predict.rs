@@ -18,7 +18,7 @@ pub trait Predict {
     ) -> Option<f64>;
 }
 
-/// Nobody knows.
+/// A model without predictions.
 #[derive(Clone, Copy, Debug)]
 pub struct Unknown;
 

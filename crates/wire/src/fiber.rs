@@ -135,7 +135,7 @@ pub fn suspend_until(mut ready: impl FnMut(Look) -> bool) -> bool {
     true
 }
 
-/// Puts the word back, also when a job panics.
+/// Restores the thread's current fiber, also when a job panics.
 struct Restore(*const FiberSlot);
 
 impl Drop for Restore {

@@ -86,7 +86,7 @@ const SLEEPERS: u64 = 1 << 32;
 const PHASE_SHIFT: u32 = 33;
 const PHASE_MASK: u32 = (1 << 31) - 1;
 
-/// First sleep without a ring; nothing rests on it.
+/// First timeout of a sleep; correctness does not depend on it.
 const FIRST_NAP: Duration = Duration::from_millis(200);
 const LONGEST_NAP: Duration = Duration::from_secs(5);
 

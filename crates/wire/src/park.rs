@@ -81,7 +81,7 @@ impl Parker {
         }
     }
 
-    /// Somebody sleeps, or is about to; is it for this?
+    /// Slow path: the owner sleeps or is about to; wakes it if it waits for `token`.
     #[cold]
     #[inline(never)]
     fn knock(&self, word: u32, token: u32, kind: FenceKind) {

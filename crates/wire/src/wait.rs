@@ -158,7 +158,7 @@ pub trait Watch {
     fn check(&mut self, waited: Duration) -> Result<(), Self::Error>;
 }
 
-/// Waits for ever.
+/// A watch that never ends the wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Patient;
 
@@ -171,7 +171,7 @@ impl Watch for Patient {
     }
 }
 
-/// One thread's way to wait: its policy and its place to sleep.
+/// How one thread waits: its wait strategy, and the parker it sleeps on.
 #[derive(Clone, Debug)]
 #[cfg_attr(loom, allow(dead_code, reason = "a model has no time to spin"))]
 pub struct Governor {
@@ -293,7 +293,7 @@ impl Pace {
         })
     }
 
-    /// Nobody has time for turns in a model.
+    /// Models do not yield: loom explores the path that parks instead.
     #[cfg(loom)]
     pub(crate) fn take_turns(&self, _done: impl FnMut() -> bool) -> bool {
         false

@@ -35,7 +35,7 @@ use crate::engine::Role;
 #[error("{0}")]
 pub struct Lost(pub String);
 
-/// Lets the ranks of an application meet.
+/// Creates each rank's backend for the barriers and reductions of an application.
 pub trait Provider: Sync {
     /// Short name, unique within a race together with the setting.
     fn name(&self) -> &str;

@@ -1,6 +1,7 @@
 //! The built-in operators, over one rule for each element type.
 
-use super::{Operator, kernel, same_length};
+use super::Operator;
+use super::kernel::{self, same_length};
 use bytemuck::Pod;
 
 /// What a built-in operator does to two elements of type `T`; its implementors are the pairs that

@@ -1,6 +1,7 @@
 //! Any closure from two elements to one is an operator.
 
-use super::{LANE_BYTES_MAX, Operator, kernel};
+use super::lanes::LANE_BYTES_MAX;
+use super::{Operator, kernel};
 use bytemuck::Pod;
 
 /// Commutative, without a neutral element; [`Ordered`](super::Ordered) and

@@ -1,6 +1,6 @@
 //! The loops of all operators that go element by element, compiled for each width of vectors.
 
-use super::{LANES, same_length};
+use super::lanes::{LANES, halve};
 use bytemuck::Pod;
 use corecast_wire::simd::{Kernel, widest};
 
@@ -9,6 +9,16 @@ const SHORT_BYTES: usize = 256;
 
 fn is_short<T>(data: &[T]) -> bool {
     size_of_val(data) <= SHORT_BYTES
+}
+
+/// The check of every operator that its slices have one length.
+#[track_caller]
+#[inline(always)]
+pub(super) fn same_length(into: usize, with: usize) {
+    assert!(
+        into == with,
+        "{into} elements are to be combined with {with}: give slices of one length"
+    );
 }
 
 /// `into[i] = rule(into[i], with[i])`
@@ -125,21 +135,5 @@ impl<T: Pod, W: Copy, A: Fn(T) -> W, J: Fn(W, W) -> W> Kernel for Fold<'_, T, A,
     #[inline(always)]
     fn run(self) -> Option<W> {
         self.over::<LANES>()
-    }
-}
-
-/// Joins the upper half of the lanes to the lower one until one is left. Up to [`LANES`] lanes.
-#[inline(always)]
-pub(super) fn halve<W>(lanes: &mut [W], join: impl Fn(&mut [W], &[W])) {
-    debug_assert!(lanes.len() <= LANES);
-    let mut half = LANES / 2;
-    let mut used = lanes.len();
-    while half > 0 {
-        if used > half {
-            let (low, high) = lanes[..used].split_at_mut(half);
-            join(&mut low[..high.len()], high);
-            used = half;
-        }
-        half /= 2;
     }
 }

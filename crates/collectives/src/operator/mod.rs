@@ -82,6 +82,7 @@ mod float;
 mod half;
 mod integer;
 mod kernel;
+mod lanes;
 mod named;
 mod slices;
 mod wrap;
@@ -89,19 +90,12 @@ mod wrap;
 pub use ::half::{bf16, f16};
 pub use builtin::{And, Max, Min, Or, Product, Rule, Sum, Xor};
 pub use erased::erased;
+pub use lanes::{LANE_BYTES_MAX, LANES};
 pub use named::{BytesError, Element, Named, UnknownName, combine_bytes, neutral_bytes};
 pub use slices::{BySlice, by_slice};
 pub use wrap::{Ordered, WithNeutral, with_neutral};
 
 use bytemuck::Pod;
-
-/// Lanes of a [`fold`](Operator::fold): so many that the compiler makes vectors of the loop over
-/// them for every element type, so few that they stay in the first cache.
-pub const LANES: usize = 256;
-
-/// Elements longer than this (in bytes) are folded from left to right, so that the lanes take no
-/// more than 4 KiB of the stack.
-pub const LANE_BYTES_MAX: usize = 16;
 
 /// How two members' elements become one: an associative function ∘, applied to each pair of
 /// elements of two slices.
@@ -184,17 +178,7 @@ pub trait Operator<T: Pod> {
         for chunk in rest.chunks(LANES) {
             self.combine(&mut lanes[..chunk.len()], chunk);
         }
-        kernel::halve(&mut lanes[..used], |low, high| self.combine(low, high));
+        lanes::halve(&mut lanes[..used], |low, high| self.combine(low, high));
         Some(lanes[0])
     }
-}
-
-/// The one check of lengths.
-#[track_caller]
-#[inline(always)]
-fn same_length(into: usize, with: usize) {
-    assert!(
-        into == with,
-        "{into} elements are to be combined with {with}: give slices of one length"
-    );
 }

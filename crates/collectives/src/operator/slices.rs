@@ -1,6 +1,8 @@
 //! Functions that combine many elements at a call, such as those of other languages.
 
-use super::{LANE_BYTES_MAX, Operator, same_length};
+use super::Operator;
+use super::kernel::same_length;
+use super::lanes::LANE_BYTES_MAX;
 use bytemuck::Pod;
 
 /// Longest piece of a combination with three operands (bytes): what was copied is still in the

@@ -12,7 +12,7 @@ pub(super) const FIRST_TURN: u64 = 4_000;
 /// Each turn is so many times longer than the one before.
 const GROWTH: u64 = 4;
 
-/// Some moves, then some proof.
+/// The budget of one round: first of moves, then of proof steps.
 #[derive(Clone, Copy)]
 pub(super) struct Turn {
     pub(super) seed: u64,

@@ -5,8 +5,8 @@
 //! receiver has come to that action, and blocks the receiver `receive`.
 //!
 //! Lines that a group shares go the same way: the parent writes once and all members fetch, or the
-//! members add one after another and the parent fetches. Who adds first is settled when all events
-//! of a moment have happened, since several may come to a line in the same one.
+//! members add one after another and the parent fetches. Ties are broken after all events of one
+//! instant, because several members may reach a line in the same one.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};

@@ -1,7 +1,7 @@
 //! What the blocking form of an operation and the one in flight share: they check what the caller gives,
 //! and run the collective on a lane.
 
-use super::{assert_fits, grain};
+use super::element_size::{assert_fits, grain};
 use crate::Lane;
 use crate::failure::Failure;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};

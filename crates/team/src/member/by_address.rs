@@ -27,11 +27,11 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As there; if the bytes are no whole number of elements.
+    /// As [`reduce`](Self::reduce); if the bytes are no whole number of elements.
     ///
     /// # Cost
     ///
-    /// As there, and an indirect call for each slice that is combined.
+    /// As [`reduce`](Self::reduce), and an indirect call for each slice that is combined.
     ///
     /// # Examples
     ///
@@ -69,7 +69,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As there; if the bytes are no whole number of elements.
+    /// As [`allreduce`](Self::allreduce); if the bytes are no whole number of elements.
     #[track_caller]
     pub fn allreduce_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
         self.begin(Collective::Allreduce, 0, Location::caller())?;
@@ -84,7 +84,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As there; if the bytes are no whole number of elements.
+    /// As [`reduce_scatter`](Self::reduce_scatter); if the bytes are no whole number of elements.
     #[track_caller]
     pub fn reduce_scatter_by(
         &mut self,
@@ -104,7 +104,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As there; if the bytes are no whole number of elements.
+    /// As [`reduce_scatterv`](Self::reduce_scatterv); if the bytes are no whole number of elements.
     #[track_caller]
     pub fn reduce_scatterv_by(
         &mut self,
@@ -125,7 +125,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As there; if the bytes are no whole number of elements.
+    /// As [`scan`](Self::scan); if the bytes are no whole number of elements.
     #[track_caller]
     pub fn scan_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
         self.begin(Collective::Scan, 0, Location::caller())?;
@@ -140,7 +140,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As there; if the bytes are no whole number of elements.
+    /// As [`exscan`](Self::exscan); if the bytes are no whole number of elements.
     #[track_caller]
     pub fn exscan_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
         self.begin(Collective::Exscan, 0, Location::caller())?;
@@ -157,7 +157,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::reduce_by`].
     #[track_caller]
     pub fn reduce_by(
         &self,
@@ -178,7 +178,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::allreduce_by`].
     #[track_caller]
     pub fn allreduce_by(
         &self,
@@ -198,7 +198,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::reduce_scatter_by`].
     #[track_caller]
     pub fn reduce_scatter_by(
         &self,
@@ -222,7 +222,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::reduce_scatterv_by`].
     #[track_caller]
     pub fn reduce_scatterv_by(
         &self,
@@ -247,7 +247,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::scan_by`].
     #[track_caller]
     pub fn scan_by(
         &self,
@@ -267,7 +267,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::exscan_by`].
     #[track_caller]
     pub fn exscan_by(
         &self,

@@ -21,7 +21,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::scatter`].
     #[track_caller]
     pub fn scatter<T: Pod>(
         &self,
@@ -42,7 +42,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::scatterv`].
     #[track_caller]
     pub fn scatterv<T: Pod>(
         &self,
@@ -66,7 +66,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::gather`].
     #[track_caller]
     pub fn gather<T: Pod>(
         &self,
@@ -87,7 +87,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::gatherv`].
     #[track_caller]
     pub fn gatherv<T: Pod>(
         &self,
@@ -108,7 +108,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::allgather`].
     #[track_caller]
     pub fn allgather<T: Pod>(
         &self,
@@ -128,7 +128,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::allgatherv`].
     #[track_caller]
     pub fn allgatherv<T: Pod>(
         &self,
@@ -149,7 +149,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::alltoall`].
     #[track_caller]
     pub fn alltoall<T: Pod>(
         &self,
@@ -169,7 +169,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::alltoallv`].
     #[track_caller]
     pub fn alltoallv<T: Pod>(
         &self,
@@ -189,7 +189,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::reduce_scatter`].
     #[track_caller]
     pub fn reduce_scatter<T: Pod>(
         &self,
@@ -213,7 +213,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::reduce_scatterv`].
     #[track_caller]
     pub fn reduce_scatterv<T: Pod>(
         &self,
@@ -238,7 +238,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::scan`].
     #[track_caller]
     pub fn scan<T: Pod>(
         &self,
@@ -258,7 +258,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// As [`Member::exscan`].
     #[track_caller]
     pub fn exscan<T: Pod>(
         &self,

@@ -1,9 +1,15 @@
 //! A rank's handle: what a thread calls.
 
+mod bodies;
+mod by_address;
+mod element_size;
+mod flight;
 mod in_flight;
+mod moves;
 mod overlap;
+mod scans;
+mod sync;
 
-pub(crate) use overlap::Flight;
 pub use overlap::{Overlap, OverlapError, Request};
 pub use sync::{Await, Synchrony, UnknownSynchrony};
 
@@ -15,18 +21,13 @@ use crate::operation::Mark;
 use bytemuck::Pod;
 use corecast_collectives::Collective;
 use corecast_collectives::combine::On;
-use corecast_collectives::context::ALIGN_MAX;
 use corecast_collectives::operator::Operator;
 use corecast_collectives::{allreduce, barrier, broadcast, reduce};
 use corecast_wire::{Fabric, Policy};
+use element_size::{assert_fits, grain};
+use flight::Flight;
 use std::panic::Location;
 use std::sync::Arc;
-
-mod bodies;
-mod by_address;
-mod moves;
-mod scans;
-mod sync;
 
 /// One rank of a team. Can be sent to another thread, but used by one at a time.
 ///
@@ -343,24 +344,6 @@ impl Member {
         self.allreduce(std::slice::from_mut(&mut value), operator)?;
         Ok(value)
     }
-}
-
-/// Bytes of an element, at least 1.
-const fn grain<T>() -> usize {
-    if size_of::<T>() == 0 {
-        1
-    } else {
-        size_of::<T>()
-    }
-}
-
-/// Partial results lie in buffers that are aligned for any ordinary element.
-fn assert_fits<T>() {
-    assert!(
-        align_of::<T>() <= ALIGN_MAX,
-        "elements are aligned to {}, buffers to {ALIGN_MAX}",
-        align_of::<T>()
-    );
 }
 
 impl Drop for Member {

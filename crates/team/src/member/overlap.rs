@@ -1,6 +1,8 @@
 //! Operations in flight: several of them at a time, and computing meanwhile.
 
-use super::{Member, assert_fits, grain};
+use super::Member;
+use super::element_size::{assert_fits, grain};
+use super::flight::{Flight, Seat};
 use crate::Lane;
 use crate::failure::Failure;
 use crate::log::Log;
@@ -9,58 +11,13 @@ use corecast_collectives::Collective;
 use corecast_collectives::combine::On;
 use corecast_collectives::operator::Operator;
 use corecast_collectives::{allreduce, barrier, broadcast, reduce};
-use corecast_wire::fiber::{self, Fibers, Look, Stacks};
+use corecast_wire::fiber::{self, Fibers, Look};
 use corecast_wire::park::ANY;
 use corecast_wire::wait::Watch;
 use corecast_wire::{Governor, SegmentError};
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::time::Duration;
-
-/// A lane for one operation in flight.
-#[derive(Debug)]
-pub(crate) struct Seat {
-    lane: RefCell<Lane>,
-    /// The number of the operation that runs here, or ran last.
-    ticket: Cell<u64>,
-    /// Whether it has ended, and what with unless it went well.
-    ended: Cell<bool>,
-    failure: RefCell<Option<Failure>>,
-}
-
-/// What a member needs for operations in flight, made when it first has one.
-#[derive(Debug)]
-pub(crate) struct Flight {
-    seats: Vec<Seat>,
-    stacks: Stacks,
-    /// How many operations there have been.
-    started: Cell<u64>,
-}
-
-impl Flight {
-    fn new(lanes: Vec<Lane>) -> std::io::Result<Self> {
-        let seat = |lane| Seat {
-            lane: RefCell::new(lane),
-            ticket: Cell::new(0),
-            ended: Cell::new(true),
-            failure: RefCell::new(None),
-        };
-        Ok(Self {
-            stacks: Stacks::new(lanes.len())?,
-            started: Cell::new(0),
-            seats: lanes.into_iter().map(seat).collect(),
-        })
-    }
-
-    /// A digest of what all lanes have done.
-    pub(crate) fn digest(&self) -> u64 {
-        let digests = self
-            .seats
-            .iter()
-            .map(|seat| seat.lane.borrow().fabric.mark.word());
-        digests.fold(0, |sum, word| sum.rotate_left(9) ^ word)
-    }
-}
 
 /// Why a member cannot have operations in flight.
 #[derive(Debug, thiserror::Error)]

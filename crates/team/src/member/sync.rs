@@ -6,19 +6,19 @@ use crate::failure::Failure;
 use std::fmt;
 use std::str::FromStr;
 
-/// For whom one side of an operation waits.
+/// How much the entry or the exit of an operation guarantees. UPC calls the three `NOSYNC`, `MYSYNC` and `ALLSYNC`, with
+/// `UPC_IN_` before it for the entry and `UPC_OUT_` for the exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Await {
-    /// Nobody. Entry: an operation may touch a member's data as soon as that member gives them. Exit: a
-    /// member may leave while others are under way.
+    /// Entry: an operation may touch a member's data as soon as that member gives them. Exit: a member may leave while
+    /// others are still in the operation.
     No,
-    /// Itself. Entry: as [`Await::No`], because members give their data only by calling. Exit: a member
-    /// leaves when its own data are as they should be and nobody reads them any more. So are all
-    /// operations by themselves; as their buffers are borrowed, less would not be safe, and
-    /// [`Await::No`] is no less.
+    /// Entry: as [`Await::No`], because members give their data only by calling. Exit: a member leaves when its own
+    /// data are complete and no other member reads them any more. All operations give this much by themselves: as they
+    /// borrow their buffers, less would not be safe, so [`Await::No`] gives as much.
     My,
-    /// All. Entry: nobody's data are touched before all have come. Exit: nobody leaves before all data
-    /// of all members are as they should be.
+    /// Entry: no data of any member are touched before all members have called. Exit: no member leaves before the data
+    /// of all members are complete.
     All,
 }
 

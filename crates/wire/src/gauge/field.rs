@@ -18,9 +18,9 @@ const COLLAPSE: libc::c_int = 25;
 /// Whether a field lies in huge pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HugePages {
-    /// All of it.
+    /// All pages are huge.
     Granted,
-    /// This part of it at most; with the reason.
+    /// At most a part of the pages is huge; the text says how large a part, and why.
     Refused(String),
 }
 

@@ -1,9 +1,10 @@
 //! How a rank takes what others lend: where it lies, from an outbox, or read from another process's
 //! memory.
 
+use super::ends::{Hardware, desk_token};
+use super::waiting::NothingElse;
 use crate::element::Element;
 use crate::failure::Failure;
-use crate::hardware::Hardware;
 use crate::reach::Processes;
 use corecast_transfer::Unfetched;
 use corecast_wire::Fabric;
@@ -12,15 +13,15 @@ use corecast_wire::stream;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// Bytes that are read at a time from another process's memory to be combined: they stay in the second
-/// cache until they are.
+/// Bytes read at a time from another process's memory where they are combined: they stay in the second-level cache until
+/// then.
 const STEP_BYTES: usize = 128 * 1024;
 
-/// And to be kept: so that a rank that fails is heard soon.
+/// Bytes copied at a time where the data are stored unchanged: few enough that a failure is noticed within a millisecond.
 const KEEP_BYTES: usize = 4 << 20;
 
 /// Where a loan goes.
-pub(crate) trait Sink {
+pub(super) trait Sink {
     /// Bytes to ask for at a time.
     fn step(&self) -> usize;
 
@@ -37,9 +38,9 @@ pub(crate) trait Sink {
 }
 
 /// Elements of `grain` bytes are given to a function.
-pub(crate) struct Each<F> {
-    pub(crate) grain: usize,
-    pub(crate) each: F,
+pub(super) struct Each<F> {
+    pub(super) grain: usize,
+    pub(super) each: F,
 }
 
 impl<F: FnMut(usize, &[u8])> Sink for Each<F> {
@@ -71,9 +72,9 @@ impl<F: FnMut(usize, &[u8])> Sink for Each<F> {
 }
 
 /// Bytes are kept in a part of a result of `all` bytes.
-pub(crate) struct Keep<'a> {
-    pub(crate) into: &'a mut [u8],
-    pub(crate) all: usize,
+pub(super) struct Keep<'a> {
+    pub(super) into: &'a mut [u8],
+    pub(super) all: usize,
 }
 
 impl Sink for Keep<'_> {
@@ -112,7 +113,7 @@ impl Hardware {
 
     /// Takes the next loan of `peer`, which must have `len` bytes.
     #[inline]
-    pub(crate) fn take_loan(
+    pub(super) fn take_loan(
         &mut self,
         peer: usize,
         len: usize,
@@ -147,6 +148,28 @@ impl Hardware {
                 return Ok(());
             }
         }
+    }
+
+    /// Waits until the peer behind `link` lends something, which should have `expected` bytes; returns its tag and
+    /// length.
+    fn wait_for_loan(&mut self, link: usize, expected: usize) -> Result<(u32, usize), Failure> {
+        let (desk, here, from) = (&mut self.desk, &self.here, &self.links[link]);
+        let lines = &self.lines;
+        let token = desk_token(desk, from.loan_token);
+        // A message can overtake a loan that waits for its turn in a bounce buffer: then it proves nothing.
+        let in_turn = desk.borrows_addresses(link);
+        let watch = || NothingElse {
+            watch: here.watch(from.peer),
+            receiver: in_turn.then_some(&from.receiver),
+            desk: None,
+            reader: lines.long_posts_of(from.peer).filter(|_| in_turn),
+            tag: self.mark.tag(),
+            expected,
+        };
+        here.wait_watched(&self.governor, token, watch, || {
+            desk.advance();
+            desk.peek(link)
+        })
     }
 
     /// Reads a loan from the memory of `peer`'s process; how much came before the kernel refused.
@@ -192,10 +215,10 @@ impl Hardware {
         self.here.board.fail(self.here.watch(peer).spoilt())
     }
 
-    /// How much of its result this rank is about to write, of which a loan has `len` bytes. Who gives
-    /// nothing takes this part alone; others take one from each rank, or a window's worth in fragments.
+    /// Bytes of the result that this rank is about to write, of which one loan has `len`. A rank that lends nothing
+    /// receives only this loan. Others receive one loan of each rank, or as much as their window has.
     #[inline]
-    pub(crate) fn result_bytes(&self, len: usize) -> usize {
+    pub(super) fn result_bytes(&self, len: usize) -> usize {
         match self.desk.span() {
             0 => len,
             span => span.max(len.saturating_mul(self.size())),

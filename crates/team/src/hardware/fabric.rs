@@ -1,0 +1,241 @@
+//! The operations of a fabric on the ends of a rank: flags, queues, shared lines and loans.
+
+use super::ends::Hardware;
+use super::loans::{Each, Keep};
+use super::waiting::NothingElse;
+use crate::failure::Failure;
+use crate::operation::Mark;
+use corecast_transfer::Window;
+use corecast_wire::Fabric;
+use corecast_wire::queue::{DEFAULT_SLOTS, ExactError, SendError, message_bytes_max};
+use std::cell::RefCell;
+use std::ops::Range;
+
+impl Fabric for Hardware {
+    type Error = Failure;
+    type Window<'w> = Window<'w>;
+
+    #[inline(always)]
+    fn rank(&self) -> usize {
+        self.here.rank
+    }
+
+    #[inline(always)]
+    fn size(&self) -> usize {
+        self.link_of.len()
+    }
+
+    #[inline(always)]
+    fn notify(&mut self, peer: usize) -> Result<(), Failure> {
+        let index = self.link_index(peer);
+        let link = &mut self.links[index];
+        link.out_count += 1;
+        link.out_flag.raise(self.mark.flag(link.out_count));
+        link.out_parker
+            .wake_for(link.out_token, self.governor.fence());
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn wait(&mut self, peer: usize) -> Result<(), Failure> {
+        let index = self.link_index(peer);
+        self.links[index].in_count += 1;
+        if self.desk.is_staging() {
+            self.stage_until(index, |link| {
+                Mark::reached(link.in_count, link.in_flag.seq())
+            })?;
+        }
+        let link = &self.links[index];
+        let (mark, count) = (self.mark, link.in_count);
+        let look = || Some(link.in_flag.seq()).filter(|&flag| Mark::reached(count, flag));
+        let flag = self.here.wait(&self.governor, link.in_token, peer, look)?;
+        if mark.agrees(count, flag) {
+            return Ok(());
+        }
+        Err(self.here.board.fail(self.here.watch(peer).mismatch()))
+    }
+
+    #[inline(always)]
+    fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Failure> {
+        let index = self.link_index(peer);
+        if self.desk.is_staging() {
+            self.stage_until(index, |link| link.sender.can_send(payload.len()))?;
+        }
+        let watch = || self.here.watch(peer);
+        let tag = self.mark.tag();
+        match self.links[index].sender.send_watched(tag, payload, watch) {
+            Ok(()) => Ok(()),
+            Err(SendError::Ended(failure)) => Err(self.here.board.fail(failure)),
+            Err(other) => unreachable!("members split messages to fit: {other}"),
+        }
+    }
+
+    #[inline(always)]
+    fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Failure> {
+        let index = self.link_index(peer);
+        if self.desk.is_staging() {
+            self.stage_until(index, |link| link.receiver.can_receive())?;
+        }
+        let (tag, expected) = (self.mark.tag(), payload.len());
+        let desk = RefCell::new(&mut self.desk);
+        let watch = || NothingElse {
+            watch: self.here.watch(peer),
+            receiver: None,
+            desk: Some((&desk, index)),
+            reader: self.lines.long_posts_of(peer),
+            tag,
+            expected,
+        };
+        match self.links[index]
+            .receiver
+            .receive_exact(tag, payload, watch)
+        {
+            Ok(()) => Ok(()),
+            Err(unexpected) => Err(self.receive_failed(peer, payload.len(), unexpected)),
+        }
+    }
+
+    #[inline(always)]
+    fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Failure> {
+        self.post_line(line, payload)
+    }
+
+    #[inline(always)]
+    fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Failure> {
+        self.read_line(line, payload)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, line: usize) -> Result<(), Failure> {
+        self.add_to_line(line);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn collect(&mut self, line: usize) -> Result<(), Failure> {
+        self.collect_line(line)
+    }
+
+    #[inline(always)]
+    fn meet(&mut self, line: usize) -> Result<(), Failure> {
+        self.meet_at_line(line)
+    }
+
+    fn message_bytes_max(&self) -> usize {
+        let longest = self
+            .links
+            .iter()
+            .map(|link| link.sender.message_bytes_max());
+        longest
+            .min()
+            // Alone there is nobody to send to: what a team of several has by default.
+            .unwrap_or(message_bytes_max(DEFAULT_SLOTS))
+    }
+
+    fn post_bytes_max(&self, line: usize) -> usize {
+        self.long_post_bytes(line)
+    }
+
+    #[cold]
+    fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Failure {
+        let watch = self.here.watch(peer);
+        self.here.board.fail(watch.length(sent, expected))
+    }
+
+    #[inline]
+    fn with_window<R>(
+        &mut self,
+        data: &mut [u8],
+        element: usize,
+        _written: bool,
+        body: impl FnOnce(&mut Self, &mut Window<'_>) -> R,
+    ) -> R {
+        corecast_transfer::scope(self, data, element, body)
+    }
+
+    #[inline]
+    fn with_window_to_read<R>(
+        &mut self,
+        data: &[u8],
+        element: usize,
+        body: impl FnOnce(&mut Self, &mut Window<'_>) -> R,
+    ) -> R {
+        corecast_transfer::scope_to_read(self, data, element, body)
+    }
+
+    #[inline]
+    fn view<'b>(&self, window: &'b Window<'_>, range: Range<usize>) -> &'b [u8] {
+        window.view(range)
+    }
+
+    #[inline]
+    fn own<'b>(
+        &mut self,
+        window: &'b mut Window<'_>,
+        range: Range<usize>,
+    ) -> Result<&'b mut [u8], Failure> {
+        while let Some(link) = self.desk.holder(window, &range) {
+            self.wait_for_return(link, |desk| desk.holder(window, &range) != Some(link))?;
+        }
+        Ok(self.desk.own(window, range).expect("nobody holds it"))
+    }
+
+    fn lends_copies(&self) -> bool {
+        self.desk.copies()
+    }
+
+    fn lend(
+        &mut self,
+        window: &Window<'_>,
+        peers: impl IntoIterator<Item = usize>,
+        range: Range<usize>,
+    ) -> Result<(), Failure> {
+        let mut links = std::mem::take(&mut self.lend_to);
+        links.clear();
+        links.extend(peers.into_iter().map(|peer| self.link_index(peer)));
+        let mut room = Ok(());
+        for &link in &links {
+            if room.is_ok() && !self.desk.has_room(link) {
+                room = self.wait_for_return(link, |desk| desk.has_room(link));
+            }
+        }
+        if room.is_ok() {
+            self.desk.lend(window, &links, self.mark.tag(), range);
+        }
+        self.lend_to = links;
+        room
+    }
+
+    fn borrow(
+        &mut self,
+        peer: usize,
+        len: usize,
+        each: impl FnMut(usize, &[u8]),
+    ) -> Result<(), Failure> {
+        let grain = self.desk.grain();
+        self.take_loan(peer, len, Each { grain, each })
+    }
+
+    fn fetch(&mut self, peer: usize, into: &mut [u8]) -> Result<(), Failure> {
+        let (len, all) = (into.len(), self.result_bytes(into.len()));
+        self.take_loan(peer, len, Keep { into, all })
+    }
+
+    fn settle(&mut self) -> Result<(), Failure> {
+        while let Some(link) = self.desk.unsettled() {
+            self.wait_for_return(link, |desk| desk.unsettled() != Some(link))?;
+        }
+        Ok(())
+    }
+}
+
+impl Hardware {
+    #[cold]
+    #[inline(never)]
+    fn receive_failed(&self, peer: usize, expected: usize, error: ExactError<Failure>) -> Failure {
+        match error {
+            ExactError::Ended(failure) => self.here.board.fail(failure),
+            ExactError::Unexpected(next) => self.unexpected(peer, expected, next),
+        }
+    }
+}

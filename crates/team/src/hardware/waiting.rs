@@ -1,0 +1,106 @@
+//! How a rank waits for a peer: the context of its call, and what ends a wait that cannot succeed.
+
+use crate::board::{Board, PeerWatch};
+use crate::failure::Failure;
+use crate::operation::Operation;
+use corecast_transfer::Desk;
+use corecast_wire::diary::Diary;
+use corecast_wire::notice::Reader;
+use corecast_wire::queue::Receiver;
+use corecast_wire::wait::Watch;
+use corecast_wire::{Governor, LineRef};
+use std::cell::RefCell;
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What this rank does at the moment: all that a failure needs to know about this side.
+#[derive(Debug)]
+pub(crate) struct Here {
+    pub(crate) board: Arc<Board>,
+    /// What each rank does in this context, if it is one for operations in flight.
+    pub(crate) lane_diaries: Option<Arc<[LineRef<Diary>]>>,
+    pub(crate) rank: usize,
+    /// The operation in progress.
+    pub(crate) operation: Operation,
+    pub(crate) site: &'static Location<'static>,
+}
+
+impl Here {
+    /// Waits until `look` finds something that `peer` brings about. A failure becomes that of the whole team.
+    #[inline(always)]
+    pub(super) fn wait<T>(
+        &self,
+        governor: &Governor,
+        token: u32,
+        peer: usize,
+        look: impl FnMut() -> Option<T>,
+    ) -> Result<T, Failure> {
+        self.wait_watched(governor, token, || self.watch(peer), look)
+    }
+
+    /// Like [`wait`](Self::wait), with a watch that can also detect a message of the wrong kind.
+    #[inline(always)]
+    pub(super) fn wait_watched<T, W: Watch<Error = Failure>>(
+        &self,
+        governor: &Governor,
+        token: u32,
+        watch: impl FnOnce() -> W,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Result<T, Failure> {
+        let waited = governor.wait_watched(token, watch, &mut look);
+        // What ended the wait may have come with what it was for: one more look decides.
+        let waited = waited.or_else(|failure| look().ok_or(failure));
+        waited.map_err(|failure| self.board.fail(failure))
+    }
+
+    /// The watch over `peer` for the operation in progress.
+    pub(super) fn watch(&self, peer: usize) -> PeerWatch<'_> {
+        PeerWatch {
+            board: &self.board,
+            lane_diaries: self.lane_diaries.as_deref(),
+            rank: self.rank,
+            operation: self.operation,
+            site: self.site,
+            peer,
+        }
+    }
+}
+
+/// Detects that the peer has sent the data of this operation by another transfer path, which happens when the two ranks
+/// disagree about their length. Without it both could wait without end.
+///
+/// A rank takes what a peer gives in one operation in the order in which the peer gives it. So what the peer gave
+/// before is visible when what it gave after is.
+pub(super) struct NothingElse<'a> {
+    pub(super) watch: PeerWatch<'a>,
+    /// The queue that a message would come through.
+    pub(super) receiver: Option<&'a Receiver>,
+    /// The endpoint that a loan would come to, and the number of the peer's link.
+    pub(super) desk: Option<(&'a RefCell<&'a mut Desk>, usize)>,
+    /// The broadcast ring that a message to all would come through.
+    pub(super) reader: Option<&'a Reader>,
+    /// The tag of the operation in progress.
+    pub(super) tag: u32,
+    /// The length that this rank expects.
+    pub(super) expected: usize,
+}
+
+impl Watch for NothingElse<'_> {
+    type Error = Failure;
+
+    fn check(&mut self, waited: Duration) -> Result<(), Failure> {
+        // Before the peer's state: a peer that has sent another length may have gone on, and left the team.
+        let sent = self.receiver.and_then(Receiver::peek);
+        let sent = sent.map(|next| (next.tag, next.len));
+        let lent = || {
+            let (desk, link) = self.desk?;
+            desk.borrow_mut().peek(link)
+        };
+        let posted = || Some(self.reader?.look()?).map(|post| (post.tag, post.len));
+        match sent.or_else(lent).or_else(posted) {
+            Some((tag, len)) if tag == self.tag => Err(self.watch.length(len, self.expected)),
+            _ => self.watch.check(waited),
+        }
+    }
+}
