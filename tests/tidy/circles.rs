@@ -15,7 +15,6 @@ use crate::modules::{Crate, Named, Sources};
 const STILL_IN_CIRCLES: &[&str] = &[
     "corecast-cli",
     "corecast-collectives",
-    "corecast-plan",
     "corecast-process",
     "corecast-sim",
     "corecast-team",
