@@ -3,7 +3,8 @@
 use crate::comparison::{Comparison, Entry};
 use crate::engine::Role;
 use crate::sized::Task;
-use crate::table::{align, digits, known, places, with_interval};
+use crate::table::{align, known, places, with_interval};
+use corecast_model::words::digits;
 use std::fmt::Write;
 
 /// Renders what `comparisons` of one operation found, a line for each size: the median of whatever

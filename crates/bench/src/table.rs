@@ -3,6 +3,7 @@
 use crate::comparison::{Comparison, Entry, Forecast};
 use crate::engine::Role;
 use crate::stats::{Interval, Ratio};
+use corecast_model::words::digits;
 use std::fmt::Write;
 
 /// How much a table shows.
@@ -171,15 +172,6 @@ pub(crate) fn with_interval(ratio: Ratio) -> String {
         digits(ratio.median),
         range(ratio.interval, digits)
     )
-}
-
-/// Three significant digits or all digits before the point.
-pub fn digits(x: f64) -> String {
-    match x {
-        x if x >= 100.0 => format!("{x:.0}"),
-        x if x >= 10.0 => format!("{x:.1}"),
-        x => format!("{x:.2}"),
-    }
 }
 
 /// Pads columns: the first and the last to the left, numbers to the right.

@@ -14,23 +14,25 @@
 //! | [`output`], [`failure`] | the only places that write, and the exit codes |
 #![forbid(unsafe_code)]
 
-mod circumstances;
 mod commands;
-mod doctor;
-mod draw;
+mod duration;
 mod failure;
 mod forecast;
-mod limits;
+mod interrupt;
 mod measuring;
+mod options;
 mod output;
 mod planning;
 mod progress;
+mod sizes;
 mod source;
 mod team;
 
 use std::process::ExitCode;
 
-use clap::{ArgAction, Parser, Subcommand};
+use clap::{Parser, Subcommand};
+
+use options::Global;
 
 /// Fast communication between the cores of one machine: measured, planned, explained.
 ///
@@ -46,22 +48,6 @@ struct Cli {
     quick: bool,
     #[command(subcommand)]
     command: Option<Command>,
-}
-
-/// Options of every command.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Global {
-    /// One line of JSON instead of text
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-
-    /// Abbreviate nothing
-    #[arg(short, long, global = true, action = ArgAction::Count)]
-    pub(crate) verbose: u8,
-
-    /// FILE, builtin:NAME or synthetic:SPEC such as "package:2 numa:1 core:10 pu:1" [default: this machine]
-    #[arg(short = 'i', long, global = true, value_name = "MACHINE")]
-    pub(crate) machine: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

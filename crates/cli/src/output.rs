@@ -3,7 +3,27 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
+use corecast_draw::{Depth, Screen};
 use serde::Serialize;
+
+/// What standard output can show, by the terminal's width and by `NO_COLOR`, `CLICOLOR_FORCE` and
+/// `COLORTERM`.
+pub(crate) fn screen() -> Screen {
+    let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+    let true_colour = std::env::var("COLORTERM").is_ok_and(|v| v == "truecolor" || v == "24bit");
+    let columns = match terminal_size::terminal_size() {
+        Some((terminal_size::Width(w), _)) if w > 0 => usize::from(w),
+        _ => Screen::COLUMNS_OF_A_PIPE,
+    };
+    Screen {
+        columns,
+        depth: match (coloured, true_colour) {
+            (false, _) => Depth::None,
+            (true, false) => Depth::Xterm,
+            (true, true) => Depth::True,
+        },
+    }
+}
 
 /// Writes `text` to standard output, without colours where it does not understand them.
 ///
@@ -21,7 +41,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// As [`print()`].
+/// A closed or full output.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     let mut line = serde_json::to_string(value)?;
     line.push('\n');

@@ -8,8 +8,6 @@ use corecast::store::Store;
 use corecast_machine::Discovery;
 use corecast_model::{MachineFile, builtin, builtin_names, synthetic};
 
-use crate::draw::grid::Grid;
-
 /// A machine with costs, and how it was come by.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -120,60 +118,5 @@ fn this_machine() -> Source {
         costs,
         here: Some(here),
         notes: vec![note],
-    }
-}
-
-impl Source {
-    /// The send and the receive costs of `members` as grids to draw.
-    pub(crate) fn grids(&self, members: &[u32]) -> [Grid; 2] {
-        grids(&self.file, members)
-    }
-}
-
-/// The send and the receive costs of `members`, which must have costs, as grids to draw.
-pub(crate) fn grids(file: &MachineFile, members: &[u32]) -> [Grid; 2] {
-    let at: Vec<usize> = members.iter().filter_map(|&t| file.position(t)).collect();
-    assert_eq!(at.len(), members.len(), "members have costs");
-    let costs = file.costs();
-    let numa = numa_of(file.machine(), members);
-    let unit = unit_name(costs.unit());
-    let make = |title: &str,
-                cost: &dyn Fn(usize, usize) -> f64,
-                spread: Option<&corecast_model::Matrix>| {
-        let half = |i: usize, j: usize| spread.map_or(f64::NAN, |m| m.get(at[i], at[j]));
-        let half: Option<&dyn Fn(usize, usize) -> f64> =
-            if spread.is_some() { Some(&half) } else { None };
-        Grid::new(
-            title,
-            unit,
-            members.to_vec(),
-            numa.clone(),
-            |i, j| cost(at[i], at[j]),
-            half,
-        )
-    };
-    [
-        make("send", &|i, j| costs.send(i, j), file.send_interval()),
-        make(
-            "receive",
-            &|i, j| costs.receive(i, j),
-            file.receive_interval(),
-        ),
-    ]
-}
-
-/// The operating system's number of the NUMA node of each of `members`.
-pub(crate) fn numa_of(machine: &corecast_model::Machine, members: &[u32]) -> Vec<u32> {
-    members
-        .iter()
-        .map(|&t| machine.pu(t).map_or(0, |pu| pu.numa_os_index))
-        .collect()
-}
-
-/// A unit as people and JSON write it.
-pub(crate) fn unit_name(unit: corecast_model::Unit) -> &'static str {
-    match unit {
-        corecast_model::Unit::Cycles => "cycles",
-        corecast_model::Unit::Nanoseconds => "ns",
     }
 }

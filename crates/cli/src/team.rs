@@ -8,7 +8,7 @@ use corecast_machine::CpuList;
 use corecast_model::{Machine, MachineFile};
 use corecast_plan::placement;
 
-use crate::draw::topo_text::ranges;
+use corecast_model::words::ranges;
 
 /// The options that name a team.
 #[derive(Debug, Args)]

@@ -13,6 +13,7 @@
 //! | [`mod@synthetic`] | machines made up from a line of text |
 //! | [`mod@builtin`] | machines whose costs the literature gives |
 //! | [`profile`] | what was raced on a machine, winners and losers |
+//! | [`words`] | numbers as people read them |
 //!
 //! **Architecture invariant:** this crate does no I/O, reads no clock and holds no unsafe code.
 #![forbid(unsafe_code)]
@@ -30,6 +31,7 @@ pub mod pairwise;
 mod place;
 pub mod profile;
 pub mod synthetic;
+pub mod words;
 
 pub use builtin::{builtin, builtin_names, default_costs_for};
 pub use classes::ClassCosts;

@@ -167,6 +167,12 @@ impl Machine {
         Some(&self.pus[at])
     }
 
+    /// The operating system's number of the NUMA node of each of `threads`; 0 where a thread is unknown.
+    pub fn numa_os_indices(&self, threads: &[u32]) -> Vec<u32> {
+        let numa = |&thread: &u32| self.pu(thread).map_or(0, |pu| pu.numa_os_index);
+        threads.iter().map(numa).collect()
+    }
+
     /// Number of packages that hold at least one usable hardware thread.
     #[must_use]
     pub fn package_count(&self) -> usize {

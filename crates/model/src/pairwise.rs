@@ -23,12 +23,19 @@ pub enum Unit {
     Nanoseconds,
 }
 
-impl std::fmt::Display for Unit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
+impl Unit {
+    /// As people and JSON write it.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Cycles => "cycles",
             Self::Nanoseconds => "ns",
-        })
+        }
+    }
+}
+
+impl std::fmt::Display for Unit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
     }
 }
 

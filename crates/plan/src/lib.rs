@@ -1,17 +1,17 @@
-//! Corecast's planner: tree patterns, costs, bounds, validation, drawings.
+//! Corecast's planner: tree patterns, costs, bounds, validation.
 //!
 //! ```text
 //! CostModel ──► Pattern ──► Tree or Rounds ──► Plan { latency, lower_bound, gap }
 //!                 │                              │
-//!            patterns/, smelt/                cost, bound, draw/
+//!            patterns/, smelt/             cost, bound, chain
 //! ```
 //!
 //! The entry point is [`plan()`]: a pattern, an operation and a cost model give a validated, costed
 //! schedule. Everything below it can be used on its own.
 //!
-//! **Architecture invariant:** this crate does no I/O, reads no clock and holds no unsafe code. The
-//! same input gives the same plan, on every platform: ties are broken by rank, never by address or
-//! hash.
+//! **Architecture invariant:** this crate does no I/O, reads no clock, draws nothing and holds no unsafe
+//! code. The same input gives the same plan, on every platform: ties are broken by rank, never by
+//! address or hash.
 //!
 //! # Examples
 //!
@@ -28,9 +28,10 @@
 
 pub mod best;
 pub mod bound;
+pub mod chain;
 pub mod check;
+pub mod compare;
 pub mod cost;
-pub mod draw;
 pub mod exact;
 pub mod groups;
 pub mod hierarchy;
@@ -42,6 +43,7 @@ pub mod patterns;
 pub mod placement;
 pub mod plan;
 mod progress;
+pub mod record;
 pub mod repair;
 pub mod rounds;
 pub mod search;
@@ -51,7 +53,6 @@ pub mod tree;
 
 pub use best::{Progress, Stage};
 pub use cost::{Busy, BusyKind, Timeline};
-pub use draw::Drawing;
 pub use operation::{Operation, OperationError};
 pub use pattern::{Pattern, PatternError};
 pub use plan::{Plan, PlanError, RootChoice, Shape, plan, plan_with};

@@ -1,9 +1,8 @@
 //! Timelines: what each rank does and when.
 
 mod perfetto;
-mod svg;
 
-use crate::VirtualTime;
+use crate::{VirtualTime, units};
 
 /// One operation of a rank in a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,8 +77,13 @@ impl Trace {
         &self.unit
     }
 
+    /// A time of a span in the machine's unit, from the beginning of the trace.
+    pub fn since_start(&self, time: VirtualTime) -> f64 {
+        units(time.saturating_sub(self.start))
+    }
+
     /// Pairs of operations: the k-th send or notification between two ranks, and the k-th receive or wait.
-    fn pairs(&self) -> Vec<(TraceSpan, TraceSpan)> {
+    pub fn pairs(&self) -> Vec<(TraceSpan, TraceSpan)> {
         let gives = |name| match name {
             "send" => Some("receive"),
             "notify" => Some("wait"),

@@ -15,7 +15,6 @@
 
 pub mod choose;
 pub mod document;
-mod plot;
 pub mod primitives;
 pub mod published;
 pub mod replay;

@@ -4,7 +4,8 @@ use super::{Construct, DELAY_NS};
 use crate::comparison::{Comparison, Entry, Status};
 use crate::engine::Role;
 use crate::stats::{Interval, Ratio, Summary, paired_ratio};
-use crate::table::{align, digits, known, places, range, with_interval};
+use crate::table::{align, known, places, range, with_interval};
+use corecast_model::words::digits;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 

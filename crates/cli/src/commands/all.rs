@@ -20,14 +20,16 @@ use serde::Serialize;
 
 use super::bench::contest::{Contest, NO_PEERS, Race, planned};
 use super::bench::extent;
-use super::decided::timed;
-use crate::draw::boxes::nest;
-use crate::draw::grid::decimals;
-use crate::draw::palette::Screen;
-use crate::draw::{heat_text, topo_text};
-use crate::planning::{PlanReport, Team, Timed, raced};
-use crate::source::{self, CostBasis};
-use crate::{Global, failure, limits, measuring, output, progress};
+use crate::options::Global;
+use crate::planning::{PlanReport, Team, Timed};
+use crate::source::CostBasis;
+use crate::{failure, measuring, output, progress};
+use corecast_doctor::limits;
+use corecast_draw::machine;
+use corecast_draw::machine::nest;
+use corecast_draw::matrix::{self, Grid};
+use corecast_model::words::decimals;
+use corecast_plan::record::raced;
 
 /// Time for the measurement: with the races the whole stays under a minute.
 const PROBE_LIMIT: Duration = Duration::from_secs(25);
@@ -61,7 +63,7 @@ pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
     let machine = &here.machine;
     let mut notes = limits::sentences(&here);
     let (file, basis, measurement) = measure(machine, quick, &mut notes)?;
-    let team = Team::of_file(&file, file.threads().to_vec())?;
+    let team = Team::new(&file, file.threads().to_vec())?;
     let mut chosen = by_model(&team)?;
     let mut races = Vec::new();
     if team.threads.len() > 1 {
@@ -101,7 +103,7 @@ fn by_model(team: &Team) -> Result<Vec<Timed>> {
     let choices = choose_all(&team.costs, &team.threads, &Wish::default(), &races)?;
     let plans = choices
         .iter()
-        .map(|choice| timed(team, choice, choice.chosen()));
+        .map(|choice| Timed::of_choice(team, choice, choice.chosen()));
     plans.collect()
 }
 
@@ -316,16 +318,16 @@ impl Found<'_> {
     }
 
     fn text(&self, extent: table::Extent) -> String {
-        let screen = Screen::of_stdout();
-        let mut out = topo_text::draw(&nest(self.machine, &Default::default()), true, screen);
-        let grids = source::grids(self.file, self.file.threads());
+        let screen = output::screen();
+        let mut out = machine::text(&nest(self.machine, &Default::default()), true, screen);
+        let grids = Grid::of_costs(self.file, self.file.threads());
         let pairs = self.team.threads.len() > 1;
         for (grid, hint) in grids
             .iter()
             .zip(["row sends to column", "column receives from row"])
             .filter(|_| pairs)
         {
-            let _ = write!(out, "\n{}", heat_text::draw(grid, hint, screen));
+            let _ = write!(out, "\n{}", matrix::text(grid, hint, screen));
         }
         for race in self.races {
             let text = table::render(&race.comparison, extent);

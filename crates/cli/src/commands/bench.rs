@@ -16,7 +16,6 @@ mod others;
 mod overheads;
 pub(super) mod processes;
 mod sized;
-pub(super) mod sizes;
 
 pub(crate) use processes::{RankArgs, rank};
 
@@ -40,9 +39,10 @@ use corecast_plan::Pattern;
 use serde::Serialize;
 
 use self::sized::Others;
+use crate::options::Global;
 use crate::source::CostBasis;
 use crate::team::{self, TeamArgs};
-use crate::{Global, failure, output, planning, progress, source};
+use crate::{failure, output, planning, progress, sizes, source};
 use conditions::StartArg;
 use contest::Contest;
 use forecasts::{Forecasts, Foreseen};
@@ -358,8 +358,8 @@ fn contest<'a>(
     costs: CostBasis,
     pus: usize,
 ) -> Result<Contest<'a>> {
-    let named = args.patterns.iter().map(|name| planning::pattern(name));
-    let named: Vec<Pattern> = named.collect::<Result<_>>()?;
+    let named = args.patterns.iter().map(|name| name.parse());
+    let named: Vec<Pattern> = named.collect::<Result<_, _>>()?;
     let mut contest = Contest::new(team, costs);
     contest.named = named;
     contest.root = Some(Task::ROOT);

@@ -1,22 +1,22 @@
 //! `corecast doctor`: what keeps Corecast from being as fast as it can be here, and the way out.
 //!
-//! The checks are in [`crate::doctor`]; this file asks for them and writes them down.
+//! The checks are in [`corecast_doctor`]; this file asks for them and writes them down.
 
 use std::ffi::OsString;
 use std::fmt::Write;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use anyhow::{Result, ensure};
 use clap::Args;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use crate::doctor::facts::{Facts, read_peer};
-use crate::doctor::program::Program;
-use crate::doctor::{Finding, Level, examine};
-use crate::draw::boxes::count;
-use crate::draw::palette::Screen;
-use crate::{Global, failure, output};
+use corecast_doctor::{Facts, Finding, Level, Program, examine, read_peer};
+use corecast_draw::Screen;
+use corecast_model::words::count;
+
+use crate::options::Global;
+use crate::{failure, output};
 
 /// Arguments of `corecast doctor`.
 #[derive(Debug, Args)]
@@ -56,7 +56,9 @@ pub(crate) fn run(global: &Global, args: &DoctorArgs) -> Result<ExitCode> {
         );
     }
     let program = args.program.as_deref().map(Program::look).transpose()?;
-    let facts = Facts::gather(program);
+    let mut reader = Command::new(std::env::current_exe().unwrap_or_else(|_| "corecast".into()));
+    reader.arg("doctor-reader");
+    let facts = Facts::gather(program, reader);
     let checks = examine(&facts);
     let worst = checks.iter().map(|c| c.level).max().unwrap_or(Level::Ok);
     if global.json {
@@ -67,7 +69,7 @@ pub(crate) fn run(global: &Global, args: &DoctorArgs) -> Result<ExitCode> {
             facts: &facts,
         })?;
     } else {
-        output::print(&text(&checks, Screen::of_stdout()))?;
+        output::print(&text(&checks, output::screen()))?;
     }
     Ok(failure::checked(worst < Level::Failure))
 }

@@ -16,16 +16,14 @@ use corecast_plan::{Operation, RootChoice, Shape};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use super::decided::timed;
-use super::plan::table;
-use crate::circumstances::Circumstances;
-use crate::draw::grid::decimals;
-use crate::draw::palette::Screen;
 use crate::forecast::Forecaster;
+use crate::options::Global;
 use crate::planning::{self, PlanReport, Team, Timed};
 use crate::source::{CostBasis, Source};
 use crate::team::{self, TeamArgs};
-use crate::{Global, output, source};
+use crate::{output, source};
+use corecast_doctor::Conditions;
+use corecast_model::words::decimals;
 
 /// Arguments of `corecast explain`.
 #[derive(Debug, Args)]
@@ -89,7 +87,7 @@ pub(crate) fn run(global: &Global, args: &ExplainArgs) -> Result<ExitCode> {
     };
     let root = planning::root(&args.root)?;
     let source = source::open(global.machine.as_deref())?;
-    let team = Team::new(&source, team::members(&args.team, &source.file)?)?;
+    let team = Team::new(&source.file, team::members(&args.team, &source.file)?)?;
     let races = races(&source);
     // Of costs that are another machine's, models say nothing of this one.
     let forecaster = match source.costs {
@@ -100,7 +98,7 @@ pub(crate) fn run(global: &Global, args: &ExplainArgs) -> Result<ExitCode> {
         .into_iter()
         .map(|op| Decision::make(&team, op, root, &races, forecaster.as_ref()));
     let choices: Vec<Decision> = choices.collect::<Result<_>>()?;
-    let circumstances = Circumstances::of(&source, &team.threads)?;
+    let circumstances = Conditions::of(&source.file, source.here.as_ref(), &team.threads)?;
     if global.json {
         output::json(&Report {
             schema: 1,
@@ -164,7 +162,10 @@ impl Decision {
             ..Wish::default()
         };
         let choice = compare(&team.costs, &team.threads, operation, &wish, races)?;
-        let plans = choice.candidates.iter().map(|c| timed(team, &choice, c));
+        let plans = choice
+            .candidates
+            .iter()
+            .map(|c| Timed::of_choice(team, &choice, c));
         let plans: Vec<Timed> = plans.collect::<Result<_>>()?;
         let forecast = |timed: &Timed| match forecaster {
             Some(forecaster) => forecaster.plan(&timed.plan, BYTES),
@@ -205,7 +206,7 @@ struct Report<'a> {
     operations: Vec<ChoiceReport<'a>>,
     assumptions: &'a [String],
     notes: &'a [String],
-    circumstances: &'a Circumstances,
+    circumstances: &'a Conditions,
 }
 
 /// One operation in it.
@@ -224,10 +225,10 @@ fn text(
     team: &Team,
     races: &Races,
     choices: &[Decision],
-    circumstances: &Circumstances,
+    circumstances: &Conditions,
     shown: usize,
 ) -> String {
-    let screen = Screen::of_stdout();
+    let screen = output::screen();
     let mut out = String::new();
     for choice in choices {
         let plan = &choice.plans[0].plan;
@@ -251,7 +252,7 @@ fn text(
         let _ = writeln!(
             out,
             "{}\n",
-            table(team, &choice.plans[..end], &choice.forecasts[..end])
+            planning::with_forecasts(team, &choice.plans[..end], &choice.forecasts[..end])
         );
     }
     let notes = source.notes.join("; ");

@@ -2,7 +2,6 @@
 
 pub(crate) mod all;
 pub(crate) mod bench;
-mod decided;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod plan;

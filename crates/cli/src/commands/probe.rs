@@ -15,12 +15,12 @@ use corecast_model::Matrix;
 use corecast_probe::{Basis, Config, Measurement, Outcome, measure_or_builtin};
 use owo_colors::OwoColorize;
 
-use crate::draw::boxes::count;
-use crate::draw::grid::Grid;
-use crate::draw::palette::Screen;
-use crate::draw::{heat_csv, heat_svg, heat_text};
+use crate::options::Global;
 use crate::team::{self, TeamArgs};
-use crate::{Global, failure, measuring, output, progress, source};
+use crate::{failure, measuring, output, progress};
+use corecast_draw::matrix;
+use corecast_draw::matrix::Grid;
+use corecast_model::words::count;
 
 /// Arguments of `corecast probe`.
 #[derive(Debug, Args)]
@@ -135,10 +135,10 @@ pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
         None => "not saved: only a measurement of all threads is kept, name a file with --output"
             .to_owned(),
     };
-    let [send, receive] = source::grids(&file, file.threads());
+    let [send, receive] = Grid::of_costs(&file, file.threads());
     if let Some(path) = &args.svg {
         let title = format!("{}: cost of one message", machine.name);
-        output::save(path, &heat_svg::draw(&title, &[&send, &receive]))?;
+        output::save(path, &matrix::svg(&title, &[&send, &receive]))?;
     }
     let taken = [&args.output, &args.svg]
         .into_iter()
@@ -149,7 +149,7 @@ pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
     if global.json {
         output::print(&file.to_json())?;
     } else if args.csv {
-        output::print(&heat_csv::write(&send, &receive))?;
+        output::print(&matrix::csv(&send, &receive))?;
     } else {
         output::print(&text(measurement.as_deref(), &send, &receive, &saved))?;
     }
@@ -158,7 +158,7 @@ pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
 
 /// The matrices and what to know about them.
 fn text(measurement: Option<&Measurement>, send: &Grid, receive: &Grid, saved: &str) -> String {
-    let screen = Screen::of_stdout();
+    let screen = output::screen();
     let mut out = String::new();
     if let Some(measurement) = measurement {
         let (mean, half): (&Matrix, &Matrix) =
@@ -172,13 +172,13 @@ fn text(measurement: Option<&Measurement>, send: &Grid, receive: &Grid, saved: &
             |i, j| mean.get(i, j),
             Some(&spread),
         );
-        out = heat_text::draw(&one_way, "half of a round trip", screen);
+        out = matrix::text(&one_way, "half of a round trip", screen);
     }
     for (grid, hint) in [
         (send, "row sends to column"),
         (receive, "column receives from row"),
     ] {
-        let _ = write!(out, "\n{}", heat_text::draw(grid, hint, screen));
+        let _ = write!(out, "\n{}", matrix::text(grid, hint, screen));
     }
     if let Some(measurement) = measurement {
         let _ = writeln!(

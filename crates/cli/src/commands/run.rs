@@ -20,7 +20,7 @@ mod waits;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::Global;
+use crate::options::Global;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -10,6 +10,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
+use corecast_draw::simulated::trace_svg;
+use corecast_plan::Pattern;
 use corecast_sim::drive;
 use corecast_sim::engine::RunOptions;
 use corecast_sim::fabric::{CallPrediction, CallSetting, predict};
@@ -17,9 +19,10 @@ use corecast_sim::symbolic::Bounds;
 use serde::Serialize;
 
 use self::place::Place;
-use super::bench::sizes;
 use crate::forecast::job;
-use crate::{Global, output, planning};
+use crate::options::Global;
+use crate::output;
+use crate::sizes;
 
 /// Arguments of `corecast sim`.
 #[derive(Debug, Args)]
@@ -129,7 +132,7 @@ struct ServerRow<'a> {
 /// Runs the command.
 pub(crate) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     let collective = drive::collective(&args.op)?;
-    let pattern = planning::pattern(&args.pattern)?;
+    let pattern = args.pattern.parse::<Pattern>()?;
     let [size] = sizes::parse(&args.size)?[..] else {
         bail!("--size {:?}: one size is simulated at a time", args.size);
     };
@@ -172,7 +175,7 @@ pub(crate) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
         on_output |= path == "-";
     }
     if let Some(path) = &args.svg {
-        output::save(path, &found.trace.svg(&title))?;
+        output::save(path, &trace_svg(&found.trace, &title))?;
         on_output |= path == "-";
     }
     if on_output {

@@ -12,11 +12,14 @@ use corecast_model::Machine;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use crate::draw::boxes::{Part, count, nest};
-use crate::draw::palette::Screen;
-use crate::draw::{heat_csv, heat_svg, heat_text, topo_svg, topo_text};
-use crate::source::{CostBasis, Source, unit_name};
-use crate::{Global, limits, output, source};
+use corecast_draw::machine::{self, Part, nest};
+use corecast_draw::matrix::{self, Grid};
+use corecast_model::words::count;
+
+use crate::options::Global;
+use crate::source::{CostBasis, Source};
+use crate::{output, source};
+use corecast_doctor::limits;
 
 /// Arguments of `corecast topo`.
 #[derive(Debug, Args)]
@@ -41,15 +44,15 @@ const CSV_HEADER: &str = "schema,pu,core,numa_node,package,l1d_bytes,l2_bytes,l3
 pub(crate) fn run(global: &Global, args: &TopoArgs) -> Result<ExitCode> {
     let source = source::open(global.machine.as_deref())?;
     let machine = source.file.machine();
-    let [send, receive] = source.grids(source.file.threads());
+    let [send, receive] = Grid::of_costs(&source.file, source.file.threads());
     if let Some(path) = &args.svg {
         let picture = if args.costs {
-            heat_svg::draw(
+            matrix::svg(
                 &format!("{}: cost of one message", machine.name),
                 &[&send, &receive],
             )
         } else {
-            topo_svg::draw(&boxes(&source), &facts(&source))
+            machine::svg(&boxes(&source), &facts(&source))
         };
         output::save(path, &picture)?;
         if path == "-" {
@@ -60,20 +63,16 @@ pub(crate) fn run(global: &Global, args: &TopoArgs) -> Result<ExitCode> {
         output::json(&Report::of(&source))?;
     } else if args.csv {
         let text = if args.costs {
-            heat_csv::write(&send, &receive)
+            matrix::csv(&send, &receive)
         } else {
             csv(machine)
         };
         output::print(&text)?;
     } else if args.svg.is_none() {
-        let screen = Screen::of_stdout();
+        let screen = output::screen();
         let mut text = String::new();
         if !args.costs {
-            text.push_str(&topo_text::draw(
-                &boxes(&source),
-                global.verbose == 0,
-                screen,
-            ));
+            text.push_str(&machine::text(&boxes(&source), global.verbose == 0, screen));
             for fact in facts(&source) {
                 let _ = writeln!(text, "{}", fact.style(screen.dim()));
             }
@@ -83,12 +82,12 @@ pub(crate) fn run(global: &Global, args: &TopoArgs) -> Result<ExitCode> {
             let _ = write!(
                 text,
                 "{gap}{}",
-                heat_text::draw(&send, "row sends to column", screen)
+                matrix::text(&send, "row sends to column", screen)
             );
             let _ = write!(
                 text,
                 "\n{}",
-                heat_text::draw(&receive, "column receives from row", screen)
+                matrix::text(&receive, "column receives from row", screen)
             );
         }
         output::print(&text)?;
@@ -191,7 +190,7 @@ impl Report<'_> {
             limits: source.here.as_ref().map(limits::Limits::of),
             costs: Costs {
                 basis: source.costs,
-                unit: unit_name(costs.unit()),
+                unit: costs.unit().name(),
                 threads: source.file.threads(),
                 send: costs.send_matrix().rows().collect(),
                 receive: costs.receive_matrix().rows().collect(),

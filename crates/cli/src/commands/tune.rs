@@ -30,11 +30,12 @@ use corecast_tune::tuner::{self, BUDGET, Wish};
 use tempfile::TempDir;
 
 use super::bench::processes::session_in;
-use super::bench::sizes;
-use crate::planning::{interrupted, listen_for_interrupt};
+use crate::failure;
+use crate::interrupt;
+use crate::options::Global;
 use crate::progress;
+use crate::sizes;
 use crate::source::{self, CostBasis, Source};
-use crate::{Global, failure};
 
 /// Arguments of `corecast tune`.
 #[derive(Debug, Args)]
@@ -156,7 +157,7 @@ pub(crate) fn run(global: &Global, args: &TuneArgs) -> Result<ExitCode> {
         dry::show(global, &courses, &wish)?;
         return Ok(ExitCode::SUCCESS);
     }
-    listen_for_interrupt();
+    interrupt::listen();
     let mut tunings = Vec::new();
     let count = courses.len() as u32;
     let wish = Wish {
@@ -164,7 +165,7 @@ pub(crate) fn run(global: &Global, args: &TuneArgs) -> Result<ExitCode> {
         ..wish
     };
     for course in courses {
-        if interrupted() {
+        if interrupt::happened() {
             break;
         }
         tunings.push(tuned(course, &source, &wish, args)?);
@@ -300,13 +301,13 @@ fn tuned(course: Course, source: &Source, wish: &Wish, args: &TuneArgs) -> Resul
         let options = course.planned.options.clone();
         let seats = course.seats.clone();
         match args.processes {
-            true => Box::new(Sessions::new(seats, &launch, &interrupted)),
+            true => Box::new(Sessions::new(seats, &launch, &interrupt::happened)),
             false => Box::new(Hardware::new(
                 seats,
                 course.usable,
                 wish.synchrony,
                 options,
-                &interrupted,
+                &interrupt::happened,
             )),
         }
     };
@@ -330,7 +331,7 @@ fn tuned(course: Course, source: &Source, wish: &Wish, args: &TuneArgs) -> Resul
     outcome.notes.extend(course.note.clone());
     bar.finish();
     let took = begin.elapsed();
-    let checked = match args.check && !interrupted() {
+    let checked = match args.check && !interrupt::happened() {
         false => None,
         true => {
             let bar = progress::bar("checking");

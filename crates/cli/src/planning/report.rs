@@ -1,13 +1,13 @@
 //! A plan as JSON.
 
 use corecast_bench::Forecast;
-use corecast_plan::draw::critical_chain;
+use corecast_plan::chain::critical_chain;
 use corecast_plan::groups::Grouped;
 use corecast_plan::{Busy, BusyKind, Operation, Plan, Tree};
 use serde::Serialize;
 
-use super::effort::{Found, Search};
-use super::{Team, Timed, avail};
+use super::search::{Found, Search};
+use super::team::{Team, Timed, avail};
 
 /// A plan as `corecast plan --json` prints it: scripts rely on these names.
 #[derive(Debug, Serialize)]
@@ -119,13 +119,13 @@ impl PlanReport<'_> {
         }
     }
 
-    /// The same with how the plan was found.
+    /// Adds how the plan was found.
     pub(crate) fn with_search(mut self, found: &Found) -> Self {
         self.search = found.search;
         self
     }
 
-    /// The same with what models say.
+    /// Adds what models say.
     pub(crate) fn with_forecast(mut self, forecast: Option<Forecast>) -> Self {
         self.forecast = forecast.map(|times| Foreseen {
             t_min: times.t_min_ns,
@@ -135,7 +135,7 @@ impl PlanReport<'_> {
         self
     }
 
-    /// The same with who does what when.
+    /// Adds who does what when.
     pub(crate) fn with_timeline(mut self, team: &Team, plan: &Plan) -> Self {
         let Some(timeline) = plan.timeline(&team.costs) else {
             return self;

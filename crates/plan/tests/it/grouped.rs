@@ -1,4 +1,4 @@
-//! Plans with groups: found, checked, drawn.
+//! Plans with groups: found and checked.
 
 use std::ops::ControlFlow;
 
@@ -7,8 +7,8 @@ use corecast_model::{CostModel, LineCosts, Place, builtin, synthetic};
 use corecast_plan::check::{self, CheckError};
 use corecast_plan::groups::{self, Grouped};
 use corecast_plan::{
-    Drawing, Effort, Operation, Pattern, Plan, PlanError, RepairError, RootChoice, Shape, Tree,
-    draw, plan, plan_with,
+    Effort, Operation, Pattern, Plan, PlanError, RepairError, RootChoice, Shape, Tree, chain, plan,
+    plan_with,
 };
 
 /// Whole numbers from 0 to below a limit.
@@ -395,54 +395,6 @@ fn groups_are_not_repaired() {
     }
 }
 
-#[test]
-fn members_of_a_group_have_one_number() {
-    let words = "package:2 core:2 send=10,20 receive=30,60 write=20 transfer=5,9";
-    let file = synthetic(words).unwrap();
-    let lists = vec![vec![vec![3], vec![1, 2]], vec![], vec![], vec![]];
-    let groups = Grouped::from_groups(0, lists).unwrap();
-    let (costs, pattern) = (file.costs(), Pattern::Best);
-    let made = Plan::of_groups(costs, pattern, Operation::Broadcast, groups).unwrap();
-    let drawing = Drawing::of_plan(costs, &made).unwrap();
-    let expected = "\
-0         NUMA node 0    at  0 ns
-├─ 1st: 3 NUMA node 1    at 80 ns
-├─ 2nd: 1 NUMA node 0    at 45 ns
-└─ 2nd: 2 NUMA node 1    at 49 ns
-";
-    assert_eq!(drawing.text(), expected);
-    let dot = drawing.dot();
-    for part in [
-        "r0 -> r3 [label=\"1\"",
-        "r0 -> r1 [label=\"2\"]",
-        "r0 -> r2 [label=\"2\"",
-    ] {
-        assert!(dot.contains(part), "{part} is missing in {dot}");
-    }
-    assert!(
-        drawing
-            .svg()
-            .contains("one number for all who share a line")
-    );
-    let lanes = drawing.timeline_svg();
-    assert!(
-        lanes.contains("0 sends to 1 and 1 more: 20 to 40 ns"),
-        "{lanes}"
-    );
-    assert_eq!(lanes.matches("<path class=\"message").count(), 3 + 2);
-
-    let trees = Shape::GroupedTrees {
-        fan_in: Grouped::flat(4, 0),
-        fan_out: Grouped::flat(4, 0),
-    };
-    let mut both = made.clone();
-    (both.operation, both.shape) = (Operation::Barrier, trees);
-    let drawing = Drawing::of_plan(costs, &both).unwrap();
-    assert_eq!(drawing.text().matches("1st: ").count(), 6);
-    // In: 20, 5, 9 and 9; out: 20 and 9.
-    assert_eq!(drawing.timeline().latency, 43.0 + 29.0);
-}
-
 /// From 0 to the latency, over members that wait for each other at a line too.
 #[test]
 fn critical_chains_of_groups_have_no_break() {
@@ -467,7 +419,7 @@ fn critical_chains_of_groups_have_no_break() {
             .to_vec();
         all.push(groups::two_ways_timeline(&costs, &one, &two));
         for timeline in all {
-            let chain = draw::critical_chain(&timeline);
+            let chain = chain::critical_chain(&timeline);
             let times: Vec<_> = chain.iter().map(|m| timeline.busy[m.rank][m.at]).collect();
             assert_eq!(times[0].start, 0.0, "{seed}");
             assert_eq!(times.last().unwrap().end, timeline.latency, "{seed}");

@@ -26,6 +26,13 @@ pub struct ActTimes {
     pub(super) order: Vec<(Vec<usize>, Option<usize>)>,
 }
 
+impl ActTimes {
+    /// The order in which the members of each crowd take its line.
+    pub fn orders(&self) -> impl Iterator<Item = &[usize]> {
+        self.order.iter().map(|(order, _)| order.as_slice())
+    }
+}
+
 /// A crowd's line while its members take it.
 #[derive(Clone, Debug, Default)]
 struct CrowdQueue {

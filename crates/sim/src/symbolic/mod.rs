@@ -1,9 +1,9 @@
 //! The symbolic model: a lower and an upper bound of the time that an algorithm takes, without running it on a machine.
 //!
 //! ```text
-//! algorithm ──► a rank on each fiber ──► graph of acts ──► T_min, T_max, paths, DOT, SVG
-//!  over Fabric    records what it          edges E1 to E4     on a machine's costs
-//!                 does to lines
+//! algorithm ──► a rank on each fiber ──► graph of acts ──► T_min, T_max, paths
+//!  over Fabric    takes down what          edges E1 to E4     on a machine's costs
+//!  or primitives  it does to lines
 //! ```
 //!
 //! The methodology is that of Ramos and Hoefler, *Cache Line Aware Algorithm Design for Cache-Coherent Architectures*
@@ -19,7 +19,6 @@
 mod act_record;
 mod analysis;
 mod costs;
-mod draw;
 mod fabric;
 mod graph;
 mod greatest;
@@ -36,7 +35,6 @@ mod traffic;
 
 pub use analysis::{Analysis, Bounds};
 pub use costs::{AccessCosts, Contention, ManyLines};
-pub use draw::{dot, svg};
 pub use fabric::Symbolic;
 pub use graph::{Act, FoundAt, Graph, GraphLine, LineKind, Op, Touch};
 pub use least::ActTimes;

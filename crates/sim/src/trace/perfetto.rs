@@ -1,7 +1,6 @@
 //! A timeline that Perfetto and Chrome open: the trace event format.
 
 use super::Trace;
-use crate::units;
 use serde_json::{Value, json};
 
 impl Trace {
@@ -13,7 +12,7 @@ impl Trace {
     /// *Trace Event Format*, Google; complete events `X`, flows `s` and `f`, names `M`.
     pub fn perfetto(&self) -> String {
         // Times of the format are microseconds.
-        let at = |time: u64| units(time.saturating_sub(self.start)) / 1000.0;
+        let at = |time: u64| self.since_start(time) / 1000.0;
         let mut ranks: Vec<u32> = self.spans.iter().map(|span| span.rank).collect();
         ranks.sort_unstable();
         ranks.dedup();

@@ -2,8 +2,8 @@
 
 use super::curves::{AlgorithmCurve, CurvePoint, PaperMachine, ROUNDING, curves};
 use crate::document::{Content, table};
-use crate::plot::{self, Labels, Panel, PlotPen};
-use plotters::style::RGBColor;
+use corecast_draw::Rgb;
+use corecast_draw::plot::{self, Curve, Labels, Panel, Pen};
 
 impl AlgorithmCurve {
     /// Least and greatest of a ratio over all counts.
@@ -48,7 +48,7 @@ impl AlgorithmCurve {
                 .map(|point| (point.threads as f64, of(point)))
                 .collect()
         };
-        let curve = |pen, of| plot::PlotCurve {
+        let curve = |pen, of| Curve {
             pen,
             points: points(of),
         };
@@ -64,10 +64,10 @@ impl AlgorithmCurve {
     }
 }
 
-const PENS: [(PlotPen, &str); 3] = [
-    (PlotPen::Line(RGBColor(43, 108, 176)), "simulated"),
-    (PlotPen::Thin(RGBColor(56, 161, 105)), "T_min as published"),
-    (PlotPen::Thin(RGBColor(221, 107, 32)), "T_max as published"),
+const PENS: [(Pen, &str); 3] = [
+    (Pen::Line(Rgb(43, 108, 176)), "simulated"),
+    (Pen::Thin(Rgb(56, 161, 105)), "T_min as published"),
+    (Pen::Thin(Rgb(221, 107, 32)), "T_max as published"),
 ];
 
 const HEADS: [&str; 7] = [

@@ -4,11 +4,11 @@
 //! way has room, so what is waited for is the memory.
 
 use crate::document::{Content, percent, table};
-use crate::plot::{self, Labels, Panel, PlotCurve, PlotPen};
+use corecast_draw::Rgb;
+use corecast_draw::plot::{self, Curve, Labels, Panel, Pen};
 use corecast_sim::engine::{Cpu, RunOptions, Setup, run};
 use corecast_sim::machine::{SimMachine, known};
 use corecast_sim::memory::LineId;
-use plotters::style::RGBColor;
 
 /// The latency without load, in cycles: 14 to know that the access is a miss, 10 each way, 150 for the memory.
 pub const BASE: f64 = 14.0 + 20.0 + 150.0;
@@ -89,8 +89,8 @@ pub fn in_theory(load: OfferedLoad) -> f64 {
     share * load.service / (2.0 * (1.0 - share))
 }
 
-const THEORY: PlotPen = PlotPen::Line(RGBColor(43, 108, 176));
-const FOUND: PlotPen = PlotPen::Points(RGBColor(221, 107, 32));
+const THEORY: Pen = Pen::Line(Rgb(43, 108, 176));
+const FOUND: Pen = Pen::Points(Rgb(221, 107, 32));
 
 /// Fig. 3: latency under load as a multiple of the latency without load, for memories of three speeds.
 fn picture() -> String {
@@ -103,7 +103,7 @@ fn picture() -> String {
         let curve = |pen, waits: fn(OfferedLoad) -> f64| {
             let loads = (2..=18).map(load);
             let multiple = |load: OfferedLoad| (load.clients as f64, 1.0 + waits(load) / BASE);
-            PlotCurve {
+            Curve {
                 pen,
                 points: loads.map(multiple).collect(),
             }

@@ -11,7 +11,8 @@ use corecast_bench::seat::Seat;
 use corecast_bench::{Collective, Role, Settings, peers};
 
 use super::contest::{Candidate, Contest};
-use crate::{Global, failure, output, progress};
+use crate::options::Global;
+use crate::{failure, output, progress};
 
 /// What `--app` takes, and what of.
 #[derive(Debug, Args)]

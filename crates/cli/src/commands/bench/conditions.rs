@@ -7,7 +7,7 @@ use corecast_bench::sized::{self, Conditions, Start};
 use corecast_collectives::Plans;
 use corecast_model::{CacheKind, Machine};
 
-use super::sizes;
+use crate::sizes;
 
 /// Private caches of a core, where the system does not say: more than any has today.
 const PRIVATE_BYTES: usize = 4 << 20;

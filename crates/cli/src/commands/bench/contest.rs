@@ -17,7 +17,6 @@ use corecast_model::CostModel;
 use corecast_plan::search::{Effort, improve};
 use corecast_plan::{Operation, Pattern, Plan, RootChoice, Shape, Tree};
 
-use super::super::decided::timed;
 use super::sized::Others;
 use crate::planning::{self, Timed};
 use crate::source::CostBasis;
@@ -334,7 +333,7 @@ impl<'a> Contest<'a> {
         let choice = compare(costs, threads, operation, &wish, &races)?;
         let mut rivals = Vec::new();
         for candidate in choice.candidates.iter().take(CANDIDATES) {
-            let mut timed = timed(self.team, &choice, candidate)?;
+            let mut timed = Timed::of_choice(self.team, &choice, candidate)?;
             if candidate.pattern == Pattern::Best {
                 timed = deepened(costs, timed)?;
             }

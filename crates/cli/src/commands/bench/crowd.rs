@@ -13,7 +13,7 @@ use crate::planning::Team;
 /// costs do not hide all others. Latencies of such a model predict nothing.
 pub(super) fn lay(file: &MachineFile, threads: &[u32], ranks: usize) -> Result<(Team, usize)> {
     let used = &threads[..ranks.min(threads.len())];
-    let single = Team::of_file(file, used.to_vec())?;
+    let single = Team::new(file, used.to_vec())?;
     if ranks == used.len() {
         return Ok((single, ranks));
     }

@@ -11,7 +11,8 @@ use corecast_bench::{Progress, Role, Settings};
 
 use super::app::{providers, winner};
 use super::contest::Contest;
-use crate::{Global, failure, output, progress};
+use crate::options::Global;
+use crate::{failure, output, progress};
 
 /// Races all constructs.
 pub(super) fn run(

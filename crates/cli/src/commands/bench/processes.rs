@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use corecast_bench::seat::{self, Seat};
 use corecast_bench::session::{FOLDER, Launch, Session};
 
-use crate::Global;
+use crate::options::Global;
 
 /// A session whose ranks are processes on `seats`.
 ///

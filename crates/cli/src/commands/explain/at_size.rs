@@ -18,13 +18,13 @@ use corecast_tune::predict::{Predict, Simulated};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use super::super::bench::sizes;
 use super::ExplainArgs;
-use crate::draw::grid::decimals;
-use crate::draw::palette::Screen;
 use crate::forecast::Forecaster;
+use crate::options::Global;
+use crate::sizes;
 use crate::source::{CostBasis, Source};
-use crate::{Global, output, team};
+use crate::{output, team};
+use corecast_model::words::decimals;
 
 /// Longest block (bytes) of which bounds are made: they take time by the square of the transfers.
 const BOUNDED_BYTES_MAX: usize = 64 << 10;
@@ -335,7 +335,7 @@ fn raced(rule: &Rule<'_>, race: &SizeRace) -> String {
 
 /// The explanation for people.
 fn text(report: &Report<'_>) -> String {
-    let screen = Screen::of_stdout();
+    let screen = output::screen();
     let mut out = String::new();
     let pus: CpuList = report.threads.iter().copied().collect();
     let size = match report.bytes {

@@ -11,23 +11,26 @@ use corecast_plan::{Operation, Plan};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use super::{PlanArgs, Wish, notes};
-use crate::draw::grid::decimals;
-use crate::draw::palette::Screen;
+use super::args::{PlanArgs, Request};
+use super::one::notes;
+use crate::options::Global;
 use crate::planning::{self, Found, PlanReport, Team};
 use crate::source::Source;
-use crate::{Global, failure, output, source, team};
+use crate::{failure, output, source, team};
+use corecast_draw::Screen;
+use corecast_model::words::decimals;
 
 /// Compares all patterns.
-pub(super) fn run(global: &Global, args: &PlanArgs, wish: &Wish) -> Result<ExitCode> {
+pub(super) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
+    let request = args.request()?;
     if args.svg.is_some() || args.dot.is_some() || args.timeline.is_some() {
         bail!(
             "--svg, --dot and --timeline draw one plan: name its pattern instead of comparing all"
         );
     }
     match folder(global.machine.as_deref()) {
-        Some(folder) => many(global, args, wish, folder),
-        None => one(global, args, wish),
+        Some(folder) => many(global, args, &request, folder),
+        None => one(global, args, &request),
     }
 }
 
@@ -43,9 +46,9 @@ struct Compared {
 }
 
 impl Compared {
-    fn of(source: &Source, args: &PlanArgs, wish: &Wish) -> Result<Compared> {
-        let team = Team::new(source, team::members(&args.team, &source.file)?)?;
-        let plans = planning::compare(&team, wish.operation, wish.root, &wish.limits)?;
+    fn of(source: &Source, args: &PlanArgs, request: &Request) -> Result<Compared> {
+        let team = Team::new(&source.file, team::members(&args.team, &source.file)?)?;
+        let plans = planning::compare(&team, request.operation, request.root, &request.limits)?;
         Ok(Compared { team, plans })
     }
 
@@ -99,32 +102,32 @@ struct Skipped {
     reason: String,
 }
 
-fn one(global: &Global, args: &PlanArgs, wish: &Wish) -> Result<ExitCode> {
+fn one(global: &Global, args: &PlanArgs, request: &Request) -> Result<ExitCode> {
     let source = source::open(global.machine.as_deref())?;
-    let compared = Compared::of(&source, args, wish)?;
+    let compared = Compared::of(&source, args, request)?;
     if global.json {
         output::json(&Comparison {
             schema: 1,
-            op: wish.operation,
+            op: request.operation,
             machine: compared.report(),
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let screen = Screen::of_stdout();
+    let screen = output::screen();
     let title = format!(
         "{} on {}, {} members, all patterns",
-        wish.operation,
+        request.operation,
         compared.team.machine,
         compared.team.threads.len()
     );
-    let table = super::table_of(&compared.team, compared.plans.iter().map(|f| &f.timed));
+    let table = planning::table(&compared.team, compared.plans.iter().map(|f| &f.timed));
     let mut text = format!("{}\n{table}\n", title.style(screen.bold()));
     notes(&mut text, &source, screen);
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn many(global: &Global, args: &PlanArgs, wish: &Wish, folder: &Path) -> Result<ExitCode> {
+fn many(global: &Global, args: &PlanArgs, request: &Request, folder: &Path) -> Result<ExitCode> {
     let mut machines = Vec::new();
     let mut skipped = Vec::new();
     for path in json_files(folder)? {
@@ -136,7 +139,7 @@ fn many(global: &Global, args: &PlanArgs, wish: &Wish, folder: &Path) -> Result<
             .to_str()
             .context("its name is not text")
             .and_then(|path| source::open(Some(path)))
-            .and_then(|source| Compared::of(&source, args, wish));
+            .and_then(|source| Compared::of(&source, args, request));
         match compared {
             Ok(compared) => machines.push(compared),
             Err(error) => skipped.push(Skipped {
@@ -158,13 +161,13 @@ fn many(global: &Global, args: &PlanArgs, wish: &Wish, folder: &Path) -> Result<
     if global.json {
         output::json(&Folder {
             schema: 1,
-            op: wish.operation,
+            op: request.operation,
             machines: machines.iter().map(Compared::report).collect(),
             skipped: &skipped,
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    output::print(&text(wish.operation, &machines, Screen::of_stdout()))?;
+    output::print(&text(request.operation, &machines, output::screen()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -304,7 +307,7 @@ fn cell(plan: Option<&Plan>) -> String {
         return "-".to_owned();
     };
     let latency = format!("{:.*}", decimals(plan.latency), plan.latency);
-    format!("{latency} {:>7}", super::gap(plan))
+    format!("{latency} {:>7}", planning::gap(plan))
 }
 
 /// The table of some of the machines.

@@ -1,9 +1,10 @@
 //! `--svg`, `--dot`, `--timeline FILE`: a plan as pictures in files or on standard output.
 
 use anyhow::{Result, bail};
-use corecast_plan::{Drawing, Plan};
+use corecast_draw::plan::Drawing;
+use corecast_plan::{Pattern, Plan};
 
-use super::PlanArgs;
+use super::args::PlanArgs;
 use crate::output;
 use crate::planning::Team;
 
@@ -18,19 +19,22 @@ pub(super) enum Saved {
     OnStandardOutput,
 }
 
-/// Whether any picture is to be saved.
-pub(super) fn wanted(args: &PlanArgs) -> bool {
-    args.svg.is_some() || args.dot.is_some() || timeline_file(args).is_some()
-}
-
-/// Whether the terminal is to show the timeline.
-pub(super) fn timeline_in_terminal(args: &PlanArgs) -> bool {
-    args.timeline.as_deref() == Some("")
-}
-
-/// Where the timeline is to be saved.
-fn timeline_file(args: &PlanArgs) -> Option<&str> {
-    args.timeline.as_deref().filter(|path| !path.is_empty())
+/// The picture of `plan`; none where it is no tree.
+pub(super) fn drawing<'a>(team: &'a Team, plan: &'a Plan) -> Option<Drawing<'a>> {
+    let title = format!(
+        "{} of {} members on {}, {}",
+        plan.operation,
+        team.threads.len(),
+        team.machine,
+        plan.pattern
+    );
+    let drawing = Drawing::of_plan(&team.costs, plan)?;
+    Some(
+        drawing
+            .with_threads(&team.threads)
+            .with_numa(&team.numa)
+            .with_title(title),
+    )
 }
 
 /// Saves what is asked for.
@@ -38,32 +42,25 @@ fn timeline_file(args: &PlanArgs) -> Option<&str> {
 /// # Errors
 ///
 /// A plan that is no tree; two pictures on standard output; a path that cannot be written.
-pub(super) fn save(args: &PlanArgs, team: &Team, plan: &Plan) -> Result<Saved> {
+pub(super) fn save(
+    args: &PlanArgs,
+    drawing: Option<&Drawing<'_>>,
+    pattern: Pattern,
+) -> Result<Saved> {
     let pictures = [
         ("--svg", args.svg.as_deref()),
         ("--dot", args.dot.as_deref()),
-        ("--timeline", timeline_file(args)),
+        ("--timeline", args.timeline_file()),
     ];
-    let drawn = Drawing::of_plan(&team.costs, plan);
-    let Some(drawing) = drawn else {
-        if wanted(args) || args.timeline.is_some() {
-            let pattern = plan.pattern;
+    let wanted = pictures.iter().any(|(_, path)| path.is_some());
+    let Some(drawing) = drawing else {
+        if wanted || args.timeline.is_some() {
             bail!(
                 "pattern \"{pattern}\" is no tree: there is nothing for --svg, --dot or --timeline to draw"
             );
         }
         return Ok(Saved::Nothing);
     };
-    let drawing = drawing
-        .with_threads(&team.threads)
-        .with_numa(&team.numa)
-        .with_title(format!(
-            "{} of {} members on {}, {}",
-            plan.operation,
-            team.threads.len(),
-            team.machine,
-            plan.pattern
-        ));
     let on_output: Vec<&str> = pictures
         .iter()
         .filter(|(_, path)| *path == Some("-"))
@@ -84,7 +81,7 @@ pub(super) fn save(args: &PlanArgs, team: &Team, plan: &Plan) -> Result<Saved> {
         };
         output::save(path, &picture)?;
     }
-    Ok(match (wanted(args), on_output.is_empty()) {
+    Ok(match (wanted, on_output.is_empty()) {
         (false, _) => Saved::Nothing,
         (true, true) => Saved::InFiles,
         (true, false) => Saved::OnStandardOutput,

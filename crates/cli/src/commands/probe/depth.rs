@@ -12,9 +12,9 @@ use corecast_model::{Deep, Machine, MachineFile};
 use corecast_probe::deep::{DeepConfig, Scope, deep};
 
 use super::ProbeArgs;
-use crate::draw::depth_text;
-use crate::draw::palette::Screen;
-use crate::{Global, failure, measuring, output, progress, team};
+use crate::options::Global;
+use crate::{failure, measuring, output, progress, team};
+use corecast_draw::deep;
 
 /// Where the parts are kept.
 enum Place<'a> {
@@ -157,9 +157,9 @@ fn show(
         output::print(&file.to_json())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let screen = Screen::of_stdout();
+    let screen = output::screen();
     let name = &file.machine().name;
-    let text = depth_text::draw(name, found, args.deep, screen);
+    let text = deep::text(name, found, args.deep, screen);
     output::print(&format!("{text}{saved}\n"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,17 +4,19 @@ use anyhow::Result;
 use corecast::choose::{Races, Wish, choose_all};
 use corecast_bench::Role;
 use corecast_bench::comparison::{EntryReport, Report};
+use corecast_draw::plan::Drawing;
 use corecast_model::{Machine, MachineFile};
-use corecast_plan::Drawing;
 
 use super::data::Data;
-use super::plots::{self, Bar, Point, Series};
-use crate::commands::decided::timed;
-use crate::draw::boxes::{count, nest, size};
-use crate::draw::palette::Screen;
-use crate::draw::{depth_text, heat_svg, topo_svg};
-use crate::planning::Team;
-use crate::source::{self, CostBasis};
+use crate::planning::{Team, Timed};
+use crate::source::CostBasis;
+use corecast_draw::Screen;
+use corecast_draw::deep;
+use corecast_draw::machine::{self, nest};
+use corecast_draw::matrix::{self, Grid};
+use corecast_draw::plot::{self, Bar, Point, Series};
+use corecast_draw::{OTHERS, OURS, REFERENCE, Rgb};
+use corecast_model::words::{bytes as bytes_text, count};
 
 /// Most members whose trees are drawn: with more, a page is no place for them.
 const DRAWN_MEMBERS_MAX: usize = 128;
@@ -115,10 +117,10 @@ impl<'a> Facts<'a> {
             Part::Machine,
             "machine",
             "packages, NUMA nodes, caches, cores and hardware threads",
-            topo_svg::draw(&nest(machine, &memory), &[]),
+            machine::svg(&nest(machine, &memory), &[]),
         );
         let depth = file.deep().filter(|deep| !deep.latencies.is_empty());
-        facts.depth = depth.map(|deep| depth_text::draw(&machine.name, deep, true, Screen::PLAIN));
+        facts.depth = depth.map(|deep| deep::text(&machine.name, deep, true, Screen::PLAIN));
         Ok(facts)
     }
 
@@ -137,7 +139,7 @@ impl<'a> Facts<'a> {
         let data = self.data;
         let bars: Vec<Bar> = self.duels.iter().filter_map(bar).collect();
         if !bars.is_empty() {
-            let picture = plots::bars("times as long as the fastest peer", &bars);
+            let picture = plot::bars("times as long as the fastest peer", &bars);
             let caption = "Corecast's fastest setting in times of the fastest setting of all peers, round by \
                            round, with 95 % intervals: below 1 Corecast is faster";
             self.add(Part::Peers, "peers", caption, picture);
@@ -167,7 +169,7 @@ impl<'a> Facts<'a> {
             let points = sizes(ranks).filter_map(|race| Some((race.bytes? as f64, *race)));
             let series = series(points);
             let title = format!("{operation}, {}", count(ranks, "rank"));
-            let picture = plots::curves(&title, plots::Across::Bytes, &series);
+            let picture = plot::curves(&title, plot::Across::Bytes, &series);
             let caption = format!(
                 "{operation} by bytes of a block: the median of each one's fastest setting there, the last rank's \
                  time"
@@ -190,9 +192,9 @@ impl<'a> Facts<'a> {
             let series = series(of.into_iter());
             let title = match bytes {
                 0 => operation.to_owned(),
-                _ => format!("{operation} of {}", size(bytes as u64)),
+                _ => format!("{operation} of {}", bytes_text(bytes as u64)),
             };
-            let picture = plots::curves(&title, plots::Across::Ranks, &series);
+            let picture = plot::curves(&title, plot::Across::Ranks, &series);
             let caption =
                 format!("{title} by ranks; with more ranks than hardware threads these share them");
             self.add(
@@ -208,7 +210,7 @@ impl<'a> Facts<'a> {
             .filter_map(|one| Some((one.measured, one.simulated?)))
             .collect();
         if points.len() > 1 {
-            let picture = plots::against("simulated against measured", &points);
+            let picture = plot::against("simulated against measured", &points);
             let caption = "each point a race: what a simulated machine with this machine's single messages takes, \
                            over what was measured; on the line they are the same";
             self.add(Part::Predictions, "predictions", caption, picture);
@@ -220,10 +222,10 @@ impl<'a> Facts<'a> {
         if !(2..=DRAWN_MEMBERS_MAX).contains(&file.threads().len()) {
             return Ok(());
         }
-        let team = Team::of_file(file, file.threads().to_vec())?;
+        let team = Team::new(file, file.threads().to_vec())?;
         let races = Races::none("a report shows what the model says");
         for choice in choose_all(&team.costs, &team.threads, &Wish::default(), &races)? {
-            let timed = timed(&team, &choice, choice.chosen())?;
+            let timed = Timed::of_choice(&team, &choice, choice.chosen())?;
             let plan = &timed.plan;
             let proved = match plan.proved_optimal {
                 true => "proved optimal".to_owned(),
@@ -264,9 +266,9 @@ impl<'a> Facts<'a> {
     }
 
     fn costs(&mut self, file: &MachineFile) {
-        let [send, receive] = source::grids(file, file.threads());
+        let [send, receive] = Grid::of_costs(file, file.threads());
         let title = format!("{}: cost of one message", self.name);
-        let svg = heat_svg::draw(&title, &[&send, &receive]);
+        let svg = matrix::svg(&title, &[&send, &receive]);
         let caption = "what a sender, and what a receiver, is busy with one message, by pairs of hardware threads";
         self.add(Part::Costs, "costs", caption, svg);
     }
@@ -291,7 +293,10 @@ fn what(race: &Report) -> String {
     };
     match bytes {
         0 => format!("{operation}, {ranks}{place}"),
-        _ => format!("{operation} of {}, {ranks}{place}", size(bytes as u64)),
+        _ => format!(
+            "{operation} of {}, {ranks}{place}",
+            bytes_text(bytes as u64)
+        ),
     }
 }
 
@@ -347,7 +352,7 @@ fn bar(duel: &Duel) -> Option<Bar> {
 
 /// A curve for each who took part, over what `points` say.
 fn series<'r>(points: impl Iterator<Item = (f64, &'r Report)>) -> Vec<Series> {
-    let mut all: Vec<Series> = Vec::new();
+    let mut all: Vec<(Role, String, Vec<Point>)> = Vec::new();
     for (x, race) in points {
         let mut names: Vec<(Role, String)> = race.entries.iter().map(group).collect();
         names.sort_by(|a, b| (order(a.0), &a.1).cmp(&(order(b.0), &b.1)));
@@ -365,21 +370,32 @@ fn series<'r>(points: impl Iterator<Item = (f64, &'r Report)>) -> Vec<Series> {
                 low: found.interval.low,
                 high: found.interval.high,
             };
-            match all.iter_mut().find(|series| series.name == name) {
-                Some(series) => series.points.push(point),
-                None => all.push(Series {
-                    name,
-                    role,
-                    points: vec![point],
-                }),
+            match all.iter_mut().find(|(_, known, _)| *known == name) {
+                Some((_, _, points)) => points.push(point),
+                None => all.push((role, name, vec![point])),
             }
         }
     }
-    for series in &mut all {
-        series.points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    }
-    all.sort_by_key(|series| order(series.role));
-    all
+    all.sort_by_key(|(role, ..)| order(*role));
+    let mut used = [0; 3];
+    let look = |(role, name, mut points): (Role, String, Vec<Point>)| {
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let colours: &[Rgb] = match role {
+            Role::Corecast => &OURS,
+            Role::Floor => &[REFERENCE],
+            Role::Peer => &OTHERS,
+        };
+        let used = &mut used[usize::from(order(role))];
+        let colour = colours[*used % colours.len()];
+        *used += 1;
+        Series {
+            name,
+            colour,
+            bold: role == Role::Corecast,
+            points,
+        }
+    };
+    all.into_iter().map(look).collect()
 }
 
 fn order(role: Role) -> u8 {

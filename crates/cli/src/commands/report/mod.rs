@@ -13,7 +13,6 @@ mod data;
 mod facts;
 mod index;
 mod page;
-mod plots;
 mod races;
 
 use std::path::{Path, PathBuf};
@@ -23,7 +22,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::Serialize;
 
-use crate::{Global, failure, output, source};
+use crate::options::Global;
+use crate::{failure, output, source};
 use data::Data;
 
 /// Arguments of `corecast report`.
@@ -103,7 +103,7 @@ pub(crate) fn run(global: &Global, args: &ReportArgs) -> Result<ExitCode> {
     text.push_str(&format!(
         "{}: {}\n",
         index.display(),
-        crate::draw::boxes::count(machines, "machine")
+        corecast_model::words::count(machines, "machine")
     ));
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

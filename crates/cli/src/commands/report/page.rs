@@ -1,7 +1,7 @@
 //! The page of one machine.
 
-use crate::draw::time;
-use corecast_bench::table::digits;
+use corecast_model::words::digits;
+use corecast_model::words::time;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::facts::{Duel, Facts, Figure, Part, Prediction};

@@ -5,8 +5,9 @@ use clap::Parser;
 use corecast_bench::comparison::Report;
 
 use crate::commands::bench::{self, BenchArgs};
-use crate::draw::boxes::count;
-use crate::{Global, failure};
+use crate::failure;
+use crate::options::Global;
+use corecast_model::words::count;
 
 /// Blocks of data, in bytes.
 const SIZES: &str = "8,64,512,4K,32K,256K,2M";

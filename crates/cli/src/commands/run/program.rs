@@ -11,8 +11,9 @@ use anyhow::{Context, Result, bail, ensure};
 use corecast::debug::{Level, say};
 
 use super::{explain, pin};
-use crate::doctor::program::Program;
-use crate::{Global, failure};
+use crate::failure;
+use crate::options::Global;
+use corecast_doctor::Program;
 
 const LIBRARY: &str = "libcorecast_openmp.so";
 /// Where it is, if not where this command looks.

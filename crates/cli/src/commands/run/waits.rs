@@ -11,8 +11,8 @@ use corecast_openmp::record::{Kind, Record, SCHEMA, Sums};
 use serde::Serialize;
 
 use super::locations::{Location, Locations};
-use crate::Global;
-use crate::draw::time;
+use crate::options::Global;
+use corecast_model::words::time;
 
 /// Places that are shown without `--verbose`.
 const SHOWN: usize = 20;

@@ -14,7 +14,8 @@ use serde::Serialize;
 use super::place::Place;
 use super::{SimArgs, root, setting};
 use crate::forecast::job;
-use crate::{Global, output, planning};
+use crate::options::Global;
+use crate::output;
 
 #[derive(Debug, Serialize)]
 struct Report {
@@ -43,8 +44,8 @@ pub(super) fn run(
     if args.timeline.is_some() || args.svg.is_some() {
         bail!("--compare: --timeline and --svg show one call, leave one of them out");
     }
-    let patterns = args.patterns.iter().map(|name| planning::pattern(name));
-    let patterns: Vec<Pattern> = patterns.collect::<Result<_>>()?;
+    let patterns = args.patterns.iter().map(|name| name.parse::<Pattern>());
+    let patterns: Vec<Pattern> = patterns.collect::<Result<_, _>>()?;
     let machines: Vec<String> = match (&args.machines[..], &global.machine) {
         ([], Some(one)) => vec![one.clone()],
         ([], None) => builtin_names()

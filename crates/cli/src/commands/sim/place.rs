@@ -85,7 +85,7 @@ impl Place {
             subset: None,
             placement: crate::team::Placement::Packed,
         };
-        let team = Team::new(&source, team::members(&args, &source.file)?)?;
+        let team = Team::new(&source.file, team::members(&args, &source.file)?)?;
         let pus = &source.file.machine().pus;
         let place = |thread: &u32| pus.iter().find(|pu| pu.os_index == *thread).map(Into::into);
         let places: Vec<_> = team.threads.iter().filter_map(place).collect();

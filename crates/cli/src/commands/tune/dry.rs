@@ -9,8 +9,9 @@ use corecast_tune::tuner::Wish;
 use serde::Serialize;
 
 use super::Course;
-use crate::draw::topo_text::ranges;
-use crate::{Global, output};
+use crate::options::Global;
+use crate::output;
+use corecast_model::words::ranges;
 
 /// As `--json` prints it.
 #[derive(Serialize)]

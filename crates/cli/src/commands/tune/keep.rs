@@ -11,7 +11,7 @@ use corecast_model::{Machine, Profile, ProfileEntry, RacedCandidate};
 use corecast_tune::outcome::{Point, Raced, TeamRace, Tuned};
 use corecast_tune::racer::Synchrony;
 
-use crate::planning;
+use corecast_plan::record;
 
 /// Adds `tuning` to what was known of this machine; says where, or why not.
 pub(super) fn keep(tuned: &super::Tuning) -> Result<String> {
@@ -160,7 +160,7 @@ fn candidate(choice: &Choice, raced: &Raced) -> Option<RacedCandidate> {
     let plan = all.find(|plan| plan.pattern.to_string() == raced.name)?;
     let (measured, interval) = (raced.measured_ns?, raced.interval_ns?);
     let (shape, predicted) = (&plan.shape, plan.latency);
-    Some(planning::raced(
+    Some(record::raced(
         &raced.name,
         shape,
         predicted,

@@ -13,9 +13,10 @@ use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use super::Tuning;
-use crate::draw::topo_text::ranges;
+use crate::options::Global;
+use crate::output;
 use crate::source::Source;
-use crate::{Global, output};
+use corecast_model::words::ranges;
 
 #[derive(Serialize)]
 struct Report<'a> {

@@ -1,0 +1,119 @@
+//! One plan: found, saved as pictures, printed.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use corecast_draw::plan::{Drawing, rounds_text};
+use corecast_draw::{Screen, matrix};
+use corecast_model::words::decimals;
+use corecast_plan::{Pattern, Plan};
+use owo_colors::OwoColorize;
+
+use super::args::PlanArgs;
+use super::pictures::{self, Saved};
+use crate::options::Global;
+use crate::planning::{self, Found, PlanReport, Team};
+use crate::source::{CostBasis, Source};
+use crate::{output, source, team};
+
+/// Finds the plan of one pattern and shows it.
+pub(super) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
+    // Names are checked first: they are cheaper to get right than a machine is to read.
+    let request = args.request()?;
+    let pattern: Pattern = args.pattern.parse()?;
+    if let Some(flag) = args.search_flag()
+        && !pattern.is_searched()
+    {
+        bail!("{flag}: pattern \"{pattern}\" is built without a search, use best or optimal");
+    }
+    let source = source::open(global.machine.as_deref())?;
+    let team = Team::new(&source.file, team::members(&args.team, &source.file)?)?;
+    let found = planning::find(
+        &team,
+        pattern,
+        request.operation,
+        request.root,
+        &request.limits,
+    )?;
+
+    let drawing = pictures::drawing(&team, &found.timed.plan);
+    let saved = pictures::save(args, drawing.as_ref(), pattern)?;
+    let timeline = args.timeline_in_terminal();
+    if global.json && saved != Saved::OnStandardOutput {
+        let mut report = PlanReport::of(&team, &found.timed).with_search(&found);
+        if timeline {
+            report = report.with_timeline(&team, &found.timed.plan);
+        }
+        output::json(&report)?;
+    } else if saved == Saved::Nothing || (timeline && saved == Saved::InFiles) {
+        let drawing = drawing.as_ref();
+        output::print(&text(global, &source, &team, &found, drawing, timeline))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The plan for people: its tree or rounds, its cost, what to know about the costs.
+fn text(
+    global: &Global,
+    source: &Source,
+    team: &Team,
+    found: &Found,
+    drawing: Option<&Drawing<'_>>,
+    timeline: bool,
+) -> String {
+    let screen = output::screen();
+    let abbreviate = global.verbose == 0;
+    let plan = &found.timed.plan;
+    let title = format!(
+        "{} on {}, {} members, pattern {}",
+        plan.operation,
+        team.machine,
+        team.threads.len(),
+        plan.pattern
+    );
+    let mut text = format!("{}\n", title.style(screen.bold()));
+    if let Some(drawing) = drawing {
+        text.push_str(&drawing.outline(abbreviate, screen));
+        if timeline {
+            let _ = writeln!(text, "\n{}", drawing.timeline_text(abbreviate, screen));
+        }
+    } else if let Some(rounds) = plan.rounds() {
+        text.push_str(&rounds_text(rounds));
+    }
+    let _ = writeln!(text, "{}", verdict(team, plan).style(screen.bold()));
+    let _ = writeln!(text, "{}", found.sentence());
+    notes(&mut text, source, screen);
+    if global.verbose > 0 && source.costs != CostBasis::Assumed && team.threads.len() > 1 {
+        let [send, receive] = matrix::Grid::of_costs(&source.file, &team.threads);
+        let _ = write!(
+            text,
+            "\n{}",
+            matrix::text(&send, "row sends to column", screen)
+        );
+        let receive = matrix::text(&receive, "column receives from row", screen);
+        let _ = write!(text, "\n{receive}");
+    }
+    text
+}
+
+/// What the plan costs, and how good that is.
+fn verdict(team: &Team, plan: &Plan) -> String {
+    let verdict = match plan.proved_optimal {
+        true => "proved optimal".to_owned(),
+        false => format!(
+            "gap {}: no plan can save more than that",
+            planning::gap(plan)
+        ),
+    };
+    let (latency, bound, unit) = (plan.latency, plan.lower_bound, team.unit());
+    let d = decimals(plan.latency);
+    format!("latency {latency:.d$} {unit}, lower bound {bound:.d$} {unit}, {verdict}")
+}
+
+/// Adds what a reader should know about the costs.
+pub(super) fn notes(text: &mut String, source: &Source, screen: Screen) {
+    for note in &source.notes {
+        let _ = writeln!(text, "{}", format!("note: {note}").style(screen.dim()));
+    }
+}

@@ -1,0 +1,19 @@
+//! Options of every command.
+
+use clap::{ArgAction, Args};
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// One line of JSON instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Abbreviate nothing
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+
+    /// FILE, builtin:NAME or synthetic:SPEC such as "package:2 numa:1 core:10 pu:1" [default: this machine]
+    #[arg(short = 'i', long, global = true, value_name = "MACHINE")]
+    pub(crate) machine: Option<String>,
+}

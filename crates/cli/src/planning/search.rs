@@ -1,0 +1,256 @@
+//! Searches with limits: how long, by which choices, with progress, and ended by Ctrl-C.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use corecast_plan::compare::{patterns, share_bounds};
+use corecast_plan::plan::plan_above;
+use corecast_plan::{
+    Effort, Operation, Pattern, Plan, Progress, RootChoice, Stage, bound, plan_with,
+};
+use serde::Serialize;
+
+use super::team::{self, Team, Timed};
+use crate::interrupt;
+use crate::progress::{self, Bar};
+
+/// How long a search may go on, and by which choices.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Limits {
+    /// Decides all choices that are left to chance.
+    pub(crate) seed: u64,
+    /// Changes that are tried.
+    pub(crate) moves: Option<u64>,
+    /// Time that may pass.
+    pub(crate) budget: Option<Duration>,
+}
+
+impl Limits {
+    /// The time for `pattern`. Moves alone are no matter of time: their result is the same on every
+    /// machine, however slow.
+    fn budget(&self, pattern: Pattern) -> Option<Duration> {
+        match (self.budget, self.moves, pattern) {
+            (Some(budget), _, _) => Some(budget),
+            (None, Some(_), _) => None,
+            (None, None, Pattern::Optimal) => Some(Duration::from_secs(60)),
+            (None, None, _) => Some(Duration::from_secs(1)),
+        }
+    }
+}
+
+/// Why a search came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Ended {
+    /// Nothing better exists.
+    Proved,
+    /// All moves were done.
+    Moves,
+    /// The time was over.
+    Budget,
+    /// The user pressed Ctrl-C.
+    Interrupted,
+}
+
+/// How a search went.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Search {
+    seed: u64,
+    moves: u64,
+    ended: Ended,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget_ms: Option<f64>,
+}
+
+/// A plan, and how it was found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The plan and its time.
+    pub(crate) timed: Timed,
+    /// Absent for patterns that are built without a search.
+    pub(crate) search: Option<Search>,
+}
+
+impl Found {
+    /// How it was found, in words.
+    pub(crate) fn sentence(&self) -> String {
+        let ms = self.timed.search_ms;
+        let Some(search) = &self.search else {
+            return format!("planned in {ms:.3} ms");
+        };
+        let ended = match (search.ended, search.budget_ms) {
+            (Ended::Proved, _) => "ended with the proof".to_owned(),
+            (Ended::Moves, _) => "all moves done".to_owned(),
+            (Ended::Budget, Some(budget)) => format!("out of time after {budget} ms"),
+            (Ended::Budget, None) => "out of time".to_owned(),
+            (Ended::Interrupted, _) => "interrupted".to_owned(),
+        };
+        format!(
+            "searched for {ms:.1} ms, {} moves, seed {}: {ended}",
+            search.moves, search.seed
+        )
+    }
+}
+
+/// The plan of `pattern` for `team` within `limits`.
+///
+/// # Errors
+///
+/// As [`team::search`].
+pub(crate) fn find(
+    team: &Team,
+    pattern: Pattern,
+    operation: Operation,
+    root: RootChoice,
+    limits: &Limits,
+) -> Result<Found> {
+    if !pattern.is_searched() {
+        let timed = team::search(team, pattern, operation, root)?;
+        let search = None;
+        return Ok(Found { timed, search });
+    }
+    let effort = Effort {
+        seed: limits.seed,
+        moves: limits.moves.unwrap_or(u64::MAX),
+    };
+    interrupt::listen();
+    let mut watcher = Watcher::new(team.unit(), limits.budget(pattern));
+    let found = plan_with(
+        &team.costs,
+        pattern,
+        operation,
+        root,
+        effort,
+        &mut |progress| watcher.look(progress),
+    );
+    watcher.bar.finish();
+    let plan = found?;
+    let timed = Timed {
+        search_ms: watcher.start.elapsed().as_secs_f64() * 1e3,
+        plan,
+    };
+    let search = Search {
+        seed: limits.seed,
+        moves: match (watcher.ended, timed.plan.proved_optimal) {
+            // The last look is some moves before the last move.
+            (None, false) => limits.moves.unwrap_or(watcher.moves),
+            _ => watcher.moves,
+        },
+        ended: match watcher.ended {
+            _ if timed.plan.proved_optimal => Ended::Proved,
+            Some(ended) => ended,
+            None => Ended::Moves,
+        },
+        budget_ms: watcher.budget.map(|budget| budget.as_secs_f64() * 1e3),
+    };
+    let search = Some(search);
+    Ok(Found { timed, search })
+}
+
+/// The plans of all patterns that can do the operation, best first. Where only the time for
+/// [`Pattern::Optimal`] would be its own default, it gets that of [`Pattern::Best`].
+///
+/// # Errors
+///
+/// A root outside of the team.
+pub(crate) fn compare(
+    team: &Team,
+    operation: Operation,
+    root: RootChoice,
+    limits: &Limits,
+) -> Result<Vec<Found>> {
+    let limits = Limits {
+        budget: limits.budget(Pattern::Best),
+        ..limits.clone()
+    };
+    let at = root.resolve(&team.costs, Pattern::Smelt)?.unwrap_or(0);
+    let bound = bound::lower_bound(&team.costs, operation, Some(at));
+    let mut found = Vec::new();
+    for pattern in patterns() {
+        if pattern.is_searched() {
+            found.push(find(team, pattern, operation, root, &limits)?);
+            continue;
+        }
+        let start = Instant::now();
+        // A pattern that cannot do the operation is left out.
+        if let Ok(plan) = plan_above(&team.costs, pattern, operation, at, bound) {
+            let search_ms = start.elapsed().as_secs_f64() * 1e3;
+            let timed = Timed { plan, search_ms };
+            let search = None;
+            found.push(Found { timed, search });
+        }
+    }
+    let lines = team.costs.lines().is_some();
+    let mut plans: Vec<&mut Plan> = found.iter_mut().map(|one| &mut one.timed.plan).collect();
+    share_bounds(&mut plans, operation, root, lines);
+    found.sort_by(|a, b| a.timed.plan.latency.total_cmp(&b.timed.plan.latency));
+    Ok(found)
+}
+
+/// Ends a search in time and shows how far it is.
+struct Watcher {
+    start: Instant,
+    budget: Option<Duration>,
+    shown: Instant,
+    unit: &'static str,
+    bar: Bar,
+    moves: u64,
+    ended: Option<Ended>,
+}
+
+impl Watcher {
+    fn new(unit: &'static str, budget: Option<Duration>) -> Self {
+        let start = Instant::now();
+        Self {
+            start,
+            budget,
+            shown: start,
+            unit,
+            bar: progress::bar("searching"),
+            moves: 0,
+            ended: None,
+        }
+    }
+
+    fn look(&mut self, progress: &Progress) -> ControlFlow<()> {
+        self.moves = progress.moves;
+        let now = Instant::now();
+        let passed = now - self.start;
+        if interrupt::happened() {
+            self.ended = Some(Ended::Interrupted);
+            return ControlFlow::Break(());
+        }
+        if self.budget.is_some_and(|budget| passed >= budget) {
+            self.ended = Some(Ended::Budget);
+            return ControlFlow::Break(());
+        }
+        // Drawing costs more than a look.
+        if now - self.shown >= Duration::from_millis(100) {
+            self.shown = now;
+            self.show(passed, progress);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn show(&self, passed: Duration, progress: &Progress) {
+        let share = self.budget.map_or(0.0, |budget| {
+            passed.as_secs_f64() / budget.as_secs_f64().max(1e-9)
+        });
+        let gap = (progress.latency - progress.lower_bound) / progress.latency.max(1e-300);
+        let doing = match progress.stage {
+            Stage::Prove => "proving",
+            _ => "improving",
+        };
+        self.bar.at(
+            share,
+            &format!(
+                "{}, latency {:.1} {}, gap {:.2} %",
+                doing,
+                progress.latency,
+                self.unit,
+                100.0 * gap.clamp(0.0, 1.0)
+            ),
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! Lists of sizes as users write them.
+
+use anyhow::{Context, Result, bail};
+
+/// Between two sizes of a range.
+const STEP: usize = 4;
+
+/// The sizes of a list such as `8,4K,1M` or `8..16M`, each once, in bytes.
+///
+/// A range goes up by fours, and ends with its last size even if that is no step.
+///
+/// # Errors
+///
+/// Words that are no size, and ranges that go down, quoted.
+pub(crate) fn parse(list: &str) -> Result<Vec<usize>> {
+    let mut sizes: Vec<usize> = Vec::new();
+    let mut add = |size| {
+        if !sizes.contains(&size) {
+            sizes.push(size);
+        }
+    };
+    for part in list.split(',') {
+        let Some((first, last)) = part.split_once("..") else {
+            add(bytes(part)?);
+            continue;
+        };
+        let (first, last) = (bytes(first)?, bytes(last)?);
+        if first == 0 || first > last {
+            bail!("--size {part:?}: a range goes up from at least 1 byte, such as 8..16M");
+        }
+        let steps = std::iter::successors(Some(first), |size| size.checked_mul(STEP));
+        steps.take_while(|size| *size < last).for_each(&mut add);
+        add(last);
+    }
+    Ok(sizes)
+}
+
+/// A number of bytes, with K, M or G for powers of 1024.
+fn bytes(text: &str) -> Result<usize> {
+    let word = text.trim();
+    let (digits, shift) = match word.chars().last().map(|c| c.to_ascii_uppercase()) {
+        Some('K') => (&word[..word.len() - 1], 10),
+        Some('M') => (&word[..word.len() - 1], 20),
+        Some('G') => (&word[..word.len() - 1], 30),
+        _ => (word, 0),
+    };
+    let number: Option<usize> = digits.parse().ok();
+    number
+        .and_then(|number| number.checked_mul(1 << shift))
+        .with_context(|| {
+            format!("--size {text:?}: bytes such as 512, 4K or 1M are needed, or a range 8..16M")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_ranges() {
+        assert_eq!(parse("8").unwrap(), [8]);
+        assert_eq!(parse("8, 4k,1M,8").unwrap(), [8, 4096, 1 << 20]);
+        assert_eq!(parse("0").unwrap(), [0]);
+        assert_eq!(parse("8..1K").unwrap(), [8, 32, 128, 512, 1024]);
+        assert_eq!(parse("8..8,64").unwrap(), [8, 64]);
+        assert_eq!(parse("8..16M").unwrap().last(), Some(&(16 << 20)));
+    }
+
+    #[test]
+    fn others_are_quoted() {
+        for bad in [
+            "",
+            "x",
+            "8..",
+            "64..8",
+            "0..8",
+            "-8",
+            "8KB",
+            "99999999999999G",
+            "é",
+        ] {
+            let error = parse(bad).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("{bad:?}")) || error.contains("\"\""),
+                "{error}"
+            );
+        }
+    }
+}

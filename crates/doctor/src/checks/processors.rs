@@ -1,0 +1,313 @@
+//! What processors this process has, and what it gets of them.
+
+use crate::facts::Facts;
+use crate::finding::{Finding, Level};
+use corecast_model::words::{count, ranges};
+
+/// The part of the time from which on a host that takes it is worth a word.
+const STEAL_NOTE: f64 = 0.01;
+/// From which on times mean little: a rank that is stopped stops all.
+const STEAL_WARNING: f64 = 0.05;
+
+/// Whether control groups grant the time of all usable PUs.
+pub(super) fn quota(facts: &Facts) -> Finding {
+    const NAME: &str = "quota";
+    let Some(cpus) = facts.limits.quota_cpus else {
+        return Finding::ok(NAME, "no limit of CPU time");
+    };
+    let source = facts.limits.quota_source.as_deref().unwrap_or("a cgroup");
+    let have = facts.usable;
+    if cpus >= have as f64 {
+        return Finding::ok(
+            NAME,
+            format!("{cpus} CPUs, enough for {have} PUs ({source})"),
+        );
+    }
+    // A float cast saturates, and turns NaN into 0.
+    let whole = (cpus as usize).max(1);
+    Finding::at(
+        Level::Warning,
+        NAME,
+        format!(
+            "{cpus} CPUs of time for {have} usable PUs ({source}): a team of {have} that spins is stopped in each period"
+        ),
+        format!(
+            "make teams of at most {}, or let ranks sleep (CORECAST_WAIT=park), or raise the quota (docker run --cpus={have}, \
+             in Kubernetes resources.limits.cpu)",
+            count(whole, "rank")
+        ),
+    )
+}
+
+/// Whether the cpuset holds PUs back.
+pub(super) fn cpuset(facts: &Facts) -> Finding {
+    let source = facts.limits.cpuset_source.as_deref();
+    withheld(
+        facts,
+        "cpuset",
+        &facts.limits.outside_cpuset,
+        &source.map_or_else(|| "the cpuset".to_owned(), |s| format!("the cpuset, {s}")),
+        "docker run --cpuset-cpus",
+    )
+}
+
+/// Whether the affinity mask does.
+pub(super) fn mask(facts: &Facts) -> Finding {
+    withheld(
+        facts,
+        "mask",
+        &facts.limits.outside_mask,
+        "the affinity mask that this process was started with",
+        "taskset, numactl, or the scheduler of the batch system",
+    )
+}
+
+fn withheld(facts: &Facts, name: &'static str, outside: &str, who: &str, widen: &str) -> Finding {
+    let (usable, online) = (facts.usable, facts.online);
+    if outside.is_empty() {
+        return Finding::ok(name, format!("withholds none of {}", count(online, "PU")));
+    }
+    Finding::at(
+        Level::Note,
+        name,
+        format!(
+            "{usable} of {online} PUs are usable, PU {}: PU {outside} withheld by {who}",
+            facts.limits.usable
+        ),
+        format!(
+            "nothing, if that is meant: teams are planned for the usable ones; more by {widen}"
+        ),
+    )
+}
+
+/// Whether usable PUs share cores.
+pub(super) fn siblings(facts: &Facts) -> Finding {
+    const NAME: &str = "siblings";
+    let (pus, cores) = (facts.usable, facts.cores);
+    if pus <= cores {
+        let unsure = match &facts.limits.hypervisor {
+            Some(name) => format!(", as the hypervisor ({name}) shows it"),
+            None => String::new(),
+        };
+        return Finding::ok(
+            NAME,
+            format!("{} on as many cores{unsure}", count(pus, "PU")),
+        );
+    }
+    Finding::at(
+        Level::Note,
+        NAME,
+        format!(
+            "{pus} PUs on {cores} cores: SMT siblings that both spin or compute slow each other"
+        ),
+        format!(
+            "for programs that compute a team of {cores}, which gets a PU of each core (corecast bench --subset {cores})"
+        ),
+    )
+}
+
+/// Whether frequencies follow the load too slowly.
+pub(super) fn governor(facts: &Facts) -> Finding {
+    const NAME: &str = "governor";
+    let fix = "sudo cpupower frequency-set -g performance";
+    let slow: Vec<_> = facts
+        .governors
+        .values()
+        .filter(|g| g.governor != "performance")
+        .collect();
+    if facts.governors.is_empty() {
+        return Finding::ok(
+            NAME,
+            "the kernel shows none, as in most virtual machines: somebody else sets frequencies",
+        );
+    }
+    if slow.is_empty() {
+        return Finding::ok(
+            NAME,
+            format!("performance on {}", count(facts.usable, "PU")),
+        );
+    }
+    let found: Vec<String> = slow
+        .iter()
+        .map(|g| format!("{} ({}) on PU {}", g.governor, g.driver, g.pus))
+        .collect();
+    // With these drivers the processor chooses within the whole range, whatever the word says.
+    let own = |driver: &str| driver.starts_with("intel_pstate") || driver.starts_with("amd-pstate");
+    let lowest = slow
+        .iter()
+        .any(|g| g.governor == "powersave" && !own(&g.driver));
+    let (level, what) = match lowest {
+        true => (Level::Warning, "at the lowest frequency"),
+        false => (
+            Level::Note,
+            "frequencies follow the load, first calls are slower",
+        ),
+    };
+    Finding::at(level, NAME, format!("{}: {what}", found.join(", ")), fix)
+}
+
+/// Whether the host takes time away.
+pub(super) fn steal(facts: &Facts) -> Finding {
+    const NAME: &str = "steal";
+    let Some(steal) = &facts.steal else {
+        return Finding::ok(NAME, "the kernel does not tell");
+    };
+    let found = format!(
+        "{:.1} % of the time of {} busy {} within {:.1} s taken by the host",
+        steal.part * 100.0,
+        steal.pus,
+        if steal.pus == 1 { "PU" } else { "PUs" },
+        steal.seconds
+    );
+    if steal.part < STEAL_NOTE {
+        return Finding::ok(NAME, found);
+    }
+    let level = match steal.part < STEAL_WARNING {
+        true => Level::Note,
+        false => Level::Warning,
+    };
+    Finding::at(
+        level,
+        NAME,
+        format!("{found}: a rank that is stopped stops its team"),
+        "measure when the host is quiet, or on a machine with processors of its own (dedicated hosts, pinned vCPUs)",
+    )
+}
+
+/// Whether threads can be pinned to every usable PU.
+pub(super) fn pinning(facts: &Facts) -> Finding {
+    const NAME: &str = "pinning";
+    let pinning = &facts.pinning;
+    let Some(reason) = &pinning.reason else {
+        return Finding::ok(
+            NAME,
+            format!("possible on {}", count(pinning.possible.len(), "PU")),
+        );
+    };
+    Finding::at(
+        Level::Warning,
+        NAME,
+        format!(
+            "not possible on PU {}, where ranks run unpinned: {reason}",
+            ranges(pinning.refused.clone())
+        ),
+        "permit sched_setaffinity in the container's seccomp profile; unpinned teams run too, but what was measured \
+         between PUs holds only roughly for them",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::{Governed, Steal};
+
+    #[test]
+    fn a_sound_machine_is_well() {
+        let facts = Facts::sound();
+        for check in [quota, cpuset, mask, siblings, governor, steal, pinning] {
+            let finding = check(&facts);
+            assert_eq!(
+                (finding.level, finding.fix),
+                (Level::Ok, None),
+                "{}",
+                finding.found
+            );
+        }
+    }
+
+    #[test]
+    fn a_quota_is_held_against_the_usable_pus() {
+        let mut facts = Facts::sound();
+        facts.limits.quota_source = Some("/sys/fs/cgroup/cpu.max".into());
+        facts.limits.quota_cpus = Some(1.5);
+        let finding = quota(&facts);
+        assert_eq!(finding.level, Level::Warning);
+        assert!(
+            finding
+                .found
+                .starts_with("1.5 CPUs of time for 4 usable PUs (/sys/fs/cgroup/cpu.max)")
+        );
+        assert!(finding.fix.unwrap().contains("at most 1 rank,"));
+        facts.limits.quota_cpus = Some(4.0);
+        assert_eq!(quota(&facts).level, Level::Ok);
+        facts.limits.quota_cpus = Some(0.2);
+        assert!(quota(&facts).fix.unwrap().contains("at most 1 rank,"));
+    }
+
+    #[test]
+    fn withheld_pus_are_named_with_who_withholds_them() {
+        let mut facts = Facts::sound();
+        (facts.usable, facts.online) = (3, 8);
+        facts.limits.usable = "1-3".into();
+        facts.limits.outside_cpuset = "0,4-7".into();
+        facts.limits.cpuset_source = Some("/sys/fs/cgroup/cpuset.cpus.effective".into());
+        let finding = cpuset(&facts);
+        assert_eq!(finding.level, Level::Note);
+        assert_eq!(
+            finding.found,
+            "3 of 8 PUs are usable, PU 1-3: PU 0,4-7 withheld by the cpuset, /sys/fs/cgroup/cpuset.cpus.effective"
+        );
+        assert_eq!(mask(&facts).level, Level::Ok);
+    }
+
+    #[test]
+    fn siblings_are_counted() {
+        let mut facts = Facts::sound();
+        facts.usable = 8;
+        let finding = siblings(&facts);
+        assert_eq!(finding.level, Level::Note);
+        assert!(finding.found.starts_with("8 PUs on 4 cores"));
+    }
+
+    #[test]
+    fn a_governor_is_judged_with_its_driver() {
+        let level = |governor: &str, driver: &str| {
+            let mut facts = Facts::sound();
+            let governed = Governed {
+                governor: governor.into(),
+                driver: driver.into(),
+                pus: "0-3".into(),
+            };
+            facts.governors.insert(governor.into(), governed);
+            super::governor(&facts).level
+        };
+        assert_eq!(level("performance", "acpi-cpufreq"), Level::Ok);
+        assert_eq!(level("powersave", "acpi-cpufreq"), Level::Warning);
+        assert_eq!(level("powersave", "intel_pstate"), Level::Note);
+        assert_eq!(level("schedutil", "cppc_cpufreq"), Level::Note);
+    }
+
+    #[test]
+    fn stolen_time_is_judged_by_its_part() {
+        let mut facts = Facts::sound();
+        for (part, level) in [
+            (0.001, Level::Ok),
+            (0.02, Level::Note),
+            (0.12, Level::Warning),
+        ] {
+            facts.steal = Some(Steal {
+                part,
+                pus: 4,
+                seconds: 0.4,
+            });
+            assert_eq!(steal(&facts).level, level);
+        }
+        assert!(
+            steal(&facts)
+                .found
+                .starts_with("12.0 % of the time of 4 busy PUs")
+        );
+        facts.steal = None;
+        assert_eq!(steal(&facts).level, Level::Ok);
+    }
+
+    #[test]
+    fn a_refused_pinning_quotes_the_system() {
+        let mut facts = Facts::sound();
+        facts.pinning.refused = vec![1, 2, 3];
+        facts.pinning.reason = Some("the system refused (EPERM)".into());
+        let finding = pinning(&facts);
+        assert_eq!(finding.level, Level::Warning);
+        assert!(finding.found.contains("PU 1-3") && finding.found.contains("EPERM"));
+    }
+}

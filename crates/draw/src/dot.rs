@@ -1,0 +1,10 @@
+//! What both writers of Graphviz's language need.
+
+/// `text` as a quoted string of the DOT language.
+pub(crate) fn quoted(text: &str) -> String {
+    let escaped = text
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n");
+    format!("\"{escaped}\"")
+}

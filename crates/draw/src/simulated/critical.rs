@@ -1,0 +1,31 @@
+//! What both pictures of a graph emphasise, and how they write numbers.
+
+use std::collections::HashSet;
+
+use corecast_sim::symbolic::Analysis;
+
+/// Acts and edges of the critical path.
+pub(super) struct Critical {
+    pub(super) acts: HashSet<usize>,
+    edges: HashSet<(usize, usize)>,
+}
+
+impl Critical {
+    pub(super) fn of(analysis: &Analysis<'_>) -> Self {
+        let path = analysis.critical();
+        Self {
+            edges: path.windows(2).map(|pair| (pair[0], pair[1])).collect(),
+            acts: path.into_iter().collect(),
+        }
+    }
+
+    pub(super) fn has(&self, from: usize, to: usize) -> bool {
+        self.edges.contains(&(from, to))
+    }
+}
+
+/// A number without digits that say nothing.
+pub(super) fn short(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}

@@ -1,0 +1,75 @@
+//! A run on the simulated machine over time: a lane for each rank, a block for each thing that it does,
+//! arrows for messages.
+
+use corecast_sim::trace::{Trace, TraceSpan};
+use svg::Node;
+use svg::node::element::Group;
+
+use crate::canvas::{self, line, rectangle, text, with_hint};
+
+/// Pixels.
+const LANE: f64 = 22.0;
+const BLOCK: f64 = 14.0;
+const LEFT: f64 = 70.0;
+const WIDTH: f64 = 900.0;
+const TOP: f64 = 40.0;
+
+/// Blue for giving, grey for waiting and taking, orange for anything else.
+fn colour(name: &str) -> &'static str {
+    match name {
+        "send" | "notify" | "post" | "add" | "lend" => "#2b6cb0",
+        "receive" | "wait" | "read" | "collect" | "meet" | "borrow" | "fetch" => "#a0aec0",
+        _ => "#dd6b20",
+    }
+}
+
+/// The timeline of `trace` as SVG. Blue is giving, grey is waiting and taking; a hint on each block says
+/// what, with whom and when.
+#[must_use]
+pub fn trace_svg(trace: &Trace, title: &str) -> String {
+    let spans = trace.spans();
+    let start = |span: &TraceSpan| trace.since_start(span.start);
+    let end = |span: &TraceSpan| trace.since_start(span.end);
+    let latest = spans.iter().map(end).fold(1e-9, f64::max);
+    let ranks = spans.iter().map(|span| span.rank + 1).max().unwrap_or(1);
+    let x = |time: f64| LEFT + time / latest * WIDTH;
+    let y = |rank: u32| TOP + f64::from(rank) * LANE;
+    let (width, height) = (LEFT + WIDTH + 20.0, y(ranks) + 40.0);
+    let mut picture = canvas::document(width, height, title)
+        .add(canvas::arrowhead("tip", "#1a202c"))
+        .add(text(title, LEFT, 20.0).set("font-size", 13));
+    for rank in 0..ranks {
+        let middle = y(rank) + BLOCK / 2.0;
+        picture.append(text(&format!("rank {rank}"), 5.0, y(rank) + BLOCK - 3.0));
+        let lane = line((LEFT, middle), (LEFT + WIDTH, middle));
+        picture.append(lane.set("stroke", "#e2e8f0"));
+    }
+    for span in spans {
+        let wide = (x(end(span)) - x(start(span))).max(0.5);
+        let block = rectangle(x(start(span)), y(span.rank), wide, BLOCK);
+        let hint = format!(
+            "{} {}, {} to {} {}",
+            span.name,
+            span.with,
+            start(span),
+            end(span),
+            trace.unit()
+        );
+        picture.append(with_hint(block.set("fill", colour(span.name)), &hint));
+    }
+    let mut arrows = Group::new()
+        .set("stroke", "#1a202c")
+        .set("stroke-width", 0.7);
+    for (from, to) in trace.pairs() {
+        let tail = (x(end(&from)), y(from.rank) + BLOCK / 2.0);
+        let head = (x(end(&to)), y(to.rank) + BLOCK / 2.0);
+        arrows.append(line(tail, head).set("marker-end", "url(#tip)"));
+    }
+    let scale = y(ranks) + 16.0;
+    let last = text(&format!("{latest} {}", trace.unit()), LEFT + WIDTH, scale);
+    picture = picture
+        .add(arrows)
+        .add(text("0", LEFT, scale))
+        .add(last.set("text-anchor", "end"));
+    canvas::finish(&picture)
+}

@@ -1,0 +1,32 @@
+//! A plan as a profile keeps it.
+
+use corecast_model::RacedCandidate;
+
+use crate::plan::Shape;
+use crate::tree::Tree;
+
+/// The plan of `shape`, called `pattern`, as a profile keeps what a model and a race said of it.
+#[must_use]
+pub fn raced(
+    pattern: &str,
+    shape: &Shape,
+    predicted_ns: f64,
+    measured_ns: f64,
+    interval_ns: (f64, f64),
+) -> RacedCandidate {
+    let lists = |tree: &Tree| tree.child_lists().to_vec();
+    let (fan_in, fan_out) = match shape {
+        Shape::Tree(tree) => (None, Some(tree)),
+        Shape::Trees { fan_in, fan_out } => (Some(fan_in), Some(fan_out)),
+        _ => (None, None),
+    };
+    RacedCandidate {
+        pattern: pattern.to_owned(),
+        root: fan_out.map_or(0, Tree::root),
+        children: fan_out.map(lists),
+        fan_in: fan_in.map(lists),
+        predicted_ns,
+        measured_ns,
+        interval_ns,
+    }
+}
