@@ -2,8 +2,8 @@
 //! the terminal and as SVG; rounds in words.
 //!
 //! Pictures of trees show for each member its rank, its NUMA node and when it has what it waits for
-//! ([`Timeline::avail`](corecast_plan::Timeline)), and on each edge the place in the parent's list, from
-//! 1. Members of a group share a line with their parent and have one place. A barrier with a tree for
+//! ([`Timeline::avail`](corecast_plan::Timeline)), and on each edge the place in the parent's list, counted
+//! from one. Members of a group share a line with their parent and have one place. A barrier with a tree for
 //! each way is drawn as two trees. Pictures over time show for each member when it sends, receives, waits
 //! and is done, as Smelt's Fig. 4 and 7 do.
 //!
