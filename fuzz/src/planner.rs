@@ -22,15 +22,15 @@ pub(crate) const EXACT_MAX: usize = 7;
 /// Additions that the bound by levels may take.
 pub(crate) const LEVELS_WORK: u64 = 20_000;
 
-/// Plans a case in every way there is, and judges each plan.
+/// Plans a case in every way there is, and oracles each plan.
 pub fn planner(bytes: &[u8]) {
     let Ok(case) = Case::arbitrary(&mut Unstructured::new(bytes)) else {
         return;
     };
     let truth = Truth::of(&case);
     if let Some(made) = planned(&case) {
-        truth.judge(&case, &made);
-        truth.judge_root(&case, &made);
+        truth.oracle(&case, &made);
+        truth.check_root(&case, &made);
         repairs::all(&case, &truth, &made);
     }
     for found in searches::all(&case) {
@@ -130,7 +130,7 @@ impl Truth {
     /// # Panics
     ///
     /// When it is not; so do the other judgements.
-    pub(crate) fn judge(&self, case: &Case, plan: &Plan) {
+    pub(crate) fn oracle(&self, case: &Case, plan: &Plan) {
         if let Err(error) = check::plan(&case.costs, plan) {
             panic!("{case:?}: {plan:?}: {error}");
         }
@@ -140,13 +140,13 @@ impl Truth {
             Shape::Tree(_) | Shape::Trees { .. } => {
                 self.possible(case, plan.root, plan.latency, "plan");
                 if let Some(least) = self.least(root) {
-                    self.judge_claims(case, plan, least);
+                    self.check_claims(case, plan, least);
                 }
             }
             // Shared lines make more possible.
             _ => {
                 if let Some(least) = &self.grouped {
-                    self.judge_claims(case, plan, least[plan.root]);
+                    self.check_claims(case, plan, least[plan.root]);
                 }
                 let bound = groups::lower_bound(&case.costs, plan.operation, root);
                 let sound = plan.latency >= bound * (1.0 - ROUNDING);
@@ -156,7 +156,7 @@ impl Truth {
     }
 
     /// Whether the root is the one that was asked for, or else the plan's bound is one for all.
-    fn judge_root(&self, case: &Case, plan: &Plan) {
+    fn check_root(&self, case: &Case, plan: &Plan) {
         let root = match case.root_choice {
             RootChoice::Rank(rank) => Some(rank),
             RootChoice::Smelt => Some(smelt::root(&case.costs)),
@@ -171,12 +171,12 @@ impl Truth {
         let shares = case.costs.lines().is_some() && case.operation != Operation::Reduce;
         let all = if shares { &self.grouped } else { &self.least };
         if let Some(least) = all.as_ref().map(|least| at(least, root)) {
-            self.judge_claims(case, plan, least);
+            self.check_claims(case, plan, least);
         }
     }
 
     /// Whether what a plan says about the optimum is true, and whether it is possible.
-    fn judge_claims(&self, case: &Case, plan: &Plan, least: f64) {
+    fn check_claims(&self, case: &Case, plan: &Plan, least: f64) {
         let optimal = plan.latency <= least * (1.0 + PROVED);
         let sound = plan.lower_bound <= least * (1.0 + ROUNDING)
             && plan.latency >= least * (1.0 - ROUNDING)

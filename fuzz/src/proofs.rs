@@ -73,7 +73,7 @@ fn complete(case: &Case, costs: &CostModel, upper: &Tree, least: f64) {
 /// With a first pass that is enough, or with prices from the start.
 fn limits(case: &Case) -> Limits {
     Limits {
-        prices_first: !case.seed.is_multiple_of(2),
+        multipliers_first: !case.seed.is_multiple_of(2),
         ..Limits::default()
     }
 }

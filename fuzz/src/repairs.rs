@@ -32,7 +32,7 @@ pub(crate) fn all(case: &Case, truth: &Truth, plan: &Plan) {
         Err(error) => panic!("{case:?} without {rank}: {error}"),
     };
     assert!(!is_grouped, "{case:?}: {plan:?} was repaired");
-    let judge = |costs, plan: &Plan, moved: &[usize]| {
+    let oracle = |costs, plan: &Plan, moved: &[usize]| {
         if let Err(error) = check::plan(costs, plan) {
             panic!("{case:?} at rank {rank}: {plan:?}: {error}");
         }
@@ -40,17 +40,17 @@ pub(crate) fn all(case: &Case, truth: &Truth, plan: &Plan) {
         let rising = moved.windows(2).all(|pair| pair[0] < pair[1]);
         assert!(rising && moved.last().is_none_or(|&last| last < costs.n()));
     };
-    judge(&costs, &less.plan, &less.moved);
+    oracle(&costs, &less.plan, &less.moved);
     let again = match less.plan.with(&case.costs, rank) {
         Ok(repair) => repair,
         Err(error) => panic!("{case:?} with {rank}: {error}"),
     };
-    judge(&case.costs, &again.plan, &again.moved);
+    oracle(&case.costs, &again.plan, &again.moved);
     assert!(!again.moved.contains(&rank), "{case:?}: {again:?}");
-    truth.judge(case, &again.plan);
+    truth.oracle(case, &again.plan);
     let full = again.plan.certify(&case.costs);
     assert!(full.lower_bound >= again.plan.lower_bound);
-    truth.judge(case, &full);
+    truth.oracle(case, &full);
     if plan.root != rank && !matches!(plan.shape, Shape::Rounds(_)) {
         assert_eq!(again.plan.root, plan.root, "{case:?}: {again:?}");
     }

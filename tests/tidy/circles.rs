@@ -12,9 +12,7 @@ use crate::members::members;
 use crate::modules::{Crate, Named, Sources};
 
 /// Packages whose circles are known and wait to be cut. One that has none left must leave the list.
-const STILL_IN_CIRCLES: &[&str] = &[
-    "corecast-cli",
-];
+const STILL_IN_CIRCLES: &[&str] = &["corecast-cli"];
 
 /// For each file those that it imports, with the lines and the paths by which it does.
 type Imports = BTreeMap<usize, BTreeMap<usize, Vec<(usize, String)>>>;

@@ -10,7 +10,7 @@ mod union;
 use clap::Parser;
 use corecast_bench::forks::{self, Lines, Method, Team};
 use corecast_bench::peers::Selection;
-use corecast_bench::seat::{self, Seat};
+use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::{Comparison, Entrant, Settings, race, table};
 use corecast_collectives::Plans;
 use std::error::Error;
@@ -44,12 +44,12 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let seats = seats(arguments.pus.as_deref())?;
+    let placements = placements(arguments.pus.as_deref())?;
     let settings = Settings {
         budget: Duration::from_secs(arguments.seconds),
         ..Settings::default()
     };
-    let comparison = compare(&seats, Selection::All, &settings)?;
+    let comparison = compare(&placements, Selection::All, &settings)?;
     match arguments.json {
         true => println!("{}", serde_json::to_string_pretty(&comparison.report())?),
         false => println!("{}", table::render(&comparison, table::Extent::All)),
@@ -58,11 +58,11 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
 }
 
 fn compare(
-    seats: &[Seat],
+    placements: &[CpuPlacement],
     selection: Selection,
     settings: &Settings,
 ) -> Result<Comparison, Box<dyn Error>> {
-    let ranks = seats.len();
+    let ranks = placements.len();
     let machine = corecast_model::synthetic(&format!("core:{ranks}"))?;
     let mut entrants: Vec<Entrant<'_>> = vec![Entrant::threads(Lines::new(ranks, false))];
     for (pattern, method) in [
@@ -75,19 +75,19 @@ fn compare(
         let team = Team::new(format!("corecast {pattern}"), method, &plans, ranks)?;
         entrants.push(Entrant::threads(team));
     }
-    entrants.push(Entrant::threads(Union::new(seats)));
-    entrants.extend(forks::peers(seats, selection));
-    Ok(race::run("fork_join", seats, settings, &entrants, |_| {})?)
+    entrants.push(Entrant::threads(Union::new(placements)));
+    entrants.extend(forks::peers(placements, selection));
+    Ok(race::run("fork_join", placements, settings, &entrants, |_| {})?)
 }
 
-fn seats(pus: Option<&[u32]>) -> Result<Vec<Seat>, String> {
-    let allowed = seat::allowed_pus();
+fn placements(pus: Option<&[u32]>) -> Result<Vec<CpuPlacement>, String> {
+    let allowed = cpu_placement::allowed_pus();
     let pus = pus.unwrap_or(&allowed);
     let mut distinct = pus.to_vec();
     distinct.sort_unstable();
     distinct.dedup();
     match distinct.len() == pus.len() && pus.len() > 1 {
-        true => Ok(seat::pinned(pus.len(), pus)),
+        true => Ok(cpu_placement::pinned(pus.len(), pus)),
         false => Err(format!(
             "forks need two PUs or more, a different one for each rank, and were given {pus:?}; this process may use \
              {allowed:?}"
@@ -103,12 +103,12 @@ mod tests {
     /// Threads that poll need a PU each.
     #[test]
     fn everybody_does_every_piece_of_every_fork() {
-        let Ok(seats) = seats(None) else {
+        let Ok(placements) = placements(None) else {
             eprintln!("SKIPPED: one PU, two are needed");
             return;
         };
-        let seats = &seats[..2];
-        let comparison = compare(seats, Selection::Threads, &Settings::quick()).unwrap();
+        let placements = &placements[..2];
+        let comparison = compare(placements, Selection::Threads, &Settings::quick()).unwrap();
         let union = comparison.entries.iter().find(|e| e.name == "fork_union");
         assert_eq!(union.unwrap().status, Status::Timed);
         for entry in &comparison.entries {
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_pu_cannot_be_given_twice() {
-        assert!(seats(Some(&[0, 0])).is_err() && seats(Some(&[0])).is_err());
-        assert_eq!(seats(Some(&[1, 0])), Ok(seat::pinned(2, &[1, 0])));
+        assert!(placements(Some(&[0, 0])).is_err() && placements(Some(&[0])).is_err());
+        assert_eq!(placements(Some(&[1, 0])), Ok(cpu_placement::pinned(2, &[1, 0])));
     }
 }

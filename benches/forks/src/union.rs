@@ -2,7 +2,7 @@
 
 use corecast_bench::engine::Ledger;
 use corecast_bench::forks::{Forking, Pieces};
-use corecast_bench::seat::{self, Seat};
+use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::{Engine, Flaw, Member};
 use fork_union::ThreadPool;
 use std::cell::Cell;
@@ -14,30 +14,30 @@ use std::time::{Duration, Instant};
 ///
 /// Its threads poll as long as there are any, so a pool lives for a batch, and starting it is not timed.
 pub(crate) struct Union {
-    seats: Vec<Seat>,
+    placements: Vec<CpuPlacement>,
     pieces: Pieces,
     failure: OnceLock<String>,
 }
 
-/// Forks that are not timed: in the first one the pool's threads take their seats.
+/// Forks that are not timed: in the first one the pool's threads take their placements.
 const WARM: u64 = 20;
 
 impl Union {
-    pub(crate) fn new(seats: &[Seat]) -> Self {
+    pub(crate) fn new(placements: &[CpuPlacement]) -> Self {
         Self {
-            seats: seats.to_vec(),
-            pieces: Pieces::new(seats.len()),
+            placements: placements.to_vec(),
+            pieces: Pieces::new(placements.len()),
             failure: OnceLock::new(),
         }
     }
 
     /// So many forks and what they took, by a pool of their own.
     fn forks(&self, operations: u64) -> Result<Duration, String> {
-        let pool = ThreadPool::try_spawn(self.seats.len());
+        let pool = ThreadPool::try_spawn(self.placements.len());
         let mut pool = pool.map_err(|error| format!("{error:?}"))?;
         for _ in 0..WARM {
-            // A refused seat is told by the race, whose own threads have the same ones.
-            pool.for_threads(|at, _| drop(seat::take(self.seats[at])))
+            // A refused placement is told by the race, whose own threads have the same ones.
+            pool.for_threads(|at, _| drop(cpu_placement::take(self.placements[at])))
                 .join();
         }
         let start = Instant::now();
@@ -58,7 +58,7 @@ impl Engine for Union {
     }
 
     fn ranks(&self) -> usize {
-        self.seats.len()
+        self.placements.len()
     }
 
     fn failure(&self) -> Option<String> {

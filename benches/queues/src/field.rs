@@ -6,7 +6,7 @@ use crate::wire;
 use corecast_bench::floor::{self, LineStream};
 use corecast_bench::{Entrant, Role};
 use corecast_wire::queue::Backend;
-use corecast_wire::{Policy, SegmentError};
+use corecast_wire::{WaitConfig, SegmentError};
 
 /// Ring sizes raced: a page of lines, and a ring that fills an L1 cache twice.
 const SLOTS: [usize; 2] = [64, 1024];
@@ -14,9 +14,9 @@ const SLOTS: [usize; 2] = [64, 1024];
 /// Ring size for latency, where at most one message is under way.
 const SLOTS_LATENCY: usize = 64;
 
-const POLICIES: [(&str, Policy); 2] = [
-    ("spins", Policy::SPIN),
-    ("balanced waits", Policy::BALANCED),
+const POLICIES: [(&str, WaitConfig); 2] = [
+    ("spins", WaitConfig::SPIN),
+    ("balanced waits", WaitConfig::BALANCED),
 ];
 
 fn title(name: &'static str, setting: impl Into<String>, role: Role) -> Title {
@@ -31,8 +31,8 @@ fn peer(name: &'static str, setting: impl Into<String>) -> Title {
     title(name, setting, Role::Peer)
 }
 
-fn corecast(backend: Backend, slots: usize, policy: &str) -> Title {
-    let setting = format!("{slots} slots, {policy}");
+fn corecast(backend: Backend, slots: usize, wait_config: &str) -> Title {
+    let setting = format!("{slots} slots, {wait_config}");
     let name = match backend {
         Backend::Ump => "corecast ump",
         Backend::FastForward => "corecast fastforward",
@@ -49,8 +49,8 @@ pub(crate) fn latency() -> Result<Vec<Entrant<'static>>, SegmentError> {
     let slots = SLOTS_LATENCY;
     let mut entrants: Vec<Entrant<'static>> = floor::round_trips().into();
     for backend in Backend::ALL {
-        for (words, policy) in POLICIES {
-            let link = || wire::wire(backend, slots, policy);
+        for (words, wait_config) in POLICIES {
+            let link = || wire::wire(backend, slots, wait_config);
             entrants.push(Entrant::threads(PingPong::new(
                 corecast(backend, slots, words),
                 link()?,
@@ -90,8 +90,8 @@ pub(crate) fn throughput() -> Result<Vec<Entrant<'static>>, SegmentError> {
     for slots in SLOTS {
         entrants.push(Entrant::threads(LineStream::new(slots)));
         for backend in Backend::ALL {
-            for (words, policy) in POLICIES {
-                let link = wire::wire(backend, slots, policy)?;
+            for (words, wait_config) in POLICIES {
+                let link = wire::wire(backend, slots, wait_config)?;
                 let title = corecast(backend, slots, words);
                 entrants.push(Entrant::threads(Stream::new(title, link)));
             }
@@ -120,14 +120,14 @@ pub(crate) fn throughput() -> Result<Vec<Entrant<'static>>, SegmentError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corecast_bench::{Settings, Status, race, seat};
+    use corecast_bench::{Settings, Status, race, cpu_placement};
 
     #[test]
     fn everybody_delivers_every_message() {
         for entrants in [latency().unwrap(), throughput().unwrap()] {
-            let seats = seat::pinned(2, &seat::allowed_pus());
+            let placements = cpu_placement::pinned(2, &cpu_placement::allowed_pus());
             let comparison =
-                race::run("test", &seats, &Settings::quick(), &entrants, |_| {}).unwrap();
+                race::run("test", &placements, &Settings::quick(), &entrants, |_| {}).unwrap();
             for entry in &comparison.entries {
                 assert_eq!(
                     entry.status,

@@ -13,7 +13,7 @@ mod wire;
 
 use clap::Parser;
 use corecast_bench::comparison::Report;
-use corecast_bench::seat::{self, Seat};
+use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::{Entrant, Settings, race, table};
 use std::error::Error;
 use std::process::ExitCode;
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let seats = seats(arguments.pus.as_deref())?;
+    let placements = placements(arguments.pus.as_deref())?;
     let settings = Settings {
         // 2^16 messages or so, and a thousand round trips.
         batch: Duration::from_millis(2),
@@ -68,7 +68,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         ("queue throughput, per message", field::throughput()?),
     ];
     for (title, entrants) in &fields {
-        let comparison = race::run(title, &seats, &settings, entrants, |_| {})?;
+        let comparison = race::run(title, &placements, &settings, entrants, |_| {})?;
         if !arguments.json {
             println!("{}", table::render(&comparison, table::Extent::All));
         }
@@ -85,14 +85,14 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn seats(pus: Option<&[u32]>) -> Result<Vec<Seat>, String> {
-    let allowed = seat::allowed_pus();
+fn placements(pus: Option<&[u32]>) -> Result<Vec<CpuPlacement>, String> {
+    let allowed = cpu_placement::allowed_pus();
     let pus = match pus {
         Some(pus) => pus,
         None => &allowed[..allowed.len().min(2)],
     };
     match pus {
-        [a, b] if a != b => Ok(seat::pinned(2, pus)),
+        [a, b] if a != b => Ok(cpu_placement::pinned(2, pus)),
         _ => Err(format!(
             "queues need two different PUs and were given {pus:?}; this process may use {allowed:?}"
         )),

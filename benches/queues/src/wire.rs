@@ -2,18 +2,18 @@
 
 use crate::link::{Message, Rx, Tx, WORDS};
 use corecast_wire::queue::{self, Backend, Options, Receiver, Sender};
-use corecast_wire::{Policy, SegmentError};
+use corecast_wire::{WaitConfig, SegmentError};
 
 /// One direction.
 pub(crate) fn wire(
     backend: Backend,
     slots: usize,
-    policy: Policy,
+    wait_config: WaitConfig,
 ) -> Result<(Sender, Receiver), SegmentError> {
     queue::queue(&Options {
         backend,
         slots,
-        policy,
+        wait_config,
         ..Options::default()
     })
 }

@@ -361,7 +361,7 @@ pub(crate) unsafe fn in_place<'a>(
     by: Combiner<'_>,
 ) -> Result<&'a mut [u8], Refusal> {
     aligned("data", data, by.align)?;
-    let bytes = length("data", count, by.operator.grain())?;
+    let bytes = length("data", count, by.operator.element_size())?;
     // SAFETY: as in `scatter`.
     unsafe { to_write("data", data, bytes) }
 }
@@ -380,8 +380,8 @@ pub(crate) unsafe fn blocks<'a>(
 ) -> Result<(&'a [u8], &'a mut [u8]), Refusal> {
     aligned("send", send, by.align)?;
     aligned("recv", recv, by.align)?;
-    let sent = length("send", count, by.operator.grain())?;
-    let received = length("recv", block, by.operator.grain())?;
+    let sent = length("send", count, by.operator.element_size())?;
+    let received = length("recv", block, by.operator.element_size())?;
     apart((send, sent), (recv, received))?;
     // SAFETY: as in `scatter`; they do not overlap.
     unsafe {

@@ -96,8 +96,8 @@ pub unsafe extern "C" fn corecast_barrier_new(
             true => corecast::Barrier::with_completion(expected, complete)?,
             false => {
                 // SAFETY: the caller's promise.
-                let policy = unsafe { waiting::policy(expected, waiting)? };
-                corecast::Barrier::with_policy(expected, policy, complete)
+                let wait_config = unsafe { waiting::wait_config(expected, waiting)? };
+                corecast::Barrier::with_wait_config(expected, wait_config, complete)
             }
         };
         // SAFETY: as above.

@@ -211,7 +211,7 @@ pub unsafe extern "C" fn corecast_cancel(member: *mut Member) -> StatusCode {
     // SAFETY: the caller's promise.
     unsafe {
         call(member, |state| {
-            state.member().call_off();
+            state.member().cancel();
             Ok(())
         })
     }

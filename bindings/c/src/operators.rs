@@ -128,10 +128,10 @@ pub(crate) unsafe fn combiner<'a>(
             "{named} is built in and knows no elements of your own: give their type, or an operator \
              of corecast_operator_new"
         ))),
-        (Kind::Own(own), Some(element)) if own.grain() != element.bytes() => {
+        (Kind::Own(own), Some(element)) if own.element_size() != element.bytes() => {
             Err(Refusal::invalid(format!(
                 "the operator is one for elements of {} bytes, those of {element} have {}",
-                own.grain(),
+                own.element_size(),
                 element.bytes()
             )))
         }
@@ -230,7 +230,7 @@ mod tests {
     fn bytes(operator: *const Operator, element: i32) -> Result<usize, String> {
         // SAFETY: every handle in these tests lives.
         match unsafe { combiner(operator, element) } {
-            Ok(combiner) => Ok(combiner.operator.grain()),
+            Ok(combiner) => Ok(combiner.operator.element_size()),
             Err(refusal) => Err(format!("{refusal:?}")),
         }
     }

@@ -82,7 +82,7 @@ const PIECE_BYTES: usize = 1024;
 struct Piece([u8; PIECE_BYTES]);
 
 impl Combining for Own {
-    fn grain(&self) -> usize {
+    fn element_size(&self) -> usize {
         self.element_bytes
     }
 
@@ -170,7 +170,7 @@ mod tests {
         let mut calls = 0usize;
         // SAFETY: the function keeps to its contract, on this one thread.
         let own = unsafe { Own::new(then, (&raw mut calls).cast(), 16, true) };
-        assert_eq!((own.grain(), own.ordered()), (16, true));
+        assert_eq!((own.element_size(), own.ordered()), (16, true));
         for count in [1, 63, 64, 65, 700] {
             let maps = |k: u64| -> Vec<[u64; 2]> {
                 (0..count as u64).map(|i| [k * i + 1, i ^ k]).collect()

@@ -185,7 +185,7 @@ pub unsafe extern "C" fn corecast_queue_new(
             backend,
             slots,
             // SAFETY: as above.
-            policy: unsafe { waiting::policy(2, waiting)? },
+            wait_config: unsafe { waiting::wait_config(2, waiting)? },
             sender_node: node("sender_node", sender_node)?,
             receiver_node: node("receiver_node", receiver_node)?,
         };

@@ -6,7 +6,7 @@ use crate::status::{Refusal, StatusCode};
 use crate::waiting::of_word;
 use corecast::machine::CpuList;
 use corecast::model::profile::Start;
-use corecast::{Algorithms, MachineFile, Policy};
+use corecast::{Algorithms, MachineFile, WaitConfig};
 use std::ffi::c_char;
 use std::time::Duration;
 
@@ -211,13 +211,13 @@ pub unsafe extern "C" fn corecast_builder_policy(
     yield_ns: u32,
     park: bool,
 ) -> StatusCode {
-    let policy = Policy {
+    let wait_config = WaitConfig {
         spin_ns,
         yield_ns,
         park,
     };
     // SAFETY: as above.
-    unsafe { tell(builder, |builder| Ok(builder.policy(policy))) }
+    unsafe { tell(builder, |builder| Ok(builder.wait_config(wait_config))) }
 }
 
 /// Says for how many nanoseconds a member may wait for another one before that is

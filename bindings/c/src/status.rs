@@ -2,7 +2,7 @@
 //! function runs.
 
 use corecast::process::EnterError;
-use corecast::{Did, Error, Failure, JoinError, OverlapError, Site, TooMany};
+use corecast::{Error, Failure, JoinError, OverlapError, RankActivity, Site, TooMany};
 use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
@@ -168,12 +168,12 @@ impl From<Failure> for Refusal {
         let status = match &failure {
             Failure::Mismatch { .. } => Status::Mismatch,
             Failure::Length { .. } => Status::Length,
-            Failure::Spoilt { .. } => Status::Corrupt,
+            Failure::Corrupt { .. } => Status::Corrupt,
             Failure::PeerLost { .. } => Status::PeerLost,
             Failure::Forked { .. } => Status::Forked,
             Failure::NeverJoined { .. } => Status::NeverJoined,
             Failure::Stalled { .. } => Status::Stalled,
-            Failure::CalledOff { .. } => Status::Cancelled,
+            Failure::Cancelled { .. } => Status::Cancelled,
             _ => Status::Failed,
         };
         Self::new(status, without_own_sites(failure).to_string())
@@ -221,26 +221,26 @@ impl From<OverlapError> for Refusal {
 /// A failure without call sites in this crate, which say nothing to callers in C.
 fn without_own_sites(mut failure: Failure) -> Failure {
     const OWN: &str = "bindings/c/src/";
-    let clean = |did: &mut Did| {
-        let own = match &did.site {
-            Some(Site::Here(site)) => site.file().contains(OWN),
-            Some(Site::There(site)) => site.contains(OWN),
+    let clean = |activity: &mut RankActivity| {
+        let own = match &activity.site {
+            Some(Site::Local(site)) => site.file().contains(OWN),
+            Some(Site::Remote(site)) => site.contains(OWN),
             None => false,
         };
         if own {
-            did.site = None;
+            activity.site = None;
         }
     };
     match &mut failure {
-        Failure::Mismatch { here, there }
-        | Failure::Length { here, there, .. }
-        | Failure::Spoilt { here, there }
-        | Failure::PeerLost { here, there, .. }
-        | Failure::Stalled { here, there, .. } => {
-            clean(here);
-            clean(there);
+        Failure::Mismatch { local, remote }
+        | Failure::Length { local, remote, .. }
+        | Failure::Corrupt { local, remote }
+        | Failure::PeerLost { local, remote, .. }
+        | Failure::Stalled { local, remote, .. } => {
+            clean(local);
+            clean(remote);
         }
-        Failure::NeverJoined { here, .. } => clean(here),
+        Failure::NeverJoined { local, .. } => clean(local),
         _ => {}
     }
     failure

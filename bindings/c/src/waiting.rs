@@ -2,7 +2,7 @@
 
 use crate::memory::word;
 use crate::status::Refusal;
-use corecast::{Error, Policy, Waiting, WaitingError, Waits};
+use corecast::{Error, WaitConfig, Waiting, WaitingError, Waits};
 use std::ffi::c_char;
 
 /// A word for how to wait.
@@ -21,7 +21,10 @@ pub(crate) unsafe fn of_word(waiting: *const c_char) -> Result<Waiting, Refusal>
 /// # Safety
 ///
 /// `waiting` is NULL or a text that ends.
-pub(crate) unsafe fn policy(threads: usize, waiting: *const c_char) -> Result<Policy, Refusal> {
+pub(crate) unsafe fn wait_config(
+    threads: usize,
+    waiting: *const c_char,
+) -> Result<WaitConfig, Refusal> {
     let here = corecast::machine::discover();
     let waits = Waits::of_team(threads, &here, None);
     let waits = match waiting.is_null() {
@@ -31,5 +34,5 @@ pub(crate) unsafe fn policy(threads: usize, waiting: *const c_char) -> Result<Po
         // SAFETY: the caller's promise.
         false => waits.with(unsafe { of_word(waiting)? }),
     };
-    Ok(waits.as_policy())
+    Ok(waits.as_wait_config())
 }

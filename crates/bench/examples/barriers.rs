@@ -1,7 +1,7 @@
 //! Races the barriers that people use today, and the floor of two ranks:
 //! `barriers [RANKS [SECONDS]] [--json]`.
 
-use corecast_bench::{Entrant, Settings, floor, peers, race, seat, table};
+use corecast_bench::{Entrant, Settings, cpu_placement, floor, peers, race, table};
 use std::error::Error;
 use std::time::Duration;
 
@@ -15,17 +15,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         budget: Duration::from_secs(seconds),
         ..Settings::default()
     };
-    let pus = seat::allowed_pus();
-    let seats = match pus.is_empty() {
-        true => seat::free(ranks),
-        false => seat::pinned(ranks, &pus),
+    let pus = cpu_placement::allowed_pus();
+    let placements = match pus.is_empty() {
+        true => cpu_placement::free(ranks),
+        false => cpu_placement::pinned(ranks, &pus),
     };
     let mut entrants: Vec<Entrant<'_>> = Vec::new();
-    if ranks == 2 && !seat::oversubscribed(&seats) {
-        entrants.extend(floor::meetings());
+    if ranks == 2 && !cpu_placement::oversubscribed(&placements) {
+        entrants.extend(floor::barrier_floors());
     }
-    entrants.extend(peers::barriers(&seats, peers::Selection::All));
-    let comparison = race::run("barrier", &seats, &settings, &entrants, |_| {})?;
+    entrants.extend(peers::barriers(&placements, peers::Selection::All));
+    let comparison = race::run("barrier", &placements, &settings, &entrants, |_| {})?;
     match json {
         true => println!("{}", serde_json::to_string_pretty(&comparison.report())?),
         false => print!("{}", table::render(&comparison, table::Extent::All)),

@@ -4,8 +4,8 @@
 //! A model of messages knows nothing of the instructions around them. They are taken as operations of several
 //! ranks are ([`crate::sized`]): after a pause, from buffers that change.
 
+use crate::cpu_placement::{self, CpuPlacement};
 use crate::race::{self, Entrant, RaceError, Settings};
-use crate::seat::{self, Seat};
 use crate::sized::{ELEMENT_BYTES, Operation, Task, Threads, Trial};
 use corecast_collectives::Plans;
 use corecast_collectives::operator::{Operator, Sum};
@@ -35,9 +35,9 @@ pub enum CallsError {
     /// No race of one.
     #[error("calls were not measured: {0}")]
     Race(#[from] RaceError),
-    /// No thread, or no seat for it.
+    /// No thread, or no placement for it.
     #[error("calls were not measured: {0}")]
-    Seat(String),
+    CpuPlacement(String),
 }
 
 /// Bytes that are combined and copied at once: as many as a long message has.
@@ -47,7 +47,7 @@ const BYTES: usize = 4096;
 const PIECES: u32 = 64;
 const SAMPLES: usize = 101;
 
-/// Measures calls of `operations` on `seats`, the mean of them. `plans` are of a team of one.
+/// Measures calls of `operations` on `placements`, the mean of them. `plans` are of a team of one.
 ///
 /// # Errors
 ///
@@ -55,43 +55,43 @@ const SAMPLES: usize = 101;
 ///
 /// # Panics
 ///
-/// If the plans are of a larger team, or there is no seat.
+/// If the plans are of a larger team, or there is no placement.
 ///
 /// # Cost
 ///
-/// About a tenth of a second for each operation and seat, on one thread.
+/// About a tenth of a second for each operation and placement, on one thread.
 ///
 /// # Examples
 ///
 /// ```
 /// use corecast_bench::sized::Operation;
-/// use corecast_bench::{calls, seat};
+/// use corecast_bench::{calls, cpu_placement};
 /// use corecast_collectives::Plans;
 /// use corecast_plan::Pattern;
 ///
 /// let one = corecast_model::synthetic("core:1")?;
 /// let plans = Plans::of_pattern(one.costs(), Pattern::Binomial, Some(0))?;
-/// let calls = calls::measure(&plans, &seat::free(1), &[Operation::Broadcast])?;
+/// let calls = calls::measure(&plans, &cpu_placement::free(1), &[Operation::Broadcast])?;
 /// assert!(calls.ns["broadcast"] > 0.0 && calls.copy > 0.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn measure(
     plans: &Plans,
-    seats: &[Seat],
+    placements: &[CpuPlacement],
     operations: &[Operation],
 ) -> Result<Calls, CallsError> {
-    assert!(!seats.is_empty(), "a seat at least");
+    assert!(!placements.is_empty(), "a placement at least");
     let settings = Settings {
         budget: Duration::from_millis(40),
         ..Settings::quick()
     };
-    let part = 1.0 / seats.len() as f64;
+    let part = 1.0 / placements.len() as f64;
     let mut all = Calls {
         ns: BTreeMap::new(),
         combine: 0.0,
         copy: 0.0,
     };
-    for &seat in seats {
+    for &placement in placements {
         for &operation in operations {
             let bytes = match operation {
                 Operation::Barrier => 0,
@@ -104,11 +104,11 @@ pub fn measure(
             };
             let team = Threads::new("call", task, plans, 1)?;
             let entrants = [Entrant::threads(Trial::new(team, task, false))];
-            let race = race::run("call", &[seat], &settings, &entrants, |_| {})?;
+            let race = race::run("call", &[placement], &settings, &entrants, |_| {})?;
             let ns = race.entries[0].summary().map_or(0.0, |found| found.median);
             *all.ns.entry(operation.name().to_owned()).or_default() += ns * part;
         }
-        let (combine, copy) = rates(seat)?;
+        let (combine, copy) = rates(placement)?;
         all.combine += combine * part;
         all.copy += copy * part;
     }
@@ -116,9 +116,9 @@ pub fn measure(
 }
 
 /// Bytes combined and copied in a nanosecond.
-fn rates(seat: Seat) -> Result<(f64, f64), CallsError> {
+fn rates(placement: CpuPlacement) -> Result<(f64, f64), CallsError> {
     let work = move || {
-        seat::take(seat)?;
+        cpu_placement::take(placement)?;
         let mut into = vec![1.0; BYTES / ELEMENT_BYTES];
         let with = vec![1.0; BYTES / ELEMENT_BYTES];
         let combine = rate(|| Sum.combine(&mut into, black_box(&with)));
@@ -127,11 +127,11 @@ fn rates(seat: Seat) -> Result<(f64, f64), CallsError> {
         Ok((combine, copy))
     };
     let worker = thread::Builder::new().spawn(work);
-    let worker = worker.map_err(|error| CallsError::Seat(error.to_string()))?;
+    let worker = worker.map_err(|error| CallsError::CpuPlacement(error.to_string()))?;
     let found = worker
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    found.map_err(CallsError::Seat)
+    found.map_err(CallsError::CpuPlacement)
 }
 
 /// Bytes in a nanosecond, the median of the samples.

@@ -22,8 +22,8 @@ pub struct Comparison {
     pub precision: f64,
     /// Number of ranks.
     pub ranks: usize,
-    /// Where they ran, as [`crate::seat::describe`] puts it.
-    pub seats: String,
+    /// Where they ran, as [`crate::cpu_placement::describe`] puts it.
+    pub placements: String,
     /// Whether ranks had to share PUs.
     pub oversubscribed: bool,
     /// Counted rounds.
@@ -247,7 +247,7 @@ impl Comparison {
             precision: self.precision,
             unit: "ns".to_owned(),
             ranks: self.ranks,
-            seats: self.seats.clone(),
+            placements: self.placements.clone(),
             oversubscribed: self.oversubscribed,
             rounds: self.rounds,
             floor: floor.map(Label::of),
@@ -292,7 +292,8 @@ pub struct Report {
     /// Number of ranks.
     pub ranks: usize,
     /// Where they ran.
-    pub seats: String,
+    #[serde(rename = "seats")]
+    pub placements: String,
     /// Whether ranks had to share PUs.
     pub oversubscribed: bool,
     /// Counted rounds.
@@ -413,7 +414,7 @@ pub(crate) mod made {
             conditions: None,
             precision: 0.02,
             ranks: 2,
-            seats: "0,1".to_owned(),
+            placements: "0,1".to_owned(),
             oversubscribed: false,
             rounds: rounds.unwrap_or(0),
             entries,

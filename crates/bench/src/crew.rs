@@ -1,6 +1,6 @@
 //! The threads of a race.
 //!
-//! A crew is one thread per seat, kept for the whole race. Between jobs its
+//! A crew is one thread per placement, kept for the whole race. Between jobs its
 //! threads sleep on a condition variable, since another crew or another process
 //! may be under measurement then. For a batch they wake, meet at a start line,
 //! and each notes when it starts and when it ends.
@@ -11,8 +11,8 @@
 //! rank 1             wake ─ warm ─────┘─ start … end ────┘ report, sleep
 //! ```
 
+use crate::cpu_placement::{self, CpuPlacement};
 use crate::engine::{Engine, Flaw, Ledger, Member};
-use crate::seat::{self, Seat};
 use crate::sized::RankTimes;
 use std::any::Any;
 use std::hint;
@@ -26,9 +26,9 @@ use std::time::{Duration, Instant};
 /// wake-up takes, so that an idle machine never yields here.
 const LINE_SPINS: u32 = 4000;
 
-/// Threads on one list of seats, and the engines that run on them.
+/// Threads on one list of placements, and the engines that run on them.
 pub(crate) struct Crew<'a> {
-    seats: Vec<Seat>,
+    placements: Vec<CpuPlacement>,
     engines: Vec<&'a dyn Engine>,
     post: Mutex<CrewPost>,
     posted: Condvar,
@@ -67,20 +67,20 @@ enum RankOutcome {
 }
 
 impl<'a> Crew<'a> {
-    pub(crate) fn new(seats: &[Seat]) -> Crew<'a> {
+    pub(crate) fn new(placements: &[CpuPlacement]) -> Crew<'a> {
         Crew {
-            seats: seats.to_vec(),
+            placements: placements.to_vec(),
             engines: Vec::new(),
             post: Mutex::new(CrewPost {
                 number: 0,
                 job: CrewJob::Pin,
                 ledger: None,
                 working: 0,
-                outcomes: vec![RankOutcome::None; seats.len()],
+                outcomes: vec![RankOutcome::None; placements.len()],
             }),
             posted: Condvar::new(),
             finished: Condvar::new(),
-            line: StartLine::new(seats),
+            line: StartLine::new(placements),
         }
     }
 
@@ -97,7 +97,7 @@ impl<'a> Crew<'a> {
     {
         let ranks = match self.engines.is_empty() {
             true => 0,
-            false => self.seats.len(),
+            false => self.placements.len(),
         };
         for rank in 0..ranks {
             scope.spawn(move || self.work(rank));
@@ -115,7 +115,7 @@ impl<'a> Crew<'a> {
         post.number += 1;
         post.job = job;
         post.ledger = ledger;
-        post.working = self.seats.len();
+        post.working = self.placements.len();
         post.outcomes.fill(RankOutcome::None);
         self.posted.notify_all();
         post
@@ -167,7 +167,7 @@ impl<'a> Crew<'a> {
         members: &mut [Option<Box<dyn Member + 's>>],
     ) -> RankOutcome {
         match (job, ledger) {
-            (CrewJob::Pin, _) => RankOutcome::Pinned(seat::take(self.seats[rank])),
+            (CrewJob::Pin, _) => RankOutcome::Pinned(cpu_placement::take(self.placements[rank])),
             (CrewJob::Verify { engine }, Some(ledger)) => {
                 let member =
                     members[engine].get_or_insert_with(|| self.engines[engine].member(rank));
@@ -198,7 +198,7 @@ pub(crate) struct Mustered<'s> {
 }
 
 impl Mustered<'_> {
-    /// Moves every thread to its seat; one line for each refusal.
+    /// Moves every thread to its placement; one line for each refusal.
     pub(crate) fn pin(&self) -> Vec<String> {
         if self.crew.engines.is_empty() {
             return Vec::new();
@@ -214,10 +214,10 @@ impl Mustered<'_> {
     /// Checks an engine on all ranks; the reason if it fails.
     pub(crate) fn verify(&self, engine: usize, rounds: u64) -> Result<(), String> {
         let wanted = self.crew.engines[engine].ranks();
-        if wanted != self.crew.seats.len() {
+        if wanted != self.crew.placements.len() {
             return Err(format!(
                 "the engine is for {wanted} ranks and this race has {}: it is not timed",
-                self.crew.seats.len()
+                self.crew.placements.len()
             ));
         }
         let ledger = Arc::new(Ledger::new(wanted, rounds));
@@ -281,11 +281,11 @@ struct StartLine {
 }
 
 impl StartLine {
-    fn new(seats: &[Seat]) -> StartLine {
+    fn new(placements: &[CpuPlacement]) -> StartLine {
         StartLine {
             arrived: AtomicU64::new(0),
-            ranks: seats.len() as u64,
-            spins: if seat::oversubscribed(seats) {
+            ranks: placements.len() as u64,
+            spins: if cpu_placement::oversubscribed(placements) {
                 0
             } else {
                 LINE_SPINS
@@ -294,7 +294,7 @@ impl StartLine {
     }
 
     fn meet(&self) {
-        // The count never goes back: arrival a belongs to meeting a / ranks.
+        // The count never goes back: arrival a belongs to synchronisation backend a / ranks.
         // AcqRel and Acquire pair with each other, so that what ranks did
         // before the line is ordered before what any rank does after it.
         let arrival = self.arrived.fetch_add(1, Ordering::AcqRel);

@@ -54,7 +54,7 @@ fn places() -> LinePairs {
 }
 
 /// The loops of the floor of a barrier of two ranks.
-pub fn meetings<'a>() -> [Entrant<'a>; 4] {
+pub fn barrier_floors<'a>() -> [Entrant<'a>; 4] {
     let [spin, pause] = mutual_exchanges();
     [
         spin,

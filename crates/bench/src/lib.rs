@@ -24,17 +24,17 @@
 //! | [`peers`] | barriers that people use today |
 //! | [`apps`] | applications that synchronise often, over whatever lets ranks meet |
 //! | [`overheads`] | what constructs of parallel programs cost beyond the work in them |
-//! | [`seat`] | where the ranks run |
+//! | [`cpu_placement`] | where the ranks run |
 //!
 //! # Examples
 //!
 //! ```
-//! use corecast_bench::{Entrant, Settings, peers, race, seat::Seat, table};
+//! use corecast_bench::{Entrant, Settings, peers, race, cpu_placement::CpuPlacement, table};
 //!
 //! let entrants = [Entrant::threads(peers::StdBarrier::new(2))];
 //! let comparison = race::run(
 //!     "barrier",
-//!     &[Seat::Free, Seat::Free],
+//!     &[CpuPlacement::Free, CpuPlacement::Free],
 //!     &Settings::quick(),
 //!     &entrants,
 //!     |_| {},
@@ -50,6 +50,7 @@ pub mod apps;
 pub mod calls;
 pub mod comparison;
 pub mod contestant;
+pub mod cpu_placement;
 mod crew;
 pub mod engine;
 pub mod external;
@@ -60,7 +61,6 @@ pub mod osu;
 pub mod overheads;
 pub mod peers;
 pub mod race;
-pub mod seat;
 pub mod session;
 pub mod sized;
 pub mod stats;

@@ -4,13 +4,13 @@
 //! stand the hand-written lines, and `core-to-core-latency` (Viennot), the crate that people measure
 //! their machines with, where it is installed: `cargo install core-to-core-latency`.
 
+use crate::cpu_placement::CpuPlacement;
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};
 use crate::external::{External, Print};
 use crate::floor;
 use crate::race::Entrant;
-use crate::seat::Seat;
 use corecast_wire::queue::{self, Backend, Options, Receiver, Sender};
-use corecast_wire::{Policy, SegmentError};
+use corecast_wire::{SegmentError, WaitConfig};
 use std::env;
 use std::ffi::OsStr;
 use std::fmt;
@@ -31,7 +31,7 @@ const SLOTS: usize = 64;
 /// Bytes of a message: what a line holds beside its header.
 const BYTES: usize = queue::SLOT_PAYLOAD_BYTES;
 
-/// Who can be raced on two seats; with others' program where `peers` take part.
+/// Who can be raced on two placements; with others' program where `peers` take part.
 ///
 /// # Errors
 ///
@@ -39,27 +39,34 @@ const BYTES: usize = queue::SLOT_PAYLOAD_BYTES;
 ///
 /// # Panics
 ///
-/// If there are not two seats.
-pub fn entrants(seats: &[Seat], peers: bool) -> Result<Vec<Entrant<'static>>, SegmentError> {
-    assert_eq!(seats.len(), 2, "a message goes from one rank to another");
+/// If there are not two placements.
+pub fn entrants(
+    placements: &[CpuPlacement],
+    peers: bool,
+) -> Result<Vec<Entrant<'static>>, SegmentError> {
+    assert_eq!(
+        placements.len(),
+        2,
+        "a message goes from one rank to another"
+    );
     let mut entrants: Vec<Entrant<'static>> = floor::round_trips().into();
     entrants.push(Entrant::threads(floor::Swap::new()));
     for backend in Backend::ALL {
         entrants.push(Entrant::threads(Queue::new(backend)?));
     }
     if peers {
-        entrants.extend(core_to_core(seats));
+        entrants.extend(core_to_core(placements));
     }
     Ok(entrants)
 }
 
 /// Both of its ways to pass a message that stand for a round trip.
-fn core_to_core(seats: &[Seat]) -> Vec<Entrant<'static>> {
+fn core_to_core(placements: &[CpuPlacement]) -> Vec<Entrant<'static>> {
     let ways = [
         ("1", "compare-and-swap on one line"),
         ("2", "a line each way"),
     ];
-    let (Seat::Pu(a), Seat::Pu(b)) = (seats[0], seats[1]) else {
+    let (CpuPlacement::Pu(a), CpuPlacement::Pu(b)) = (placements[0], placements[1]) else {
         return vec![Entrant::absent(PROGRAM, "", "it pins its threads")];
     };
     let Some(program) = find(PROGRAM, env::var_os("PATH").as_deref(), env::home_dir()) else {
@@ -110,7 +117,7 @@ impl Queue {
         let options = Options {
             backend,
             slots: SLOTS,
-            policy: Policy::SPIN,
+            wait_config: WaitConfig::SPIN,
             ..Options::default()
         };
         let (there, come) = queue::queue(&options)?;
@@ -243,7 +250,7 @@ mod tests {
 
     #[test]
     fn unpinned_races_say_who_is_missing() {
-        let missing = core_to_core(&[Seat::Free, Seat::Free]);
+        let missing = core_to_core(&[CpuPlacement::Free, CpuPlacement::Free]);
         assert_eq!(missing.len(), 1);
         assert!(missing[0].reason_absent().is_some());
     }

@@ -49,7 +49,7 @@ pub fn render(comparisons: &[&Comparison]) -> String {
                 entry.operations
             );
         }
-        let places = places(&first.seats, false);
+        let places = places(&first.placements, false);
         let ranks = first.ranks;
         let _ = writeln!(
             text,

@@ -11,10 +11,10 @@
 //! entrant always runs after the same neighbour.
 
 use crate::comparison::{Comparison, Entry, Status};
+use crate::cpu_placement::{self, CpuPlacement};
 use crate::crew::{Crew, Mustered};
 use crate::engine::{Engine, Role};
 use crate::external::External;
-use crate::seat::{self, Seat};
 use crate::session::Session;
 use crate::sized::{RankTimes, Task};
 use crate::stats::Summary;
@@ -103,7 +103,7 @@ enum Kind<'a> {
 }
 
 impl<'a> Entrant<'a> {
-    /// An engine on threads of this process, on the seats of the race.
+    /// An engine on threads of this process, on the placements of the race.
     pub fn threads(engine: impl Engine + 'a) -> Entrant<'a> {
         Entrant::boxed(Box::new(engine))
     }
@@ -150,7 +150,7 @@ impl<'a> Entrant<'a> {
     }
 
     /// Runs an engine's ranks wherever the operating system puts them instead
-    /// of on the seats of the race. A process places itself: no effect there.
+    /// of on the placements of the race. A process places itself: no effect there.
     #[must_use]
     pub fn unpinned(mut self) -> Entrant<'a> {
         self.unpinned = true;
@@ -175,10 +175,10 @@ impl<'a> Entrant<'a> {
         }
     }
 
-    fn entry(&self, seats: &[Seat]) -> Entry {
+    fn entry(&self, placements: &[CpuPlacement]) -> Entry {
         let (setting, role, status) = match &self.kind {
             Kind::Threads(engine) => {
-                let places = match self.unpinned || seat::describe(seats) == "any" {
+                let places = match self.unpinned || cpu_placement::describe(placements) == "any" {
                     true => "unpinned",
                     false => "pinned",
                 };
@@ -250,15 +250,15 @@ pub enum Progress<'p> {
 /// its [`Entry`] and stops nobody else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RaceError {
-    /// No seats were given.
-    #[error("a race needs at least one seat: name the PUs to run on")]
-    NoSeats,
+    /// No placements were given.
+    #[error("a race needs at least one placement: name the PUs to run on")]
+    NoPlacements,
     /// Nobody takes part.
     #[error("a race needs at least one entrant")]
     NoEntrants,
 }
 
-/// Races `entrants` on `seats`, one rank per seat, and returns when the
+/// Races `entrants` on `placements`, one rank per placement, and returns when the
 /// stopping rule of `settings` says so.
 ///
 /// # Errors
@@ -271,12 +271,12 @@ pub enum RaceError {
 /// each external entrant. Between batches all threads sleep.
 pub fn run(
     title: &str,
-    seats: &[Seat],
+    placements: &[CpuPlacement],
     settings: &Settings,
     entrants: &[Entrant<'_>],
     progress: impl FnMut(Progress<'_>),
 ) -> Result<Comparison, RaceError> {
-    run_judged(title, seats, settings, entrants, progress, |_| {
+    run_decided(title, placements, settings, entrants, progress, |_| {
         Ruling::default()
     })
 }
@@ -290,22 +290,22 @@ pub struct Ruling {
     pub over: bool,
 }
 
-/// Like [`run`], with a `judge` who sees the samples of each round, an entry for each entrant, and decides who
+/// Like [`run`], with a `decide` who sees the samples of each round, an entry for each entrant, and decides who
 /// goes on.
 ///
 /// # Errors
 ///
 /// As [`run`].
-pub fn run_judged(
+pub fn run_decided(
     title: &str,
-    seats: &[Seat],
+    placements: &[CpuPlacement],
     settings: &Settings,
     entrants: &[Entrant<'_>],
     mut progress: impl FnMut(Progress<'_>),
-    mut judge: impl FnMut(&[Option<f64>]) -> Ruling,
+    mut decide: impl FnMut(&[Option<f64>]) -> Ruling,
 ) -> Result<Comparison, RaceError> {
-    if seats.is_empty() {
-        return Err(RaceError::NoSeats);
+    if placements.is_empty() {
+        return Err(RaceError::NoPlacements);
     }
     if entrants.is_empty() {
         return Err(RaceError::NoEntrants);
@@ -315,15 +315,18 @@ pub fn run_judged(
         task: None,
         conditions: None,
         precision: settings.precision,
-        ranks: seats.len(),
-        seats: seat::describe(seats),
-        oversubscribed: seat::oversubscribed(seats),
+        ranks: placements.len(),
+        placements: cpu_placement::describe(placements),
+        oversubscribed: cpu_placement::oversubscribed(placements),
         rounds: 0,
-        entries: entrants.iter().map(|e| e.entry(seats)).collect(),
+        entries: entrants.iter().map(|e| e.entry(placements)).collect(),
         notes: Vec::new(),
     };
 
-    let mut crews = [Crew::new(seats), Crew::new(&seat::free(seats.len()))];
+    let mut crews = [
+        Crew::new(placements),
+        Crew::new(&cpu_placement::free(placements.len())),
+    ];
     let runners: Vec<Runner<'_>> = entrants
         .iter()
         .map(|entrant| match &entrant.kind {
@@ -354,7 +357,7 @@ pub fn run_judged(
             out: vec![false; entrants.len()],
         };
         race.prepare(&mut progress);
-        race.rounds(&mut progress, &mut judge);
+        race.rounds(&mut progress, &mut decide);
     });
     Ok(comparison)
 }
@@ -386,7 +389,7 @@ struct Race<'r, 's> {
     comparison: &'r mut Comparison,
     /// Time spent on entrants that failed, which the others are not charged.
     lost: Duration,
-    /// Whom the judge has sent home.
+    /// Whom the decider has sent home.
     out: Vec<bool>,
 }
 
@@ -457,7 +460,7 @@ impl Race<'_, '_> {
     fn rounds(
         &mut self,
         progress: &mut impl FnMut(Progress<'_>),
-        judge: &mut impl FnMut(&[Option<f64>]) -> Ruling,
+        decide: &mut impl FnMut(&[Option<f64>]) -> Ruling,
     ) {
         for round in 0..self.settings.warm_up_rounds {
             for index in order(round, self.runners.len()) {
@@ -482,7 +485,7 @@ impl Race<'_, '_> {
                 samples[index] = self.sample(index);
             }
             let seen = samples.iter().map(|sample| Some(sample.as_ref()?.ns));
-            let ruling = judge(&seen.collect::<Vec<_>>());
+            let ruling = decide(&seen.collect::<Vec<_>>());
             for (entry, sample) in self.comparison.entries.iter_mut().zip(samples) {
                 entry.operations += sample.as_ref().map_or(0, |sample| sample.operations);
                 let times = sample.as_ref().and_then(|sample| sample.times);

@@ -86,7 +86,7 @@ impl Session {
         Session {
             name: name.into(),
             setting: setting.into(),
-            conditions: launch.crowded.into(),
+            conditions: launch.oversubscribed.into(),
             launch,
             limit: LIMIT,
             role: Role::Peer,

@@ -50,7 +50,7 @@ pub fn render(comparisons: &[&Comparison]) -> String {
         "{} by size: {} ranks on {}, the fastest setting of each, median ns per operation",
         task.operation,
         first.ranks,
-        places(&first.seats, first.oversubscribed),
+        places(&first.placements, first.oversubscribed),
     );
     align(&mut text, &rows);
     text

@@ -94,7 +94,7 @@ pub fn render(comparison: &Comparison, extent: Extent) -> String {
         "{}: {} ranks on {}, {} interleaved rounds, ns per operation",
         comparison.title,
         comparison.ranks,
-        places(&comparison.seats, comparison.oversubscribed),
+        places(&comparison.placements, comparison.oversubscribed),
         comparison.rounds
     );
     align(&mut text, &rows);
@@ -146,12 +146,12 @@ impl Columns {
     }
 }
 
-/// Where ranks ran, in words; `seats` as [`crate::seat::describe`] puts them.
-pub(crate) fn places(seats: &str, shared: bool) -> String {
+/// Where ranks ran, in words; `placements` as [`crate::cpu_placement::describe`] puts them.
+pub(crate) fn places(placements: &str, shared: bool) -> String {
     let crowd = if shared { ", sharing PUs" } else { "" };
-    match seats {
+    match placements {
         "any" => format!("any PU{crowd}"),
-        seats => format!("PU {seats}{crowd}"),
+        placements => format!("PU {placements}{crowd}"),
     }
 }
 

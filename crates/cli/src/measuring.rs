@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use corecast::store::{Store, Stored};
 use corecast_bench::calls;
-use corecast_bench::seat::Seat;
+use corecast_bench::cpu_placement::CpuPlacement;
 use corecast_bench::sized::Operation;
 use corecast_collectives::Plans;
 use corecast_model::{Machine, MachineFile};
@@ -28,9 +28,9 @@ pub(crate) fn with_calls(
     let file = file.context("this machine")?;
     let mut messages = measurement.messages();
     let callers = file.threads().iter().take(CALLERS);
-    let seats: Vec<Seat> = callers.map(|&pu| Seat::Pu(pu)).collect();
+    let placements: Vec<CpuPlacement> = callers.map(|&pu| CpuPlacement::Pu(pu)).collect();
     let alone = Plans::of_tree(&patterns::sequential(1, 0));
-    let calls = calls::measure(&alone, &seats, operations)?;
+    let calls = calls::measure(&alone, &placements, operations)?;
     (messages.calls, messages.combine, messages.copy) = (calls.ns, calls.combine, calls.copy);
     Ok(file.with_messages(messages)?)
 }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 /// An [`Operator`] without its type of elements. All slices hold whole elements, aligned for them.
 pub trait Combine {
     /// Bytes of an element, at least 1.
-    fn grain(&self) -> usize;
+    fn element_size(&self) -> usize;
 
     /// Whether rank order must be kept.
     fn ordered(&self) -> bool;
@@ -25,8 +25,8 @@ pub trait Combine {
 /// What is known as an operator by its address alone, see [`erased`](crate::operator::erased).
 impl<C: Combine + ?Sized> Combine for &C {
     #[inline(always)]
-    fn grain(&self) -> usize {
-        (**self).grain()
+    fn element_size(&self) -> usize {
+        (**self).element_size()
     }
 
     #[inline(always)]
@@ -63,7 +63,7 @@ impl<'a, T: Pod, O: Operator<T>> On<'a, T, O> {
 
 impl<T: Pod, O: Operator<T>> Combine for On<'_, T, O> {
     #[inline(always)]
-    fn grain(&self) -> usize {
+    fn element_size(&self) -> usize {
         size_of::<T>().max(1)
     }
 

@@ -4,9 +4,9 @@ use crate::barrier::{self, BarrierSchedule};
 use crate::broadcast::{self, AllLines};
 use crate::combine::Combine;
 use crate::edges::MESH_RANKS_MAX;
-use crate::fragments::Fragments;
 use crate::groups::{GroupRoute, Groups};
 use crate::layout::Layout;
+use crate::pipeline::PipelineSegments;
 use crate::plans::Plans;
 use crate::preferences::Algorithms;
 use crate::reduce::ordered_tree;
@@ -27,7 +27,7 @@ pub struct RankSchedule {
     /// A line of each rank for all others, if there are such.
     pub(crate) all_lines: Option<AllLines>,
     /// Whether broadcasts go there without having been asked to.
-    posts: bool,
+    publishes: bool,
     pub(crate) reduce: Route,
     /// Keeps the order of ranks, and combines in the same order for every plan.
     pub(crate) ordered: Route,
@@ -75,7 +75,7 @@ impl RankSchedule {
                 broadcast,
                 fan_out: lines.0,
                 all_lines: lines.1,
-                posts: layout.posts,
+                publishes: layout.publishes,
                 reduce,
                 ordered,
                 deterministic,
@@ -122,10 +122,10 @@ pub struct OpContext<F> {
     traits: TeamTraits,
     /// Bytes that fit one message, a multiple of [`ALIGN_MAX`] where messages are so long.
     pub(crate) message_bytes: usize,
-    /// Bytes of one post for all other ranks; 0 if there is no line for them.
-    pub(crate) post_bytes: usize,
-    /// Lengths of broadcasts that go in such posts without a look at what was asked for.
-    pub(crate) posted: Range<usize>,
+    /// Bytes of one published message for all other ranks; 0 if there is no line for them.
+    pub(crate) publish_bytes: usize,
+    /// Lengths of broadcasts that go in such published messages without a look at what was asked for.
+    pub(crate) published: Range<usize>,
     pub(crate) short: Short,
 }
 
@@ -170,7 +170,7 @@ impl<F: Fabric> OpContext<F> {
             long => long / ALIGN_MAX * ALIGN_MAX,
         };
         let lines = schedule.all_lines.as_ref();
-        let post_bytes = match lines.map_or(0, |lines| fabric.post_bytes_max(lines.own())) {
+        let publish_bytes = match lines.map_or(0, |lines| fabric.publish_bytes_max(lines.own())) {
             short if short < LINE_BYTES => short,
             long => long / LINE_BYTES * LINE_BYTES,
         };
@@ -179,14 +179,14 @@ impl<F: Fabric> OpContext<F> {
             mesh: fabric.size() <= MESH_RANKS_MAX,
             message_bytes,
             copies: fabric.lends_copies(),
-            lines: post_bytes > 0,
-            posts: schedule.posts && post_bytes >= LINE_BYTES,
+            lines: publish_bytes > 0,
+            publishes: schedule.publishes && publish_bytes >= LINE_BYTES,
             groups_root: schedule.fan_out.as_ref().map(|_| schedule.broadcast.root()),
             deterministic: schedule.deterministic,
         };
         let asked = &schedule.asked;
-        let posted = broadcast::posted(&traits);
-        let posted = posted.start..posted.end.min(asked.broadcast.free());
+        let published = broadcast::published(&traits);
+        let published = published.start..published.end.min(asked.broadcast.free());
         let short = |free: usize| free.min(message_bytes + 1);
         let short = Short {
             broadcast: short(asked.broadcast.free()),
@@ -194,8 +194,8 @@ impl<F: Fabric> OpContext<F> {
             allreduce: short(asked.allreduce.free()),
         };
         Self {
-            post_bytes,
-            posted,
+            publish_bytes,
+            published,
             short,
             fabric,
             schedule,
@@ -218,7 +218,7 @@ impl<F: Fabric> OpContext<F> {
     #[inline(always)]
     pub(crate) fn reduction(&self, bytes: usize, combine: &impl Combine) -> Request {
         Request {
-            element: combine.grain(),
+            element: combine.element_size(),
             keeps_order: self.schedule.keeps_order(combine),
             ..Request::of_bytes(bytes)
         }
@@ -254,7 +254,7 @@ impl<F: Fabric> OpContext<F> {
     ///
     /// # Cost
     ///
-    /// Allocates for elements that are longer than a fragment.
+    /// Allocates for elements that are longer than a pipeline segment.
     pub(crate) fn with_scratch<R>(
         &mut self,
         bytes: usize,
@@ -274,6 +274,6 @@ impl<F: Fabric> OpContext<F> {
         len: usize,
         element: usize,
     ) -> impl Iterator<Item = Range<usize>> + use<F> {
-        Fragments::Fixed(self.message_bytes).of(len, element)
+        PipelineSegments::Fixed(self.message_bytes).of(len, element)
     }
 }

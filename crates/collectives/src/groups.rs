@@ -7,7 +7,7 @@
 //!   writer ──┼──► reader      one line                 adder ──┼──► reader     one line
 //!            └──► reader                               adder ──┘
 //!
-//! meeting: all add, and all watch
+//! counter barrier: all add, and all watch
 //!
 //!   member ◄──┐
 //!   member ◄──┼──► one line
@@ -34,7 +34,7 @@ pub struct Group {
 /// How the ranks of a group number its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Numbers {
-    /// The line among those that the one posts on, or collects.
+    /// The line among those that the one publishes on, or collects.
     pub one: usize,
     /// The line among those that each of the others reads, or adds to.
     pub others: Vec<usize>,
@@ -43,58 +43,58 @@ pub struct Numbers {
 /// All shared lines of a team, in an order that all ranks agree on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Groups {
-    notices: Vec<Group>,
-    tallies: Vec<Group>,
-    meetings: Vec<Vec<usize>>,
-    posts: Vec<usize>,
+    rings: Vec<Group>,
+    counters: Vec<Group>,
+    counter_barriers: Vec<Vec<usize>>,
+    publishes: Vec<usize>,
     reads: Vec<usize>,
     adds: Vec<usize>,
     collects: Vec<usize>,
-    meets: Vec<usize>,
+    barrier_ends: Vec<usize>,
 }
 
 impl Groups {
     /// None, for a team of `n`.
     pub fn new(n: usize) -> Self {
         Self {
-            posts: vec![0; n],
+            publishes: vec![0; n],
             reads: vec![0; n],
             adds: vec![0; n],
             collects: vec![0; n],
-            meets: vec![0; n],
+            barrier_ends: vec![0; n],
             ..Self::default()
         }
     }
 
-    /// A line that `one` posts on and all of `others` read.
+    /// A line that `one` publishes on and all of `others` read.
     ///
     /// # Panics
     ///
     /// If `others` is empty, or a rank is outside of the team.
-    pub fn notice(&mut self, one: usize, others: Vec<usize>) -> Numbers {
-        self.notice_of(Group {
+    pub fn ring(&mut self, one: usize, others: Vec<usize>) -> Numbers {
+        self.ring_of(Group {
             one,
             others,
             long: false,
         })
     }
 
-    /// The same for posts that may be longer than a line.
+    /// The same for published messages that may be longer than a line.
     ///
     /// # Panics
     ///
-    /// As [`notice`](Self::notice).
-    pub fn long_notice(&mut self, one: usize, others: Vec<usize>) -> Numbers {
-        self.notice_of(Group {
+    /// As [`ring`](Self::ring).
+    pub fn long_ring(&mut self, one: usize, others: Vec<usize>) -> Numbers {
+        self.ring_of(Group {
             one,
             others,
             long: true,
         })
     }
 
-    fn notice_of(&mut self, group: Group) -> Numbers {
-        let numbers = number(&group, &mut self.posts, &mut self.reads);
-        self.notices.push(group);
+    fn ring_of(&mut self, group: Group) -> Numbers {
+        let numbers = number(&group, &mut self.publishes, &mut self.reads);
+        self.rings.push(group);
         numbers
     }
 
@@ -102,15 +102,15 @@ impl Groups {
     ///
     /// # Panics
     ///
-    /// As [`notice`](Self::notice).
-    pub fn tally(&mut self, one: usize, others: Vec<usize>) -> Numbers {
+    /// As [`ring`](Self::ring).
+    pub fn counter(&mut self, one: usize, others: Vec<usize>) -> Numbers {
         let group = Group {
             one,
             others,
             long: false,
         };
         let numbers = number(&group, &mut self.collects, &mut self.adds);
-        self.tallies.push(group);
+        self.counters.push(group);
         numbers
     }
 
@@ -119,27 +119,27 @@ impl Groups {
     /// # Panics
     ///
     /// If they are fewer than two, or one is outside of the team.
-    pub fn meeting(&mut self, ranks: Vec<usize>) -> Vec<usize> {
+    pub fn counter_barrier(&mut self, ranks: Vec<usize>) -> Vec<usize> {
         assert!(ranks.len() > 1, "a line is shared with somebody");
-        let numbers = ranks.iter().map(|&rank| next(&mut self.meets, rank));
+        let numbers = ranks.iter().map(|&rank| next(&mut self.barrier_ends, rank));
         let numbers = numbers.collect();
-        self.meetings.push(ranks);
+        self.counter_barriers.push(ranks);
         numbers
     }
 
-    /// Lines that one posts on.
-    pub fn notices(&self) -> &[Group] {
-        &self.notices
+    /// Lines that one publishes on.
+    pub fn rings(&self) -> &[Group] {
+        &self.rings
     }
 
     /// Lines that one collects.
-    pub fn tallies(&self) -> &[Group] {
-        &self.tallies
+    pub fn counters(&self) -> &[Group] {
+        &self.counters
     }
 
-    /// Who meets at each line of meetings.
-    pub fn meetings(&self) -> &[Vec<usize>] {
-        &self.meetings
+    /// Who meets at each line of counter barriers.
+    pub fn counter_barriers(&self) -> &[Vec<usize>] {
+        &self.counter_barriers
     }
 }
 
@@ -180,14 +180,14 @@ pub struct GroupRoute {
 }
 
 impl GroupRoute {
-    /// The parts of all ranks of a way in, and a tally for each group of two or more.
+    /// The parts of all ranks of a way in, and an arrival counter for each group of two or more.
     pub fn fan_in(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
-        Self::all(plan, |parent, members| groups.tally(parent, members))
+        Self::all(plan, |parent, members| groups.counter(parent, members))
     }
 
-    /// The parts of all ranks of a way out, and a notice for each group of two or more.
+    /// The parts of all ranks of a way out, and a broadcast ring for each group of two or more.
     pub fn fan_out(plan: &Grouped, groups: &mut Groups) -> Vec<Self> {
-        Self::all(plan, |parent, members| groups.notice(parent, members))
+        Self::all(plan, |parent, members| groups.ring(parent, members))
     }
 
     fn all(plan: &Grouped, mut share: impl FnMut(usize, Vec<usize>) -> Numbers) -> Vec<Self> {
@@ -217,16 +217,16 @@ mod tests {
     #[test]
     fn every_rank_numbers_its_own_lines() {
         let mut groups = Groups::new(4);
-        let first = groups.notice(0, vec![1, 2]);
-        let second = groups.notice(0, vec![3, 2]);
-        let third = groups.tally(2, vec![0, 1]);
+        let first = groups.ring(0, vec![1, 2]);
+        let second = groups.ring(0, vec![3, 2]);
+        let third = groups.counter(2, vec![0, 1]);
         assert_eq!((first.one, &first.others[..]), (0, &[0, 0][..]));
         assert_eq!((second.one, &second.others[..]), (1, &[0, 1][..]));
         assert_eq!((third.one, &third.others[..]), (0, &[0, 0][..]));
-        assert_eq!(groups.meeting(vec![3, 1]), [0, 0]);
-        assert_eq!(groups.meeting(vec![1, 2]), [1, 0]);
-        assert_eq!((groups.notices().len(), groups.tallies().len()), (2, 1));
-        assert_eq!(groups.meetings(), [[3, 1], [1, 2]]);
+        assert_eq!(groups.counter_barrier(vec![3, 1]), [0, 0]);
+        assert_eq!(groups.counter_barrier(vec![1, 2]), [1, 0]);
+        assert_eq!((groups.rings().len(), groups.counters().len()), (2, 1));
+        assert_eq!(groups.counter_barriers(), [[3, 1], [1, 2]]);
     }
 
     #[test]
@@ -241,6 +241,6 @@ mod tests {
         assert_eq!((fan_in[0].parent, fan_out[0].parent), (None, None));
         assert_eq!(fan_in[3].parent, Some(Stop::Rank(0)));
         assert_eq!(fan_out[2].parent, Some(Stop::Line(0)));
-        assert_eq!((groups.notices().len(), groups.tallies().len()), (1, 1));
+        assert_eq!((groups.rings().len(), groups.counters().len()), (1, 1));
     }
 }

@@ -21,19 +21,19 @@ pub struct Layout {
     /// A line of each rank for all others.
     pub(crate) all_lines: Option<Vec<AllLines>>,
     /// Whether broadcasts go there without having been asked to.
-    pub(crate) posts: bool,
+    pub(crate) publishes: bool,
 }
 
 /// Whether broadcasts of `n` ranks take a line of each rank for all others at some lengths, without having been
 /// asked to; `oversubscribed`: ranks share hardware threads.
-pub(crate) fn has_posts(n: usize, oversubscribed: bool) -> bool {
+pub(crate) fn has_rings(n: usize, oversubscribed: bool) -> bool {
     n == 2 || oversubscribed
 }
 
 /// Whether each of `n` ranks has a line for all others.
 pub(crate) fn has_lines(n: usize, asked: &Algorithms, oversubscribed: bool) -> bool {
     let wanted = asked.broadcast.ranges().any(|(_, choice)| match choice {
-        None => has_posts(n, oversubscribed),
+        None => has_rings(n, oversubscribed),
         choice => choice == Some(broadcast::Algorithm::Line),
     });
     wanted && (2..=ALL_LINES_RANKS_MAX).contains(&n)
@@ -62,7 +62,7 @@ impl Layout {
             barriers,
             fan_outs,
             all_lines,
-            posts: has_posts(n, oversubscribed),
+            publishes: has_rings(n, oversubscribed),
         }
     }
 }

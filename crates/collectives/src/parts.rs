@@ -46,12 +46,12 @@ impl<'a> Parts<'a> {
         start..start + self.counts[rank]
     }
 
-    /// The part of each rank in bytes of elements of `grain` bytes, of a buffer that was checked.
+    /// The part of each rank in bytes of elements of `element_size` bytes, of a buffer that was checked.
     #[inline]
-    pub fn bytes(self, grain: usize) -> impl Fn(usize) -> Range<usize> + Copy {
+    pub fn bytes(self, element_size: usize) -> impl Fn(usize) -> Range<usize> + Copy {
         move |rank| {
             let part = self.of(rank);
-            part.start * grain..part.end * grain
+            part.start * element_size..part.end * element_size
         }
     }
 

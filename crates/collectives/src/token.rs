@@ -9,9 +9,9 @@ pub const TOKEN_BYTES: usize = 64 * 1024;
 #[inline]
 pub(crate) fn halves(
     part: Range<usize>,
-    (grain, token_bytes): (usize, usize),
+    (element_size, token_bytes): (usize, usize),
 ) -> [Range<usize>; 2] {
-    let after = token_bytes.min(part.len()) / grain * grain;
+    let after = token_bytes.min(part.len()) / element_size * element_size;
     let middle = part.end - after;
     [part.start..middle, middle..part.end]
 }

@@ -8,19 +8,19 @@ use std::ops::Range;
 
 /// Up to which length parts go in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct TransferProtocol {
     /// Bytes of the longest message, whole elements.
     chunk: usize,
     /// Longer parts are lent.
     lend_above: usize,
 }
 
-impl Way {
-    /// One message where that suffices, else a loan: of elements of `grain` bytes, and messages of at
+impl TransferProtocol {
+    /// One message where that suffices, else a loan: of elements of `element_size` bytes, and messages of at
     /// most `message_bytes`.
     #[inline(always)]
-    pub fn fitting(message_bytes: usize, grain: usize) -> Self {
-        let chunk = message_bytes / grain * grain;
+    pub fn fitting(message_bytes: usize, element_size: usize) -> Self {
+        let chunk = message_bytes / element_size * element_size;
         Self {
             chunk: chunk.max(1),
             lend_above: chunk,
@@ -30,8 +30,8 @@ impl Way {
     /// Up to two messages, else a loan: for ranks that only give or only take. Two messages always fit a
     /// queue whose receiver has read all before, so whoever gives does not wait.
     #[inline(always)]
-    pub fn one_way(message_bytes: usize, grain: usize) -> Self {
-        let fitting = Self::fitting(message_bytes, grain);
+    pub fn one_way(message_bytes: usize, element_size: usize) -> Self {
+        let fitting = Self::fitting(message_bytes, element_size);
         Self {
             lend_above: 2 * fitting.lend_above,
             ..fitting
@@ -39,8 +39,8 @@ impl Way {
     }
 
     /// Messages alone, as many as it takes; elements longer than a message are lent all the same.
-    pub fn push(message_bytes: usize, grain: usize) -> Self {
-        let fitting = Self::fitting(message_bytes, grain);
+    pub fn push(message_bytes: usize, element_size: usize) -> Self {
+        let fitting = Self::fitting(message_bytes, element_size);
         Self {
             lend_above: match fitting.lend_above {
                 0 => 0,
@@ -51,10 +51,10 @@ impl Way {
     }
 
     /// Loans alone.
-    pub fn pull(message_bytes: usize, grain: usize) -> Self {
+    pub fn pull(message_bytes: usize, element_size: usize) -> Self {
         Self {
             lend_above: 0,
-            ..Self::fitting(message_bytes, grain)
+            ..Self::fitting(message_bytes, element_size)
         }
     }
 
@@ -168,17 +168,28 @@ mod tests {
 
     #[test]
     fn parts_take_as_many_transfers_as_they_say() {
-        let ways = [Way::fitting(48, 8), Way::push(48, 8), Way::pull(48, 8)];
+        let ways = [
+            TransferProtocol::fitting(48, 8),
+            TransferProtocol::push(48, 8),
+            TransferProtocol::pull(48, 8),
+        ];
         for (len, transfers) in [
             (0, [1, 1, 1]),
             (48, [1, 1, 1]),
             (56, [1, 2, 1]),
             (480, [1, 10, 1]),
         ] {
-            assert_eq!(ways.map(|way| way.transfers(len)), transfers, "{len} bytes");
+            assert_eq!(
+                ways.map(|protocol| protocol.transfers(len)),
+                transfers,
+                "{len} bytes"
+            );
         }
         // Elements of 64 bytes fit no message: all ways lend.
-        assert_eq!(Way::push(48, 64), Way::fitting(48, 64));
-        assert_eq!(Way::push(48, 64).transfers(6400), 1);
+        assert_eq!(
+            TransferProtocol::push(48, 64),
+            TransferProtocol::fitting(48, 64)
+        );
+        assert_eq!(TransferProtocol::push(48, 64).transfers(6400), 1);
     }
 }

@@ -4,7 +4,7 @@
 //! cargo run --example 06_explain
 //! ```
 
-use corecast::choose::{Races, Wish, choose};
+use corecast::choose::{Preferences, Races, choose};
 use corecast::model::builtin;
 use corecast::plan::Operation;
 
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (costs, threads) = (machine.costs(), machine.threads());
     println!("the same question for {}:", machine.machine().name);
     for operation in Operation::ALL {
-        let choice = choose(costs, threads, operation, &Wish::default(), &races)?;
+        let choice = choose(costs, threads, operation, &Preferences::default(), &races)?;
         let (chosen, unit) = (choice.chosen(), costs.unit());
         println!(
             "{operation:9} {}, predicted {:.0} {unit}: {}",

@@ -14,7 +14,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use corecast::choose::{Choice, Races, Wish, choose_all};
+use corecast::choose::{Choice, Preferences, Races, choose_all};
 use corecast::model::profile::machine_key;
 use corecast::model::{MachineFile, Profile, ProfileEntry, RacedCandidate, synthetic};
 use corecast::plan::{Pattern, Shape, Tree};
@@ -82,7 +82,12 @@ struct Subject {
 impl Subject {
     fn new(name: String, file: MachineFile) -> Result<Self, Box<dyn Error>> {
         let races = Races::none("nothing was raced");
-        let choices = choose_all(file.costs(), file.threads(), &Wish::default(), &races)?;
+        let choices = choose_all(
+            file.costs(),
+            file.threads(),
+            &Preferences::default(),
+            &races,
+        )?;
         Ok(Self {
             name,
             costs: file.to_json(),
@@ -95,10 +100,14 @@ impl Subject {
     }
 
     fn run(&mut self) -> Result<(), Box<dyn Error>> {
-        let (costs, threads, wish) = (self.file.costs(), self.file.threads(), Wish::default());
+        let (costs, threads, preferences) = (
+            self.file.costs(),
+            self.file.threads(),
+            Preferences::default(),
+        );
         let none = Races::none("nothing was raced");
         self.planned
-            .take(|| choose_all(costs, threads, &wish, &none))?;
+            .take(|| choose_all(costs, threads, &preferences, &none))?;
         let read = || {
             (
                 MachineFile::from_json(&self.costs),
@@ -109,7 +118,7 @@ impl Subject {
         let races = Races::of(profile?, "this example");
         file?;
         self.raced
-            .take(|| choose_all(costs, threads, &wish, &races))?;
+            .take(|| choose_all(costs, threads, &preferences, &races))?;
         Ok(())
     }
 }
@@ -178,7 +187,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for subject in &subjects {
         let (costs, threads) = (subject.file.costs(), subject.file.threads());
         let races = Races::none("nothing was raced");
-        let choices = choose_all(costs, threads, &Wish::default(), &races)?;
+        let choices = choose_all(costs, threads, &Preferences::default(), &races)?;
         let leads = choices
             .iter()
             .filter(|c| c.chosen().pattern == Pattern::Best)

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use corecast::{Builder, Policy, Team, Waiting};
+use corecast::{Builder, Team, WaitConfig, Waiting};
 use rustix::time::{ClockId, clock_gettime};
 
 /// How late one of the ranks is.
@@ -37,18 +37,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let ways = [
         ("as measured", Waiting::Balanced),
-        ("fixed: 3 µs, 100 µs", Waiting::Exactly(Policy::BALANCED)),
-        ("fixed: 0, 200 µs", Waiting::Exactly(Policy::CROWDED)),
+        (
+            "fixed: 3 µs, 100 µs",
+            Waiting::Exactly(WaitConfig::BALANCED),
+        ),
+        (
+            "fixed: 0, 200 µs",
+            Waiting::Exactly(WaitConfig::OVERSUBSCRIBED),
+        ),
         ("spin", Waiting::Spin),
         ("park", Waiting::Park),
         ("budget of 20 µs", Waiting::Budget(20_000)),
     ];
     // Spinners that share hardware threads would take minutes.
     let here = corecast::machine::discover();
-    let crowded = ranks > here.unthrottled_parallelism();
+    let oversubscribed = ranks > here.unthrottled_parallelism();
     let ways = ways
         .iter()
-        .filter(|(_, way)| !crowded || *way != Waiting::Spin);
+        .filter(|(_, way)| !oversubscribed || *way != Waiting::Spin);
     let ways: Vec<(&str, Waiting)> = ways.copied().collect();
     let mut waits = vec![String::new(); ways.len()];
     let mut seen = vec![vec![(Vec::new(), Vec::new()); LATE.len()]; ways.len()];

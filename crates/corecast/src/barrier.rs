@@ -1,8 +1,8 @@
 //! A barrier for any threads, without a team.
 
 use corecast_machine::Discovery;
-use corecast_wire::gate::{Arrival, Gate, TooMany};
-use corecast_wire::{Policy, WaitCosts};
+use corecast_wire::phase_barrier::{Arrival, PhaseBarrier, TooMany};
+use corecast_wire::{WaitConfig, WaitCosts};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -44,20 +44,21 @@ use crate::waits::Waits;
 /// # Ok::<(), corecast::Error>(())
 /// ```
 pub struct Barrier<F = fn()> {
-    gate: Gate,
+    phase_barrier: PhaseBarrier,
     complete: F,
 }
 
 impl<F> fmt::Debug for Barrier<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = f.debug_struct("Barrier");
-        text.field("gate", &self.gate).finish_non_exhaustive()
+        text.field("phase_barrier", &self.phase_barrier)
+            .finish_non_exhaustive()
     }
 }
 
 impl Barrier {
     /// The most that can be expected.
-    pub const MOST: usize = Gate::MOST as usize;
+    pub const MOST: usize = PhaseBarrier::MOST as usize;
 
     /// A barrier of `expected` threads in each phase, which wait as fits the machine and their number, or as
     /// `CORECAST_WAIT` says.
@@ -81,20 +82,27 @@ impl<F: Fn()> Barrier<F> {
     ///
     /// As [`Barrier::new`].
     pub fn with_completion(expected: usize, complete: F) -> Result<Self, Error> {
-        Ok(Self::with_policy(expected, policy(expected)?, complete))
+        Ok(Self::with_wait_config(
+            expected,
+            wait_config(expected)?,
+            complete,
+        ))
     }
 
     /// The same, with waits to the nanosecond.
-    pub fn with_policy(expected: usize, policy: Policy, complete: F) -> Self {
-        let most = Gate::MOST;
+    pub fn with_wait_config(expected: usize, wait_config: WaitConfig, complete: F) -> Self {
+        let most = PhaseBarrier::MOST;
         let fitting = u32::try_from(expected)
             .ok()
             .filter(|&number| number <= most);
         let Some(expected) = fitting else {
             panic!("a barrier of {expected}: at most {most} can be expected");
         };
-        let gate = Gate::new(expected, policy);
-        Self { gate, complete }
+        let phase_barrier = PhaseBarrier::new(expected, wait_config);
+        Self {
+            phase_barrier,
+            complete,
+        }
     }
 
     /// Arrives and goes on: whoever wants to know when the phase is over waits with what this returns.
@@ -112,13 +120,13 @@ impl<F: Fn()> Barrier<F> {
     /// One line taken from whoever came before.
     #[inline]
     pub fn arrive(&self, arrivals: u32) -> Result<Arrival, TooMany> {
-        self.gate.arrive(arrivals, &self.complete)
+        self.phase_barrier.arrive(arrivals, &self.complete)
     }
 
     /// Waits until the phase of `arrival`, this one or the one before, is over.
     #[inline]
     pub fn wait(&self, arrival: Arrival) {
-        self.gate.wait(arrival);
+        self.phase_barrier.wait(arrival);
     }
 
     /// Arrives and waits until the phase is over.
@@ -139,12 +147,12 @@ impl<F: Fn()> Barrier<F> {
     ///
     /// As [`arrive`](Self::arrive).
     pub fn arrive_and_drop(&self) -> Result<(), TooMany> {
-        self.gate.arrive_and_drop(&self.complete)
+        self.phase_barrier.arrive_and_drop(&self.complete)
     }
 }
 
 /// How so many threads wait here.
-fn policy(expected: usize) -> Result<Policy, Error> {
+fn wait_config(expected: usize) -> Result<WaitConfig, Error> {
     /// Read once: a program may have many barriers.
     static HERE: OnceLock<(Discovery, Option<WaitCosts>)> = OnceLock::new();
     let (here, costs) = HERE.get_or_init(|| {
@@ -154,7 +162,7 @@ fn policy(expected: usize) -> Result<Policy, Error> {
         (here, costs)
     });
     let waits = Waits::of_team(expected, here, *costs).by_environment()?;
-    Ok(waits.as_policy())
+    Ok(waits.as_wait_config())
 }
 
 #[cfg(test)]

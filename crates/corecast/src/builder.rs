@@ -1,4 +1,4 @@
-//! From wishes to a team.
+//! From preferences to a team.
 
 mod planned;
 mod processes;
@@ -15,18 +15,18 @@ use corecast_model::MachineFile;
 use corecast_model::profile::{Mode, Start};
 use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Tree};
 use corecast_team::Options;
-use corecast_wire::Policy;
+use corecast_wire::WaitConfig;
 use corecast_wire::queue::Backend;
 
-use crate::choose::{Choice, Chooser, DecidedBy, Races, Wish};
+use crate::choose::{Choice, Chooser, DecidedBy, Preferences, Races};
 use crate::costs::TeamCosts;
+use crate::cpu_placement;
 use crate::debug::{self, Level};
 use crate::error::Error;
 use crate::explanation::{Chosen, Explanation, RankPlace};
-use crate::homes::Homes;
+use crate::numa_placement::NumaPlacement;
 use crate::pins::{Pinning, Pins};
 use crate::rules::{self, Fit, Rules};
-use crate::seats;
 use crate::store::Store;
 use crate::team::Team;
 use crate::waiting::Waiting;
@@ -46,7 +46,7 @@ enum AskedThreads {
 /// | threads | [`threads`](Self::threads) or [`cores`](Self::cores), the later call; a rank for each usable PU |
 /// | costs | [`machine`](Self::machine); what `corecast probe` has stored; the literature, by class of proximity |
 /// | plans | [`pattern`](Self::pattern); the winner of a stored race with exactly these threads; the least predicted latency |
-/// | waits | [`wait`](Self::wait) or [`policy`](Self::policy), the later call; `CORECAST_WAIT`; a tuning of this team; by ranks, usable PUs, CPU quota and what the probe found that waiting costs |
+/// | waits | [`wait`](Self::wait) or [`wait_config`](Self::wait_config), the later call; `CORECAST_WAIT`; a tuning of this team; by ranks, usable PUs, CPU quota and what the probe found that waiting costs |
 /// | algorithms, by length | [`algorithms`](Self::algorithms); `CORECAST_ALGO`; a tuning of this team; built-in choices |
 ///
 /// # Examples
@@ -68,7 +68,7 @@ enum AskedThreads {
 pub struct Builder {
     ranks: Option<AskedThreads>,
     machine: Option<MachineFile>,
-    wish: Wish,
+    preferences: Preferences,
     pin: Option<bool>,
     cache_folder: Option<PathBuf>,
     waiting: Option<Waiting>,
@@ -110,7 +110,7 @@ impl Builder {
     /// second for each tree, which proves it in teams of up to some 16 ranks; then the best that
     /// was found runs.
     pub fn pattern(mut self, pattern: Pattern) -> Self {
-        self.wish.pattern = Some(pattern);
+        self.preferences.pattern = Some(pattern);
         self
     }
 
@@ -119,7 +119,7 @@ impl Builder {
     /// cheapest, since programs do both from one root; barriers, whose root nobody sees, may have
     /// another one.
     pub fn root(mut self, rank: usize) -> Self {
-        self.wish.root = RootChoice::Rank(rank);
+        self.preferences.root = RootChoice::Rank(rank);
         self
     }
 
@@ -148,8 +148,8 @@ impl Builder {
     }
 
     /// How members wait, to the nanosecond.
-    pub fn policy(self, policy: Policy) -> Self {
-        self.wait(Waiting::Exactly(policy))
+    pub fn wait_config(self, wait_config: WaitConfig) -> Self {
+        self.wait(Waiting::Exactly(wait_config))
     }
 
     /// The queues' protocol.
@@ -178,7 +178,7 @@ impl Builder {
     }
 
     /// Whether reductions give the same bits on every rank, for every plan, root, length and
-    /// repetition; `false` by default. Sums of floats need it, as rounding depends on the brackets.
+    /// repetition; `false` by default. Sums of floats need it, as rounding depends on the order of reduction.
     ///
     /// # Cost
     ///
@@ -260,32 +260,32 @@ impl Builder {
     fn draft(self, size: Option<usize>) -> Result<TeamDraft, Error> {
         let here = corecast_machine::discover();
         let machine = &here.machine;
-        let seats = match &self.ranks {
-            None => seats::of_count(machine, size.unwrap_or(machine.pus.len())),
-            Some(AskedThreads::Count(ranks)) => seats::of_count(machine, *ranks),
-            Some(AskedThreads::Cores(list)) => seats::of_list(list, &here)?,
+        let rank_pus = match &self.ranks {
+            None => cpu_placement::of_count(machine, size.unwrap_or(machine.pus.len())),
+            Some(AskedThreads::Count(ranks)) => cpu_placement::of_count(machine, *ranks),
+            Some(AskedThreads::Cores(list)) => cpu_placement::of_list(list, &here)?,
         };
         if let Some(size) = size
-            && seats.len() != size
+            && rank_pus.len() != size
         {
-            let asked = seats.len();
+            let asked = rank_pus.len();
             return Err(Error::Size { asked, size });
         }
-        if seats.is_empty() {
+        if rank_pus.is_empty() {
             return Err(Error::NoRanks);
         }
         let store = match &self.cache_folder {
             Some(folder) => Store::at(folder),
             None => Store::standard(),
         };
-        let costs = TeamCosts::find(self.machine.as_ref(), &store, &here, &seats)?;
+        let costs = TeamCosts::find(self.machine.as_ref(), &store, &here, &rank_pus)?;
         let races = match &self.machine {
             Some(_) => Races::none("costs were given, and races do not fit them"),
             None => Races::here(&store, &here),
         };
-        let pin = self.pin.unwrap_or(seats.len() <= here.usable.len());
+        let pin = self.pin.unwrap_or(rank_pus.len() <= here.usable.len());
         let fit = Fit {
-            threads: &seats,
+            threads: &rank_pus,
             pinned: pin,
             mode: match size {
                 Some(_) => Mode::Processes,
@@ -296,29 +296,29 @@ impl Builder {
         let rules = Rules::new(self.options.algorithms, rules::environment()?)?;
         let rules = rules.with_tuning(&races, &fit, &rules::circumstances(&here));
         let tuned = rules.tuning().and_then(|tuning| tuning.waits);
-        let waits = Waits::of_team(seats.len(), &here, costs.waits).tuned(tuned);
+        let waits = Waits::of_team(rank_pus.len(), &here, costs.waits).tuned(tuned);
         let waits = match self.waiting {
             Some(waiting) => waits.wished(waiting, false),
             None => waits.by_environment()?,
         };
         let mut options = self.options;
-        options.policy = Some(waits.as_policy());
+        options.wait_config = Some(waits.as_wait_config());
         options.parallelism = Some(here.unthrottled_parallelism());
         options.algorithms = *rules.algorithms();
-        let homes = Homes::of(&here, &seats, pin);
-        options.numa_nodes = homes.nodes.clone();
+        let numa_placement = NumaPlacement::of(&here, &rank_pus, pin);
+        options.numa_nodes = numa_placement.nodes.clone();
         Ok(TeamDraft {
-            why_pinned: why_pinned(self.pin, pin, seats.len(), &here.usable),
-            wish: self.wish,
+            why_pinned: why_pinned(self.pin, pin, rank_pus.len(), &here.usable),
+            preferences: self.preferences,
             here,
-            seats,
+            rank_pus,
             costs,
             races,
             rules,
             pin,
             waits,
             options,
-            homes,
+            numa_placement,
         })
     }
 }
@@ -326,23 +326,24 @@ impl Builder {
 /// A team that lacks its plans and its lines.
 struct TeamDraft {
     here: Discovery,
-    seats: Vec<u32>,
+    rank_pus: Vec<u32>,
     costs: TeamCosts,
     races: Races,
     rules: Rules,
-    wish: Wish,
+    preferences: Preferences,
     pin: bool,
     why_pinned: String,
     waits: Waits,
     options: Options,
-    homes: Homes,
+    numa_placement: NumaPlacement,
 }
 
 impl TeamDraft {
     /// The plans, and how they were chosen.
     fn choose(&self) -> Result<(Vec<Choice>, Plans), Error> {
         let costs = self.costs.both_ways();
-        let chooser = Chooser::new(costs, &self.seats, &self.wish, &self.races)?.guarded();
+        let chooser =
+            Chooser::new(costs, &self.rank_pus, &self.preferences, &self.races)?.guarded();
         let broadcast = chooser.choose(Operation::Broadcast)?;
         let reduce = chooser.choose(Operation::Reduce)?;
         let barrier = chooser.choose(Operation::Barrier)?;
@@ -353,7 +354,7 @@ impl TeamDraft {
     /// What was chosen, with the packages that it runs in.
     fn plans(&self, barrier: &Choice, broadcast: &Choice, reduce: &Choice) -> Result<Plans, Error> {
         let plan = match self.counts(barrier) {
-            true => BarrierPlan::Counter(self.seats.len()),
+            true => BarrierPlan::Counter(self.rank_pus.len()),
             false => barrier_plan(barrier)?,
         };
         let plans = Plans::new(plan, tree_plan(broadcast)?, tree_plan(reduce)?)?;
@@ -367,16 +368,16 @@ impl TeamDraft {
     /// hardware threads these are what takes time.
     fn counts(&self, barrier: &Choice) -> bool {
         let usable = self.here.unthrottled_parallelism();
-        self.seats.len() > usable && barrier.decided_by == DecidedBy::Model
+        self.rank_pus.len() > usable && barrier.decided_by == DecidedBy::Model
     }
 
     /// The package of each rank; threads that are not pinned have none.
     fn packages(&self) -> Option<Vec<u32>> {
         let pus = &self.here.machine.pus;
-        let package = |seat: &u32| Some(pus.iter().find(|pu| pu.os_index == *seat)?.package);
-        let seats = self.seats.iter().filter(|_| self.pin);
-        let packages: Vec<u32> = seats.map(package).collect::<Option<_>>()?;
-        (packages.len() == self.seats.len()).then_some(packages)
+        let package = |rank_pu: &u32| Some(pus.iter().find(|pu| pu.os_index == *rank_pu)?.package);
+        let rank_pus = self.rank_pus.iter().filter(|_| self.pin);
+        let packages: Vec<u32> = rank_pus.map(package).collect::<Option<_>>()?;
+        (packages.len() == self.rank_pus.len()).then_some(packages)
     }
 
     /// The team; `choices` are empty where another process made them.
@@ -391,7 +392,7 @@ impl TeamDraft {
         let chosen = |choice: &Choice| {
             let chosen = Chosen::of(choice, self.costs.unit());
             match choice.operation == Operation::Barrier && self.counts(choice) {
-                true => chosen.counted(self.seats.len(), here.unthrottled_parallelism()),
+                true => chosen.counted(self.rank_pus.len(), here.unthrottled_parallelism()),
                 false => chosen,
             }
         };
@@ -407,7 +408,7 @@ impl TeamDraft {
         let built = Explanation {
             schema: 1,
             machine: here.machine.name.clone(),
-            ranks: self.seats.iter().enumerate().map(rank).collect(),
+            ranks: self.rank_pus.iter().enumerate().map(rank).collect(),
             waits: self.waits,
             fence: fence(),
             operations,
@@ -418,13 +419,13 @@ impl TeamDraft {
                 true => Vec::new(),
                 false => self.rules.sentences(),
             },
-            memory: self.homes.reason,
+            memory: self.numa_placement.reason,
             pinning: self.why_pinned,
             assumptions,
         };
-        warn_of_quota(here, self.seats.len());
+        warn_of_quota(here, self.rank_pus.len());
         let team = Team {
-            pins: Pins::new(self.seats, self.pin),
+            pins: Pins::new(self.rank_pus, self.pin),
             team,
             built,
             costs: self.costs,

@@ -4,7 +4,7 @@
 //!  asked for ──► raced and won, same threads ──► least predicted latency
 //! ```
 //!
-//! A race beats the model because it was run on the machine; a wish beats both. Where one of them
+//! A race beats the model because it was run on the machine; a preference beats both. Where one of them
 //! decides nothing is searched. Else all [`patterns`] are planned, `best` among them, see
 //! [`choose`] for how far.
 
@@ -32,7 +32,7 @@ const GUARD: Duration = Duration::from_millis(9);
 
 /// What the user wants, whatever model and races say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wish {
+pub struct Preferences {
     /// A pattern; for operations that it cannot do the others are looked at.
     pub pattern: Option<Pattern>,
     /// Where trees start.
@@ -44,7 +44,8 @@ pub struct Wish {
 #[serde(rename_all = "lowercase")]
 pub enum DecidedBy {
     /// The user.
-    Wish,
+    #[serde(rename = "wish")]
+    User,
     /// A race on this machine with exactly these threads.
     Race,
     /// The least predicted latency.
@@ -59,7 +60,7 @@ pub struct Choice {
     /// What it is about.
     pub operation: Operation,
     /// The chosen schedule first, then the others by predicted latency: all patterns, or where a
-    /// race decided those that it beat, or none beside a wish. Of patterns that come to the same
+    /// race decided those that it beat, or none beside a preference. Of patterns that come to the same
     /// schedule only the first is there.
     pub candidates: Vec<Candidate>,
     /// What decided.
@@ -100,11 +101,11 @@ pub fn patterns(operation: Operation) -> Vec<Pattern> {
 /// Chooses the plan of `operation` for the team whose rank r has row r of `costs` and runs on PU
 /// `threads[r]`, as a team does that starts.
 ///
-/// Without a wish and a race all [`patterns`] are planned. `best` gets a number of moves that
+/// Without a preference and a race all [`patterns`] are planned. `best` gets a number of moves that
 /// depends on the number of members alone, so that the same costs give the same plan on every
 /// machine; no clock is looked at here. A team that starts has a guard besides, see [`choose_all`].
 ///
-/// Where a wish or a race decides no other pattern is planned: [`compare`] does that.
+/// Where a preference or a race decides no other pattern is planned: [`compare`] does that.
 ///
 /// # Errors
 ///
@@ -118,13 +119,13 @@ pub fn patterns(operation: Operation) -> Vec<Pattern> {
 /// # Examples
 ///
 /// ```
-/// use corecast::choose::{DecidedBy, Races, Wish, choose};
+/// use corecast::choose::{DecidedBy, Races, Preferences, choose};
 /// use corecast::plan::Operation;
 ///
 /// let machine = corecast::model::builtin("sandybridge-2x8").unwrap();
 /// let races = Races::none("this machine is only looked at");
-/// let wish = Wish::default();
-/// let choice = choose(machine.costs(), machine.threads(), Operation::Barrier, &wish, &races)?;
+/// let preferences = Preferences::default();
+/// let choice = choose(machine.costs(), machine.threads(), Operation::Barrier, &preferences, &races)?;
 /// assert_eq!(choice.decided_by, DecidedBy::Model);
 /// assert!(choice.runners_up().iter().all(|other| other.latency >= choice.chosen().latency));
 /// # Ok::<(), corecast::plan::PlanError>(())
@@ -133,10 +134,10 @@ pub fn choose(
     costs: &CostModel,
     threads: &[u32],
     operation: Operation,
-    wish: &Wish,
+    preferences: &Preferences,
     races: &Races,
 ) -> Result<Choice, PlanError> {
-    Chooser::new((costs, costs), threads, wish, races)?.choose(operation)
+    Chooser::new((costs, costs), threads, preferences, races)?.choose(operation)
 }
 
 /// All decisions of a team that starts, in the order of [`Operation::ALL`]: those of [`choose`], and
@@ -152,10 +153,10 @@ pub fn choose(
 pub fn choose_all(
     costs: &CostModel,
     threads: &[u32],
-    wish: &Wish,
+    preferences: &Preferences,
     races: &Races,
 ) -> Result<Vec<Choice>, PlanError> {
-    let chooser = Chooser::new((costs, costs), threads, wish, races)?.guarded();
+    let chooser = Chooser::new((costs, costs), threads, preferences, races)?.guarded();
     Operation::ALL
         .into_iter()
         .map(|operation| chooser.choose(operation))
@@ -170,15 +171,15 @@ pub fn choose_all(
 ///
 /// # Cost
 ///
-/// That of [`choose`] where neither wish nor race decides.
+/// That of [`choose`] where neither preference nor race decides.
 pub fn compare(
     costs: &CostModel,
     threads: &[u32],
     operation: Operation,
-    wish: &Wish,
+    preferences: &Preferences,
     races: &Races,
 ) -> Result<Choice, PlanError> {
-    Chooser::new((costs, costs), threads, wish, races)?.compare(operation)
+    Chooser::new((costs, costs), threads, preferences, races)?.compare(operation)
 }
 
 /// Decides for one team; what several operations need is searched once.
@@ -187,7 +188,7 @@ pub(crate) struct Chooser<'a> {
     drafts: Drafts<'a>,
     unit: Unit,
     threads: &'a [u32],
-    wish: &'a Wish,
+    preferences: &'a Preferences,
     races: &'a Races,
 }
 
@@ -203,14 +204,14 @@ impl<'a> Chooser<'a> {
     pub(crate) fn new(
         costs: (&'a CostModel, &'a CostModel),
         threads: &'a [u32],
-        wish: &'a Wish,
+        preferences: &'a Preferences,
         races: &'a Races,
     ) -> Result<Self, PlanError> {
         Ok(Self {
-            drafts: Drafts::new(costs, wish.root)?,
+            drafts: Drafts::new(costs, preferences.root)?,
             unit: costs.1.unit(),
             threads,
-            wish,
+            preferences,
             races,
         })
     }
@@ -269,13 +270,13 @@ impl<'a> Chooser<'a> {
         operation: Operation,
         aside: &mut Vec<String>,
     ) -> Result<Option<Settled>, PlanError> {
-        let Some(pattern) = self.wish.pattern else {
+        let Some(pattern) = self.preferences.pattern else {
             return Ok(None);
         };
         match self.drafts.of_pattern(pattern, operation) {
             Ok(wished) => Ok(Some(Settled {
                 candidates: vec![wished],
-                by: DecidedBy::Wish,
+                by: DecidedBy::User,
                 reason: "it was asked for".to_owned(),
             })),
             Err(PlanError::Unsuited { .. }) => {
@@ -319,7 +320,7 @@ impl<'a> Chooser<'a> {
 
     fn winner(&self, operation: Operation, entry: &ProfileEntry) -> Result<Candidate, String> {
         let won = entry.winning().ok_or("it did not run")?;
-        if let RootChoice::Rank(root) = self.wish.root
+        if let RootChoice::Rank(root) = self.preferences.root
             && root != won.root
             && won.children.is_some()
         {

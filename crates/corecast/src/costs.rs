@@ -156,24 +156,24 @@ pub(crate) struct TeamCosts {
 }
 
 impl TeamCosts {
-    /// Those of ranks on `seats`, from `given` or else from `store` or else from the literature.
+    /// Those of ranks on `rank_pus`, from `given` or else from `store` or else from the literature.
     pub(crate) fn find(
         given: Option<&MachineFile>,
         store: &Store,
         here: &Discovery,
-        seats: &[u32],
+        rank_pus: &[u32],
     ) -> Result<Self, Error> {
         if let Some(file) = given {
-            return Self::given(file, seats);
+            return Self::given(file, rank_pus);
         }
         let (mut file, mut source) = self::here(store, here);
         let waits = of_waits(&file);
-        let missing = seats.iter().find(|&&pu| file.position(pu).is_none());
+        let missing = rank_pus.iter().find(|&&pu| file.position(pu).is_none());
         if let Some(pu) = missing {
             let why = format!("the measured costs leave out PU {pu}");
             (file, source) = (built_in(&here.machine), CostSource::BuiltIn { why });
         }
-        let costs = Self::by_number(&file, seats, source)?;
+        let costs = Self::by_number(&file, rank_pus, source)?;
         Ok(Self { waits, ..costs })
     }
 
@@ -217,16 +217,18 @@ impl TeamCosts {
     }
 
     /// By PU where the file knows each rank's own one, else by rank.
-    fn given(file: &MachineFile, seats: &[u32]) -> Result<Self, Error> {
+    fn given(file: &MachineFile, rank_pus: &[u32]) -> Result<Self, Error> {
         let source = CostSource::Given {
             machine: file.machine().name.clone(),
         };
-        let missing = seats.iter().find(|&&pu| file.position(pu).is_none());
-        let by_rank = seats.len() <= file.threads().len();
+        let missing = rank_pus.iter().find(|&&pu| file.position(pu).is_none());
+        let by_rank = rank_pus.len() <= file.threads().len();
         match missing {
-            None if ranks_per_pu(seats) < 2 || !by_rank => Self::by_number(file, seats, source),
+            None if ranks_per_pu(rank_pus) < 2 || !by_rank => {
+                Self::by_number(file, rank_pus, source)
+            }
             _ if by_rank => {
-                let ranks: Vec<usize> = (0..seats.len()).collect();
+                let ranks: Vec<usize> = (0..rank_pus.len()).collect();
                 let sentence = format!(
                     "the team runs elsewhere than on {:?}: rank r has the costs of its r-th thread",
                     file.machine().name
@@ -242,18 +244,21 @@ impl TeamCosts {
             Some(&pu) => Err(Error::NoCosts {
                 machine: file.machine().name.clone(),
                 known: file.threads().len(),
-                ranks: seats.len(),
+                ranks: rank_pus.len(),
                 pu,
             }),
-            None => Self::by_number(file, seats, source),
+            None => Self::by_number(file, rank_pus, source),
         }
     }
 
-    /// Costs by the numbers of the seats, all of which have costs; several ranks may share one.
-    fn by_number(file: &MachineFile, seats: &[u32], source: CostSource) -> Result<Self, Error> {
+    /// Costs by the numbers of the PUs, all of which have costs; several ranks may share one.
+    fn by_number(file: &MachineFile, rank_pus: &[u32], source: CostSource) -> Result<Self, Error> {
         let costs = file.costs();
-        let at: Vec<usize> = seats.iter().filter_map(|&pu| file.position(pu)).collect();
-        let shared = ranks_per_pu(seats);
+        let at: Vec<usize> = rank_pus
+            .iter()
+            .filter_map(|&pu| file.position(pu))
+            .collect();
+        let shared = ranks_per_pu(rank_pus);
         if shared < 2 {
             return Ok(Self {
                 model: costs.subset(&at)?,
@@ -306,9 +311,9 @@ const TURN_NS: f64 = 420.0;
 const TURN_CYCLES: f64 = 1_050.0;
 
 /// How many ranks the fullest PU has.
-fn ranks_per_pu(seats: &[u32]) -> usize {
+fn ranks_per_pu(rank_pus: &[u32]) -> usize {
     let mut ranks: HashMap<u32, usize> = HashMap::new();
-    for &pu in seats {
+    for &pu in rank_pus {
         *ranks.entry(pu).or_default() += 1;
     }
     ranks.into_values().max().unwrap_or(0)
@@ -318,9 +323,9 @@ fn ranks_per_pu(seats: &[u32]) -> usize {
 mod tests {
     use super::*;
 
-    fn by_number(file: &MachineFile, seats: &[u32]) -> TeamCosts {
+    fn by_number(file: &MachineFile, rank_pus: &[u32]) -> TeamCosts {
         let machine = String::new();
-        TeamCosts::by_number(file, seats, CostSource::Given { machine }).unwrap()
+        TeamCosts::by_number(file, rank_pus, CostSource::Given { machine }).unwrap()
     }
 
     #[test]

@@ -176,7 +176,7 @@ impl Explanation {
     pub(crate) fn line(&self) -> String {
         let operation = |chosen: &Chosen| {
             let by = match chosen.decided_by {
-                DecidedBy::Wish => "asked for",
+                DecidedBy::User => "asked for",
                 DecidedBy::Race => "won the race",
                 DecidedBy::Model => "least by the model",
                 DecidedBy::Sharing => "ranks share hardware threads",

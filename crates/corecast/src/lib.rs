@@ -38,14 +38,14 @@ mod barrier;
 mod builder;
 pub mod choose;
 pub mod costs;
+mod cpu_placement;
 pub mod debug;
 mod error;
 mod explanation;
 mod fit;
-mod homes;
+mod numa_placement;
 mod pins;
 pub mod rules;
-mod seats;
 pub mod store;
 mod team;
 mod waiting;
@@ -55,15 +55,15 @@ pub use barrier::Barrier;
 pub use builder::{Builder, Planned};
 pub use error::Error;
 pub use explanation::{Chosen, Explanation, RankPlace, RunnerUp};
-pub use homes::Homes;
+pub use numa_placement::NumaPlacement;
 pub use pins::Pinning;
 pub use team::Team;
 pub use waiting::{WAIT, Waiting, WaitingError};
 pub use waits::{Waits, fence};
 
 pub use bytemuck;
-pub use corecast_collectives::fragments::block;
 pub use corecast_collectives::operator::{self, Operator, Ordered};
+pub use corecast_collectives::pipeline::block;
 pub use corecast_collectives::preferences as algorithms;
 pub use corecast_collectives::{Algorithms, ByLength, ByLengthError, Combine, Parts, Plans, Pod};
 pub use corecast_machine as machine;
@@ -72,19 +72,20 @@ pub use corecast_model::MachineFile;
 pub use corecast_plan as plan;
 pub use corecast_plan::Pattern;
 pub use corecast_team::{
-    Await, Did, Failure, JoinError, Loss, Member, Overlap, OverlapError, Request, Site, Synchrony,
+    Await, Failure, JoinError, Loss, Member, Overlap, OverlapError, RankActivity, Request, Site,
+    Synchrony,
 };
-pub use corecast_wire::gate::{Arrival, TooMany};
+pub use corecast_wire::phase_barrier::{Arrival, TooMany};
 pub use corecast_wire::queue::{self, Backend};
-pub use corecast_wire::{Placement, Policy, WaitCosts};
+pub use corecast_wire::{Placement, WaitConfig, WaitCosts};
 
 /// Where processes of a team find each other, what a launcher hands on, and what can go wrong.
 pub mod process {
     pub use corecast_process::{
-        Address, CMA, EnterError, FrontError, InheritError, RendezvousError, TEAM_FD, TEAM_RANK,
-        TEAM_SIZE,
+        Address, CMA, EnterError, InheritError, RendezvousError, SegmentHeaderError, TEAM_FD,
+        TEAM_RANK, TEAM_SIZE,
     };
-    pub use corecast_team::Reach;
+    pub use corecast_team::TransferPath;
 }
 
 /// A team of `ranks` threads, everything chosen by Corecast.

@@ -74,7 +74,7 @@ impl Pinning {
 /// The pinnings of a team.
 #[derive(Debug)]
 pub(crate) struct Pins {
-    seats: Vec<u32>,
+    rank_pus: Vec<u32>,
     ranks: Mutex<Vec<RankPin>>,
 }
 
@@ -86,8 +86,8 @@ struct RankPin {
 }
 
 impl Pins {
-    /// Rank r on `seats[r]`; `wanted` is false for a team that does not pin.
-    pub(crate) fn new(seats: Vec<u32>, wanted: bool) -> Self {
+    /// Rank r on `rank_pus[r]`; `wanted` is false for a team that does not pin.
+    pub(crate) fn new(rank_pus: Vec<u32>, wanted: bool) -> Self {
         let last_seen = if wanted {
             Pinning::Planned
         } else {
@@ -97,13 +97,13 @@ impl Pins {
             last_seen,
             thread: None,
         };
-        let ranks = Mutex::new(vec![rank; seats.len()]);
-        Self { seats, ranks }
+        let ranks = Mutex::new(vec![rank; rank_pus.len()]);
+        Self { rank_pus, ranks }
     }
 
-    /// Pins the calling thread to the seat of `rank`.
+    /// Pins the calling thread to the PU of `rank`.
     pub(crate) fn pin_here(&self, rank: usize) -> Pinning {
-        let pu = self.seats[rank];
+        let pu = self.rank_pus[rank];
         if self.ranks()[rank].last_seen == Pinning::Off {
             return Pinning::Off;
         }
@@ -126,7 +126,7 @@ impl Pins {
     pub(crate) fn leave(&self, rank: usize) {
         let pinned = self.ranks()[rank].thread.is_some();
         if pinned {
-            let last_seen = Pinning::of(pin_state(self.seats[rank]));
+            let last_seen = Pinning::of(pin_state(self.rank_pus[rank]));
             self.complain(rank, &last_seen);
             self.ranks()[rank] = RankPin {
                 last_seen,
@@ -138,7 +138,7 @@ impl Pins {
     /// The pinning of each rank: of threads that live as it is now, of others as it was last seen.
     pub(crate) fn look(&self) -> Vec<Pinning> {
         let mut ranks = self.ranks();
-        for (rank, &pu) in ranks.iter_mut().zip(&self.seats) {
+        for (rank, &pu) in ranks.iter_mut().zip(&self.rank_pus) {
             if let Some(thread) = rank.thread {
                 match pin_state_of(thread, pu) {
                     // It has ended, or the system does not tell.
@@ -158,7 +158,7 @@ impl Pins {
             Pinning::Lost { .. } => (&LOST, "may have run elsewhere than planned"),
             _ => return,
         };
-        let pu = self.seats[rank];
+        let pu = self.rank_pus[rank];
         debug::warn(once, || {
             format!("rank {rank} {what}: pinning to PU {pu} {pinning}")
         });

@@ -219,7 +219,7 @@ fn named_range(range: &TunedRange) -> NamedRange<'_> {
 }
 
 /// The algorithms of a tuning, whose names may be any.
-fn named(tuning: &Tuning) -> Result<Algorithms, algorithms::WishError> {
+fn named(tuning: &Tuning) -> Result<Algorithms, algorithms::SelectionError> {
     let mut asked = Algorithms::default();
     for operation in &tuning.operations {
         let ranges: Vec<_> = operation.ranges.iter().map(named_range).collect();

@@ -1,8 +1,8 @@
 //! A team: plans that were chosen, threads that are pinned, and what is known about both.
 
-use corecast_team::Reach;
+use corecast_team::TransferPath;
 use corecast_team::{Failure, JoinError, Member};
-use corecast_wire::{Placement, Policy};
+use corecast_wire::{Placement, WaitConfig};
 
 use crate::choose::Choice;
 use crate::costs::TeamCosts;
@@ -109,11 +109,11 @@ impl Team {
     ///
     /// ```
     /// // Threads read each other's buffers.
-    /// assert_eq!(corecast::team(2)?.reach(1), None);
+    /// assert_eq!(corecast::team(2)?.transfer_path(1), None);
     /// # Ok::<(), corecast::Error>(())
     /// ```
-    pub fn reach(&self, rank: usize) -> Option<&Reach> {
-        self.team.reach(rank)
+    pub fn transfer_path(&self, rank: usize) -> Option<&TransferPath> {
+        self.team.transfer_path(rank)
     }
 
     /// Number of ranks, of all processes together.
@@ -128,8 +128,8 @@ impl Team {
     }
 
     /// How the members wait.
-    pub fn policy(&self) -> Policy {
-        self.team.policy()
+    pub fn wait_config(&self) -> WaitConfig {
+        self.team.wait_config()
     }
 
     /// Where the lines of a rank lie.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use corecast_wire::Policy;
+use corecast_wire::WaitConfig;
 
 /// Names this, for all teams of a program whose [`Builder`](crate::Builder) says nothing itself.
 pub const WAIT: &str = "CORECAST_WAIT";
@@ -34,26 +34,26 @@ pub enum Waiting {
     /// As balanced, but a wait sleeps after it has used a CPU for this long, in nanoseconds.
     Budget(u32),
     /// Exactly these phases.
-    Exactly(Policy),
+    Exactly(WaitConfig),
 }
 
 impl Waiting {
     /// What a team does instead of `balanced`, and what that is called; `None` where it is to do that.
-    pub(crate) fn applied(self, balanced: Policy) -> Option<(Policy, &'static str)> {
+    pub(crate) fn applied(self, balanced: WaitConfig) -> Option<(WaitConfig, &'static str)> {
         Some(match self {
             Self::Balanced => return None,
-            Self::Spin => (Policy::SPIN, "spin"),
-            Self::Park => (Policy::PARK, "park"),
+            Self::Spin => (WaitConfig::SPIN, "spin"),
+            Self::Park => (WaitConfig::PARK, "park"),
             Self::Budget(ns) => {
                 let spin_ns = balanced.spin_ns.min(ns);
-                let policy = Policy {
+                let wait_config = WaitConfig {
                     spin_ns,
                     yield_ns: ns - spin_ns,
                     park: true,
                 };
-                (policy, "budget")
+                (wait_config, "budget")
             }
-            Self::Exactly(policy) => (policy, "own"),
+            Self::Exactly(wait_config) => (wait_config, "own"),
         })
     }
 }
@@ -65,12 +65,16 @@ impl fmt::Display for Waiting {
             Self::Balanced => f.pad("balanced"),
             Self::Park => f.pad("park"),
             Self::Budget(ns) => write!(f, "{ns}ns"),
-            Self::Exactly(policy) => write!(
+            Self::Exactly(wait_config) => write!(
                 f,
                 "spin {}ns, yield {}ns, then {}",
-                policy.spin_ns,
-                policy.yield_ns,
-                if policy.park { "sleep" } else { "begin again" }
+                wait_config.spin_ns,
+                wait_config.yield_ns,
+                if wait_config.park {
+                    "sleep"
+                } else {
+                    "begin again"
+                }
             ),
         }
     }
@@ -163,14 +167,19 @@ mod tests {
 
     #[test]
     fn a_budget_is_all_that_a_wait_uses() {
-        let balanced = Policy::BALANCED;
+        let balanced = WaitConfig::BALANCED;
         for ns in [0, 1, balanced.spin_ns, 50_000] {
-            let (policy, _) = Waiting::Budget(ns).applied(balanced).unwrap();
-            assert_eq!(policy.spin_ns + policy.yield_ns, ns);
-            assert!(policy.park && policy.spin_ns <= balanced.spin_ns);
+            let (wait_config, _) = Waiting::Budget(ns).applied(balanced).unwrap();
+            assert_eq!(wait_config.spin_ns + wait_config.yield_ns, ns);
+            assert!(wait_config.park && wait_config.spin_ns <= balanced.spin_ns);
         }
-        let (crowded, _) = Waiting::Budget(50_000).applied(Policy::CROWDED).unwrap();
-        assert_eq!((crowded.spin_ns, crowded.yield_ns), (0, 50_000));
+        let (oversubscribed, _) = Waiting::Budget(50_000)
+            .applied(WaitConfig::OVERSUBSCRIBED)
+            .unwrap();
+        assert_eq!(
+            (oversubscribed.spin_ns, oversubscribed.yield_ns),
+            (0, 50_000)
+        );
         assert_eq!(Waiting::Balanced.applied(balanced), None);
     }
 }

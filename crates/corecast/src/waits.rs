@@ -4,7 +4,7 @@ use std::fmt;
 
 use corecast_machine::Discovery;
 use corecast_model::profile::TunedWaits;
-use corecast_wire::{FenceKind, Policy, WaitCosts, fence_kind};
+use corecast_wire::{FenceKind, WaitConfig, WaitCosts, fence_kind};
 use serde::Serialize;
 
 use crate::waiting::{self, WAIT, Waiting, WaitingError};
@@ -12,7 +12,7 @@ use crate::waiting::{self, WAIT, Waiting, WaitingError};
 /// How members wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waits {
-    /// `balanced`, `crowded`, `spin`, `park`, `budget`, `tuned` or `own`.
+    /// `balanced`, `oversubscribed`, `spin`, `park`, `budget`, `tuned` or `own`.
     pub policy: &'static str,
     /// Nanoseconds of polling.
     pub spin_ns: u32,
@@ -51,7 +51,7 @@ impl Waits {
         };
         let (policy, basis) = match costs {
             Some(costs) => (
-                Policy::of_costs(ranks, usable, costs),
+                WaitConfig::of_costs(ranks, usable, costs),
                 format!(
                     "here a yield was measured to take {:.1} µs, a wake-up {:.1} µs",
                     costs.yield_ns / 1e3,
@@ -59,7 +59,7 @@ impl Waits {
                 ),
             ),
             None => (
-                Policy::for_team(ranks, usable),
+                WaitConfig::for_team(ranks, usable),
                 "what waiting costs here was not measured".to_owned(),
             ),
         };
@@ -101,7 +101,7 @@ impl Waits {
 
     /// The same, by whom.
     pub(crate) fn wished(self, waiting: Waiting, by_environment: bool) -> Self {
-        let Some((policy, name)) = waiting.applied(self.as_policy()) else {
+        let Some((policy, name)) = waiting.applied(self.as_wait_config()) else {
             return self;
         };
         let who = match by_environment {
@@ -112,8 +112,8 @@ impl Waits {
     }
 
     /// As teams take them.
-    pub fn as_policy(&self) -> Policy {
-        Policy {
+    pub fn as_wait_config(&self) -> WaitConfig {
+        WaitConfig {
             spin_ns: self.spin_ns,
             yield_ns: self.yield_ns,
             park: self.park,
@@ -125,7 +125,7 @@ impl Waits {
         let Some(tuned) = tuned else {
             return self;
         };
-        let policy = Policy {
+        let policy = WaitConfig {
             spin_ns: tuned.spin_ns,
             yield_ns: tuned.yield_ns,
             park: tuned.park,
@@ -135,11 +135,11 @@ impl Waits {
 
     fn new(
         policy: &'static str,
-        Policy {
+        WaitConfig {
             spin_ns,
             yield_ns,
             park,
-        }: Policy,
+        }: WaitConfig,
         reason: String,
     ) -> Self {
         Self {

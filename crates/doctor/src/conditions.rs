@@ -21,7 +21,7 @@ pub struct Conditions {
     /// Which fence wakes sleepers; absent elsewhere.
     fence: Option<&'static str>,
     /// Where members' lines would lie; absent elsewhere.
-    lines: Option<corecast::Homes>,
+    lines: Option<corecast::NumaPlacement>,
     /// Members of the team.
     team: usize,
 }
@@ -49,7 +49,7 @@ impl Conditions {
         let waits = corecast::Waits::of_team(threads.len(), here, costs);
         Ok(Conditions {
             pinning: Some(pinning),
-            lines: Some(corecast::Homes::of(here, threads, pinned)),
+            lines: Some(corecast::NumaPlacement::of(here, threads, pinned)),
             quota_cpus: here.quota.as_ref().map(|q| q.cpus),
             quota_too_small: too_small(here, threads.len()),
             waits: Some(waits.by_environment()?),

@@ -178,7 +178,7 @@ impl CpuList {
         self.iter().all(|n| other.contains(n))
     }
 
-    /// Reads the kernel's hexadecimal masks, the twins of its lists: `f` or `ff,00000001`, 32
+    /// Reads the kernel's hexadecimal masks, the references of its lists: `f` or `ff,00000001`, 32
     /// bits to a group, the lowest PUs last. `None` where the text is no such mask.
     ///
     /// ```

@@ -17,8 +17,8 @@
 mod barrier;
 mod found;
 mod grouped;
+mod rounds;
 mod trees;
-mod turns;
 mod way;
 
 use corecast_model::CostModel;
@@ -27,7 +27,7 @@ use crate::operation::Operation;
 use crate::pattern::Pattern;
 use crate::search::Effort;
 use found::FoundSchedule;
-use turns::Turns;
+use rounds::SearchRounds;
 
 pub use crate::progress::{Progress, Stage, Watch};
 
@@ -57,7 +57,7 @@ pub(crate) fn search(
         costs,
         operation,
         root,
-        &mut Turns::new(pattern, effort),
+        &mut SearchRounds::new(pattern, effort),
         watch,
     )
 }

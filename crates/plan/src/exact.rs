@@ -7,7 +7,7 @@
 //! f(v, S) = min over c ∈ S, A ⊆ S∖c of  send(v, c) + max( receive(v, c) + f(c, A),  f(v, S∖c∖A) )
 //! ```
 //!
-//! There are n·2ⁿ pairs (v, S). What makes the recursion usable is a *ladder* of partitions, from
+//! There are n·2ⁿ pairs (v, S). What makes the recursion usable is a *refinement chain* of partitions, from
 //! one group of all members to groups of one. On each step members of a group are taken for alike,
 //! so that S is a vector of counts, and every message takes the least send and receive found
 //! between the two groups: `f` is a lower bound there. Only what the coarser step leaves open is
@@ -22,7 +22,7 @@
 //!    of optimal parts, so no part needs a larger budget than that.
 //! 3. *Order.* A finer pair tries its splits in the order of what they take on the coarser step and
 //!    stops when none can be better than what was found.
-//! 4. *Prices* (`exact/prices.rs`) give a bound of their own, and say of each state how long its holder
+//! 4. *Multipliers* (`exact/multipliers.rs`) give a bound of their own, and say of each state how long its holder
 //!    needs at least, and how long it can have at most. Small teams are done before they pay.
 //!
 //! No tree within the limit exists when no start is left: then the limit is a certified bound. In a
@@ -30,15 +30,15 @@
 //! costs give a tree below the limit, it is read off earlier.
 //!
 //! The recursion and the use of classes with least costs are folklore for small broadcast problems;
-//! ladder, budgets, enough and prices for trees are Corecast's. The costs are counted in whole ticks
+//! refinement chain, budgets, enough and multipliers for trees are Corecast's. The costs are counted in whole ticks
 //! ([`Proof`]).
 
 mod extract;
-mod ladder;
 mod level;
+mod multipliers;
 mod places;
-mod prices;
 mod refine;
+mod refinement_chain;
 mod split;
 mod ticks;
 
@@ -49,14 +49,14 @@ use corecast_model::CostModel;
 use crate::cost;
 use crate::operation::Operation;
 use crate::tree::Tree;
-use ladder::Ladder;
 use level::{AlikeGroups, PartitionLevel};
-use prices::{Ascent, Tables, Windows};
+use multipliers::{Ascent, Tables, Windows};
 use refine::{Refinement, Stop};
+use refinement_chain::RefinementChain;
 use split::Split;
 use ticks::Ticks;
 
-/// Largest team whose trees are all looked at; larger ones have the bound by prices alone.
+/// Largest team whose trees are all looked at; larger ones have the bound by multipliers alone.
 pub const MEMBERS_MAX: usize = 64;
 
 /// How much a proof may take.
@@ -65,9 +65,9 @@ pub struct Limits {
     /// Splits that are looked at. A million take 20 to 100 ms (AMD EPYC at 2.6 GHz, November
     /// 2026).
     pub work: u64,
-    /// Whether prices come first. Otherwise a short pass does without them, which is all that most
+    /// Whether multipliers come first. Otherwise a short pass does without them, which is all that most
     /// teams of up to 16 need.
-    pub prices_first: bool,
+    pub multipliers_first: bool,
     /// Bytes of its tables.
     pub memory: usize,
 }
@@ -77,7 +77,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             work: 400_000_000,
-            prices_first: false,
+            multipliers_first: false,
             memory: 2 << 30,
         }
     }
@@ -160,7 +160,7 @@ pub fn prove(
     if latency <= 0.0 {
         proof.optimal = true;
     }
-    let too_large = costs.n() > MEMBERS_MAX && limits.work < prices::work(costs.n()).0;
+    let too_large = costs.n() > MEMBERS_MAX && limits.work < multipliers::work(costs.n()).0;
     if proof.optimal || too_large {
         return proof;
     }
@@ -202,9 +202,9 @@ pub fn prove(
     proof
 }
 
-/// Work that prices for one root take in a team of n, for a fair bound and for the best one.
+/// Work that multipliers for one root take in a team of n, for a fair bound and for the best one.
 pub(crate) fn pricing(n: usize) -> (u64, u64) {
-    prices::work(n)
+    multipliers::work(n)
 }
 
 /// One proof on its way.
@@ -237,7 +237,7 @@ enum PassEnd {
 struct ProofCase {
     root: Option<usize>,
     /// Made for the first pass.
-    ladder: Option<Ladder>,
+    chain: Option<RefinementChain>,
     ascent: Ascent,
     /// No such tree takes fewer ticks.
     lower: i32,
@@ -251,20 +251,20 @@ struct ProofCase {
 const GROWTH: f64 = 6.0;
 /// So many pairs are always allowed.
 const PAIRS_MIN: f64 = 500.0;
-/// How far the first pass with prices goes from the bound to the latency.
+/// How far the first pass with multipliers goes from the bound to the latency.
 const SHARE: f64 = 0.25;
 /// Limits that differ by less than this share of the latency take about as much work. A pass that
 /// takes too much on so short a way gets more work instead of a lower limit.
 const NEAR: f64 = 0.002;
-/// Most work of a pass before there are prices; of small teams half of all.
+/// Most work of a pass before there are multipliers; of small teams half of all.
 const QUICK_PASS: u64 = 1 << 18;
-/// Most work of the first pass with prices.
+/// Most work of the first pass with multipliers.
 const FIRST_PASS: u64 = 1 << 23;
 /// Entries of lists of shares that take as long as a split.
 const ENTRIES_PER_WORK: f64 = 8.0;
 /// Work of the first pass for one root of many.
 const ROOT_PASS: u64 = 1 << 20;
-/// Such teams are mostly done sooner without prices.
+/// Such teams are mostly done sooner without multipliers.
 const SMALL: usize = 16;
 /// Larger teams are only priced at once where the root is free, and then looked at root by root.
 const JOINT_MAX: usize = 24;
@@ -276,12 +276,12 @@ impl Prover<'_> {
         let first = (self.limits.work / 4).clamp(1, FIRST_PASS);
         let mut case = self.case(root, first);
         if self.ticks.n() > MEMBERS_MAX {
-            self.price(&mut case, i32::MAX);
+            self.multiplier(&mut case, i32::MAX);
             self.lower = self.lower.max(case.lower);
             return;
         }
         let quick = match self.ticks.n() {
-            _ if self.limits.prices_first => 0,
+            _ if self.limits.multipliers_first => 0,
             n if n > SMALL => QUICK_PASS.min(self.limits.work / 4),
             _ => self.limits.work / 2,
         };
@@ -292,7 +292,7 @@ impl Prover<'_> {
         match root {
             Some(_) => self.pursue(&mut case, i32::MAX),
             None => {
-                self.price(&mut case, i32::MAX);
+                self.multiplier(&mut case, i32::MAX);
                 self.quota = self.spent.saturating_add(first);
                 let is_open = case.lower < self.latency && !self.is_over();
                 if is_open && self.ticks.n() <= JOINT_MAX {
@@ -328,7 +328,7 @@ impl Prover<'_> {
     fn case(&self, root: Option<usize>, pass: u64) -> ProofCase {
         ProofCase {
             root,
-            ladder: None,
+            chain: None,
             ascent: Ascent::new(self.ticks.n(), root),
             lower: self.lower,
             share: SHARE,
@@ -340,8 +340,8 @@ impl Prover<'_> {
         self.is_told || self.spent >= self.limits.work
     }
 
-    /// Raises the bound of a case by prices, to `goal` if that is possible.
-    fn price(&mut self, case: &mut ProofCase, goal: i32) {
+    /// Raises the bound of a case by multipliers, to `goal` if that is possible.
+    fn multiplier(&mut self, case: &mut ProofCase, goal: i32) {
         self.quota = u64::MAX;
         let ticks = self.ticks;
         while case.lower < goal.min(self.latency) && !case.ascent.is_finished() && !self.is_over() {
@@ -357,11 +357,11 @@ impl Prover<'_> {
 
     /// Raises the bound of a case to the latency, or to `goal`, as far as the work allows.
     ///
-    /// By prices first, then by passes, which have limits between bound and latency: high limits
+    /// By multipliers first, then by passes, which have limits between bound and latency: high limits
     /// prove more, low ones are cheaper. A pass that takes too much is tried with a limit a quarter
     /// as far from the bound, and when that is near, with more work.
     fn pursue(&mut self, case: &mut ProofCase, goal: i32) {
-        self.price(case, goal);
+        self.multiplier(case, goal);
         while case.lower < goal.min(self.latency) && !self.is_over() {
             let near = NEAR * f64::from(self.latency);
             let way = f64::from(self.latency - 1 - case.lower);
@@ -381,8 +381,8 @@ impl Prover<'_> {
     fn pass(&mut self, case: &mut ProofCase, mut limit: i32) -> PassEnd {
         let root = case.root;
         let counted = self.ticks.n() - usize::from(root.is_some());
-        case.ladder
-            .get_or_insert_with(|| Ladder::new(self.ticks, root));
+        case.chain
+            .get_or_insert_with(|| RefinementChain::new(self.ticks, root));
         let Some(groups) = self.groups(case, 1) else {
             return PassEnd::TooMuch;
         };
@@ -447,7 +447,7 @@ impl Prover<'_> {
     }
 
     fn groups(&self, case: &ProofCase, count: usize) -> Option<AlikeGroups> {
-        let partition = case.ladder.as_ref()?.partition(count);
+        let partition = case.chain.as_ref()?.partition(count);
         AlikeGroups::new(self.ticks, partition, case.root)
     }
 

@@ -14,7 +14,7 @@ mod replay;
 
 use corecast_model::CostModel;
 
-use crate::bound::groups::{Ladder, ladders};
+use crate::bound::groups::{RefinementChain, chains};
 use crate::bound::levels::{self, Counted};
 use crate::cost::latency;
 use crate::operation::Operation;
@@ -34,12 +34,12 @@ pub struct Certified {
     pub lower_bound: f64,
 }
 
-/// Additions for a first tree: enough for some 70 grains at 1,024 members.
+/// Additions for a first tree: enough for some 70 time steps at 1,024 members.
 const QUICK_WORK: u64 = 400_000_000;
-/// Grains beyond the bound that are tried at most, when members find no place in time.
+/// Time steps beyond the bound that are tried at most, when members find no place in time.
 const LATER_MAX: usize = 6;
 
-/// A good tree soon: a count in coarse grains, replayed once. `None` where costs have no levels, or
+/// A good tree soon: a count in coarse time steps, replayed once. `None` where costs have no levels, or
 /// so many members in each that the count would take long.
 ///
 /// Without a root, one in the largest groups is taken, of those the one with the least mean send.
@@ -70,9 +70,9 @@ const LATER_MAX: usize = 6;
 #[must_use]
 pub fn tree(costs: &CostModel, root: Option<usize>) -> Option<Tree> {
     check(costs, root);
-    let each = ladders(costs).into_iter().filter_map(|ladder| {
-        let counted = levels::count(costs, ladder, root, QUICK_WORK)?;
-        let start = root.unwrap_or_else(|| roomy(costs, &counted.ladder));
+    let each = chains(costs).into_iter().filter_map(|chain| {
+        let counted = levels::count(costs, chain, root, QUICK_WORK)?;
+        let start = root.unwrap_or_else(|| roomy(costs, &counted.chain));
         counted
             .whole
             .then(|| replayed(costs, &counted, counted.time, start, Taste::ALL[0]))
@@ -110,12 +110,12 @@ pub fn tree(costs: &CostModel, root: Option<usize>) -> Option<Tree> {
 #[must_use]
 pub fn certified(costs: &CostModel, root: Option<usize>, work: u64) -> Option<Certified> {
     check(costs, root);
-    let all = ladders(costs);
+    let all = chains(costs);
     let share = work / all.len().max(1) as u64;
     let mut best: Option<ReplayedTree> = None;
     let mut lower_bound = 0.0_f64;
-    for ladder in all {
-        let Some(mut counted) = levels::count(costs, ladder, root, share) else {
+    for chain in all {
+        let Some(mut counted) = levels::count(costs, chain, root, share) else {
             continue;
         };
         lower_bound = lower_bound.max(counted.bound);
@@ -143,7 +143,7 @@ struct ReplayedTree {
 
 /// Replays with more and more time, until everybody finds a place.
 fn best_replay(costs: &CostModel, counted: &mut Counted, root: Option<usize>) -> ReplayedTree {
-    let root = root.unwrap_or_else(|| roomy(costs, &counted.ladder));
+    let root = root.unwrap_or_else(|| roomy(costs, &counted.chain));
     let optimal = counted.bound * (1.0 + 1e-12);
     let mut best = replayed(costs, counted, counted.time, root, Taste::ALL[0]);
     for later in 0..=LATER_MAX {
@@ -174,8 +174,8 @@ fn replayed(
     root: usize,
     taste: Taste,
 ) -> ReplayedTree {
-    let Counted { ladder, table, .. } = counted;
-    let (tree, late) = replay::tree(costs, ladder, table, time, root, taste);
+    let Counted { chain, table, .. } = counted;
+    let (tree, late) = replay::tree(costs, chain, table, time, root, taste);
     let tree = best_order(costs, &tree, Operation::Broadcast);
     let latency = latency(costs, &tree, Operation::Broadcast);
     ReplayedTree {
@@ -186,10 +186,10 @@ fn replayed(
 }
 
 /// The member with most room around it, outermost groups first, then with the least mean send.
-fn roomy(costs: &CostModel, ladder: &Ladder) -> usize {
-    let sizes: Vec<Vec<usize>> = ladder.group.iter().map(|group| sizes(group)).collect();
+fn roomy(costs: &CostModel, chain: &RefinementChain) -> usize {
+    let sizes: Vec<Vec<usize>> = chain.group.iter().map(|group| sizes(group)).collect();
     let around = |v: usize| {
-        let room = ladder.group.iter().zip(&sizes);
+        let room = chain.group.iter().zip(&sizes);
         room.rev().map(move |(group, size)| size[group[v]])
     };
     let better = |a: usize, b: usize| {

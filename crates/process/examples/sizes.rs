@@ -9,12 +9,12 @@
 
 use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{
-    Algorithms, Plans, allgather, allreduce, alltoall, barrier, broadcast, fragments, gather,
+    Algorithms, Plans, allgather, allreduce, alltoall, barrier, broadcast, gather, pipeline,
     reduce, reduce_scatter, scan, scatter,
 };
 use corecast_plan::Pattern;
 use corecast_team::{Failure, Member, Options, Team};
-use corecast_wire::Policy;
+use corecast_wire::WaitConfig;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::hint::black_box;
 use std::sync::Mutex;
@@ -65,7 +65,7 @@ fn operation(name: &str) -> Option<(Choices, Body)> {
             m.alltoall(&mine[..len], &mut all[..len])
         }),
         "reduce_scatter" => (choices!(reduce_scatter), |m, mine, all| {
-            let block = fragments::block(mine.len(), 1, m.size(), m.rank());
+            let block = pipeline::block(mine.len(), 1, m.size(), m.rank());
             m.reduce_scatter(mine, &mut all[..block.len()], Sum)
         }),
         "scan" => (choices!(scan), |m, mine, _| m.scan(mine, Sum)),
@@ -90,7 +90,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let team = |(_, algorithms): &(_, Algorithms)| {
         let options = Options {
             algorithms: *algorithms,
-            policy: Some(Policy::for_team(ranks, cpus.len())),
+            wait_config: Some(WaitConfig::for_team(ranks, cpus.len())),
             ..Options::default()
         };
         Team::with_options(plans.clone(), &options)

@@ -5,8 +5,8 @@
 //! network namespace. Sockets keep message boundaries, so there are no half messages.
 //!
 //! **Invariant:** a socket file is bound, listened at and removed only under the lock of its folder.
-//! So a file that refuses a connection under the lock is one that a dead host has left, and exactly
-//! one of those who come at once becomes the host.
+//! So a file that refuses a connection under the lock is one that a dead rendezvous server has left, and exactly
+//! one of those who come at once becomes the rendezvous server.
 
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, lstat, unlink};
 use rustix::io::Errno;
@@ -74,7 +74,7 @@ impl Address {
         }
     }
 
-    /// Connects to the host; `None` when there is none, or none that has time.
+    /// Connects to the rendezvous server; `None` when there is none, or none that has time.
     pub(crate) fn connect(&self) -> rustix::io::Result<Option<OwnedFd>> {
         let socket = socket()?;
         match rustix::net::connect(&socket, &self.socket_address()?) {
@@ -84,7 +84,7 @@ impl Address {
         }
     }
 
-    /// Becomes the host; `None` when somebody else is, or is about to be.
+    /// Becomes the rendezvous server; `None` when somebody else is, or is about to be.
     pub(crate) fn listen(&self) -> rustix::io::Result<Option<Listener>> {
         let address = self.socket_address()?;
         let socket = socket()?;

@@ -1,8 +1,8 @@
 //! Why a process cannot become part of a team.
 
-use crate::front::FrontError;
-use crate::keeper::WatchError;
+use crate::peer_monitor::WatchError;
 use crate::rendezvous::RendezvousError;
+use crate::segment_header::SegmentHeaderError;
 use corecast_team::TeamError;
 use corecast_wire::SegmentError;
 use std::error::Error;
@@ -20,7 +20,7 @@ pub enum EnterError {
     Inherit(#[from] InheritError),
     /// The memory is not that of this team.
     #[error(transparent)]
-    Front(#[from] FrontError),
+    SegmentHeader(#[from] SegmentHeaderError),
     /// No team can have these options.
     #[error(transparent)]
     Team(#[from] TeamError),

@@ -2,7 +2,7 @@
 //! the rank and the size come in the environment.
 
 use crate::error::{EnterError, InheritError};
-use crate::front::{Front, SIZE_MAX};
+use crate::segment_header::{SIZE_MAX, SegmentHeader};
 use corecast_wire::Segment;
 use rustix::fs::{Mode, OFlags};
 use std::os::fd::{AsFd, OwnedFd};
@@ -32,10 +32,10 @@ impl Inherited {
     ///
     /// # Errors
     ///
-    /// [`EnterError::Segment`], [`EnterError::Front`].
+    /// [`EnterError::Segment`], [`EnterError::SegmentHeader`].
     pub fn check(&self) -> Result<(), EnterError> {
         let segment = Segment::attach(self.fd.as_fd())?;
-        Ok(Front::check(&segment, self.size as usize)?)
+        Ok(SegmentHeader::check(&segment, self.size as usize)?)
     }
 }
 

@@ -5,33 +5,33 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `address.rs`, `rendezvous.rs`, `host.rs`, `message.rs` | a name or path, where the first process hands the memory to the others |
+//! | `address.rs`, `rendezvous.rs`, `server.rs`, `message.rs` | a name or path, where the first process hands the memory to the others |
 //! | `inherited.rs` | memory, rank and size from a launcher |
-//! | `front.rs` | the first lines of shared memory: version, options, algorithms, plans, who has come |
+//! | `header.rs` | the first lines of shared memory: version, options, algorithms, plans, who has come |
 //! | `error.rs` | why a process cannot become part of a team |
-//! | `party.rs` | a process's part of a team: created, attached, waiting for all |
-//! | `keeper.rs`, `life.rs` | one thread that the kernel wakes when another process ends |
-//! | `reach.rs` | whether the memory of other processes is read, and from how many bytes on |
+//! | `process_group.rs` | a process's part of a team: created, attached, waiting for all |
+//! | `peer_monitor.rs`, `process_stat.rs` | one thread that the kernel wakes when another process ends |
+//! | `transfer_path.rs` | whether the memory of other processes is read, and from how many bytes on |
 #![forbid(unsafe_code)]
 
 mod address;
 mod error;
-mod front;
-mod host;
 mod inherited;
-pub mod keeper;
-mod life;
 mod message;
-mod party;
-mod reach;
+pub mod peer_monitor;
+mod process_group;
+mod process_stat;
 mod rendezvous;
+mod rendezvous_server;
+mod segment_header;
+mod transfer_path;
 
 pub use address::Address;
 pub use error::{EnterError, InheritError};
-pub use front::FrontError;
-pub use host::HostGuard;
 pub use inherited::{Inherited, TEAM_FD, TEAM_RANK, TEAM_SIZE, inherited};
 pub use message::{Hello, VERSION};
-pub use party::ProcessGroup;
-pub use reach::CMA;
+pub use process_group::ProcessGroup;
 pub use rendezvous::{Entered, RendezvousError, enter};
+pub use rendezvous_server::RendezvousServer;
+pub use segment_header::SegmentHeaderError;
+pub use transfer_path::CMA;

@@ -14,7 +14,7 @@ pub const VERSION: u32 = corecast_wire::PROTOCOL_VERSION;
 /// Most ranks that one process can bring.
 pub(crate) const RANKS_MAX: usize = 4096;
 
-/// The wish for any rank.
+/// The request for any rank.
 const ANY: u32 = u32::MAX;
 
 const MAGIC: [u32; 2] = [u32::from_le_bytes(*b"Core"), u32::from_le_bytes(*b"cast")];
@@ -71,7 +71,7 @@ impl Hello {
     }
 }
 
-/// What the host says.
+/// What the rendezvous server says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Welcome { ranks: Vec<u32> },

@@ -7,13 +7,13 @@
 //!    └─ gone meanwhile, or just about to host ──► again, until the limit
 //! ```
 //!
-//! A host that dies before it has answered leaves a closed socket: whoever comes next takes over,
+//! A rendezvous server that dies before it has answered leaves a closed socket: whoever comes next takes over,
 //! with new memory.
 
 use crate::address::Address;
-use crate::front::SIZE_MAX;
-use crate::host::{HostGuard, Ranks};
 use crate::message::{Answer, BYTES_MAX, Hello, RANKS_MAX, VERSION};
+use crate::rendezvous_server::{Ranks, RendezvousServer};
+use crate::segment_header::SIZE_MAX;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{
@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RendezvousError {
-    /// The host runs another version of Corecast.
+    /// The rendezvous server runs another version of Corecast.
     #[error(
         "the team at {address} speaks protocol {theirs}, this process {ours}: run the same version of Corecast in all processes"
     )]
@@ -39,10 +39,10 @@ pub enum RendezvousError {
         address: Address,
         /// This process's.
         ours: u32,
-        /// The host's.
+        /// The rendezvous server's.
         theirs: u32,
     },
-    /// The host makes a team of another size.
+    /// The rendezvous server makes a team of another size.
     #[error(
         "the team at {address} has {theirs} ranks, this process wants one of {ours}: give all processes the same size, or another address"
     )]
@@ -51,12 +51,12 @@ pub enum RendezvousError {
         address: Address,
         /// This process's.
         ours: u32,
-        /// The host's.
+        /// The rendezvous server's.
         theirs: u32,
     },
     /// A wished rank is somebody else's.
     #[error(
-        "rank {rank} of the team at {address} is process {by}'s, process {pid} wants it too: wish for another one, or for any"
+        "rank {rank} of the team at {address} is process {by}'s, process {pid} wants it too: ask for another one, or for any"
     )]
     RankTaken {
         /// Where.
@@ -84,7 +84,7 @@ pub enum RendezvousError {
         /// Ranks of the team.
         size: u32,
     },
-    /// The host belongs to somebody else.
+    /// The rendezvous server belongs to somebody else.
     #[error(
         "the team at {address} belongs to user {theirs}, this process to user {ours}: run all processes as one user"
     )]
@@ -93,12 +93,12 @@ pub enum RendezvousError {
         address: Address,
         /// This process's.
         ours: u32,
-        /// The host's.
+        /// The rendezvous server's.
         theirs: u32,
     },
     /// What this process brings makes no sense.
     #[error("cannot bring ranks {ranks:?} to a team of {size}: {why}")]
-    Wish {
+    Unusable {
         /// What was wished for.
         ranks: Vec<Option<u32>>,
         /// Ranks of the team.
@@ -126,9 +126,9 @@ pub enum RendezvousError {
         /// How long it waited.
         limit: Duration,
     },
-    /// The host went before it knew that this process has come.
+    /// The rendezvous server went before it knew that this process has come.
     #[error("the host of the team at {address} is gone: enter again")]
-    HostGone {
+    ServerGone {
         /// Where.
         address: Address,
     },
@@ -157,24 +157,24 @@ pub enum RendezvousError {
 pub struct Entered {
     /// The team's memory.
     pub fd: OwnedFd,
-    /// The ranks of this process, in the order of its wishes.
+    /// The ranks of this process, in the order of its requests.
     pub ranks: Vec<u32>,
     /// In the process that came first: keeps the door open for the others.
-    pub host: Option<HostGuard>,
+    pub server: Option<RendezvousServer>,
     address: Address,
     link: Option<OwnedFd>,
 }
 
 impl Entered {
-    /// Tells the host that this process has mapped the memory and is there to stay. Until then its
+    /// Tells the rendezvous server that this process has mapped the memory and is there to stay. Until then its
     /// ranks are given to others when it ends, or when this is dropped.
     ///
     /// # Errors
     ///
-    /// [`RendezvousError::HostGone`].
+    /// [`RendezvousError::ServerGone`].
     pub fn confirm(&mut self) -> Result<(), RendezvousError> {
         if let Some(link) = self.link.take() {
-            send(&link, b"here", SendFlags::NOSIGNAL).map_err(|_| RendezvousError::HostGone {
+            send(&link, b"here", SendFlags::NOSIGNAL).map_err(|_| RendezvousError::ServerGone {
                 address: self.address.clone(),
             })?;
         }
@@ -192,7 +192,7 @@ impl Entered {
 /// # Cost
 ///
 /// The first process keeps a thread and some descriptors until all have come or its
-/// [`HostGuard`] is dropped; the others keep one descriptor until they confirm.
+/// [`RendezvousServer`] is dropped; the others keep one descriptor until they confirm.
 ///
 /// # Examples
 ///
@@ -239,14 +239,14 @@ where
             let fd = make(hello).map_err(|error| failed(error.into()))?;
             let copy = fd.try_clone().map_err(|error| failed(error.into()))?;
             let mut all = Ranks::new(hello.size);
-            let ranks = all.take(hello).expect("the wishes were checked");
+            let ranks = all.take(hello).expect("the requests were checked");
             all.confirm(&ranks);
-            let host = HostGuard::start(listener, copy, all);
-            let host = host.map_err(|error| failed(error.into()))?;
+            let server = RendezvousServer::start(listener, copy, all);
+            let server = server.map_err(|error| failed(error.into()))?;
             return Ok(Entered {
                 fd,
                 ranks,
-                host: Some(host),
+                server: Some(server),
                 address: address.clone(),
                 link: None,
             });
@@ -285,14 +285,14 @@ fn check(hello: &Hello) -> Result<(), RendezvousError> {
     } else {
         return Ok(());
     };
-    Err(RendezvousError::Wish {
+    Err(RendezvousError::Unusable {
         ranks: hello.ranks.clone(),
         size: hello.size,
         why,
     })
 }
 
-/// Asks a host to be let in; `None` if it goes before it answers.
+/// Asks a rendezvous server to be let in; `None` if it goes before it answers.
 fn ask(
     address: &Address,
     hello: &Hello,
@@ -336,14 +336,14 @@ fn ask(
     let stranger = |address, why| RendezvousError::Stranger { address, why };
     Err(match (Answer::decode(&message[..len]), fd) {
         (Some(Answer::Welcome { ranks }), Some(fd)) => {
-            let agrees = |(wish, &rank): (&Option<u32>, &u32)| {
-                rank < size && wish.is_none_or(|wish| wish == rank)
+            let agrees = |(requested, &rank): (&Option<u32>, &u32)| {
+                rank < size && requested.is_none_or(|requested| requested == rank)
             };
             if ranks.len() == hello.ranks.len() && hello.ranks.iter().zip(&ranks).all(agrees) {
                 return Ok(Some(Entered {
                     fd,
                     ranks,
-                    host: None,
+                    server: None,
                     address,
                     link: Some(link),
                 }));

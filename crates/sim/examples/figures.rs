@@ -59,7 +59,7 @@ fn micro(every: usize) -> Result<(), SimError> {
         setup,
         body,
     )?;
-    report("micro", &Tally::of(&outcome, on_cpu() - start));
+    report("micro", &Totals::of(&outcome, on_cpu() - start));
     Ok(())
 }
 
@@ -76,14 +76,14 @@ fn collectives(side: usize) -> Result<(), Failed> {
         all.extend([(Allgather, 8), (Alltoall, 4096), (Scan, 8)]);
     }
     let tree = corecast_plan::patterns::knomial(n, 0, 2);
-    let mut sum = Tally::default();
+    let mut sum = Totals::default();
     for (collective, bytes) in all {
         let block = bytes / collective.blocks(n).max(1);
         let algorithm = usual(collective, &Plans::of_tree(&tree), block);
         let job = job(collective, algorithm, bytes, &tree)?;
-        let tally = in_a_row(side, &job, calls(n, bytes))?;
-        report(&format!("{name}, {}", job.call()), &tally);
-        sum = sum.and(&tally);
+        let totals = in_a_row(side, &job, calls(n, bytes))?;
+        report(&format!("{name}, {}", job.call()), &totals);
+        sum = sum.and(&totals);
     }
     report(&format!("{name}, all"), &sum);
     Ok(())
@@ -104,7 +104,7 @@ fn job(
     Job::new(&call, &Plans::of_tree(tree))
 }
 
-fn in_a_row(side: usize, job: &Job, calls: usize) -> Result<Tally, SimError> {
+fn in_a_row(side: usize, job: &Job, calls: usize) -> Result<Totals, SimError> {
     let machine = known::mesh(side, side);
     let cores: Vec<usize> = (0..side * side).collect();
     let (team, combine_bytes) = (
@@ -122,7 +122,7 @@ fn in_a_row(side: usize, job: &Job, calls: usize) -> Result<Tally, SimError> {
         }
     };
     let outcome = run(&machine, &cores, &RunOptions::default(), |_| (), body)?;
-    Ok(Tally::of(&outcome, on_cpu() - start))
+    Ok(Totals::of(&outcome, on_cpu() - start))
 }
 
 /// A lone broadcast with one call before it.
@@ -150,7 +150,7 @@ fn broadcast(side: usize) -> Result<(), Failed> {
 
 /// Line operations, and the seconds that they took.
 #[derive(Default)]
-struct Tally {
+struct Totals {
     hits: u64,
     misses: u64,
     /// Turns at caches, directories, links and memories.
@@ -158,7 +158,7 @@ struct Tally {
     seconds: f64,
 }
 
-impl Tally {
+impl Totals {
     fn of<R>(outcome: &RunOutcome<R>, seconds: f64) -> Self {
         let cores = &outcome.counts.cores;
         Self {
@@ -179,16 +179,16 @@ impl Tally {
     }
 }
 
-fn report(what: &str, tally: &Tally) {
-    let all = (tally.hits + tally.misses) as f64;
+fn report(what: &str, totals: &Totals) {
+    let all = (totals.hits + totals.misses) as f64;
     println!(
         "{what}: {:.2} million line operations/s, {:.0} % miss, {:.1} bookings each, \
          {:.1} million bookings/s, {all:.0} in {:.2} s",
-        all / tally.seconds / 1e6,
-        100.0 * tally.misses as f64 / all,
-        tally.bookings as f64 / all,
-        tally.bookings as f64 / tally.seconds / 1e6,
-        tally.seconds
+        all / totals.seconds / 1e6,
+        100.0 * totals.misses as f64 / all,
+        totals.bookings as f64 / all,
+        totals.bookings as f64 / totals.seconds / 1e6,
+        totals.seconds
     );
 }
 

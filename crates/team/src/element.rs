@@ -21,21 +21,26 @@ impl Element {
         self.len == 0
     }
 
-    /// Adds a piece of an element of `grain` bytes; gives the element to `whole` when it is. `false` if the piece has bytes of more than this element.
+    /// Adds a piece of an element of `element_size` bytes; gives the element to `whole` when it is. `false` if the piece has bytes of more than this element.
     ///
     /// # Cost
     ///
     /// A copy. Allocates for an element that is longer than any before.
     #[cold]
-    pub(crate) fn join(&mut self, grain: usize, piece: &[u8], whole: impl FnOnce(&[u8])) -> bool {
+    pub(crate) fn join(
+        &mut self,
+        element_size: usize,
+        piece: &[u8],
+        whole: impl FnOnce(&[u8]),
+    ) -> bool {
         let end = self.len + piece.len();
-        if end > grain {
+        if end > element_size {
             return false;
         }
-        let start = std::mem::replace(&mut self.len, end % grain);
-        let room = self.room(grain);
+        let start = std::mem::replace(&mut self.len, end % element_size);
+        let room = self.room(element_size);
         room[start..end].copy_from_slice(piece);
-        if end == grain {
+        if end == element_size {
             whole(room);
         }
         true

@@ -10,16 +10,16 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Site {
     /// In this process.
-    Here(&'static Location<'static>),
+    Local(&'static Location<'static>),
     /// In another one: the end of "file:line:column".
-    There(Arc<str>),
+    Remote(Arc<str>),
 }
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Here(site) => site.fmt(f),
-            Self::There(site) => f.write_str(site),
+            Self::Local(site) => site.fmt(f),
+            Self::Remote(site) => f.write_str(site),
         }
     }
 }
@@ -47,7 +47,7 @@ impl fmt::Display for Loss {
 
 /// What a rank did last, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Did {
+pub struct RankActivity {
     /// The rank.
     pub rank: usize,
     /// The operation; `None` if it has not begun any.
@@ -56,7 +56,7 @@ pub struct Did {
     pub site: Option<Site>,
 }
 
-impl fmt::Display for Did {
+impl fmt::Display for RankActivity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "rank {}", self.rank)?;
         match self.operation {
@@ -77,43 +77,45 @@ impl fmt::Display for Did {
 pub enum Failure {
     /// Two members are in different operations, or have different roots or orders.
     #[error(
-        "two different operations met ({here}; {there}): every member must call the same operations with the same root in the same order"
+        "two different operations met ({local}; {remote}): every member must call the same operations with the same root in the same order"
     )]
     Mismatch {
         /// Who noticed.
-        here: Did,
+        local: RankActivity,
         /// The other one.
-        there: Did,
+        remote: RankActivity,
     },
     /// A message has another length than the one that was expected.
     #[error(
-        "{there} sent {sent} bytes where {here} expects {expected}: every member must give the same number of elements of the same type"
+        "{remote} sent {sent} bytes where {local} expects {expected}: every member must give the same number of elements of the same type"
     )]
     Length {
         /// Who noticed.
-        here: Did,
+        local: RankActivity,
         /// The other one.
-        there: Did,
+        remote: RankActivity,
         /// Bytes sent.
         sent: usize,
         /// Bytes expected.
         expected: usize,
     },
     /// What a member has written cannot be: its process has overwritten the team's memory.
-    #[error("{there} has spoilt the team's memory, found by {here}: look for stray writes there")]
-    Spoilt {
+    #[error(
+        "{remote} has corrupted the team's memory, found by {local}: look for stray writes there"
+    )]
+    Corrupt {
         /// Who noticed.
-        here: Did,
-        /// Whose lines are spoilt.
-        there: Did,
+        local: RankActivity,
+        /// Whose lines are corrupt.
+        remote: RankActivity,
     },
     /// A member has left while others wait for it.
-    #[error("rank {} {how} (last: {there}) while {here} waits for it", there.rank)]
+    #[error("rank {} {how} (last: {remote}) while {local} waits for it", remote.rank)]
     PeerLost {
         /// Who waits.
-        here: Did,
+        local: RankActivity,
         /// Who is gone.
-        there: Did,
+        remote: RankActivity,
         /// How it went.
         how: Loss,
     },
@@ -125,20 +127,20 @@ pub enum Failure {
         /// The rank.
         rank: usize,
     },
-    /// A member has [called the team's operations off](crate::Member::call_off), from this one on. The team
+    /// A member has [called the team's operations off](crate::Member::cancel), from this one on. The team
     /// has not failed: whoever is still in an earlier operation completes it.
-    #[error("the operation of rank {rank} was called off: make another team")]
-    CalledOff {
+    #[error("the operation of rank {rank} was cancelled: make another team")]
+    Cancelled {
         /// The rank whose operation ends.
         rank: usize,
     },
     /// Nobody has joined as that rank.
     #[error(
-        "rank {missing} was never joined; {here} has waited {waited:?} for it: start a thread for every rank"
+        "rank {missing} was never joined; {local} has waited {waited:?} for it: start a thread for every rank"
     )]
     NeverJoined {
         /// Who waits.
-        here: Did,
+        local: RankActivity,
         /// The rank that is missing.
         missing: usize,
         /// For how long.
@@ -146,13 +148,13 @@ pub enum Failure {
     },
     /// A member takes longer than the limit that was set.
     #[error(
-        "{here} has waited {waited:?} for {there}, which is longer than the limit that was set"
+        "{local} has waited {waited:?} for {remote}, which is longer than the limit that was set"
     )]
     Stalled {
         /// Who waits.
-        here: Did,
+        local: RankActivity,
         /// Who is late.
-        there: Did,
+        remote: RankActivity,
         /// For how long.
         waited: Duration,
     },

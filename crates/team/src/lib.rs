@@ -7,7 +7,7 @@
 //! Teams of several processes are made by `corecast-process`.
 //!
 //! **Architecture invariants:** nothing plans, allocates or locks on the way of an operation that
-//! succeeds; no wait is without the governor; no wait for a member that has gone or done something
+//! succeeds; no wait is without the wait strategy; no wait for a member that has gone or done something
 //! else is endless.
 //!
 //! # Examples
@@ -27,34 +27,34 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod board;
-mod book;
+mod call_sites;
 mod element;
 mod failure;
-pub mod frame;
 mod hardware;
-mod log;
 mod member;
+mod op_tracker;
 mod operation;
 mod options;
-mod reach;
 mod record;
 mod team;
+pub mod team_memory;
+mod team_state;
+mod transfer_path;
 
-pub use board::Board;
 pub use bytemuck::Pod;
 pub use corecast_collectives::{
     Algorithms, BarrierPlan, ByLength, ByLengthError, Collective, Combine, Operator, Ordered,
     Parts, Plans, PlansError, RANGES_MAX,
 };
-pub use failure::{Did, Failure, Loss, Site};
-pub use frame::Frame;
+pub use failure::{Failure, Loss, RankActivity, Site};
 pub use hardware::Hardware;
 pub use member::{Await, Member, Overlap, OverlapError, Request, Synchrony, UnknownSynchrony};
 pub use operation::Operation;
 pub use options::{Options, TeamError};
-pub use reach::{Processes, Reach, Reaches};
 pub use team::{JoinError, OwnPart, Team};
+pub use team_memory::TeamMemory;
+pub use team_state::TeamState;
+pub use transfer_path::{Processes, TransferPath, TransferPaths};
 
 /// What one operation at a time runs on.
-pub(crate) type Lane = corecast_collectives::OpContext<Hardware>;
+pub(crate) type OpContext = corecast_collectives::OpContext<Hardware>;

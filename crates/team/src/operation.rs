@@ -1,7 +1,7 @@
 //! The name of an operation, small enough to travel in a message's header.
 
 use corecast_collectives::Collective;
-use corecast_wire::diary::Entry;
+use corecast_wire::op_history::Entry;
 use std::fmt;
 
 /// One operation of a team: all members must agree on all of it.
@@ -17,10 +17,10 @@ pub struct Operation {
     pub in_flight: bool,
 }
 
-/// Set in a diary's word for an operation in flight.
+/// Set in an operation history's word for an operation in flight.
 const IN_FLIGHT: u32 = 1 << 31;
 
-/// Ranks that fit into a diary's word beside the kind.
+/// Ranks that fit into an operation history's word beside the kind.
 pub(crate) const RANKS_MAX: usize = 1 << 24;
 
 impl Operation {
@@ -64,7 +64,7 @@ impl fmt::Display for Operation {
 /// all operations so far. Members that ever called different operations, or gave different roots,
 /// have different digests from then on (but for one case in 65,536 each time).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct OpFingerprint {
     seq: u64,
     digest: u64,
 }
@@ -75,7 +75,7 @@ const DIGEST_BITS: u32 = 16;
 /// Bits of the count in a line that counts: twice the ranks of any group.
 const COUNT_BITS: u32 = 25;
 
-impl Mark {
+impl OpFingerprint {
     /// Goes on to an operation, which is the `seq`-th.
     #[inline(always)]
     pub(crate) fn advance(&mut self, operation: Operation, seq: u64) {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_tell_their_number_and_their_history() {
+    fn fingerprints_tell_their_number_and_their_history() {
         let reduce = |seq, root| Operation {
             seq,
             kind: Collective::Reduce,
@@ -199,39 +199,55 @@ mod tests {
         for near in [1u32, 77, 0xFF, 0x100, u32::MAX] {
             for off in [-128i32, -1, 0, 1, 127] {
                 let seq = near.wrapping_add_signed(off);
-                let mut mark = Mark::default();
-                mark.advance(reduce(seq, 3), u64::from(seq));
-                assert!(mark.tag() <= corecast_wire::queue::TAG_MAX);
-                assert_eq!(Mark::seq_of_tag(mark.tag(), near), seq, "{near} {off}");
+                let mut fingerprint = OpFingerprint::default();
+                fingerprint.advance(reduce(seq, 3), u64::from(seq));
+                assert!(fingerprint.tag() <= corecast_wire::queue::TAG_MAX);
+                assert_eq!(
+                    OpFingerprint::seq_of_tag(fingerprint.tag(), near),
+                    seq,
+                    "{near} {off}"
+                );
             }
         }
-        let [mut a, mut b] = [Mark::default(); 2];
+        let [mut a, mut b] = [OpFingerprint::default(); 2];
         a.advance(reduce(1, 0), 1);
         b.advance(reduce(1, 1), 1);
-        assert!(Mark::reached(1, a.flag(1)) && a.agrees(1, a.flag(1)));
+        assert!(OpFingerprint::reached(1, a.flag(1)) && a.agrees(1, a.flag(1)));
         assert!(!a.agrees(1, b.flag(1)) && a.tag() != b.tag());
         // What differed once differs for ever after.
         a.advance(reduce(2, 0), 2);
         b.advance(reduce(2, 0), 2);
         assert!(!a.agrees(2, b.flag(2)) && a.tag() != b.tag());
         // Whoever is ahead has come, and is not judged; whoever is behind has not.
-        assert!(!Mark::reached(3, a.flag(2)));
-        assert!(Mark::reached(2, b.flag(3)) && a.agrees(2, b.flag(3)));
+        assert!(!OpFingerprint::reached(3, a.flag(2)));
+        assert!(OpFingerprint::reached(2, b.flag(3)) && a.agrees(2, b.flag(3)));
         // Shares of one history come to a known sum, in any order.
         let sum = a.share().wrapping_mul(3);
-        assert!(Mark::is_counted(sum, sum) && !Mark::is_counted(sum, a.share().wrapping_mul(2)));
-        let mixed = a.share().wrapping_mul(2).wrapping_add(b.share());
-        assert!(Mark::is_counted(sum, mixed) && mixed != sum);
-        assert_eq!(Mark::missing(sum, a.share()), 2);
-        assert!(Mark::agrees_in_sum(sum, sum, 2) && !Mark::agrees_in_sum(sum, mixed, 2));
-        let ahead = |more: u64| sum.wrapping_add(b.share().wrapping_mul(more));
-        assert!(Mark::agrees_in_sum(sum, ahead(1), 2) && Mark::agrees_in_sum(sum, ahead(2), 2));
         assert!(
-            !Mark::agrees_in_sum(sum, ahead(3), 2),
+            OpFingerprint::is_counted(sum, sum)
+                && !OpFingerprint::is_counted(sum, a.share().wrapping_mul(2))
+        );
+        let mixed = a.share().wrapping_mul(2).wrapping_add(b.share());
+        assert!(OpFingerprint::is_counted(sum, mixed) && mixed != sum);
+        assert_eq!(OpFingerprint::missing(sum, a.share()), 2);
+        assert!(
+            OpFingerprint::agrees_in_sum(sum, sum, 2)
+                && !OpFingerprint::agrees_in_sum(sum, mixed, 2)
+        );
+        let ahead = |more: u64| sum.wrapping_add(b.share().wrapping_mul(more));
+        assert!(
+            OpFingerprint::agrees_in_sum(sum, ahead(1), 2)
+                && OpFingerprint::agrees_in_sum(sum, ahead(2), 2)
+        );
+        assert!(
+            !OpFingerprint::agrees_in_sum(sum, ahead(3), 2),
             "two others are ahead by two at most"
         );
         // The count has 48 bits, and wraps without harm.
         let last = (1 << 48) - 1;
-        assert!(Mark::reached(last, a.flag(last + 1)) && !Mark::reached(last + 1, a.flag(last)));
+        assert!(
+            OpFingerprint::reached(last, a.flag(last + 1))
+                && !OpFingerprint::reached(last + 1, a.flag(last))
+        );
     }
 }

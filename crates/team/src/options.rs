@@ -3,7 +3,7 @@
 use crate::operation::RANKS_MAX;
 use corecast_collectives::Algorithms;
 use corecast_wire::queue::{Backend, DEFAULT_SLOTS};
-use corecast_wire::{Policy, SegmentError};
+use corecast_wire::{SegmentError, WaitConfig};
 use std::time::Duration;
 
 /// How a team is made, besides its plans.
@@ -11,7 +11,7 @@ use std::time::Duration;
 pub struct Options {
     /// How members wait. `None`: by the number of ranks and of hardware threads that this process
     /// may use.
-    pub policy: Option<Policy>,
+    pub wait_config: Option<WaitConfig>,
     /// Hardware threads that the ranks have between them: with fewer than ranks these take turns, and the
     /// team's lines are laid out for that. `None`: as many as this process may use.
     pub parallelism: Option<usize>,
@@ -28,7 +28,7 @@ pub struct Options {
     /// How long a member may sleep for a rank that nobody has joined yet.
     pub join_limit: Duration,
     /// Whether reductions give the same bits on every rank, for every plan, root, length and
-    /// repetition: their brackets then depend on the number of ranks alone.
+    /// repetition: their order of reduction then depend on the number of ranks alone.
     pub deterministic: bool,
     /// Operations that a member can have in flight at a time beside a blocking one, see
     /// [`Member::overlap`](crate::Member::overlap).
@@ -56,13 +56,13 @@ impl Options {
     }
 
     /// How the members of a team of `size` ranks wait.
-    pub fn policy(&self, size: usize) -> Policy {
-        let usable = || Policy::for_team(size, self.usable());
-        self.policy.unwrap_or_else(usable)
+    pub fn wait_config(&self, size: usize) -> WaitConfig {
+        let usable = || WaitConfig::for_team(size, self.usable());
+        self.wait_config.unwrap_or_else(usable)
     }
 
     /// Whether the ranks of a team of `size` share hardware threads.
-    pub fn is_crowded(&self, size: usize) -> bool {
+    pub fn is_oversubscribed(&self, size: usize) -> bool {
         size > self.usable()
     }
 
@@ -76,7 +76,7 @@ impl Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            policy: None,
+            wait_config: None,
             parallelism: None,
             backend: Backend::Ump,
             slots: DEFAULT_SLOTS,

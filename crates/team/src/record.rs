@@ -1,8 +1,8 @@
 //! The first failure of a team, written so that every process can read it.
 
-use crate::failure::{Did, Failure, Loss, Site};
+use crate::failure::{Failure, Loss, RankActivity, Site};
 use crate::operation::Operation;
-use corecast_wire::diary::Entry;
+use corecast_wire::op_history::Entry;
 use corecast_wire::{LineSlice, WORDS, Words};
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,39 +34,39 @@ impl Record {
         if !self.0[0].claim(CLAIM, 1) {
             return;
         }
-        let (kind, first, second, here, there) = match failure {
-            Failure::Mismatch { here, there } => (1, 0, 0, Some(here), Some(there)),
+        let (kind, first, second, local, remote) = match failure {
+            Failure::Mismatch { local, remote } => (1, 0, 0, Some(local), Some(remote)),
             Failure::Length {
-                here,
-                there,
+                local,
+                remote,
                 sent,
                 expected,
-            } => (2, *sent as u64, *expected as u64, Some(here), Some(there)),
-            Failure::Spoilt { here, there } => (3, 0, 0, Some(here), Some(there)),
-            Failure::PeerLost { here, there, how } => {
+            } => (2, *sent as u64, *expected as u64, Some(local), Some(remote)),
+            Failure::Corrupt { local, remote } => (3, 0, 0, Some(local), Some(remote)),
+            Failure::PeerLost { local, remote, how } => {
                 let how = match how {
                     Loss::Left => 0,
                     Loss::Panicked => 1,
                     Loss::Died => 2,
                 };
-                (4, how, 0, Some(here), Some(there))
+                (4, how, 0, Some(local), Some(remote))
             }
             Failure::NeverJoined {
-                here,
+                local,
                 missing,
                 waited,
-            } => (5, *missing as u64, nanos(*waited), Some(here), None),
+            } => (5, *missing as u64, nanos(*waited), Some(local), None),
             Failure::Stalled {
-                here,
-                there,
+                local,
+                remote,
                 waited,
-            } => (6, nanos(*waited), 0, Some(here), Some(there)),
+            } => (6, nanos(*waited), 0, Some(local), Some(remote)),
             Failure::Forked { rank } => (7, *rank as u64, 0, None, None),
-            Failure::CalledOff { rank } => (8, *rank as u64, 0, None, None),
+            Failure::Cancelled { rank } => (8, *rank as u64, 0, None, None),
         };
-        for (side, did) in [(0, here), (1, there)] {
-            if let Some(did) = did {
-                self.write_did(side, did);
+        for (side, activity) in [(0, local), (1, remote)] {
+            if let Some(activity) = activity {
+                self.write_activity(side, activity);
             }
         }
         self.0[0].set(FIRST, first);
@@ -77,25 +77,25 @@ impl Record {
     /// What was written, if it can be.
     pub(crate) fn read(&self) -> Option<Failure> {
         let word = |index| self.0[0].get(index);
-        let (here, there) = (|| self.read_did(0), || self.read_did(1));
+        let (local, remote) = (|| self.read_activity(0), || self.read_activity(1));
         Some(match word(KIND) {
             1 => Failure::Mismatch {
-                here: here(),
-                there: there(),
+                local: local(),
+                remote: remote(),
             },
             2 => Failure::Length {
-                here: here(),
-                there: there(),
+                local: local(),
+                remote: remote(),
                 sent: word(FIRST) as usize,
                 expected: word(SECOND) as usize,
             },
-            3 => Failure::Spoilt {
-                here: here(),
-                there: there(),
+            3 => Failure::Corrupt {
+                local: local(),
+                remote: remote(),
             },
             4 => Failure::PeerLost {
-                here: here(),
-                there: there(),
+                local: local(),
+                remote: remote(),
                 how: match word(FIRST) {
                     0 => Loss::Left,
                     1 => Loss::Panicked,
@@ -103,36 +103,40 @@ impl Record {
                 },
             },
             5 => Failure::NeverJoined {
-                here: here(),
+                local: local(),
                 missing: word(FIRST) as usize,
                 waited: Duration::from_nanos(word(SECOND)),
             },
             6 => Failure::Stalled {
-                here: here(),
-                there: there(),
+                local: local(),
+                remote: remote(),
                 waited: Duration::from_nanos(word(FIRST)),
             },
             7 => Failure::Forked {
                 rank: word(FIRST) as usize,
             },
-            8 => Failure::CalledOff {
+            8 => Failure::Cancelled {
                 rank: word(FIRST) as usize,
             },
             _ => return None,
         })
     }
 
-    fn write_did(&self, side: usize, did: &Did) {
+    fn write_activity(&self, side: usize, activity: &RankActivity) {
         let line = &self.0[1 + 2 * side];
-        line.set(0, did.rank as u64);
-        let entry = did.operation.map(Operation::entry);
+        line.set(0, activity.rank as u64);
+        let entry = activity.operation.map(Operation::entry);
         line.set(
             1,
             entry.map_or(0, |entry| {
                 u64::from(entry.seq) << 32 | u64::from(entry.what)
             }),
         );
-        let site = did.site.as_ref().map(Site::to_string).unwrap_or_default();
+        let site = activity
+            .site
+            .as_ref()
+            .map(Site::to_string)
+            .unwrap_or_default();
         let room = (WORDS - 2 + WORDS) * 8;
         // The end of a path says more than its begin.
         let cut = (site.len().saturating_sub(room)..).find(|&at| site.is_char_boundary(at));
@@ -145,7 +149,7 @@ impl Record {
         }
     }
 
-    fn read_did(&self, side: usize) -> Did {
+    fn read_activity(&self, side: usize) -> RankActivity {
         let line = &self.0[1 + 2 * side];
         let entry = line.get(1);
         let text: Vec<u8> = (0..WORDS - 2 + WORDS)
@@ -156,13 +160,13 @@ impl Record {
             .take_while(|&byte| byte != 0)
             .collect();
         let text = String::from_utf8_lossy(&text);
-        Did {
+        RankActivity {
             rank: line.get(0) as usize,
             operation: Operation::of_entry(Entry {
                 seq: (entry >> 32) as u32,
                 what: entry as u32,
             }),
-            site: (!text.is_empty()).then(|| Site::There(Arc::from(text.as_ref()))),
+            site: (!text.is_empty()).then(|| Site::Remote(Arc::from(text.as_ref()))),
         }
     }
 }
@@ -185,8 +189,8 @@ mod tests {
     use corecast_collectives::Collective;
     use corecast_wire::Segment;
 
-    fn did(rank: usize, site: Option<&str>) -> Did {
-        Did {
+    fn activity(rank: usize, site: Option<&str>) -> RankActivity {
+        RankActivity {
             rank,
             operation: Some(Operation {
                 seq: 7,
@@ -194,46 +198,46 @@ mod tests {
                 root: 3,
                 in_flight: true,
             }),
-            site: site.map(|site| Site::There(Arc::from(site))),
+            site: site.map(|site| Site::Remote(Arc::from(site))),
         }
     }
 
     #[test]
     fn failures_are_read_as_they_were_written_and_the_first_one_stays() {
-        let (here, there) = (did(1, Some("a.rs:1:2")), did(70_000, None));
+        let (local, remote) = (activity(1, Some("a.rs:1:2")), activity(70_000, None));
         let long = "x".repeat(300);
         let failures = [
             Failure::Mismatch {
-                here: here.clone(),
-                there: there.clone(),
+                local: local.clone(),
+                remote: remote.clone(),
             },
             Failure::Length {
-                here: here.clone(),
-                there: did(2, Some(&long[..240])),
+                local: local.clone(),
+                remote: activity(2, Some(&long[..240])),
                 sent: 9,
                 expected: usize::MAX,
             },
-            Failure::Spoilt {
-                here: there.clone(),
-                there: here.clone(),
+            Failure::Corrupt {
+                local: remote.clone(),
+                remote: local.clone(),
             },
             Failure::PeerLost {
-                here: here.clone(),
-                there: there.clone(),
+                local: local.clone(),
+                remote: remote.clone(),
                 how: Loss::Died,
             },
             Failure::NeverJoined {
-                here: here.clone(),
+                local: local.clone(),
                 missing: 5,
                 waited: Duration::from_millis(12),
             },
             Failure::Stalled {
-                here,
-                there,
+                local,
+                remote,
                 waited: Duration::from_secs(9),
             },
             Failure::Forked { rank: 4 },
-            Failure::CalledOff { rank: 3 },
+            Failure::Cancelled { rank: 3 },
         ];
         for failure in &failures {
             let segment = Segment::new(Segment::bytes_for::<Words>(RECORD_LINES), None).unwrap();

@@ -1,14 +1,14 @@
 //! Teams: all lines of a team made at once, then one member per rank.
 
 use crate::failure::Failure;
-use crate::frame::Frame;
 use crate::member::Member;
-use crate::operation::Mark;
+use crate::operation::OpFingerprint;
 use crate::options::{Options, TeamError};
-use crate::reach::{Reach, Reaches};
+use crate::team_memory::TeamMemory;
+use crate::transfer_path::{TransferPath, TransferPaths};
 use corecast_collectives::Plans;
-use corecast_wire::diary::Presence;
-use corecast_wire::{Placement, Policy};
+use corecast_wire::op_history::Presence;
+use corecast_wire::{Placement, WaitConfig};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -47,8 +47,8 @@ pub enum JoinError {
 /// Dropping the team while ranks are not joined tells those who wait for them.
 #[derive(Debug)]
 pub struct Team {
-    frame: Arc<Frame>,
-    policy: Policy,
+    team_memory: Arc<TeamMemory>,
+    wait_config: WaitConfig,
     part: Option<OwnPart>,
 }
 
@@ -58,14 +58,14 @@ pub struct OwnPart {
     /// This process's ranks.
     pub ranks: Vec<usize>,
     /// The transfer path of long data to and from each rank of another process.
-    pub reaches: Reaches,
+    pub paths: TransferPaths,
     /// What lives as long as the team: watches over other processes, and the like.
     pub kept: Box<dyn std::fmt::Debug + Send + Sync>,
 }
 
 impl Drop for Team {
     fn drop(&mut self) {
-        self.frame.abandon();
+        self.team_memory.abandon();
     }
 }
 
@@ -91,16 +91,20 @@ impl Team {
     /// [`TeamError`].
     pub fn with_options(plans: Plans, options: &Options) -> Result<Self, TeamError> {
         options.check(plans.len())?;
-        let policy = options.policy(plans.len());
-        let frame = Frame::private(&plans, policy, options)?;
-        Ok(Self::of_frame(frame, policy, None))
+        let wait_config = options.wait_config(plans.len());
+        let team_memory = TeamMemory::private(&plans, wait_config, options)?;
+        Ok(Self::of_memory(team_memory, wait_config, None))
     }
 
     /// A team over memory that is there, of which this process may have a part only.
-    pub fn of_frame(frame: Arc<Frame>, policy: Policy, part: Option<OwnPart>) -> Self {
+    pub fn of_memory(
+        team_memory: Arc<TeamMemory>,
+        wait_config: WaitConfig,
+        part: Option<OwnPart>,
+    ) -> Self {
         Self {
-            frame,
-            policy,
+            team_memory,
+            wait_config,
             part,
         }
     }
@@ -126,29 +130,29 @@ impl Team {
     /// # let machine = corecast_model::synthetic("core:2").unwrap();
     /// # let plans = Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None)?;
     /// // Threads read each other's buffers.
-    /// assert_eq!(Team::new(plans)?.reach(1), None);
+    /// assert_eq!(Team::new(plans)?.transfer_path(1), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn reach(&self, rank: usize) -> Option<&Reach> {
+    pub fn transfer_path(&self, rank: usize) -> Option<&TransferPath> {
         let size = self.size();
         assert!(rank < size, "rank {rank} is outside of a team of {size}");
-        self.part.as_ref()?.reaches.from[rank].as_ref()
+        self.part.as_ref()?.paths.from[rank].as_ref()
     }
 
     /// From how many bytes on this process's ranks lend without copying to other processes that can
-    /// read its memory ([`Reach::Direct`]); `None`: they never do.
+    /// read its memory ([`TransferPath::Direct`]); `None`: they never do.
     pub fn lends_direct_from(&self) -> Option<usize> {
-        self.part.as_ref()?.reaches.lends_from
+        self.part.as_ref()?.paths.lends_from
     }
 
     /// Number of ranks.
     pub fn size(&self) -> usize {
-        self.frame.size()
+        self.team_memory.size()
     }
 
     /// How the members wait.
-    pub fn policy(&self) -> Policy {
-        self.policy
+    pub fn wait_config(&self) -> WaitConfig {
+        self.wait_config
     }
 
     /// Where the lines of a rank lie.
@@ -157,7 +161,7 @@ impl Team {
     ///
     /// If `rank` is outside of the team.
     pub fn placement(&self, rank: usize) -> &Placement {
-        self.frame.placement(rank)
+        self.team_memory.placement(rank)
     }
 
     /// Becomes a member. Each rank can be joined once.
@@ -175,19 +179,23 @@ impl Team {
         if rank > last {
             return Err(JoinError::Outside { rank, last });
         }
-        if !self.frame.is_owned(rank) {
+        if !self.team_memory.is_owned(rank) {
             return Err(JoinError::Elsewhere { rank });
         }
-        let diary = &self.frame.board().diaries[rank];
-        let Some(lane) = self.frame.take_first(rank) else {
+        let history = &self.team_memory.state().histories[rank];
+        let Some(context) = self.team_memory.take_first(rank) else {
             return Err(JoinError::Taken {
                 rank,
-                first: diary.joined_at().unwrap_or(site),
+                first: history.joined_at().unwrap_or(site),
                 second: site,
             });
         };
-        diary.set_presence(Presence::Present, Some(site));
-        Ok(Member::new(lane, Arc::clone(&self.frame), self.policy))
+        history.set_presence(Presence::Present, Some(site));
+        Ok(Member::new(
+            context,
+            Arc::clone(&self.team_memory),
+            self.wait_config,
+        ))
     }
 
     /// Runs `body` as every rank of this process, each on a thread of its own, and returns what they
@@ -218,18 +226,21 @@ impl Team {
                         .name(format!("rank {}", member.rank()))
                         .spawn_scoped(scope, move || {
                             let result = body(&mut member);
-                            (result, member.mark())
+                            (result, member.fingerprint())
                         })
                         .expect("cannot start a thread")
                 })
                 .collect();
             let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
-            let (results, marks): (Vec<R>, Vec<Mark>) = ended
+            let (results, fingerprints): (Vec<R>, Vec<OpFingerprint>) = ended
                 .into_iter()
                 .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .unzip();
-            if !self.frame.board().is_stopped()
-                && let Some(failure) = self.frame.board().last_difference(&self.ranks(), &marks)
+            if !self.team_memory.state().is_stopped()
+                && let Some(failure) = self
+                    .team_memory
+                    .state()
+                    .last_difference(&self.ranks(), &fingerprints)
             {
                 panic!("{failure}");
             }
@@ -239,6 +250,6 @@ impl Team {
 
     /// The first failure of any member, if there was one.
     pub fn failure(&self) -> Option<Failure> {
-        self.frame.board().failure()
+        self.team_memory.state().failure()
     }
 }

@@ -1,8 +1,10 @@
 //! One end of the two directions between a pair of ranks.
 
-use crate::far::Process;
-use crate::offer::{Borrower as In, Lender as Out, OFFERS, Offer, Reading, Returns, Said};
-use crate::outbox::OutboxLine;
+use crate::bounce_buffer::BounceLine;
+use crate::cma::Process;
+use crate::descriptor::{
+    Acks, Borrower as In, DESCRIPTORS, Descriptor, DescriptorFields, Lender as Out, Reading,
+};
 use corecast_wire::fence::FenceKind;
 use corecast_wire::{Line, LineRef, LineSlice, Parker, Segment};
 use std::ops::Range;
@@ -15,24 +17,24 @@ pub(crate) struct Link {
     pub(crate) borrower: In,
     /// Where the peer sleeps.
     pub(crate) peer: LineRef<Line<Parker>>,
-    /// What the peer sleeps for: an offer of ours, or a return of ours.
-    pub(crate) offer_token: u32,
-    pub(crate) return_token: u32,
-    /// The peer's outbox; `None` where addresses are offered.
-    pub(crate) theirs: Option<LineSlice<OutboxLine>>,
+    /// What the peer sleeps for: a descriptor of ours, or a return of ours.
+    pub(crate) descriptor_token: u32,
+    pub(crate) ack_token: u32,
+    /// The peer's bounce buffer; `None` where addresses are offered.
+    pub(crate) theirs: Option<LineSlice<BounceLine>>,
     /// The peer's process, where this one can read its memory.
-    pub(crate) far: Option<Arc<Process>>,
-    /// What the peer's next offer says, once it was looked at: another process may write there what
+    pub(crate) kernel_copy: Option<Arc<Process>>,
+    /// What the peer's next descriptor says, once it was looked at: another process may write there what
     /// it likes, but not between a check and the use of what was checked.
-    pub(crate) seen: Option<Said>,
-    /// Loans to the peer that wait for their turn in the outbox.
-    pub(crate) staged: usize,
+    pub(crate) seen: Option<DescriptorFields>,
+    /// Loans to the peer that wait for their turn in the bounce buffer.
+    pub(crate) pipelined: usize,
     /// The last round of staging in which a loan to the peer had to wait.
     pub(crate) waited: u64,
 }
 
 impl Link {
-    pub(crate) fn look(&mut self) -> Option<Said> {
+    pub(crate) fn look(&mut self) -> Option<DescriptorFields> {
         if self.theirs.is_some() {
             self.seen = self.seen.or_else(|| self.borrower.look());
             return self.seen;
@@ -40,17 +42,17 @@ impl Link {
         self.borrower.look()
     }
 
-    /// Offers bytes of this process, where there is room for an offer; its number.
+    /// Descriptors bytes of this process, where there is room for a descriptor; its number.
     pub(crate) fn offer(&mut self, tag: u32, addresses: &Range<usize>, fence: FenceKind) -> u64 {
         let len = addresses.len() as u64;
-        self.lender.offer(Said {
+        self.lender.offer(DescriptorFields {
             start: addresses.start as u64,
             len,
             left: len,
             tag,
-            far: false,
+            kernel_copy: false,
         });
-        self.peer.wake_for(self.offer_token, fence);
+        self.peer.wake_for(self.descriptor_token, fence);
         self.lender.made()
     }
 
@@ -60,13 +62,13 @@ impl Link {
         if self.theirs.is_none() {
             self.borrower.finish();
         }
-        self.peer.wake_for(self.return_token, fence);
+        self.peer.wake_for(self.ack_token, fence);
     }
 }
 
 /// Bytes that a link takes in each of its two ranks' segments.
 pub const fn link_bytes() -> usize {
-    Segment::bytes_for::<Offer>(OFFERS)
-        + Segment::bytes_for::<Returns>(1)
+    Segment::bytes_for::<Descriptor>(DESCRIPTORS)
+        + Segment::bytes_for::<Acks>(1)
         + Segment::bytes_for::<Reading>(1)
 }

@@ -3,11 +3,11 @@
 use crate::link::Link;
 use corecast_wire::FenceKind;
 
-/// A process offers what is not in its outbox: its memory is spoilt.
+/// A process offers what is not in its bounce buffer: its memory is corrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a peer offers {len} bytes at {start}, which are not in its outbox")]
+#[error("a peer offers {len} bytes at {start}, which are not in its bounce buffer")]
 pub struct Outside {
-    /// Offset in the outbox.
+    /// Offset in the bounce buffer.
     pub start: u64,
     /// Bytes.
     pub len: u64,
@@ -27,9 +27,9 @@ impl Piece<'_> {
     /// The bytes, where they lie.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: of an outbox: `outbox::read`. Of an address: the lender's scope has opened it, and
+        // SAFETY: of a bounce buffer: `bounce_buffer::read`. Of an address: the lender's scope has opened it, and
         // does not end before this piece is returned (offer Invariants 1 and 2), or it is on the
-        // lender's shelf, in a segment that the link holds on to; only lenders of this process can have
+        // lender's eager buffer, in a segment that the link holds on to; only lenders of this process can have
         // written the address (Invariant 2).
         unsafe { &*self.bytes }
     }

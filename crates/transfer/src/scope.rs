@@ -1,75 +1,86 @@
 //! For how long parts of a buffer can be lent: as long as an operation runs.
 
-use crate::desk::Desk;
+use crate::endpoint::Endpoint;
 use crate::window::Window;
 use std::ops::Range;
 
-/// Who has a desk.
-pub trait Host {
-    /// The same desk each time.
-    fn desk(&mut self) -> &mut Desk;
+/// Who has an endpoint.
+pub trait HasEndpoint {
+    /// The same endpoint each time.
+    fn endpoint(&mut self) -> &mut Endpoint;
 }
 
-/// Opens `data`, whose elements have `grain` bytes, for as long as `body` runs. What is still lent
+/// Opens `data`, whose elements have `element_size` bytes, for as long as `body` runs. What is still lent
 /// then is revoked, so nobody reads `data` afterwards.
 ///
 /// # Examples
 ///
-/// See [`Desk`].
-pub fn scope<H: Host, R>(
-    host: &mut H,
+/// See [`Endpoint`].
+pub fn scope<H: HasEndpoint, R>(
+    server: &mut H,
     data: &mut [u8],
-    grain: usize,
+    element_size: usize,
     body: impl FnOnce(&mut H, &mut Window<'_>) -> R,
 ) -> R {
-    open(host, (data.as_mut_ptr(), data.len()), grain, true, body)
+    open(
+        server,
+        (data.as_mut_ptr(), data.len()),
+        element_size,
+        true,
+        body,
+    )
 }
 
 /// The same for data that are only read.
-pub fn scope_to_read<H: Host, R>(
-    host: &mut H,
+pub fn scope_to_read<H: HasEndpoint, R>(
+    server: &mut H,
     data: &[u8],
-    grain: usize,
+    element_size: usize,
     body: impl FnOnce(&mut H, &mut Window<'_>) -> R,
 ) -> R {
     let data = (data.as_ptr().cast_mut(), data.len());
-    open(host, data, grain, false, body)
+    open(server, data, element_size, false, body)
 }
 
-fn open<H: Host, R>(
-    host: &mut H,
+fn open<H: HasEndpoint, R>(
+    server: &mut H,
     (start, len): (*mut u8, usize),
-    grain: usize,
+    element_size: usize,
     writable: bool,
     body: impl FnOnce(&mut H, &mut Window<'_>) -> R,
 ) -> R {
     // Borrowers make pointers of addresses again.
     let _ = start.expose_provenance();
-    let mut window = Window::new((start, len), host.desk().id(), grain.max(1), writable);
+    let mut window = Window::new(
+        (start, len),
+        server.endpoint().id(),
+        element_size.max(1),
+        writable,
+    );
     /// Closes also when `body` panics.
-    struct Close<'a, H: Host> {
-        host: &'a mut H,
-        desk: u64,
+    struct Close<'a, H: HasEndpoint> {
+        server: &'a mut H,
+        endpoint: u64,
         addresses: Range<usize>,
         outer: (usize, usize),
     }
-    impl<H: Host> Drop for Close<'_, H> {
+    impl<H: HasEndpoint> Drop for Close<'_, H> {
         fn drop(&mut self) {
-            let desk = self.host.desk();
-            if desk.id() != self.desk {
-                // The loans are in a desk that we cannot reach: nothing else is safe.
+            let endpoint = self.server.endpoint();
+            if endpoint.id() != self.endpoint {
+                // The loans are in an endpoint that we cannot reach: nothing else is safe.
                 std::process::abort();
             }
-            desk.set_shape(self.outer);
-            desk.close(&self.addresses);
+            endpoint.set_shape(self.outer);
+            endpoint.close(&self.addresses);
         }
     }
     let addresses = window.addresses(&(0..len));
     let close = Close {
-        outer: host.desk().set_shape((window.grain, len)),
-        desk: window.desk,
+        outer: server.endpoint().set_shape((window.element_size, len)),
+        endpoint: window.endpoint,
         addresses,
-        host,
+        server,
     };
-    body(&mut *close.host, &mut window)
+    body(&mut *close.server, &mut window)
 }

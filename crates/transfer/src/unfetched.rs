@@ -5,8 +5,8 @@
 pub enum Unfetched {
     /// The lender has taken the loan back, or is gone: wait for the news of it.
     Revoked,
-    /// The kernel refuses: say so, and the rest comes through the outbox.
+    /// The kernel refuses: say so, and the rest comes through the bounce buffer.
     Refused,
-    /// There are no such bytes in the loan: the lender's memory is spoilt.
+    /// There are no such bytes in the loan: the lender's memory is corrupt.
     Outside,
 }

@@ -4,32 +4,32 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 /// A buffer that a [`scope`](crate::scope) has opened. What is lent of it is read by others until it is returned;
-/// the rest belongs to its rank ([`Desk::own`](crate::Desk::own)).
+/// the rest belongs to its rank ([`Endpoint::view_mut`](crate::Endpoint::view_mut)).
 #[derive(Debug)]
 pub struct Window<'w> {
     pub(crate) start: *mut u8,
     pub(crate) len: usize,
-    pub(crate) desk: u64,
+    pub(crate) endpoint: u64,
     /// Bytes that are not to be parted: an element.
-    pub(crate) grain: usize,
+    pub(crate) element_size: usize,
     writable: bool,
     data: PhantomData<&'w mut [u8]>,
 }
 
 impl Window<'_> {
-    /// A window over `len` bytes from `start` on, whose loans are those of the desk with that number. The
+    /// A window over `len` bytes from `start` on, whose loans are those of the endpoint with that number. The
     /// caller has borrowed the buffer for as long as the window lives, mutably if it is `writable`.
     pub(crate) fn new(
         (start, len): (*mut u8, usize),
-        desk: u64,
-        grain: usize,
+        endpoint: u64,
+        element_size: usize,
         writable: bool,
     ) -> Self {
         Self {
             start,
             len,
-            desk,
-            grain,
+            endpoint,
+            element_size,
             writable,
             data: PhantomData,
         }

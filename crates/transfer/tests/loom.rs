@@ -6,7 +6,7 @@
 
 #[path = "../../wire/tests/loom/check.rs"]
 mod check;
-#[path = "loom/far.rs"]
-mod far;
-#[path = "loom/offer.rs"]
-mod offer;
+#[path = "loom/cma.rs"]
+mod cma;
+#[path = "loom/descriptor.rs"]
+mod descriptor;

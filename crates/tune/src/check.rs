@@ -1,10 +1,10 @@
 //! A tuned team against every algorithm that it might have used instead, in races of their own.
 
-use crate::field::{self, Asked, LeftOut, SHORT_BYTES_MAX, name, runs, with};
-use crate::judge::{Judge, Rules};
-use crate::menu::Menu;
+use crate::candidates::{self, Asked, LeftOut, SHORT_BYTES_MAX, name, runs, with};
 use crate::outcome::{Outcome, Tuned};
 use crate::racer::{Contender, Form, RaceFailed, Racer, Subject};
+use crate::search_space::SearchSpace;
+use crate::sequential_test::{Rules, SequentialTest};
 use corecast_bench::sized::{Operation, Task};
 use corecast_bench::stats;
 use corecast_collectives::Algorithms;
@@ -16,10 +16,10 @@ use std::time::Duration;
 /// How much slower than the best a tuned choice may be, beyond the interval.
 pub const ALLOWED: f64 = 0.03;
 
-/// Heats of each race, and of long data, and rounds of each: the fewest heats of which the interval of the median has its
+/// Replicates of each race, and of long data, and rounds of each: the fewest replicates of which the interval of the median has its
 /// full coverage, and the fewest that leaves one out at each end.
 const HEATS: u32 = 6;
-const HEATS_LONG: u32 = 9;
+const REPLICATES_LONG: u32 = 9;
 const ROUNDS: u32 = 8;
 
 /// An operation at a size: the tuned choice against all others.
@@ -37,7 +37,7 @@ pub struct Checked {
     pub built_in: &'static str,
     /// Of the others, built-in choice included, how many times as long as the tuned one they take.
     pub others: Vec<Rival>,
-    /// Whether there was time for all heats.
+    /// Whether there was time for all replicates.
     pub whole: bool,
     /// Who is no rival, and why: the same program under another name, or what the team cannot run.
     pub left_out: Vec<LeftOut>,
@@ -48,20 +48,21 @@ pub struct Checked {
 pub struct Rival {
     /// Its name.
     pub name: &'static str,
-    /// How many times as long the tuned choice takes: the median over heats, of each the median over its rounds.
+    /// How many times as long the tuned choice takes: the median over replicates, of each the median over its rounds.
     pub ratio: f64,
-    /// Interval of that. Rounds of one heat have the same teams and buffers, and a place in memory alone makes the same
-    /// code differ by a fifth, so only heats count.
+    /// Interval of that. Rounds of one replicate have the same teams and buffers, and a place in memory alone makes the same
+    /// code differ by a fifth, so only replicates count.
     pub interval: (f64, f64),
-    /// The same in each heat, with teams and buffers of its own.
-    pub by_heat: Vec<f64>,
+    /// The same in each replicate, with teams and buffers of its own.
+    #[serde(rename = "by_heat")]
+    pub by_replicate: Vec<f64>,
 }
 
 impl Rival {
-    /// Whether the tuned choice takes longer by more than [`ALLOWED`] beyond the interval, of which six heats at least must
+    /// Whether the tuned choice takes longer by more than [`ALLOWED`] beyond the interval, of which six replicates at least must
     /// tell.
     pub fn is_faster(&self) -> bool {
-        self.by_heat.len() >= HEATS as usize && self.interval.0 > 1.0 + ALLOWED
+        self.by_replicate.len() >= HEATS as usize && self.interval.0 > 1.0 + ALLOWED
     }
 }
 
@@ -82,7 +83,7 @@ impl Checked {
 
     /// Whether it is faster than the built-in choice beyond the interval.
     pub fn beats_built_in(&self) -> bool {
-        let built_in = self.others.iter().find(|r| r.name == field::BUILT_IN);
+        let built_in = self.others.iter().find(|r| r.name == candidates::BUILT_IN);
         built_in.is_some_and(|rival| rival.interval.1 < 1.0)
     }
 }
@@ -109,8 +110,8 @@ impl Static {
     }
 }
 
-/// Races each tuned choice of `outcome`, of a team of this `menu`, against all that the team can run, `budget` in all.
-/// The heats of one race are as far apart as a heat of each other one takes, so no moment decides.
+/// Races each tuned choice of `outcome`, of a team of this `search_space`, against all that the team can run, `budget` in all.
+/// The replicates of one race are as far apart as a replicate of each other one takes, so no moment decides.
 ///
 /// # Errors
 ///
@@ -118,18 +119,18 @@ impl Static {
 pub fn check(
     racer: &mut dyn Racer,
     outcome: &Outcome,
-    menu: &Menu,
+    search_space: &SearchSpace,
     sizes: &[usize],
     budget: Duration,
     progress: &mut dyn FnMut(f64, String),
 ) -> Result<Vec<Checked>, RaceFailed> {
-    let mut base = menu.algorithms;
+    let mut base = search_space.algorithms;
     for tuned in &outcome.operations {
         if tuned.operation == Operation::Barrier {
-            field::ask(&mut base, Operation::Barrier, tuned.algorithm(0));
+            candidates::ask(&mut base, Operation::Barrier, tuned.algorithm(0));
         }
     }
-    let setting = menu.setting(&outcome.plans);
+    let setting = search_space.setting(&outcome.plans);
     let mut trials = Vec::new();
     for tuned in &outcome.operations {
         for point in &tuned.points {
@@ -149,24 +150,24 @@ pub fn check(
             if spent >= budget || racer.interrupted() {
                 break;
             }
-            let heats = trial.judge.heats();
-            // The first heat of a judge begins by itself.
-            if trial.begun && (heats >= trial.heats() || !trial.judge.next_heat()) {
+            let replicates = trial.test.replicates();
+            // The first replicate of a sequential test begins by itself.
+            if trial.begun && (replicates >= trial.replicates() || !trial.test.next_replicate()) {
                 continue;
             }
             (over, trial.begun) = (false, true);
-            let heat = trial.share() / f64::from(trial.heats());
+            let replicate = trial.share() / f64::from(trial.replicates());
             progress(
                 (done / all).min(1.0),
-                format!("{}: heat {}", trial.subject, trial.judge.heats()),
+                format!("{}: replicate {}", trial.subject, trial.test.replicates()),
             );
             let part = budget
                 .saturating_sub(spent)
-                .mul_f64(heat / (all - done).max(heat) * ROUNDS_PART);
-            let limit = part.max(HEAT_TIME_LEAST);
-            let (subject, judge) = (trial.subject, &mut trial.judge);
-            racer.race(subject, &trial.contenders, judge, limit)?;
-            done += heat;
+                .mul_f64(replicate / (all - done).max(replicate) * ROUNDS_PART);
+            let limit = part.max(REPLICATE_TIME_LEAST);
+            let (subject, test) = (trial.subject, &mut trial.test);
+            racer.race(subject, &trial.contenders, test, limit)?;
+            done += replicate;
         }
         if over {
             break;
@@ -175,11 +176,11 @@ pub fn check(
     Ok(trials.iter().filter_map(Trial::checked).collect())
 }
 
-/// Part of a heat's time that its rounds get; the rest is for making teams and verifying them.
+/// Part of a replicate's time that its rounds get; the rest is for making teams and verifying them.
 const ROUNDS_PART: f64 = 0.7;
 
-/// Less time is not worth the preparation of a heat.
-const HEAT_TIME_LEAST: Duration = Duration::from_millis(5);
+/// Less time is not worth the preparation of a replicate.
+const REPLICATE_TIME_LEAST: Duration = Duration::from_millis(5);
 
 /// A tuned choice on trial.
 struct Trial {
@@ -191,7 +192,7 @@ struct Trial {
     built_in: &'static str,
     left_out: Vec<LeftOut>,
     contenders: Vec<Contender>,
-    judge: Judge,
+    test: SequentialTest,
     begun: bool,
 }
 
@@ -209,13 +210,13 @@ impl Trial {
             name: name(*asked).to_owned(),
             form: Form {
                 plans: Arc::new(outcome.plans.clone()),
-                policy: outcome.policy,
+                wait_config: outcome.wait_config,
                 algorithms: with(base, operation, *asked),
             },
         };
         let contenders: Vec<Contender> = algorithms.iter().map(contender).collect();
-        let heats = match bytes > SHORT_BYTES_MAX {
-            true => HEATS_LONG,
+        let replicates = match bytes > SHORT_BYTES_MAX {
+            true => REPLICATES_LONG,
             false => HEATS,
         };
         // Nobody leaves but clear losers: a little slower is what is asked about.
@@ -223,9 +224,9 @@ impl Trial {
             worse: 0.2,
             alike: -1.0,
             near: -1.0,
-            heat_rounds: ROUNDS,
-            heats,
-            heats_most: heats,
+            replicate_rounds: ROUNDS,
+            replicates,
+            replicates_most: replicates,
             ..Rules::default()
         };
         Self {
@@ -239,17 +240,17 @@ impl Trial {
             built_in: runs(setting, base, operation, bytes, None),
             algorithms,
             left_out,
-            judge: Judge::new(contenders.len(), rules).keeping(0),
+            test: SequentialTest::new(contenders.len(), rules).keeping(0),
             contenders,
             begun: false,
         }
     }
 
-    fn heats(&self) -> u32 {
-        self.judge.rules().heats
+    fn replicates(&self) -> u32 {
+        self.test.rules().replicates
     }
 
-    /// Of the time: long data have more heats, and rounds that take longer.
+    /// Of the time: long data have more replicates, and rounds that take longer.
     fn share(&self) -> f64 {
         match self.bytes > SHORT_BYTES_MAX {
             true => 5.0,
@@ -259,25 +260,25 @@ impl Trial {
 
     /// What came of it; `None` where the tuned choice was not timed.
     fn checked(&self) -> Option<Checked> {
-        let (tuned_ns, _) = self.judge.summary(0)?;
+        let (tuned_ns, _) = self.test.summary(0)?;
         let rival = |at: usize| {
-            let by_heat = self.judge.ratio_by_heat(0, at);
-            let interval = stats::median_interval(&by_heat)?;
+            let by_replicate = self.test.ratio_by_replicate(0, at);
+            let interval = stats::median_interval(&by_replicate)?;
             Some(Rival {
                 name: name(self.algorithms[at]),
-                ratio: stats::median(&by_heat)?,
+                ratio: stats::median(&by_replicate)?,
                 interval: (interval.low, interval.high),
-                by_heat,
+                by_replicate,
             })
         };
-        let alone = self.judge.racing().len() <= 1;
+        let alone = self.test.racing().len() <= 1;
         Some(Checked {
             operation: self.operation.name(),
             bytes: self.bytes,
             tuned: name(self.algorithms[0]),
             tuned_ns,
             built_in: self.built_in,
-            whole: self.judge.heats() >= self.heats() || alone,
+            whole: self.test.replicates() >= self.replicates() || alone,
             others: (1..self.algorithms.len()).filter_map(rival).collect(),
             left_out: self.left_out.clone(),
         })
@@ -295,9 +296,9 @@ fn rivals(
     let runs = |asked| runs(setting, base, operation, bytes, asked);
     let mut all = vec![chosen];
     let mut left_out = Vec::new();
-    let known = field::algorithms(operation).into_iter().map(Some);
+    let known = candidates::algorithms(operation).into_iter().map(Some);
     for asked in [None].into_iter().chain(known).filter(|&one| one != chosen) {
-        let cannot = asked.and_then(|name| field::unable(operation, name, setting.plans));
+        let cannot = asked.and_then(|name| candidates::unable(operation, name, setting.plans));
         let same = || {
             let same = |&&other: &&Asked| runs(other) == runs(asked);
             let other = all.iter().find(same)?;
@@ -333,7 +334,7 @@ pub fn statics(checked: &[Checked]) -> Vec<Static> {
         // By what it runs: the built-in choice is an algorithm too.
         let against = |c: &Checked, name: &str| {
             let real = |name| match name {
-                field::BUILT_IN => c.built_in,
+                candidates::BUILT_IN => c.built_in,
                 other => other,
             };
             if real(c.tuned) == real(name) {
@@ -378,7 +379,7 @@ mod tests {
             name,
             ratio,
             interval: (ratio - 0.02, ratio + 0.02),
-            by_heat: vec![ratio; 6],
+            by_replicate: vec![ratio; 6],
         };
         Checked {
             operation: "allreduce",
@@ -397,8 +398,8 @@ mod tests {
         assert!(!checked(8, "ring", &[("owners", 1.04)]).is_slower());
         let mut slower = checked(8, "ring", &[("owners", 1.06), ("trees", 0.5)]);
         assert!(slower.is_slower());
-        // Few heats say nothing.
-        slower.others[0].by_heat.truncate(5);
+        // Few replicates say nothing.
+        slower.others[0].by_replicate.truncate(5);
         assert!(!slower.is_slower());
         assert_eq!(
             checked(8, "ring", &[("owners", 0.9), ("trees", 1.01)])

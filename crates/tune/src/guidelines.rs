@@ -6,7 +6,7 @@
 //! Times of different races come from different moments, so what looks like a violation is suspected only: a race
 //! of what is blamed against the remedy decides.
 
-use crate::field::Asked;
+use crate::candidates::Asked;
 use corecast_bench::sized::Operation;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -310,7 +310,7 @@ mod tests {
             let found = table(&times).suspects();
             assert_eq!(found.len(), 1, "{blamed}: {found:?}");
             assert_eq!((found[0].operation, &found[0].bound[..]), (blamed, bound));
-            let known = crate::field::algorithms(blamed);
+            let known = crate::candidates::algorithms(blamed);
             assert!(!found[0].remedies.is_empty());
             for remedy in found[0].remedies.iter().flatten() {
                 assert!(known.contains(remedy), "{blamed} {remedy}");

@@ -1,13 +1,13 @@
 //! Races of teams of threads on this machine, by the engines of [`corecast_bench`].
 
-use crate::judge::Judge;
 use crate::racer::{Contender, RaceFailed, Racer, Subject, Synchrony};
+use crate::sequential_test::SequentialTest;
+use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::race::{self, Ruling};
-use corecast_bench::seat::{self, Seat};
 use corecast_bench::sized::{Library, Operation, Player, Task, Threads, Trial};
 use corecast_bench::{Entrant, Role, Settings, Status};
 use corecast_team::Options;
-use corecast_wire::Policy;
+use corecast_wire::WaitConfig;
 use std::time::{Duration, Instant};
 
 /// Bytes of buffers of one contender beyond which it does not race: several race at a time.
@@ -26,9 +26,9 @@ const BATCH: Duration = Duration::from_micros(300);
 /// Rounds that do not count.
 const WARM_UP_ROUNDS: usize = 1;
 
-/// Teams of threads on given seats.
+/// Teams of threads on given placements.
 pub struct Hardware<'a> {
-    seats: Vec<Seat>,
+    placements: Vec<CpuPlacement>,
     /// Hardware threads that the ranks share.
     usable: usize,
     synchrony: Synchrony,
@@ -38,17 +38,17 @@ pub struct Hardware<'a> {
 }
 
 impl<'a> Hardware<'a> {
-    /// A rank on each of `seats`, which are `usable` hardware threads together. `options` are those that teams
+    /// A rank on each of `placements`, which are `usable` hardware threads together. `options` are those that teams
     /// have here whatever is tuned; `interrupted` is asked between rounds.
     pub fn new(
-        seats: Vec<Seat>,
+        placements: Vec<CpuPlacement>,
         usable: usize,
         synchrony: Synchrony,
         options: Options,
         interrupted: &'a dyn Fn() -> bool,
     ) -> Self {
         Self {
-            seats,
+            placements,
             usable,
             synchrony,
             options,
@@ -57,15 +57,15 @@ impl<'a> Hardware<'a> {
         }
     }
 
-    fn crowded(&self) -> bool {
-        self.seats.len() > self.usable || seat::oversubscribed(&self.seats)
+    fn oversubscribed(&self) -> bool {
+        self.placements.len() > self.usable || cpu_placement::oversubscribed(&self.placements)
     }
 
     fn options(&self, contender: &Contender) -> Options {
-        let usual = Policy::for_team(self.seats.len(), self.usable);
-        let own = contender.form.policy.or(self.options.policy);
+        let usual = WaitConfig::for_team(self.placements.len(), self.usable);
+        let own = contender.form.wait_config.or(self.options.wait_config);
         Options {
-            policy: Some(own.unwrap_or(usual)),
+            wait_config: Some(own.unwrap_or(usual)),
             algorithms: contender.form.algorithms,
             ..self.options.clone()
         }
@@ -86,7 +86,7 @@ impl<'a> Hardware<'a> {
         let teams = teams.map_err(|error| error.to_string())?;
         Ok(match subject {
             Subject::Task(task) => {
-                let trial = Trial::new(teams, task, self.crowded());
+                let trial = Trial::new(teams, task, self.oversubscribed());
                 match self.synchrony {
                     Synchrony::Strict => Entrant::threads(trial),
                     Synchrony::Loose => Entrant::threads(trial.loose()),
@@ -98,7 +98,7 @@ impl<'a> Hardware<'a> {
                     ranks,
                     bytes: 0,
                 };
-                Entrant::threads(Trial::new(Both(teams), barrier, self.crowded()))
+                Entrant::threads(Trial::new(Both(teams), barrier, self.oversubscribed()))
             }
         })
     }
@@ -116,7 +116,7 @@ fn settings(subject: Subject, waits: bool, limit: Duration) -> Settings {
         warm_up_rounds: WARM_UP_ROUNDS,
         rounds_min: 1,
         rounds_max: usize::MAX,
-        // The judge says when it is enough.
+        // The sequential test says when it is enough.
         precision: 0.0,
         budget: limit,
         ..Settings::default()
@@ -124,26 +124,26 @@ fn settings(subject: Subject, waits: bool, limit: Duration) -> Settings {
 }
 
 /// Placement and time limit of a replicate.
-pub(crate) struct Heat<'a> {
-    pub(crate) seats: &'a [Seat],
+pub(crate) struct Replicate<'a> {
+    pub(crate) placements: &'a [CpuPlacement],
     /// Whether operations begin at one instant.
     pub(crate) strict: bool,
     pub(crate) limit: Duration,
     pub(crate) interrupted: &'a dyn Fn() -> bool,
 }
 
-impl Heat<'_> {
+impl Replicate<'_> {
     /// Holds it between the contenders that are still racing, whom `entrant` makes: each time another one first, as memory goes to
     /// who comes first.
     pub(crate) fn hold<'e>(
         &self,
         subject: Subject,
         contenders: &[Contender],
-        judge: &mut Judge,
+        test: &mut SequentialTest,
         mut entrant: impl FnMut(&Contender) -> Result<Entrant<'e>, String>,
     ) -> Result<(), RaceFailed> {
-        let mut racing = judge.racing();
-        let turn = judge.heats() as usize % racing.len().max(1);
+        let mut racing = test.racing();
+        let turn = test.replicates() as usize % racing.len().max(1);
         racing.rotate_left(turn);
         let entrants: Vec<Entrant<'e>> = racing
             .iter()
@@ -160,22 +160,29 @@ impl Heat<'_> {
             for (&at, sample) in racing.iter().zip(samples) {
                 of_all[at] = *sample;
             }
-            let out = judge.round(&of_all);
+            let out = test.round(&of_all);
             let place = |at: &usize| racing.iter().position(|one| one == at);
             Ruling {
                 out: out.iter().filter_map(place).collect(),
-                over: judge.over() || (self.interrupted)(),
+                over: test.over() || (self.interrupted)(),
             }
         };
-        let comparison = race::run_judged(&title, self.seats, &settings, &entrants, |_| {}, ruling);
+        let comparison = race::run_decided(
+            &title,
+            self.placements,
+            &settings,
+            &entrants,
+            |_| {},
+            ruling,
+        );
         let comparison = comparison.map_err(|error| RaceFailed {
             subject: title,
             reason: error.to_string(),
         })?;
         for (entry, &at) in comparison.entries.iter().zip(&racing) {
             match &entry.status {
-                Status::Failed(reason) | Status::Skipped(reason) => judge.fail(at, reason.clone()),
-                Status::Pending => judge.fail(at, "it was not timed".to_owned()),
+                Status::Failed(reason) | Status::Skipped(reason) => test.fail(at, reason.clone()),
+                Status::Pending => test.fail(at, "it was not timed".to_owned()),
                 Status::Timed => {}
             }
         }
@@ -202,16 +209,16 @@ impl Racer for Hardware<'_> {
         &mut self,
         subject: Subject,
         contenders: &[Contender],
-        judge: &mut Judge,
+        test: &mut SequentialTest,
         limit: Duration,
     ) -> Result<(), RaceFailed> {
-        let heat = Heat {
-            seats: &self.seats,
-            strict: self.synchrony == Synchrony::Strict && !self.crowded(),
+        let replicate = Replicate {
+            placements: &self.placements,
+            strict: self.synchrony == Synchrony::Strict && !self.oversubscribed(),
             limit,
             interrupted: self.interrupted,
         };
-        heat.hold(subject, contenders, judge, |contender| {
+        replicate.hold(subject, contenders, test, |contender| {
             self.entrant(subject, contender)
         })
     }
@@ -225,7 +232,7 @@ impl Racer for Hardware<'_> {
     }
 
     fn bytes_max(&self, operation: Operation) -> usize {
-        bytes_max(operation, self.seats.len())
+        bytes_max(operation, self.placements.len())
     }
 }
 

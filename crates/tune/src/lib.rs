@@ -10,12 +10,12 @@
 //! | part | holds |
 //! | --- | --- |
 //! | [`tuner`] | the order of it all, and who gets how much time |
-//! | [`menu`] | what a team can be made of: plans and waits |
-//! | [`field`] | who races for an operation at a size, and who does not and why |
+//! | [`search_space`] | what a team can be made of: plans and waits |
+//! | [`candidates`] | who races for an operation at a size, and who does not and why |
 //! | [`predict`], [`modelled`] | what the simulated machine says |
 //! | [`racer`] | where races are run: a trait |
 //! | [`hardware`], [`sessions`] | teams of threads, and of processes, on this machine |
-//! | [`judge`], [`wealth`] | the sequential test |
+//! | [`test`], [`betting_martingale`] | the sequential test |
 //! | [`guidelines`] | what must hold between operations |
 //! | [`ranges`] | from sizes to lengths |
 //! | [`outcome`] | what came of it |
@@ -27,53 +27,53 @@
 //! # Examples
 //!
 //! ```
-//! use corecast_bench::{seat, sized::Operation};
+//! use corecast_bench::{cpu_placement, sized::Operation};
 //! use corecast_collectives::{Algorithms, Plans};
 //! use corecast_team::Options;
 //! use corecast_plan::patterns;
-//! use corecast_tune::{hardware::Hardware, menu::Menu, predict::Unknown, tuner::{Wish, tune}};
+//! use corecast_tune::{hardware::Hardware, search_space::SearchSpace, predict::Unknown, tuner::{TuneRequest, tune}};
 //! use std::time::Duration;
 //!
-//! let menu = Menu {
+//! let search_space = SearchSpace {
 //!     plans: Plans::of_tree(&patterns::knomial(2, 0, 2)),
 //!     algorithms: Algorithms::default(),
-//!     crowded: false,
+//!     oversubscribed: false,
 //!     processes: false,
 //!     barrier: "binomial".to_owned(),
 //!     barrier_ns: None,
 //!     tree: [("binomial".to_owned(), None), ("binomial".to_owned(), None)],
 //!     rivals: Vec::new(),
 //!     waits: "balanced".to_owned(),
-//!     policies: Vec::new(),
+//!     wait_configs: Vec::new(),
 //! };
-//! let wish = Wish {
+//! let request = TuneRequest {
 //!     operations: vec![Operation::Allgather],
 //!     sizes: vec![8],
 //!     budget: Duration::from_millis(300),
-//!     ..Wish::default()
+//!     ..TuneRequest::default()
 //! };
 //! let never = || false;
-//! let mut racer = Hardware::new(seat::free(2), 2, wish.synchrony, Options::default(), &never);
-//! let outcome = tune(&mut racer, &menu, &Unknown, &wish, &mut |_| {})?;
+//! let mut racer = Hardware::new(cpu_placement::free(2), 2, request.synchrony, Options::default(), &never);
+//! let outcome = tune(&mut racer, &search_space, &Unknown, &request, &mut |_| {})?;
 //! let point = &outcome.operations[0].points[0];
 //! println!("allgather of 8 bytes: {} takes {:?} ns", point.winner().name, point.winner().measured_ns);
 //! # Ok::<(), corecast_tune::racer::RaceFailed>(())
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod betting_martingale;
+pub mod candidates;
 pub mod check;
-mod doubts;
-pub mod field;
 pub mod guidelines;
 pub mod hardware;
-pub mod judge;
-pub mod menu;
 pub mod modelled;
 pub mod outcome;
 pub mod predict;
 pub mod racer;
 pub mod ranges;
+pub mod search_space;
+pub mod sequential_test;
 pub mod sessions;
 mod simulated;
 pub mod tuner;
-pub mod wealth;
+mod unconfirmed;

@@ -7,7 +7,7 @@ use corecast_sim::measured::MeasuredMachine;
 pub const RANKS_MAX: usize = 64;
 
 /// Bytes of a post on the simulated machine; on the real one it has a body too.
-pub const POST_BYTES: usize = 56;
+pub const PUBLISH_BYTES: usize = 56;
 
 /// Ranks on threads of their own.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Modelled {
 
 #[cfg(test)]
 mod tests {
-    use crate::field::runs;
+    use crate::candidates::runs;
     use corecast_bench::sized::Operation;
     use corecast_collectives::preferences::TeamOutline;
     use corecast_collectives::{Algorithms, Plans};

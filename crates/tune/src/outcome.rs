@@ -1,12 +1,12 @@
 //! What was tuned: who raced, who won, and what holds for which sizes.
 
-use crate::field::{Asked, Field, LeftOut, Proposal, name};
+use crate::candidates::{Asked, CandidateSet, LeftOut, Proposal, name};
 use crate::guidelines::Finding;
-use crate::judge::{Ended, Judge, Left};
 use crate::racer::Synchrony;
+use crate::sequential_test::{Ended, Left, SequentialTest};
 use corecast_bench::sized::Operation;
 use corecast_collectives::Plans;
-use corecast_wire::Policy;
+use corecast_wire::WaitConfig;
 use serde::{Serialize, Serializer};
 
 /// How one contender fared.
@@ -30,15 +30,15 @@ pub struct Raced {
 
 /// All contenders of a race by their names, in the order given; `winner` is what the others are related to.
 pub(crate) fn raced(
-    judge: &Judge,
+    test: &SequentialTest,
     names: &[(String, Option<f64>)],
     winner: Option<usize>,
 ) -> Vec<Raced> {
     let one = |(at, (name, predicted_ns)): (usize, &(String, Option<f64>))| {
-        let summary = judge.summary(at);
-        let left = judge.left(at).map(|left| match left {
+        let summary = test.summary(at);
+        let left = test.left(at).map(|left| match left {
             Left::Slower { round, than } => {
-                let times = judge.ratio(at, *than).unwrap_or(f64::NAN);
+                let times = test.ratio(at, *than).unwrap_or(f64::NAN);
                 format!(
                     "out after round {round}: {times:.2} times as long as {}",
                     names[*than].0
@@ -51,8 +51,8 @@ pub(crate) fn raced(
             predicted_ns: *predicted_ns,
             measured_ns: summary.map(|(median, _)| median),
             interval_ns: summary.map(|(_, interval)| (interval.low, interval.high)),
-            rounds: judge.samples(at).len(),
-            ratio: winner.and_then(|winner| judge.ratio(at, winner)),
+            rounds: test.samples(at).len(),
+            ratio: winner.and_then(|winner| test.ratio(at, winner)),
             left,
         }
     };
@@ -92,18 +92,22 @@ pub struct Point {
 }
 
 impl Point {
-    /// What a race of `field` came to; `None` where nobody was timed.
-    pub(crate) fn of(bytes: usize, field: &Field, judge: &Judge) -> Option<Self> {
-        let chosen = judge.winner()?;
+    /// What a race of `candidate_set` came to; `None` where nobody was timed.
+    pub(crate) fn of(
+        bytes: usize,
+        candidate_set: &CandidateSet,
+        test: &SequentialTest,
+    ) -> Option<Self> {
+        let chosen = test.winner()?;
         let named = |p: &Proposal| (name(p.algorithm).to_owned(), p.predicted_ns);
-        let names: Vec<(String, Option<f64>)> = field.racing.iter().map(named).collect();
+        let names: Vec<(String, Option<f64>)> = candidate_set.racing.iter().map(named).collect();
         Some(Self {
             bytes,
-            candidates: raced(judge, &names, Some(chosen)),
-            algorithms: field.racing.iter().map(|p| p.algorithm).collect(),
-            left_out: field.left_out.clone(),
+            candidates: raced(test, &names, Some(chosen)),
+            algorithms: candidate_set.racing.iter().map(|p| p.algorithm).collect(),
+            left_out: candidate_set.left_out.clone(),
             chosen,
-            decided: judge.ended() == Ended::Decided,
+            decided: test.ended() == Ended::Decided,
             mended: None,
         })
     }
@@ -171,7 +175,7 @@ pub struct Outcome {
     /// The plans that won.
     pub plans: Plans,
     /// The waits that won against those of teams of this size; `None`: these.
-    pub policy: Option<Policy>,
+    pub wait_config: Option<WaitConfig>,
     /// Operations of which all sizes were raced.
     pub operations: Vec<Tuned>,
     /// What the guidelines found.

@@ -1,9 +1,9 @@
 //! Where contenders run: the hardware, or whatever a test puts in its place.
 
-use crate::judge::Judge;
+use crate::sequential_test::SequentialTest;
 use corecast_bench::sized::{Operation, Task};
 use corecast_collectives::{Algorithms, Plans};
-use corecast_wire::Policy;
+use corecast_wire::WaitConfig;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ pub struct Form {
     /// Over which plans.
     pub plans: Arc<Plans>,
     /// How members wait; `None`: as teams of this size do.
-    pub policy: Option<Policy>,
+    pub wait_config: Option<WaitConfig>,
     /// By which algorithms.
     pub algorithms: Algorithms,
 }
@@ -100,39 +100,39 @@ pub struct RaceFailed {
     pub reason: String,
 }
 
-/// Holds up to `most` heats, as many as `judge` wants, which should take `limit` together.
+/// Holds up to `most` replicates, as many as `test` wants, which should take `limit` together.
 ///
 /// # Errors
 ///
 /// As [`Racer::race`].
-pub fn heats(
+pub fn replicates(
     racer: &mut dyn Racer,
     subject: Subject,
     contenders: &[Contender],
-    judge: &mut Judge,
+    test: &mut SequentialTest,
     most: u32,
     limit: Duration,
 ) -> Result<(), RaceFailed> {
     let begin = racer.now();
     let part = limit / most.max(1);
     loop {
-        racer.race(subject, contenders, judge, part)?;
+        racer.race(subject, contenders, test, part)?;
         // Checks take time too.
         let late = racer.now() - begin > limit.mul_f64(LATE);
-        if late || racer.interrupted() || judge.heats() >= most || !judge.next_heat() {
+        if late || racer.interrupted() || test.replicates() >= most || !test.next_replicate() {
             return Ok(());
         }
     }
 }
 
-/// How many times as long as planned heats may take, their checks included, before no further one begins.
+/// How many times as long as planned replicates may take, their checks included, before no further one begins.
 const LATE: f64 = 3.0;
 
 /// Runs races.
 pub trait Racer {
-    /// Holds a heat: makes teams of those `contenders` that are still in the race and verifies them, then runs rounds of
-    /// batches and shows each to `judge` until the heat is over, or `limit` has passed, or somebody interrupts. Who is
-    /// found wrong [fails](Judge::fail).
+    /// Holds a replicate: makes teams of those `contenders` that are still in the race and verifies them, then runs rounds of
+    /// batches and shows each to `test` until the replicate is over, or `limit` has passed, or somebody interrupts. Who is
+    /// found wrong [fails](SequentialTest::fail).
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ pub trait Racer {
         &mut self,
         subject: Subject,
         contenders: &[Contender],
-        judge: &mut Judge,
+        test: &mut SequentialTest,
         limit: Duration,
     ) -> Result<(), RaceFailed>;
 

@@ -1,6 +1,6 @@
 //! From the winners at raced sizes to ranges of lengths.
 
-use crate::field::Asked;
+use crate::candidates::Asked;
 use crate::outcome::{Point, Range};
 
 /// Ranges that a table holds.
@@ -73,7 +73,7 @@ fn merge_cheapest(points: &mut [Point]) {
                 // It did not race here, and stands with what is not known of it.
                 point.algorithms.push(algorithm);
                 let mut raced = point.candidates[point.chosen].clone();
-                raced.name = crate::field::name(algorithm).to_owned();
+                raced.name = crate::candidates::name(algorithm).to_owned();
                 (raced.measured_ns, raced.interval_ns, raced.ratio) = (None, None, None);
                 (raced.predicted_ns, raced.rounds, raced.left) = (None, 0, None);
                 point.candidates.push(raced);
@@ -90,7 +90,7 @@ mod tests {
 
     fn point(bytes: usize, times: &[(Asked, f64)], chosen: usize) -> Point {
         let raced = |&(algorithm, ns): &(Asked, f64)| Raced {
-            name: crate::field::name(algorithm).to_owned(),
+            name: crate::candidates::name(algorithm).to_owned(),
             predicted_ns: None,
             measured_ns: Some(ns),
             interval_ns: None,

@@ -1,18 +1,18 @@
-//! Races of teams of processes: a session of processes for each wish of algorithms, which stays as long as it races.
+//! Races of teams of processes: a session of processes for each request of algorithms, which stays as long as it races.
 
-use crate::hardware::{Heat, bytes_max};
-use crate::judge::Judge;
+use crate::hardware::{Replicate, bytes_max};
 use crate::racer::{Contender, RaceFailed, Racer, Subject};
-use corecast_bench::seat::{self, Seat};
+use crate::sequential_test::SequentialTest;
+use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::sized::{Operation, Task};
 use corecast_bench::{Entrant, Session};
 use corecast_collectives::Algorithms;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Teams of processes on given seats. Plans and waits of contenders do not count: processes find their own.
+/// Teams of processes on given placements. Plans and waits of contenders do not count: processes find their own.
 pub struct Sessions<'a> {
-    seats: Vec<Seat>,
+    placements: Vec<CpuPlacement>,
     launch: &'a dyn Fn(&Algorithms) -> Session,
     open: Vec<(Algorithms, Arc<Session>)>,
     begin: Instant,
@@ -20,15 +20,15 @@ pub struct Sessions<'a> {
 }
 
 impl<'a> Sessions<'a> {
-    /// A rank on each of `seats`. `launch` makes a session whose team runs these algorithms; `interrupted` is asked
+    /// A rank on each of `placements`. `launch` makes a session whose team runs these algorithms; `interrupted` is asked
     /// between rounds.
     pub fn new(
-        seats: Vec<Seat>,
+        placements: Vec<CpuPlacement>,
         launch: &'a dyn Fn(&Algorithms) -> Session,
         interrupted: &'a dyn Fn() -> bool,
     ) -> Self {
         Self {
-            seats,
+            placements,
             launch,
             open: Vec::new(),
             begin: Instant::now(),
@@ -53,7 +53,7 @@ impl Racer for Sessions<'_> {
         &mut self,
         subject: Subject,
         contenders: &[Contender],
-        judge: &mut Judge,
+        test: &mut SequentialTest,
         limit: Duration,
     ) -> Result<(), RaceFailed> {
         let task = match subject {
@@ -68,14 +68,14 @@ impl Racer for Sessions<'_> {
         // Sessions of other races end: each is a process for each rank.
         let still = |asked: &Algorithms| contenders.iter().any(|c| c.form.algorithms == *asked);
         self.open.retain(|(asked, _)| still(asked));
-        let seats = self.seats.clone();
-        let heat = Heat {
-            strict: !seat::oversubscribed(&seats),
-            seats: &seats,
+        let placements = self.placements.clone();
+        let replicate = Replicate {
+            strict: !cpu_placement::oversubscribed(&placements),
+            placements: &placements,
             limit,
             interrupted: self.interrupted,
         };
-        heat.hold(subject, contenders, judge, |contender| {
+        replicate.hold(subject, contenders, test, |contender| {
             let session = self.session(&contender.form.algorithms);
             Ok(Entrant::session(session, task))
         })
@@ -90,6 +90,6 @@ impl Racer for Sessions<'_> {
     }
 
     fn bytes_max(&self, operation: Operation) -> usize {
-        bytes_max(operation, self.seats.len())
+        bytes_max(operation, self.placements.len())
     }
 }

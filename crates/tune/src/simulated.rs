@@ -1,6 +1,6 @@
 //! What the simulated machine says of an algorithm.
 
-use crate::modelled::{Modelled, POST_BYTES, RANKS_MAX};
+use crate::modelled::{Modelled, PUBLISH_BYTES, RANKS_MAX};
 use crate::predict::Predict;
 use corecast_bench::sized::Operation;
 use corecast_collectives::Plans;
@@ -15,7 +15,7 @@ pub struct Simulated {
     ranks: usize,
 }
 
-/// From which length (bytes of a block) on two shorter ones are simulated instead: everything is cut into fragments
+/// From which length (bytes of a block) on two shorter ones are simulated instead: everything is cut into pipeline segments
 /// then, and each further one takes as long as the one before. Simulations take time by the line.
 const LONG_BYTES: usize = 128 << 10;
 
@@ -72,7 +72,7 @@ impl Predict for Simulated {
         bytes: usize,
     ) -> Option<f64> {
         match algorithm {
-            "line" if bytes > POST_BYTES => None,
+            "line" if bytes > PUBLISH_BYTES => None,
             _ => self.simulate(operation, algorithm, plans, bytes),
         }
     }

@@ -1,32 +1,34 @@
 //! The whole tuning of a team.
 //!
 //! ```text
-//! barrier plans + algorithms ─► trees ─► waits ─► operation by operation, size by size ─► doubts ─► guidelines ─► limits
+//! barrier plans + algorithms ─► trees ─► waits ─► operation by operation, size by size ─► confirmation ─► guidelines ─► limits
 //! ```
 //!
 //! Each race has a share of the time that is left, three times as much of it for long data, so those that end early give to the
-//! ones after them. Operations at sizes have two heats at first. Then all that are not settled get one more heat each, again
-//! and again, until each is [settled](Judge::enough) or the time is over: so the heats of one race are some seconds apart, and
+//! ones after them. Operations at sizes have two replicates at first. Then all that are not settled get one more replicate each, again
+//! and again, until each is [settled](SequentialTest::enough) or the time is over: so the replicates of one race are some seconds apart, and
 //! no moment decides, as when a hypervisor has put both cores of a guest on one.
 
-use crate::doubts::{Doubt, Doubts};
-use crate::field::{Asked, Field, Proposal, SHORT_BYTES_MAX, ask, field, name, with};
+use crate::candidates::{
+    Asked, CandidateSet, Proposal, SHORT_BYTES_MAX, ask, candidate_set, name, with,
+};
 use crate::guidelines::{Finding, Suspect, Table, Time};
-use crate::judge::{Judge, Rules};
-use crate::menu::{Menu, Part};
 use crate::outcome::{Outcome, Point, Raced, TeamRace, Tuned, raced};
 use crate::predict::Predict;
-use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, Synchrony, heats};
+use crate::racer::{Contender, Form, RaceFailed, Racer, Subject, Synchrony, replicates};
 use crate::ranges::{between, ranges};
+use crate::search_space::{Part, SearchSpace};
+use crate::sequential_test::{Rules, SequentialTest};
+use crate::unconfirmed::{Unconfirmed, UnconfirmedRaces};
 use corecast_bench::sized::{ELEMENT_BYTES, Operation, Task};
 use corecast_collectives::{Algorithms, Plans};
-use corecast_wire::Policy;
+use corecast_wire::WaitConfig;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// What is to be tuned.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wish {
+pub struct TuneRequest {
     /// Which operations.
     pub operations: Vec<Operation>,
     /// Sizes in bytes of a block, multiples of 8; barriers have none.
@@ -48,7 +50,7 @@ pub const SIZES: [usize; 8] = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20
 /// Time for a tuning unless another one is asked for: with what comes before and after it stays under a minute.
 pub const BUDGET: Duration = Duration::from_secs(50);
 
-impl Default for Wish {
+impl Default for TuneRequest {
     fn default() -> Self {
         Self {
             operations: Operation::CHOSEN.into(),
@@ -70,16 +72,16 @@ pub struct Step {
     pub what: String,
 }
 
-/// Part of the time that is kept for further heats, guidelines and limits.
+/// Part of the time that is kept for further replicates, guidelines and limits.
 const AFTERWARDS: f64 = 0.6;
 
-/// Part of the time that doubts about the sizes asked for leave to guidelines and limits.
+/// Part of the time that unconfirmed races of the sizes asked for leave to guidelines and limits.
 const FINISH: f64 = 0.1;
 
-/// Heats of an operation at a size at first.
-const FIRST_HEATS: u32 = 2;
+/// Replicates of an operation at a size at first.
+const FIRST_REPLICATES: u32 = 2;
 
-/// How many shares of the time a race has: of long data it has more contenders and more heats.
+/// How many shares of the time a race has: of long data it has more contenders and more replicates.
 const SHARES_LONG: usize = 3;
 
 /// A race takes no more, and is not worth its preparation with less.
@@ -92,7 +94,7 @@ const ROUNDS: f64 = 0.7;
 /// Sizes nearer than this need no limit between them.
 const NEAR: usize = 2;
 
-/// Tunes a team: races what `menu` and `model` propose on `racer`.
+/// Tunes a team: races what `search_space` and `model` propose on `racer`.
 ///
 /// # Errors
 ///
@@ -100,19 +102,19 @@ const NEAR: usize = 2;
 ///
 /// # Cost
 ///
-/// The time of [`Wish::budget`], or less.
+/// The time of [`TuneRequest::budget`], or less.
 pub fn tune(
     racer: &mut dyn Racer,
-    menu: &Menu,
+    search_space: &SearchSpace,
     model: &dyn Predict,
-    wish: &Wish,
+    request: &TuneRequest,
     progress: &mut dyn FnMut(Step),
 ) -> Result<Outcome, RaceFailed> {
-    let mut tuner = Tuner::new(racer, menu, model, wish, progress);
+    let mut tuner = Tuner::new(racer, search_space, model, request, progress);
     tuner.team()?;
     tuner.operations()?;
     tuner.kept = Duration::ZERO;
-    tuner.resolve(wish.budget.mul_f64(FINISH))?;
+    tuner.resolve(request.budget.mul_f64(FINISH))?;
     tuner.guidelines()?;
     tuner.limits()?;
     tuner.resolve(Duration::ZERO)?;
@@ -121,18 +123,18 @@ pub fn tune(
 
 struct Tuner<'t> {
     racer: &'t mut dyn Racer,
-    menu: &'t Menu,
+    search_space: &'t SearchSpace,
     model: &'t dyn Predict,
-    wish: &'t Wish,
+    request: &'t TuneRequest,
     progress: &'t mut dyn FnMut(Step),
     /// Shares of the time of the races done, and of those that there will be.
     races: (usize, usize),
     /// Time that is kept for what comes after the races of all operations.
     kept: Duration,
     /// Races whose winners are not confirmed.
-    doubts: Doubts,
+    unconfirmed_races: UnconfirmedRaces,
     plans: Arc<Plans>,
-    policy: Option<Policy>,
+    wait_config: Option<WaitConfig>,
     /// The barrier's, which every race uses.
     base: Algorithms,
     team: Vec<TeamRace>,
@@ -144,33 +146,36 @@ struct Tuner<'t> {
 impl<'t> Tuner<'t> {
     fn new(
         racer: &'t mut dyn Racer,
-        menu: &'t Menu,
+        search_space: &'t SearchSpace,
         model: &'t dyn Predict,
-        wish: &'t Wish,
+        request: &'t TuneRequest,
         progress: &'t mut dyn FnMut(Step),
     ) -> Self {
-        let sized = wish.operations.iter().filter(|&&o| o != Operation::Barrier);
-        let of_sizes: usize = wish.sizes.iter().map(|&bytes| shares(bytes)).sum();
+        let sized = request
+            .operations
+            .iter()
+            .filter(|&&o| o != Operation::Barrier);
+        let of_sizes: usize = request.sizes.iter().map(|&bytes| shares(bytes)).sum();
         let mut all = sized.count() * of_sizes;
-        all += usize::from(wish.operations.contains(&Operation::Barrier));
-        all += usize::from(!menu.policies.is_empty());
-        all += menu.trees().len();
+        all += usize::from(request.operations.contains(&Operation::Barrier));
+        all += usize::from(!search_space.wait_configs.is_empty());
+        all += search_space.trees().len();
         Self {
             racer,
             model,
-            wish,
+            request,
             progress,
             races: (0, all),
-            kept: wish.budget.mul_f64(AFTERWARDS),
-            doubts: Doubts::default(),
-            plans: Arc::new(menu.plans.clone()),
-            policy: None,
-            base: menu.algorithms,
+            kept: request.budget.mul_f64(AFTERWARDS),
+            unconfirmed_races: UnconfirmedRaces::default(),
+            plans: Arc::new(search_space.plans.clone()),
+            wait_config: None,
+            base: search_space.algorithms,
             team: Vec::new(),
             tuned: Vec::new(),
             findings: Vec::new(),
             notes: Vec::new(),
-            menu,
+            search_space,
         }
     }
 
@@ -179,7 +184,7 @@ impl<'t> Tuner<'t> {
     }
 
     fn left(&self) -> Duration {
-        self.wish.budget.saturating_sub(self.racer.now())
+        self.request.budget.saturating_sub(self.racer.now())
     }
 
     fn task(&self, operation: Operation, bytes: usize) -> Subject {
@@ -193,7 +198,7 @@ impl<'t> Tuner<'t> {
     /// What barriers are raced as.
     fn barrier(&self) -> Subject {
         let ranks = self.ranks();
-        match self.menu.crowded {
+        match self.search_space.oversubscribed {
             true => Subject::BarrierThenBroadcast { ranks },
             false => self.task(Operation::Barrier, 0),
         }
@@ -210,25 +215,25 @@ impl<'t> Tuner<'t> {
     fn form(&self, operation: Operation, algorithm: Asked) -> Form {
         Form {
             plans: Arc::clone(&self.plans),
-            policy: self.policy,
+            wait_config: self.wait_config,
             algorithms: with(&self.base, operation, algorithm),
         }
     }
 
-    fn field(&self, operation: Operation, bytes: usize) -> Field {
-        let setting = self.menu.setting(&self.plans);
-        let most = self.wish.most;
-        field(operation, bytes, &setting, &self.base, self.model, most)
+    fn candidate_set(&self, operation: Operation, bytes: usize) -> CandidateSet {
+        let setting = self.search_space.setting(&self.plans);
+        let most = self.request.most;
+        candidate_set(operation, bytes, &setting, &self.base, self.model, most)
     }
 
     /// Says what comes now. What is still to come is guessed by what was: each share of a race as long as those so far, its
-    /// doubts included.
+    /// confirmation included.
     fn tell(&mut self, what: String) {
         let now = self.racer.now();
         let (done, all) = self.races;
-        let doubts = self.doubts.time_at_most();
-        let share = (now + doubts).div_f64(done.max(1) as f64);
-        let rest = share.mul_f64(all.saturating_sub(done) as f64) + doubts;
+        let unconfirmed_races = self.unconfirmed_races.time_at_most();
+        let share = (now + unconfirmed_races).div_f64(done.max(1) as f64);
+        let rest = share.mul_f64(all.saturating_sub(done) as f64) + unconfirmed_races;
         let rest = rest.min(self.left()).as_secs_f64();
         let done = match now.is_zero() {
             true => 0.0,
@@ -237,7 +242,7 @@ impl<'t> Tuner<'t> {
         (self.progress)(Step { done, what });
     }
 
-    /// Holds a race of a share of the time that is left for those to come; `most` heats at most, or those that
+    /// Holds a race of a share of the time that is left for those to come; `most` replicates at most, or those that
     /// are planned. Contenders at `favoured` win ties. `None`: it was interrupted, or there was no time.
     fn race(
         &mut self,
@@ -246,7 +251,7 @@ impl<'t> Tuner<'t> {
         contenders: &[Contender],
         favoured: Vec<usize>,
         most: Option<u32>,
-    ) -> Result<Option<Judge>, RaceFailed> {
+    ) -> Result<Option<SequentialTest>, RaceFailed> {
         let (done, all) = self.races;
         self.tell(format!(
             "{subject}: {what}, {} contenders",
@@ -261,24 +266,24 @@ impl<'t> Tuner<'t> {
         let part = shares as f64 / all.saturating_sub(done).max(shares) as f64;
         let limit = left.mul_f64(part * ROUNDS).clamp(RACE_MIN, RACE_MAX);
         let rules = match subject.bytes() > SHORT_BYTES_MAX {
-            true => self.wish.rules.of_long_data(),
-            false => self.wish.rules,
+            true => self.request.rules.of_long_data(),
+            false => self.request.rules,
         };
-        let mut judge = Judge::new(contenders.len(), rules).favouring(favoured);
-        let most = most.unwrap_or(rules.heats);
-        heats(self.racer, subject, contenders, &mut judge, most, limit)?;
-        Ok((!self.racer.interrupted()).then_some(judge))
+        let mut test = SequentialTest::new(contenders.len(), rules).favouring(favoured);
+        let most = most.unwrap_or(rules.replicates);
+        replicates(self.racer, subject, contenders, &mut test, most, limit)?;
+        Ok((!self.racer.interrupted()).then_some(test))
     }
 
     /// Plans, waits, and the barrier.
     fn team(&mut self) -> Result<(), RaceFailed> {
-        if self.wish.operations.contains(&Operation::Barrier) {
+        if self.request.operations.contains(&Operation::Barrier) {
             self.tune_barrier()?;
         }
-        for part in self.menu.trees() {
+        for part in self.search_space.trees() {
             self.tune_tree(part)?;
         }
-        if !self.menu.policies.is_empty() {
+        if !self.search_space.wait_configs.is_empty() {
             self.tune_waits()?;
         }
         Ok(())
@@ -286,37 +291,44 @@ impl<'t> Tuner<'t> {
 
     /// Plans of barriers and algorithms of barriers in one race.
     fn tune_barrier(&mut self) -> Result<(), RaceFailed> {
-        let rivals: Vec<_> = self.menu.rivals_of(Part::Barrier).collect();
-        let mut field = self.field(Operation::Barrier, 0);
+        let rivals: Vec<_> = self.search_space.rivals_of(Part::Barrier).collect();
+        let mut candidate_set = self.candidate_set(Operation::Barrier, 0);
         // Plans of trees and of rounds race by their own names.
         if !rivals.is_empty() {
-            field
+            candidate_set
                 .racing
                 .retain(|p| !matches!(p.algorithm, Some("tree" | "dissemination")));
         }
-        field.racing[0].predicted_ns = field.racing[0].predicted_ns.or(self.menu.barrier_ns);
-        let of_field = |p: &Proposal| Contender {
+        candidate_set.racing[0].predicted_ns = candidate_set.racing[0]
+            .predicted_ns
+            .or(self.search_space.barrier_ns);
+        let of_candidates = |p: &Proposal| Contender {
             name: match p.algorithm {
-                None => self.menu.barrier.clone(),
+                None => self.search_space.barrier.clone(),
                 algorithm => name(algorithm).to_owned(),
             },
             form: self.form(Operation::Barrier, p.algorithm),
         };
-        let mut contenders: Vec<Contender> = field.racing.iter().map(of_field).collect();
-        let mut names: Vec<_> = field.racing.iter().map(|p| p.predicted_ns).collect();
+        let mut contenders: Vec<Contender> =
+            candidate_set.racing.iter().map(of_candidates).collect();
+        let mut names: Vec<_> = candidate_set
+            .racing
+            .iter()
+            .map(|p| p.predicted_ns)
+            .collect();
         for rival in &rivals {
             contenders.push(Contender {
                 name: rival.name.clone(),
                 form: Form {
                     plans: Arc::new(rival.apply(&self.plans)),
-                    policy: self.policy,
+                    wait_config: self.wait_config,
                     algorithms: self.base,
                 },
             });
             names.push(rival.predicted_ns);
         }
         let subject = self.barrier();
-        let Some(judge) = self.race(subject, "plans and algorithms", &contenders, vec![0], None)?
+        let Some(test) = self.race(subject, "plans and algorithms", &contenders, vec![0], None)?
         else {
             return Ok(());
         };
@@ -325,16 +337,16 @@ impl<'t> Tuner<'t> {
             .zip(names)
             .map(|(contender, predicted)| (contender.name.clone(), predicted))
             .collect();
-        let Some(winner) = judge.winner() else {
+        let Some(winner) = test.winner() else {
             self.notes
                 .push("no barrier worked: nothing was tuned".to_owned());
             return Ok(());
         };
-        let algorithms = field.racing.len();
+        let algorithms = candidate_set.racing.len();
         self.team.push(TeamRace {
             what: "barrier".to_owned(),
             subject: subject.to_string(),
-            candidates: raced(&judge, &named, Some(winner)),
+            candidates: raced(&test, &named, Some(winner)),
             winner,
         });
         let mut chosen = 0;
@@ -342,12 +354,12 @@ impl<'t> Tuner<'t> {
             self.plans = Arc::clone(&contenders[winner].form.plans);
         } else {
             chosen = winner;
-            let algorithm = field.racing[winner].algorithm;
+            let algorithm = candidate_set.racing[winner].algorithm;
             if algorithm.is_some() {
                 ask(&mut self.base, Operation::Barrier, algorithm);
             }
         }
-        let mut candidates = raced(&judge, &named, Some(winner));
+        let mut candidates = raced(&test, &named, Some(winner));
         // A plan that won is what runs unasked from now on.
         if winner >= algorithms {
             candidates.swap(0, winner);
@@ -356,10 +368,10 @@ impl<'t> Tuner<'t> {
         let mut points = vec![Point {
             bytes: 0,
             candidates,
-            algorithms: field.racing.iter().map(|p| p.algorithm).collect(),
-            left_out: field.left_out,
+            algorithms: candidate_set.racing.iter().map(|p| p.algorithm).collect(),
+            left_out: candidate_set.left_out,
             chosen,
-            decided: judge.ended() == crate::judge::Ended::Decided,
+            decided: test.ended() == crate::sequential_test::Ended::Decided,
             mended: None,
         }];
         let ranges = ranges(&mut points);
@@ -374,16 +386,16 @@ impl<'t> Tuner<'t> {
     /// The tree of broadcasts or of reductions.
     fn tune_tree(&mut self, part: Part) -> Result<(), RaceFailed> {
         let operation = part.operation();
-        let rivals: Vec<_> = self.menu.rivals_of(part).collect();
+        let rivals: Vec<_> = self.search_space.rivals_of(part).collect();
         // In messages, which go by the tree whatever the team would rather do.
         let mut algorithms = self.base;
         ask(&mut algorithms, operation, Some("messages"));
         let form = |plans| Form {
             plans: Arc::new(plans),
-            policy: self.policy,
+            wait_config: self.wait_config,
             algorithms,
         };
-        let (own, own_ns) = self.menu.own(part);
+        let (own, own_ns) = self.search_space.own(part);
         let mut named = vec![(own.to_owned(), own_ns)];
         let mut contenders = vec![Contender {
             name: own.to_owned(),
@@ -397,15 +409,15 @@ impl<'t> Tuner<'t> {
             });
         }
         let subject = self.task(operation, ELEMENT_BYTES);
-        let Some(judge) = self.race(subject, "trees", &contenders, vec![0], None)? else {
+        let Some(test) = self.race(subject, "trees", &contenders, vec![0], None)? else {
             return Ok(());
         };
-        if let Some(winner) = judge.winner() {
+        if let Some(winner) = test.winner() {
             self.plans = Arc::clone(&contenders[winner].form.plans);
             self.team.push(TeamRace {
                 what: format!("{operation} tree"),
                 subject: subject.to_string(),
-                candidates: raced(&judge, &named, Some(winner)),
+                candidates: raced(&test, &named, Some(winner)),
                 winner,
             });
         }
@@ -414,14 +426,14 @@ impl<'t> Tuner<'t> {
 
     /// How members wait.
     fn tune_waits(&mut self) -> Result<(), RaceFailed> {
-        let mut named = vec![(self.menu.waits.clone(), None)];
+        let mut named = vec![(self.search_space.waits.clone(), None)];
         let mut contenders = vec![Contender {
-            name: self.menu.waits.clone(),
+            name: self.search_space.waits.clone(),
             form: self.form(Operation::Barrier, None),
         }];
-        for (name, policy) in &self.menu.policies {
+        for (name, wait_config) in &self.search_space.wait_configs {
             let mut form = self.form(Operation::Barrier, None);
-            form.policy = Some(*policy);
+            form.wait_config = Some(*wait_config);
             named.push((name.clone(), None));
             contenders.push(Contender {
                 name: name.clone(),
@@ -429,15 +441,15 @@ impl<'t> Tuner<'t> {
             });
         }
         let subject = self.barrier();
-        let Some(judge) = self.race(subject, "waits", &contenders, vec![0], None)? else {
+        let Some(test) = self.race(subject, "waits", &contenders, vec![0], None)? else {
             return Ok(());
         };
-        if let Some(winner) = judge.winner() {
-            self.policy = contenders[winner].form.policy;
+        if let Some(winner) = test.winner() {
+            self.wait_config = contenders[winner].form.wait_config;
             self.team.push(TeamRace {
                 what: "waits".to_owned(),
                 subject: subject.to_string(),
-                candidates: raced(&judge, &named, Some(winner)),
+                candidates: raced(&test, &named, Some(winner)),
                 winner,
             });
         }
@@ -446,29 +458,33 @@ impl<'t> Tuner<'t> {
 
     /// Every operation with data at every size.
     fn operations(&mut self) -> Result<(), RaceFailed> {
-        let sized = self.wish.operations.iter().copied();
+        let sized = self.request.operations.iter().copied();
         for operation in sized.filter(|&o| o != Operation::Barrier) {
             let most = self.racer.bytes_max(operation);
             let mut points: Vec<Point> = Vec::new();
-            for &bytes in &self.wish.sizes {
+            for &bytes in &self.request.sizes {
                 if bytes > most {
                     self.races.1 -= shares(bytes);
                     continue;
                 }
-                let field = self.field(operation, bytes);
+                let candidate_set = self.candidate_set(operation, bytes);
                 let favoured = [None, points.last().and_then(Point::algorithm)];
-                if let Some((point, doubt)) =
-                    self.point(operation, bytes, field, &favoured, Some(FIRST_HEATS))?
-                {
+                if let Some((point, unconfirmed)) = self.point(
+                    operation,
+                    bytes,
+                    candidate_set,
+                    &favoured,
+                    Some(FIRST_REPLICATES),
+                )? {
                     points.push(point);
-                    self.doubts.add(doubt);
+                    self.unconfirmed_races.add(unconfirmed);
                 }
                 if self.racer.interrupted() {
                     // What is not whole is not kept.
                     return Ok(());
                 }
             }
-            if self.wish.sizes.iter().any(|&bytes| bytes > most) {
+            if self.request.sizes.iter().any(|&bytes| bytes > most) {
                 self.notes.push(format!(
                     "{operation} was not raced with more than {most} bytes, whose buffers would take too much memory"
                 ));
@@ -482,65 +498,70 @@ impl<'t> Tuner<'t> {
         Ok(())
     }
 
-    /// A race of `field`, of `first` heats or of those that are planned; it may go on.
+    /// A race of `candidate_set`, of `first` replicates or of those that are planned; it may go on.
     fn point(
         &mut self,
         operation: Operation,
         bytes: usize,
-        field: Field,
+        candidate_set: CandidateSet,
         favoured: &[Asked],
         first: Option<u32>,
-    ) -> Result<Option<(Point, Doubt)>, RaceFailed> {
+    ) -> Result<Option<(Point, Unconfirmed)>, RaceFailed> {
         let contender = |p: &Proposal| Contender {
             name: name(p.algorithm).to_owned(),
             form: self.form(operation, p.algorithm),
         };
-        let contenders: Vec<Contender> = field.racing.iter().map(contender).collect();
-        let place = |asked: &Asked| field.racing.iter().position(|p| p.algorithm == *asked);
+        let contenders: Vec<Contender> = candidate_set.racing.iter().map(contender).collect();
+        let place = |asked: &Asked| {
+            candidate_set
+                .racing
+                .iter()
+                .position(|p| p.algorithm == *asked)
+        };
         let favoured: Vec<usize> = favoured.iter().filter_map(place).collect();
         let subject = self.subject(operation, bytes);
         let begin = self.racer.now();
-        let Some(judge) = self.race(subject, "algorithms", &contenders, favoured, first)? else {
+        let Some(test) = self.race(subject, "algorithms", &contenders, favoured, first)? else {
             return Ok(None);
         };
-        let heat = (self.racer.now() - begin) / judge.heats();
-        Ok(Point::of(bytes, &field, &judge).map(|point| {
-            let doubt = Doubt {
+        let replicate = (self.racer.now() - begin) / test.replicates();
+        Ok(Point::of(bytes, &candidate_set, &test).map(|point| {
+            let unconfirmed = Unconfirmed {
                 operation,
                 bytes,
-                field,
+                candidate_set,
                 contenders,
-                judge,
-                heat,
+                test,
+                replicate,
             };
-            (point, doubt)
+            (point, unconfirmed)
         }))
     }
 
-    /// Gives what is in doubt more heats in turn, until `kept` of the time is left.
+    /// Gives what is in doubt more replicates in turn, until `kept` of the time is left.
     fn resolve(&mut self, kept: Duration) -> Result<(), RaceFailed> {
         while !self.racer.interrupted() {
             let left = self.left().saturating_sub(kept);
-            let Some(mut doubt) = self.doubts.next(left) else {
+            let Some(mut unconfirmed) = self.unconfirmed_races.next(left) else {
                 return Ok(());
             };
-            let (operation, bytes) = (doubt.operation, doubt.bytes);
+            let (operation, bytes) = (unconfirmed.operation, unconfirmed.bytes);
             let subject = self.subject(operation, bytes);
-            let heats = doubt.judge.heats();
-            self.tell(format!("{subject}: heat {heats}, for certainty"));
+            let replicates = unconfirmed.test.replicates();
+            self.tell(format!("{subject}: replicate {replicates}, for certainty"));
             let begin = self.racer.now();
             let limit = left.min(RACE_MAX);
-            let contenders = &doubt.contenders;
+            let contenders = &unconfirmed.contenders;
             self.racer
-                .race(subject, contenders, &mut doubt.judge, limit)?;
-            doubt.heat = self.racer.now() - begin;
-            let point = Point::of(bytes, &doubt.field, &doubt.judge);
+                .race(subject, contenders, &mut unconfirmed.test, limit)?;
+            unconfirmed.replicate = self.racer.now() - begin;
+            let point = Point::of(bytes, &unconfirmed.candidate_set, &unconfirmed.test);
             if let (Some((at, size)), Some(point)) = (self.place(operation, bytes), point) {
                 let tuned = &mut self.tuned[at];
                 tuned.points[size] = point;
                 tuned.ranges = ranges(&mut tuned.points);
             }
-            self.doubts.add(doubt);
+            self.unconfirmed_races.add(unconfirmed);
         }
         Ok(())
     }
@@ -548,7 +569,8 @@ impl<'t> Tuner<'t> {
     /// The times of what was chosen.
     fn table(&self) -> Table {
         let mut table = Table::new(self.ranks());
-        table.barriers_are_followed = self.menu.crowded && !self.menu.processes;
+        table.barriers_are_followed =
+            self.search_space.oversubscribed && !self.search_space.processes;
         for tuned in &self.tuned {
             for point in &tuned.points {
                 if let Some(time) = time(point.winner()) {
@@ -584,7 +606,7 @@ impl<'t> Tuner<'t> {
             let chosen = self.tuned[place.0].points[place.1].algorithm();
             let able = |asked: &&Asked| {
                 let name = asked.unwrap_or_default();
-                let unable = crate::field::unable(suspect.operation, name, &self.plans);
+                let unable = crate::candidates::unable(suspect.operation, name, &self.plans);
                 **asked != chosen && unable.is_none()
             };
             let remedies: Vec<Asked> = suspect.remedies.iter().filter(able).copied().collect();
@@ -604,12 +626,18 @@ impl<'t> Tuner<'t> {
                     algorithm: *algorithm,
                     predicted_ns: None,
                 };
-                let field = Field {
+                let candidate_set = CandidateSet {
                     racing: all.iter().map(proposal).collect(),
                     left_out: Vec::new(),
                 };
                 self.races.1 += shares(suspect.bytes);
-                let race = self.point(suspect.operation, suspect.bytes, field, &[chosen], None)?;
+                let race = self.point(
+                    suspect.operation,
+                    suspect.bytes,
+                    candidate_set,
+                    &[chosen],
+                    None,
+                )?;
                 if let Some((race, _)) = race {
                     self.mend(place, chosen, &race, &mut finding);
                 }
@@ -645,7 +673,8 @@ impl<'t> Tuner<'t> {
             name(chosen),
         );
         finding.mended_by = Some(name(algorithm).to_owned());
-        self.doubts.forget(self.tuned[at].operation, finding.bytes);
+        self.unconfirmed_races
+            .forget(self.tuned[at].operation, finding.bytes);
         let point = &mut self.tuned[at].points[size];
         point.mended = Some(format!(
             "{} was slower than {}: {}",
@@ -706,17 +735,22 @@ impl<'t> Tuner<'t> {
                     predicted_ns: algorithm
                         .and_then(|name| self.model.predict(operation, name, &self.plans, bytes)),
                 };
-                let field = Field {
+                let candidate_set = CandidateSet {
                     racing: all.into_iter().map(proposal).collect(),
                     left_out: Vec::new(),
                 };
                 let favoured = [None, rivals[0], rivals[1]];
-                let Some((point, doubt)) =
-                    self.point(operation, bytes, field, &favoured, Some(FIRST_HEATS))?
+                let Some((point, unconfirmed)) = self.point(
+                    operation,
+                    bytes,
+                    candidate_set,
+                    &favoured,
+                    Some(FIRST_REPLICATES),
+                )?
                 else {
                     return Ok(());
                 };
-                self.doubts.add(doubt);
+                self.unconfirmed_races.add(unconfirmed);
                 let tuned = &mut self.tuned[at];
                 let place = tuned.points.partition_point(|p| p.bytes < bytes);
                 tuned.points.insert(place, point);
@@ -727,7 +761,7 @@ impl<'t> Tuner<'t> {
 
     fn finish(mut self) -> Outcome {
         let interrupted = self.racer.interrupted();
-        let sizes = self.wish.sizes.len();
+        let sizes = self.request.sizes.len();
         for tuned in &self.tuned {
             if tuned.operation != Operation::Barrier && tuned.points.is_empty() && sizes > 0 {
                 self.notes.push(format!(
@@ -742,10 +776,10 @@ impl<'t> Tuner<'t> {
             what: "done".to_owned(),
         });
         Outcome {
-            synchrony: self.wish.synchrony,
+            synchrony: self.request.synchrony,
             team: self.team,
             plans: Arc::unwrap_or_clone(self.plans),
-            policy: self.policy,
+            wait_config: self.wait_config,
             operations: self.tuned,
             findings: self.findings,
             interrupted,

@@ -74,7 +74,7 @@ impl<'a> Page<'a> {
     /// # Errors
     ///
     /// With `check` the lines that differ; otherwise the file that cannot be written.
-    pub fn settle(self, folder: &Path, check: bool) -> Result<(), String> {
+    pub fn flush(self, folder: &Path, check: bool) -> Result<(), String> {
         let names = self
             .pictures
             .iter()

@@ -73,7 +73,7 @@ fn main() -> ExitCode {
             }
         }
     }
-    match page.settle(&folder, check) {
+    match page.flush(&folder, check) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("{why}");

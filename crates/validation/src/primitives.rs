@@ -90,7 +90,7 @@ impl PaperRank<'_> {
 ///
 /// let graph = trace(
 ///     4,
-///     |lines| lines.line("flag", LineKind::Tally, 0),
+///     |lines| lines.line("flag", LineKind::ArrivalCounter, 0),
 ///     |hand, &flag| match hand.rank() {
 ///         0 => hand.wait(flag, 3),
 ///         _ => hand.add(flag),

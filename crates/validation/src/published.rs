@@ -59,7 +59,7 @@ pub fn many_to_one(n: usize, sharing: Sharing) -> Graph {
     match sharing {
         Sharing::SameLine => graph(
             n + 1,
-            |lines| lines.line("flag", LineKind::Tally, 0),
+            |lines| lines.line("flag", LineKind::ArrivalCounter, 0),
             |hand, &flag| match hand.rank() {
                 0 => hand.wait(flag, n),
                 _ => hand.add(flag),
@@ -99,7 +99,7 @@ pub fn one_to_many(n: usize, sharing: Sharing) -> Graph {
     match sharing {
         Sharing::SameLine => graph(
             n + 1,
-            |lines| lines.line("flag", LineKind::Notice, 1),
+            |lines| lines.line("flag", LineKind::BroadcastRing, 1),
             |hand, &flag| match hand.rank() {
                 0 => hand.write(flag),
                 _ => hand.wait(flag, 1),
@@ -179,8 +179,16 @@ fn over_tree(
                     .map(|(group, members)| {
                         let home = members[0];
                         (
-                            lines.line(format!("pflag {rank}.{group}"), LineKind::Notice, home),
-                            lines.line(format!("sflag {rank}.{group}"), LineKind::Tally, rank),
+                            lines.line(
+                                format!("pflag {rank}.{group}"),
+                                LineKind::BroadcastRing,
+                                home,
+                            ),
+                            lines.line(
+                                format!("sflag {rank}.{group}"),
+                                LineKind::ArrivalCounter,
+                                rank,
+                            ),
                         )
                     })
                     .unzip();
@@ -287,12 +295,12 @@ pub fn broadcast_in_groups(plan: &Grouped) -> Graph {
                 let flag = |(group, members): (usize, &Vec<usize>)| {
                     lines.line(
                         format!("pflag {rank}.{group}"),
-                        LineKind::Notice,
+                        LineKind::BroadcastRing,
                         members[0],
                     )
                 };
                 let flags: Vec<PaperLine> = groups.iter().enumerate().map(flag).collect();
-                let back = lines.line(format!("sflag {rank}"), LineKind::Tally, rank);
+                let back = lines.line(format!("sflag {rank}"), LineKind::ArrivalCounter, rank);
                 let data = lines.line(format!("mydata {rank}"), LineKind::Data, rank);
                 (flags, back, data)
             };

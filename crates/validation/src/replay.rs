@@ -140,7 +140,7 @@ impl ReplayProgram {
                         cpu.load(self.lines[to]);
                         cpu.store(self.lines[to], value);
                     }
-                    LineKind::Flag | LineKind::Notice | LineKind::Tally => {
+                    LineKind::Flag | LineKind::BroadcastRing | LineKind::ArrivalCounter => {
                         _ = cpu.add(self.lines[to], 1)
                     }
                 }

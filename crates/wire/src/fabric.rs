@@ -10,21 +10,21 @@
 //! it followed by a `copy` or a combination of many lines, in place.
 //!
 //! Those lines join two ranks. Lines that a group shares are made with the fabric, and known by
-//! number to whoever uses them: `post` is a `write` of a line that several poll, `read` the `wait` and
+//! number to whoever uses them: `publish` is a `write` of a line that several poll, `read` the `wait` and
 //! `copy` of each of them; `add` is an `add` to a line that many add to, `collect` the `wait` of the
-//! one that reads it, and `meet` both, by all.
+//! one that reads it, and `arrive_and_wait` both, by all.
 
 use std::ops::Range;
 
 /// Line operations between one rank and its peers.
 ///
 /// Between two ranks, messages of [`send`](Fabric::send) arrive in the order in which they were
-/// sent, and so do notifications and loans; the three are not ordered with each other. Posts on one
+/// sent, and so do notifications and loans; the three are not ordered with each other. Published messages on one
 /// line are read in their order.
 ///
-/// **Shared lines.** A fabric is made with the groups of its team: who posts on a line that others
+/// **Shared lines.** A fabric is made with the groups of its team: who publishes on a line that others
 /// read, who collects a line that others add to, and who meets at a line. Each rank numbers from 0, in the
-/// order of the groups and each kind by itself, the lines that it posts on, those that it reads, those that it
+/// order of the groups and each kind by itself, the lines that it publishes on, those that it reads, those that it
 /// adds to, those that it collects, and those at which it meets others.
 pub trait Fabric {
     /// Why an operation ended without doing its work.
@@ -67,20 +67,20 @@ pub trait Fabric {
     /// The fabric's own; a message of another length or of another operation is one.
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// Writes `payload`, which fits a line, or a post where the line has a body, to the `line`-th line that this rank posts on. Every reader
-    /// of the line [`read`](Fabric::read)s it. May wait until all have read earlier posts.
+    /// Writes `payload`, which fits a line, or a published message where the line has a body, to the `line`-th line that this rank publishes on. Every reader
+    /// of the line [`read`](Fabric::read)s it. May wait until all have read earlier published messages.
     ///
     /// # Errors
     ///
     /// The fabric's own.
-    fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Self::Error>;
+    fn publish(&mut self, line: usize, payload: &[u8]) -> Result<(), Self::Error>;
 
-    /// Waits for the next post on the `line`-th line that this rank reads, which must be as long as
+    /// Waits for the next publish on the `line`-th line that this rank reads, which must be as long as
     /// `payload`, and copies it there.
     ///
     /// # Errors
     ///
-    /// The fabric's own; a post of another length or of another operation is one.
+    /// The fabric's own; a published message of another length or of another operation is one.
     fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Self::Error>;
 
     /// Adds this rank to the `line`-th line that it adds to: tells the one who collects that it has
@@ -106,13 +106,13 @@ pub trait Fabric {
     /// # Errors
     ///
     /// The fabric's own; an addition in another operation is one.
-    fn meet(&mut self, line: usize) -> Result<(), Self::Error>;
+    fn arrive_and_wait(&mut self, line: usize) -> Result<(), Self::Error>;
 
     /// Bytes of the longest message of [`send`](Fabric::send), at least 1.
     fn message_bytes_max(&self) -> usize;
 
-    /// Bytes of the longest post on the `line`-th line that this rank posts on.
-    fn post_bytes_max(&self, line: usize) -> usize;
+    /// Bytes of the longest publish on the `line`-th line that this rank publishes on.
+    fn publish_bytes_max(&self, line: usize) -> usize;
 
     /// The error of a `peer` that gives `sent` bytes where this rank expects another number.
     fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Self::Error;
@@ -144,7 +144,7 @@ pub trait Fabric {
     /// # Errors
     ///
     /// The fabric's own.
-    fn own<'b>(
+    fn view_mut<'b>(
         &mut self,
         window: &'b mut Self::Window<'_>,
         range: Range<usize>,
@@ -210,7 +210,7 @@ pub trait Fabric {
     /// # Errors
     ///
     /// The fabric's own.
-    fn settle(&mut self) -> Result<(), Self::Error>;
+    fn flush(&mut self) -> Result<(), Self::Error>;
 }
 
 /// Those methods of a [`Fabric`] that are about windows, where `Window<'w>` is `&'w mut [u8]` and
@@ -237,13 +237,13 @@ pub trait Fabric {
 /// #   fn wait(&mut self, _: usize) -> Result<(), Infallible> { unreachable!() }
 /// #   fn send(&mut self, _: usize, _: &[u8]) -> Result<(), Infallible> { unreachable!() }
 /// #   fn receive(&mut self, _: usize, _: &mut [u8]) -> Result<(), Infallible> { unreachable!() }
-/// #   fn post(&mut self, _: usize, _: &[u8]) -> Result<(), Infallible> { unreachable!() }
+/// #   fn publish(&mut self, _: usize, _: &[u8]) -> Result<(), Infallible> { unreachable!() }
 /// #   fn read(&mut self, _: usize, _: &mut [u8]) -> Result<(), Infallible> { unreachable!() }
 /// #   fn add(&mut self, _: usize) -> Result<(), Infallible> { unreachable!() }
 /// #   fn collect(&mut self, _: usize) -> Result<(), Infallible> { unreachable!() }
-/// #   fn meet(&mut self, _: usize) -> Result<(), Infallible> { unreachable!() }
+/// #   fn arrive_and_wait(&mut self, _: usize) -> Result<(), Infallible> { unreachable!() }
 /// #   fn message_bytes_max(&self) -> usize { 56 }
-/// #   fn post_bytes_max(&self, _: usize) -> usize { 56 }
+/// #   fn publish_bytes_max(&self, _: usize) -> usize { 56 }
 /// #   fn wrong_length(&self, _: usize, _: usize, _: usize) -> Infallible { unreachable!() }
 /// #   fn lend(&mut self, _: &Self::Window<'_>, _: impl IntoIterator<Item = usize>, _: Range<usize>) -> Result<(), Infallible> { unreachable!() }
 /// #   fn borrow(&mut self, _: usize, _: usize, _: impl FnMut(usize, &[u8])) -> Result<(), Infallible> { unreachable!() }
@@ -252,7 +252,7 @@ pub trait Fabric {
 ///
 /// let mut data = [1, 2, 3];
 /// Alone.with_window(&mut data, 1, true, |fabric, window| {
-///     let Ok(part) = fabric.own(window, 1..2);
+///     let Ok(part) = fabric.view_mut(window, 1..2);
 ///     part[0] = 7;
 ///     assert_eq!(fabric.view(window, 0..3), [1, 7, 3]);
 /// });
@@ -287,7 +287,7 @@ macro_rules! windows_lent_as_copies {
             &window[range]
         }
 
-        fn own<'b>(
+        fn view_mut<'b>(
             &mut self,
             window: &'b mut Self::Window<'_>,
             range: ::std::ops::Range<usize>,
@@ -295,7 +295,7 @@ macro_rules! windows_lent_as_copies {
             Ok(&mut window[range])
         }
 
-        fn settle(&mut self) -> Result<(), Self::Error> {
+        fn flush(&mut self) -> Result<(), Self::Error> {
             Ok(())
         }
     };

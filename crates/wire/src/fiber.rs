@@ -2,14 +2,14 @@
 //!
 //! An algorithm is written as if it blocked. Run on a *fiber*, a stack of its own, it comes back
 //! to its thread at every wait that does not succeed at once ([`suspend_until`], called by the
-//! governor), and goes on from there when what it waits for has come. So the code of a nonblocking
+//! wait strategy), and goes on from there when what it waits for has come. So the code of a nonblocking
 //! operation is that of the blocking one. The thread looks on its own stack whether it has come, so
 //! a look in vain costs no change of stacks.
 //!
 //! **Invariant 1:** what a job borrows outlives [`scope`], and no fiber outlives it either: one that
 //! has not ended by then is unwound. **Invariant 2:** a fiber runs on the thread that entered the
 //! scope, because nothing in it can be sent. **Invariant 3:** the look of a suspended fiber lies on
-//! the fiber's stack, and is taken out of its seat before the fiber goes on or is unwound.
+//! the fiber's stack, and is taken out of its slot before the fiber goes on or is unwound.
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -55,7 +55,7 @@ struct FiberSlot {
     yielder: Cell<*const Yielder<(), ()>>,
 }
 
-// SAFETY: outside of a scope nothing runs on any seat (Invariant 1), and a stack that nothing runs
+// SAFETY: outside of a scope nothing runs on any slot (Invariant 1), and a stack that nothing runs
 // on is plain memory.
 unsafe impl Send for Stacks {}
 
@@ -72,7 +72,7 @@ impl Stacks {
     ///
     /// The kernel's, when it has no memory to map.
     pub fn new(count: usize) -> std::io::Result<Self> {
-        let seat = |_| {
+        let slot = |_| {
             Ok(FiberSlot {
                 stack: Cell::new(Some(DefaultStack::new(STACK_BYTES)?)),
                 run: UnsafeCell::new(None),
@@ -80,7 +80,7 @@ impl Stacks {
                 yielder: Cell::new(std::ptr::null()),
             })
         };
-        (0..count).map(seat).collect::<Result<_, _>>().map(Self)
+        (0..count).map(slot).collect::<Result<_, _>>().map(Self)
     }
 
     /// How many there are.
@@ -91,19 +91,19 @@ impl Stacks {
 
 /// The fibers of one [`scope`].
 pub struct Fibers<'scope, 'env: 'scope> {
-    seats: &'scope [FiberSlot],
+    slots: &'scope [FiberSlot],
     scope: PhantomData<Cell<&'scope ()>>,
     env: PhantomData<Cell<&'env ()>>,
 }
 
 impl fmt::Debug for Fibers<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Fibers({})", self.seats.len())
+        write!(f, "Fibers({})", self.slots.len())
     }
 }
 
 thread_local! {
-    /// The seat of the fiber that runs on this thread, if one does.
+    /// The slot of the fiber that runs on this thread, if one does.
     static CURRENT: Cell<*const FiberSlot> = const { Cell::new(std::ptr::null()) };
 }
 
@@ -127,11 +127,11 @@ pub fn suspend_until(mut ready: impl FnMut(Look) -> bool) -> bool {
     // fiber is resumed or unwound, and is called by nobody afterwards (Invariant 3).
     let ready =
         unsafe { std::mem::transmute::<NonNull<dyn FnMut(Look) -> bool + '_>, Ready>(ready) };
-    // SAFETY: `Seat::go` sets the word for as long as the fiber runs; the seat outlives it.
-    let seat = unsafe { &*current };
-    seat.ready.set(Some(ready));
+    // SAFETY: `FiberSlot::go` sets the word for as long as the fiber runs; the slot outlives it.
+    let slot = unsafe { &*current };
+    slot.ready.set(Some(ready));
     // SAFETY: we run on the fiber on whose stack the yielder lies.
-    unsafe { &*seat.yielder.get() }.suspend(());
+    unsafe { &*slot.yielder.get() }.suspend(());
     true
 }
 
@@ -175,22 +175,22 @@ pub fn scope<'env, R>(
     struct End<'a>(&'a [FiberSlot]);
     impl Drop for End<'_> {
         fn drop(&mut self) {
-            for seat in self.0 {
-                seat.ready.set(None);
+            for slot in self.0 {
+                slot.ready.set(None);
                 // SAFETY: no fiber is running, or this could not be: none has a reference to its run.
-                if let Some(mut run) = unsafe { &mut *seat.run.get() }.take() {
+                if let Some(mut run) = unsafe { &mut *slot.run.get() }.take() {
                     // What is dropped on its stack must not suspend another fiber from there.
                     let _restore = Restore(CURRENT.replace(std::ptr::null()));
                     run.force_unwind();
-                    seat.stack.set(Some(run.into_stack()));
+                    slot.stack.set(Some(run.into_stack()));
                 }
             }
         }
     }
-    let seats = &*stacks.0;
-    let _end = End(seats);
+    let slots = &*stacks.0;
+    let _end = End(slots);
     let fibers = Fibers {
-        seats,
+        slots,
         scope: PhantomData,
         env: PhantomData,
     };
@@ -200,10 +200,10 @@ pub fn scope<'env, R>(
 impl<'scope, 'env> Fibers<'scope, 'env> {
     /// How many fibers there can be at a time.
     pub fn count(&self) -> usize {
-        self.seats.len()
+        self.slots.len()
     }
 
-    /// Runs `job` on fiber `seat` until it suspends or ends; says whether it has ended.
+    /// Runs `job` on fiber `slot` until it suspends or ends; says whether it has ended.
     ///
     /// # Panics
     ///
@@ -212,10 +212,10 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
     /// # Cost
     ///
     /// No allocation: the job is moved onto the stack that it runs on.
-    pub fn start(&'scope self, seat: usize, job: impl FnOnce() + 'scope) -> bool {
-        let place = &self.seats[seat];
+    pub fn start(&'scope self, slot: usize, job: impl FnOnce() + 'scope) -> bool {
+        let place = &self.slots[slot];
         let stack = place.stack.take();
-        let stack = stack.unwrap_or_else(|| panic!("fiber {seat} is running another job"));
+        let stack = stack.unwrap_or_else(|| panic!("fiber {slot} is running another job"));
         let first = |yielder: &Yielder<(), ()>, ()| {
             place.yielder.set(yielder);
             job();
@@ -229,7 +229,7 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
         place.go()
     }
 
-    /// Goes on with fiber `seat` if there is one and what it waits for has come; says whether it went on.
+    /// Goes on with fiber `slot` if there is one and what it waits for has come; says whether it went on.
     ///
     /// # Panics
     ///
@@ -239,13 +239,13 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
     ///
     /// One call of what [`suspend_until`] was given, and nothing else if that says no.
     #[inline]
-    pub fn resume(&self, seat: usize, look: Look) -> bool {
-        let place = &self.seats[seat];
+    pub fn resume(&self, slot: usize, look: Look) -> bool {
+        let place = &self.slots[slot];
         let Some(mut ready) = place.ready.take() else {
             return false;
         };
         // SAFETY: the fiber is suspended, so `ready` is valid (Invariant 3); nobody else has it
-        // while it is not in its seat.
+        // while it is not in its slot.
         if !unsafe { ready.as_mut()(look) } {
             place.ready.set(Some(ready));
             return false;
@@ -254,11 +254,11 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
         true
     }
 
-    /// Whether fiber `seat` runs nothing.
+    /// Whether fiber `slot` runs nothing.
     #[inline]
-    pub fn is_idle(&self, seat: usize) -> bool {
-        // SAFETY: seats are of this thread alone, and nobody holds a reference into a cell.
-        unsafe { &*self.seats[seat].stack.as_ptr() }.is_some()
+    pub fn is_idle(&self, slot: usize) -> bool {
+        // SAFETY: slots are of this thread alone, and nobody holds a reference into a cell.
+        unsafe { &*self.slots[slot].stack.as_ptr() }.is_some()
     }
 }
 
@@ -279,7 +279,7 @@ impl FiberSlot {
         // second one: this is the only reference until the fiber suspends or ends.
         let back = Back(self, unsafe { &mut *self.run.get() });
         let _restore = Restore(CURRENT.replace(self));
-        let run = back.1.as_mut().expect("a fiber lies in its seat");
+        let run = back.1.as_mut().expect("a fiber lies in its slot");
         matches!(run.resume(()), CoroutineResult::Return(()))
     }
 }
@@ -297,24 +297,24 @@ mod tests {
         for _ in 0..100 {
             let order = RefCell::new(Vec::new());
             scope(&mut stacks, |fibers| {
-                for seat in 0..3 {
+                for slot in 0..3 {
                     let order = &order;
-                    let ended = fibers.start(seat, move || {
-                        for step in 0..=seat {
-                            order.borrow_mut().push((seat, step));
+                    let ended = fibers.start(slot, move || {
+                        for step in 0..=slot {
+                            order.borrow_mut().push((slot, step));
                             let mut asked = Vec::new();
                             assert!(suspend_until(|look| {
                                 asked.push(look);
-                                asked.len() > seat
+                                asked.len() > slot
                             }));
-                            assert_eq!(asked, vec![LOOK; seat + 1]);
+                            assert_eq!(asked, vec![LOOK; slot + 1]);
                         }
                     });
-                    assert!(!ended && !fibers.is_idle(seat) && !is_inside());
+                    assert!(!ended && !fibers.is_idle(slot) && !is_inside());
                 }
-                while !(0..3).all(|seat| fibers.is_idle(seat)) {
-                    for seat in 0..3 {
-                        fibers.resume(seat, LOOK);
+                while !(0..3).all(|slot| fibers.is_idle(slot)) {
+                    for slot in 0..3 {
+                        fibers.resume(slot, LOOK);
                     }
                 }
             });

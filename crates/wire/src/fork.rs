@@ -1,7 +1,7 @@
 //! Whether this process is a copy of the one that made something.
 //!
 //! After `fork` the child has the parent's memory but none of its other threads: a team, a queue
-//! or a thread that it inherited is not its own. A [`Stamp`] taken when such a thing is made tells.
+//! or a thread that it inherited is not its own. A [`ForkDetector`] taken when such a thing is made tells.
 //!
 //! The stamp is compared with a word in a page that the kernel clears in every child
 //! (`MADV_WIPEONFORK`, Linux 4.14), however the child is made. Where that is refused, a handler of
@@ -18,28 +18,28 @@ use std::sync::OnceLock;
 /// # Examples
 ///
 /// ```
-/// use corecast_wire::fork::{Stamp, forked_since};
-/// let stamp = Stamp::now();
-/// assert!(!forked_since(&stamp));
+/// use corecast_wire::fork::{ForkDetector, forked_since};
+/// let fork_detector = ForkDetector::now();
+/// assert!(!forked_since(&fork_detector));
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Stamp {
+pub struct ForkDetector {
     word: &'static AtomicU32,
     number: u32,
 }
 
-/// Whether this process was forked from the one that took `stamp`, directly or not.
+/// Whether this process was forked from the one that took `fork_detector`, directly or not.
 ///
 /// # Cost
 ///
 /// One load of a line that nobody writes, and a compare.
 #[inline(always)]
-pub fn forked_since(stamp: &Stamp) -> bool {
+pub fn forked_since(fork_detector: &ForkDetector) -> bool {
     // Relaxed: the word changes by a fork, after which there is one thread; nothing else hangs on it.
-    stamp.word.load(Ordering::Relaxed) != stamp.number
+    fork_detector.word.load(Ordering::Relaxed) != fork_detector.number
 }
 
-impl Stamp {
+impl ForkDetector {
     /// A stamp of this process.
     pub fn now() -> Self {
         static WORD: OnceLock<&'static AtomicU32> = OnceLock::new();
@@ -132,24 +132,24 @@ mod tests {
 
     #[track_caller]
     fn told_apart(word: &'static AtomicU32) {
-        let stamp = Stamp::of(word);
-        assert!(!forked_since(&stamp) && !forked_since(&Stamp::of(word)));
+        let fork_detector = ForkDetector::of(word);
+        assert!(!forked_since(&fork_detector) && !forked_since(&ForkDetector::of(word)));
         assert!(in_child(|| {
-            let inherited = forked_since(&stamp);
-            let own = Stamp::of(word);
+            let inherited = forked_since(&fork_detector);
+            let own = ForkDetector::of(word);
             // A grandchild is a copy of both.
             inherited
-                && forked_since(&stamp)
+                && forked_since(&fork_detector)
                 && !forked_since(&own)
                 && in_child(|| {
-                    let after = (forked_since(&stamp), forked_since(&own));
-                    let own = Stamp::of(word);
-                    after == (true, true) && !forked_since(&own) && forked_since(&stamp)
+                    let after = (forked_since(&fork_detector), forked_since(&own));
+                    let own = ForkDetector::of(word);
+                    after == (true, true) && !forked_since(&own) && forked_since(&fork_detector)
                 })
         }));
-        assert!(!forked_since(&stamp));
+        assert!(!forked_since(&fork_detector));
         // Children that end do not matter, and siblings are told apart from the parent.
-        assert!(in_child(|| forked_since(&stamp)));
+        assert!(in_child(|| forked_since(&fork_detector)));
     }
 
     #[test]
@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn a_child_knows_by_the_way_that_is_used_here() {
-        let stamp = Stamp::now();
-        assert!(in_child(|| forked_since(&stamp)));
-        assert!(!forked_since(&stamp));
+        let fork_detector = ForkDetector::now();
+        assert!(in_child(|| forked_since(&fork_detector)));
+        assert!(!forked_since(&fork_detector));
     }
 }

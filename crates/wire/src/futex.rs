@@ -8,9 +8,9 @@ mod imp {
 
     /// Nothing beside the word itself.
     #[derive(Debug, Default)]
-    pub(crate) struct Bed;
+    pub(crate) struct FutexWord;
 
-    impl Bed {
+    impl FutexWord {
         /// Sleeps while `word` holds `expected`, at most for `limit`. May return at any time.
         ///
         /// `shared`: the waker may be another process, which knows the word by its page's file.
@@ -56,12 +56,12 @@ mod imp {
 
     /// The kernel's hash bucket: its lock makes "compare and sleep" one step.
     #[derive(Debug, Default)]
-    pub(crate) struct Bed {
+    pub(crate) struct FutexWord {
         lock: loom::sync::Mutex<()>,
         bell: loom::sync::Condvar,
     }
 
-    impl Bed {
+    impl FutexWord {
         pub(crate) fn sleep(
             &self,
             word: &AtomicU32,
@@ -87,4 +87,4 @@ mod imp {
     }
 }
 
-pub(crate) use imp::Bed;
+pub(crate) use imp::FutexWord;

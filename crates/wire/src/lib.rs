@@ -1,4 +1,4 @@
-//! Corecast's wires: cache lines, flags, one-way queues, lines for groups, parking, and the governor of every wait.
+//! Corecast's wires: cache lines, flags, one-way queues, lines for groups, parking, and the wait strategy of every wait.
 //!
 //! This is the room that holds unsafe code. Its protocols, with the dangerous interleavings and
 //! proof sketches, are in `crates/wire/README.md`; `tests/loom.rs` checks them in every
@@ -14,7 +14,9 @@
 compile_error!("corecast-wire runs on Linux only: it parks on futexes and fences with membarrier");
 
 pub mod arch;
-pub mod diary;
+mod arrival_counter;
+pub mod broadcast_ring;
+mod counter_barrier;
 pub mod fabric;
 pub mod fence;
 #[cfg(not(loom))]
@@ -23,32 +25,30 @@ mod flag;
 #[cfg(not(loom))]
 pub mod fork;
 mod futex;
-pub mod gate;
-#[cfg(not(loom))]
-pub mod gauge;
 mod line;
-mod meeting;
-pub mod notice;
+#[cfg(not(loom))]
+pub mod microbench;
+pub mod op_history;
 pub mod park;
+pub mod phase_barrier;
 pub mod queue;
 mod segment;
 pub mod simd;
 pub mod stream;
 pub mod sync;
-mod tally;
 pub mod wait;
 mod words;
 
+pub use arrival_counter::ArrivalCounter;
+pub use counter_barrier::CounterBarrier;
 pub use fabric::Fabric;
 pub use fence::{FenceKind, drain_stores, fence_kind, shared_fence_kind};
 pub use flag::{Exchange, Flag, Signal};
-pub use gate::Gate;
 pub use line::{LINE_BYTES, Line, PAIR_BYTES};
-pub use meeting::Meeting;
 pub use park::Parker;
+pub use phase_barrier::PhaseBarrier;
 pub use segment::{LineRef, LineSlice, Lines, Placement, Segment, SegmentError};
-pub use tally::Tally;
-pub use wait::{Governor, Policy, WaitCosts};
+pub use wait::{WaitConfig, WaitCosts, WaitStrategy};
 pub use words::{WORDS, Words};
 
 /// Of what the lines of a shared segment mean: processes with different ones do not understand each other.

@@ -23,7 +23,7 @@
 //! ring leaves a sleeper whose word says `AWAKE`: [`Parker::wake_any`] rings such a one as well.
 
 use crate::fence::{self, FenceKind};
-use crate::futex::Bed;
+use crate::futex::FutexWord;
 use crate::line::Line;
 use crate::segment::Lines;
 use crate::sync::{AtomicU32, Ordering, mutated};
@@ -39,11 +39,11 @@ pub const ANY: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub struct Parker {
     word: AtomicU32,
-    bed: Bed,
+    futex_word: FutexWord,
 }
 
 // SAFETY: one atomic integer, of which any value is valid (AWAKE is zero; a word that nobody wrote
-// is only ever compared, Invariant 3); `Bed` is empty outside of models.
+// is only ever compared, Invariant 3); `FutexWord` is empty outside of models.
 unsafe impl Lines for Line<Parker> {}
 
 impl Parker {
@@ -77,7 +77,7 @@ impl Parker {
         }
         if kind.is_shared() && !mutated!(RingTheAnnouncedOnly) {
             // The sleeper may have lost the ring that was meant for it (Invariant 3).
-            self.bed.wake(&self.word, true);
+            self.futex_word.wake(&self.word, true);
         }
     }
 
@@ -100,7 +100,7 @@ impl Parker {
             .compare_exchange(word, AWAKE, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
         {
-            self.bed.wake(&self.word, kind.is_shared());
+            self.futex_word.wake(&self.word, kind.is_shared());
         }
     }
 
@@ -127,7 +127,8 @@ impl Parker {
             last_look()
         };
         if found.is_none() {
-            self.bed.sleep(&self.word, token, limit, kind.is_shared());
+            self.futex_word
+                .sleep(&self.word, token, limit, kind.is_shared());
         }
         self.word.store(AWAKE, Ordering::Relaxed);
         found

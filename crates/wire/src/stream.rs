@@ -41,8 +41,9 @@ const UNKNOWN_ABOVE: usize = 32 << 20;
 pub fn above() -> usize {
     static ABOVE: OnceLock<usize> = OnceLock::new();
     *ABOVE.get_or_init(|| {
-        let wish = std::env::var("CORECAST_STREAM").ok();
-        wish.and_then(|bytes| bytes.parse().ok())
+        let requested = std::env::var("CORECAST_STREAM").ok();
+        requested
+            .and_then(|bytes| bytes.parse().ok())
             .unwrap_or_else(|| share("").map_or(UNKNOWN_ABOVE, |share| SHARES * share))
     })
 }

@@ -91,40 +91,40 @@ pub mod order {
         reclaim = Acquire, ReclaimRelaxed
     }
     role! {
-        /// A writer's store of a notice's header: publishes the payload. Partner: [`notice`].
-        post = Release, PostRelaxed
+        /// A writer's store of a broadcast ring's header: publishes the payload. Partner: [`observe_ring`].
+        publish_ring = Release, RingPublishRelaxed
     }
     role! {
-        /// A reader's load of a notice's header: sees the payload. Partner: [`post`].
-        notice = Acquire, NoticeRelaxed
+        /// A reader's load of a broadcast ring's header: sees the payload. Partner: [`publish_ring`].
+        observe_ring = Acquire, RingReadRelaxed
     }
     role! {
-        /// An addition to a tally: everything before it is visible to whoever sees the sum. Partner:
+        /// An addition to an arrival counter: everything before it is visible to whoever sees the sum. Partner:
         /// [`total`].
         count = Release, CountRelaxed
     }
     role! {
-        /// An addition at a meeting: whoever comes last sees what all did before. Partners: itself, [`total`].
-        meet = AcqRel, MeetRelaxed
+        /// An addition at a counter barrier: whoever comes last sees what all did before. Partners: itself, [`total`].
+        arrive_and_wait = AcqRel, MeetRelaxed
     }
     role! {
-        /// A tally's load. Partners: [`count`], [`meet`].
+        /// An arrival counter's load. Partners: [`count`], [`arrive_and_wait`].
         total = Acquire, TotalRelaxed
     }
     role! {
-        /// A diary's store of a call site. Partner: its load in `Diary::read`.
+        /// An operation history's store of a call site. Partner: its load in `OpHistory::read`.
         note = Release, NoteRelaxed
     }
     role! {
-        /// A lender's store of an offer's number: the data come first. Partner: [`accept`].
-        offer = Release, OfferRelaxed
+        /// A lender's store of a descriptor's number: the data come first. Partner: [`accept`].
+        descriptor = Release, DescriptorRelaxed
     }
     role! {
-        /// A borrower's load of an offer's number: it sees the data. Partner: [`offer`].
+        /// A borrower's load of a descriptor's number: it sees the data. Partner: [`descriptor`].
         accept = Acquire, AcceptRelaxed
     }
     role! {
-        /// A borrower's store of how many offers it has returned: it has read the data before.
+        /// A borrower's store of how many descriptors it has returned: it has read the data before.
         /// Partner: [`regain`].
         hand_back = Release, HandBackRelaxed
     }
@@ -150,21 +150,21 @@ pub mod order {
         see = Acquire, SeeRelaxed
     }
     role! {
-        /// An arrival at a gate: the last one sees what all did before theirs, whose additions continue
+        /// An arrival at a phase barrier: the last one sees what all did before theirs, whose additions continue
         /// each other's release. Partner: itself. Also a sleeper's mark; partner: [`open`].
         come = AcqRel, ComeRelaxed
     }
     role! {
-        /// A gate's next phase begins: whoever waited sees what the last one has seen. Partner:
+        /// A phase barrier's next phase begins: whoever waited sees what the last one has seen. Partner:
         /// [`pass`]; of the acquire, a sleeper's mark by [`come`].
         open = AcqRel, OpenRelaxed
     }
     role! {
-        /// The load by which whoever waits at a gate goes on. Partner: [`open`].
+        /// The load by which whoever waits at a phase barrier goes on. Partner: [`open`].
         pass = Acquire, PassRelaxed
     }
     role! {
-        /// The ring for a gate's sleepers: the phase is over before it. Partner: [`hear`].
+        /// The ring for a phase barrier's sleepers: the phase is over before it. Partner: [`hear`].
         ring = Release, RingRelaxed
     }
     role! {
@@ -192,29 +192,29 @@ pub mod mutant {
         GiveBackRelaxed,
         /// Slots are taken back without acquire.
         ReclaimRelaxed,
-        /// A notice is posted without release.
-        PostRelaxed,
-        /// A notice is seen without acquire.
-        NoticeRelaxed,
-        /// A notice's slot is free when the first reader has given it back.
+        /// A broadcast ring is published without release.
+        RingPublishRelaxed,
+        /// A broadcast ring is seen without acquire.
+        RingReadRelaxed,
+        /// A broadcast ring's slot is free when the first reader has given it back.
         OneReaderFrees,
-        /// A notice wakes its first reader alone.
+        /// A broadcast ring wakes its first reader alone.
         OneReaderWakes,
-        /// Additions to a tally do not release.
+        /// Additions to an arrival counter do not release.
         CountRelaxed,
-        /// A tally is read without acquire.
+        /// An arrival counter is read without acquire.
         TotalRelaxed,
-        /// Additions at a meeting do not order anything.
+        /// Additions at a counter barrier do not order anything.
         MeetRelaxed,
-        /// Whoever comes last to a meeting does not acquire.
+        /// Whoever comes last to a counter barrier does not acquire.
         MeetUnseen,
         /// Whoever comes last wakes its first sleeper alone.
         OneMemberWakes,
-        /// An offer is made without release.
-        OfferRelaxed,
-        /// An offer is accepted without acquire.
+        /// A descriptor is made without release.
+        DescriptorRelaxed,
+        /// A descriptor is accepted without acquire.
         AcceptRelaxed,
-        /// An offer is returned without release.
+        /// A descriptor is returned without release.
         HandBackRelaxed,
         /// A borrower says without release that it has read.
         FinishRelaxed,
@@ -226,17 +226,17 @@ pub mod mutant {
         RaiseRelaxed,
         /// A flag is seen without acquire.
         SeeRelaxed,
-        /// Whoever arrives at a gate neither releases nor acquires.
+        /// Whoever arrives at a phase barrier neither releases nor acquires.
         ComeRelaxed,
-        /// A gate's next phase begins without release.
+        /// A phase barrier's next phase begins without release.
         OpenRelaxed,
-        /// Whoever waits at a gate goes on without acquire.
+        /// Whoever waits at a phase barrier goes on without acquire.
         PassRelaxed,
-        /// A gate's bell is rung without release.
+        /// A phase barrier's bell is rung without release.
         RingRelaxed,
-        /// A gate's bell is read without acquire.
+        /// A phase barrier's bell is read without acquire.
         HearRelaxed,
-        /// A diary's call site is noted without release.
+        /// An operation history's call site is noted without release.
         NoteRelaxed,
         /// A sleeper does not fence between announcing itself and its last look, nor whoever revokes.
         NoHeavyFence,
@@ -249,16 +249,16 @@ pub mod mutant {
         AnyUnheard,
         /// News for all ring only those whose word says that they sleep.
         RingTheAnnouncedOnly,
-        /// A lender leaves the offers as they are that another process may be reading.
+        /// A lender leaves the descriptors as they are that another process may be reading.
         NoStrike,
         /// It does not fence between striking them and what comes then.
         StrikeUnfenced,
         /// Whoever reads another process's memory believes what it has read.
         NoLook,
-        /// It does not fence between reading and its look whether the offer stands.
+        /// It does not fence between reading and its look whether the descriptor stands.
         LookUnfenced,
         /// A lender offers its memory to a reader that was refused.
-        OfferedAgain,
+        ExposedAgain,
         /// A sender overwrites slots that were not given back.
         NoFlowControl,
         /// A sender overwrites lines of the body that were not given back.

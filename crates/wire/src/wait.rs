@@ -1,4 +1,4 @@
-//! The governor: how a thread waits when what it waits for may come at once, or in an hour.
+//! The wait strategy: how a thread waits when what it waits for may come at once, or in an hour.
 //!
 //! ```text
 //!  look ──► spin, with the CPU's own wait instruction ──► yield ──► park ──┐
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Who shares its hardware thread does not spin, unless it has reason to believe that whoever it waits for runs at
-//! this moment: then it does so for as long as a switch takes, see [`Governor::soon`].
+//! this moment: then it does so for as long as a switch takes, see [`WaitStrategy::soon`].
 //!
 //! Every phase looks before it ends, so a wait that ends early costs what a bare spin costs. When
 //! more threads wait than there are hardware threads, spinning only keeps the CPU from whoever is
@@ -48,12 +48,12 @@ const PATIENCE: f64 = 8.0;
 /// # Examples
 ///
 /// ```
-/// use corecast_wire::Policy;
-/// assert_eq!(Policy::for_team(2, 2), Policy::BALANCED);
-/// assert_eq!(Policy::for_team(8, 2), Policy::CROWDED);
+/// use corecast_wire::WaitConfig;
+/// assert_eq!(WaitConfig::for_team(2, 2), WaitConfig::BALANCED);
+/// assert_eq!(WaitConfig::for_team(8, 2), WaitConfig::OVERSUBSCRIBED);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
+pub struct WaitConfig {
     /// Polling with the CPU's own wait instruction in between, in nanoseconds.
     pub spin_ns: u32,
     /// Polling with the CPU offered to others in between, in nanoseconds.
@@ -62,7 +62,7 @@ pub struct Policy {
     pub park: bool,
 }
 
-impl Policy {
+impl WaitConfig {
     /// A hardware thread for each waiter, but not at any price: where something else wants the
     /// CPU after all, a wait keeps it from that for three microseconds. Yielding to nobody takes
     /// 0.4 µs, which is little against a wait that has lasted so long already.
@@ -79,7 +79,7 @@ impl Policy {
     /// More waiters than hardware threads: give the CPU away at once, and sleep when that does not
     /// help. A switch by yielding takes 1.1 µs, sleeping and being woken 4 to 5 µs (same machine),
     /// so yielding is worth some turns.
-    pub const CROWDED: Self = Self {
+    pub const OVERSUBSCRIBED: Self = Self {
         spin_ns: 0,
         yield_ns: 200_000,
         park: true,
@@ -106,7 +106,7 @@ impl Policy {
         if ranks <= usable {
             Self::BALANCED
         } else {
-            Self::CROWDED
+            Self::OVERSUBSCRIBED
         }
     }
 
@@ -120,12 +120,12 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// use corecast_wire::{Policy, WaitCosts};
+    /// use corecast_wire::{WaitConfig, WaitCosts};
     ///
     /// let costs = WaitCosts { yield_ns: 400.0, wake_ns: 10_000.0 };
-    /// let own = Policy::of_costs(2, 2, costs);
+    /// let own = WaitConfig::of_costs(2, 2, costs);
     /// assert_eq!((own.spin_ns, own.yield_ns, own.park), (3_200, 80_000, true));
-    /// let shared = Policy::of_costs(8, 2, costs);
+    /// let shared = WaitConfig::of_costs(8, 2, costs);
     /// assert_eq!((shared.spin_ns, shared.yield_ns), (0, 320_000));
     /// ```
     #[must_use]
@@ -174,7 +174,7 @@ impl Watch for Patient {
 /// How one thread waits: its wait strategy, and the parker it sleeps on.
 #[derive(Clone, Debug)]
 #[cfg_attr(loom, allow(dead_code, reason = "a model has no time to spin"))]
-pub struct Governor {
+pub struct WaitStrategy {
     pace: Pace,
     /// How many of the coming waits go to sleep without yielding.
     lost_turns: Cell<u32>,
@@ -207,7 +207,7 @@ const POLLS_PER_LOOK: u32 = 16;
 /// Longest turn of a thread that waits as well. Whoever computes keeps the CPU for a time slice of
 /// 1 to 3 ms; then sleeping is better, because whoever wakes is put before whoever computes: beside
 /// two busy loops on two CPUs, 120,000 messages and their waits take 1.1 s instead of 16.8 s (tests
-/// `every_message` and `crowded` of `tests/queue.rs`; 2-core KVM guest, Xeon at 2.5 GHz,
+/// `every_message` and `oversubscribed` of `tests/queue.rs`; 2-core KVM guest, Xeon at 2.5 GHz,
 /// November 2026).
 const TURN_NS_MAX: u32 = 500_000;
 
@@ -228,22 +228,22 @@ const LONGEST_NAP: Duration = Duration::from_secs(2);
 
 #[cfg(not(loom))]
 thread_local! {
-    /// [`Governor::lost_turns`] of waits that have no governor of their own.
+    /// [`WaitStrategy::lost_turns`] of waits that have no wait strategy of their own.
     static LOST_TURNS: Cell<u32> = const { Cell::new(0) };
 }
 
 impl Pace {
-    pub(crate) fn new(policy: Policy) -> Self {
+    pub(crate) fn new(wait_config: WaitConfig) -> Self {
         let rate = arch::cycles_per_ns();
         let ticks = |ns: u32| (f64::from(ns) * rate) as u64;
         Self {
-            spin_ticks: ticks(policy.spin_ns),
-            yield_ticks: ticks(policy.yield_ns),
-            soon_ticks: match (policy.spin_ns, policy.yield_ns) {
+            spin_ticks: ticks(wait_config.spin_ns),
+            yield_ticks: ticks(wait_config.yield_ns),
+            soon_ticks: match (wait_config.spin_ns, wait_config.yield_ns) {
                 (0, 1..) => ticks(SOON_NS),
                 _ => 0,
             },
-            park: policy.park,
+            park: wait_config.park,
             turn_ticks_max: ticks(TURN_NS_MAX),
         }
     }
@@ -261,7 +261,7 @@ impl Pace {
         None
     }
 
-    /// See [`Governor::soon`].
+    /// See [`WaitStrategy::soon`].
     #[inline(always)]
     pub(crate) fn soon<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
         #[cfg(not(loom))]
@@ -335,23 +335,27 @@ impl Pace {
     }
 }
 
-impl Governor {
-    /// A governor for the owner of `parker`, whose wakers are threads of this process.
-    pub fn new(policy: Policy, parker: LineRef<Line<Parker>>) -> Self {
-        Self::with_fence(policy, parker, fence_kind())
+impl WaitStrategy {
+    /// A wait strategy for the owner of `parker`, whose wakers are threads of this process.
+    pub fn new(wait_config: WaitConfig, parker: LineRef<Line<Parker>>) -> Self {
+        Self::with_fence(wait_config, parker, fence_kind())
     }
 
-    /// A governor whose wakers use `fence` too: a shared kind where they may be other processes.
-    pub fn with_fence(policy: Policy, parker: LineRef<Line<Parker>>, fence: FenceKind) -> Self {
+    /// A wait strategy whose wakers use `fence` too: a shared kind where they may be other processes.
+    pub fn with_fence(
+        wait_config: WaitConfig,
+        parker: LineRef<Line<Parker>>,
+        fence: FenceKind,
+    ) -> Self {
         Self {
-            pace: Pace::new(policy),
+            pace: Pace::new(wait_config),
             lost_turns: Cell::new(0),
             fence,
             parker,
         }
     }
 
-    /// Which fence goes with this governor's parker.
+    /// Which fence goes with this wait strategy's parker.
     #[inline(always)]
     pub fn fence(&self) -> FenceKind {
         self.fence
@@ -375,7 +379,7 @@ impl Governor {
     /// turns long.
     ///
     /// Whoever makes `look` succeed must call [`Parker::wake_for`] with the same `token` on this
-    /// governor's parker afterwards.
+    /// wait strategy's parker afterwards.
     ///
     /// # Errors
     ///

@@ -5,22 +5,22 @@
 //! are counted, because a model that gives up early ends silently.
 #![cfg(loom)]
 
+#[path = "loom/broadcast_ring.rs"]
+mod broadcast_ring;
 #[path = "loom/check.rs"]
 mod check;
-#[path = "loom/gate.rs"]
-mod gate;
-#[path = "loom/meeting.rs"]
-mod meeting;
-#[path = "loom/notice.rs"]
-mod notice;
+#[path = "loom/counter_barrier.rs"]
+mod counter_barrier;
+#[path = "loom/phase_barrier.rs"]
+mod phase_barrier;
 
 use check::check;
-use corecast_wire::diary::{Diary, Entry};
 use corecast_wire::mutant::Mutant;
+use corecast_wire::op_history::{Entry, OpHistory};
 use corecast_wire::park::ANY;
 use corecast_wire::queue::{self, Backend, Options, Receiver, Sender};
 use corecast_wire::{
-    Exchange, FenceKind, Flag, Governor, Line, LineRef, Parker, Policy, Segment, Signal,
+    Exchange, FenceKind, Flag, Line, LineRef, Parker, Segment, Signal, WaitConfig, WaitStrategy,
 };
 use loom::thread;
 
@@ -210,7 +210,7 @@ type Bell = LineRef<Line<Parker>>;
 struct End {
     own: Signal,
     other: Signal,
-    governor: Governor,
+    wait_strategy: WaitStrategy,
     peer: Bell,
 }
 
@@ -218,7 +218,7 @@ impl End {
     fn barrier(&self, seq: u64) {
         self.own.raise(seq);
         self.peer.wake_for(1, FenceKind::Symmetric);
-        self.governor
+        self.wait_strategy
             .wait(1, || (self.other.seq() >= seq).then_some(()));
     }
 }
@@ -230,14 +230,14 @@ fn two_ends() -> (End, End) {
     let end = |own: &Signal, other: &Signal, mine: usize| End {
         own: own.clone(),
         other: other.clone(),
-        governor: Governor::new(Policy::PARK, parkers[mine].clone()),
+        wait_strategy: WaitStrategy::new(WaitConfig::PARK, parkers[mine].clone()),
         peer: parkers[1 - mine].clone(),
     };
     (end(&a, &b, 0), end(&b, &a, 1))
 }
 
 /// Two ranks meet twice by flags, and each sees what the other wrote before it came. The second
-/// meeting lets one run ahead while the other has not looked at the first flag yet.
+/// counter barrier lets one run ahead while the other has not looked at the first flag yet.
 #[test]
 fn flags_meet_and_publish() {
     let faults = [
@@ -253,7 +253,7 @@ fn flags_meet_and_publish() {
             loom::cell::UnsafeCell::new(0u64),
             loom::cell::UnsafeCell::new(0u64),
         ]);
-        let meet =
+        let arrive_and_wait =
             |end: End, rank: usize, cells: std::sync::Arc<[loom::cell::UnsafeCell<u64>; 2]>| {
                 // SAFETY: loom checks that no access overlaps another: that is the test.
                 cells[rank].with_mut(|cell| unsafe { *cell = rank as u64 + 1 });
@@ -266,8 +266,8 @@ fn flags_meet_and_publish() {
                 cells[rank].with_mut(|cell| unsafe { *cell = 9 });
             };
         let theirs = cells.clone();
-        let other = thread::spawn(move || meet(there, 1, theirs));
-        meet(here, 0, cells);
+        let other = thread::spawn(move || arrive_and_wait(there, 1, theirs));
+        arrive_and_wait(here, 0, cells);
         other.join().unwrap();
     });
 }
@@ -283,7 +283,7 @@ fn two_publishers_one_sleeper() {
             let flags: [LineRef<Flag>; 2] =
                 [Segment::one(None).unwrap(), Segment::one(None).unwrap()];
             let parker: Bell = Segment::one(None).unwrap();
-            let sleeper = Governor::new(Policy::PARK, parker.clone());
+            let sleeper = WaitStrategy::new(WaitConfig::PARK, parker.clone());
             let publishers = [0usize, 1].map(|i| {
                 let (flag, parker) = (flags[i].clone(), parker.clone());
                 thread::spawn(move || {
@@ -315,7 +315,7 @@ fn any_of_two_publishers_wakes() {
         let flags: [LineRef<Flag>; 2] = [Segment::one(None).unwrap(), Segment::one(None).unwrap()];
         let parker: Bell = Segment::one(None).unwrap();
         let kind = FenceKind::SharedSymmetric;
-        let sleeper = Governor::with_fence(Policy::PARK, parker.clone(), kind);
+        let sleeper = WaitStrategy::with_fence(WaitConfig::PARK, parker.clone(), kind);
         let publishers = [0usize, 1].map(|i| {
             let (flag, parker) = (flags[i].clone(), parker.clone());
             thread::spawn(move || {
@@ -347,7 +347,7 @@ fn news_of_a_death_wake_whom_the_dead_one_did_not() {
         let news: LineRef<Flag> = Segment::one(None).unwrap();
         let parker: Bell = Segment::one(None).unwrap();
         let kind = FenceKind::SharedSymmetric;
-        let sleeper = Governor::with_fence(Policy::PARK, parker.clone(), kind);
+        let sleeper = WaitStrategy::with_fence(WaitConfig::PARK, parker.clone(), kind);
         let other = {
             let news = news.clone();
             thread::spawn(move || {
@@ -361,23 +361,28 @@ fn news_of_a_death_wake_whom_the_dead_one_did_not() {
     });
 }
 
-/// A diary gives the call site of the operation that it names, or none.
+/// An operation history gives the call site of the operation that it names, or none.
 #[test]
-fn a_diary_never_mixes_entries() {
+fn a_history_never_mixes_entries() {
     let sites = [site_a(), site_b()];
-    check("diary", None, &[Mutant::NoteRelaxed], move || {
-        let diary: LineRef<Diary> = Segment::one(None).unwrap();
-        let reader = diary.clone();
-        let other = thread::spawn(move || {
-            if let Some((entry, site)) = reader.read_at(1) {
-                assert_eq!((entry.what, site), (1, sites[0]));
+    check(
+        "operation history",
+        None,
+        &[Mutant::NoteRelaxed],
+        move || {
+            let history: LineRef<OpHistory> = Segment::one(None).unwrap();
+            let reader = history.clone();
+            let other = thread::spawn(move || {
+                if let Some((entry, site)) = reader.read_at(1) {
+                    assert_eq!((entry.what, site), (1, sites[0]));
+                }
+            });
+            for seq in 1..=3 {
+                history.enter(Entry { seq, what: seq }, sites[(seq / 2 % 2) as usize]);
             }
-        });
-        for seq in 1..=3 {
-            diary.enter(Entry { seq, what: seq }, sites[(seq / 2 % 2) as usize]);
-        }
-        other.join().unwrap();
-    });
+            other.join().unwrap();
+        },
+    );
 }
 
 #[track_caller]

@@ -153,7 +153,7 @@ pub(crate) fn cancel_team() {
         };
         if let Barriers::Team(member) = barriers {
             // SAFETY: as in `is_met`.
-            unsafe { &mut *member }.call_off();
+            unsafe { &mut *member }.cancel();
             region.note_cancelled();
         }
         thread.barriers.set(Barriers::Runtime);

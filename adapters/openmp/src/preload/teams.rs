@@ -12,8 +12,8 @@
 use super::init;
 use super::runtime::{Functions, Runtime, locked};
 use corecast::debug::{Level, say};
-use corecast::{Builder, Member, Policy, Team, Waiting};
-use corecast_wire::fork::{Stamp, forked_since};
+use corecast::{Builder, Member, Team, WaitConfig, Waiting};
+use corecast_wire::fork::{ForkDetector, forked_since};
 use std::cell::UnsafeCell;
 use std::sync::Mutex;
 
@@ -30,7 +30,7 @@ pub(crate) struct CachedTeam {
     threads: usize,
     /// By number of the thread; empty if no team could be made, for all of the threads alike.
     members: Box<[Slot]>,
-    stamp: Stamp,
+    fork_detector: ForkDetector,
     _team: Option<Team>,
 }
 
@@ -81,14 +81,16 @@ impl CachedTeam {
             runtime,
             threads,
             members,
-            stamp: Stamp::now(),
+            fork_detector: ForkDetector::now(),
             _team: team,
         }
     }
 
     /// Whether it is for regions of that runtime and that many threads, in this process.
     pub(crate) fn fits(&self, threads: usize, runtime: &Runtime) -> bool {
-        std::ptr::eq(self.runtime, runtime) && self.threads == threads && !forked_since(&self.stamp)
+        std::ptr::eq(self.runtime, runtime)
+            && self.threads == threads
+            && !forked_since(&self.fork_detector)
     }
 
     /// The member for the thread of that number; none of a refused team.
@@ -123,8 +125,8 @@ fn build_here(threads: usize, bound: Option<String>) -> Built {
     let asked = std::env::var("OMP_WAIT_POLICY").unwrap_or_default();
     if std::env::var_os("CORECAST_WAIT").is_none() {
         builder = match asked.trim().to_ascii_uppercase().as_str() {
-            "ACTIVE" if threads <= usable => builder.policy(Policy::SPIN),
-            "PASSIVE" => builder.policy(Policy::PARK),
+            "ACTIVE" if threads <= usable => builder.wait_config(WaitConfig::SPIN),
+            "PASSIVE" => builder.wait_config(WaitConfig::PARK),
             _ if threads <= usable => builder.wait(Waiting::Budget(BLOCK_TIME_NS)),
             _ => builder,
         };

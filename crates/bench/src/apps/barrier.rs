@@ -1,7 +1,7 @@
 //! Whoever has a barrier.
 
 use super::table::TableRank;
-use super::{Meeting, Provider, Table};
+use super::{Provider, SyncBackend, Table};
 use crate::engine::{Engine, Role};
 
 /// Any engine whose operation is a barrier, with a table for what ranks combine.
@@ -39,7 +39,7 @@ impl Provider for OverBarrier<'_> {
         self.engine.failure()
     }
 
-    fn meeting<'a>(&'a self, rank: usize) -> Box<dyn Meeting + 'a> {
+    fn backend<'a>(&'a self, rank: usize) -> Box<dyn SyncBackend + 'a> {
         let mut member = self.engine.member(rank);
         Box::new(TableRank::new(&self.table, rank, move || {
             member.run(1);

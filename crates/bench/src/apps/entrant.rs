@@ -52,11 +52,11 @@ impl Solving<'_> {
     fn solve(&mut self) -> Result<Solution, Lost> {
         let (solver, task) = (self.solver, self.solver.task);
         let (rank, ranks) = (self.place.rank, self.place.ranks);
-        let meeting = self.place.meeting.as_mut();
-        let before = meeting.synchronisations();
-        let solution = streamcluster::solve(&task.problem, &task.stream, (rank, ranks), meeting)?;
+        let backend = self.place.backend.as_mut();
+        let before = backend.synchronisations();
+        let solution = streamcluster::solve(&task.problem, &task.stream, (rank, ranks), backend)?;
         if rank == 0 {
-            let count = meeting.synchronisations() - before;
+            let count = backend.synchronisations() - before;
             solver.synchronisations.store(count, Ordering::Relaxed);
         }
         Ok(solution)
@@ -74,14 +74,14 @@ impl Member for Solving<'_> {
     }
 
     fn turn(&mut self) {
-        self.place.meeting.turn();
+        self.place.backend.turn();
     }
 
     fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
         let mut lost = Ok(());
         let barrier = verify_barrier(rank, ledger, &mut |operations| {
             for _ in 0..operations {
-                lost = lost.clone().and_then(|()| self.place.meeting.barrier());
+                lost = lost.clone().and_then(|()| self.place.backend.barrier());
             }
         });
         let solved = lost.and_then(|()| self.solve());

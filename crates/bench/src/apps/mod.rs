@@ -1,12 +1,12 @@
 //! Applications that synchronise often, run by the very same code over whoever lets ranks meet.
 //!
 //! ```text
-//! application ──► Meeting ──┬── table + barrier of any Engine          std, pthread, MCS, …
+//! application ──► SyncBackend ──┬── table + barrier of any Engine          std, pthread, MCS, …
 //!  (one rank)               ├── table + Corecast's barrier
 //!                           └── Corecast's reductions
 //! ```
 //!
-//! A [`Provider`] gives each rank a [`Meeting`]. Programs that have nothing but a barrier combine
+//! A [`Provider`] gives each rank a [`SyncBackend`]. Programs that have nothing but a barrier combine
 //! values in a [table](Table) that all ranks see; what they combine are whole numbers, so neither
 //! the provider nor the number of ranks changes a result.
 //!
@@ -57,11 +57,11 @@ pub trait Provider: Sync {
     }
 
     /// What `rank` meets the others by. Called once per rank, on the thread that will use it.
-    fn meeting<'a>(&'a self, rank: usize) -> Box<dyn Meeting + 'a>;
+    fn backend<'a>(&'a self, rank: usize) -> Box<dyn SyncBackend + 'a>;
 }
 
 /// A rank's means to meet the others. All ranks call the same in the same order.
-pub trait Meeting {
+pub trait SyncBackend {
     /// Nobody leaves before everybody has entered.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Programs whose ranks meet by whatever a provider has, as engines of a race.
 
-use super::{Lost, Meeting, Provider};
+use super::{Lost, Provider, SyncBackend};
 use crate::engine::{Engine, Member, Role};
 use std::sync::OnceLock;
 
@@ -15,12 +15,12 @@ pub(crate) struct RankPosition<'a> {
     pub(crate) rank: usize,
     pub(crate) ranks: usize,
     /// What it meets the others by.
-    pub(crate) meeting: Box<dyn Meeting + 'a>,
+    pub(crate) backend: Box<dyn SyncBackend + 'a>,
     lost: &'a OnceLock<String>,
 }
 
 impl RankPosition<'_> {
-    /// Keeps why ranks cannot meet any more; the others hear it from their own meetings.
+    /// Keeps why ranks cannot meet any more; the others hear it from their own synchronisation backends.
     pub(crate) fn note<T>(&self, outcome: Result<T, Lost>) -> Option<T> {
         outcome
             .map_err(|lost| self.lost.get_or_init(|| lost.0).len())
@@ -72,7 +72,7 @@ impl<P: RankProgram> Engine for Over<'_, P> {
         self.program.part(RankPosition {
             rank,
             ranks: self.provider.ranks(),
-            meeting: self.provider.meeting(rank),
+            backend: self.provider.backend(rank),
             lost: &self.lost,
         })
     }

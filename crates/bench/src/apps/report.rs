@@ -4,9 +4,9 @@ use super::entrant::{OneRank, Solver, Task};
 use super::streamcluster::Problem;
 use super::{Over, Provider};
 use crate::comparison::{Comparison, Entry};
+use crate::cpu_placement::CpuPlacement;
 use crate::engine::Role;
 use crate::race::{self, Entrant, Progress, RaceError, Settings};
-use crate::seat::Seat;
 use crate::stats::{Ratio, Summary};
 use crate::table::{align, known, places, range, with_interval};
 use corecast_model::words::digits;
@@ -47,7 +47,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Races `providers` on `seats`, and one rank alone beside them.
+    /// Races `providers` on `placements`, and one rank alone beside them.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Run {
     /// If the problem does not [check out](Problem::check).
     pub fn race(
         problem: Problem,
-        seats: &[Seat],
+        placements: &[CpuPlacement],
         settings: &Settings,
         providers: Vec<Box<dyn Provider + '_>>,
         progress: impl FnMut(Progress<'_>),
@@ -67,7 +67,7 @@ impl Run {
         let counts: Vec<AtomicU64> = (0..=providers.len()).map(|_| AtomicU64::new(0)).collect();
         let alone = OneRank {
             task: &task,
-            ranks: seats.len(),
+            ranks: placements.len(),
         };
         let mut entrants = vec![Entrant::threads(alone)];
         for (provider, count) in providers.into_iter().zip(&counts[1..]) {
@@ -77,7 +77,7 @@ impl Run {
             };
             entrants.push(Entrant::threads(Over::new(solver, provider)));
         }
-        let comparison = race::run("streamcluster", seats, settings, &entrants, progress)?;
+        let comparison = race::run("streamcluster", placements, settings, &entrants, progress)?;
         drop(entrants);
         Ok(Run {
             problem,
@@ -116,7 +116,7 @@ impl Run {
             centres: self.centres,
             looks: self.looks,
             ranks: race.ranks,
-            seats: race.seats.clone(),
+            placements: race.placements.clone(),
             oversubscribed: race.oversubscribed,
             rounds: race.rounds,
             best_peer: peer.map(|peer| peer.name.clone()),
@@ -149,7 +149,8 @@ pub struct Report {
     /// Number of ranks.
     pub ranks: usize,
     /// Where they ran.
-    pub seats: String,
+    #[serde(rename = "seats")]
+    pub placements: String,
     /// Whether ranks had to share PUs.
     pub oversubscribed: bool,
     /// Counted rounds.
@@ -226,7 +227,7 @@ impl Report {
             self.centres,
             self.looks,
             self.ranks,
-            places(&self.seats, self.oversubscribed),
+            places(&self.placements, self.oversubscribed),
             self.rounds,
         );
         align(&mut text, &rows);

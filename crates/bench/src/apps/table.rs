@@ -5,13 +5,13 @@
 //! min    own row ── barrier ── first column of all rows
 //! ```
 //!
-//! Invariant 1: meetings use the two sets of rows in turn. A row is written again two meetings later,
-//! and nobody passes the barrier of the meeting between before all have read.
+//! Invariant 1: synchronisation backends use the two sets of rows in turn. A row is written again two synchronisation backends later,
+//! and nobody passes the barrier of the synchronisation backend between before all have read.
 //!
 //! Invariant 2: totals are written between the two barriers of a sum and read after the second one;
 //! nobody passes the first one of the next sum before all have read.
 
-use super::{Lost, Meeting, share};
+use super::{Lost, SyncBackend, share};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Columns; longer data take several turns.
@@ -84,7 +84,7 @@ impl<'a, P: FnMut() -> Result<(), Lost>> TableRank<'a, P> {
     }
 }
 
-impl<P: FnMut() -> Result<(), Lost>> Meeting for TableRank<'_, P> {
+impl<P: FnMut() -> Result<(), Lost>> SyncBackend for TableRank<'_, P> {
     fn barrier(&mut self) -> Result<(), Lost> {
         self.barriers += 1;
         (self.pass)()

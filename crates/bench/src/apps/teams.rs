@@ -1,12 +1,12 @@
 //! Corecast's teams.
 
 use super::table::TableRank;
-use super::{Lost, Meeting, Provider, Table};
+use super::{Lost, Provider, SyncBackend, Table};
 use crate::engine::Role;
 use corecast_collectives::Plans;
 use corecast_collectives::operator::{Min, Sum};
 use corecast_team::{Failure, Member, Options, Team, TeamError};
-use corecast_wire::Policy;
+use corecast_wire::WaitConfig;
 
 /// What ranks of a team meet by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Teams {
 }
 
 impl Teams {
-    /// A team that runs `plans` and waits by `policy`.
+    /// A team that runs `plans` and waits by `wait_config`.
     ///
     /// # Errors
     ///
@@ -36,10 +36,10 @@ impl Teams {
         name: impl Into<String>,
         means: Means,
         plans: &Plans,
-        policy: Policy,
+        wait_config: WaitConfig,
     ) -> Result<Teams, TeamError> {
         let options = Options {
-            policy: Some(policy),
+            wait_config: Some(wait_config),
             ..Options::default()
         };
         Ok(Teams {
@@ -61,7 +61,7 @@ impl Provider for Teams {
             Means::Barrier => "barrier and table",
             Means::Collectives => "broadcast, reduce, allreduce",
         };
-        format!("{means}, {}", waits(self.team.policy()))
+        format!("{means}, {}", waits(self.team.wait_config()))
     }
 
     fn role(&self) -> Role {
@@ -76,7 +76,7 @@ impl Provider for Teams {
         self.team.failure().map(|failure| failure.to_string())
     }
 
-    fn meeting<'a>(&'a self, rank: usize) -> Box<dyn Meeting + 'a> {
+    fn backend<'a>(&'a self, rank: usize) -> Box<dyn SyncBackend + 'a> {
         let joined = self.team.join(rank);
         let mut member = joined.expect("a team serves one race");
         match self.means {
@@ -92,17 +92,27 @@ impl Provider for Teams {
 }
 
 /// How ranks wait, in words.
-fn waits(policy: Policy) -> String {
-    if policy == Policy::SPIN {
+fn waits(wait_config: WaitConfig) -> String {
+    if wait_config == WaitConfig::SPIN {
         return "spins".to_owned();
     }
     let us = |ns: u32| f64::from(ns) / 1e3;
-    let phases = [(policy.spin_ns, "spins"), (policy.yield_ns, "yields")];
+    let phases = [
+        (wait_config.spin_ns, "spins"),
+        (wait_config.yield_ns, "yields"),
+    ];
     let phases = phases.into_iter().filter(|phase| phase.0 > 0);
     let mut words: Vec<String> = phases
         .map(|(ns, word)| format!("{word} {} µs", us(ns)))
         .collect();
-    words.push(if policy.park { "sleeps" } else { "and again" }.to_owned());
+    words.push(
+        if wait_config.park {
+            "sleeps"
+        } else {
+            "and again"
+        }
+        .to_owned(),
+    );
     words.join(", ")
 }
 
@@ -123,7 +133,7 @@ impl Collectives {
     }
 }
 
-impl Meeting for Collectives {
+impl SyncBackend for Collectives {
     fn barrier(&mut self) -> Result<(), Lost> {
         self.count().barrier().map_err(lost)
     }

@@ -26,8 +26,8 @@ impl Collective {
     ];
 
     /// How its latency is taken, for the reader of a table.
-    pub fn method(self, crowded: bool) -> &'static str {
-        match (self, crowded) {
+    pub fn method(self, oversubscribed: bool) -> &'static str {
+        match (self, oversubscribed) {
             (Self::Barrier | Self::Allreduce, _) => {
                 "operations back to back: each ends when all ranks have come"
             }

@@ -39,24 +39,24 @@ impl SignalLines {
 
     /// Waits for the root's `number`, or more.
     #[inline(always)]
-    pub(super) fn await_start(&self, number: u64, crowded: bool) {
-        self.wait(&self.start, number, crowded);
+    pub(super) fn await_start(&self, number: u64, oversubscribed: bool) {
+        self.wait(&self.start, number, oversubscribed);
     }
 
     /// Waits for the answer `number`, or more.
     #[inline(always)]
-    pub(super) fn await_answer(&self, number: u64, crowded: bool) {
-        self.wait(&self.answer, number, crowded);
+    pub(super) fn await_answer(&self, number: u64, oversubscribed: bool) {
+        self.wait(&self.answer, number, oversubscribed);
     }
 
     #[inline(always)]
-    fn wait(&self, line: &AtomicU64, number: u64, crowded: bool) {
+    fn wait(&self, line: &AtomicU64, number: u64, oversubscribed: bool) {
         loop {
             for _ in 0..POLLS {
                 if line.load(Ordering::Acquire) >= number {
                     return;
                 }
-                if crowded {
+                if oversubscribed {
                     thread::yield_now();
                 } else {
                     hint::spin_loop();

@@ -82,7 +82,10 @@ impl<'a> ContestantRank<'a> {
         operations: u64,
         answerer: usize,
     ) -> Result<Option<Duration>, Failure> {
-        let (crowded, root) = (self.contestant.crowded, self.contestant.exercise.root);
+        let (oversubscribed, root) = (
+            self.contestant.oversubscribed,
+            self.contestant.exercise.root,
+        );
         let way = self.way(operations, answerer);
         let numbers = self.next_numbers(operations);
         let lines = &self.contestant.lines[self.place];
@@ -95,7 +98,7 @@ impl<'a> ContestantRank<'a> {
             member.broadcast(root, &mut self.data)?;
             black_box(&mut self.data);
             if self.rank == root && answerer != root {
-                lines.await_answer(number, crowded);
+                lines.await_answer(number, oversubscribed);
             } else if self.rank == answerer {
                 lines.answer(number);
             }
@@ -105,7 +108,10 @@ impl<'a> ContestantRank<'a> {
 
     /// Reductions, each started by the root; its time without the signals' way.
     fn reductions(&mut self, operations: u64) -> Result<Option<Duration>, Failure> {
-        let (crowded, root) = (self.contestant.crowded, self.contestant.exercise.root);
+        let (oversubscribed, root) = (
+            self.contestant.oversubscribed,
+            self.contestant.exercise.root,
+        );
         let answerer = self.contestant.answerer.load(Ordering::Relaxed);
         let way = self.way(operations, answerer);
         let numbers = self.next_numbers(operations);
@@ -116,7 +122,7 @@ impl<'a> ContestantRank<'a> {
             if self.rank == root {
                 lines.start(number);
             } else {
-                lines.await_start(number, crowded);
+                lines.await_start(number, oversubscribed);
             }
             touch(&mut self.data, number);
             member.reduce(root, &mut self.data, sum)?;
@@ -129,7 +135,7 @@ impl<'a> ContestantRank<'a> {
     /// trips over the lines. Nothing for the others, and nothing where ranks share PUs.
     fn way(&mut self, operations: u64, answerer: usize) -> Duration {
         let root = self.contestant.exercise.root;
-        if self.contestant.crowded || answerer == root {
+        if self.contestant.oversubscribed || answerer == root {
             return Duration::ZERO;
         }
         let lines: &SignalLines = &self.contestant.lines[self.place];

@@ -4,7 +4,7 @@ use super::collective::{Collective, ELEMENT_BYTES};
 use super::lines::SignalLines;
 use corecast_collectives::Plans;
 use corecast_team::{Options, Team, TeamError};
-use corecast_wire::Policy;
+use corecast_wire::WaitConfig;
 use std::sync::atomic::AtomicUsize;
 
 /// Most teams of one contestant.
@@ -39,7 +39,7 @@ pub struct Contestant {
     pub(super) teams: Vec<Team>,
     pub(super) lines: Vec<SignalLines>,
     /// Whether ranks share hardware threads.
-    pub(super) crowded: bool,
+    pub(super) oversubscribed: bool,
     /// The rank that answers broadcasts.
     pub(super) answerer: AtomicUsize,
 }
@@ -66,9 +66,9 @@ impl Contestant {
             "{} bytes are no whole number of elements of {ELEMENT_BYTES}",
             exercise.bytes
         );
-        let policy = Policy::for_team(ranks, exercise.usable);
+        let wait_config = WaitConfig::for_team(ranks, exercise.usable);
         let options = Options {
-            policy: Some(policy),
+            wait_config: Some(wait_config),
             parallelism: Some(exercise.usable),
             ..Options::default()
         };
@@ -83,7 +83,7 @@ impl Contestant {
             setting: root,
             teams: teams.collect::<Result<_, _>>()?,
             lines: (0..copies).map(|_| SignalLines::default()).collect(),
-            crowded: ranks > exercise.usable,
+            oversubscribed: ranks > exercise.usable,
             answerer: AtomicUsize::new(match exercise.root {
                 0 => ranks - 1,
                 _ => 0,

@@ -14,12 +14,12 @@ pub(super) fn await_number<const PAUSE: bool>(line: &AtomicU64, number: u64) {
     }
 }
 
-/// Waits for `number` or more on a hardware thread that others may need, if they are `crowded`.
+/// Waits for `number` or more on a hardware thread that others may need, if they are `oversubscribed`.
 #[inline(always)]
-pub(crate) fn await_turn(line: &AtomicU64, number: u64, crowded: bool) {
+pub(crate) fn await_turn(line: &AtomicU64, number: u64, oversubscribed: bool) {
     // Acquire pairs with the Release store of whoever the line belongs to.
     while line.load(Ordering::Acquire) < number {
-        match crowded {
+        match oversubscribed {
             true => thread::yield_now(),
             false => hint::spin_loop(),
         }

@@ -30,14 +30,14 @@ const MEMORY_MIN: usize = 512;
 /// The floors of `task`, a barrier's among them none.
 pub fn copies<'a>(task: Task, conditions: impl Into<Conditions>) -> Vec<Entrant<'a>> {
     let conditions = conditions.into();
-    let crowded = conditions.crowded;
+    let oversubscribed = conditions.oversubscribed;
     let mut floors = Vec::new();
     if task.operation == Operation::Barrier {
         return floors;
     }
     let trial = |parts| {
         Trial::new(
-            CopyFloor::<WordCopy>::new(task, crowded, parts),
+            CopyFloor::<WordCopy>::new(task, oversubscribed, parts),
             task,
             conditions,
         )
@@ -47,7 +47,7 @@ pub fn copies<'a>(task: Task, conditions: impl Into<Conditions>) -> Vec<Entrant<
     }
     let trial = |parts| {
         Trial::new(
-            CopyFloor::<PlainMemory>::new(task, crowded, parts),
+            CopyFloor::<PlainMemory>::new(task, oversubscribed, parts),
             task,
             conditions,
         )
@@ -187,7 +187,7 @@ struct Flags {
 
 struct CopyFloor<P> {
     task: Task,
-    crowded: bool,
+    oversubscribed: bool,
     by_parts: bool,
     /// By rank and place.
     buffers: Vec<Vec<RankBuffers<P>>>,
@@ -195,7 +195,7 @@ struct CopyFloor<P> {
 }
 
 impl<P: CopiedPiece> CopyFloor<P> {
-    fn new(task: Task, crowded: bool, by_parts: bool) -> CopyFloor<P> {
+    fn new(task: Task, oversubscribed: bool, by_parts: bool) -> CopyFloor<P> {
         let (count, ranks) = (task.count(), task.ranks);
         let parts = || (0..ranks).map(|k| count * (k + 1) / ranks - count * k / ranks);
         let pieces = |blocks: Vec<usize>| -> Vec<P> {
@@ -215,7 +215,7 @@ impl<P: CopiedPiece> CopyFloor<P> {
         let rank = |rank| (0..task.places()).map(|_| place(rank)).collect();
         CopyFloor {
             task,
-            crowded,
+            oversubscribed,
             by_parts,
             buffers: (0..task.ranks).map(rank).collect(),
             flags: (0..task.ranks).map(|_| Flags::default()).collect(),
@@ -225,7 +225,7 @@ impl<P: CopiedPiece> CopyFloor<P> {
     /// Waits for a number or more.
     #[inline(always)]
     fn wait(&self, line: &AtomicU64, number: u64) {
-        await_turn(line, number, self.crowded);
+        await_turn(line, number, self.oversubscribed);
     }
 }
 

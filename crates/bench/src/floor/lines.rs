@@ -27,7 +27,7 @@ pub fn lines<'a>(task: Task, conditions: impl Into<Conditions>) -> Option<Entran
     );
     (fits && simple).then(|| {
         Entrant::threads(Trial::new(
-            LineBroadcast::new(task, conditions.crowded),
+            LineBroadcast::new(task, conditions.oversubscribed),
             task,
             conditions,
         ))
@@ -46,14 +46,14 @@ const _: () = assert!(size_of::<NumberedLine>() == 128);
 
 struct LineBroadcast {
     task: Task,
-    crowded: bool,
+    oversubscribed: bool,
     /// By rank and place.
     data: Vec<Vec<NumberedLine>>,
     come: Vec<NumberedLine>,
 }
 
 impl LineBroadcast {
-    fn new(task: Task, crowded: bool) -> LineBroadcast {
+    fn new(task: Task, oversubscribed: bool) -> LineBroadcast {
         let places = |_| {
             (0..task.places())
                 .map(|_| NumberedLine::default())
@@ -61,7 +61,7 @@ impl LineBroadcast {
         };
         LineBroadcast {
             task,
-            crowded,
+            oversubscribed,
             data: (0..task.ranks).map(places).collect(),
             come: (0..task.ranks).map(|_| NumberedLine::default()).collect(),
         }
@@ -70,7 +70,7 @@ impl LineBroadcast {
     /// Waits for a number or more.
     #[inline(always)]
     fn wait(&self, line: &NumberedLine, number: u64) {
-        await_turn(&line.number, number, self.crowded);
+        await_turn(&line.number, number, self.oversubscribed);
     }
 }
 

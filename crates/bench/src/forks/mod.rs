@@ -25,31 +25,35 @@ pub use others::{Rayon, Scope};
 pub use own::{Lines, Method, Team};
 pub use pieces::{Forking, Pieces};
 
+use crate::cpu_placement::{self, CpuPlacement};
 use crate::peers::{Selection, native_forks};
 use crate::race::Entrant;
-use crate::seat::{self, Seat};
 
-/// Other people's forks and joins for a race on `seats`; what is missing on this machine is among
+/// Other people's forks and joins for a race on `placements`; what is missing on this machine is among
 /// them as an absent entrant.
 ///
 /// # Cost
 ///
 /// Up to two compilations, about a second each.
-pub fn peers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
-    let of = |seats: &[Seat]| {
+pub fn peers(placements: &[CpuPlacement], selection: Selection) -> Vec<Entrant<'static>> {
+    let of = |placements: &[CpuPlacement]| {
         vec![
-            Entrant::threads(Rayon::inside(seats)),
-            Entrant::threads(Rayon::outside(seats)),
-            Entrant::threads(Scope::new(seats)),
+            Entrant::threads(Rayon::inside(placements)),
+            Entrant::threads(Rayon::outside(placements)),
+            Entrant::threads(Scope::new(placements)),
         ]
     };
-    let mut entrants = of(seats);
-    if seats.iter().any(|seat| *seat != Seat::Free) && selection == Selection::All {
-        let free = of(&seat::free(seats.len()));
+    let mut entrants = of(placements);
+    if placements
+        .iter()
+        .any(|placement| *placement != CpuPlacement::Free)
+        && selection == Selection::All
+    {
+        let free = of(&cpu_placement::free(placements.len()));
         entrants.extend(free.into_iter().map(Entrant::unpinned));
     }
     if selection != Selection::Threads {
-        entrants.extend(native_forks(seats, selection));
+        entrants.extend(native_forks(placements, selection));
     }
     entrants
 }
@@ -93,8 +97,8 @@ mod tests {
     #[test]
     fn a_join_before_all_work_is_done_is_found() {
         let entrants = [Entrant::threads(Forgetful(Pieces::new(2)))];
-        let seats = seat::free(2);
-        let race = race::run("test", &seats, &Settings::quick(), &entrants, |_| {}).unwrap();
+        let placements = cpu_placement::free(2);
+        let race = race::run("test", &placements, &Settings::quick(), &entrants, |_| {}).unwrap();
         let status = &race.entries[0].status;
         assert!(
             matches!(status, Status::Failed(why) if why.contains("rank 1 had done")),

@@ -1,8 +1,8 @@
 //! Forks and joins of Rust's standard library and of rayon.
 
 use super::pieces::{Forking, Pieces};
+use crate::cpu_placement::{self, CpuPlacement};
 use crate::engine::{Engine, Member};
-use crate::seat::{self, Seat};
 use rayon::{BroadcastContext, ThreadPool, ThreadPoolBuilder};
 use std::sync::OnceLock;
 use std::thread;
@@ -10,7 +10,7 @@ use std::thread;
 /// `rayon::broadcast`, on a pool of as many threads as there are ranks.
 #[derive(Debug)]
 pub struct Rayon {
-    seats: Vec<Seat>,
+    placements: Vec<CpuPlacement>,
     inside: bool,
     /// Started by the first rank that asks, so that no idle pool disturbs other races.
     pool: OnceLock<Result<ThreadPool, String>>,
@@ -19,29 +19,29 @@ pub struct Rayon {
 
 impl Rayon {
     /// Called from a thread of the pool, which takes part: the faster way.
-    pub fn inside(seats: &[Seat]) -> Rayon {
+    pub fn inside(placements: &[CpuPlacement]) -> Rayon {
         Rayon {
-            seats: seats.to_vec(),
+            placements: placements.to_vec(),
             inside: true,
             pool: OnceLock::new(),
-            pieces: Pieces::new(seats.len()),
+            pieces: Pieces::new(placements.len()),
         }
     }
 
     /// Called from a thread that is not one of the pool's, as most programs do.
-    pub fn outside(seats: &[Seat]) -> Rayon {
+    pub fn outside(placements: &[CpuPlacement]) -> Rayon {
         Rayon {
             inside: false,
-            ..Rayon::inside(seats)
+            ..Rayon::inside(placements)
         }
     }
 
     fn pool(&self) -> Result<&ThreadPool, &String> {
         let start = || {
-            let seats = self.seats.clone();
-            let builder = ThreadPoolBuilder::new().num_threads(seats.len());
-            // A refused pin is told by the race, whose own threads have the same seats.
-            let pinned = builder.start_handler(move |at| drop(seat::take(seats[at])));
+            let placements = self.placements.clone();
+            let builder = ThreadPoolBuilder::new().num_threads(placements.len());
+            // A refused pin is told by the race, whose own threads have the same placements.
+            let pinned = builder.start_handler(move |at| drop(cpu_placement::take(placements[at])));
             pinned.build().map_err(|error| error.to_string())
         };
         self.pool.get_or_init(start).as_ref()
@@ -61,7 +61,7 @@ impl Engine for Rayon {
     }
 
     fn ranks(&self) -> usize {
-        self.seats.len()
+        self.placements.len()
     }
 
     fn failure(&self) -> Option<String> {
@@ -95,16 +95,16 @@ impl Engine for Rayon {
 /// [`thread::scope`], which starts a thread for each rank but the first.
 #[derive(Debug)]
 pub struct Scope {
-    seats: Vec<Seat>,
+    placements: Vec<CpuPlacement>,
     pieces: Pieces,
 }
 
 impl Scope {
-    /// Threads on `seats`.
-    pub fn new(seats: &[Seat]) -> Scope {
+    /// Threads on `placements`.
+    pub fn new(placements: &[CpuPlacement]) -> Scope {
         Scope {
-            seats: seats.to_vec(),
-            pieces: Pieces::new(seats.len()),
+            placements: placements.to_vec(),
+            pieces: Pieces::new(placements.len()),
         }
     }
 }
@@ -119,7 +119,7 @@ impl Engine for Scope {
     }
 
     fn ranks(&self) -> usize {
-        self.seats.len()
+        self.placements.len()
     }
 
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {
@@ -129,10 +129,10 @@ impl Engine for Scope {
             }
             for _ in 0..operations {
                 thread::scope(|scope| {
-                    for (other, &seat) in self.seats.iter().enumerate().skip(1) {
+                    for (other, &placement) in self.placements.iter().enumerate().skip(1) {
                         scope.spawn(move || {
-                            // As above; a thread would else stay on the seat of rank 0.
-                            drop(seat::take(seat));
+                            // As above; a thread would else stay on the placement of rank 0.
+                            drop(cpu_placement::take(placement));
                             self.pieces.work(other);
                         });
                     }

@@ -5,7 +5,7 @@ use crate::engine::{Engine, Member, Role};
 use crate::floor::await_turn;
 use corecast_collectives::Plans;
 use corecast_team::{Failure, Options, TeamError};
-use corecast_wire::{Line, Policy};
+use corecast_wire::{Line, WaitConfig};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How a team forks and joins.
@@ -39,7 +39,7 @@ impl Team {
         usable: usize,
     ) -> Result<Team, TeamError> {
         let options = Options {
-            policy: Some(Policy::for_team(plans.len(), usable)),
+            wait_config: Some(WaitConfig::for_team(plans.len(), usable)),
             ..Options::default()
         };
         Ok(Team {
@@ -104,7 +104,7 @@ impl Engine for Team {
 /// A line from rank 0 to each other rank and one back, by hand.
 #[derive(Debug)]
 pub struct Lines {
-    crowded: bool,
+    oversubscribed: bool,
     pieces: Pieces,
     /// Of each rank: the fork that it may start, and the one that it has done.
     go: Box<[Line<AtomicU64>]>,
@@ -112,11 +112,11 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines for `ranks` ranks; `crowded` if they share hardware threads.
-    pub fn new(ranks: usize, crowded: bool) -> Lines {
+    /// Lines for `ranks` ranks; `oversubscribed` if they share hardware threads.
+    pub fn new(ranks: usize, oversubscribed: bool) -> Lines {
         let lines = || (0..ranks).map(|_| Line::default()).collect();
         Lines {
-            crowded,
+            oversubscribed,
             pieces: Pieces::new(ranks),
             go: lines(),
             done: lines(),
@@ -125,7 +125,7 @@ impl Lines {
 
     #[inline(always)]
     fn wait(&self, line: &AtomicU64, number: u64) {
-        await_turn(line, number, self.crowded);
+        await_turn(line, number, self.oversubscribed);
     }
 
     fn lead(&self, number: u64) {

@@ -53,17 +53,17 @@ struct ConstructRank<'a> {
 impl ConstructRank<'_> {
     /// The construct around `work`, once. Rank 0 gets the sum of a reduction over ones.
     fn once(&mut self, work: impl FnOnce()) -> Result<i64, Lost> {
-        let meeting = &mut self.place.meeting;
+        let backend = &mut self.place.backend;
         match self.program.construct {
             // As many iterations of a loop as ranks: one for each.
             Construct::Parallel | Construct::ParallelFor => {
-                meeting.fork()?;
+                backend.fork()?;
                 work();
-                meeting.join()?;
+                backend.join()?;
             }
             Construct::For | Construct::Barrier => {
                 work();
-                meeting.barrier()?;
+                backend.barrier()?;
             }
             Construct::Single => {
                 let number = self.singles;
@@ -78,12 +78,12 @@ impl ConstructRank<'_> {
                 if first {
                     work();
                 }
-                meeting.barrier()?;
+                backend.barrier()?;
             }
             Construct::Reduction => {
-                meeting.fork()?;
+                backend.fork()?;
                 work();
-                return meeting.join_sum(1);
+                return backend.join_sum(1);
             }
             Construct::Critical => unreachable!("refused when the engine was made"),
         }
@@ -141,7 +141,7 @@ impl Member for ConstructRank<'_> {
     }
 
     fn turn(&mut self) {
-        self.place.meeting.turn();
+        self.place.backend.turn();
     }
 
     fn verify(&mut self, _rank: usize, ledger: &Ledger) -> Result<(), Flaw> {

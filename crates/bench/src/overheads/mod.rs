@@ -39,10 +39,10 @@ pub use standard::{Critical, Spawning};
 
 use crate::apps::Provider;
 use crate::comparison::Comparison;
+use crate::cpu_placement::CpuPlacement;
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};
 use crate::peers::NativeConstructs;
 use crate::race::{self, Entrant, Progress, RaceError, Settings};
-use crate::seat::Seat;
 use std::time::Duration;
 
 /// EPCC's usual repetitions: 20 or more of a millisecond.
@@ -66,13 +66,13 @@ pub fn settings(quick: bool) -> Settings {
 pub fn race(
     construct: Construct,
     delay: Delay,
-    seats: &[Seat],
+    placements: &[CpuPlacement],
     settings: &Settings,
     providers: Vec<Box<dyn Provider + '_>>,
     native: Option<&NativeConstructs>,
     progress: impl FnMut(Progress<'_>),
 ) -> Result<Comparison, RaceError> {
-    let ranks = seats.len();
+    let ranks = placements.len();
     let mut entrants = vec![Entrant::threads(Reference { delay, ranks })];
     for provider in providers {
         if construct != Construct::Critical {
@@ -82,13 +82,15 @@ pub fn race(
     }
     if let Some(native) = native {
         match construct {
-            Construct::Parallel => entrants.push(Entrant::threads(Spawning::new(delay, seats))),
+            Construct::Parallel => {
+                entrants.push(Entrant::threads(Spawning::new(delay, placements)))
+            }
             Construct::Critical => entrants.push(Entrant::threads(Critical::new(delay, ranks))),
             _ => {}
         }
         entrants.extend(native.entrants(construct));
     }
-    race::run(construct.name(), seats, settings, &entrants, progress)
+    race::run(construct.name(), placements, settings, &entrants, progress)
 }
 
 /// The bare delay, on rank 0.

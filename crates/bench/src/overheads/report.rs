@@ -27,7 +27,8 @@ pub struct Report {
     /// Number of ranks.
     pub ranks: usize,
     /// Where they ran.
-    pub seats: String,
+    #[serde(rename = "seats")]
+    pub placements: String,
     /// Whether ranks had to share PUs.
     pub oversubscribed: bool,
     /// One per construct.
@@ -181,7 +182,7 @@ impl Table {
 }
 
 impl Report {
-    /// All constructs, raced on the same seats.
+    /// All constructs, raced on the same placements.
     ///
     /// # Panics
     ///
@@ -193,7 +194,7 @@ impl Report {
             kind: "overheads".to_owned(),
             delay_ns: DELAY_NS,
             ranks: first.ranks,
-            seats: first.seats.clone(),
+            placements: first.placements.clone(),
             oversubscribed: first.oversubscribed,
             constructs: races.iter().map(|(c, race)| Table::of(*c, race)).collect(),
             notes: Vec::new(),
@@ -238,7 +239,7 @@ impl Report {
             text,
             "overheads: {} ranks on {}, around delays of {} ns; median (standard deviation) in ns, each at its best setting",
             self.ranks,
-            places(&self.seats, self.oversubscribed),
+            places(&self.placements, self.oversubscribed),
             self.delay_ns,
         );
         align(&mut text, &rows);

@@ -1,8 +1,8 @@
-//! What the standard library has for the constructs that need more than a meeting.
+//! What the standard library has for the constructs that need more than a synchronisation backend.
 
 use super::Delay;
+use crate::cpu_placement::{self, CpuPlacement};
 use crate::engine::{Engine, Flaw, Ledger, Member};
-use crate::seat::{self, Seat};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -11,25 +11,25 @@ use std::thread;
 #[derive(Debug)]
 pub struct Spawning {
     delay: Delay,
-    seats: Vec<Seat>,
+    placements: Vec<CpuPlacement>,
 }
 
 impl Spawning {
-    /// A region of a thread for each seat; all but the first are new each time.
-    pub fn new(delay: Delay, seats: &[Seat]) -> Spawning {
+    /// A region of a thread for each placement; all but the first are new each time.
+    pub fn new(delay: Delay, placements: &[CpuPlacement]) -> Spawning {
         Spawning {
             delay,
-            seats: seats.to_vec(),
+            placements: placements.to_vec(),
         }
     }
 
     fn region(&self, work: impl Fn(usize) + Sync) {
         thread::scope(|scope| {
-            for (rank, &seat) in self.seats.iter().enumerate().skip(1) {
+            for (rank, &placement) in self.placements.iter().enumerate().skip(1) {
                 let work = &work;
                 scope.spawn(move || {
                     // Refused as it was for the crew, which has told so.
-                    let _ = seat::take(seat);
+                    let _ = cpu_placement::take(placement);
                     work(rank);
                 });
             }
@@ -48,7 +48,7 @@ impl Engine for Spawning {
     }
 
     fn ranks(&self) -> usize {
-        self.seats.len()
+        self.placements.len()
     }
 
     fn member<'a>(&'a self, rank: usize) -> Box<dyn Member + 'a> {

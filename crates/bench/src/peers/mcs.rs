@@ -30,9 +30,9 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn new(crowded: bool) -> Waiting {
+    fn new(oversubscribed: bool) -> Waiting {
         Waiting {
-            spins: if crowded { 0 } else { SPINS },
+            spins: if oversubscribed { 0 } else { SPINS },
         }
     }
 
@@ -60,7 +60,7 @@ impl Waiting {
 mod tests {
     use super::*;
     use crate::engine::Engine;
-    use crate::{Entrant, Settings, Status, race, seat};
+    use crate::{Entrant, Settings, Status, cpu_placement, race};
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
@@ -96,13 +96,13 @@ mod tests {
     #[test]
     fn many_barriers_one_after_the_other_keep_ranks_together() {
         for ranks in [1, 2, 3, 5, 6, 9] {
-            let seats = seat::free(ranks);
-            let crowded = seat::oversubscribed(&seats);
+            let placements = cpu_placement::free(ranks);
+            let oversubscribed = cpu_placement::oversubscribed(&placements);
             let entrants = [
-                Entrant::threads(TreeBarrier::new(ranks, crowded)),
-                Entrant::threads(DisseminationBarrier::new(ranks, crowded)),
+                Entrant::threads(TreeBarrier::new(ranks, oversubscribed)),
+                Entrant::threads(DisseminationBarrier::new(ranks, oversubscribed)),
             ];
-            let race = race::run("", &seats, &Settings::quick(), &entrants, |_| {}).unwrap();
+            let race = race::run("", &placements, &Settings::quick(), &entrants, |_| {}).unwrap();
             for entry in &race.entries {
                 assert_eq!(entry.status, Status::Timed, "{ranks} ranks, {}", entry.name);
             }

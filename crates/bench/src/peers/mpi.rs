@@ -4,9 +4,9 @@
 //! each of the settings in `mpi/settings.txt`. Their processes stay for all races: see
 //! [`crate::session`]. Whatever is missing becomes an entrant that names the package.
 
+use crate::cpu_placement::{self, CpuPlacement};
 use crate::peers::workshop::{Recipe, SourceFile, Workshop};
 use crate::race::Entrant;
-use crate::seat::{self, Seat};
 use crate::session::{FOLDER, Launch, Session};
 use crate::sized::{Conditions, Task};
 use std::ffi::OsString;
@@ -57,7 +57,7 @@ const FOREIGN: [&str; 9] = [
     "OMPI_", "OPAL_", "ORTE_", "PMIX_", "PMI_", "MPIR_", "MPICH_", "HYDRA_", "UCX_",
 ];
 
-/// The MPI peers of all races on the same seats.
+/// The MPI peers of all races on the same placements.
 #[derive(Debug)]
 pub struct Mpi {
     sessions: Vec<Arc<Session>>,
@@ -65,28 +65,32 @@ pub struct Mpi {
 }
 
 impl Mpi {
-    /// Compiles what is there for a team on `seats`.
+    /// Compiles what is there for a team on `placements`.
     ///
     /// # Cost
     ///
     /// Up to two compilations, about half a second each. Processes start with the first race.
-    pub fn open(seats: &[Seat]) -> Mpi {
-        Mpi::with(seats, &[], None)
+    pub fn open(placements: &[CpuPlacement]) -> Mpi {
+        Mpi::with(placements, &[], None)
     }
 
     /// The same under other conditions than the usual ones.
-    pub fn under(seats: &[Seat], conditions: Conditions) -> Mpi {
-        Mpi::build(seats, &[], None, conditions)
+    pub fn under(placements: &[CpuPlacement], conditions: Conditions) -> Mpi {
+        Mpi::build(placements, &[], None, conditions)
     }
 
     /// The same with further variables in the processes' environment, and a limit for each order.
-    pub fn with(seats: &[Seat], variables: &[(&str, &str)], limit: Option<Duration>) -> Mpi {
-        let conditions = seat::oversubscribed(seats).into();
-        Mpi::build(seats, variables, limit, conditions)
+    pub fn with(
+        placements: &[CpuPlacement],
+        variables: &[(&str, &str)],
+        limit: Option<Duration>,
+    ) -> Mpi {
+        let conditions = cpu_placement::oversubscribed(placements).into();
+        Mpi::build(placements, variables, limit, conditions)
     }
 
     fn build(
-        seats: &[Seat],
+        placements: &[CpuPlacement],
         variables: &[(&str, &str)],
         limit: Option<Duration>,
         conditions: Conditions,
@@ -113,12 +117,12 @@ impl Mpi {
                     continue;
                 }
             };
-            for setting in settings(flavour.word, seat::oversubscribed(seats)) {
-                let mut launch = launch(flavour, &program, seats, setting);
+            for setting in settings(flavour.word, cpu_placement::oversubscribed(placements)) {
+                let mut launch = launch(flavour, &program, placements, setting);
                 let more = variables.iter();
                 let more = more.map(|&(key, value)| (key.to_owned(), value.to_owned()));
                 launch.environment.extend(more);
-                let shown = shown(setting, seats);
+                let shown = shown(setting, placements);
                 let mut session = Session::new(flavour.name, shown, launch).under(conditions);
                 if let Some(limit) = limit {
                     session = session.limited(limit);
@@ -154,34 +158,34 @@ fn starts(flavour: &Flavour) -> Result<(), String> {
 }
 
 /// The lines of the settings that are for `word`, without their first two words.
-fn settings(word: &str, crowded: bool) -> impl Iterator<Item = &'static str> {
+fn settings(word: &str, oversubscribed: bool) -> impl Iterator<Item = &'static str> {
     let lines = SETTINGS.lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(move |line| {
         let (of, rest) = line.split_once(' ')?;
         let rest = rest.trim_start();
         let (when, words) = rest.split_once(' ').unwrap_or((rest, ""));
-        let fits = when == "always" || when == if crowded { "crowded" } else { "roomy" };
+        let fits = when == "always" || when == if oversubscribed { "crowded" } else { "roomy" };
         (of == word && fits).then_some(words.trim())
     })
 }
 
-fn shown(setting: &str, seats: &[Seat]) -> String {
+fn shown(setting: &str, placements: &[CpuPlacement]) -> String {
     let words = match setting {
         "" => "default",
         words => words,
     };
-    match seat::describe(seats).as_str() {
+    match cpu_placement::describe(placements).as_str() {
         "any" => format!("{words}, unbound"),
         places => format!("{words}, bound to {places}"),
     }
 }
 
-fn launch(flavour: &Flavour, program: &Path, seats: &[Seat], setting: &str) -> Launch {
-    let places = seat::describe(seats);
+fn launch(flavour: &Flavour, program: &Path, placements: &[CpuPlacement], setting: &str) -> Launch {
+    let places = cpu_placement::describe(placements);
     let pinned = places != "any";
     let binding = if pinned { flavour.pinned } else { flavour.free };
     let mut arguments: Vec<OsString> = binding.iter().map(Into::into).collect();
-    arguments.extend(["-n".into(), seats.len().to_string().into()]);
+    arguments.extend(["-n".into(), placements.len().to_string().into()]);
     let (variables, words): (Vec<&str>, Vec<&str>) = setting
         .split_ascii_whitespace()
         .partition(|word| word.contains('='));
@@ -206,8 +210,8 @@ fn launch(flavour: &Flavour, program: &Path, seats: &[Seat], setting: &str) -> L
             .filter_map(|(key, _)| key.into_string().ok())
             .filter(|key| FOREIGN.iter().any(|beginning| key.starts_with(beginning)))
             .collect(),
-        ranks: seats.len(),
-        crowded: seat::oversubscribed(seats),
+        ranks: placements.len(),
+        oversubscribed: cpu_placement::oversubscribed(placements),
     }
 }
 
@@ -218,14 +222,18 @@ mod tests {
     #[test]
     fn each_implementation_has_its_default_first() {
         for flavour in &FLAVOURS {
-            for crowded in [false, true] {
-                let words: Vec<&str> = settings(flavour.word, crowded).collect();
+            for oversubscribed in [false, true] {
+                let words: Vec<&str> = settings(flavour.word, oversubscribed).collect();
                 assert_eq!(words[0], "", "{}", flavour.name);
                 assert!(words.len() > 1, "{}", flavour.name);
             }
         }
-        let crowded: Vec<&str> = settings("open-mpi", true).collect();
-        assert!(crowded.iter().any(|s| s.contains("mpi_yield_when_idle 1")));
+        let oversubscribed: Vec<&str> = settings("open-mpi", true).collect();
+        assert!(
+            oversubscribed
+                .iter()
+                .any(|s| s.contains("mpi_yield_when_idle 1"))
+        );
         let lines = SETTINGS.lines().filter(|line| !line.starts_with('#'));
         for line in lines {
             let words: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -236,9 +244,9 @@ mod tests {
 
     #[test]
     fn starters_get_arguments_and_ranks_their_places() {
-        let seats = seat::pinned(3, &[4, 6]);
+        let placements = cpu_placement::pinned(3, &[4, 6]);
         let setting = "--mca coll ^tuned A=1";
-        let launch = launch(&FLAVOURS[0], Path::new("/x"), &seats, setting);
+        let launch = launch(&FLAVOURS[0], Path::new("/x"), &placements, setting);
         let words: Vec<_> = launch.arguments.iter().map(|w| w.to_str()).collect();
         let words: Vec<&str> = words.into_iter().flatten().collect();
         assert_eq!(
@@ -247,9 +255,9 @@ mod tests {
         );
         assert!(launch.environment.contains(&("A".into(), "1".into())));
         assert_eq!(
-            shown(setting, &seats),
+            shown(setting, &placements),
             "--mca coll ^tuned A=1, bound to 4,6"
         );
-        assert_eq!(shown("", &seat::free(2)), "default, unbound");
+        assert_eq!(shown("", &cpu_placement::free(2)), "default, unbound");
     }
 }

@@ -1,4 +1,4 @@
-//! Barriers of C and C++ run-time libraries, in programs of their own.
+//! Barriers of C and C++ runtime libraries, in programs of their own.
 //!
 //! The programs are small, belong to this crate, and are compiled when they are
 //! needed, since these libraries read their settings once per process and a
@@ -15,11 +15,11 @@ mod constructs;
 
 pub use constructs::NativeConstructs;
 
+use crate::cpu_placement::CpuPlacement;
 use crate::external::External;
 use crate::peers::Selection;
 use crate::peers::workshop::{Recipe, SourceFile, Workshop};
 use crate::race::Entrant;
-use crate::seat::Seat;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -54,14 +54,14 @@ const STD_RECIPES: &[Recipe] = &[
     &["c++", "-std=c++20", "-O2", "-pthread"],
 ];
 
-/// The barriers of C and C++ libraries for a race on `seats`.
+/// The barriers of C and C++ libraries for a race on `placements`.
 ///
 /// # Cost
 ///
 /// Up to three compilations, about a second each.
-pub fn barriers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
+pub fn barriers(placements: &[CpuPlacement], selection: Selection) -> Vec<Entrant<'static>> {
     let mut entrants = Vec::new();
-    let team = ProgramThreads::of(seats);
+    let team = ProgramThreads::of(placements);
     let workshop = match Workshop::open(&[MEASURE, OMP, STD]) {
         Ok(workshop) => workshop,
         Err(reason) => {
@@ -87,14 +87,14 @@ pub fn barriers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
     entrants
 }
 
-/// Parallel regions of OpenMP libraries for a race of forks and joins on `seats`, at the settings of
+/// Parallel regions of OpenMP libraries for a race of forks and joins on `placements`, at the settings of
 /// their barriers.
 ///
 /// # Cost
 ///
 /// Up to two compilations, about a second each.
-pub fn forks(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
-    let team = ProgramThreads::of(seats);
+pub fn forks(placements: &[CpuPlacement], selection: Selection) -> Vec<Entrant<'static>> {
+    let team = ProgramThreads::of(placements);
     let mut entrants = Vec::new();
     let workshop = match Workshop::open(&[MEASURE, PARALLEL]) {
         Ok(workshop) => workshop,
@@ -125,7 +125,7 @@ fn gomp(
 ) -> Vec<Entrant<'static>> {
     let (bindings, policies): (usize, &[&str]) = match selection {
         Selection::All => (2, &["active", "passive", "default"]),
-        Selection::Likely if team.is_crowded() => (1, &["passive", "default"]),
+        Selection::Likely if team.is_oversubscribed() => (1, &["passive", "default"]),
         Selection::Likely | Selection::Threads => (1, &["active", "default"]),
     };
     let mut entrants = Vec::new();
@@ -206,17 +206,17 @@ struct ProgramThreads {
 }
 
 impl ProgramThreads {
-    fn of(seats: &[Seat]) -> ProgramThreads {
+    fn of(placements: &[CpuPlacement]) -> ProgramThreads {
         let mut pus = Vec::new();
-        for seat in seats {
-            if let Seat::Pu(pu) = seat
+        for placement in placements {
+            if let CpuPlacement::Pu(pu) = placement
                 && !pus.contains(pu)
             {
                 pus.push(*pu);
             }
         }
         ProgramThreads {
-            ranks: seats.len(),
+            ranks: placements.len(),
             pus,
             more: Vec::new(),
         }
@@ -226,7 +226,7 @@ impl ProgramThreads {
         !self.pus.is_empty()
     }
 
-    fn is_crowded(&self) -> bool {
+    fn is_oversubscribed(&self) -> bool {
         self.ranks > self.pus.len().max(1)
     }
 
@@ -287,11 +287,11 @@ impl ProgramThreads {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seat;
+    use crate::cpu_placement;
 
     #[test]
     fn openmp_places_hold_one_pu_each() {
-        let team = ProgramThreads::of(&seat::pinned(4, &[2, 5]));
+        let team = ProgramThreads::of(&cpu_placement::pinned(4, &[2, 5]));
         assert_eq!(
             team.omp_binding(true),
             [
@@ -300,7 +300,7 @@ mod tests {
             ]
         );
         assert_eq!(team.bindings().collect::<Vec<_>>(), [true, false]);
-        let free = ProgramThreads::of(&seat::free(2));
+        let free = ProgramThreads::of(&cpu_placement::free(2));
         assert_eq!(free.bindings().collect::<Vec<_>>(), [false]);
     }
 
@@ -308,7 +308,7 @@ mod tests {
     fn the_workshop_lasts_as_long_as_its_programs() {
         let workshop = Workshop::open(&[MEASURE, OMP, STD]).unwrap();
         let path = workshop.directory().path().to_owned();
-        let team = ProgramThreads::of(&seat::free(2));
+        let team = ProgramThreads::of(&cpu_placement::free(2));
         let external = team.external(&workshop, "x", String::new(), Path::new("x"));
         drop(workshop);
         assert!(path.exists());

@@ -20,5 +20,5 @@ pub struct Launch {
     /// Number of ranks.
     pub ranks: usize,
     /// Whether ranks share hardware threads.
-    pub crowded: bool,
+    pub oversubscribed: bool,
 }

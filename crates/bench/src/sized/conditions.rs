@@ -38,7 +38,8 @@ impl fmt::Display for Start {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Conditions {
     /// Whether ranks share hardware threads.
-    pub crowded: bool,
+    #[serde(rename = "crowded")]
+    pub oversubscribed: bool,
     /// How each operation is started.
     pub start: Start,
     /// Bytes of other memory that each rank goes through before each operation, to drive data and
@@ -50,13 +51,13 @@ pub struct Conditions {
 
 impl From<bool> for Conditions {
     /// Where ranks share hardware threads there is no window: they would spin in each other's way.
-    fn from(crowded: bool) -> Conditions {
-        let start = match crowded {
+    fn from(oversubscribed: bool) -> Conditions {
+        let start = match oversubscribed {
             true => Start::Barrier,
             false => Start::Window,
         };
         let warm = Conditions {
-            crowded,
+            oversubscribed,
             start,
             cold_bytes: 0,
             lead_ns: 0,
@@ -174,9 +175,12 @@ mod tests {
         let cold = warm.cold(1 << 20);
         assert!(cold.lead_ns() > LEAD_NS, "{cold:?}");
         assert_eq!(cold.starting(Start::Barrier).lead_ns(), 0);
-        let crowded = Conditions::from(true);
-        assert_eq!((crowded.start, crowded.lead_ns()), (Start::Barrier, 0));
-        assert_eq!(crowded.starting(Start::Window).lead_ns(), LEAD_NS);
+        let oversubscribed = Conditions::from(true);
+        assert_eq!(
+            (oversubscribed.start, oversubscribed.lead_ns()),
+            (Start::Barrier, 0)
+        );
+        assert_eq!(oversubscribed.starting(Start::Window).lead_ns(), LEAD_NS);
     }
 
     #[test]

@@ -18,7 +18,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `operation.rs` | the operations, and who gives and gets how much |
-//! | `values.rs` | what is put in, and the naive twin that says what must come out |
+//! | `values.rs` | what is put in, and the naive reference that says what must come out |
 //! | `library.rs` | what a library must do to take part: [`Library`], [`Player`] |
 //! | `trial.rs` | the loop above, and the check before it |
 //! | `conditions.rs` | how operations are started, and whether caches are warm: [`Conditions`] |

@@ -6,8 +6,8 @@ use super::operation::{Operation, Task};
 use super::threads::Threads;
 use super::trial::Trial;
 use crate::comparison::Comparison;
+use crate::cpu_placement::{self, CpuPlacement};
 use crate::race::{self, Entrant, RaceError, Settings};
-use crate::seat::{self, Seat};
 use crate::stats;
 use corecast_collectives::Plans;
 use corecast_team::TeamError;
@@ -43,7 +43,7 @@ pub enum ChoiceError {
 ///
 /// # Panics
 ///
-/// If `plans` are for another number of ranks than there are seats.
+/// If `plans` are for another number of ranks than there are placements.
 ///
 /// # Cost
 ///
@@ -52,18 +52,18 @@ pub enum ChoiceError {
 /// # Examples
 ///
 /// ```
-/// use corecast_bench::{seat, sized};
+/// use corecast_bench::{cpu_placement, sized};
 /// use corecast_collectives::Plans;
 /// use corecast_plan::Pattern;
 ///
 /// let two = corecast_model::synthetic("core:2")?;
 /// let plans = Plans::of_pattern(two.costs(), Pattern::Binomial, Some(0))?;
-/// let choice = sized::choose(&plans, &seat::free(2))?;
+/// let choice = sized::choose(&plans, &cpu_placement::free(2))?;
 /// println!("{}: {}", choice.start, choice.reason);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn choose(plans: &Plans, seats: &[Seat]) -> Result<Choice, ChoiceError> {
-    if seat::oversubscribed(seats) {
+pub fn choose(plans: &Plans, placements: &[CpuPlacement]) -> Result<Choice, ChoiceError> {
+    if cpu_placement::oversubscribed(placements) {
         return Ok(Choice {
             start: Start::Barrier,
             reason: "start: barrier, since ranks share hardware threads".to_owned(),
@@ -71,12 +71,12 @@ pub fn choose(plans: &Plans, seats: &[Seat]) -> Result<Choice, ChoiceError> {
     }
     let task = Task {
         operation: Operation::Broadcast,
-        ranks: seats.len(),
+        ranks: placements.len(),
         bytes: ELEMENT_BYTES,
     };
     let mut entrants = Vec::new();
     for start in METHODS {
-        let threads = Threads::new(start.to_string(), task, plans, seats.len())?;
+        let threads = Threads::new(start.to_string(), task, plans, placements.len())?;
         let conditions = Conditions::from(false).starting(start);
         entrants.push(Entrant::threads(Trial::new(threads, task, conditions)));
     }
@@ -84,7 +84,7 @@ pub fn choose(plans: &Plans, seats: &[Seat]) -> Result<Choice, ChoiceError> {
         budget: Duration::from_millis(100),
         ..Settings::quick()
     };
-    let race = race::run("start", seats, &settings, &entrants, |_| {})?;
+    let race = race::run("start", placements, &settings, &entrants, |_| {})?;
     Ok(decide(METHODS.map(|start| spread(&race, start))))
 }
 
@@ -136,7 +136,7 @@ mod tests {
         let machine = corecast_model::synthetic("core:3").unwrap();
         let pattern = corecast_plan::Pattern::Binomial;
         let plans = Plans::of_pattern(machine.costs(), pattern, Some(0)).unwrap();
-        let choice = choose(&plans, &seat::pinned(3, &[0])).unwrap();
+        let choice = choose(&plans, &cpu_placement::pinned(3, &[0])).unwrap();
         assert_eq!(choice.start, Start::Barrier);
     }
 }

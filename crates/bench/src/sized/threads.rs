@@ -6,7 +6,7 @@ use crate::engine::Role;
 use corecast_collectives::operator::Sum;
 use corecast_collectives::{Parts, Plans};
 use corecast_team::{Failure, Member, Options, Team, TeamError};
-use corecast_wire::Policy;
+use corecast_wire::WaitConfig;
 use std::hint::black_box;
 
 /// Most teams of one contestant: each batch takes the next one, so that no plan wins or loses by
@@ -41,7 +41,7 @@ impl Threads {
         usable: usize,
     ) -> Result<Threads, TeamError> {
         let options = Options {
-            policy: Some(Policy::for_team(task.ranks, usable)),
+            wait_config: Some(WaitConfig::for_team(task.ranks, usable)),
             parallelism: Some(usable),
             ..Options::default()
         };

@@ -74,7 +74,7 @@ impl StartingLine {
     /// Returns at an instant after `last` that is the same for all ranks.
     fn line_up(&self, rank: usize, last: &mut u64) -> Result<(), String> {
         let wait = || {
-            if self.conditions.crowded {
+            if self.conditions.oversubscribed {
                 thread::yield_now();
             }
         };
@@ -312,7 +312,7 @@ pub(crate) fn check(
     checked.map_err(|flaw| flaw.to_string())
 }
 
-/// Whether `data` is what the naive twin says.
+/// Whether `data` is what the naive reference says.
 fn compare(task: &Task, rank: usize, number: u64, data: &[f64]) -> Result<(), Flaw> {
     let operation = task.operation;
     let wanted = task.gets(rank);

@@ -1,4 +1,4 @@
-//! What is put in, and the naive twin that says what must come out.
+//! What is put in, and the naive reference that says what must come out.
 
 use super::operation::{Operation, Task};
 

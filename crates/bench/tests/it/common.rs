@@ -1,11 +1,11 @@
 //! What several tests race, and for how long.
 
 use corecast_bench::apps::{Means, Provider, Teams};
-use corecast_bench::seat::{self, Seat};
+use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::{Engine, Member, Settings};
 use corecast_collectives::Plans;
 use corecast_plan::Pattern;
-use corecast_wire::Policy;
+use corecast_wire::WaitConfig;
 
 /// Two rounds: what is raced is looked at, not how long it takes.
 pub(crate) fn shortest() -> Settings {
@@ -18,11 +18,11 @@ pub(crate) fn shortest() -> Settings {
 }
 
 /// Hardware threads where there are some to be had.
-pub(crate) fn seats(ranks: usize) -> Vec<Seat> {
-    let pus = seat::allowed_pus();
+pub(crate) fn placements(ranks: usize) -> Vec<CpuPlacement> {
+    let pus = cpu_placement::allowed_pus();
     match pus.is_empty() {
-        true => seat::free(ranks),
-        false => seat::pinned(ranks, &pus),
+        true => cpu_placement::free(ranks),
+        false => cpu_placement::pinned(ranks, &pus),
     }
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn plans(ranks: usize, pattern: Pattern, root: Option<usize>) -> Plan
 /// A team of Corecast whose ranks give way.
 pub(crate) fn own(ranks: usize, means: Means) -> Box<dyn Provider> {
     let plans = plans(ranks, Pattern::Smelt, None);
-    Box::new(Teams::new("corecast", means, &plans, Policy::CROWDED).unwrap())
+    Box::new(Teams::new("corecast", means, &plans, WaitConfig::OVERSUBSCRIBED).unwrap())
 }
 
 /// A barrier of so many ranks that lets everybody pass.

@@ -2,7 +2,9 @@
 //! asserted.
 
 use crate::common::{plans, shortest};
-use corecast_bench::{Collective, Contestant, Engine, Entrant, Exercise, Role, Status, race, seat};
+use corecast_bench::{
+    Collective, Contestant, Engine, Entrant, Exercise, Role, Status, cpu_placement, race,
+};
 use corecast_plan::Pattern;
 
 fn contestant(collective: Collective, ranks: usize, pattern: &str, bytes: usize) -> Contestant {
@@ -13,7 +15,7 @@ fn contestant(collective: Collective, ranks: usize, pattern: &str, bytes: usize)
         collective,
         root: root.unwrap_or(0),
         bytes,
-        usable: seat::allowed_pus().len(),
+        usable: cpu_placement::allowed_pus().len(),
         predicted_ns: Some(1.0),
     };
     Contestant::new(exercise, &plans(ranks, pattern, root)).unwrap()
@@ -21,7 +23,7 @@ fn contestant(collective: Collective, ranks: usize, pattern: &str, bytes: usize)
 
 #[test]
 fn every_operation_passes_its_check_at_any_team_size() {
-    let pus = seat::allowed_pus();
+    let pus = cpu_placement::allowed_pus();
     for ranks in [1, 2, 3, 4, 7] {
         let mut entrants = Vec::new();
         for collective in Collective::ALL {
@@ -29,8 +31,8 @@ fn every_operation_passes_its_check_at_any_team_size() {
                 entrants.push(Entrant::threads(contestant(collective, ranks, pattern, 8)));
             }
         }
-        let seats = seat::pinned(ranks, &pus);
-        let comparison = race::run("all", &seats, &shortest(), &entrants, |_| {}).unwrap();
+        let placements = cpu_placement::pinned(ranks, &pus);
+        let comparison = race::run("all", &placements, &shortest(), &entrants, |_| {}).unwrap();
         for entry in &comparison.entries {
             assert_eq!(entry.status, Status::Timed, "{}", entry.name);
             assert_eq!(entry.role, Role::Corecast);
@@ -48,8 +50,8 @@ fn data_of_any_length_arrive() {
             Collective::Allreduce,
         ]
         .map(|collective| Entrant::threads(contestant(collective, 3, "chain", bytes)));
-        let seats = seat::free(3);
-        let comparison = race::run("lengths", &seats, &shortest(), &entrants, |_| {}).unwrap();
+        let placements = cpu_placement::free(3);
+        let comparison = race::run("lengths", &placements, &shortest(), &entrants, |_| {}).unwrap();
         for entry in &comparison.entries {
             assert_eq!(entry.status, Status::Timed, "{} {bytes}", entry.name);
         }
@@ -84,8 +86,14 @@ fn a_second_race_of_the_same_contestant_fails_and_does_not_hang() {
             }
         }
         let entrants = [Entrant::threads(Again(&contestant))];
-        let comparison =
-            race::run("again", &seat::free(2), &shortest(), &entrants, |_| {}).unwrap();
+        let comparison = race::run(
+            "again",
+            &cpu_placement::free(2),
+            &shortest(),
+            &entrants,
+            |_| {},
+        )
+        .unwrap();
         let status = &comparison.entries[0].status;
         match first {
             true => assert_eq!(*status, Status::Timed),

@@ -1,7 +1,7 @@
 //! Peers in processes of their own, played by shell scripts.
 
 use corecast_bench::external::ExternalError;
-use corecast_bench::{Entrant, External, Settings, Status, peers, race, seat};
+use corecast_bench::{Entrant, External, Settings, Status, cpu_placement, peers, race};
 use std::time::{Duration, Instant};
 
 fn script(text: &str) -> External {
@@ -83,7 +83,14 @@ fn an_external_peer_that_fails_later_stops_nobody() {
         Entrant::threads(peers::StdBarrier::new(2)),
         Entrant::process(script(&slip)),
     ];
-    let comparison = race::run("test", &seat::free(2), &settings, &entrants, |_| {}).unwrap();
+    let comparison = race::run(
+        "test",
+        &cpu_placement::free(2),
+        &settings,
+        &entrants,
+        |_| {},
+    )
+    .unwrap();
     let slipped = &comparison.entries[3];
     assert_eq!((&slipped.status, slipped.misses), (&Status::Timed, 1));
     assert_eq!(slipped.timed().len(), comparison.rounds - 1);
@@ -110,15 +117,15 @@ fn native_peers_run_or_say_why_not() {
         rounds_max: 1,
         ..Settings::quick()
     };
-    let seats = seat::pinned(2, &seat::allowed_pus());
-    let entrants = peers::native_barriers(&seats, peers::Selection::All);
+    let placements = cpu_placement::pinned(2, &cpu_placement::allowed_pus());
+    let entrants = peers::native_barriers(&placements, peers::Selection::All);
     for name in ["gomp", "libomp", "C++ std::barrier"] {
         assert!(
             entrants.iter().any(|e| e.name() == name),
             "{name} is listed"
         );
     }
-    let comparison = race::run("test", &seats, &settings, &entrants, |_| {}).unwrap();
+    let comparison = race::run("test", &placements, &settings, &entrants, |_| {}).unwrap();
     for entry in &comparison.entries {
         match &entry.status {
             Status::Timed => {}

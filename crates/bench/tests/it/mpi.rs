@@ -6,7 +6,7 @@ use crate::common::shortest;
 use corecast_bench::peers::Mpi;
 use corecast_bench::session::SessionError;
 use corecast_bench::sized::{Operation, Task};
-use corecast_bench::{Entry, Status, race, seat};
+use corecast_bench::{Entry, Status, cpu_placement, race};
 use std::fs;
 use std::thread;
 use std::time::Duration;
@@ -54,8 +54,8 @@ fn sound(entry: &Entry) {
 
 #[test]
 fn every_operation_at_every_setting_is_verified_and_timed() {
-    let seats = seat::pinned(2, &seat::allowed_pus());
-    let mpi = Mpi::open(&seats);
+    let placements = cpu_placement::pinned(2, &cpu_placement::allowed_pus());
+    let mpi = Mpi::open(&placements);
     complain(&mpi);
     for operation in Operation::ALL {
         for bytes in [8, 100_000] {
@@ -69,8 +69,14 @@ fn every_operation_at_every_setting_is_verified_and_timed() {
                 },
             );
             let entrants = mpi.entrants(task);
-            let comparison =
-                race::run(&task.to_string(), &seats, &shortest(), &entrants, |_| {}).unwrap();
+            let comparison = race::run(
+                &task.to_string(),
+                &placements,
+                &shortest(),
+                &entrants,
+                |_| {},
+            )
+            .unwrap();
             comparison.entries.iter().for_each(sound);
         }
     }
@@ -78,7 +84,7 @@ fn every_operation_at_every_setting_is_verified_and_timed() {
 
 #[test]
 fn waiting_ranks_use_no_cpu() {
-    let mpi = Mpi::open(&seat::free(2));
+    let mpi = Mpi::open(&cpu_placement::free(2));
     for name in NAMES {
         let Some(session) = mpi.sessions().iter().find(|s| s.name() == name) else {
             continue;
@@ -114,7 +120,7 @@ fn a_wrong_result_is_noticed() {
         Operation::Barrier,
     ] {
         let variables = [("CORECAST_PEER_FAULT", fault.name())];
-        let mpi = Mpi::with(&seat::free(2), &variables, None);
+        let mpi = Mpi::with(&cpu_placement::free(2), &variables, None);
         for name in NAMES {
             let Some(session) = mpi.sessions().iter().find(|s| s.name() == name) else {
                 continue;
@@ -131,7 +137,7 @@ fn a_wrong_result_is_noticed() {
 
 #[test]
 fn nothing_stays_behind() {
-    let mpi = Mpi::open(&seat::free(2));
+    let mpi = Mpi::open(&cpu_placement::free(2));
     let mut pids = Vec::new();
     for name in NAMES {
         if let Some(session) = mpi.sessions().iter().find(|s| s.name() == name) {

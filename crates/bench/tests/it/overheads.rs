@@ -4,10 +4,10 @@ use crate::common::{Open, own};
 use corecast_bench::apps::{Means, OverBarrier, Provider};
 use corecast_bench::overheads::{self, Construct, Delay, Report, constructing};
 use corecast_bench::peers::NativeConstructs;
-use corecast_bench::{Entrant, Role, Settings, Status, peers, race, seat};
+use corecast_bench::{Entrant, Role, Settings, Status, cpu_placement, peers, race};
 
 fn providers(ranks: usize) -> Vec<Box<dyn Provider>> {
-    let barriers = peers::thread_barriers(&seat::free(ranks)).into_iter();
+    let barriers = peers::thread_barriers(&cpu_placement::free(ranks)).into_iter();
     let barriers = barriers.map(|b| Box::new(OverBarrier::new(b)) as Box<dyn Provider>);
     let own = [Means::Barrier, Means::Collectives].map(|means| own(ranks, means));
     own.into_iter().chain(barriers).collect()
@@ -18,11 +18,18 @@ fn every_construct_is_sound_by_everybody() {
     for ranks in [2, 5] {
         let mut races = Vec::new();
         for construct in Construct::ALL {
-            let seats = seat::free(ranks);
+            let placements = cpu_placement::free(ranks);
             let (delay, settings) = (Delay::calibrate(), Settings::quick());
             let providers = providers(ranks);
-            let race =
-                overheads::race(construct, delay, &seats, &settings, providers, None, |_| {});
+            let race = overheads::race(
+                construct,
+                delay,
+                &placements,
+                &settings,
+                providers,
+                None,
+                |_| {},
+            );
             let race = race.unwrap();
             for entry in &race.entries {
                 assert_eq!(entry.status, Status::Timed, "{construct}, {}", entry.name);
@@ -45,8 +52,8 @@ fn every_construct_is_sound_by_everybody() {
 
 #[test]
 fn what_openmp_and_the_standard_library_have_takes_part() {
-    let seats = seat::free(2);
-    let native = NativeConstructs::build(&seats);
+    let placements = cpu_placement::free(2);
+    let native = NativeConstructs::build(&placements);
     let required = std::env::var("CORECAST_REQUIRE_PEERS").is_ok_and(|v| v == "1");
     for construct in [
         Construct::Parallel,
@@ -63,7 +70,7 @@ fn what_openmp_and_the_standard_library_have_takes_part() {
         let race = overheads::race(
             construct,
             delay,
-            &seats,
+            &placements,
             &settings,
             Vec::new(),
             native,
@@ -105,7 +112,14 @@ fn constructs_that_do_not_hold_ranks_together_are_not_timed() {
             verify_rounds: 256,
             ..Settings::quick()
         };
-        let race = race::run("", &seat::free(ranks), &settings, &entrants, |_| {}).unwrap();
+        let race = race::run(
+            "",
+            &cpu_placement::free(ranks),
+            &settings,
+            &entrants,
+            |_| {},
+        )
+        .unwrap();
         let status = &race.entries[0].status;
         assert!(
             matches!(status, Status::Failed(_)),

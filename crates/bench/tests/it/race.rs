@@ -1,8 +1,8 @@
 //! The harness, with engines of known cost and known faults. No absolute time is asserted: engines whose clock
 //! counts the turns of their loop are compared, and real time only until it comes out once as it should.
 
+use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::engine::Ledger;
-use corecast_bench::seat::{self, Seat};
 use corecast_bench::{
     Comparison, Engine, Entrant, External, Flaw, Member, Progress, RaceError, Role, Settings,
     Status, floor, peers, race, table,
@@ -137,8 +137,8 @@ fn one_short(shared: &Shared, _rank: usize, number: &mut u64) {
     }
 }
 
-fn run(seats: &[Seat], entrants: &[Entrant<'_>]) -> Comparison {
-    race::run("test", seats, &Settings::quick(), entrants, |_| {}).unwrap()
+fn run(placements: &[CpuPlacement], entrants: &[Entrant<'_>]) -> Comparison {
+    race::run("test", placements, &Settings::quick(), entrants, |_| {}).unwrap()
 }
 
 #[test]
@@ -159,7 +159,14 @@ fn relative_costs_come_out_as_they_are() {
             engine("four", 2000, Role::Peer),
         );
         let entrants = [Entrant::threads(&four), Entrant::threads(&one)];
-        let comparison = race::run("test", &seat::free(2), &settings, &entrants, |_| {}).unwrap();
+        let comparison = race::run(
+            "test",
+            &cpu_placement::free(2),
+            &settings,
+            &entrants,
+            |_| {},
+        )
+        .unwrap();
         assert_eq!(comparison.rounds, 30);
         let [four, one] = &comparison.entries[..] else {
             panic!("two entries")
@@ -183,7 +190,7 @@ fn relative_costs_come_out_as_they_are() {
 #[test]
 fn all_ranks_run_the_same_number_of_operations() {
     let busy = Busy::new("busy", 10, Role::Peer);
-    run(&seat::free(2), &[Entrant::threads(&busy)]);
+    run(&cpu_placement::free(2), &[Entrant::threads(&busy)]);
     let [a, b] = &busy.operations;
     assert!(a.load(Ordering::Relaxed) > 0);
     assert_eq!(a.load(Ordering::Relaxed), b.load(Ordering::Relaxed));
@@ -195,7 +202,7 @@ fn parts_divide_the_reported_time() {
     let mut halved = Busy::new("halved", 1000, Role::Peer);
     halved.parts = 4;
     let comparison = run(
-        &seat::free(2),
+        &cpu_placement::free(2),
         &[Entrant::threads(&whole), Entrant::threads(&halved)],
     );
     let [whole, halved] = &comparison.entries[..] else {
@@ -256,7 +263,7 @@ fn teller(fails_after: u64) -> Teller {
 #[test]
 fn members_may_time_themselves_and_turn_before_each_batch() {
     let teller = teller(u64::MAX);
-    let comparison = run(&seat::free(1), &[Entrant::threads(&teller)]);
+    let comparison = run(&cpu_placement::free(1), &[Entrant::threads(&teller)]);
     let entry = &comparison.entries[0];
     assert_eq!(entry.summary().unwrap().median, 250.0);
     assert_eq!(entry.predicted_ns, Some(300.0));
@@ -269,7 +276,7 @@ fn members_may_time_themselves_and_turn_before_each_batch() {
 #[test]
 fn an_engine_that_stops_working_is_out() {
     let teller = teller(8);
-    let comparison = run(&seat::free(1), &[Entrant::threads(&teller)]);
+    let comparison = run(&cpu_placement::free(1), &[Entrant::threads(&teller)]);
     let entry = &comparison.entries[0];
     assert_eq!(entry.status, Status::Failed("seeded".to_owned()));
     assert!(entry.summary().is_none());
@@ -283,7 +290,7 @@ fn barriers_that_do_not_wait_are_not_timed() {
         (4, one_short),
     ] {
         let comparison = run(
-            &seat::free(ranks),
+            &cpu_placement::free(ranks),
             &[
                 Entrant::threads(made(ranks, pass)),
                 Entrant::threads(made(ranks, counting)),
@@ -304,20 +311,23 @@ fn barriers_that_do_not_wait_are_not_timed() {
 
 #[test]
 fn a_single_rank_is_always_in_step() {
-    let comparison = run(&seat::free(1), &[Entrant::threads(made(1, not_waiting))]);
+    let comparison = run(
+        &cpu_placement::free(1),
+        &[Entrant::threads(made(1, not_waiting))],
+    );
     assert_eq!(comparison.entries[0].status, Status::Timed);
 }
 
 #[test]
 fn in_process_peers_are_sound_at_any_team_size() {
     for ranks in [1, 2, 3, 8] {
-        let pus = seat::allowed_pus();
+        let pus = cpu_placement::allowed_pus();
         let entrants = [
             Entrant::threads(peers::StdBarrier::new(ranks)),
             Entrant::threads(peers::PthreadBarrier::new(ranks)),
             Entrant::threads(peers::PthreadBarrier::new(ranks)).unpinned(),
         ];
-        let comparison = run(&seat::pinned(ranks, &pus), &entrants);
+        let comparison = run(&cpu_placement::pinned(ranks, &pus), &entrants);
         for entry in &comparison.entries {
             assert_eq!(entry.status, Status::Timed, "{} {ranks}", entry.name);
         }
@@ -327,16 +337,16 @@ fn in_process_peers_are_sound_at_any_team_size() {
 
 #[test]
 fn floors_are_sound() {
-    let pus = seat::allowed_pus();
+    let pus = cpu_placement::allowed_pus();
     if pus.len() < 2 {
         return;
     }
-    let entrants: Vec<Entrant<'_>> = floor::meetings()
+    let entrants: Vec<Entrant<'_>> = floor::barrier_floors()
         .into_iter()
         .chain(floor::round_trips())
         .chain([2, 64].map(floor::LineStream::new).map(Entrant::threads))
         .collect();
-    let comparison = run(&seat::pinned(2, &pus), &entrants);
+    let comparison = run(&cpu_placement::pinned(2, &pus), &entrants);
     for entry in &comparison.entries {
         assert_eq!(entry.status, Status::Timed, "{}", entry.name);
         assert_eq!(entry.role, Role::Floor);
@@ -345,7 +355,10 @@ fn floors_are_sound() {
 
 #[test]
 fn an_engine_for_another_team_size_is_told_so() {
-    let comparison = run(&seat::free(3), &[Entrant::threads(made(2, counting))]);
+    let comparison = run(
+        &cpu_placement::free(3),
+        &[Entrant::threads(made(2, counting))],
+    );
     assert!(matches!(&comparison.entries[0].status, Status::Failed(why)
             if why.contains("2 ranks") && why.contains("has 3")),);
 }
@@ -356,7 +369,7 @@ fn a_panicking_engine_fails_alone() {
         panic!("seeded");
     }
     let comparison = run(
-        &seat::free(2),
+        &cpu_placement::free(2),
         &[
             Entrant::threads(made(2, panics)),
             Entrant::threads(made(2, counting)),
@@ -367,13 +380,13 @@ fn a_panicking_engine_fails_alone() {
 }
 
 #[test]
-fn a_race_without_entrants_or_seats_is_refused() {
+fn a_race_without_entrants_or_placements_is_refused() {
     let settings = Settings::quick();
-    let none = race::run("test", &seat::free(2), &settings, &[], |_| {});
+    let none = race::run("test", &cpu_placement::free(2), &settings, &[], |_| {});
     assert_eq!(none.unwrap_err(), RaceError::NoEntrants);
     let entrants = [Entrant::threads(made(2, counting))];
     let nowhere = race::run("test", &[], &settings, &entrants, |_| {});
-    assert_eq!(nowhere.unwrap_err(), RaceError::NoSeats);
+    assert_eq!(nowhere.unwrap_err(), RaceError::NoPlacements);
 }
 
 #[test]
@@ -382,7 +395,7 @@ fn refused_pins_and_absent_entrants_are_told() {
         Entrant::threads(made(2, counting)),
         Entrant::absent("gomp", "", "no compiler (install gcc)"),
     ];
-    let comparison = run(&[Seat::Pu(70_000), Seat::Free], &entrants);
+    let comparison = run(&[CpuPlacement::Pu(70_000), CpuPlacement::Free], &entrants);
     assert_eq!(comparison.notes.len(), 1);
     assert!(comparison.notes[0].contains("70000"));
     let text = table::render(&comparison, table::Extent::All);
@@ -399,7 +412,7 @@ fn progress_names_entrants_and_never_runs_backwards() {
     let entrants = [Entrant::threads(made(2, counting))];
     race::run(
         "test",
-        &seat::free(2),
+        &cpu_placement::free(2),
         &Settings::quick(),
         &entrants,
         |progress| match progress {
@@ -423,7 +436,7 @@ fn the_report_survives_json() {
         Entrant::process(echo),
         Entrant::absent("gone", "", "not here"),
     ];
-    let report = run(&seat::free(2), &entrants).report();
+    let report = run(&cpu_placement::free(2), &entrants).report();
     let text = serde_json::to_string(&report).unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["schema"], 1);

@@ -2,7 +2,7 @@
 
 use corecast_bench::session::{FOLDER, KILLS_MAX, Launch, SessionError};
 use corecast_bench::sized::{Operation, Task};
-use corecast_bench::{Entrant, Session, Settings, Status, race, seat};
+use corecast_bench::{Entrant, Session, Settings, Status, cpu_placement, race};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn session(play: &str) -> Session {
         environment: Vec::new(),
         environment_removed: Vec::new(),
         ranks: 2,
-        crowded: false,
+        oversubscribed: false,
     };
     // A watchdog, where the peer is to answer.
     Session::new("perl", "as is", launch).limited(Duration::from_secs(300))
@@ -79,7 +79,7 @@ fn failures_quote_what_the_processes_said() {
         environment: Vec::new(),
         environment_removed: Vec::new(),
         ranks: 2,
-        crowded: false,
+        oversubscribed: false,
     };
     let error = Session::new("x", "", missing.clone()).check(&TASK, 1);
     assert!(error.unwrap_err().to_string().contains("/nowhere/at/all"));
@@ -114,7 +114,14 @@ fn a_session_that_fails_later_stops_nobody() {
         Entrant::session(Arc::new(session(r#"print $s "wrong result\n""#)), TASK),
         Entrant::session(Arc::new(session(GOOD)), TASK),
     ];
-    let comparison = race::run("test", &seat::free(2), &settings, &entrants, |_| {}).unwrap();
+    let comparison = race::run(
+        "test",
+        &cpu_placement::free(2),
+        &settings,
+        &entrants,
+        |_| {},
+    )
+    .unwrap();
     assert!(matches!(comparison.entries[1].status, Status::Failed(_)));
     assert_eq!(comparison.entries[2].status, Status::Timed);
     assert_eq!(comparison.entries[2].timed().len(), comparison.rounds);

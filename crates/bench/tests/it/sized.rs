@@ -2,14 +2,14 @@
 
 use crate::common::{plans, shortest};
 use corecast_bench::sized::{Library, Operation, Player, Task, Threads, Trial};
-use corecast_bench::{Entrant, Role, Status, floor, race, seat};
+use corecast_bench::{Entrant, Role, Status, cpu_placement, floor, race};
 use corecast_plan::Pattern;
 
 #[test]
 fn floors_and_teams_of_any_size_pass_their_check() {
     for ranks in [1, 2, 3, 5] {
         let plans = plans(ranks, Pattern::Binomial, Some(0));
-        let seats = seat::free(ranks);
+        let placements = cpu_placement::free(ranks);
         for operation in Operation::ALL {
             for bytes in [0, 8, 520, 40_000] {
                 let task = Task {
@@ -27,8 +27,14 @@ fn floors_and_teams_of_any_size_pass_their_check() {
                 assert_eq!(floors == 0, operation == Operation::Barrier);
                 let threads = Threads::new("threads", task, &plans, 2).unwrap();
                 entrants.push(Entrant::threads(Trial::new(threads, task, true)));
-                let comparison =
-                    race::run(&task.to_string(), &seats, &shortest(), &entrants, |_| {}).unwrap();
+                let comparison = race::run(
+                    &task.to_string(),
+                    &placements,
+                    &shortest(),
+                    &entrants,
+                    |_| {},
+                )
+                .unwrap();
                 for (at, entry) in comparison.entries.iter().enumerate() {
                     assert_eq!(entry.status, Status::Timed, "{task:?}: {}", entry.name);
                     let role = if at < floors {
@@ -88,7 +94,8 @@ fn a_library_that_does_nothing_is_not_timed() {
             bytes: 8,
         };
         let entrants = [Entrant::threads(Trial::new(Idle, task, false))];
-        let comparison = race::run("x", &seat::free(2), &shortest(), &entrants, |_| {}).unwrap();
+        let comparison =
+            race::run("x", &cpu_placement::free(2), &shortest(), &entrants, |_| {}).unwrap();
         let entry = &comparison.entries[0];
         let Status::Failed(reason) = &entry.status else {
             panic!("{operation}: {:?}", entry.status);

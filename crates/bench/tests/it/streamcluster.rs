@@ -1,12 +1,12 @@
-//! Streamcluster against a twin that follows the definitions, and over every kind of provider.
+//! Streamcluster against a reference that follows the definitions, and over every kind of provider.
 //!
-//! The twin shares points and dice with the application and nothing else. It keeps no costs: it
+//! The reference shares points and dice with the application and nothing else. It keeps no costs: it
 //! computes all of them anew whenever it needs one.
 
 use crate::common::{Open, own};
 use corecast_bench::apps::streamcluster::{self, Dice, Points, Problem, Solution, Stream};
 use corecast_bench::apps::{Means, OverBarrier, Provider, Run, settings};
-use corecast_bench::{Role, Status, peers, seat};
+use corecast_bench::{Role, Status, cpu_placement, peers};
 use std::thread;
 
 /// A clustering: the centre of each point.
@@ -72,14 +72,14 @@ impl Clustering<'_> {
 /// Centres and how many points each stands for.
 type Centres = (Vec<i16>, Vec<i64>);
 
-struct Twin {
+struct Reference {
     min: usize,
     max: usize,
     dice: Dice,
     looks: u64,
 }
 
-impl Twin {
+impl Reference {
     fn start<'p>(&mut self, points: Points<'p>, price: i128) -> Clustering<'p> {
         let n = points.len();
         let first = self.dice.below(n as u64) as usize;
@@ -195,8 +195,8 @@ fn means(at: &Clustering<'_>) -> Centres {
     all
 }
 
-fn twin(problem: &Problem, stream: &Stream) -> Solution {
-    let mut twin = Twin {
+fn reference(problem: &Problem, stream: &Stream) -> Solution {
+    let mut reference = Reference {
         min: problem.centres_min,
         max: problem.centres_max,
         dice: Dice::new(problem.seed),
@@ -205,15 +205,15 @@ fn twin(problem: &Problem, stream: &Stream) -> Solution {
     let mut seen: Centres = (Vec::new(), Vec::new());
     for start in (0..problem.points).step_by(problem.chunk) {
         let end = problem.points.min(start + problem.chunk);
-        let (places, weights) = twin.cluster(stream.points().part(start..end));
+        let (places, weights) = reference.cluster(stream.points().part(start..end));
         seen.0.extend(places);
         seen.1.extend(weights);
     }
-    let (centres, weights) = twin.cluster(Points::new(problem.dimensions, &seen.0, &seen.1));
+    let (centres, weights) = reference.cluster(Points::new(problem.dimensions, &seen.0, &seen.1));
     Solution {
         centres,
         weights,
-        looks: twin.looks,
+        looks: reference.looks,
     }
 }
 
@@ -235,8 +235,8 @@ fn solve_over(provider: &dyn Provider, problem: &Problem, stream: &Stream) -> Ve
         let solving: Vec<_> = (0..ranks)
             .map(|rank| {
                 scope.spawn(move || {
-                    let mut meeting = provider.meeting(rank);
-                    streamcluster::solve(problem, stream, (rank, ranks), meeting.as_mut())
+                    let mut backend = provider.backend(rank);
+                    streamcluster::solve(problem, stream, (rank, ranks), backend.as_mut())
                 })
             })
             .collect();
@@ -257,11 +257,11 @@ fn problems() -> impl Iterator<Item = Problem> {
 }
 
 #[test]
-fn one_rank_finds_what_the_twin_finds() {
+fn one_rank_finds_what_the_reference_finds() {
     for problem in problems() {
         for stream in [Stream::random(&problem), clumps(&problem)] {
             let found = streamcluster::alone(&problem, &stream);
-            assert_eq!(found, twin(&problem, &stream), "{problem:?}");
+            assert_eq!(found, reference(&problem, &stream), "{problem:?}");
             let weight: i64 = found.weights.iter().sum();
             assert_eq!(weight, problem.points as i64, "{problem:?}");
         }
@@ -297,9 +297,9 @@ fn neither_ranks_nor_providers_change_the_solution() {
     let stream = Stream::random(&problem);
     let expected = streamcluster::alone(&problem, &stream);
     for ranks in [1, 2, 3, 5, 8] {
-        let seats = seat::free(ranks);
+        let placements = cpu_placement::free(ranks);
         let mut providers: Vec<Box<dyn Provider>> = Vec::new();
-        for engine in peers::thread_barriers(&seats) {
+        for engine in peers::thread_barriers(&placements) {
             providers.push(Box::new(OverBarrier::new(engine)));
         }
         if ranks > 1 {
@@ -319,13 +319,13 @@ fn tables_take_any_length() {
     let engine = Box::new(peers::StdBarrier::new(ranks));
     let provider = OverBarrier::new(engine);
     let meet = |rank: usize| {
-        let mut meeting = provider.meeting(rank);
+        let mut backend = provider.backend(rank);
         for length in [0, 1, 2, 255, 256, 257, 700] {
             let mut data: Vec<i64> = (0..length).map(|at| at * (rank as i64 + 1)).collect();
-            meeting.sum(&mut data).unwrap();
+            backend.sum(&mut data).unwrap();
             assert!(data.iter().zip(0..).all(|(sum, at)| *sum == 6 * at));
-            assert_eq!(meeting.min(10 - rank as i64), Ok(8));
-            let total = meeting.join_sum(rank as i64).unwrap();
+            assert_eq!(backend.min(10 - rank as i64), Ok(8));
+            let total = backend.join_sum(rank as i64).unwrap();
             assert!(rank > 0 || total == 3);
         }
     };
@@ -346,14 +346,14 @@ fn races_show_time_to_solution_and_throw_out_what_does_not_synchronise() {
         chunk: 150,
         seed: 2,
     };
-    let seats = seat::free(2);
+    let placements = cpu_placement::free(2);
     let providers: Vec<Box<dyn Provider>> = vec![
         own(2, Means::Barrier),
         own(2, Means::Collectives),
         Box::new(OverBarrier::new(Box::new(peers::StdBarrier::new(2)))),
         Box::new(OverBarrier::new(Box::new(Open(2)))),
     ];
-    let run = Run::race(problem, &seats, &settings(true), providers, |_| {}).unwrap();
+    let run = Run::race(problem, &placements, &settings(true), providers, |_| {}).unwrap();
     let report = run.report();
     let statuses: Vec<&str> = report.entries.iter().map(|e| e.status.as_str()).collect();
     assert_eq!(statuses, ["timed", "timed", "timed", "timed", "failed"]);

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use corecast::choose::{Races, Wish, choose_all};
+use corecast::choose::{Preferences, Races, choose_all};
 use corecast::store::{Store, StoreError, Stored};
 use corecast_bench::peers::Selection;
 use corecast_bench::{Collective, Progress, Settings, comparison, sized, table};
@@ -100,7 +100,7 @@ pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
 /// What a team would run without any race.
 fn by_model(team: &Team) -> Result<Vec<Timed>> {
     let races = Races::none("they are yet to be run");
-    let choices = choose_all(&team.costs, &team.threads, &Wish::default(), &races)?;
+    let choices = choose_all(&team.costs, &team.threads, &Preferences::default(), &races)?;
     let plans = choices
         .iter()
         .map(|choice| Timed::of_choice(team, choice, choice.chosen()));

@@ -28,9 +28,9 @@ use clap::{Args, ValueEnum};
 use corecast::costs::of_waits;
 use corecast_bench::apps;
 use corecast_bench::comparison::Report;
+use corecast_bench::cpu_placement::{CpuPlacement, allowed_pus, free};
 use corecast_bench::overheads as bench_overheads;
 use corecast_bench::peers::{Mpi, Selection};
-use corecast_bench::seat::{Seat, allowed_pus, free};
 use corecast_bench::sized::{Conditions, ELEMENT_BYTES, Operation, Task};
 use corecast_bench::table::{self, Extent};
 use corecast_bench::{Collective, Comparison, Progress, Role, Settings, osu, summary};
@@ -196,10 +196,10 @@ fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
     let mut contest = contest(args, &team, source.costs, pus)?;
     let limits = limits(args)?;
     let tasks = tasks(args.op, ranks, &sizes)?;
-    let seats = contest.seats()?;
+    let placements = contest.placements()?;
     if tasks.is_empty() {
         let machine = source.here.as_ref().map(|here| &here.machine);
-        let comparison = no_collective(args, &contest, &seats, machine, limits)?;
+        let comparison = no_collective(args, &contest, &placements, machine, limits)?;
         return Ok(vec![Foreseen {
             comparison,
             profile: None,
@@ -214,12 +214,12 @@ fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
     };
     let (conditions, chosen) = conditions::find(
         (start, &args.cache),
-        contest.crowded(),
-        &seats,
+        contest.oversubscribed(),
+        &placements,
         source.file.machine(),
         || contest.any_plans(),
     )?;
-    contest.others = Some(others(args, &contest, &seats, conditions)?);
+    contest.others = Some(others(args, &contest, &placements, conditions)?);
 
     let foreseen = Forecasts::new(&source, &team, ranks, args)?;
     let mut races = Vec::new();
@@ -239,9 +239,15 @@ fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
                 let race = contest.race(Collective::Barrier, &settings, step)?;
                 Ok((race.comparison, race.candidates))
             }
-            (_, Some(others)) => {
-                sized::race(&contest, task, &seats, &conditions, others, &settings, step)
-            }
+            (_, Some(others)) => sized::race(
+                &contest,
+                task,
+                &placements,
+                &conditions,
+                others,
+                &settings,
+                step,
+            ),
         })?;
         if task.operation != Operation::Barrier {
             race.comparison.notes.extend(chosen.clone());
@@ -256,7 +262,7 @@ fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
 fn no_collective(
     args: &BenchArgs,
     contest: &Contest<'_>,
-    seats: &[Seat],
+    placements: &[CpuPlacement],
     machine: Option<&Machine>,
     limits: Limits,
 ) -> Result<Comparison> {
@@ -267,30 +273,30 @@ fn no_collective(
     let bar = progress::bar("racing");
     let step = &mut |step: Progress<'_>| bar.race(args.op.name(), 0.0, 1.0, step);
     let race = match args.op {
-        OpArg::Message => others::message(machine, seats, contest.peers, &settings, step),
-        _ => others::fork_join(contest, seats, &settings, step),
+        OpArg::Message => others::message(machine, placements, contest.peers, &settings, step),
+        _ => others::fork_join(contest, placements, &settings, step),
     };
     bar.finish();
     race
 }
 
-/// Whoever races as processes: on `seats`, and wherever they like if that is asked for as well.
+/// Whoever races as processes: on `placements`, and wherever they like if that is asked for as well.
 fn others(
     args: &BenchArgs,
     contest: &Contest<'_>,
-    seats: &[Seat],
+    placements: &[CpuPlacement],
     conditions: Conditions,
 ) -> Result<Others> {
-    let anywhere = free(seats.len());
-    let mut all = vec![seats];
+    let anywhere = free(placements.len());
+    let mut all = vec![placements];
     if contest.also_free {
         all.push(&anywhere);
     }
-    let sessions = all.iter().map(|seats| {
-        let session = processes::session(seats)?.under(conditions);
+    let sessions = all.iter().map(|placements| {
+        let session = processes::session(placements)?.under(conditions);
         Ok(Arc::new(session))
     });
-    let mpi = |seats: &&[Seat]| Mpi::under(seats, conditions);
+    let mpi = |placements: &&[CpuPlacement]| Mpi::under(placements, conditions);
     Ok(Others {
         processes: sessions.collect::<Result<_>>()?,
         mpi: match args.no_peers {
@@ -390,17 +396,17 @@ fn programs(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
     let source = source::open(None)?;
     let (team, pus) = laid(args, &source.file)?;
     let contest = contest(args, &team, source.costs, pus)?;
-    let seats = contest.seats()?;
+    let placements = contest.placements()?;
     let (waits, limits) = (of_waits(&source.file), limits(args)?);
     match args.overheads {
         true => {
             let settings = limits.apply(bench_overheads::settings(args.quick));
-            overheads::run(global, &settings, &contest, waits, &seats)
+            overheads::run(global, &settings, &contest, waits, &placements)
         }
         false => {
             let problem = args.app.problem(args.quick)?;
             let settings = limits.apply(apps::settings(args.quick));
-            app::run(global, problem, &settings, &contest, waits, &seats)
+            app::run(global, problem, &settings, &contest, waits, &placements)
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::{failure, output};
 Exit codes: 0 also with notes and warnings, 1 if something that Corecast offers cannot be had here.")]
 pub(crate) struct DoctorArgs {
     /// A program to look at as well, by its path or its name in PATH: which libraries it needs, which OpenMP and MPI
-    /// run-times it holds. It is not run
+    /// runtimes it holds. It is not run
     #[arg(value_name = "PROGRAM")]
     program: Option<OsString>,
 }

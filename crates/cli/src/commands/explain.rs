@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use corecast::choose::{DecidedBy, Races, Wish, compare};
+use corecast::choose::{DecidedBy, Preferences, Races, compare};
 use corecast::store::Store;
 use corecast_bench::Forecast;
 use corecast_plan::{Operation, RootChoice, Shape};
@@ -157,11 +157,11 @@ impl Decision {
         races: &Races,
         forecaster: Option<&Forecaster>,
     ) -> Result<Self> {
-        let wish = Wish {
+        let preferences = Preferences {
             root,
-            ..Wish::default()
+            ..Preferences::default()
         };
-        let choice = compare(&team.costs, &team.threads, operation, &wish, races)?;
+        let choice = compare(&team.costs, &team.threads, operation, &preferences, races)?;
         let plans = choice
             .candidates
             .iter()

@@ -4,8 +4,8 @@
 
 mod dry;
 mod keep;
-mod menu;
 mod report;
+mod search_space;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -15,18 +15,18 @@ use clap::{Args, ValueEnum};
 use corecast::rules::CORECAST_ALGO;
 use corecast::store::{Store, Stored};
 use corecast::{Builder, Planned};
-use corecast_bench::seat::{Seat, allowed_pus, free};
+use corecast_bench::cpu_placement::{CpuPlacement, allowed_pus, free};
 use corecast_bench::sized::{ELEMENT_BYTES, Operation};
 use corecast_collectives::Algorithms;
 use corecast_model::profile::Mode;
 use corecast_tune::check::{self, Checked};
 use corecast_tune::hardware::Hardware;
-use corecast_tune::menu::Menu;
 use corecast_tune::outcome::Outcome;
 use corecast_tune::predict::{Predict, Simulated, Unknown};
 use corecast_tune::racer::{Racer, Synchrony};
+use corecast_tune::search_space::SearchSpace;
 use corecast_tune::sessions::Sessions;
-use corecast_tune::tuner::{self, BUDGET, Wish};
+use corecast_tune::tuner::{self, BUDGET, TuneRequest};
 use tempfile::TempDir;
 
 use super::bench::processes::session_in;
@@ -128,10 +128,10 @@ struct Tuning {
 /// A team that is to be tuned.
 struct Course {
     planned: Planned,
-    seats: Vec<Seat>,
+    placements: Vec<CpuPlacement>,
     pinned: bool,
     usable: usize,
-    menu: Menu,
+    search_space: SearchSpace,
     model: Box<dyn Predict>,
     /// Why there is no model.
     note: Option<String>,
@@ -142,7 +142,7 @@ pub(crate) fn run(global: &Global, args: &TuneArgs) -> Result<ExitCode> {
     if let Some(machine) = &global.machine {
         bail!("tune measures this machine, not {machine:?}: leave -i out");
     }
-    let wish = wish(args)?;
+    let request = request(args)?;
     if args.processes && args.sync == Sync::Loose {
         bail!("--processes --sync loose: processes are measured strictly, leave one of them out");
     }
@@ -154,58 +154,58 @@ pub(crate) fn run(global: &Global, args: &TuneArgs) -> Result<ExitCode> {
     let courses = teams.iter().map(|&ranks| course(&source, args, ranks));
     let courses: Vec<Course> = courses.collect::<Result<_>>()?;
     if args.dry_run {
-        dry::show(global, &courses, &wish)?;
+        dry::show(global, &courses, &request)?;
         return Ok(ExitCode::SUCCESS);
     }
     interrupt::listen();
     let mut tunings = Vec::new();
     let count = courses.len() as u32;
-    let wish = Wish {
-        budget: wish.budget / count,
-        ..wish
+    let request = TuneRequest {
+        budget: request.budget / count,
+        ..request
     };
     for course in courses {
         if interrupt::happened() {
             break;
         }
-        tunings.push(tuned(course, &source, &wish, args)?);
+        tunings.push(tuned(course, &source, &request, args)?);
     }
-    report::show(global, &source, &wish, &tunings)?;
+    report::show(global, &source, &request, &tunings)?;
     let mut checks = tunings.iter().flat_map(|t| t.checked.iter().flatten());
     Ok(failure::checked(!checks.any(|check| check.is_slower())))
 }
 
-fn wish(args: &TuneArgs) -> Result<Wish> {
-    let mut wish = Wish {
+fn request(args: &TuneArgs) -> Result<TuneRequest> {
+    let mut request = TuneRequest {
         synchrony: match args.sync {
             Sync::Strict => Synchrony::Strict,
             Sync::Loose => Synchrony::Loose,
         },
         most: args.most.max(1),
-        ..Wish::default()
+        ..TuneRequest::default()
     };
     if !(0.01..=86_400.0).contains(&args.budget) {
         bail!("--budget {}: seconds from 0.01 to 86400", args.budget);
     }
-    wish.budget = Duration::from_secs_f64(args.budget);
+    request.budget = Duration::from_secs_f64(args.budget);
     if !args.op.is_empty() && args.op != ["all"] {
         let operations = args.op.iter().map(|name| chosen(name));
         let mut operations: Vec<Operation> = operations.collect::<Result<_>>()?;
         let order = |o: &Operation| Operation::ALL.iter().position(|one| one == o);
         operations.sort_by_key(order);
         operations.dedup();
-        wish.operations = operations;
+        request.operations = operations;
     }
     if let Some(list) = &args.size {
-        wish.sizes = sizes::parse(list)?;
-        wish.sizes.sort_unstable();
+        request.sizes = sizes::parse(list)?;
+        request.sizes.sort_unstable();
         let unfit =
             |size: &&usize| !size.is_multiple_of(ELEMENT_BYTES) || **size > SIZE_MAX || **size == 0;
-        if let Some(size) = wish.sizes.iter().find(unfit) {
+        if let Some(size) = request.sizes.iter().find(unfit) {
             bail!("--size {size}: multiples of {ELEMENT_BYTES} from 8 to {SIZE_MAX} are needed");
         }
     }
-    Ok(wish)
+    Ok(request)
 }
 
 fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> Result<Course> {
@@ -228,29 +228,33 @@ fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> Result<Cour
         builder = builder.pin(args.pinned);
     }
     let planned = builder.planned()?;
-    let n = planned.seats.len();
+    let n = planned.rank_pus.len();
     if n < 2 {
         bail!(
             "a team of one has nothing to tune, and this process may use PU {} alone: --ranks 2 lets two share it",
-            planned.seats[0]
+            planned.rank_pus[0]
         );
     }
     let usable = match allowed_pus().len() {
         0 => source.file.threads().len(),
         allowed => allowed,
     };
-    let crowded = n > usable;
+    let oversubscribed = n > usable;
     let pinned = planned.pinned;
-    let seats = match pinned {
-        true => planned.seats.iter().map(|&pu| Seat::Pu(pu)).collect(),
+    let placements = match pinned {
+        true => planned
+            .rank_pus
+            .iter()
+            .map(|&pu| CpuPlacement::Pu(pu))
+            .collect(),
         false => free(n),
     };
     let known = source.costs == CostBasis::Measured;
-    let simulated = match (crowded, pinned, known) {
+    let simulated = match (oversubscribed, pinned, known) {
         (true, ..) => Err("ranks share hardware threads, of which no model knows".to_owned()),
         (_, false, _) => Err("threads that are not pinned have no place in a model".to_owned()),
         (.., false) => Err("nothing was measured here yet, see corecast probe".to_owned()),
-        _ => Simulated::new(&source.file, &planned.seats),
+        _ => Simulated::new(&source.file, &planned.rank_pus),
     };
     let (model, note): (Box<dyn Predict>, _) = match simulated {
         Ok(model) => (Box::new(model), None),
@@ -259,21 +263,21 @@ fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> Result<Cour
             (Box::new(Unknown), Some(note))
         }
     };
-    let mut menu = menu::menu(&planned, crowded, known);
+    let mut search_space = search_space::search_space(&planned, oversubscribed, known);
     if partial {
-        menu.algorithms.barrier = planned.options.algorithms.barrier;
+        search_space.algorithms.barrier = planned.options.algorithms.barrier;
     }
     if partial || args.processes {
-        menu.policies.clear();
+        search_space.wait_configs.clear();
     }
     if args.processes {
-        menu.processes = true;
-        menu.rivals.clear();
+        search_space.processes = true;
+        search_space.rivals.clear();
     }
     Ok(Course {
-        menu,
+        search_space,
         planned,
-        seats,
+        placements,
         pinned,
         usable,
         model,
@@ -281,7 +285,12 @@ fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> Result<Cour
     })
 }
 
-fn tuned(course: Course, source: &Source, wish: &Wish, args: &TuneArgs) -> Result<Tuning> {
+fn tuned(
+    course: Course,
+    source: &Source,
+    request: &TuneRequest,
+    args: &TuneArgs,
+) -> Result<Tuning> {
     let begin = Instant::now();
     let home = match args.processes {
         true => Some(home(source)?),
@@ -295,17 +304,17 @@ fn tuned(course: Course, source: &Source, wish: &Wish, args: &TuneArgs) -> Resul
             ("XDG_CACHE_HOME".to_owned(), folder),
             (CORECAST_ALGO.to_owned(), algorithms.to_string()),
         ];
-        session_in(&course.seats, environment).expect("this command lies somewhere")
+        session_in(&course.placements, environment).expect("this command lies somewhere")
     };
     let racer = || -> Box<dyn Racer + '_> {
         let options = course.planned.options.clone();
-        let seats = course.seats.clone();
+        let placements = course.placements.clone();
         match args.processes {
-            true => Box::new(Sessions::new(seats, &launch, &interrupt::happened)),
+            true => Box::new(Sessions::new(placements, &launch, &interrupt::happened)),
             false => Box::new(Hardware::new(
-                seats,
+                placements,
                 course.usable,
-                wish.synchrony,
+                request.synchrony,
                 options,
                 &interrupt::happened,
             )),
@@ -316,9 +325,9 @@ fn tuned(course: Course, source: &Source, wish: &Wish, args: &TuneArgs) -> Resul
     let mut started = false;
     let mut outcome = tuner::tune(
         hardware.as_mut(),
-        &course.menu,
+        &course.search_space,
         course.model.as_ref(),
-        wish,
+        request,
         &mut |step| {
             if !started {
                 bar.start();
@@ -338,9 +347,9 @@ fn tuned(course: Course, source: &Source, wish: &Wish, args: &TuneArgs) -> Resul
             let found = check::check(
                 racer().as_mut(),
                 &outcome,
-                &course.menu,
-                &wish.sizes,
-                wish.budget,
+                &course.search_space,
+                &request.sizes,
+                request.budget,
                 &mut |done, what| bar.at(done, &what),
             );
             bar.finish();

@@ -26,7 +26,7 @@ fn tuning() -> Tuning {
     let here = corecast::machine::discover();
     let planned = Builder::new().threads(4).planned().unwrap();
     let mut tuning = Tuning::new(
-        planned.seats,
+        planned.rank_pus,
         planned.pinned,
         Mode::Threads,
         Start::Together,
@@ -223,15 +223,15 @@ fn the_environment_asks_before_the_profile() {
     let said = |value: &str, size: &str| -> serde_json::Value {
         serde_json::from_slice(&run(value, size).stdout).unwrap()
     };
-    let wish = "allreduce=ring@..2K,rabenseifner@2K..3K";
-    let first = said(wish, "1K");
+    let requested = "allreduce=ring@..2K,rabenseifner@2K..3K";
+    let first = said(requested, "1K");
     assert_eq!(
         (&first["algorithm"], &first["decided_by"]),
         (&"ring".into(), &"environment".into())
     );
     assert_eq!(first["reason"], "CORECAST_ALGO asks for it");
-    assert_eq!(said(wish, "3K")["algorithm"], "rabenseifner");
-    assert_eq!(said(wish, "3073")["algorithm"], "doubling");
+    assert_eq!(said(requested, "3K")["algorithm"], "rabenseifner");
+    assert_eq!(said(requested, "3073")["algorithm"], "doubling");
     let refused = run("allreduce=wing", "1K");
     let line = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(2), "{line}");

@@ -84,7 +84,7 @@ fn a_tuning_has_winners_ranges_and_is_kept() {
 }
 
 #[test]
-fn crowded_teams_race_barriers_with_what_follows() {
+fn oversubscribed_teams_race_barriers_with_what_follows() {
     let arguments = [
         "tune",
         "--ranks",

@@ -4,7 +4,7 @@
 //!   7 ranks, at rank 0:  0 │ 1 from rank 1 │ 2 3 from rank 2 │ 4 5 6 from rank 4
 //! ```
 
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ pub fn bruck<F: Fabric>(
     fabric: &mut F,
     window: &mut F::Window<'_>,
     len: usize,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let mut have = 1;
@@ -36,15 +36,15 @@ pub fn bruck<F: Fabric>(
         let (above, below) = ((rank + have) % n, (rank + n - have) % n);
         for interval in intervals(rank, more, n) {
             let bytes = interval.start * len..interval.end * len;
-            way.give(fabric, window, below, bytes)?;
+            protocol.give(fabric, window, below, bytes)?;
         }
         for interval in intervals(above, more, n) {
-            let into = fabric.own(window, interval.start * len..interval.end * len)?;
-            way.take(fabric, above, into)?;
+            let into = fabric.view_mut(window, interval.start * len..interval.end * len)?;
+            protocol.take(fabric, above, into)?;
         }
         have += more;
     }
-    fabric.settle()
+    fabric.flush()
 }
 
 /// `count` ranks from `first` on, around from the last to the first.

@@ -1,6 +1,6 @@
 //! Everybody takes from everybody: each part is read where its rank has it.
 
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -20,14 +20,14 @@ pub fn direct<F: Fabric>(
     (send, len): (&F::Window<'_>, usize),
     recv: &mut [u8],
     part: impl Fn(usize) -> Range<usize>,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let others = (1..n).map(|step| (rank + n - step) % n);
-    way.give_all(fabric, send, others, 0..len)?;
+    protocol.give_all(fabric, send, others, 0..len)?;
     recv[part(rank)].copy_from_slice(fabric.view(send, 0..len));
     for peer in fabric.reading_order() {
-        way.take(fabric, peer, &mut recv[part(peer)])?;
+        protocol.take(fabric, peer, &mut recv[part(peer)])?;
     }
-    fabric.settle()
+    fabric.flush()
 }

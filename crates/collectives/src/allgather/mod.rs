@@ -13,7 +13,7 @@ pub use ring::ring;
 use crate::context::OpContext;
 use crate::parts::equal;
 use crate::registry::{Request, record};
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use crate::{broadcast, gather};
 use corecast_wire::Fabric;
 use std::ops::Range;
@@ -81,11 +81,11 @@ pub fn run<F: Fabric>(
             broadcast::start(context, root, recv, element)
         }
         Algorithm::Bruck => {
-            let way = Way::fitting(context.message_bytes, element);
+            let protocol = TransferProtocol::fitting(context.message_bytes, element);
             let (fabric, len) = (&mut context.fabric, send.len());
             recv[part(fabric.rank())].copy_from_slice(send);
             fabric.with_window(recv, element, true, |fabric, recv| {
-                bruck(fabric, recv, len, way)
+                bruck(fabric, recv, len, protocol)
             })
         }
         Algorithm::Ring => run_ring(context, send, recv, part, element),
@@ -99,15 +99,15 @@ fn run_direct<F: Fabric>(
     send: &[u8],
     recv: &mut [u8],
     part: impl Fn(usize) -> Range<usize>,
-    grain: usize,
+    element_size: usize,
 ) -> Result<(), F::Error> {
     // Two messages of 8 KiB take 0.9 of the time of a loan (2 processes on two cores).
-    let way = Way::one_way(context.message_bytes, grain);
+    let protocol = TransferProtocol::one_way(context.message_bytes, element_size);
     let len = send.len();
     context
         .fabric
-        .with_window_to_read(send, grain, |fabric, send| {
-            direct(fabric, (send, len), recv, part, way)
+        .with_window_to_read(send, element_size, |fabric, send| {
+            direct(fabric, (send, len), recv, part, protocol)
         })
 }
 
@@ -116,14 +116,14 @@ fn run_ring<F: Fabric>(
     send: &[u8],
     recv: &mut [u8],
     part: impl Fn(usize) -> Range<usize>,
-    grain: usize,
+    element_size: usize,
 ) -> Result<(), F::Error> {
-    let way = Way::fitting(context.message_bytes, grain);
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
     recv[part(context.fabric.rank())].copy_from_slice(send);
     context
         .fabric
-        .with_window(recv, grain, true, |fabric, recv| {
+        .with_window(recv, element_size, true, |fabric, recv| {
             let rank = fabric.rank();
-            ring(fabric, recv, part, rank, way)
+            ring(fabric, recv, part, rank, protocol)
         })
 }

@@ -1,6 +1,6 @@
 //! Around a ring: each rank passes on what it got last.
 
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -24,14 +24,14 @@ pub fn ring<F: Fabric>(
     window: &mut F::Window<'_>,
     part: impl Fn(usize) -> Range<usize>,
     first: usize,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let (right, left) = ((rank + 1) % n, (rank + n - 1) % n);
     for step in 1..n {
-        way.give(fabric, window, right, part((first + n + 1 - step) % n))?;
-        let into = fabric.own(window, part((first + n - step) % n))?;
-        way.take(fabric, left, into)?;
+        protocol.give(fabric, window, right, part((first + n + 1 - step) % n))?;
+        let into = fabric.view_mut(window, part((first + n - step) % n))?;
+        protocol.take(fabric, left, into)?;
     }
-    fabric.settle()
+    fabric.flush()
 }

@@ -13,7 +13,7 @@ algorithms! {
             needs [Plan], phases ["reduce", "broadcast"], costs "2*(n-1)", "2*(n-1)*s";
         /// [`owners`](fn@super::owners); operators that need the order of ranks, and deterministic teams,
         /// [`owners_ordered`](fn@super::owners_ordered).
-        Owners = "owners" in "allreduce/owners.rs", "NUMA clusters §3, as all read all; in order with `brackets.rs`",
+        Owners = "owners" in "allreduce/owners.rs", "NUMA clusters §3, as all read all; in order with `reduction_order.rs`",
             needs [Mesh], phases ["reduce_scatter", "allgather"], costs "2*n*(n-1)", "2*(n-1)*s";
         /// [`doubling`](fn@super::doubling).
         Doubling = "doubling" in "allreduce/doubling.rs", "Thakur and others 2005 §4.5",

@@ -7,11 +7,11 @@
 //!   step 3    0 1 2 3 4 5 6                   0 ◄─► 4, 1 ◄─► 5, 2 ◄─► 6, 4 ─► 3
 //! ```
 //!
-//! A last group that is not full gives to more than one rank each. So the brackets are those of
+//! A last group that is not full gives to more than one rank each. So the order of reduction are those of
 //! [`reduce::ordered_tree`](crate::reduce::ordered_tree) for any number of ranks.
 
 use crate::combine::Combine;
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 
 /// Combines the `len` bytes of everybody's window into everybody's, in the order of ranks. Buffers: the
@@ -35,7 +35,7 @@ pub fn doubling<F: Fabric>(
     (window, scratch, len): (&mut F::Window<'_>, &mut F::Window<'_>, usize),
     incoming: &mut [u8],
     combine: &impl Combine,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let mut in_scratch = false;
@@ -44,7 +44,7 @@ pub fn doubling<F: Fabric>(
         let Some((peers, source)) = step(rank, n, size) else {
             continue;
         };
-        let buffers = (&mut *incoming, combine, way);
+        let buffers = (&mut *incoming, combine, protocol);
         if in_scratch {
             exchange(fabric, (scratch, window, len), peers, source, buffers)?;
         } else {
@@ -54,9 +54,9 @@ pub fn doubling<F: Fabric>(
     }
     if in_scratch {
         let sum = fabric.view(scratch, 0..len);
-        fabric.own(window, 0..len)?.copy_from_slice(sum);
+        fabric.view_mut(window, 0..len)?.copy_from_slice(sum);
     }
-    fabric.settle()
+    fabric.flush()
 }
 
 /// To whom a rank gives when groups of `size` are joined, and from whom it takes; `None` where the
@@ -82,13 +82,13 @@ fn exchange<F: Fabric>(
     (sum, next, len): (&F::Window<'_>, &mut F::Window<'_>, usize),
     peers: impl Iterator<Item = usize>,
     source: usize,
-    (incoming, combine, way): (&mut [u8], &impl Combine, Way),
+    (incoming, combine, protocol): (&mut [u8], &impl Combine, TransferProtocol),
 ) -> Result<(), F::Error> {
     let rank = fabric.rank();
-    way.give_all(fabric, sum, peers, 0..len)?;
+    protocol.give_all(fabric, sum, peers, 0..len)?;
     let mine = fabric.view(sum, 0..len);
-    let next = fabric.own(next, 0..len)?;
-    way.take_with(fabric, source, len, incoming, |start, piece| {
+    let next = fabric.view_mut(next, 0..len)?;
+    protocol.take_with(fabric, source, len, incoming, |start, piece| {
         let range = start..start + piece.len();
         let (next, mine) = (&mut next[range.clone()], &mine[range]);
         if source < rank {

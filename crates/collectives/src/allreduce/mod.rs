@@ -16,13 +16,13 @@ pub use rabenseifner::rabenseifner;
 pub use ring::ring;
 pub use tree::tree;
 
-use crate::brackets::Brackets;
 use crate::combine::Combine;
 use crate::context::OpContext;
-use crate::fragments::Fragments;
+use crate::pipeline::PipelineSegments;
 use crate::reduce_scatter::PIECE_BYTES;
+use crate::reduction_order::ReductionOrder;
 use crate::registry::record;
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use crate::{broadcast, reduce};
 use corecast_wire::Fabric;
 
@@ -65,7 +65,7 @@ pub fn run<F: Fabric>(
     record::ran(algorithm.entry());
     match algorithm {
         Algorithm::Messages => {
-            for part in context.messages(data.len(), combine.grain()) {
+            for part in context.messages(data.len(), combine.element_size()) {
                 run_message(context, &mut data[part], combine)?;
             }
             Ok(())
@@ -73,7 +73,7 @@ pub fn run<F: Fabric>(
         Algorithm::Trees => {
             let root = context.schedule.broadcast.root();
             reduce::start(context, root, data, combine)?;
-            broadcast::start(context, root, data, combine.grain())
+            broadcast::start(context, root, data, combine.element_size())
         }
         Algorithm::Doubling => run_doubling(context, data, combine),
         Algorithm::Owners | Algorithm::Rabenseifner | Algorithm::Ring => {
@@ -102,22 +102,22 @@ fn run_message<F: Fabric>(
     }
 }
 
-/// Fragment by fragment, as much as the scratch takes.
+/// Pipeline segment by pipeline segment, as much as the scratch takes.
 fn run_doubling<F: Fabric>(
     context: &mut OpContext<F>,
     data: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
-    let (len, grain) = (data.len(), combine.grain());
-    let way = Way::fitting(context.message_bytes, grain);
-    let room = Fragments::FIXED.bytes(len, grain).min(len);
-    for part in Fragments::FIXED.of(len, grain) {
+    let (len, element_size) = (data.len(), combine.element_size());
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
+    let room = PipelineSegments::FIXED.bytes(len, element_size).min(len);
+    for part in PipelineSegments::FIXED.of(len, element_size) {
         let (fabric, _, incoming, scratch) = context.rooms(room);
-        fabric.with_window(scratch, grain, false, |fabric, scratch| {
+        fabric.with_window(scratch, element_size, false, |fabric, scratch| {
             let data = &mut data[part];
             let len = data.len();
-            fabric.with_window(data, grain, true, |fabric, window| {
-                doubling(fabric, (window, scratch, len), incoming, combine, way)
+            fabric.with_window(data, element_size, true, |fabric, window| {
+                doubling(fabric, (window, scratch, len), incoming, combine, protocol)
             })
         })?;
     }
@@ -131,18 +131,18 @@ fn run_blocks<F: Fabric>(
     combine: &impl Combine,
     algorithm: Algorithm,
 ) -> Result<(), F::Error> {
-    let (len, grain, n) = (data.len(), combine.grain(), context.fabric.size());
+    let (len, element_size, n) = (data.len(), combine.element_size(), context.fabric.size());
     let keeps_order = context.schedule.keeps_order(combine);
-    let way = Way::fitting(context.message_bytes, grain);
-    let piece = (PIECE_BYTES / grain * grain).max(grain);
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
+    let piece = (PIECE_BYTES / element_size * element_size).max(element_size);
     let room = match algorithm {
-        Algorithm::Owners if keeps_order && n > 2 => Brackets::bytes(piece, n),
+        Algorithm::Owners if keeps_order && n > 2 => ReductionOrder::bytes(piece, n),
         _ => 0,
     };
     let (fabric, _, incoming, scratch) = context.rooms(room);
-    fabric.with_window(data, grain, true, |fabric, window| match algorithm {
-        Algorithm::Rabenseifner => rabenseifner(fabric, window, len, incoming, combine, way),
-        Algorithm::Ring => ring(fabric, window, len, incoming, combine, way),
+    fabric.with_window(data, element_size, true, |fabric, window| match algorithm {
+        Algorithm::Rabenseifner => rabenseifner(fabric, window, len, incoming, combine, protocol),
+        Algorithm::Ring => ring(fabric, window, len, incoming, combine, protocol),
         _ if room > 0 => owners_ordered(fabric, window, len, scratch, combine, piece),
         _ => owners(fabric, window, len, combine),
     })

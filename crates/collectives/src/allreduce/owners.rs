@@ -10,9 +10,9 @@
 //! The least that an allreduction can move: (n − 1) / n of the data in each of the two phases, by
 //! all ranks at once, with no copy in between.
 
-use crate::brackets::Brackets;
 use crate::combine::Combine;
-use crate::fragments::block;
+use crate::pipeline::block;
+use crate::reduction_order::ReductionOrder;
 use corecast_wire::Fabric;
 
 /// Combines the `len` bytes of everybody's window into everybody's. A rank combines in the order of
@@ -34,12 +34,12 @@ pub fn owners<F: Fabric>(
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
-    let block = |owner| block(len, combine.grain(), n, owner);
+    let block = |owner| block(len, combine.element_size(), n, owner);
     let others = || (1..n).map(|step| (rank + step) % n);
     for owner in others() {
         fabric.lend(window, [owner], block(owner))?;
     }
-    let mine = fabric.own(window, block(rank))?;
+    let mine = fabric.view_mut(window, block(rank))?;
     for peer in others() {
         fabric.borrow(peer, mine.len(), |start, piece| {
             let mine = &mut mine[start..start + piece.len()];
@@ -52,14 +52,14 @@ pub fn owners<F: Fabric>(
     }
     fabric.lend(window, others(), block(rank))?;
     for owner in fabric.reading_order() {
-        let into = fabric.own(window, block(owner))?;
+        let into = fabric.view_mut(window, block(owner))?;
         fabric.fetch(owner, into)?;
     }
-    fabric.settle()
+    fabric.flush()
 }
 
-/// The same in rank order, with the brackets of [`Brackets`], `piece` bytes of each block at a time.
-/// `stack` has [`Brackets::bytes`].
+/// The same in rank order, with the order of reduction of [`ReductionOrder`], `piece` bytes of each block at a time.
+/// `stack` has [`ReductionOrder::bytes`].
 ///
 /// # Errors
 ///
@@ -79,18 +79,18 @@ pub fn owners_ordered<F: Fabric>(
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let others = || (1..n).map(|step| (rank + step) % n);
-    let longest = block(len, combine.grain(), n, 0).len();
+    let longest = block(len, combine.element_size(), n, 0).len();
     for start in (0..longest.max(1)).step_by(piece) {
         // Nobody lends a piece before it has taken all of the one before.
         let part = |owner| {
-            let block = block(len, combine.grain(), n, owner);
+            let block = block(len, combine.element_size(), n, owner);
             (block.start + start).min(block.end)..(block.start + start + piece).min(block.end)
         };
         for owner in others() {
             fabric.lend(window, [owner], part(owner))?;
         }
         let mine = part(rank);
-        let mut sum = Brackets::new(stack, mine.len(), combine);
+        let mut sum = ReductionOrder::new(stack, mine.len(), combine);
         for peer in 0..n {
             sum.open();
             if peer == rank {
@@ -101,13 +101,13 @@ pub fn owners_ordered<F: Fabric>(
             sum.close();
         }
         fabric
-            .own(window, mine.clone())?
+            .view_mut(window, mine.clone())?
             .copy_from_slice(sum.result());
         fabric.lend(window, others(), mine)?;
         for owner in fabric.reading_order() {
-            let into = fabric.own(window, part(owner))?;
+            let into = fabric.view_mut(window, part(owner))?;
             fabric.fetch(owner, into)?;
         }
     }
-    fabric.settle()
+    fabric.flush()
 }

@@ -6,12 +6,12 @@
 //!   rank 1   all ─ with 0 ─► upper half ─ with 3 ─► third quarter
 //! ```
 //!
-//! The nearest ranks meet first, so the order of ranks is kept, and the brackets are those of
+//! The nearest ranks meet first, so the order of ranks is kept, and the order of reduction are those of
 //! [`reduce::ordered_tree`](crate::reduce::ordered_tree).
 
 use crate::combine::Combine;
-use crate::fragments::block;
-use crate::transfer::Way;
+use crate::pipeline::block;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -36,12 +36,12 @@ pub fn rabenseifner<F: Fabric>(
     len: usize,
     incoming: &mut [u8],
     combine: &impl Combine,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     debug_assert!(n.is_power_of_two(), "{n} ranks");
     let blocks = |range: &Range<usize>| {
-        let at = |index| block(len, combine.grain(), n, index);
+        let at = |index| block(len, combine.element_size(), n, index);
         at(range.start).start..at(range.end - 1).end
     };
     let mut left = 0..n;
@@ -53,9 +53,9 @@ pub fn rabenseifner<F: Fabric>(
             0 => (left.start..middle, middle..left.end),
             _ => (middle..left.end, left.start..middle),
         };
-        way.give(fabric, window, peer, blocks(&theirs))?;
-        let sum = fabric.own(window, blocks(&mine))?;
-        way.take_with(fabric, peer, sum.len(), incoming, |start, piece| {
+        protocol.give(fabric, window, peer, blocks(&theirs))?;
+        let sum = fabric.view_mut(window, blocks(&mine))?;
+        protocol.take_with(fabric, peer, sum.len(), incoming, |start, piece| {
             let sum = &mut sum[start..start + piece.len()];
             if peer < rank {
                 combine.combine_left(sum, piece);
@@ -69,15 +69,15 @@ pub fn rabenseifner<F: Fabric>(
     while distance > 1 {
         distance /= 2;
         let peer = rank ^ distance;
-        way.give(fabric, window, peer, blocks(&left))?;
+        protocol.give(fabric, window, peer, blocks(&left))?;
         let width = left.len();
         let theirs = match rank & distance {
             0 => left.end..left.end + width,
             _ => left.start - width..left.start,
         };
-        let into = fabric.own(window, blocks(&theirs))?;
-        way.take(fabric, peer, into)?;
+        let into = fabric.view_mut(window, blocks(&theirs))?;
+        protocol.take(fabric, peer, into)?;
         left = left.start.min(theirs.start)..left.end.max(theirs.end);
     }
-    fabric.settle()
+    fabric.flush()
 }

@@ -2,8 +2,8 @@
 
 use crate::allgather;
 use crate::combine::Combine;
-use crate::fragments::block;
-use crate::transfer::Way;
+use crate::pipeline::block;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 
 /// Combines the `len` bytes of everybody's window into everybody's, each block in the order of ranks
@@ -23,17 +23,17 @@ pub fn ring<F: Fabric>(
     len: usize,
     incoming: &mut [u8],
     combine: &impl Combine,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let (right, left) = ((rank + 1) % n, (rank + n - 1) % n);
-    let block = |index: usize| block(len, combine.grain(), n, index % n);
+    let block = |index: usize| block(len, combine.element_size(), n, index % n);
     for step in 1..n {
-        way.give(fabric, window, right, block(rank + n + 1 - step))?;
-        let sum = fabric.own(window, block(rank + n - step))?;
-        way.take_with(fabric, left, sum.len(), incoming, |start, piece| {
+        protocol.give(fabric, window, right, block(rank + n + 1 - step))?;
+        let sum = fabric.view_mut(window, block(rank + n - step))?;
+        protocol.take_with(fabric, left, sum.len(), incoming, |start, piece| {
             combine.combine_left(&mut sum[start..start + piece.len()], piece);
         })?;
     }
-    allgather::ring(fabric, window, block, rank + 1, way)
+    allgather::ring(fabric, window, block, rank + 1, protocol)
 }

@@ -1,6 +1,6 @@
 //! Parts travel by the bits of their distance: few transfers, each of half of all parts.
 
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -34,13 +34,13 @@ pub fn bruck<F: Fabric>(
     recv: &mut [u8],
     take: impl Fn(usize) -> Range<usize>,
     (scratch, len): (&mut F::Window<'_>, usize),
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     // Scratch: what goes out, all parts, what comes in. The part at place `distance` goes that far up.
     let place = |distance: usize| distance * len..(distance + 1) * len;
     let (most, all) = (n.div_ceil(2) * len, n * len);
-    let parts = fabric.own(scratch, most..most + all)?;
+    let parts = fabric.view_mut(scratch, most..most + all)?;
     for distance in 0..n {
         let part = &send[give((rank + distance) % n)];
         parts[place(distance)][..part.len()].copy_from_slice(part);
@@ -50,15 +50,15 @@ pub fn bruck<F: Fabric>(
         let moved = || (1..n).filter(move |distance| distance & step != 0);
         let bytes = moved().count() * len;
         // What went out before has been taken when this returns.
-        let buffer = fabric.own(scratch, 0..most + all)?;
+        let buffer = fabric.view_mut(scratch, 0..most + all)?;
         let (out, parts) = buffer.split_at_mut(most);
         for (slot, distance) in moved().enumerate() {
             out[place(slot)].copy_from_slice(&parts[place(distance)]);
         }
-        way.give(fabric, scratch, (rank + step) % n, 0..bytes)?;
-        let buffer = fabric.own(scratch, most..most + all + bytes)?;
+        protocol.give(fabric, scratch, (rank + step) % n, 0..bytes)?;
+        let buffer = fabric.view_mut(scratch, most..most + all + bytes)?;
         let (parts, into) = buffer.split_at_mut(all);
-        way.take(fabric, (rank + n - step) % n, into)?;
+        protocol.take(fabric, (rank + n - step) % n, into)?;
         for (slot, distance) in moved().enumerate() {
             parts[place(distance)].copy_from_slice(&into[place(slot)]);
         }
@@ -68,5 +68,5 @@ pub fn bruck<F: Fabric>(
         let start = most + distance * len;
         into.copy_from_slice(fabric.view(scratch, start..start + into.len()));
     }
-    fabric.settle()
+    fabric.flush()
 }

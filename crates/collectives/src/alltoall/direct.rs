@@ -1,6 +1,6 @@
 //! Everybody to everybody, in an order in which no two ranks meet at a third.
 
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -24,15 +24,15 @@ pub fn direct<F: Fabric>(
     give: impl Fn(usize) -> Range<usize>,
     recv: &mut [u8],
     take: impl Fn(usize) -> Range<usize>,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     for peer in (1..n).map(|step| (rank + step) % n) {
-        way.give(fabric, send, peer, give(peer))?;
+        protocol.give(fabric, send, peer, give(peer))?;
     }
     recv[take(rank)].copy_from_slice(fabric.view(send, give(rank)));
     for peer in (1..n).map(|step| (rank + n - step) % n) {
-        way.take(fabric, peer, &mut recv[take(peer)])?;
+        protocol.take(fabric, peer, &mut recv[take(peer)])?;
     }
-    fabric.settle()
+    fabric.flush()
 }

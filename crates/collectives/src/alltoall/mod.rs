@@ -12,7 +12,7 @@ pub use direct::direct;
 use crate::context::{OpContext, SCRATCH_BYTES};
 use crate::parts::equal;
 use crate::registry::{Request, record};
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -91,13 +91,13 @@ fn run_direct<F: Fabric>(
     give: impl Fn(usize) -> Range<usize>,
     recv: &mut [u8],
     take: impl Fn(usize) -> Range<usize>,
-    grain: usize,
+    element_size: usize,
 ) -> Result<(), F::Error> {
-    let way = Way::fitting(context.message_bytes, grain);
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
     context
         .fabric
-        .with_window_to_read(send, grain, |fabric, send| {
-            direct(fabric, send, give, recv, take, way)
+        .with_window_to_read(send, element_size, |fabric, send| {
+            direct(fabric, send, give, recv, take, protocol)
         })
 }
 
@@ -111,7 +111,7 @@ fn run_bruck<F: Fabric>(
     longest: usize,
 ) -> Result<(), F::Error> {
     let n = context.fabric.size();
-    let way = Way::fitting(context.message_bytes, 1);
+    let protocol = TransferProtocol::fitting(context.message_bytes, 1);
     let once = (SCRATCH_BYTES / 2 / bruck::scratch_bytes(1, n)).max(1);
     for start in (0..longest.max(1)).step_by(once) {
         let len = once.min(longest - start);
@@ -122,7 +122,7 @@ fn run_bruck<F: Fabric>(
         let (fabric, _, _, scratch) = context.rooms(bruck::scratch_bytes(len, n));
         fabric.with_window(scratch, 1, false, |fabric, scratch| {
             let (give, take) = (|rank| within(give(rank)), |rank| within(take(rank)));
-            bruck(fabric, send, give, recv, take, (scratch, len), way)
+            bruck(fabric, send, give, recv, take, (scratch, len), protocol)
         })?;
     }
     Ok(())

@@ -5,7 +5,7 @@ use crate::allreduce;
 use crate::combine::On;
 use crate::context::OpContext;
 use crate::operator::Max;
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(super) fn longest<F: Fabric>(
     let n = context.fabric.size();
     let given: Vec<u64> = (0..n).map(|rank| give(rank).len() as u64).collect();
     let mut lens = vec![0u64; n];
-    let way = Way::fitting(context.message_bytes, 1);
+    let protocol = TransferProtocol::fitting(context.message_bytes, 1);
     let part = |rank: usize| rank * 8..(rank + 1) * 8;
     let (fabric, _, _, scratch) = context.rooms(scratch_bytes(8, n));
     fabric.with_window(scratch, 1, false, |fabric, scratch| {
@@ -31,7 +31,7 @@ pub(super) fn longest<F: Fabric>(
             bytemuck::cast_slice(&given),
             bytemuck::cast_slice_mut(&mut lens),
         );
-        bruck(fabric, send, part, recv, part, (scratch, 8), way)
+        bruck(fabric, send, part, recv, part, (scratch, 8), protocol)
     })?;
     for (rank, &len) in lens.iter().enumerate() {
         let expected = take(rank).len();

@@ -4,7 +4,7 @@ use crate::plans::BarrierPlan;
 use crate::registry::algorithms;
 
 algorithms! {
-    /// How a barrier is done. Without a wish its plan says it: trees, rounds of notifications, trees
+    /// How a barrier is done. Without a request its plan says it: trees, rounds of notifications, trees
     /// with groups, or one line.
     pub enum Algorithm: Barrier {
         /// [`tree`](fn@super::tree), over the plan's trees; those of reductions and broadcasts where it has others.

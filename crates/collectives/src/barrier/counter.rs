@@ -23,7 +23,7 @@ use corecast_wire::Fabric;
 #[inline(always)]
 pub fn counter<F: Fabric>(fabric: &mut F, line: Option<usize>) -> Result<(), F::Error> {
     match line {
-        Some(line) => fabric.meet(line),
+        Some(line) => fabric.arrive_and_wait(line),
         None => Ok(()),
     }
 }

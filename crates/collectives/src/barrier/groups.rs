@@ -17,12 +17,12 @@ use corecast_wire::Fabric;
 
 /// One rank's part of a barrier over groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ways {
+pub struct GroupSchedule {
     fan_in: GroupRoute,
     fan_out: GroupRoute,
 }
 
-impl Ways {
+impl GroupSchedule {
     /// The parts of all ranks. Where the two ways have different roots, the first one tells the second.
     ///
     /// # Panics
@@ -37,8 +37,9 @@ impl Ways {
             inward[last].parent = Some(Stop::Rank(first));
             outward[first].parent = Some(Stop::Rank(last));
         }
-        let ways = inward.into_iter().zip(outward);
-        ways.map(|(fan_in, fan_out)| Self { fan_in, fan_out })
+        let schedule = inward.into_iter().zip(outward);
+        schedule
+            .map(|(fan_in, fan_out)| Self { fan_in, fan_out })
             .collect()
     }
 }
@@ -58,27 +59,27 @@ impl Ways {
 ///
 /// CLa §3.1 and §3.2, Equations 6 to 9 and 14 to 18, and 26 for trees of groups.
 #[inline(always)]
-pub fn groups<F: Fabric>(fabric: &mut F, ways: &Ways) -> Result<(), F::Error> {
-    for &from in &ways.fan_in.groups {
+pub fn groups<F: Fabric>(fabric: &mut F, schedule: &GroupSchedule) -> Result<(), F::Error> {
+    for &from in &schedule.fan_in.groups {
         match from {
             Stop::Rank(peer) => fabric.wait(peer)?,
             Stop::Line(line) => fabric.collect(line)?,
         }
     }
-    match ways.fan_in.parent {
+    match schedule.fan_in.parent {
         Some(Stop::Rank(peer)) => fabric.notify(peer)?,
         Some(Stop::Line(line)) => fabric.add(line)?,
         None => {}
     }
-    match ways.fan_out.parent {
+    match schedule.fan_out.parent {
         Some(Stop::Rank(peer)) => fabric.wait(peer)?,
         Some(Stop::Line(line)) => fabric.read(line, &mut [])?,
         None => {}
     }
-    for &to in &ways.fan_out.groups {
+    for &to in &schedule.fan_out.groups {
         match to {
             Stop::Rank(peer) => fabric.notify(peer)?,
-            Stop::Line(line) => fabric.post(line, &[])?,
+            Stop::Line(line) => fabric.publish(line, &[])?,
         }
     }
     Ok(())

@@ -19,7 +19,7 @@ pub struct LineSteps(Vec<LineStep>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LineStep {
-    post: Option<usize>,
+    publish: Option<usize>,
     reads: Box<[usize]>,
 }
 
@@ -32,7 +32,7 @@ impl LineSteps {
             let lines: Vec<_> = (0..n)
                 .map(|rank| match rounds.targets(round, rank) {
                     [] => None,
-                    targets => Some(groups.notice(rank, targets.to_vec())),
+                    targets => Some(groups.ring(rank, targets.to_vec())),
                 })
                 .collect();
             for (rank, steps) in all.iter_mut().enumerate() {
@@ -43,10 +43,10 @@ impl LineSteps {
                 };
                 let sources = rounds.sources(round, rank).iter();
                 let step = LineStep {
-                    post: lines[rank].as_ref().map(|numbers| numbers.one),
+                    publish: lines[rank].as_ref().map(|numbers| numbers.one),
                     reads: sources.filter_map(read).collect(),
                 };
-                if step.post.is_some() || !step.reads.is_empty() {
+                if step.publish.is_some() || !step.reads.is_empty() {
                     steps.0.push(step);
                 }
             }
@@ -92,8 +92,8 @@ pub fn best_m(n: usize) -> usize {
 #[inline(always)]
 pub fn m_way<F: Fabric>(fabric: &mut F, steps: &LineSteps) -> Result<(), F::Error> {
     for step in &steps.0 {
-        if let Some(line) = step.post {
-            fabric.post(line, &[])?;
+        if let Some(line) = step.publish {
+            fabric.publish(line, &[])?;
         }
         for &line in &step.reads {
             fabric.read(line, &mut [])?;
@@ -127,11 +127,11 @@ mod tests {
     fn a_line_for_each_rank_and_round() {
         let mut groups = Groups::new(9);
         let steps = LineSteps::all(&Rounds::dissemination(9, 3), &mut groups);
-        assert_eq!(groups.notices().len(), 2 * 9);
-        assert!(groups.notices().iter().all(|line| line.others.len() == 2));
+        assert_eq!(groups.rings().len(), 2 * 9);
+        assert!(groups.rings().iter().all(|line| line.others.len() == 2));
         assert_eq!(steps[0].0.len(), 2);
         // The line that rank 1 reads first is that of rank 0, the second that of rank 8.
-        assert_eq!(groups.notices()[0].others, [1, 2]);
+        assert_eq!(groups.rings()[0].others, [1, 2]);
         assert_eq!(steps[1].0[0].reads.len(), 2);
     }
 }

@@ -15,7 +15,7 @@ mod tree;
 pub use algorithm::{Algorithm, choose};
 pub use counter::counter;
 pub use dissemination::{Steps, dissemination};
-pub use groups::{Ways, groups};
+pub use groups::{GroupSchedule, groups};
 pub use m_way::{LineSteps, best_m, m_way};
 pub use multi_m::{factors, multi_m_rounds};
 pub use package_roots::package_root_rounds;

@@ -3,7 +3,7 @@
 use super::algorithm::Algorithm;
 use super::counter::counter;
 use super::dissemination::{Steps, dissemination};
-use super::groups::{Ways, groups};
+use super::groups::{GroupSchedule, groups};
 use super::m_way::{LineSteps, best_m, m_way};
 use super::multi_m::multi_m_rounds;
 use super::package_roots::package_root_rounds;
@@ -29,7 +29,7 @@ pub enum BarrierSchedule {
     /// Of [`dissemination`](fn@dissemination).
     Rounds(Steps),
     /// Of [`groups`](fn@groups).
-    Groups(Ways),
+    Groups(GroupSchedule),
     /// Of [`m_way`](fn@m_way).
     Lines(LineSteps),
     /// Of [`counter`](fn@counter): the rank's number of the line, none alone.
@@ -67,7 +67,7 @@ impl BarrierSchedule {
             (Algorithm::PackageRoots, _) => over_lines(&package_root_rounds(&packages()), groups),
             (Algorithm::Counter, _) if n == 1 => vec![Self::Counter(None)],
             (Algorithm::Counter, _) => {
-                let numbers = groups.meeting((0..n).collect()).into_iter();
+                let numbers = groups.counter_barrier((0..n).collect()).into_iter();
                 numbers.map(|number| Self::Counter(Some(number))).collect()
             }
         }
@@ -87,7 +87,7 @@ impl BarrierSchedule {
         match self {
             Self::Tree { fan_in, fan_out } => tree(fabric, fan_in, fan_out),
             Self::Rounds(steps) => dissemination(fabric, steps),
-            Self::Groups(ways) => groups(fabric, ways),
+            Self::Groups(schedule) => groups(fabric, schedule),
             Self::Lines(steps) => m_way(fabric, steps),
             Self::Counter(line) => counter(fabric, *line),
         }
@@ -97,8 +97,9 @@ impl BarrierSchedule {
 fn trees(fan_in: &corecast_plan::Tree, fan_out: &corecast_plan::Tree) -> Vec<BarrierSchedule> {
     let fan_in = Route::all(fan_in);
     let fan_out = Route::all_beside(fan_out, &[&fan_in]);
-    let ways = fan_in.into_iter().zip(fan_out);
-    ways.map(|(fan_in, fan_out)| BarrierSchedule::Tree { fan_in, fan_out })
+    let schedule = fan_in.into_iter().zip(fan_out);
+    schedule
+        .map(|(fan_in, fan_out)| BarrierSchedule::Tree { fan_in, fan_out })
         .collect()
 }
 
@@ -109,8 +110,8 @@ fn notified(rounds: &Rounds) -> Vec<BarrierSchedule> {
 }
 
 fn in_groups(fan_in: &Grouped, fan_out: &Grouped, groups: &mut Groups) -> Vec<BarrierSchedule> {
-    let ways = Ways::all(fan_in, fan_out, groups).into_iter();
-    ways.map(BarrierSchedule::Groups).collect()
+    let schedule = GroupSchedule::all(fan_in, fan_out, groups).into_iter();
+    schedule.map(BarrierSchedule::Groups).collect()
 }
 
 fn over_lines(rounds: &Rounds, groups: &mut Groups) -> Vec<BarrierSchedule> {

@@ -1,7 +1,7 @@
 //! The algorithms of broadcasts, and the choice between them.
 
 use crate::registry::{Request, TeamTraits, algorithms};
-use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
+use corecast_wire::broadcast_ring::RING_PAYLOAD_BYTES;
 use std::ops::Range;
 
 algorithms! {
@@ -20,16 +20,16 @@ algorithms! {
         /// [`lent`](fn@super::lent), in one piece.
         Whole = "whole" in "broadcast/lent.rs", "CLa §4",
             needs [Plan], phases ["down the tree"], costs "n-1", "(n-1)*s";
-        /// [`lent`](fn@super::lent), in fragments of [`Fragments::FIXED`](crate::Fragments).
+        /// [`lent`](fn@super::lent), in pipeline segments of [`PipelineSegments::FIXED`](crate::PipelineSegments).
         Fixed = "fixed" in "broadcast/lent.rs", "NUMA clusters §3.1",
             needs [Plan], phases ["down the tree"], costs "n-1", "(n-1)*s";
-        /// [`lent`](fn@super::lent), in fragments of [`Fragments::DYNAMIC`](crate::Fragments).
+        /// [`lent`](fn@super::lent), in pipeline segments of [`PipelineSegments::DYNAMIC`](crate::PipelineSegments).
         Dynamic = "dynamic" in "broadcast/lent.rs", "NUMA clusters §3.1",
             needs [Plan], phases ["down the tree"], costs "n-1", "(n-1)*s";
-        /// [`binomial`](fn@super::binomial), in fragments of [`Fragments::FIXED`](crate::Fragments).
+        /// [`binomial`](fn@super::binomial), in pipeline segments of [`PipelineSegments::FIXED`](crate::PipelineSegments).
         Binomial = "binomial" in "broadcast/binomial.rs", "Thakur and others 2005 §4.2",
             needs [Steps], phases ["down the tree"], costs "n-1", "(n-1)*s";
-        /// [`chain`](fn@super::chain), in fragments of [`Fragments::FIXED`](crate::Fragments).
+        /// [`chain`](fn@super::chain), in pipeline segments of [`PipelineSegments::FIXED`](crate::PipelineSegments).
         Chain = "chain" in "broadcast/chain.rs", "Pješivac-Grbović and others 2007 §3",
             needs [Ring], phases ["down the tree"], costs "n-1", "(n-1)*s";
         /// [`scattered`](fn@super::scattered).
@@ -45,35 +45,35 @@ pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) 
         return asked;
     }
     match request.bytes {
-        bytes if posted(traits).contains(&bytes) => Algorithm::Line,
-        0..=NOTICE_PAYLOAD_BYTES if traits.groups_root == Some(request.root) => Algorithm::Groups,
+        bytes if published(traits).contains(&bytes) => Algorithm::Line,
+        0..=RING_PAYLOAD_BYTES if traits.groups_root == Some(request.root) => Algorithm::Groups,
         bytes if bytes <= traits.message_bytes => Algorithm::Messages,
         // Two messages of 8 KiB between two processes take 0.8 of the time of a loan, between threads 0.9 to 1.05
         // (2-core KVM guest, AMD EPYC, November 2026, `corecast bench`).
         bytes if traits.ranks == 2 && bytes <= 2 * traits.message_bytes => Algorithm::Messages,
-        // With two ranks nobody passes fragments on.
+        // With two ranks nobody passes pipeline segments on.
         _ if traits.ranks == 2 => Algorithm::Whole,
         _ => Algorithm::Fixed,
     }
 }
 
-/// Lengths of broadcasts that go in posts for all where nothing was asked for: the root has a line with a body.
+/// Lengths of broadcasts that go in published messages for all where nothing was asked for: the root has a line with a body.
 ///
 /// Between two ranks one reads while the other writes, and the root does not wait for a return. Where ranks
 /// share cores all find the data as soon as the root has been there, and no rank in between has to run first.
 /// In times of what they replace (2-core KVM guest, AMD EPYC, November 2026, `corecast bench`): 0.7 to 0.95
 /// between two processes from 32 KiB on; between two threads 0.6 to 1.0 up to 4 MiB, and 1.1 beyond, where
 /// one reads what the other has; of eight ranks on two cores 0.3 to 0.6 up to the half of a body.
-pub fn posted(traits: &TeamTraits) -> Range<usize> {
+pub fn published(traits: &TeamTraits) -> Range<usize> {
     let more_than_two_messages = 2 * traits.message_bytes + 1;
     match (traits.ranks, traits.copies) {
-        _ if !traits.posts => 0..0,
-        (2, false) => more_than_two_messages..POSTED_BY_ADDRESS_MAX,
+        _ if !traits.publishes => 0..0,
+        (2, false) => more_than_two_messages..PUBLISHED_BY_ADDRESS_MAX,
         (2, true) => more_than_two_messages..usize::MAX,
         (_, false) => 0..POSTED_OVERSUBSCRIBED_MAX,
         (_, true) => 0..usize::MAX,
     }
 }
 
-const POSTED_BY_ADDRESS_MAX: usize = (4 << 20) + 1;
+const PUBLISHED_BY_ADDRESS_MAX: usize = (4 << 20) + 1;
 const POSTED_OVERSUBSCRIBED_MAX: usize = (128 << 10) + 1;

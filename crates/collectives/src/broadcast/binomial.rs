@@ -2,10 +2,10 @@
 //! root (MPICH; Thakur, Rabenseifner and Gropp 2005 §4.2).
 
 use crate::binomial_tree::{children, parent};
-use crate::fragments::Fragments;
+use crate::pipeline::PipelineSegments;
 use corecast_wire::Fabric;
 
-/// Gives the `len` bytes of `root`'s window to everybody's, whose elements have `grain` bytes.
+/// Gives the `len` bytes of `root`'s window to everybody's, whose elements have `element_size` bytes.
 ///
 /// # Errors
 ///
@@ -13,18 +13,18 @@ use corecast_wire::Fabric;
 ///
 /// # Cost
 ///
-/// n − 1 loans for each fragment; the first one takes ⌈log2 n⌉ steps. Needs links from r to r ± 2^k.
+/// n − 1 loans for each pipeline segment; the first one takes ⌈log2 n⌉ steps. Needs links from r to r ± 2^k.
 pub fn binomial<F: Fabric>(
     fabric: &mut F,
     root: usize,
     window: &mut F::Window<'_>,
     shape: (usize, usize),
-    fragments: Fragments,
+    pipeline: PipelineSegments,
 ) -> Result<(), F::Error> {
     let n = fabric.size();
     let v = (fabric.rank() + n - root) % n;
     let rank_of = |v: usize| (v + root) % n;
     let above = (v != 0).then(|| rank_of(parent(v)));
     let below = || children(v, n).rev().map(rank_of);
-    super::lent::flow(fabric, (above, below), window, shape, fragments)
+    super::lent::flow(fabric, (above, below), window, shape, pipeline)
 }

@@ -1,9 +1,9 @@
 //! From rank to rank: nobody serves two, so long data flow at the speed of one copy.
 
-use crate::fragments::Fragments;
+use crate::pipeline::PipelineSegments;
 use corecast_wire::Fabric;
 
-/// Gives the `len` bytes of `root`'s window to everybody's, whose elements have `grain` bytes.
+/// Gives the `len` bytes of `root`'s window to everybody's, whose elements have `element_size` bytes.
 ///
 /// # Errors
 ///
@@ -11,7 +11,7 @@ use corecast_wire::Fabric;
 ///
 /// # Cost
 ///
-/// n − 1 loans for each fragment; the first one takes n − 1 steps. Needs links from r to r ± 1.
+/// n − 1 loans for each pipeline segment; the first one takes n − 1 steps. Needs links from r to r ± 1.
 ///
 /// # Source
 ///
@@ -21,11 +21,11 @@ pub fn chain<F: Fabric>(
     root: usize,
     window: &mut F::Window<'_>,
     shape: (usize, usize),
-    fragments: Fragments,
+    pipeline: PipelineSegments,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let (left, right) = ((rank + n - 1) % n, (rank + 1) % n);
     let above = (rank != root).then_some(left);
     let below = || (right != root).then_some(right).into_iter();
-    super::lent::flow(fabric, (above, below), window, shape, fragments)
+    super::lent::flow(fabric, (above, below), window, shape, pipeline)
 }

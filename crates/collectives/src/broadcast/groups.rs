@@ -20,18 +20,18 @@ use corecast_wire::Fabric;
 #[inline(always)]
 pub fn groups<F: Fabric>(
     fabric: &mut F,
-    way: &GroupRoute,
+    route: &GroupRoute,
     payload: &mut [u8],
 ) -> Result<(), F::Error> {
-    match way.parent {
+    match route.parent {
         Some(Stop::Rank(peer)) => fabric.receive(peer, payload)?,
         Some(Stop::Line(line)) => fabric.read(line, payload)?,
         None => {}
     }
-    for &to in &way.groups {
+    for &to in &route.groups {
         match to {
             Stop::Rank(peer) => fabric.send(peer, payload)?,
-            Stop::Line(line) => fabric.post(line, payload)?,
+            Stop::Line(line) => fabric.publish(line, payload)?,
         }
     }
     Ok(())

@@ -1,5 +1,5 @@
 //! Down a tree without copies in between: each member reads its parent's buffer (CLa §4, the
-//! multi-line broadcast), and fragments flow through the tree (NUMA clusters §3.1).
+//! multi-line broadcast), and pipeline segments flow through the tree (NUMA clusters §3.1).
 //!
 //! ```text
 //! root      lend 0 | lend 1 | lend 2 …
@@ -7,7 +7,7 @@
 //! grandchild                  fetch 0         | fetch 1 …
 //! ```
 
-use crate::fragments::Fragments;
+use crate::pipeline::PipelineSegments;
 use crate::route::Route;
 use corecast_wire::Fabric;
 
@@ -19,8 +19,8 @@ use corecast_wire::Fabric;
 ///
 /// # Cost
 ///
-/// Every byte is read once per member, where its parent has it; two lines per fragment and member.
-/// The latency is that of the tree for a fragment, and the rest of the fragments one after another
+/// Every byte is read once per member, where its parent has it; two lines per pipeline segment and member.
+/// The latency is that of the tree for a pipeline segment, and the rest of the pipeline segments one after another
 /// through the slowest member.
 pub fn lent<F: Fabric>(
     fabric: &mut F,
@@ -28,26 +28,26 @@ pub fn lent<F: Fabric>(
     root: usize,
     window: &mut F::Window<'_>,
     shape: (usize, usize),
-    fragments: Fragments,
+    pipeline: PipelineSegments,
 ) -> Result<(), F::Error> {
     let (parent, children) = (route.toward(root), || route.away(root));
-    flow(fabric, (parent, children), window, shape, fragments)
+    flow(fabric, (parent, children), window, shape, pipeline)
 }
 
-/// Fragment by fragment from `parent` to `children`, those of any tree.
+/// Pipeline segment by pipeline segment from `parent` to `children`, those of any tree.
 pub(super) fn flow<F: Fabric, C: Iterator<Item = usize>>(
     fabric: &mut F,
     (parent, children): (Option<usize>, impl Fn() -> C),
     window: &mut F::Window<'_>,
-    (len, grain): (usize, usize),
-    fragments: Fragments,
+    (len, element_size): (usize, usize),
+    pipeline: PipelineSegments,
 ) -> Result<(), F::Error> {
-    for part in fragments.of(len, grain) {
+    for part in pipeline.of(len, element_size) {
         if let Some(parent) = parent {
-            let into = fabric.own(window, part.clone())?;
+            let into = fabric.view_mut(window, part.clone())?;
             fabric.fetch(parent, into)?;
         }
         fabric.lend(window, children(), part)?;
     }
-    fabric.settle()
+    fabric.flush()
 }

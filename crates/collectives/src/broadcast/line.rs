@@ -7,30 +7,30 @@ use corecast_wire::Fabric;
 /// One rank's numbers of the lines of all ranks, each for all others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllLines {
-    post: usize,
+    publish: usize,
     /// By root; the rank's own is not used.
     reads: Vec<usize>,
 }
 
 impl AllLines {
-    /// The line that the rank posts on.
+    /// The line that the rank publishes on.
     pub(crate) fn own(&self) -> usize {
-        self.post
+        self.publish
     }
 
     /// The numbers of all ranks, and a line for each.
     pub fn all(n: usize, groups: &mut Groups) -> Vec<Self> {
         let mut all = vec![
             Self {
-                post: 0,
+                publish: 0,
                 reads: vec![0; n],
             };
             n
         ];
         for root in 0..if n > 1 { n } else { 0 } {
             let others: Vec<usize> = (0..n).filter(|&rank| rank != root).collect();
-            let numbers = groups.long_notice(root, others.clone());
-            all[root].post = numbers.one;
+            let numbers = groups.long_ring(root, others.clone());
+            all[root].publish = numbers.one;
             for (rank, number) in others.into_iter().zip(numbers.others) {
                 all[rank].reads[root] = number;
             }
@@ -39,7 +39,7 @@ impl AllLines {
     }
 }
 
-/// Gives `root`'s `payload`, which fits a post, to everybody.
+/// Gives `root`'s `payload`, which fits a published message, to everybody.
 ///
 /// Nobody reports that it has read: a root that runs ahead waits when it comes to a line again that
 /// somebody has not read yet.
@@ -64,7 +64,7 @@ pub fn line<F: Fabric>(
 ) -> Result<(), F::Error> {
     match (fabric.size(), fabric.rank() == root) {
         (1, _) => Ok(()),
-        (_, true) => fabric.post(lines.post, payload),
+        (_, true) => fabric.publish(lines.publish, payload),
         (_, false) => fabric.read(lines.reads[root], payload),
     }
 }

@@ -9,7 +9,7 @@ mod line;
 mod scattered;
 mod tree;
 
-pub use algorithm::{Algorithm, choose, posted};
+pub use algorithm::{Algorithm, choose, published};
 pub use binomial::binomial;
 pub use chain::chain;
 pub use groups::groups;
@@ -19,11 +19,11 @@ pub use scattered::scattered;
 pub use tree::tree;
 
 use crate::context::OpContext;
-use crate::fragments::Fragments;
+use crate::pipeline::PipelineSegments;
 use crate::registry::{Request, record};
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
-use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
+use corecast_wire::broadcast_ring::RING_PAYLOAD_BYTES;
 
 /// Gives `root`'s `data` to all, by the algorithm that the team chooses.
 ///
@@ -38,8 +38,8 @@ pub fn start<F: Fabric>(
     element: usize,
 ) -> Result<(), F::Error> {
     // What `choose` says for short data where nothing was asked for: looked at first, as they are in a hurry.
-    if context.posted.contains(&data.len()) {
-        return run_posts(context, root, data);
+    if context.published.contains(&data.len()) {
+        return run_published(context, root, data);
     }
     if data.len() < context.short.broadcast {
         return run_short(context, root, data);
@@ -56,9 +56,9 @@ fn run_short<F: Fabric>(
 ) -> Result<(), F::Error> {
     let route = &context.schedule.broadcast;
     match &context.schedule.fan_out {
-        Some(way) if data.len() <= NOTICE_PAYLOAD_BYTES && root == route.root() => {
+        Some(protocol) if data.len() <= RING_PAYLOAD_BYTES && root == route.root() => {
             record::ran(Algorithm::Groups.entry());
-            groups(&mut context.fabric, way, data)
+            groups(&mut context.fabric, protocol, data)
         }
         _ => {
             record::ran(Algorithm::Messages.entry());
@@ -101,32 +101,32 @@ pub fn run<F: Fabric>(
     element: usize,
 ) -> Result<(), F::Error> {
     match algorithm {
-        Algorithm::Line => return run_posts(context, root, data),
+        Algorithm::Line => return run_published(context, root, data),
         Algorithm::Groups => return run_groups(context, data),
         Algorithm::Messages => return run_messages(context, root, data),
         _ => record::ran(algorithm.entry()),
     }
-    let fragments = match algorithm {
-        Algorithm::Whole => Fragments::Whole,
-        Algorithm::Dynamic => Fragments::DYNAMIC,
-        _ => Fragments::FIXED,
+    let pipeline = match algorithm {
+        Algorithm::Whole => PipelineSegments::Whole,
+        Algorithm::Dynamic => PipelineSegments::DYNAMIC,
+        _ => PipelineSegments::FIXED,
     };
     let shape = (data.len(), element);
     let route = &context.schedule.broadcast;
-    let way = Way::fitting(context.message_bytes, element);
+    let protocol = TransferProtocol::fitting(context.message_bytes, element);
     let written = context.fabric.rank() == root;
     let fabric = &mut context.fabric;
     fabric.with_window(data, element, written, |fabric, window| match algorithm {
-        Algorithm::Binomial => binomial(fabric, root, window, shape, fragments),
-        Algorithm::Chain => chain(fabric, root, window, shape, fragments),
-        Algorithm::Scattered => scattered(fabric, root, window, shape, way),
-        _ => lent(fabric, route, root, window, shape, fragments),
+        Algorithm::Binomial => binomial(fabric, root, window, shape, pipeline),
+        Algorithm::Chain => chain(fabric, root, window, shape, pipeline),
+        Algorithm::Scattered => scattered(fabric, root, window, shape, protocol),
+        _ => lent(fabric, route, root, window, shape, pipeline),
     })
 }
 
 /// In posts that all others read.
 #[inline(always)]
-fn run_posts<F: Fabric>(
+fn run_published<F: Fabric>(
     context: &mut OpContext<F>,
     root: usize,
     data: &mut [u8],
@@ -134,17 +134,17 @@ fn run_posts<F: Fabric>(
     record::ran(Algorithm::Line.entry());
     let lines = context.schedule.all_lines.as_ref();
     let lines = lines.expect("each rank has a line for all others");
-    let mut parts = Fragments::Fixed(context.post_bytes).of(data.len(), 1);
+    let mut parts = PipelineSegments::Fixed(context.publish_bytes).of(data.len(), 1);
     parts.try_for_each(|part| line(&mut context.fabric, lines, root, &mut data[part]))
 }
 
 /// Over the groups of the plan, from its root.
 fn run_groups<F: Fabric>(context: &mut OpContext<F>, data: &mut [u8]) -> Result<(), F::Error> {
     record::ran(Algorithm::Groups.entry());
-    let way = context.schedule.fan_out.as_ref();
-    let way = way.expect("the plan has groups");
-    let mut parts = Fragments::Fixed(NOTICE_PAYLOAD_BYTES).of(data.len(), 1);
-    parts.try_for_each(|part| groups(&mut context.fabric, way, &mut data[part]))
+    let protocol = context.schedule.fan_out.as_ref();
+    let protocol = protocol.expect("the plan has groups");
+    let mut parts = PipelineSegments::Fixed(RING_PAYLOAD_BYTES).of(data.len(), 1);
+    parts.try_for_each(|part| groups(&mut context.fabric, protocol, &mut data[part]))
 }
 
 /// As many messages as it takes, by the plan.

@@ -6,12 +6,12 @@
 //! ```
 
 use crate::binomial_tree::{children, parent, subtree};
-use crate::fragments::block;
-use crate::transfer::Way;
+use crate::pipeline::block;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
-/// Gives the `len` bytes of `root`'s window to everybody's, whose elements have `grain` bytes. Blocks
+/// Gives the `len` bytes of `root`'s window to everybody's, whose elements have `element_size` bytes. Blocks
 /// and ranks are counted from the root.
 ///
 /// # Errors
@@ -31,32 +31,32 @@ pub fn scattered<F: Fabric>(
     fabric: &mut F,
     root: usize,
     window: &mut F::Window<'_>,
-    (len, grain): (usize, usize),
-    way: Way,
+    (len, element_size): (usize, usize),
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let n = fabric.size();
     let v = (fabric.rank() + n - root) % n;
     let rank_of = |v: usize| (v + root) % n;
     let blocks = |of: Range<usize>| {
-        block(len, grain, n, of.start).start..block(len, grain, n, of.end - 1).end
+        block(len, element_size, n, of.start).start..block(len, element_size, n, of.end - 1).end
     };
     if v != 0 {
-        let into = fabric.own(window, blocks(subtree(v, n)))?;
-        way.take(fabric, rank_of(parent(v)), into)?;
+        let into = fabric.view_mut(window, blocks(subtree(v, n)))?;
+        protocol.take(fabric, rank_of(parent(v)), into)?;
     }
     for child in children(v, n).rev() {
-        way.give(fabric, window, rank_of(child), blocks(subtree(child, n)))?;
+        protocol.give(fabric, window, rank_of(child), blocks(subtree(child, n)))?;
     }
     let (right, left) = ((v + 1) % n, (v + n - 1) % n);
     for step in 1..n {
         let (given, taken) = ((v + n + 1 - step) % n, (v + n - step) % n);
         if !subtree(right, n).contains(&given) {
-            way.give(fabric, window, rank_of(right), blocks(given..given + 1))?;
+            protocol.give(fabric, window, rank_of(right), blocks(given..given + 1))?;
         }
         if !subtree(v, n).contains(&taken) {
-            let into = fabric.own(window, blocks(taken..taken + 1))?;
-            way.take(fabric, rank_of(left), into)?;
+            let into = fabric.view_mut(window, blocks(taken..taken + 1))?;
+            protocol.take(fabric, rank_of(left), into)?;
         }
     }
-    fabric.settle()
+    fabric.flush()
 }

@@ -2,7 +2,7 @@
 //! backwards (MPICH; Thakur, Rabenseifner and Gropp 2005 §2).
 
 use crate::binomial_tree::{children, parent, subtree};
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -29,22 +29,22 @@ pub fn binomial<F: Fabric>(
     recv: &mut [u8],
     part: impl Fn(usize) -> Range<usize>,
     size: impl Fn(Range<usize>) -> usize,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let v = (rank + n - root) % n;
     let rank_of = |v: usize| (v + root) % n;
     let len = size(subtree(v, n));
-    let all = fabric.own(scratch, 0..len)?;
+    let all = fabric.view_mut(scratch, 0..len)?;
     all[..send.len()].copy_from_slice(send);
     for child in children(v, n) {
         let start = size(v..child);
         let end = start + size(subtree(child, n));
-        way.take(fabric, rank_of(child), &mut all[start..end])?;
+        protocol.take(fabric, rank_of(child), &mut all[start..end])?;
     }
     if v != 0 {
-        way.give(fabric, scratch, rank_of(parent(v)), 0..len)?;
-        return fabric.settle();
+        protocol.give(fabric, scratch, rank_of(parent(v)), 0..len)?;
+        return fabric.flush();
     }
     let mut start = 0;
     for v in 0..n {

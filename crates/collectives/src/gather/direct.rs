@@ -1,6 +1,6 @@
 //! From everybody straight to the root: no part is moved twice.
 
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -21,16 +21,16 @@ pub fn direct<F: Fabric>(
     (send, len): (&F::Window<'_>, usize),
     recv: &mut [u8],
     part: impl Fn(usize) -> Range<usize>,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     if rank != root {
-        way.give(fabric, send, root, 0..len)?;
-        return fabric.settle();
+        protocol.give(fabric, send, root, 0..len)?;
+        return fabric.flush();
     }
     recv[part(root)].copy_from_slice(fabric.view(send, 0..len));
     for peer in (1..n).map(|step| (root + step) % n) {
-        way.take(fabric, peer, &mut recv[part(peer)])?;
+        protocol.take(fabric, peer, &mut recv[part(peer)])?;
     }
     Ok(())
 }

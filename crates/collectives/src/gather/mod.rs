@@ -16,7 +16,7 @@ use crate::parts::equal;
 use crate::registry::{Request, record};
 use crate::scatter::{announce, around};
 use crate::token::TOKEN_BYTES;
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -72,8 +72,8 @@ pub fn start_parts<F: Fabric>(
         // Nothing was asked for: both ends of a part choose by its length.
         Algorithm::Pull if asked != Some(Algorithm::Pull) => {
             record::ran(Algorithm::Pull.entry());
-            let way = Way::one_way(context.message_bytes, element);
-            run_direct(context, root, send, recv, part, (element, way))
+            let protocol = TransferProtocol::one_way(context.message_bytes, element);
+            run_direct(context, root, send, recv, part, (element, protocol))
         }
         algorithm => run(algorithm, context, root, send, recv, part, element),
     }
@@ -98,11 +98,11 @@ pub fn run<F: Fabric>(
     record::ran(algorithm.entry());
     match algorithm {
         Algorithm::Push | Algorithm::Pull => {
-            let way = match algorithm {
-                Algorithm::Push => Way::push(context.message_bytes, element),
-                _ => Way::pull(context.message_bytes, element),
+            let protocol = match algorithm {
+                Algorithm::Push => TransferProtocol::push(context.message_bytes, element),
+                _ => TransferProtocol::pull(context.message_bytes, element),
             };
-            run_direct(context, root, send, recv, part, (element, way))
+            run_direct(context, root, send, recv, part, (element, protocol))
         }
         Algorithm::Token => {
             let near = context.schedule.near(context.fabric.rank(), root);
@@ -127,11 +127,11 @@ fn run_direct<F: Fabric>(
     send: &[u8],
     recv: &mut [u8],
     part: impl Fn(usize) -> Range<usize>,
-    (element, way): (usize, Way),
+    (element, protocol): (usize, TransferProtocol),
 ) -> Result<(), F::Error> {
     let (fabric, len) = (&mut context.fabric, send.len());
     fabric.with_window_to_read(send, element, |fabric, send| {
-        direct(fabric, root, (send, len), recv, part, way)
+        direct(fabric, root, (send, len), recv, part, protocol)
     })
 }
 
@@ -146,9 +146,9 @@ fn run_binomial<F: Fabric>(
 ) -> Result<(), F::Error> {
     let (rank, n) = (context.fabric.rank(), context.fabric.size());
     let room = size(subtree((rank + n - root) % n, n));
-    let way = Way::fitting(context.message_bytes, 1);
+    let protocol = TransferProtocol::fitting(context.message_bytes, 1);
     let (fabric, _, _, scratch) = context.rooms(room);
     fabric.with_window(scratch, 1, false, |fabric, scratch| {
-        binomial(fabric, root, send, scratch, recv, part, size, way)
+        binomial(fabric, root, send, scratch, recv, part, size, protocol)
     })
 }

@@ -6,7 +6,7 @@ use corecast_wire::Fabric;
 use std::ops::Range;
 
 /// Gives each rank's `len` bytes of `send` to `part(rank)` of `root`'s `recv`. `near` says that this
-/// rank is on the root's NUMA node; elements have `grain` bytes, and at most `token_bytes` are given
+/// rank is on the root's NUMA node; elements have `element_size` bytes, and at most `token_bytes` are given
 /// without the token.
 ///
 /// # Errors
@@ -24,14 +24,14 @@ pub fn token_ring<F: Fabric>(
     recv: &mut [u8],
     part: impl Fn(usize) -> Range<usize>,
     near: bool,
-    (grain, token_bytes): (usize, usize),
+    (element_size, token_bytes): (usize, usize),
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     if rank == root {
         recv[part(root)].copy_from_slice(fabric.view(send, 0..len));
         for peer in (1..n).map(|step| (root + step) % n) {
             let part = part(peer);
-            for half in halves(part, (grain, token_bytes)) {
+            for half in halves(part, (element_size, token_bytes)) {
                 if !half.is_empty() {
                     fabric.fetch(peer, &mut recv[half])?;
                 }
@@ -47,7 +47,7 @@ pub fn token_ring<F: Fabric>(
         true => fabric.notify((rank + 1) % n),
         false => Ok(()),
     };
-    let [with, after] = halves(0..len, (grain, token_bytes));
+    let [with, after] = halves(0..len, (element_size, token_bytes));
     let at_once = near || with.is_empty();
     if at_once {
         pass(fabric)?;
@@ -57,11 +57,11 @@ pub fn token_ring<F: Fabric>(
     }
     if !at_once {
         // The root has read it when it is settled.
-        fabric.settle()?;
+        fabric.flush()?;
         pass(fabric)?;
     }
     if !after.is_empty() {
         fabric.lend(send, [root], after)?;
     }
-    fabric.settle()
+    fabric.flush()
 }

@@ -4,7 +4,7 @@ use super::{And, BytesError, Element, Max, Min, Named, Or, Product, Sum, Xor, bf
 use crate::combine::{Combine, On};
 
 /// The built-in operator of this name on elements of this name, for `Member::reduce_by` and its
-/// siblings. [`Combine::grain`] is the element's length, to whose multiples its buffers are aligned.
+/// siblings. [`Combine::element_size`] is the element's length, to whose multiples its buffers are aligned.
 ///
 /// # Errors
 ///
@@ -20,7 +20,7 @@ use crate::combine::{Combine, On};
 /// use corecast_collectives::operator::{Element, Named, erased};
 ///
 /// let sum = erased(Named::Sum, Element::F64)?;
-/// assert_eq!((sum.grain(), sum.ordered()), (8, false));
+/// assert_eq!((sum.element_size(), sum.ordered()), (8, false));
 /// assert!(erased(Named::Xor, Element::F64).is_err());
 /// # Ok::<(), corecast_collectives::operator::BytesError>(())
 /// ```
@@ -107,7 +107,7 @@ mod tests {
                 erased.combine(into, with);
                 assert_eq!(into, expected, "{operator} of {element}");
                 assert_eq!(out, expected, "{operator} of {element}");
-                assert_eq!(erased.grain(), element.bytes());
+                assert_eq!(erased.element_size(), element.bytes());
             }
         }
     }

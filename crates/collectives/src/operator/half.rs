@@ -81,7 +81,7 @@ fn bf16_pairs_into(
 }
 
 /// Moves the exponent from bias 15 to bias 127. Subnormal numbers become normal ones: a leading one
-/// is put in front, and its value subtracted again.
+/// is put in segment header, and its value subtracted again.
 #[inline(always)]
 fn f16_to_f32(element: f16) -> f32 {
     const EXPONENT: u32 = 0x7C00 << 13;

@@ -7,14 +7,14 @@
 //! built in     one element   many          wrappers of any other
 //! ```
 //!
-//! Every operator must be *associative*: a reduction sets its brackets as the plan wants. Most are
+//! Every operator must be *associative*: a reduction sets its order as the plan wants. Most are
 //! commutative too. One that is not is wrapped in [`Ordered`], and reductions then keep the order
 //! of ranks.
 //!
 //! # The same bits everywhere
 //!
-//! Rounding makes sums of floats depend on the brackets, so results depend on the plan; deterministic
-//! reductions fix the brackets. Everything else about the built-in operators depends on nothing:
+//! Rounding makes sums of floats depend on the order of reduction, so results depend on the plan; deterministic
+//! reductions fix the order of reduction. Everything else about the built-in operators depends on nothing:
 //!
 //! - a result that is not a number is always the one quiet NaN with a clear sign and an empty
 //!   payload, whichever NaN came in;

@@ -18,10 +18,10 @@ pub type NamedRange<'a> = (usize, Option<&'a str>);
 #[error("no operation is called '{0}': take one of {names}", names = Algorithms::OPERATIONS.join(", "))]
 pub struct UnknownOperation(pub String);
 
-/// Why a wish in names cannot be one.
+/// Why a request in names cannot be one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum WishError {
+pub enum SelectionError {
     /// The operation.
     #[error(transparent)]
     Operation(#[from] UnknownOperation),
@@ -61,7 +61,7 @@ pub fn edition() -> String {
 }
 
 /// What [`Algorithms::ask`] does for operations with lengths.
-fn table<A>(operation: &str, ranges: &[NamedRange<'_>]) -> Result<ByLength<A>, WishError>
+fn table<A>(operation: &str, ranges: &[NamedRange<'_>]) -> Result<ByLength<A>, SelectionError>
 where
     A: Copy + PartialEq + FromStr<Err = UnknownAlgorithm>,
 {
@@ -70,7 +70,7 @@ where
         .iter()
         .map(named)
         .collect::<Result<_, UnknownAlgorithm>>()?;
-    ByLength::new(&ranges, None).map_err(|error| WishError::Ranges {
+    ByLength::new(&ranges, None).map_err(|error| SelectionError::Ranges {
         operation: operation.to_owned(),
         error,
     })
@@ -123,7 +123,7 @@ impl Algorithms {
     ///
     /// # Errors
     ///
-    /// [`WishError`].
+    /// [`SelectionError`].
     ///
     /// # Examples
     ///
@@ -131,16 +131,20 @@ impl Algorithms {
     /// let mut asked = corecast_collectives::Algorithms::default();
     /// asked.ask("allreduce", &[(56, None), (usize::MAX, Some("ring"))])?;
     /// assert_eq!(asked.asked("allreduce", 57)?, Some("ring"));
-    /// # Ok::<(), corecast_collectives::preferences::WishError>(())
+    /// # Ok::<(), corecast_collectives::preferences::SelectionError>(())
     /// ```
-    pub fn ask(&mut self, operation: &str, ranges: &[NamedRange<'_>]) -> Result<(), WishError> {
+    pub fn ask(
+        &mut self,
+        operation: &str,
+        ranges: &[NamedRange<'_>],
+    ) -> Result<(), SelectionError> {
         macro_rules! each {
             ($($operation:ident),*) => {
                 match operation {
                     "barrier" => self.barrier = match *ranges {
                         [] => None,
                         [(usize::MAX, name)] => name.map(str::parse).transpose()?,
-                        _ => return Err(WishError::Barrier),
+                        _ => return Err(SelectionError::Barrier),
                     },
                     $(stringify!($operation) => self.$operation = table(operation, ranges)?,)*
                     _ => return Err(UnknownOperation(operation.to_owned()).into()),

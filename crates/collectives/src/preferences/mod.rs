@@ -18,7 +18,7 @@ mod words;
 
 pub use algorithms::Algorithms;
 pub use by_length::{ByLength, ByLengthError, RANGES_MAX};
-pub use by_name::{NamedRange, UnknownOperation, WishError, edition};
+pub use by_name::{NamedRange, SelectionError, UnknownOperation, edition};
 pub use outline::{Chosen, TeamOutline};
 pub use text::TextError;
 

@@ -4,7 +4,7 @@ use super::algorithms::{Algorithms, each_by_length};
 use super::by_name::UnknownOperation;
 use crate::context::ALIGN_MAX;
 use crate::edges::MESH_RANKS_MAX;
-use crate::layout::{has_lines, has_posts};
+use crate::layout::{has_lines, has_rings};
 use crate::plans::Plans;
 use crate::registry::{Entry, Request, TeamTraits};
 use crate::{
@@ -85,7 +85,7 @@ impl<'a> TeamOutline<'a> {
             message_bytes: message_bytes_max(self.slots) / ALIGN_MAX * ALIGN_MAX,
             copies: self.processes,
             lines,
-            posts: lines && self.long_posts && has_posts(ranks, self.oversubscribed),
+            publishes: lines && self.long_posts && has_rings(ranks, self.oversubscribed),
             groups_root: self
                 .plans
                 .broadcast_groups()
@@ -125,7 +125,7 @@ impl<'a> TeamOutline<'a> {
         operation: &str,
         request: &Request,
     ) -> Result<Chosen, UnknownOperation> {
-        let wish = asked.asked(operation, request.bytes)?;
+        let requested = asked.asked(operation, request.bytes)?;
         let traits = self.traits(asked);
         macro_rules! each {
             ($($collective:ident),*) => {
@@ -141,7 +141,7 @@ impl<'a> TeamOutline<'a> {
         let entry = each_by_length!(each);
         Ok(Chosen {
             entry,
-            as_asked: wish == Some(entry.name),
+            as_asked: requested == Some(entry.name),
         })
     }
 }
@@ -159,10 +159,10 @@ mod tests {
 
     #[test]
     fn what_runs_without_a_wish() {
-        let usual = |n, crowded, operation, bytes| {
+        let usual = |n, oversubscribed, operation, bytes| {
             let plans = plans(n, Pattern::Smelt);
             let setting = TeamOutline {
-                oversubscribed: crowded,
+                oversubscribed,
                 ..TeamOutline::new(&plans)
             };
             let runs = setting
@@ -171,7 +171,7 @@ mod tests {
             assert!(!runs.as_asked);
             runs.algorithm()
         };
-        for (n, crowded, operation, bytes, expected) in [
+        for (n, oversubscribed, operation, bytes, expected) in [
             (4, false, "barrier", 0, "tree"),
             (4, false, "broadcast", 8, "messages"),
             (4, true, "broadcast", 8, "line"),
@@ -198,8 +198,11 @@ mod tests {
             (3, false, "scan", 8, "doubling"),
             (2, false, "scan", 8, "chain"),
         ] {
-            let found = usual(n, crowded, operation, bytes);
-            assert_eq!(found, expected, "{operation} of {bytes} on {n}, {crowded}");
+            let found = usual(n, oversubscribed, operation, bytes);
+            assert_eq!(
+                found, expected,
+                "{operation} of {bytes} on {n}, {oversubscribed}"
+            );
         }
         let counter = plans(3, Pattern::Smelt).with_barrier(BarrierPlan::Counter(3));
         let found =

@@ -1,7 +1,7 @@
 //! Algorithms in a line of text: `allreduce=doubling@..4K,ring@4K..1M;barrier=tree`.
 
 use super::algorithms::Algorithms;
-use super::by_name::{NamedRange, WishError};
+use super::by_name::{NamedRange, SelectionError};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ use std::str::FromStr;
 pub enum TextError {
     /// No operation with its algorithms.
     #[error(
-        "{part:?} is no wish: write OPERATION=ALGORITHM or OPERATION=ALGORITHM@FROM..TO,…, as allreduce=ring@4K..1M"
+        "{part:?} is no request: write OPERATION=ALGORITHM or OPERATION=ALGORITHM@FROM..TO,…, as allreduce=ring@4K..1M"
     )]
     Shape {
         /// What was read.
@@ -28,7 +28,7 @@ pub enum TextError {
         "{part:?}: {range:?} is no range of bytes: write FROM..TO, either may be left out, as 4K..1M"
     )]
     Range {
-        /// The wish.
+        /// The request.
         part: String,
         /// Its range.
         range: String,
@@ -49,7 +49,7 @@ pub enum TextError {
     },
     /// Names, or too many ranges.
     #[error(transparent)]
-    Wish(#[from] WishError),
+    Selection(#[from] SelectionError),
 }
 
 /// One algorithm for lengths above `from`, or from 0 on, up to and including `to`.
@@ -62,7 +62,7 @@ struct Span<'a> {
 impl FromStr for Algorithms {
     type Err = TextError;
 
-    /// Wishes are parted by `;`, the algorithms of one operation by `,`. `@FROM..TO` asks for one where a block
+    /// Requests are parted by `;`, the algorithms of one operation by `,`. `@FROM..TO` asks for one where a block
     /// has more than FROM and up to and including TO bytes; either may be left out, without both it is for all
     /// lengths. Numbers may end in K, M or G, for powers of 1024. At other lengths Corecast chooses.
     ///
@@ -87,14 +87,14 @@ impl FromStr for Algorithms {
             let shape = || TextError::Shape {
                 part: part.to_owned(),
             };
-            let (operation, wishes) = part.split_once('=').ok_or_else(shape)?;
+            let (operation, requests) = part.split_once('=').ok_or_else(shape)?;
             let operation = operation.trim();
             if seen.contains(&operation) {
                 let operation = operation.to_owned();
                 return Err(TextError::Twice { operation });
             }
             seen.push(operation);
-            let spans = wishes.split(',').map(|wish| span(wish.trim()));
+            let spans = requests.split(',').map(|requested| span(requested.trim()));
             let mut spans: Vec<Span<'_>> = spans.collect::<Result<_, _>>()?;
             if spans.iter().any(|span| span.name.is_empty()) {
                 return Err(shape());
@@ -107,12 +107,12 @@ impl FromStr for Algorithms {
 }
 
 /// One algorithm, perhaps with a range.
-fn span(wish: &str) -> Result<Span<'_>, TextError> {
-    let Some((name, range)) = wish.split_once('@') else {
+fn span(requested: &str) -> Result<Span<'_>, TextError> {
+    let Some((name, range)) = requested.split_once('@') else {
         return Ok(Span {
             from: None,
             to: usize::MAX,
-            name: wish,
+            name: requested,
         });
     };
     let read = || {
@@ -128,7 +128,7 @@ fn span(wish: &str) -> Result<Span<'_>, TextError> {
         (from.is_none_or(|from| from < to)).then_some((from, to))
     };
     let (from, to) = read().ok_or_else(|| TextError::Range {
-        part: wish.to_owned(),
+        part: requested.to_owned(),
         range: range.to_owned(),
     })?;
     let name = name.trim();
@@ -196,16 +196,16 @@ impl Display for Algorithms {
         let mut operations = 0;
         for operation in Self::OPERATIONS {
             let ranges = self.asked_ranges(operation).unwrap_or_default();
-            let mut wishes = 0;
+            let mut requests = 0;
             let mut from = None;
             for (to, name) in ranges {
                 if let Some(name) = name {
-                    match (wishes, operations) {
+                    match (requests, operations) {
                         (0, 0) => write!(f, "{operation}=")?,
                         (0, _) => write!(f, ";{operation}=")?,
                         _ => f.write_str(",")?,
                     }
-                    wishes += 1;
+                    requests += 1;
                     f.write_str(name)?;
                     match (from, to) {
                         (None, usize::MAX) => {}
@@ -216,7 +216,7 @@ impl Display for Algorithms {
                 }
                 from = Some(to);
             }
-            operations += usize::from(wishes > 0);
+            operations += usize::from(requests > 0);
         }
         Ok(())
     }
@@ -260,9 +260,9 @@ mod tests {
     #[test]
     fn errors_quote_the_part() {
         for (text, part) in [
-            ("ring", "\"ring\" is no wish"),
-            ("scan=", "\"scan=\" is no wish"),
-            ("scan=chain,", "\"scan=chain,\" is no wish"),
+            ("ring", "\"ring\" is no request"),
+            ("scan=", "\"scan=\" is no request"),
+            ("scan=chain,", "\"scan=chain,\" is no request"),
             (
                 "scam=chain",
                 "no operation is called 'scam': take one of barrier, broadcast",

@@ -1,4 +1,4 @@
-//! Algorithms as words of a team's front, which other processes read.
+//! Algorithms as words of a team's segment header, which other processes read.
 
 use super::algorithms::{Algorithms, each_by_length};
 use super::by_length::{ByLength, RANGES_MAX};

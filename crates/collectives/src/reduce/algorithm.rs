@@ -12,10 +12,10 @@ algorithms! {
         /// [`lent`](fn@super::lent), in one piece.
         Whole = "whole" in "reduce/lent.rs", "NUMA clusters §3.1; in order as above",
             needs [Plan], phases ["up the tree"], costs "n-1", "(n-1)*s";
-        /// [`lent`](fn@super::lent), in fragments of [`Fragments::FIXED`](crate::Fragments).
+        /// [`lent`](fn@super::lent), in pipeline segments of [`PipelineSegments::FIXED`](crate::PipelineSegments).
         Fixed = "fixed" in "reduce/lent.rs", "NUMA clusters §3.1; in order as above",
             needs [Plan], phases ["up the tree"], costs "n-1", "(n-1)*s";
-        /// [`lent`](fn@super::lent), in fragments of [`Fragments::DYNAMIC`](crate::Fragments).
+        /// [`lent`](fn@super::lent), in pipeline segments of [`PipelineSegments::DYNAMIC`](crate::PipelineSegments).
         Dynamic = "dynamic" in "reduce/lent.rs", "NUMA clusters §3.1; in order as above",
             needs [Plan], phases ["up the tree"], costs "n-1", "(n-1)*s";
     }
@@ -29,7 +29,7 @@ pub fn choose(asked: Option<Algorithm>, request: &Request, traits: &TeamTraits) 
     }
     match request.bytes {
         bytes if bytes <= traits.message_bytes => Algorithm::Messages,
-        // With two ranks nobody passes fragments on, unless the order of ranks takes them by way of rank 0.
+        // With two ranks nobody passes pipeline segments on, unless the order of ranks takes them by way of rank 0.
         _ if traits.ranks <= 2 && !request.keeps_order => Algorithm::Whole,
         _ => Algorithm::Fixed,
     }

@@ -1,20 +1,20 @@
 //! Up a tree without copies in between: each parent reads its children's buffers, combining as it
-//! reads, and fragments flow through the tree.
+//! reads, and pipeline segments flow through the tree.
 //!
-//! Leaves lend their data as they are. A member between leaf and root combines into a few fragments
+//! Leaves lend their data as they are. A member between leaf and root combines into a few pipeline segments
 //! of scratch, which it lends to its parent in turn.
 
 use crate::combine::Combine;
-use crate::fragments::Fragments;
+use crate::pipeline::PipelineSegments;
 use crate::route::Route;
 use corecast_wire::Fabric;
 
-/// Fragments of scratch that a member between leaf and root uses in turn.
-pub const SCRATCH_FRAGMENTS: usize = 4;
+/// PipelineSegments of scratch that a member between leaf and root uses in turn.
+pub const SCRATCH_SEGMENTS: usize = 4;
 
 /// Combines the `len` bytes of everybody's window into `root`'s; the others' stay as they are.
 /// `scratch`, the
-/// second buffer, has [`SCRATCH_FRAGMENTS`] times the bytes of a fragment.
+/// second buffer, has [`SCRATCH_SEGMENTS`] times the bytes of a pipeline segment.
 ///
 /// # Errors
 ///
@@ -22,22 +22,22 @@ pub const SCRATCH_FRAGMENTS: usize = 4;
 ///
 /// # Cost
 ///
-/// Every byte of every member is read once by its parent; two lines per fragment and member.
+/// Every byte of every member is read once by its parent; two lines per pipeline segment and member.
 pub fn lent<F: Fabric>(
     fabric: &mut F,
     route: &Route,
     root: usize,
     (window, scratch): (&mut F::Window<'_>, &mut F::Window<'_>),
     len: usize,
-    fragments: Fragments,
+    pipeline: PipelineSegments,
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
-    let grain = combine.grain();
-    let room = fragments.bytes(len, grain);
+    let element_size = combine.element_size();
+    let room = pipeline.bytes(len, element_size);
     let is_leaf = route.inward(root).next().is_none();
-    for (index, part) in fragments.of(len, grain).enumerate() {
+    for (index, part) in pipeline.of(len, element_size).enumerate() {
         let Some(parent) = route.toward(root) else {
-            let sum = fabric.own(window, part.clone())?;
+            let sum = fabric.view_mut(window, part.clone())?;
             for peer in route.inward(root) {
                 fabric.borrow(peer, sum.len(), |start, piece| {
                     combine.combine(&mut sum[start..start + piece.len()], piece);
@@ -49,14 +49,14 @@ pub fn lent<F: Fabric>(
             fabric.lend(window, [parent], part)?;
             continue;
         }
-        let place = index % SCRATCH_FRAGMENTS * room;
+        let place = index % SCRATCH_SEGMENTS * room;
         let place = place..place + part.len();
-        let sum = fabric.own(scratch, place.clone())?;
+        let sum = fabric.view_mut(scratch, place.clone())?;
         let mine = fabric.view(window, part);
         gather(fabric, route.inward(root), sum, mine, combine)?;
         fabric.lend(scratch, [parent], place)?;
     }
-    fabric.settle()
+    fabric.flush()
 }
 
 /// `sum` becomes `mine` combined with what the peers, one at least, lend, in their order.

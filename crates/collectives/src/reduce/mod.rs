@@ -6,13 +6,13 @@ mod ordered;
 mod tree;
 
 pub use algorithm::{Algorithm, choose};
-pub use lent::{SCRATCH_FRAGMENTS, lent};
+pub use lent::{SCRATCH_SEGMENTS, lent};
 pub use ordered::{ordered, ordered_lent, ordered_tree};
 pub use tree::tree;
 
 use crate::combine::Combine;
 use crate::context::{OpContext, RankSchedule};
-use crate::fragments::Fragments;
+use crate::pipeline::PipelineSegments;
 use crate::registry::record;
 use corecast_wire::Fabric;
 
@@ -56,17 +56,17 @@ pub fn contribute<F: Fabric>(
     let algorithm = chosen(context, data.len(), combine);
     record::ran(algorithm.entry());
     if algorithm == Algorithm::Messages {
-        for part in context.messages(data.len(), combine.grain()) {
+        for part in context.messages(data.len(), combine.element_size()) {
             send_up(context, root, &data[part], combine)?;
         }
         return Ok(());
     }
-    let (len, grain, fragments) = (data.len(), combine.grain(), fragments(algorithm));
-    let room = scratch_bytes(context, len, fragments, combine);
-    context.with_scratch(room, grain, |fabric, schedule, scratch| {
-        fabric.with_window_to_read(data, grain, |fabric, window| {
+    let (len, element_size, pipeline) = (data.len(), combine.element_size(), pipeline(algorithm));
+    let room = scratch_bytes(context, len, pipeline, combine);
+    context.with_scratch(room, element_size, |fabric, schedule, scratch| {
+        fabric.with_window_to_read(data, element_size, |fabric, window| {
             let buffers = (window, scratch);
-            lend_up(fabric, schedule, root, buffers, len, fragments, combine)
+            lend_up(fabric, schedule, root, buffers, len, pipeline, combine)
         })
     })
 }
@@ -91,19 +91,19 @@ pub fn run<F: Fabric>(
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     record::ran(algorithm.entry());
-    let (len, grain) = (data.len(), combine.grain());
+    let (len, element_size) = (data.len(), combine.element_size());
     if algorithm == Algorithm::Messages {
-        for part in context.messages(len, grain) {
+        for part in context.messages(len, element_size) {
             run_message(context, root, &mut data[part], combine)?;
         }
         return Ok(());
     }
-    let fragments = fragments(algorithm);
-    let room = scratch_bytes(context, len, fragments, combine);
-    context.with_scratch(room, grain, |fabric, schedule, scratch| {
-        fabric.with_window(data, grain, true, |fabric, window| {
+    let pipeline = pipeline(algorithm);
+    let room = scratch_bytes(context, len, pipeline, combine);
+    context.with_scratch(room, element_size, |fabric, schedule, scratch| {
+        fabric.with_window(data, element_size, true, |fabric, window| {
             let buffers = (window, scratch);
-            lend_up(fabric, schedule, root, buffers, len, fragments, combine)
+            lend_up(fabric, schedule, root, buffers, len, pipeline, combine)
         })
     })
 }
@@ -162,11 +162,11 @@ fn send_up<F: Fabric>(
     up(fabric, schedule, root, sum, incoming, combine)
 }
 
-fn fragments(algorithm: Algorithm) -> Fragments {
+fn pipeline(algorithm: Algorithm) -> PipelineSegments {
     match algorithm {
-        Algorithm::Whole => Fragments::Whole,
-        Algorithm::Dynamic => Fragments::DYNAMIC,
-        _ => Fragments::FIXED,
+        Algorithm::Whole => PipelineSegments::Whole,
+        Algorithm::Dynamic => PipelineSegments::DYNAMIC,
+        _ => PipelineSegments::FIXED,
     }
 }
 
@@ -174,11 +174,11 @@ fn fragments(algorithm: Algorithm) -> Fragments {
 fn scratch_bytes<F: Fabric>(
     context: &OpContext<F>,
     len: usize,
-    fragments: Fragments,
+    pipeline: PipelineSegments,
     combine: &impl Combine,
 ) -> usize {
     match context.schedule.len() > 2 || context.schedule.keeps_order(combine) {
-        true => SCRATCH_FRAGMENTS * fragments.bytes(len, combine.grain()),
+        true => SCRATCH_SEGMENTS * pipeline.bytes(len, combine.element_size()),
         false => 0,
     }
 }
@@ -189,14 +189,14 @@ fn lend_up<F: Fabric>(
     root: usize,
     buffers: (&mut F::Window<'_>, &mut F::Window<'_>),
     len: usize,
-    fragments: Fragments,
+    pipeline: PipelineSegments,
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     if schedule.keeps_order(combine) {
         let route = &schedule.ordered;
-        ordered_lent(fabric, route, root, buffers, len, fragments, combine)
+        ordered_lent(fabric, route, root, buffers, len, pipeline, combine)
     } else {
         let route = &schedule.reduce;
-        lent(fabric, route, root, buffers, len, fragments, combine)
+        lent(fabric, route, root, buffers, len, pipeline, combine)
     }
 }

@@ -1,4 +1,4 @@
-//! Reductions that keep the order of ranks and always set the same brackets.
+//! Reductions that keep the order of ranks and always set the same order of reduction.
 //!
 //! ```text
 //! ((0 ∘ 1) ∘ (2 ∘ 3)) ∘ ((4 ∘ 5) ∘ 6)
@@ -7,11 +7,11 @@
 //! Each subtree of the binomial tree over ranks is an interval of ranks, and each parent takes its
 //! children from the nearest to the farthest. So an operator that is not commutative gets what it
 //! expects, and the bits of a rounded sum depend on the number of ranks alone: not on the plan, the
-//! root, the length of the data or the fragments.
+//! root, the length of the data or the pipeline segments.
 
-use super::SCRATCH_FRAGMENTS;
+use super::SCRATCH_SEGMENTS;
 use crate::combine::Combine;
-use crate::fragments::Fragments;
+use crate::pipeline::PipelineSegments;
 use crate::route::Route;
 use corecast_plan::Tree;
 use corecast_wire::Fabric;
@@ -61,7 +61,7 @@ pub fn ordered<F: Fabric>(
 }
 
 /// Combines the `len` bytes of everybody's window into `root`'s; the others' stay as they are.
-/// Buffers are the data's window and scratch of [`SCRATCH_FRAGMENTS`] fragments.
+/// Buffers are the data's window and scratch of [`SCRATCH_SEGMENTS`] pipeline segments.
 ///
 /// # Errors
 ///
@@ -76,34 +76,34 @@ pub fn ordered_lent<F: Fabric>(
     root: usize,
     (window, scratch): (&mut F::Window<'_>, &mut F::Window<'_>),
     len: usize,
-    fragments: Fragments,
+    pipeline: PipelineSegments,
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     if root == 0 {
-        return super::lent(fabric, route, 0, (window, scratch), len, fragments, combine);
+        return super::lent(fabric, route, 0, (window, scratch), len, pipeline, combine);
     }
-    let (rank, grain) = (fabric.rank(), combine.grain());
-    let room = fragments.bytes(len, grain);
+    let (rank, element_size) = (fabric.rank(), combine.element_size());
+    let room = pipeline.bytes(len, element_size);
     let parent = route.toward(0).unwrap_or(root);
     let is_leaf = route.away(0).next().is_none();
-    for (index, part) in fragments.of(len, grain).enumerate() {
+    for (index, part) in pipeline.of(len, element_size).enumerate() {
         if is_leaf {
             fabric.lend(window, [parent], part.clone())?;
         } else {
-            let place = index % SCRATCH_FRAGMENTS * room;
+            let place = index % SCRATCH_SEGMENTS * room;
             let place = place..place + part.len();
-            let sum = fabric.own(scratch, place.clone())?;
+            let sum = fabric.view_mut(scratch, place.clone())?;
             let mine = fabric.view(window, part.clone());
             super::lent::gather(fabric, route.inward(0), sum, mine, combine)?;
             fabric.lend(scratch, [parent], place)?;
         }
         if rank == root {
             // What it brought itself has been read by then: it is in what comes.
-            let into = fabric.own(window, part)?;
+            let into = fabric.view_mut(window, part)?;
             fabric.fetch(0, into)?;
         }
     }
-    fabric.settle()
+    fabric.flush()
 }
 
 #[cfg(test)]
@@ -111,15 +111,15 @@ mod tests {
     use super::*;
 
     /// What a subtree stands for, written out.
-    fn brackets(tree: &Tree, rank: usize) -> String {
+    fn order(tree: &Tree, rank: usize) -> String {
         let own = rank.to_string();
-        tree.children(rank).iter().fold(own, |sum, &child| {
-            format!("({sum} {})", brackets(tree, child))
-        })
+        tree.children(rank)
+            .iter()
+            .fold(own, |sum, &child| format!("({sum} {})", order(tree, child)))
     }
 
     #[test]
-    fn brackets_depend_on_the_number_of_ranks_alone() {
+    fn the_order_depends_on_the_number_of_ranks_alone() {
         for (n, expected) in [
             (1, "0"),
             (2, "(0 1)"),
@@ -128,7 +128,7 @@ mod tests {
             (7, "(((0 1) (2 3)) ((4 5) 6))"),
             (8, "(((0 1) (2 3)) ((4 5) (6 7)))"),
         ] {
-            assert_eq!(brackets(&ordered_tree(n), 0), expected);
+            assert_eq!(order(&ordered_tree(n), 0), expected);
         }
         assert_eq!(ordered_tree(1000).len(), 1000);
     }

@@ -7,7 +7,7 @@ algorithms! {
     pub enum Algorithm: ReduceScatter {
         /// [`owners`](fn@super::owners); operators that need the order of ranks, and deterministic teams,
         /// [`owners_ordered`](fn@super::owners_ordered).
-        Owners = "owners" in "reduce_scatter/owners.rs", "NUMA clusters §3, as all read all; in order with `brackets.rs`",
+        Owners = "owners" in "reduce_scatter/owners.rs", "NUMA clusters §3, as all read all; in order with `reduction_order.rs`",
             needs [Mesh], phases ["all at once"], costs "n*(n-1)", "(n-1)*s";
         /// [`ring`](fn@super::ring).
         Ring = "ring" in "reduce_scatter/ring.rs", "Thakur and others 2005 §4.3",

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::combine::Combine;
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -33,12 +33,12 @@ pub fn halving<F: Fabric>(
     recv: &mut [u8],
     (scratch, incoming): (&mut F::Window<'_>, &mut [u8]),
     combine: &impl Combine,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     debug_assert!(n.is_power_of_two(), "{n} ranks");
     let blocks = |owners: Range<usize>| block(owners.start).start..block(owners.end - 1).end;
-    let all = fabric.own(scratch, 0..send.len())?;
+    let all = fabric.view_mut(scratch, 0..send.len())?;
     all.copy_from_slice(send);
     let mut left = 0..n;
     while left.len() > 1 {
@@ -48,9 +48,9 @@ pub fn halving<F: Fabric>(
             0 => (left.start..middle, middle..left.end),
             _ => (middle..left.end, left.start..middle),
         };
-        way.give(fabric, scratch, peer, blocks(theirs))?;
-        let sum = fabric.own(scratch, blocks(mine.clone()))?;
-        way.take_with(fabric, peer, sum.len(), incoming, |start, piece| {
+        protocol.give(fabric, scratch, peer, blocks(theirs))?;
+        let sum = fabric.view_mut(scratch, blocks(mine.clone()))?;
+        protocol.take_with(fabric, peer, sum.len(), incoming, |start, piece| {
             let sum = &mut sum[start..start + piece.len()];
             if peer < rank {
                 combine.combine_left(sum, piece);
@@ -61,5 +61,5 @@ pub fn halving<F: Fabric>(
         left = mine;
     }
     recv.copy_from_slice(fabric.view(scratch, blocks(left)));
-    fabric.settle()
+    fabric.flush()
 }

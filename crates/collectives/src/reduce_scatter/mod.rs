@@ -10,12 +10,12 @@ pub use halving::halving;
 pub use owners::{PIECE_BYTES, owners, owners_ordered};
 pub use ring::ring;
 
-use crate::brackets::Brackets;
 use crate::combine::Combine;
 use crate::context::{OpContext, SCRATCH_BYTES};
 use crate::reduce;
+use crate::reduction_order::ReductionOrder;
 use crate::registry::record;
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -74,11 +74,11 @@ fn run_owners<F: Fabric>(
     recv: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
-    let grain = combine.grain();
-    let way = Way::fitting(context.message_bytes, grain);
+    let element_size = combine.element_size();
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
     let (fabric, _, incoming, _) = context.rooms(0);
-    fabric.with_window_to_read(send, grain, |fabric, send| {
-        owners(fabric, send, block, recv, incoming, combine, way)
+    fabric.with_window_to_read(send, element_size, |fabric, send| {
+        owners(fabric, send, block, recv, incoming, combine, protocol)
     })
 }
 
@@ -89,14 +89,22 @@ fn run_ordered<F: Fabric>(
     recv: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
-    let grain = combine.grain();
-    let way = Way::fitting(context.message_bytes, grain);
-    let piece = (PIECE_BYTES / grain * grain).max(grain);
-    let room = Brackets::bytes(piece, context.fabric.size());
+    let element_size = combine.element_size();
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
+    let piece = (PIECE_BYTES / element_size * element_size).max(element_size);
+    let room = ReductionOrder::bytes(piece, context.fabric.size());
     let (fabric, _, incoming, stack) = context.rooms(room);
-    fabric.with_window_to_read(send, grain, |fabric, send| {
+    fabric.with_window_to_read(send, element_size, |fabric, send| {
         let buffers = (incoming, stack);
-        owners_ordered(fabric, send, block, recv, buffers, combine, (way, piece))
+        owners_ordered(
+            fabric,
+            send,
+            block,
+            recv,
+            buffers,
+            combine,
+            (protocol, piece),
+        )
     })
 }
 
@@ -108,10 +116,10 @@ fn run_ring<F: Fabric>(
     recv: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
-    let (grain, n) = (combine.grain(), context.fabric.size());
-    let way = Way::fitting(context.message_bytes, grain);
+    let (element_size, n) = (combine.element_size(), context.fabric.size());
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
     let longest = (0..n).map(|owner| block(owner).len()).max().unwrap_or(0);
-    let once = (SCRATCH_BYTES / 4 / grain * grain).max(grain);
+    let once = (SCRATCH_BYTES / 4 / element_size * element_size).max(element_size);
     for start in (0..longest.max(1)).step_by(once) {
         let room = once.min(longest - start);
         let within = |part: Range<usize>| {
@@ -120,10 +128,10 @@ fn run_ring<F: Fabric>(
         };
         let into = within(0..recv.len());
         let (fabric, _, incoming, scratch) = context.rooms(2 * room);
-        fabric.with_window(scratch, grain, false, |fabric, scratch| {
+        fabric.with_window(scratch, element_size, false, |fabric, scratch| {
             let (block, recv) = (|owner| within(block(owner)), &mut recv[into]);
             let buffers = ((scratch, room), incoming);
-            ring(fabric, send, block, recv, buffers, combine, way)
+            ring(fabric, send, block, recv, buffers, combine, protocol)
         })?;
     }
     Ok(())
@@ -136,11 +144,19 @@ fn run_halving<F: Fabric>(
     recv: &mut [u8],
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
-    let grain = combine.grain();
-    let way = Way::fitting(context.message_bytes, grain);
+    let element_size = combine.element_size();
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
     let (fabric, _, incoming, scratch) = context.rooms(send.len());
-    fabric.with_window(scratch, grain, false, |fabric, scratch| {
-        halving(fabric, send, block, recv, (scratch, incoming), combine, way)
+    fabric.with_window(scratch, element_size, false, |fabric, scratch| {
+        halving(
+            fabric,
+            send,
+            block,
+            recv,
+            (scratch, incoming),
+            combine,
+            protocol,
+        )
     })
 }
 

@@ -1,8 +1,8 @@
 //! Each rank takes everybody's copy of its block, and combines.
 
-use crate::brackets::Brackets;
 use crate::combine::Combine;
-use crate::transfer::Way;
+use crate::reduction_order::ReductionOrder;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -25,11 +25,11 @@ pub fn owners<F: Fabric>(
     recv: &mut [u8],
     incoming: &mut [u8],
     combine: &impl Combine,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     for owner in (1..n).map(|step| (rank + n - step) % n) {
-        way.give(fabric, send, owner, block(owner))?;
+        protocol.give(fabric, send, owner, block(owner))?;
     }
     let mine = fabric.view(send, block(rank));
     if n == 1 {
@@ -37,7 +37,7 @@ pub fn owners<F: Fabric>(
     }
     for step in 1..n {
         let peer = (rank + step) % n;
-        way.take_with(fabric, peer, mine.len(), incoming, |start, piece| {
+        protocol.take_with(fabric, peer, mine.len(), incoming, |start, piece| {
             let range = start..start + piece.len();
             let (sum, mine) = (&mut recv[range.clone()], &mine[range]);
             match step {
@@ -47,15 +47,15 @@ pub fn owners<F: Fabric>(
             }
         })?;
     }
-    fabric.settle()
+    fabric.flush()
 }
 
 /// Bytes of a block that [`owners_ordered`] combines at a time: as many of them as a stack is deep fit
 /// the second-level cache.
 pub const PIECE_BYTES: usize = 16 * 1024;
 
-/// The same in rank order, with the brackets of [`Brackets`], `piece` bytes at a time. Buffers: room
-/// for a message, and [`Brackets::bytes`].
+/// The same in rank order, with the order of reduction of [`ReductionOrder`], `piece` bytes at a time. Buffers: room
+/// for a message, and [`ReductionOrder::bytes`].
 ///
 /// # Errors
 ///
@@ -72,7 +72,7 @@ pub fn owners_ordered<F: Fabric>(
     recv: &mut [u8],
     (incoming, stack): (&mut [u8], &mut [u8]),
     combine: &impl Combine,
-    (way, piece): (Way, usize),
+    (protocol, piece): (TransferProtocol, usize),
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let part = |owner: usize, start: usize| {
@@ -86,19 +86,19 @@ pub fn owners_ordered<F: Fabric>(
         // waits for room while others wait for it.
         for owner in (1..n).map(|step| (rank + n - step) % n) {
             if let Some(part) = part(owner, start) {
-                way.give(fabric, send, owner, part)?;
+                protocol.give(fabric, send, owner, part)?;
             }
         }
         let Some(mine) = part(rank, start) else {
             continue;
         };
-        let mut sum = Brackets::new(stack, mine.len(), combine);
+        let mut sum = ReductionOrder::new(stack, mine.len(), combine);
         for peer in 0..n {
             sum.open();
             if peer == rank {
                 sum.take(0, fabric.view(send, mine.clone()));
             } else {
-                way.take_with(fabric, peer, mine.len(), incoming, |at, bytes| {
+                protocol.take_with(fabric, peer, mine.len(), incoming, |at, bytes| {
                     sum.take(at, bytes);
                 })?;
             }
@@ -106,5 +106,5 @@ pub fn owners_ordered<F: Fabric>(
         }
         recv[start..start + mine.len()].copy_from_slice(sum.result());
     }
-    fabric.settle()
+    fabric.flush()
 }

@@ -1,7 +1,7 @@
 //! Around a ring: each block passes all ranks, growing, and ends at its owner.
 
 use crate::combine::Combine;
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ pub fn ring<F: Fabric>(
     recv: &mut [u8],
     ((scratch, room), incoming): ((&mut F::Window<'_>, usize), &mut [u8]),
     combine: &impl Combine,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let (right, left) = ((rank + 1) % n, (rank + n - 1) % n);
@@ -40,21 +40,21 @@ pub fn ring<F: Fabric>(
     let half = |step: usize, len: usize| step % 2 * room..step % 2 * room + len;
     let first = &send[block(left)];
     fabric
-        .own(scratch, half(0, first.len()))?
+        .view_mut(scratch, half(0, first.len()))?
         .copy_from_slice(first);
     for step in 1..n {
         let given = block((rank + n - step) % n).len();
-        way.give(fabric, scratch, right, half(step - 1, given))?;
+        protocol.give(fabric, scratch, right, half(step - 1, given))?;
         let owner = (rank + 2 * n - step - 1) % n;
         let mine = &send[block(owner)];
         let sum = match step == n - 1 {
             true => &mut *recv,
-            false => fabric.own(scratch, half(step, mine.len()))?,
+            false => fabric.view_mut(scratch, half(step, mine.len()))?,
         };
-        way.take_with(fabric, left, mine.len(), incoming, |start, piece| {
+        protocol.take_with(fabric, left, mine.len(), incoming, |start, piece| {
             let range = start..start + piece.len();
             combine.combine_into(&mut sum[range.clone()], piece, &mine[range]);
         })?;
     }
-    fabric.settle()
+    fabric.flush()
 }

@@ -22,7 +22,7 @@ pub struct Entry {
     pub name: &'static str,
     /// The file that holds it, in this crate's `src`.
     pub file: &'static str,
-    /// The paper, book or program that it comes from, and remarks.
+    /// The paper, call-site table or program that it comes from, and remarks.
     pub source: &'static str,
     /// What it needs, all of it.
     pub needs: &'static [Need],

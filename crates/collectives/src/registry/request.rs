@@ -51,7 +51,7 @@ pub struct TeamTraits {
     /// Whether each rank has a line for all others.
     pub lines: bool,
     /// Whether broadcasts go there without having been asked to.
-    pub posts: bool,
+    pub publishes: bool,
     /// The root of the broadcast's plan, if members share lines in it.
     pub groups_root: Option<usize>,
     /// Whether reductions give the same bits every time.

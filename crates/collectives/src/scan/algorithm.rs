@@ -4,7 +4,7 @@ use crate::registry::{Request, TeamTraits, algorithms};
 
 algorithms! {
     /// How a scan is done, inclusive or exclusive. Both keep the order of ranks; deterministic teams take
-    /// [`chain`](fn@super::chain) for every length, so that the brackets are always those of a loop over the ranks.
+    /// [`chain`](fn@super::chain) for every length, so that the order of reduction are always those of a loop over the ranks.
     pub enum Algorithm: Scan {
         /// [`chain`](fn@super::chain).
         Chain = "chain" in "scan/chain.rs", "along the ranks",

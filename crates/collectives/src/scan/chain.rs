@@ -2,12 +2,12 @@
 
 use super::upto::Upto;
 use crate::combine::Combine;
-use crate::fragments::Fragments;
-use crate::transfer::Way;
+use crate::pipeline::PipelineSegments;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 
-/// Combines the `len` bytes of all ranks `upto` this one into this rank's window, in the brackets
-/// ((0 ∘ 1) ∘ 2) ∘ 3 … Buffers: the data's window; scratch with room for two fragments, which follow;
+/// Combines the `len` bytes of all ranks `upto` this one into this rank's window, in the order of reduction
+/// ((0 ∘ 1) ∘ 2) ∘ 3 … Buffers: the data's window; scratch with room for two pipeline segments, which follow;
 /// room for a message.
 ///
 /// # Errors
@@ -16,7 +16,7 @@ use corecast_wire::Fabric;
 ///
 /// # Cost
 ///
-/// n − 1 transfers for each fragment, one after another; the fragments follow each other through the
+/// n − 1 transfers for each pipeline segment, one after another; the pipeline segments follow each other through the
 /// ranks. Needs links from r to r ± 1.
 pub fn chain<F: Fabric>(
     fabric: &mut F,
@@ -26,31 +26,31 @@ pub fn chain<F: Fabric>(
         &mut [u8],
     ),
     len: usize,
-    fragments: Fragments,
+    pipeline: PipelineSegments,
     upto: Upto,
     combine: &impl Combine,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let before = rank.checked_sub(1);
     let after = Some(rank + 1).filter(|&rank| rank < n);
-    for (index, part) in fragments.of(len, combine.grain()).enumerate() {
+    for (index, part) in pipeline.of(len, combine.element_size()).enumerate() {
         let bytes = part.len();
         let place = index % 2 * room..index % 2 * room + bytes;
         let from_scratch = match (before, upto) {
             (None, _) => false,
             (Some(before), Upto::Own) => {
-                let mine = fabric.own(window, part.clone())?;
-                way.take_with(fabric, before, bytes, incoming, |start, piece| {
+                let mine = fabric.view_mut(window, part.clone())?;
+                protocol.take_with(fabric, before, bytes, incoming, |start, piece| {
                     combine.combine_left(&mut mine[start..start + piece.len()], piece);
                 })?;
                 false
             }
             (Some(before), Upto::Before) => {
                 // What is passed on, and what is kept.
-                let sum = fabric.own(scratch, place.clone())?;
-                let mine = fabric.own(window, part.clone())?;
-                way.take_with(fabric, before, bytes, incoming, |start, piece| {
+                let sum = fabric.view_mut(scratch, place.clone())?;
+                let mine = fabric.view_mut(window, part.clone())?;
+                protocol.take_with(fabric, before, bytes, incoming, |start, piece| {
                     let range = start..start + piece.len();
                     let mine = &mut mine[range.clone()];
                     if after.is_some() {
@@ -63,9 +63,9 @@ pub fn chain<F: Fabric>(
         };
         match after {
             None => {}
-            Some(after) if from_scratch => way.give(fabric, scratch, after, place)?,
-            Some(after) => way.give(fabric, window, after, part)?,
+            Some(after) if from_scratch => protocol.give(fabric, scratch, after, place)?,
+            Some(after) => protocol.give(fabric, window, after, part)?,
         }
     }
-    fabric.settle()
+    fabric.flush()
 }

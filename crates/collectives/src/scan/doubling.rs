@@ -2,7 +2,7 @@
 
 use super::upto::Upto;
 use crate::combine::Combine;
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 
 /// Combines the data of all ranks `upto` this one into this rank's `data`, in rank order. Brackets: the
@@ -28,19 +28,19 @@ pub fn doubling<F: Fabric>(
     upto: Upto,
     (first, second, incoming): (&mut F::Window<'_>, &mut F::Window<'_>, &mut [u8]),
     combine: &impl Combine,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let len = data.len();
     // Two places in turn: from one the sum is lent while the next one is made in the other.
-    fabric.own(first, 0..len)?.copy_from_slice(data);
+    fabric.view_mut(first, 0..len)?.copy_from_slice(data);
     let mut in_first = true;
     let steps = (0..usize::BITS).map(|bit| 1 << bit);
     for distance in steps.take_while(|&distance| distance < n) {
         if rank + distance < n {
             match in_first {
-                true => way.give(fabric, first, rank + distance, 0..len)?,
-                false => way.give(fabric, second, rank + distance, 0..len)?,
+                true => protocol.give(fabric, first, rank + distance, 0..len)?,
+                false => protocol.give(fabric, second, rank + distance, 0..len)?,
             }
         }
         if rank < distance {
@@ -54,9 +54,9 @@ pub fn doubling<F: Fabric>(
             },
         };
         if in_first {
-            step.run(fabric, (first, second, len), incoming, combine, way)?;
+            step.run(fabric, (first, second, len), incoming, combine, protocol)?;
         } else {
-            step.run(fabric, (second, first, len), incoming, combine, way)?;
+            step.run(fabric, (second, first, len), incoming, combine, protocol)?;
         }
         in_first = !in_first;
     }
@@ -66,7 +66,7 @@ pub fn doubling<F: Fabric>(
             false => fabric.view(second, 0..len),
         });
     }
-    fabric.settle()
+    fabric.flush()
 }
 
 /// What a rank takes in one step.
@@ -83,11 +83,11 @@ impl Step<'_> {
         (sum, next, len): (&F::Window<'_>, &mut F::Window<'_>, usize),
         incoming: &mut [u8],
         combine: &impl Combine,
-        way: Way,
+        protocol: TransferProtocol,
     ) -> Result<(), F::Error> {
         let old = fabric.view(sum, 0..len);
-        let new = fabric.own(next, 0..len)?;
-        way.take_with(fabric, self.before, len, incoming, |start, piece| {
+        let new = fabric.view_mut(next, 0..len)?;
+        protocol.take_with(fabric, self.before, len, incoming, |start, piece| {
             let range = start..start + piece.len();
             combine.combine_into(&mut new[range.clone()], piece, &old[range.clone()]);
             match &mut self.kept {

@@ -12,9 +12,9 @@ pub use upto::Upto;
 
 use crate::combine::Combine;
 use crate::context::OpContext;
-use crate::fragments::Fragments;
+use crate::pipeline::PipelineSegments;
 use crate::registry::record;
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 
 /// Combines the `data` of the ranks up to each one's into its own, by the algorithm that the team chooses.
@@ -49,27 +49,27 @@ pub fn run<F: Fabric>(
     combine: &impl Combine,
 ) -> Result<(), F::Error> {
     record::ran(algorithm.entry());
-    let (len, grain) = (data.len(), combine.grain());
-    let way = Way::fitting(context.message_bytes, grain);
-    let fragments = Fragments::FIXED;
-    let room = fragments.bytes(len, grain).min(len);
+    let (len, element_size) = (data.len(), combine.element_size());
+    let protocol = TransferProtocol::fitting(context.message_bytes, element_size);
+    let pipeline = PipelineSegments::FIXED;
+    let room = pipeline.bytes(len, element_size).min(len);
     let (fabric, _, incoming, scratch) = context.rooms(2 * room);
     if algorithm == Algorithm::Doubling {
         let (first, second) = scratch.split_at_mut(room);
-        return fabric.with_window(first, grain, false, |fabric, first| {
-            fabric.with_window(second, grain, false, |fabric, second| {
-                for part in fragments.of(len, grain) {
+        return fabric.with_window(first, element_size, false, |fabric, first| {
+            fabric.with_window(second, element_size, false, |fabric, second| {
+                for part in pipeline.of(len, element_size) {
                     let buffers = (&mut *first, &mut *second, &mut *incoming);
-                    doubling(fabric, &mut data[part], upto, buffers, combine, way)?;
+                    doubling(fabric, &mut data[part], upto, buffers, combine, protocol)?;
                 }
                 Ok(())
             })
         });
     }
-    fabric.with_window(scratch, grain, false, |fabric, scratch| {
-        fabric.with_window(data, grain, true, |fabric, window| {
+    fabric.with_window(scratch, element_size, false, |fabric, scratch| {
+        fabric.with_window(data, element_size, true, |fabric, window| {
             let buffers = (window, (scratch, room), incoming);
-            chain(fabric, buffers, len, fragments, upto, combine, way)
+            chain(fabric, buffers, len, pipeline, upto, combine, protocol)
         })
     })
 }

@@ -10,7 +10,7 @@
 //! Ranks are counted from the root, so that each subtree is an interval.
 
 use crate::binomial_tree::{children, parent, subtree};
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -37,16 +37,16 @@ pub fn binomial<F: Fabric>(
     scratch: &mut F::Window<'_>,
     recv: &mut [u8],
     size: impl Fn(Range<usize>) -> usize,
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     let v = (rank + n - root) % n;
     let rank_of = |v: usize| (v + root) % n;
     let below = subtree(v, n);
     if v != 0 && below.len() == 1 {
-        return way.take(fabric, rank_of(parent(v)), recv);
+        return protocol.take(fabric, rank_of(parent(v)), recv);
     }
-    let all = fabric.own(scratch, 0..size(below.clone()))?;
+    let all = fabric.view_mut(scratch, 0..size(below.clone()))?;
     if v == 0 {
         recv.copy_from_slice(&send[part(root)]);
         let mut start = recv.len();
@@ -56,15 +56,15 @@ pub fn binomial<F: Fabric>(
             start += part.len();
         }
     } else {
-        way.take(fabric, rank_of(parent(v)), all)?;
+        protocol.take(fabric, rank_of(parent(v)), all)?;
         recv.copy_from_slice(&all[..recv.len()]);
     }
     for child in children(v, n).rev() {
         let start = size(v..child);
         let end = start + size(subtree(child, n));
-        way.give(fabric, scratch, rank_of(child), start..end)?;
+        protocol.give(fabric, scratch, rank_of(child), start..end)?;
     }
-    fabric.settle()
+    fabric.flush()
 }
 
 #[cfg(test)]

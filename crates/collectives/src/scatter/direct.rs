@@ -1,6 +1,6 @@
 //! From the root straight to everybody: no part is moved twice.
 
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -21,15 +21,15 @@ pub fn direct<F: Fabric>(
     send: &F::Window<'_>,
     part: impl Fn(usize) -> Range<usize>,
     recv: &mut [u8],
-    way: Way,
+    protocol: TransferProtocol,
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     if rank != root {
-        return way.take(fabric, root, recv);
+        return protocol.take(fabric, root, recv);
     }
     for peer in (1..n).map(|step| (root + step) % n) {
-        way.give(fabric, send, peer, part(peer))?;
+        protocol.give(fabric, send, peer, part(peer))?;
     }
     recv.copy_from_slice(fabric.view(send, part(root)));
-    fabric.settle()
+    fabric.flush()
 }

@@ -16,7 +16,7 @@ use crate::broadcast;
 use crate::context::OpContext;
 use crate::parts::equal;
 use crate::registry::{Request, record};
-use crate::transfer::Way;
+use crate::transfer::TransferProtocol;
 use corecast_wire::Fabric;
 use std::ops::Range;
 
@@ -71,8 +71,8 @@ pub fn start_parts<F: Fabric>(
         // Nothing was asked for: both ends of a part choose by its length.
         Algorithm::Pull if asked != Some(Algorithm::Pull) => {
             record::ran(Algorithm::Pull.entry());
-            let way = Way::one_way(context.message_bytes, element);
-            run_direct(context, root, send, part, recv, (element, way))
+            let protocol = TransferProtocol::one_way(context.message_bytes, element);
+            run_direct(context, root, send, part, recv, (element, protocol))
         }
         algorithm => run(algorithm, context, root, send, part, recv, element),
     }
@@ -97,11 +97,11 @@ pub fn run<F: Fabric>(
     record::ran(algorithm.entry());
     match algorithm {
         Algorithm::Push | Algorithm::Pull => {
-            let way = match algorithm {
-                Algorithm::Push => Way::push(context.message_bytes, element),
-                _ => Way::pull(context.message_bytes, element),
+            let protocol = match algorithm {
+                Algorithm::Push => TransferProtocol::push(context.message_bytes, element),
+                _ => TransferProtocol::pull(context.message_bytes, element),
             };
-            run_direct(context, root, send, part, recv, (element, way))
+            run_direct(context, root, send, part, recv, (element, protocol))
         }
         Algorithm::Token => {
             let near = context.schedule.near(context.fabric.rank(), root);
@@ -126,11 +126,11 @@ fn run_direct<F: Fabric>(
     send: &[u8],
     part: impl Fn(usize) -> Range<usize>,
     recv: &mut [u8],
-    (element, way): (usize, Way),
+    (element, protocol): (usize, TransferProtocol),
 ) -> Result<(), F::Error> {
     let fabric = &mut context.fabric;
     fabric.with_window_to_read(send, element, |fabric, send| {
-        direct(fabric, root, send, part, recv, way)
+        direct(fabric, root, send, part, recv, protocol)
     })
 }
 
@@ -171,9 +171,9 @@ fn run_binomial<F: Fabric>(
     let (rank, n) = (context.fabric.rank(), context.fabric.size());
     let room = size(subtree((rank + n - root) % n, n));
     // Parts are only moved here, so the bytes are what is not parted.
-    let way = Way::fitting(context.message_bytes, 1);
+    let protocol = TransferProtocol::fitting(context.message_bytes, 1);
     let (fabric, _, _, scratch) = context.rooms(room);
     fabric.with_window(scratch, 1, false, |fabric, scratch| {
-        binomial(fabric, root, send, part, scratch, recv, size, way)
+        binomial(fabric, root, send, part, scratch, recv, size, protocol)
     })
 }

@@ -12,7 +12,7 @@ use corecast_wire::Fabric;
 use std::ops::Range;
 
 /// Gives `part(rank)` of `root`'s `send` to each rank's `recv`. `near` says that this rank is on the
-/// root's NUMA node; elements have `grain` bytes, and at most `token_bytes` are read without the token.
+/// root's NUMA node; elements have `element_size` bytes, and at most `token_bytes` are read without the token.
 ///
 /// # Errors
 ///
@@ -29,19 +29,19 @@ pub fn token_ring<F: Fabric>(
     part: impl Fn(usize) -> Range<usize>,
     recv: &mut [u8],
     near: bool,
-    (grain, token_bytes): (usize, usize),
+    (element_size, token_bytes): (usize, usize),
 ) -> Result<(), F::Error> {
     let (rank, n) = (fabric.rank(), fabric.size());
     if rank == root {
         for peer in (1..n).map(|step| (root + step) % n) {
-            for half in halves(part(peer), (grain, token_bytes)) {
+            for half in halves(part(peer), (element_size, token_bytes)) {
                 if !half.is_empty() {
                     fabric.lend(send, [peer], half)?;
                 }
             }
         }
         recv.copy_from_slice(fabric.view(send, part(root)));
-        return fabric.settle();
+        return fabric.flush();
     }
     let v = (rank + n - root) % n;
     if v > 1 {
@@ -51,7 +51,7 @@ pub fn token_ring<F: Fabric>(
         true => fabric.notify((rank + 1) % n),
         false => Ok(()),
     };
-    let [with, after] = halves(0..recv.len(), (grain, token_bytes));
+    let [with, after] = halves(0..recv.len(), (element_size, token_bytes));
     let at_once = near || with.is_empty();
     if at_once {
         pass(fabric)?;

@@ -11,7 +11,7 @@ use corecast_team::Options;
 #[derive(Clone, Debug)]
 pub struct Planned {
     /// The PU of each rank.
-    pub seats: Vec<u32>,
+    pub rank_pus: Vec<u32>,
     /// Whether ranks would be pinned to these.
     pub pinned: bool,
     /// How its members would wait, in a word.
@@ -46,7 +46,8 @@ impl Builder {
     pub fn planned(self) -> Result<Planned, Error> {
         let draft = self.draft(None)?;
         let costs = draft.costs.both_ways();
-        let chooser = Chooser::new(costs, &draft.seats, &draft.wish, &draft.races)?.guarded();
+        let chooser =
+            Chooser::new(costs, &draft.rank_pus, &draft.preferences, &draft.races)?.guarded();
         let [broadcast, reduce, barrier] = [
             chooser.compare(Operation::Broadcast)?,
             chooser.compare(Operation::Reduce)?,
@@ -58,7 +59,7 @@ impl Builder {
             pinned: draft.pin,
             waits: draft.waits.policy,
             options: draft.options.clone(),
-            seats: draft.seats,
+            rank_pus: draft.rank_pus,
         })
     }
 }

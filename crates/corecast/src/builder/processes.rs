@@ -9,11 +9,11 @@ use std::os::fd::OwnedFd;
 
 impl Builder {
     /// Meets other processes at `address`: together they are one team of `size` ranks. This process
-    /// brings one rank for each of `wishes`, a particular one or any. Returns when all have come, at
+    /// brings one rank for each of `requested_ranks`, a particular one or any. Returns when all have come, at
     /// the latest after [`join_limit`](Self::join_limit).
     ///
     /// The process that comes first plans for all, as [`build`](Self::build) does; slots, depth,
-    /// back end, limits, determinism and algorithms are its too. Rank r has the r-th seat of the whole team, whoever brings it; so all processes should
+    /// back end, limits, determinism and algorithms are its too. Rank r has the r-th PU of the whole team, whoever brings it; so all processes should
     /// be allowed the same PUs.
     ///
     /// # Errors
@@ -24,7 +24,7 @@ impl Builder {
     /// # Cost
     ///
     /// As [`build`](Self::build), of which only the first process plans; then until all have come.
-    /// Each rank has 256 KiB of outbox for each operation in flight, and 256 KiB of posts where there are two
+    /// Each rank has 256 KiB of bounce buffer for each operation in flight, and 256 KiB of posts where there are two
     /// ranks or up to 16 that share cores, reserved at once.
     ///
     /// # Examples
@@ -45,7 +45,7 @@ impl Builder {
         self,
         address: &Address,
         size: usize,
-        wishes: &[Option<usize>],
+        requested_ranks: &[Option<usize>],
     ) -> Result<Team, Error> {
         let draft = self.draft(Some(size))?;
         let mut choices = Vec::new();
@@ -55,7 +55,7 @@ impl Builder {
             Ok(plans)
         };
         let options = &draft.options;
-        let team = ProcessGroup::enter(address, size, wishes, plans, options)?;
+        let team = ProcessGroup::enter(address, size, requested_ranks, plans, options)?;
         Ok(draft.finish(team, choices))
     }
 

@@ -82,7 +82,7 @@ pub(super) struct FoundTree {
 pub(super) struct Searcher {
     /// The moment on this thread's clock of CPU time from which no moves are made.
     limit: Option<Duration>,
-    tally: Cell<SearchTally>,
+    search_counts: Cell<SearchTally>,
 }
 
 /// What this thread has used.
@@ -94,8 +94,8 @@ fn cpu_time() -> Duration {
 
 impl Searcher {
     #[cfg(test)]
-    pub(super) fn tally(&self) -> SearchTally {
-        self.tally.get()
+    pub(super) fn search_counts(&self) -> SearchTally {
+        self.search_counts.get()
     }
 
     /// Makes no moves when so much more CPU time is used.
@@ -109,9 +109,9 @@ impl Searcher {
 
     pub(super) fn construct(&self, costs: &CostModel, root: usize) -> FoundTree {
         let start = Instant::now();
-        let mut tally = self.tally.get();
-        tally.constructions += 1;
-        self.tally.set(tally);
+        let mut search_counts = self.search_counts.get();
+        search_counts.constructions += 1;
+        self.search_counts.set(search_counts);
         let tree = construct(costs, Some(root));
         let latency = cost::latency(costs, &tree, Operation::Broadcast);
         FoundTree {
@@ -126,9 +126,9 @@ impl Searcher {
     /// shared lines are left out: no probe measures them.
     pub(super) fn optimal(&self, costs: &CostModel, root: usize) -> Result<FoundTree, PlanError> {
         let (start, limit) = (Instant::now(), cpu_time() + OPTIMAL_LIMIT);
-        let mut tally = self.tally.get();
-        tally.proofs += 1;
-        self.tally.set(tally);
+        let mut search_counts = self.search_counts.get();
+        search_counts.proofs += 1;
+        self.search_counts.set(search_counts);
         let mut guard = |_: &_| match cpu_time() < limit {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
@@ -155,10 +155,10 @@ impl Searcher {
             return found;
         }
         let start = Instant::now();
-        let mut tally = self.tally.get();
-        tally.improvements += 1;
-        tally.moves += moves;
-        self.tally.set(tally);
+        let mut search_counts = self.search_counts.get();
+        search_counts.improvements += 1;
+        search_counts.moves += moves;
+        self.search_counts.set(search_counts);
         let effort = Effort { seed: SEED, moves };
         let mut guard = |_: &_| match self.is_late() {
             true => ControlFlow::Break(()),

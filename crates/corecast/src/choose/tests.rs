@@ -25,10 +25,10 @@ fn none() -> Races {
 
 /// All decisions of a starting team, and what was searched for them.
 fn start(costs: &CostModel, races: &Races) -> (Vec<Choice>, SearchTally) {
-    let (threads, wish) = (threads(costs.n()), Wish::default());
-    let chooser = Chooser::new((costs, costs), &threads, &wish, races).unwrap();
+    let (threads, preferences) = (threads(costs.n()), Preferences::default());
+    let chooser = Chooser::new((costs, costs), &threads, &preferences, races).unwrap();
     let choices = Operation::ALL.map(|operation| chooser.choose(operation).unwrap());
-    (choices.to_vec(), chooser.drafts.searcher.tally())
+    (choices.to_vec(), chooser.drafts.searcher.search_counts())
 }
 
 #[test]
@@ -36,15 +36,25 @@ fn a_start_searches_as_much_as_it_may_and_no_more() {
     for n in [1, 2, 3, 5, 8, 16, 33, 48, 64, 91, 128] {
         let budget = Budget::of(n);
         assert!(budget.moves * n as u64 <= 160_000 && budget.roots * n * n <= 6_144);
-        let (_, tally) = start(&costs(n), &none());
-        assert_eq!(tally.constructions, 2 + 2 * budget.roots, "{n} members");
+        let (_, search_counts) = start(&costs(n), &none());
+        assert_eq!(
+            search_counts.constructions,
+            2 + 2 * budget.roots,
+            "{n} members"
+        );
         // The team's root both ways, and at most one other.
         let allowed: &[usize] = match n {
             1 | 2 => &[0],
             _ => &[2, 4],
         };
-        assert!(allowed.contains(&tally.improvements), "{n}: {tally:?}");
-        assert_eq!(tally.moves, tally.improvements as u64 * budget.moves);
+        assert!(
+            allowed.contains(&search_counts.improvements),
+            "{n}: {search_counts:?}"
+        );
+        assert_eq!(
+            search_counts.moves,
+            search_counts.improvements as u64 * budget.moves
+        );
     }
     let most = SearchTally {
         constructions: 2,
@@ -58,10 +68,10 @@ fn a_start_searches_as_much_as_it_may_and_no_more() {
 #[test]
 fn each_operation_alone_comes_to_the_same() {
     for n in [2, 7, 24] {
-        let (costs, threads, wish) = (costs(n), threads(n), Wish::default());
+        let (costs, threads, preferences) = (costs(n), threads(n), Preferences::default());
         for together in start(&costs, &none()).0 {
             let operation = together.operation;
-            let alone = choose(&costs, &threads, operation, &wish, &none()).unwrap();
+            let alone = choose(&costs, &threads, operation, &preferences, &none()).unwrap();
             let shapes = |choice: &Choice| -> Vec<Shape> {
                 choice.candidates.iter().map(|c| c.shape.clone()).collect()
             };
@@ -146,12 +156,15 @@ fn raced(n: usize, name: &str, fan_in: Option<Vec<Vec<usize>>>) -> Races {
 #[test]
 fn where_a_race_was_won_nothing_is_searched() {
     let n = 6;
-    let (costs, threads, wish) = (costs(n), threads(n), Wish::default());
+    let (costs, threads, preferences) = (costs(n), threads(n), Preferences::default());
     let races = raced(n, "binary", None);
-    let chooser = Chooser::new((&costs, &costs), &threads, &wish, &races).unwrap();
+    let chooser = Chooser::new((&costs, &costs), &threads, &preferences, &races).unwrap();
     let choice = chooser.choose(Operation::Barrier).unwrap();
     assert_eq!(choice.decided_by, DecidedBy::Race);
-    assert_eq!(chooser.drafts.searcher.tally(), SearchTally::default());
+    assert_eq!(
+        chooser.drafts.searcher.search_counts(),
+        SearchTally::default()
+    );
     let beaten: Vec<String> = choice
         .runners_up()
         .iter()
@@ -159,7 +172,7 @@ fn where_a_race_was_won_nothing_is_searched() {
         .collect();
     assert_eq!(beaten.len(), 2);
     assert!(beaten.contains(&"dissemination:3".to_owned()));
-    let compared = compare(&costs, &threads, Operation::Barrier, &wish, &races).unwrap();
+    let compared = compare(&costs, &threads, Operation::Barrier, &preferences, &races).unwrap();
     assert_eq!(compared.chosen().shape, choice.chosen().shape);
     assert_eq!(compared.reason, choice.reason);
     let others = compared.runners_up();
@@ -170,10 +183,10 @@ fn where_a_race_was_won_nothing_is_searched() {
 #[test]
 fn both_trees_of_a_winner_run() {
     let n = 4;
-    let (costs, threads, wish) = (costs(n), threads(n), Wish::default());
+    let (costs, threads, preferences) = (costs(n), threads(n), Preferences::default());
     let chain = vec![vec![1], vec![2], vec![3], vec![]];
     let decide =
-        |races: &Races| choose(&costs, &threads, Operation::Barrier, &wish, races).unwrap();
+        |races: &Races| choose(&costs, &threads, Operation::Barrier, &preferences, races).unwrap();
     let choice = decide(&raced(n, "best", Some(chain.clone())));
     let Shape::Trees { fan_in, fan_out } = &choice.chosen().shape else {
         panic!("two trees were raced");
@@ -196,16 +209,19 @@ fn both_trees_of_a_winner_run() {
 #[test]
 fn a_late_search_makes_no_moves_and_still_decides() {
     let costs = costs(20);
-    let (threads, wish, races) = (threads(20), Wish::default(), none());
-    let mut chooser = Chooser::new((&costs, &costs), &threads, &wish, &races).unwrap();
+    let (threads, preferences, races) = (threads(20), Preferences::default(), none());
+    let mut chooser = Chooser::new((&costs, &costs), &threads, &preferences, &races).unwrap();
     chooser.drafts.searcher.guard(Duration::ZERO);
     for operation in Operation::ALL {
         let choice = chooser.choose(operation).unwrap();
         assert_eq!(choice.decided_by, DecidedBy::Model);
         assert!(choice.candidates.iter().any(|c| c.pattern == Pattern::Best));
     }
-    let tally = chooser.drafts.searcher.tally();
-    assert_eq!((tally.constructions, tally.improvements), (2, 0));
+    let search_counts = chooser.drafts.searcher.search_counts();
+    assert_eq!(
+        (search_counts.constructions, search_counts.improvements),
+        (2, 0)
+    );
 }
 
 #[test]
@@ -219,8 +235,8 @@ fn each_way_is_planned_with_its_own_costs() {
         |i, j| outward.receive(i, j),
     )
     .unwrap();
-    let (threads, wish, races) = (threads(5), Wish::default(), none());
-    let chooser = Chooser::new((&inward, &outward), &threads, &wish, &races).unwrap();
+    let (threads, preferences, races) = (threads(5), Preferences::default(), none());
+    let chooser = Chooser::new((&inward, &outward), &threads, &preferences, &races).unwrap();
     let choice = chooser.choose(Operation::Barrier).unwrap();
     for candidate in choice.candidates {
         let latency = match &candidate.shape {
@@ -253,7 +269,7 @@ fn any_subset_in_any_order_has_its_plans() {
             .iter()
             .map(|&at| machine.threads()[at])
             .collect();
-        for choice in choose_all(&part, &threads, &Wish::default(), &none()).unwrap() {
+        for choice in choose_all(&part, &threads, &Preferences::default(), &none()).unwrap() {
             let plan = choice.chosen().plan(&part, choice.operation).unwrap();
             assert_eq!(plan.shape.len(), count);
             assert!(
@@ -270,19 +286,19 @@ fn the_optimum_is_looked_for_where_it_was_asked_for() {
     let costs = costs(7);
     let threads = threads(7);
     let decide = |pattern| {
-        let wish = Wish {
+        let preferences = Preferences {
             pattern: Some(pattern),
-            ..Wish::default()
+            ..Preferences::default()
         };
         let (none, threads) = (none(), &threads[..]);
-        let chooser = Chooser::new((&costs, &costs), threads, &wish, &none).unwrap();
+        let chooser = Chooser::new((&costs, &costs), threads, &preferences, &none).unwrap();
         let latencies = Operation::ALL.map(|operation| {
             let choice = chooser.choose(operation).unwrap();
-            assert_eq!(choice.decided_by, DecidedBy::Wish);
+            assert_eq!(choice.decided_by, DecidedBy::User);
             assert_eq!(choice.chosen().pattern, pattern);
             choice.chosen().latency
         });
-        (latencies, chooser.drafts.searcher.tally().proofs)
+        (latencies, chooser.drafts.searcher.search_counts().proofs)
     };
     let (optimal, proofs) = decide(Pattern::Optimal);
     let (best, none) = decide(Pattern::Best);
@@ -298,13 +314,13 @@ fn costs_of_shared_lines_make_no_groups() {
     let file = synthetic(words).unwrap();
     let (lines, bare) = (file.costs(), file.costs().without_lines());
     for pattern in [None, Some(Pattern::Best), Some(Pattern::Optimal)] {
-        let wish = Wish {
+        let preferences = Preferences {
             pattern,
-            ..Wish::default()
+            ..Preferences::default()
         };
         for operation in Operation::ALL {
             let chosen = |costs: &CostModel| {
-                let choice = choose(costs, &threads(6), operation, &wish, &none()).unwrap();
+                let choice = choose(costs, &threads(6), operation, &preferences, &none()).unwrap();
                 let plan = choice.chosen().plan(costs, operation).unwrap();
                 let tree = plan.tree().is_some() || plan.two_trees().is_some();
                 assert!(tree || plan.rounds().is_some(), "{pattern:?} {operation}");

@@ -117,9 +117,9 @@ fn what_does_not_fit_is_refused_in_words() {
         matches!(error, Error::Size { asked: 3, size: 2 }),
         "{error}"
     );
-    let text = |builder: Builder, size, wishes: &[Option<usize>]| {
+    let text = |builder: Builder, size, requested_ranks: &[Option<usize>]| {
         builder
-            .enter(&address, size, wishes)
+            .enter(&address, size, requested_ranks)
             .unwrap_err()
             .to_string()
     };
@@ -145,7 +145,7 @@ fn wishes_of_reductions_and_depth_reach_the_team() {
     let deep = builder().threads(2).depth(3).build().unwrap();
     let depths = deep.run(|member| member.overlap(|flight| flight.depth()).unwrap());
     assert_eq!(depths, [3, 3]);
-    // 1e16 + 1 + 1 depends on the brackets, which are (0 1) 2 whatever the plan and the root.
+    // 1e16 + 1 + 1 depends on the order of reduction, which are (0 1) 2 whatever the plan and the root.
     for pattern in ["chain", "binomial", "sequential"] {
         let team = builder()
             .threads(3)

@@ -134,14 +134,17 @@ fn the_best_has_a_gap_and_may_be_asked_for() {
     let asked = team(builder().pattern(Pattern::Best));
     let chosen = team(builder());
     let (asked_for, by_model) = (asked.explain(), chosen.explain());
-    for (wish, model) in asked_for.operations.iter().zip(&by_model.operations) {
+    for (preferences, model) in asked_for.operations.iter().zip(&by_model.operations) {
         assert_eq!(
-            (wish.pattern.as_str(), wish.decided_by),
-            ("best", DecidedBy::Wish)
+            (preferences.pattern.as_str(), preferences.decided_by),
+            ("best", DecidedBy::User)
         );
-        assert!(wish.runners_up.is_empty(), "nothing else is planned");
-        assert!(model.predicted <= wish.predicted, "none is less than any");
-        let gap = wish.gap.unwrap();
+        assert!(preferences.runners_up.is_empty(), "nothing else is planned");
+        assert!(
+            model.predicted <= preferences.predicted,
+            "none is less than any"
+        );
+        let gap = preferences.gap.unwrap();
         assert!((0.0..0.5).contains(&gap), "{gap}");
     }
     let text = asked_for.to_string();
@@ -153,7 +156,7 @@ fn the_best_has_a_gap_and_may_be_asked_for() {
         text.contains("a better plan could save at most") || text.contains("no plan is better")
     );
     exercise(&asked);
-    // Data has one root, and a wish for it is one for barriers too.
+    // Data has one root, and a preference for it is one for barriers too.
     let rooted = team(builder().pattern(Pattern::Best).root(5)).explain();
     assert!(
         rooted
@@ -168,12 +171,12 @@ fn the_best_has_a_gap_and_may_be_asked_for() {
 }
 
 #[test]
-fn wishes_are_heard() {
+fn preferences_are_heard() {
     let asked = |pattern: &str| builder().threads(4).pattern(pattern.parse().unwrap());
     let team = asked("chain").root(2).build().unwrap();
     for chosen in team.explain().operations {
         assert_eq!(chosen.pattern, "chain");
-        assert_eq!((chosen.root, chosen.decided_by), (Some(2), DecidedBy::Wish));
+        assert_eq!((chosen.root, chosen.decided_by), (Some(2), DecidedBy::User));
     }
     exercise(&team);
     // Rounds are for barriers; the rest is chosen as ever, and the reason says so.

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use corecast::model::{Deep, MachineFile, deep};
 use corecast::store::Store;
-use corecast::{Builder, Policy, WAIT, WaitCosts, Waiting};
+use corecast::{Builder, WAIT, WaitConfig, WaitCosts, Waiting};
 
 /// This machine's literature costs, and a yield and a wake-up that take as long as is said.
 fn measured(yield_ns: f64, wake_ns: f64) -> MachineFile {
@@ -67,8 +67,12 @@ fn teams_wait_by_what_waiting_was_measured_to_cost() {
         (waits.policy, waits.spin_ns, waits.yield_ns),
         ("budget", 5_600, 3_400)
     );
-    let team = builder().threads(1).policy(Policy::SPIN).build().unwrap();
-    assert_eq!(team.explain().waits.as_policy(), Policy::SPIN);
+    let team = builder()
+        .threads(1)
+        .wait_config(WaitConfig::SPIN)
+        .build()
+        .unwrap();
+    assert_eq!(team.explain().waits.as_wait_config(), WaitConfig::SPIN);
     // Costs that were given are about messages, elsewhere perhaps: waits are measured here or not at all.
     let given = builder()
         .threads(1)
@@ -97,7 +101,7 @@ fn the_environment_says_how_to_wait() {
         println!("own: {}", own.explain().waits);
         return;
     }
-    let said = |wish: &str| {
+    let said = |preferences: &str| {
         let output = Command::new(std::env::current_exe().unwrap())
             .args([
                 "waits::the_environment_says_how_to_wait",
@@ -105,7 +109,7 @@ fn the_environment_says_how_to_wait() {
                 "--nocapture",
             ])
             .env(CHILD, "1")
-            .env(WAIT, wish)
+            .env(WAIT, preferences)
             .output()
             .unwrap();
         assert!(output.status.success());

@@ -87,7 +87,7 @@ fn libraries(program: &Program) -> Finding {
     )
 }
 
-/// Which OpenMP run-times it has, and how their waits are made to behave.
+/// Which OpenMP runtimes it has, and how their waits are made to behave.
 fn openmp(facts: &Facts, program: &Program) -> Finding {
     const NAME: &str = "OpenMP";
     let found = of(program, |found| found.runtime.is_openmp());
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn two_run_times_are_a_warning_also_of_the_same_kind() {
+    fn two_runtimes_are_a_warning_also_of_the_same_kind() {
         let copies = [
             (Runtime::GnuOpenmp, "/lib/libgomp.so.1"),
             (Runtime::GnuOpenmp, "/w/libgomp-a34b3233.so.1"),

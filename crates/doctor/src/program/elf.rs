@@ -1,4 +1,4 @@
-//! What an ELF file says of itself: what it needs, where that is looked for, which run-times lie within.
+//! What an ELF file says of itself: what it needs, where that is looked for, which runtimes lie within.
 //!
 //! The dynamic table is read through the program headers, as the loader reads it; symbols through the sections,
 //! which only files that were not stripped have in full. Of large files only these parts are read.
@@ -97,7 +97,7 @@ pub(super) struct Elf {
     pub(super) symbols: bool,
     /// Calls `dlopen`.
     pub(super) dlopen: bool,
-    /// Run-times that it defines.
+    /// Runtimes that it defines.
     pub(super) within: Vec<Runtime>,
 }
 
@@ -294,7 +294,7 @@ mod tests {
         assert!(matches!(read(&cut), Err(Unreadable::Because(_))));
     }
 
-    /// The file that the tests are in, cut and spoilt everywhere in its headers: never a panic.
+    /// The file that the tests are in, cut and corrupt everywhere in its headers: never a panic.
     #[test]
     fn broken_files_are_refused_or_read_in_part() {
         let whole = std::fs::read(std::env::current_exe().unwrap()).unwrap();

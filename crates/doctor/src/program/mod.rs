@@ -29,7 +29,7 @@ pub use runtime::Runtime;
 const SCRIPTS_MAX: usize = 5;
 /// How much of a script's first line Linux reads.
 const FIRST_LINE_MAX: u64 = 256;
-/// What of the environment says how OpenMP run-times wait, and how many threads they start.
+/// What of the environment says how OpenMP runtimes wait, and how many threads they start.
 const SETTINGS: [&str; 7] = [
     "OMP_NUM_THREADS",
     "OMP_WAIT_POLICY",
@@ -65,11 +65,11 @@ pub struct Program {
     pub missing: Vec<Missing>,
     /// OpenMP, MPI and Corecast in it.
     pub runtimes: Vec<Found>,
-    /// Variables of this environment that OpenMP run-times obey.
+    /// Variables of this environment that OpenMP runtimes obey.
     pub settings: BTreeMap<String, String>,
 }
 
-/// A run-time, and the file that holds it.
+/// A runtime, and the file that holds it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// Which one.

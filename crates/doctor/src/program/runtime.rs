@@ -1,4 +1,4 @@
-//! How run-times are told by the names of their files, and by the symbols of files that hold them.
+//! How runtimes are told by the names of their files, and by the symbols of files that hold them.
 
 use serde::Serialize;
 
@@ -108,7 +108,7 @@ impl Symbols {
         }
     }
 
-    /// The run-times that they are of. LLVM's defines the names of GNU's as well.
+    /// The runtimes that they are of. LLVM's defines the names of GNU's as well.
     pub(super) fn runtimes(self) -> Vec<Runtime> {
         let openmp = match (self.kmpc, self.gomp) {
             (true, _) => Some(Runtime::LlvmOpenmp),
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files_tell_run_times() {
+    fn names_of_files_tell_runtimes() {
         for (name, runtime) in [
             ("libgomp.so.1", Some(Runtime::GnuOpenmp)),
             ("/usr/lib/libgomp.so.1.0.0", Some(Runtime::GnuOpenmp)),

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use corecast_model::CostModel;
 
 use super::found::FoundSchedule;
-use super::turns::{Turn, Turns, WORK_PER_MOVE};
+use super::rounds::{SearchRound, SearchRounds, WORK_PER_MOVE};
 use super::way::DirectionSearch;
 use crate::bound;
 use crate::exact;
@@ -60,14 +60,14 @@ impl<'a> BothDirections<'a> {
     }
 
     /// Half a turn for each way.
-    fn turn(&mut self, turn: Turn, watch: Watch<'_>) -> ControlFlow<()> {
-        let half = Turn {
-            moves: turn.moves.div_ceil(2),
-            ..turn.part(2)
+    fn round(&mut self, round: SearchRound, watch: Watch<'_>) -> ControlFlow<()> {
+        let half = SearchRound {
+            moves: round.moves.div_ceil(2),
+            ..round.part(2)
         };
         let (inward, outward) = (&mut self.inward, &mut self.outward);
-        inward.turn(half, &mut |p| watch(&both(p, outward)))?;
-        outward.turn(half, &mut |p| watch(&both(p, inward)))
+        inward.round(half, &mut |p| watch(&both(p, outward)))?;
+        outward.round(half, &mut |p| watch(&both(p, inward)))
     }
 }
 
@@ -84,13 +84,13 @@ fn both(progress: &Progress, other: &DirectionSearch<'_>) -> Progress {
 pub(super) fn search(
     costs: &CostModel,
     root: Option<usize>,
-    turns: &mut Turns,
+    rounds: &mut SearchRounds,
     watch: Watch<'_>,
 ) -> FoundSchedule {
     let mirrored = costs.mirrored();
     match root {
-        Some(root) => fixed(costs, &mirrored, root, turns, watch),
-        None => free(costs, &mirrored, turns, watch),
+        Some(root) => fixed(costs, &mirrored, root, rounds, watch),
+        None => free(costs, &mirrored, rounds, watch),
     }
 }
 
@@ -98,14 +98,14 @@ fn fixed(
     costs: &CostModel,
     mirrored: &CostModel,
     root: usize,
-    turns: &mut Turns,
+    rounds: &mut SearchRounds,
     watch: Watch<'_>,
 ) -> FoundSchedule {
-    let mut pair = BothDirections::new(costs, mirrored, root, turns.effort.moves);
+    let mut pair = BothDirections::new(costs, mirrored, root, rounds.effort.moves);
     while !pair.is_optimal()
-        && let Some(turn) = turns.next(pair.moves())
+        && let Some(round) = rounds.next(pair.moves())
     {
-        if pair.turn(turn, watch).is_break() {
+        if pair.round(round, watch).is_break() {
             break;
         }
     }
@@ -126,14 +126,14 @@ fn found(pair: BothDirections<'_>, lower_bound: f64) -> FoundSchedule {
 fn free(
     costs: &CostModel,
     mirrored: &CostModel,
-    turns: &mut Turns,
+    rounds: &mut SearchRounds,
     watch: Watch<'_>,
 ) -> FoundSchedule {
     let mut roots = Roots::new(costs, mirrored);
     while !roots.are_done()
-        && let Some(turn) = turns.next(roots.spent)
+        && let Some(round) = rounds.next(roots.spent)
     {
-        if roots.turn(turn, watch).is_break() {
+        if roots.round(round, watch).is_break() {
             break;
         }
     }
@@ -210,20 +210,20 @@ impl<'a> Roots<'a> {
     }
 
     /// Moves for all roots, a third of that for a good root that stays, and then proofs.
-    fn turn(&mut self, turn: Turn, watch: Watch<'_>) -> ControlFlow<()> {
-        self.improve(turn, watch)?;
+    fn round(&mut self, round: SearchRound, watch: Watch<'_>) -> ControlFlow<()> {
+        self.improve(round, watch)?;
         let at = self.at(smelt::root(self.costs));
-        self.deepen(at, turn.part(3), watch)?;
-        let quota = self.spent.saturating_add(turn.work / WORK_PER_MOVE);
+        self.deepen(at, round.part(3), watch)?;
+        let quota = self.spent.saturating_add(round.work / WORK_PER_MOVE);
         while self.costs.n() <= exact::MEMBERS_MAX && self.spent < quota && !self.are_done() {
             let Some(at) = self.weakest() else {
                 break;
             };
             let pair = &mut self.pairs[at];
-            let share = Turn {
-                moves: (turn.moves / 16).max(500),
+            let share = SearchRound {
+                moves: (round.moves / 16).max(500),
                 work: pair.work,
-                ..turn
+                ..round
             };
             pair.work = pair.work.saturating_mul(4);
             self.deepen(at, share, watch)?;
@@ -231,12 +231,12 @@ impl<'a> Roots<'a> {
         ControlFlow::Continue(())
     }
 
-    fn improve(&mut self, turn: Turn, watch: Watch<'_>) -> ControlFlow<()> {
+    fn improve(&mut self, round: SearchRound, watch: Watch<'_>) -> ControlFlow<()> {
         let (mut done, mut seen) = (0, ControlFlow::Continue(()));
         let (lower_bound, spent) = (self.lower_bound(), self.spent);
         let effort = Effort {
-            seed: turn.seed,
-            moves: turn.moves,
+            seed: round.seed,
+            moves: round.moves,
         };
         let found = search::improve_barrier(self.costs, None, lower_bound, effort, &mut |p| {
             done = p.moves;
@@ -248,17 +248,17 @@ impl<'a> Roots<'a> {
             });
             seen
         });
-        self.spent += if seen.is_break() { done } else { turn.moves };
+        self.spent += if seen.is_break() { done } else { round.moves };
         let at = self.at(found.outward.root());
         self.pairs[at].take(found);
         self.compare(at);
         seen
     }
 
-    fn deepen(&mut self, at: usize, turn: Turn, watch: Watch<'_>) -> ControlFlow<()> {
+    fn deepen(&mut self, at: usize, round: SearchRound, watch: Watch<'_>) -> ControlFlow<()> {
         let (pair, spent) = (&mut self.pairs[at], self.spent);
         let before = pair.moves();
-        let ended = pair.turn(turn, &mut |p| {
+        let ended = pair.round(round, &mut |p| {
             watch(&Progress {
                 moves: spent + p.moves - before,
                 ..*p

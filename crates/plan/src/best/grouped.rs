@@ -12,8 +12,8 @@ use std::ops::ControlFlow;
 use corecast_model::CostModel;
 
 use super::found::FoundSchedule;
+use super::rounds::{self, SearchRound, SearchRounds};
 use super::trees::trees;
-use super::turns::{self, Turn, Turns};
 use crate::groups::{self, TwoWays};
 use crate::operation::Operation;
 use crate::progress::{Progress, Stage, Watch};
@@ -28,7 +28,7 @@ const TREES_MAX: u64 = 50_000;
 /// A move of a tree with groups takes as long as so many of a tree.
 const MOVES_PER_MOVE: u64 = 8;
 /// Moves of trees that the first turn with groups may take: its starts alone take that long.
-const FIRST_TURN: u64 = 16_000;
+const FIRST_ROUND: u64 = 16_000;
 
 /// Ends for good what the watcher ended once, and lets it see moves that never become fewer: trees
 /// may take some more than their share.
@@ -76,8 +76,10 @@ pub(super) fn search(
         moves: (effort.moves / TREES_SHARE).min(TREES_MAX),
         ..effort
     };
-    let mut turns = Turns::without_proof(first, turns::FIRST_TURN);
-    let found = trees(costs, operation, root, &mut turns, &mut |p| watched.look(p));
+    let mut rounds = SearchRounds::without_proof(first, rounds::FIRST_ROUND);
+    let found = trees(costs, operation, root, &mut rounds, &mut |p| {
+        watched.look(p)
+    });
     let start = FirstTrees {
         costs,
         operation,
@@ -87,15 +89,15 @@ pub(super) fn search(
     };
     let mut best = (start.shape.latency(costs, operation), start.shape.clone());
     let mut spent = first.moves;
-    let mut turns = Turns::without_proof(effort, FIRST_TURN);
+    let mut rounds = SearchRounds::without_proof(effort, FIRST_ROUND);
     // Starts are looked at even where no move is left.
-    let mut next = turns.next(spent).or(Some(Turn::none(effort.seed)));
-    while let Some(mut turn) = next {
+    let mut next = rounds.next(spent).or(Some(SearchRound::none(effort.seed)));
+    while let Some(mut round) = next {
         if watched.stopped {
-            turn.moves = 0;
+            round.moves = 0;
         }
         let known = best.0;
-        let shape = start.improve(turn, &mut |moves| {
+        let shape = start.improve(round, &mut |moves| {
             watched.look(&Progress {
                 stage: Stage::Improve,
                 latency: known,
@@ -103,7 +105,7 @@ pub(super) fn search(
                 moves: spent + moves * MOVES_PER_MOVE,
             })
         });
-        spent += turn.moves;
+        spent += round.moves;
         let latency = shape.latency(costs, operation);
         if latency < best.0 {
             best = (latency, shape);
@@ -111,7 +113,7 @@ pub(super) fn search(
         if watched.stopped || best.0 <= lower_bound {
             break;
         }
-        next = turns.next(spent);
+        next = rounds.next(spent);
     }
     FoundSchedule {
         shape: best.1,
@@ -130,7 +132,7 @@ struct FirstTrees<'a> {
 
 impl FirstTrees<'_> {
     /// One search; `watch` hears of its moves.
-    fn improve(&self, turn: Turn, watch: &mut dyn FnMut(u64) -> ControlFlow<()>) -> Shape {
+    fn improve(&self, round: SearchRound, watch: &mut dyn FnMut(u64) -> ControlFlow<()>) -> Shape {
         // A barrier is several searches, each of which counts from 0.
         let (mut before, mut last) = (0, 0);
         let look = &mut |progress: &search::SearchProgress| {
@@ -141,8 +143,8 @@ impl FirstTrees<'_> {
             watch(before + last)
         };
         let effort = Effort {
-            seed: turn.seed,
-            moves: turn.moves / MOVES_PER_MOVE,
+            seed: round.seed,
+            moves: round.moves / MOVES_PER_MOVE,
         };
         let (costs, operation, free) = (self.costs, self.operation, self.free_root);
         let both = |fan_in: &Tree, fan_out: &Tree, look: search::SearchWatch<'_>| {

@@ -6,7 +6,7 @@ use corecast_model::CostModel;
 
 use super::barrier;
 use super::found::FoundSchedule;
-use super::turns::{Turn, Turns};
+use super::rounds::{SearchRound, SearchRounds};
 use super::way::{self, DirectionSearch};
 use crate::bound;
 use crate::operation::Operation;
@@ -19,12 +19,12 @@ pub(super) fn trees(
     costs: &CostModel,
     operation: Operation,
     root: Option<usize>,
-    turns: &mut Turns,
+    rounds: &mut SearchRounds,
     watch: Watch<'_>,
 ) -> FoundSchedule {
     match operation {
         Operation::Broadcast => {
-            let way = one_way(costs, root, turns, watch);
+            let way = one_way(costs, root, rounds, watch);
             FoundSchedule {
                 shape: Shape::Tree(way.tree),
                 lower_bound: way.lower_bound,
@@ -32,34 +32,34 @@ pub(super) fn trees(
         }
         Operation::Reduce => {
             let mirrored = costs.mirrored();
-            let way = one_way(&mirrored, root, turns, watch);
+            let way = one_way(&mirrored, root, rounds, watch);
             FoundSchedule {
                 shape: Shape::Tree(way.tree.reversed()),
                 lower_bound: way.lower_bound,
             }
         }
-        Operation::Barrier => barrier::search(costs, root, turns, watch),
+        Operation::Barrier => barrier::search(costs, root, rounds, watch),
     }
 }
 
 fn one_way<'a>(
     costs: &'a CostModel,
     root: Option<usize>,
-    turns: &mut Turns,
+    rounds: &mut SearchRounds,
     watch: Watch<'_>,
 ) -> DirectionSearch<'a> {
     let bound = bound::lower_bound(costs, Operation::Broadcast, root);
-    let mut way = DirectionSearch::new(costs, root, bound, turns.effort.moves);
+    let mut way = DirectionSearch::new(costs, root, bound, rounds.effort.moves);
     // Where the root is free, a good one that stays: proofs for one root meet better trees sooner.
     let is_rooted = root.is_none() && costs.n() <= way::PROVED_SOON;
     let mut rooted = is_rooted
         .then(|| DirectionSearch::new(costs, Some(smelt::root(costs)), way.lower_bound, 0));
     while !way.is_optimal()
-        && let Some(turn) = turns.next(way.moves)
+        && let Some(round) = rounds.next(way.moves)
     {
         let ended = match &mut rooted {
-            None => way.turn(turn, watch),
-            Some(rooted) => two_roots(&mut way, rooted, turn, watch),
+            None => way.round(round, watch),
+            Some(rooted) => two_roots(&mut way, rooted, round, watch),
         };
         if ended.is_break() {
             break;
@@ -72,12 +72,12 @@ fn one_way<'a>(
 fn two_roots(
     way: &mut DirectionSearch<'_>,
     rooted: &mut DirectionSearch<'_>,
-    turn: Turn,
+    round: SearchRound,
     watch: Watch<'_>,
 ) -> ControlFlow<()> {
-    let third = turn.part(3);
+    let third = round.part(3);
     let before = rooted.moves;
-    let ended = rooted.turn(third, &mut |p| {
+    let ended = rooted.round(third, &mut |p| {
         watch(&Progress {
             latency: p.latency.min(way.latency),
             lower_bound: way.lower_bound,
@@ -88,5 +88,5 @@ fn two_roots(
     way.moves += rooted.moves - before;
     way.take(rooted.tree.clone());
     ended?;
-    way.turn(turn.without(third), watch)
+    way.round(round.without(third), watch)
 }

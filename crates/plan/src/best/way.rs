@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use corecast_model::CostModel;
 
-use super::turns::{Turn, WORK_PER_MOVE};
+use super::rounds::{SearchRound, WORK_PER_MOVE};
 use crate::cost;
 use crate::exact::{self, Limits};
 use crate::hierarchy;
@@ -19,7 +19,7 @@ const COUNT_WORK: u64 = 6_000_000_000;
 /// With fewer moves than this, no time for that count is taken.
 const COUNT_FROM: u64 = 20_000;
 
-/// Larger teams are seldom proved in a short time; theirs is better spent on moves when prices have
+/// Larger teams are seldom proved in a short time; theirs is better spent on moves when multipliers have
 /// left a gap.
 pub(super) const PROVED_SOON: usize = 40;
 
@@ -34,7 +34,7 @@ pub(super) struct DirectionSearch<'a> {
     search: Option<TreeSearch>,
     /// A proof ended. Counted in ticks, bound and latency may differ in their last digits then.
     proved: bool,
-    /// Prices have had their time, and bound and latency have not met.
+    /// Multipliers have had their time, and bound and latency have not met.
     is_wide: bool,
     /// Moves, and proofs in moves that take as long.
     pub(super) moves: u64,
@@ -76,10 +76,10 @@ impl<'a> DirectionSearch<'a> {
     }
 
     /// A turn of moves, and one of proof.
-    pub(super) fn turn(&mut self, turn: Turn, watch: Watch<'_>) -> ControlFlow<()> {
-        self.improve(turn.seed, turn.moves, watch)?;
-        if turn.is_patient || !self.is_wide {
-            self.prove(turn.work, watch)?;
+    pub(super) fn round(&mut self, round: SearchRound, watch: Watch<'_>) -> ControlFlow<()> {
+        self.improve(round.seed, round.moves, watch)?;
+        if round.is_patient || !self.is_wide {
+            self.prove(round.work, watch)?;
         }
         ControlFlow::Continue(())
     }

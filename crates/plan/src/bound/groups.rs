@@ -175,7 +175,7 @@ fn priced(costs: &CostModel, group: Vec<usize>) -> Partition {
 
 /// Nested partitions, each refined by the one before, and the least costs of each level.
 #[derive(Clone, Debug)]
-pub(crate) struct Ladder {
+pub(crate) struct RefinementChain {
     /// For each partition, innermost first, the group of each member.
     pub(crate) group: Vec<Vec<usize>>,
     /// Members of each partition's largest group.
@@ -192,7 +192,7 @@ pub(crate) struct Reach {
     pub(crate) total: f64,
 }
 
-impl Ladder {
+impl RefinementChain {
     /// Members of the group around this one.
     pub(crate) fn size_around(&self, level: usize, member: usize) -> usize {
         let group = &self.group[level];
@@ -227,12 +227,12 @@ impl Ladder {
 
 /// Least ratio of two neighbouring lengths that makes a level.
 const STEP_MIN: f64 = 1.05;
-/// Most partitions of a ladder.
+/// Most partitions of a refinement chain.
 const RUNGS_MAX: usize = 3;
 
-/// The ladders that the costs and the NUMA nodes suggest, at most two: the widest steps in the
+/// The refinement chains that the costs and the NUMA nodes suggest, at most two: the widest steps in the
 /// lengths of a minimum spanning tree, and the same with NUMA nodes where these are not among them.
-pub(crate) fn ladders(costs: &CostModel) -> Vec<Ladder> {
+pub(crate) fn chains(costs: &CostModel) -> Vec<RefinementChain> {
     let edges = spanning_edges(costs);
     let ratio = |k: usize| edges[k].0 / edges[k - 1].0.max(f64::MIN_POSITIVE);
     let mut steps: Vec<usize> = (1..edges.len()).filter(|&k| ratio(k) >= STEP_MIN).collect();
@@ -259,8 +259,8 @@ pub(crate) fn ladders(costs: &CostModel) -> Vec<Ladder> {
     if found[0] != with_numa {
         found.push(with_numa);
     }
-    found.retain(|ladder| !ladder.is_empty());
-    let priced = found.into_iter().map(|l| Ladder::priced(costs, l));
+    found.retain(|chain| !chain.is_empty());
+    let priced = found.into_iter().map(|l| RefinementChain::priced(costs, l));
     priced.collect()
 }
 

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! No tree over n members can be faster than the least t with `H(t, m_root − 1) ≥ n`. Times are
-//! whole multiples of a grain, costs rounded down, which can only make the bound lower.
+//! whole multiples of a time step, costs rounded down, which can only make the bound lower.
 
 use corecast_model::CostModel;
 
@@ -26,8 +26,8 @@ use crate::smelt;
 /// Additions that one count may take; 40 million are some 20 ms (2.5 GHz Xeon,
 /// November 2026, release build).
 const WORK_MAX: usize = 40_000_000;
-/// Most grains that a tree's latency is divided into.
-const GRAINS_MAX: usize = 4096;
+/// Most time steps that a tree's latency is divided into.
+const TIME_STEPS_MAX: usize = 4096;
 
 /// The greatest bound of all partitions; 0 when there is none with near and far.
 ///
@@ -45,53 +45,53 @@ fn of_partition(partition: &Partition, root: Option<usize>, upper: f64) -> f64 {
     let n = partition.group.len();
     let largest = partition.size.iter().copied().max().unwrap_or(1);
     let first = root.map_or(largest, |root| partition.size[partition.group[root]]);
-    let grains = (WORK_MAX / (largest * largest)).min(GRAINS_MAX);
-    if upper <= 0.0 || grains < 32 {
+    let time_steps = (WORK_MAX / (largest * largest)).min(TIME_STEPS_MAX);
+    if upper <= 0.0 || time_steps < 32 {
         return 0.0;
     }
-    let grain = grain(partition, upper, grains);
+    let time_step = time_step(partition, upper, time_steps);
     let count = Count {
         enough: n as u32,
         island: largest,
-        inside: partition.inside.rounded_down(grain),
-        across: partition.across.rounded_down(grain),
+        inside: partition.inside.rounded_down(time_step),
+        across: partition.across.rounded_down(time_step),
     };
-    // A tree of latency `upper` exists, so the count gets there; one grain is for rounding.
-    let limit = (upper / grain) as usize + 2;
-    count.first_time(first, limit) as f64 * grain
+    // A tree of latency `upper` exists, so the count gets there; one time step is for rounding.
+    let limit = (upper / time_step) as usize + 2;
+    count.first_time(first, limit) as f64 * time_step
 }
 
-/// The length of a grain: a common divisor of all costs where there is one that is long enough.
-fn grain(partition: &Partition, upper: f64, grains: usize) -> f64 {
+/// The length of a time step: a common divisor of all costs where there is one that is long enough.
+fn time_step(partition: &Partition, upper: f64, time_steps: usize) -> f64 {
     let Partition { inside, across, .. } = partition;
     let costs = [inside.send, inside.receive, across.send, across.receive];
-    measure(&costs, upper / grains as f64, 0.0)
+    measure(&costs, upper / time_steps as f64, 0.0)
 }
 
-/// A price in grains.
+/// A price in time steps.
 #[derive(Clone, Copy)]
-struct Grains {
+struct TimeSteps {
     send: usize,
     total: usize,
 }
 
 impl Price {
-    fn rounded_down(self, grain: f64) -> Grains {
+    fn rounded_down(self, time_step: f64) -> TimeSteps {
         // A hair more than the quotient, so that exact multiples are not lost to division, and
         // never more than the cost: the multiple is compared with it.
         let down = |cost: f64| {
             if cost.is_infinite() {
                 return usize::MAX / 4;
             }
-            let near = (cost / grain).round();
-            if near * grain <= cost {
+            let near = (cost / time_step).round();
+            if near * time_step <= cost {
                 near as usize
             } else {
-                (cost / grain).floor() as usize
+                (cost / time_step).floor() as usize
             }
         };
         let send = down(self.send);
-        Grains {
+        TimeSteps {
             send,
             total: send + down(self.receive),
         }
@@ -103,8 +103,8 @@ struct Count {
     enough: u32,
     /// Members of the largest group.
     island: usize,
-    inside: Grains,
-    across: Grains,
+    inside: TimeSteps,
+    across: TimeSteps,
 }
 
 impl Count {

@@ -16,26 +16,26 @@
 //! ```
 //!
 //! No tree over n members is faster than the least t with `H(t, k_root) ≥ n`: cut its own islands
-//! along the recursion. Times are whole multiples of a grain, costs rounded down, which can only
+//! along the recursion. Times are whole multiples of a time step, costs rounded down, which can only
 //! make the bound lower. With one level this is the count of [`super::islands`].
 
-mod grain;
 pub(crate) mod table;
+mod time_step;
 
 use corecast_model::CostModel;
 
-use super::groups::{Ladder, ladders};
+use super::groups::{RefinementChain, chains};
 use super::lower_bound;
 use crate::operation::Operation;
 use crate::smelt;
-use grain::down;
-use table::{CountInput, CountTable, GROUPINGS, Grains};
+use table::{CountInput, CountTable, GROUPINGS, TimeSteps};
+use time_step::down;
 
 /// A table counted to its end, and what it proves.
 pub(crate) struct Counted {
-    pub(crate) ladder: Ladder,
+    pub(crate) chain: RefinementChain,
     pub(crate) table: CountTable,
-    /// The least time, in grains, not ruled out.
+    /// The least time, in time steps, not ruled out.
     pub(crate) time: usize,
     /// Whether the count got to n within its work; otherwise only `time` is of use.
     pub(crate) whole: bool,
@@ -43,10 +43,10 @@ pub(crate) struct Counted {
     pub(crate) bound: f64,
 }
 
-/// Most grains that a tree's latency is divided into.
-const GRAINS_MAX: f64 = 4096.0;
-/// Fewer grains round too much away to be worth the work.
-const GRAINS_MIN: f64 = 48.0;
+/// Most time steps that a tree's latency is divided into.
+const TIME_STEPS_MAX: f64 = 4096.0;
+/// Fewer time steps round too much away to be worth the work.
+const TIME_STEPS_MIN: f64 = 48.0;
 /// Largest team: counts are 16-bit numbers, and two of them are added.
 const MEMBERS_MAX: usize = 16_000;
 
@@ -83,43 +83,39 @@ const MEMBERS_MAX: usize = 16_000;
 #[must_use]
 pub fn levels(costs: &CostModel, root: Option<usize>, work: u64) -> f64 {
     let quick = lower_bound(costs, Operation::Broadcast, root);
-    let all = ladders(costs);
+    let all = chains(costs);
     let share = work / all.len().max(1) as u64;
     let each = all.into_iter().filter_map(|l| count(costs, l, root, share));
     each.fold(quick, |best, counted| best.max(counted.bound))
 }
 
-/// Counts along a ladder; `None` where a level's sends are free or too cheap to be counted.
+/// Counts along a refinement chain; `None` where a level's sends are free or too cheap to be counted.
 pub(crate) fn count(
     costs: &CostModel,
-    ladder: Ladder,
+    chain: RefinementChain,
     root: Option<usize>,
     work: u64,
 ) -> Option<Counted> {
     let n = costs.n();
-    if !(2..=MEMBERS_MAX).contains(&n) || ladder.group.is_empty() {
+    if !(2..=MEMBERS_MAX).contains(&n) || chain.group.is_empty() {
         return None;
     }
     let upper = upper(costs, root.unwrap_or(0));
-    let prices: Vec<f64> = ladder
-        .price
-        .iter()
-        .flat_map(|p| [p.send, p.total])
-        .collect();
-    let grains = grains(&ladder, work).min(GRAINS_MAX);
-    if upper <= 0.0 || !upper.is_finite() || grains < GRAINS_MIN {
+    let prices: Vec<f64> = chain.price.iter().flat_map(|p| [p.send, p.total]).collect();
+    let time_steps = time_steps(&chain, work).min(TIME_STEPS_MAX);
+    if upper <= 0.0 || !upper.is_finite() || time_steps < TIME_STEPS_MIN {
         return None;
     }
-    let grain = grain::length(&prices, upper / grains);
-    let frame = frame(&ladder, n, root, grain)?;
-    let limit = (upper / grain) as usize + 2;
+    let time_step = time_step::length(&prices, upper / time_steps);
+    let frame = frame(&chain, n, root, time_step)?;
+    let limit = (upper / time_step) as usize + 2;
     let (table, time, whole) = CountTable::until_enough(frame, limit, work);
     Some(Counted {
-        ladder,
+        chain,
         table,
         time,
         whole,
-        bound: time as f64 * grain,
+        bound: time as f64 * time_step,
     })
 }
 
@@ -130,32 +126,37 @@ fn upper(costs: &CostModel, root: usize) -> f64 {
 }
 
 /// How many rows the work is enough for. Only the rows of the last doublings are whole.
-fn grains(ladder: &Ladder, work: u64) -> f64 {
+fn time_steps(chain: &RefinementChain, work: u64) -> f64 {
     let mut row = 0.0;
-    let sizes = ladder.largest.iter().map(|&m| m as f64);
+    let sizes = chain.largest.iter().map(|&m| m as f64);
     let cells: f64 = sizes.clone().product();
-    for from in 0..ladder.largest.len() {
+    for from in 0..chain.largest.len() {
         let shared: f64 = sizes.clone().skip(from).map(|m| m / 2.0).product();
         row += cells * shared;
     }
     work as f64 / row * 3.0
 }
 
-fn frame(ladder: &Ladder, n: usize, root: Option<usize>, grain: f64) -> Option<CountInput> {
-    let depth = ladder.group.len();
+fn frame(
+    chain: &RefinementChain,
+    n: usize,
+    root: Option<usize>,
+    time_step: f64,
+) -> Option<CountInput> {
+    let depth = chain.group.len();
     let pad = GROUPINGS - depth;
     let mut frame = CountInput {
         size: [1; GROUPINGS],
-        price: [Grains::NEVER; GROUPINGS + 1],
+        price: [TimeSteps::NEVER; GROUPINGS + 1],
         enough: i16::try_from(n).ok()?,
         first: [0; GROUPINGS],
     };
     for level in 0..=depth {
-        let price = ladder.price[level];
+        let price = chain.price[level];
         if price.send.is_finite() {
-            frame.price[pad + level] = Grains {
-                send: down(price.send, grain),
-                total: down(price.total, grain),
+            frame.price[pad + level] = TimeSteps {
+                send: down(price.send, time_step),
+                total: down(price.total, time_step),
             };
         }
     }
@@ -163,10 +164,8 @@ fn frame(ladder: &Ladder, n: usize, root: Option<usize>, grain: f64) -> Option<C
         return None;
     }
     for level in 0..depth {
-        frame.size[pad + level] = ladder.largest[level];
-        let of_root = root.map_or(ladder.largest[level], |root| {
-            ladder.size_around(level, root)
-        });
+        frame.size[pad + level] = chain.largest[level];
+        let of_root = root.map_or(chain.largest[level], |root| chain.size_around(level, root));
         frame.first[pad + level] = of_root - 1;
     }
     Some(frame)

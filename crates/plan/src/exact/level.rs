@@ -1,4 +1,4 @@
-//! One partition of the ladder, solved: who can inform how many of each group by when.
+//! One partition of the refinement chain, solved: who can inform how many of each group by when.
 
 use super::split::Split;
 use super::ticks::{NEVER, Ticks};
@@ -75,12 +75,12 @@ impl AlikeGroups {
             stride = stride.checked_mul(u64::from(cap) + 1)?;
         }
         stride.checked_mul(k)?;
-        let (send, way) = prices(
+        let (send, way) = multipliers(
             &each,
             |i, j| (ticks.send(i, j), ticks.receive(i, j)),
             i32::min,
         );
-        let (send_most, way_most) = prices(
+        let (send_most, way_most) = multipliers(
             &each,
             |i, j| (ticks.send(i, j), ticks.receive(i, j)),
             i32::max,
@@ -165,7 +165,7 @@ impl PartitionLevel {
         }
     }
 
-    /// The bottom of the ladder: one group, and perhaps a fixed root. Everything is looked at, for
+    /// The bottom of the refinement chain: one group, and perhaps a fixed root. Everything is looked at, for
     /// trees that take at most `limit`.
     pub(super) fn bottom(groups: AlikeGroups, root: Option<usize>, limit: i32) -> Self {
         let k = groups.k();
@@ -303,7 +303,7 @@ fn ways(parts: &[AlikeGroup]) -> Vec<f64> {
 }
 
 /// The least, or the most, send and send plus receive between groups.
-fn prices(
+fn multipliers(
     groups: &[AlikeGroup],
     cost: impl Fn(usize, usize) -> (i32, i32),
     choose: fn(i32, i32) -> i32,

@@ -1,10 +1,10 @@
-//! From one partition of the ladder to a finer one, looking only where a faster tree can be.
+//! From one partition of the refinement chain to a finer one, looking only where a faster tree can be.
 
 use std::ops::{ControlFlow, Range};
 
 use super::level::{AlikeGroups, FirstChild, PartitionLevel};
+use super::multipliers::Windows;
 use super::places::TimePlaces;
-use super::prices::Windows;
 use super::split::Split;
 use super::ticks::{NEVER, Tick};
 
@@ -20,10 +20,10 @@ pub(super) struct Refinement<'a> {
     coarse: &'a PartitionLevel,
     pub(super) groups: AlikeGroups,
     splits: Vec<Split>,
-    /// What trees within the limit can look like by the prices of members.
+    /// What trees within the limit can look like by the multipliers of members.
     windows: Windows,
-    /// The prices of each share of each split, the least and the most.
-    share_prices: Vec<Vec<(f32, f32)>>,
+    /// The multipliers of each share of each split, the least and the most.
+    share_multipliers: Vec<Vec<(f32, f32)>>,
     /// One for each pair of a fine state and a coarse holder, those with fewer members first.
     rows: Vec<RefinedRow>,
     /// From a fine state and a coarse holder to its first place in the three below.
@@ -53,14 +53,14 @@ struct Scratch {
     state: u64,
     /// Its share of each coarse group.
     shares: Vec<u32>,
-    /// The least and the most that its members can have as prices.
-    prices: (f32, f32),
+    /// The least and the most that its members can have as multipliers.
+    multipliers: (f32, f32),
     /// Numbers of the parts of a block, the child's own group left out.
     offsets: Vec<u64>,
     spare: Vec<u64>,
     best: Vec<i32>,
     enough: Vec<i32>,
-    /// The least and the most time of each fine holder by the prices.
+    /// The least and the most time of each fine holder by the multipliers.
     spans: Vec<(i32, i32)>,
 }
 
@@ -92,7 +92,10 @@ impl<'a> Refinement<'a> {
             places.insert(0, holder, 0);
         }
         Self {
-            share_prices: splits.iter().map(|s| share_prices(s, &windows)).collect(),
+            share_multipliers: splits
+                .iter()
+                .map(|s| share_multipliers(s, &windows))
+                .collect(),
             coarse,
             groups,
             splits,
@@ -230,14 +233,14 @@ impl<'a> Refinement<'a> {
         let mut places = vec![0_usize; counts.len()];
         let scratch = &mut self.scratch;
         scratch.shares.clear();
-        (scratch.state, scratch.prices) = (0, (0.0, 0.0));
+        (scratch.state, scratch.multipliers) = (0, (0.0, 0.0));
         for (group, (split, &count)) in self.splits.iter().zip(counts).enumerate() {
             let share = split.of_sum(count)[0];
             scratch.shares.push(share);
             scratch.state += u64::from(share) * split.base;
-            let (least, most) = self.share_prices[group][share as usize];
-            scratch.prices.0 += least;
-            scratch.prices.1 += most;
+            let (least, most) = self.share_multipliers[group][share as usize];
+            scratch.multipliers.0 += least;
+            scratch.multipliers.1 += most;
         }
         loop {
             f(self);
@@ -259,20 +262,20 @@ impl<'a> Refinement<'a> {
         }
     }
 
-    /// The state that is looked at gets another share of a coarse group. Prices are whole numbers:
+    /// The state that is looked at gets another share of a coarse group. Multipliers are whole numbers:
     /// sums do not drift.
     fn change_share(&mut self, group: usize, share: u32) {
         let scratch = &mut self.scratch;
         let old = std::mem::replace(&mut scratch.shares[group], share);
         let base = self.splits[group].base;
         scratch.state = scratch.state + u64::from(share) * base - u64::from(old) * base;
-        let prices = &self.share_prices[group];
-        let (before, after) = (prices[old as usize], prices[share as usize]);
-        scratch.prices.0 += after.0 - before.0;
-        scratch.prices.1 += after.1 - before.1;
+        let multipliers = &self.share_multipliers[group];
+        let (before, after) = (multipliers[old as usize], multipliers[share as usize]);
+        scratch.multipliers.0 += after.0 - before.0;
+        scratch.multipliers.1 += after.1 - before.1;
     }
 
-    /// Looks at this state, without its prices.
+    /// Looks at this state, without its multipliers.
     fn look_at(&mut self, state: u64) {
         self.scratch.state = state;
         self.scratch.shares.clear();
@@ -369,14 +372,15 @@ impl<'a> Refinement<'a> {
         let scratch = &mut self.scratch;
         // Those that the state wants informed do not hold it.
         let digits = split.digits(scratch.shares[holder]);
-        let (windows, groups, prices) = (&self.windows, &self.groups.each, scratch.prices);
+        let (windows, groups, multipliers) =
+            (&self.windows, &self.groups.each, scratch.multipliers);
         scratch.spans.clear();
         scratch
             .spans
             .extend(digits.iter().enumerate().map(|(part, &digit)| {
                 let h = split.first + part;
                 let is_outside = (digit as usize) < groups[h].members.len();
-                let span = is_outside.then(|| windows.span(h, prices, entry.budget));
+                let span = is_outside.then(|| windows.span(h, multipliers, entry.budget));
                 span.flatten().unwrap_or((0, -2))
             }));
         scratch.spans.iter().any(|span| span.1 >= 0)
@@ -503,12 +507,12 @@ impl<'a> Refinement<'a> {
     }
 }
 
-/// The least and the most that the members of each share have as prices.
-fn share_prices(split: &Split, windows: &Windows) -> Vec<(f32, f32)> {
+/// The least and the most that the members of each share have as multipliers.
+fn share_multipliers(split: &Split, windows: &Windows) -> Vec<(f32, f32)> {
     let of = |share: u32| {
         let digits = split.digits(share).iter().enumerate();
         digits.fold((0.0, 0.0), |sum, (part, &digit)| {
-            let (least, most) = windows.prices(split.first + part, digit);
+            let (least, most) = windows.multipliers(split.first + part, digit);
             (sum.0 + least, sum.1 + most)
         })
     };

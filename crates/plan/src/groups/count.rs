@@ -34,7 +34,7 @@
 //! H(t, k)      ≥ H(t − x', k − κ) + C_near(t − x', κ),  H(t − x, k − κ) + C_far(t − x, κ)
 //! ```
 //!
-//! Times are whole multiples of a grain. All prices are rounded down, sums of them at least as far,
+//! Times are whole multiples of a time step. All prices are rounded down, sums of them at least as far,
 //! so rounding can only raise a count.
 
 use corecast_model::{CostModel, Lines};
@@ -43,10 +43,10 @@ use crate::bound::measure::measure;
 
 /// Steps that one count may take; 60 million are some 60 ms (AMD EPYC at 2.6 GHz, November 2026).
 const WORK_MAX: usize = 60_000_000;
-/// Most grains that a latency is divided into.
-const GRAINS_MAX: usize = 4096;
+/// Most time steps that a latency is divided into.
+const TIME_STEPS_MAX: usize = 4096;
 /// Fewer say nothing.
-const GRAINS_MIN: usize = 32;
+const TIME_STEPS_MIN: usize = 32;
 
 /// Which way notifications flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,7 +201,7 @@ pub(super) struct Count {
     m: usize,
     /// Far members that a line may have.
     far_max: usize,
-    grain: f64,
+    time_step: f64,
     near: [usize; 2],
     far: [usize; 2],
     /// Fan-out: for each pair (near, far) of readers the write, the near and the far fetch.
@@ -227,12 +227,12 @@ impl Count {
             (true, Flow::Out) => (m * m * m / 6 + 1) * (far_max + 1) + m * m * m,
             _ => 4 * m * m,
         };
-        let grains = (WORK_MAX / per_time).min(GRAINS_MAX);
-        if upper <= 0.0 || grains < GRAINS_MIN {
+        let time_steps = (WORK_MAX / per_time).min(TIME_STEPS_MAX);
+        if upper <= 0.0 || time_steps < TIME_STEPS_MIN {
             return None;
         }
-        let grain = grain(prices, upper, grains);
-        let down = |cost: f64| rounded_down(cost, grain);
+        let time_step = time_step(prices, upper, time_steps);
+        let down = |cost: f64| rounded_down(cost, time_step);
         let pair = |m: Message| [down(m.held), down(m.total)];
         let mut serve = Vec::new();
         let mut take = None;
@@ -247,7 +247,7 @@ impl Count {
             enough: n as u32,
             m,
             far_max,
-            grain,
+            time_step,
             near: pair(prices.near),
             far: pair(prices.far),
             serve,
@@ -274,11 +274,11 @@ impl Count {
     /// The least time, in the model's unit, at which `H(t, first − 1)` reaches the whole team; at
     /// most `upper`, which must be the latency of some tree.
     pub(super) fn first_time(&mut self, first: usize, upper: f64) -> f64 {
-        let limit = (upper / self.grain) as usize + 2;
+        let limit = (upper / self.time_step) as usize + 2;
         for t in 0..=limit {
             self.fill(t);
             if self.h[t * self.m + first - 1] >= self.enough {
-                return (t as f64 * self.grain).min(upper);
+                return (t as f64 * self.time_step).min(upper);
             }
         }
         upper
@@ -561,7 +561,7 @@ impl Count {
     }
 }
 
-/// For each pair (near, far) of readers the write and the fetches, in grains; a fetch is what is
+/// For each pair (near, far) of readers the write and the fetches, in time steps; a fetch is what is
 /// left of write and fetch together, so that only their sum is rounded.
 fn serve_prices(
     write: f64,
@@ -584,8 +584,8 @@ fn serve_prices(
     all
 }
 
-/// The length of a grain: a common divisor of all prices where there is one that is long enough.
-fn grain(prices: &Prices, upper: f64, grains: usize) -> f64 {
+/// The length of a time step: a common divisor of all prices where there is one that is long enough.
+fn time_step(prices: &Prices, upper: f64, time_steps: usize) -> f64 {
     let mut costs = Vec::new();
     for m in [prices.near, prices.far] {
         costs.extend([m.held, m.total]);
@@ -597,20 +597,20 @@ fn grain(prices: &Prices, upper: f64, grains: usize) -> f64 {
             shared.fetch.iter().for_each(|&(b, c)| costs.extend([b, c]));
         }
     }
-    measure(&costs, upper / grains as f64, 1e-12)
+    measure(&costs, upper / time_steps as f64, 1e-12)
 }
 
 /// As good as for ever: longer than all tables, and sums of some are still numbers.
 const NEVER: usize = usize::MAX / 8;
 
-/// The most grains that are not longer than the cost.
-fn rounded_down(cost: f64, grain: f64) -> usize {
+/// The most time steps that are not longer than the cost.
+fn rounded_down(cost: f64, time_step: f64) -> usize {
     // A hair more than the quotient, so that exact multiples are not lost to division.
-    let near = (cost / grain).round();
-    let grains = if near * grain <= cost * (1.0 + 1e-12) {
+    let near = (cost / time_step).round();
+    let time_steps = if near * time_step <= cost * (1.0 + 1e-12) {
         near as usize
     } else {
-        (cost / grain).floor() as usize
+        (cost / time_step).floor() as usize
     };
-    grains.min(NEVER)
+    time_steps.min(NEVER)
 }

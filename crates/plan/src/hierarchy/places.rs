@@ -2,12 +2,12 @@
 
 use corecast_model::CostModel;
 
-use crate::bound::groups::Ladder;
+use crate::bound::groups::RefinementChain;
 
 /// The concrete side of a replay. A holder's room is promised: nobody else takes it.
 pub(super) struct ReplayPlaces<'a> {
     costs: &'a CostModel,
-    ladder: &'a Ladder,
+    chain: &'a RefinementChain,
     /// For each grouping and group the members neither taken nor promised.
     free: Vec<Vec<usize>>,
     /// Members not yet taken, by innermost group.
@@ -17,21 +17,21 @@ pub(super) struct ReplayPlaces<'a> {
 }
 
 impl<'a> ReplayPlaces<'a> {
-    pub(super) fn new(costs: &'a CostModel, ladder: &'a Ladder) -> Self {
-        let free = ladder.group.iter().map(|group| {
+    pub(super) fn new(costs: &'a CostModel, chain: &'a RefinementChain) -> Self {
+        let free = chain.group.iter().map(|group| {
             let mut size = vec![0; group.iter().max().map_or(0, |g| g + 1)];
             group.iter().for_each(|&g| size[g] += 1);
             size
         });
         let free: Vec<Vec<usize>> = free.collect();
         let mut idle = vec![Vec::new(); free[0].len()];
-        for (v, &g) in ladder.group[0].iter().enumerate() {
+        for (v, &g) in chain.group[0].iter().enumerate() {
             idle[g].push(v);
         }
         let sample = idle.iter().map(|members| members[0]).collect();
         Self {
             costs,
-            ladder,
+            chain,
             free,
             idle,
             sample,
@@ -42,7 +42,7 @@ impl<'a> ReplayPlaces<'a> {
     fn apart(&self, member: usize, home: usize) -> usize {
         let other = self.sample[home];
         let parted = |group: &&Vec<usize>| group[member] != group[other];
-        self.ladder.group.iter().filter(parted).count()
+        self.chain.group.iter().filter(parted).count()
     }
 
     /// The innermost groups with idle members at this distance from a member.
@@ -54,22 +54,22 @@ impl<'a> ReplayPlaces<'a> {
 
     /// What is free of the groups around an innermost group.
     pub(super) fn free(&self, home: usize, grouping: usize) -> usize {
-        self.free[grouping][self.ladder.group[grouping][self.sample[home]]]
+        self.free[grouping][self.chain.group[grouping][self.sample[home]]]
     }
 
     pub(super) fn home(&self, member: usize) -> usize {
-        self.ladder.group[0][member]
+        self.chain.group[0][member]
     }
 
     /// Promises members of the group around this one.
     pub(super) fn promise(&mut self, member: usize, grouping: usize, count: usize) {
-        let group = self.ladder.group[grouping][member];
+        let group = self.chain.group[grouping][member];
         self.free[grouping][group] -= count;
     }
 
     /// Takes a promise back.
     pub(super) fn release(&mut self, member: usize, grouping: usize, count: usize) {
-        let group = self.ladder.group[grouping][member];
+        let group = self.chain.group[grouping][member];
         self.free[grouping][group] += count;
     }
 
@@ -88,7 +88,7 @@ impl<'a> ReplayPlaces<'a> {
 
     /// Takes this very member.
     pub(super) fn take_root(&mut self, root: usize) {
-        self.idle[self.ladder.group[0][root]].retain(|&x| x != root);
+        self.idle[self.chain.group[0][root]].retain(|&x| x != root);
     }
 
     /// Everybody not taken, by rank.

@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 use corecast_model::CostModel;
 
 use super::places::ReplayPlaces;
-use crate::bound::groups::Ladder;
+use crate::bound::groups::RefinementChain;
 use crate::bound::levels::table::{CountStep, CountTable, GROUPINGS, Room};
 use crate::tree::Tree;
 
@@ -78,7 +78,7 @@ pub(super) struct Replay<'a> {
     table: &'a CountTable,
     taste: Taste,
     places: ReplayPlaces<'a>,
-    /// Groupings of the table that the ladder lacks; they come first.
+    /// Groupings of the table that the refinement chain lacks; they come first.
     pad: usize,
     children: Vec<Vec<usize>>,
     queue: BinaryHeap<Holder>,
@@ -86,11 +86,11 @@ pub(super) struct Replay<'a> {
     unplanned: i16,
 }
 
-/// A tree that informs all within `time` grains, and how many members it found no place for in time;
+/// A tree that informs all within `time` time steps, and how many members it found no place for in time;
 /// these are served late.
 pub(super) fn tree(
     costs: &CostModel,
-    ladder: &Ladder,
+    chain: &RefinementChain,
     table: &CountTable,
     time: usize,
     root: usize,
@@ -100,8 +100,8 @@ pub(super) fn tree(
         costs,
         table,
         taste,
-        places: ReplayPlaces::new(costs, ladder),
-        pad: GROUPINGS - ladder.group.len(),
+        places: ReplayPlaces::new(costs, chain),
+        pad: GROUPINGS - chain.group.len(),
         children: vec![Vec::new(); costs.n()],
         queue: BinaryHeap::new(),
         unplanned: 0,

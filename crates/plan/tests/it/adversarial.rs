@@ -2,10 +2,10 @@
 //!
 //! Three oracles, each tested by the one before: all ordered trees (`bounds.rs`, n up to 6), all
 //! labelled trees with child lists in their exact order (n = 7 and 8), and the dynamic program over
-//! sets of members that judges the bounds.
+//! sets of members that oracles the bounds.
 
 use crate::common::adversary::{KINDS, Random, costs};
-use crate::common::judge::{both_ways, judge, truth};
+use crate::common::oracle::{both_ways, oracle, truth};
 use crate::common::{all_ordered_trees, close, optima};
 use corecast_model::CostModel;
 use corecast_plan::bound::{any_barrier, levels, lower_bound};
@@ -16,7 +16,7 @@ const SEEDS: u64 = 25;
 
 #[test]
 fn the_combined_bound_holds() {
-    let verdict = judge(8, SEEDS, lower_bound).unwrap();
+    let verdict = oracle(8, SEEDS, lower_bound).unwrap();
     println!("{verdict:?}");
     assert!(
         verdict.mean > 0.6 && 3 * verdict.tight > verdict.tried,
@@ -27,15 +27,15 @@ fn the_combined_bound_holds() {
 #[test]
 fn the_bound_by_levels_holds() {
     for work in [100, 100_000] {
-        let verdict = judge(8, 6, both_ways(|costs, root| levels(costs, root, work))).unwrap();
+        let verdict = oracle(8, 6, both_ways(|costs, root| levels(costs, root, work))).unwrap();
         println!("work {work}: {verdict:?}");
         assert!(verdict.mean > 0.5, "{verdict:?}");
     }
 }
 
-/// The judge accepts the optimum itself, and nothing that is above it, however seldom.
+/// The oracle accepts the optimum itself, and nothing that is above it, however seldom.
 #[test]
-fn the_judge_is_awake() {
+fn the_oracle_is_awake() {
     let exact = |costs: &CostModel, root: Option<usize>| {
         let least = optima(costs);
         root.map_or_else(
@@ -43,10 +43,10 @@ fn the_judge_is_awake() {
             |r| least[r],
         )
     };
-    let verdict = judge(5, 3, both_ways(exact)).unwrap();
+    let verdict = oracle(5, 3, both_ways(exact)).unwrap();
     // A barrier's two ways may be best from different roots.
     assert!(10 * verdict.tight > 9 * verdict.tried, "{verdict:?}");
-    judge(
+    oracle(
         5,
         3,
         both_ways(|costs, root| exact(costs, root) * (1.0 + 1e-6)),
@@ -66,13 +66,13 @@ fn the_judge_is_awake() {
         };
         exact(costs, root) * fault
     });
-    let error = judge(5, 3, rare).unwrap_err();
+    let error = oracle(5, 3, rare).unwrap_err();
     assert!(
         error.contains("one dead member") && error.contains("None"),
         "{error}"
     );
-    judge(3, 1, |_, _, _| f64::NAN).unwrap_err();
-    judge(3, 1, |_, _, _| -1.0).unwrap_err();
+    oracle(3, 1, |_, _, _| f64::NAN).unwrap_err();
+    oracle(3, 1, |_, _, _| -1.0).unwrap_err();
 }
 
 /// All labelled trees over n members, as the neighbours of each, by Prüfer's code.

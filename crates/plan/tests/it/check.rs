@@ -131,10 +131,10 @@ fn example() -> (CostModel, Plan) {
     (costs, plan)
 }
 
-/// The error that the example gives once `spoil` has been at it.
-fn spoilt(spoil: impl FnOnce(&mut Plan)) -> CheckError {
+/// The error that the example gives once `corrupt` has been at it.
+fn corrupted(corrupt: impl FnOnce(&mut Plan)) -> CheckError {
     let (costs, mut plan) = example();
-    spoil(&mut plan);
+    corrupt(&mut plan);
     let error = check::plan(&costs, &plan).unwrap_err();
     assert!(!error.to_string().contains('\n'));
     error
@@ -142,11 +142,11 @@ fn spoilt(spoil: impl FnOnce(&mut Plan)) -> CheckError {
 
 #[test]
 fn wrong_numbers_are_found() {
-    let error = spoilt(|plan| plan.latency *= 1.0 + 1e-8);
+    let error = corrupted(|plan| plan.latency *= 1.0 + 1e-8);
     assert!(matches!(error, CheckError::Latency { .. }), "{error}");
-    let error = spoilt(|plan| plan.latency *= 0.5);
+    let error = corrupted(|plan| plan.latency *= 0.5);
     assert!(matches!(error, CheckError::Latency { .. }), "{error}");
-    let error = spoilt(|plan| plan.latency = f64::NAN);
+    let error = corrupted(|plan| plan.latency = f64::NAN);
     assert!(
         matches!(
             error,
@@ -157,23 +157,23 @@ fn wrong_numbers_are_found() {
         ),
         "{error}"
     );
-    let error = spoilt(|plan| plan.lower_bound = f64::NEG_INFINITY);
+    let error = corrupted(|plan| plan.lower_bound = f64::NEG_INFINITY);
     assert!(
         matches!(error, CheckError::Number { what: "bound", .. }),
         "{error}"
     );
-    let error = spoilt(|plan| plan.lower_bound = plan.latency * 1.01);
+    let error = corrupted(|plan| plan.lower_bound = plan.latency * 1.01);
     assert!(matches!(error, CheckError::Bound { .. }), "{error}");
-    let error = spoilt(|plan| plan.lower_bound *= 0.99);
+    let error = corrupted(|plan| plan.lower_bound *= 0.99);
     assert!(matches!(error, CheckError::Gap { .. }), "{error}");
-    let error = spoilt(|plan| plan.gap += 1e-6);
+    let error = corrupted(|plan| plan.gap += 1e-6);
     assert!(matches!(error, CheckError::Gap { .. }), "{error}");
-    let error = spoilt(|plan| plan.gap = -plan.gap);
+    let error = corrupted(|plan| plan.gap = -plan.gap);
     assert!(
         matches!(error, CheckError::Number { what: "gap", .. }),
         "{error}"
     );
-    let error = spoilt(|plan| plan.proved_optimal = true);
+    let error = corrupted(|plan| plan.proved_optimal = true);
     assert!(matches!(error, CheckError::NotProved { .. }), "{error}");
 }
 
@@ -195,12 +195,12 @@ fn proofs_end_within_a_tick() {
 
 #[test]
 fn wrong_schedules_are_found() {
-    let error = spoilt(|plan| plan.root = 4);
+    let error = corrupted(|plan| plan.root = 4);
     assert_eq!(error, CheckError::Root { plan: 4, tree: 3 });
-    let error = spoilt(|plan| plan.operation = Operation::Broadcast);
+    let error = corrupted(|plan| plan.operation = Operation::Broadcast);
     assert!(matches!(error, CheckError::Latency { .. }), "{error}");
     // Two siblings change places.
-    let error = spoilt(|plan| {
+    let error = corrupted(|plan| {
         let Shape::Tree(tree) = &plan.shape else {
             panic!("a tree")
         };
@@ -209,10 +209,10 @@ fn wrong_schedules_are_found() {
         plan.shape = Shape::Tree(Tree::from_children(3, lists).unwrap());
     });
     assert!(matches!(error, CheckError::Latency { .. }), "{error}");
-    let error = spoilt(|plan| plan.shape = Shape::Rounds(Rounds::dissemination(12, 2)));
+    let error = corrupted(|plan| plan.shape = Shape::Rounds(Rounds::dissemination(12, 2)));
     let operation = Operation::Reduce;
     assert_eq!(error, CheckError::Unsuited { operation });
-    let error = spoilt(|plan| {
+    let error = corrupted(|plan| {
         plan.operation = Operation::Barrier;
         plan.shape = Shape::Rounds(Rounds::dissemination(11, 2));
     });

@@ -1,4 +1,4 @@
-//! The cost of trees against naive twins written from the definitions.
+//! The cost of trees against naive references written from the definitions.
 
 use crate::common::{any_costs, close, naive_broadcast, naive_reduce};
 use corecast_model::CostModel;

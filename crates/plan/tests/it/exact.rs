@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::common::adversary::{KINDS, costs};
-use crate::common::judge::{both_ways, judge};
+use crate::common::oracle::{both_ways, oracle};
 use crate::common::{close, optima, public_machines, random_team};
 use corecast_model::{CostModel, Unit};
 use corecast_plan::exact::{Limits, Proof, prove};
@@ -104,7 +104,7 @@ fn unfinished_proofs_hold() {
             };
             prove_with(costs, root, &upper, limits).lower_bound
         });
-        let verdict = judge(8, 4, bound).unwrap();
+        let verdict = oracle(8, 4, bound).unwrap();
         println!("work {work}: {verdict:?}");
     }
     let costs = costs(KINDS[0].1, 8, 1);
@@ -205,7 +205,7 @@ fn progress_never_goes_back() {
     let costs = CostModel::new(Unit::Cycles, matrix.clone(), matrix, vec![0; 7]).unwrap();
     let upper = Pattern::Sequential.tree(&costs, 0).unwrap();
     let limits = Limits {
-        prices_first: true,
+        multipliers_first: true,
         ..Limits::default()
     };
     let mut seen = vec![(0, 0.0)];

@@ -124,7 +124,7 @@ fn checker_and_costs_agree() {
 }
 
 /// A change of somebody's place or group.
-fn spoil(lists: &mut [Vec<Vec<usize>>], random: &mut impl FnMut(usize) -> usize) -> bool {
+fn corrupt(lists: &mut [Vec<Vec<usize>>], random: &mut impl FnMut(usize) -> usize) -> bool {
     let n = lists.len();
     let (from, to) = (random(n), random(n));
     if lists[from].is_empty() {
@@ -170,7 +170,7 @@ fn wrong_groups_are_found() {
         let operation = [Operation::Broadcast, Operation::Barrier][random(2)];
         let mut made = Plan::of_groups(&costs, Pattern::Best, operation, right.clone()).unwrap();
         let mut lists = right.group_lists().to_vec();
-        if made.groups().is_none() || !spoil(&mut lists, &mut random) {
+        if made.groups().is_none() || !corrupt(&mut lists, &mut random) {
             continue;
         }
         tried += 1;

@@ -513,7 +513,7 @@ fn uniform_costs_have_their_optimum() {
     assert!(flat_is_best(4) && !flat_is_best(20));
 }
 
-/// Lines that cost more grains than a number holds, on a machine that has no far members.
+/// Lines that cost more time steps than a number holds, on a machine that has no far members.
 #[test]
 fn lines_dearer_than_all_messages_are_left_out() {
     let place = |core| Place {

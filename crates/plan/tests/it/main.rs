@@ -1,4 +1,4 @@
-//! The planner from outside: every clever part against a naive twin.
+//! The planner from outside: every clever part against a naive reference.
 
 mod adversarial;
 mod bounds;

@@ -73,7 +73,7 @@ fn moved(old: &Plan, new: &Plan, name: impl Fn(usize) -> Option<usize>) -> Vec<u
 }
 
 /// All that holds for a repair whatever the costs.
-fn judge(costs: &CostModel, old: &Plan, repair: &Repair, name: impl Fn(usize) -> Option<usize>) {
+fn oracle(costs: &CostModel, old: &Plan, repair: &Repair, name: impl Fn(usize) -> Option<usize>) {
     let plan = &repair.plan;
     check::plan(costs, plan).unwrap();
     assert!(close(plan.latency, naive(costs, plan)), "{plan:?}");
@@ -84,7 +84,7 @@ fn judge(costs: &CostModel, old: &Plan, repair: &Repair, name: impl Fn(usize) ->
     check::plan(costs, &full).unwrap();
 }
 
-fn judge_all(costs: &CostModel, operation: Operation, root: usize) {
+fn check_all(costs: &CostModel, operation: Operation, root: usize) {
     let n = costs.n();
     let whole = searched(costs, operation, root, 200);
     for rank in 0..n {
@@ -95,12 +95,12 @@ fn judge_all(costs: &CostModel, operation: Operation, root: usize) {
         }
         let fewer = without(costs, rank);
         let left = whole.without(&fewer, rank).unwrap();
-        judge(&fewer, &whole, &left, |r| Some(r + usize::from(r >= rank)));
+        oracle(&fewer, &whole, &left, |r| Some(r + usize::from(r >= rank)));
         if rank != root {
             assert_eq!(left.plan.root, root - usize::from(root > rank));
         }
         let back = left.plan.with(costs, rank).unwrap();
-        judge(costs, &left.plan, &back, |r| {
+        oracle(costs, &left.plan, &back, |r| {
             (r != rank).then(|| r - usize::from(r > rank))
         });
     }
@@ -111,7 +111,7 @@ proptest! {
 
     #[test]
     fn any_change_gives_a_valid_plan(costs in any_costs(12), root: usize, kind in 0..3_usize) {
-        judge_all(&costs, Operation::ALL[kind], root % costs.n());
+        check_all(&costs, Operation::ALL[kind], root % costs.n());
     }
 }
 

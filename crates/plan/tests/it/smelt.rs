@@ -1,4 +1,4 @@
-//! Smelt's algorithm against a literal twin, its published properties and the known figures.
+//! Smelt's algorithm against a literal reference, its published properties and the known figures.
 
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use corecast_model::deep::Figure;
-use corecast_wire::{gauge, stream};
+use corecast_wire::{microbench, stream};
 
 use super::crew::{Mate, Stop};
 
@@ -84,7 +84,7 @@ fn rate(
             match way {
                 ByteMove::Copy => into.copy_from_slice(from),
                 ByteMove::CopyPastCaches => stream::copy(&mut into, from, usize::MAX),
-                ByteMove::ClearPastCaches => gauge::clear_past_caches(&mut into),
+                ByteMove::ClearPastCaches => microbench::clear_past_caches(&mut into),
             }
             black_box(&mut into);
         }

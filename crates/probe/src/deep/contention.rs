@@ -31,9 +31,9 @@ pub(super) fn measure(
         mate.start_together()?;
         if mate.rank < readers {
             mate.dither();
-            let field = mate.field(owner);
+            let lines_of = mate.lines_of(owner);
             let start = mate.timer.now();
-            black_box(field.load(lines[0]));
+            black_box(lines_of.load(lines[0]));
             let end = mate.timer.now();
             mate.leave(mate.timer.ns(start, end));
         }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use corecast_machine::pin_current;
 use corecast_model::Pu;
 use corecast_model::deep::Figure;
-use corecast_wire::gauge::Field;
+use corecast_wire::microbench::LineBuffer;
 use corecast_wire::{Flag, LINE_BYTES, LineRef, Segment, arch};
 
 use super::order::AREA_BYTES;
@@ -35,7 +35,7 @@ const DITHER_LINKS: u32 = 20;
 const LEAD_NS: f64 = 1500.0;
 
 /// Bytes of lines that every thread has at least: those that are measured, and one to leave numbers in.
-pub(super) const FIELD_BYTES: usize = AREA_BYTES + LINE_BYTES;
+pub(super) const BUFFER_BYTES: usize = AREA_BYTES + LINE_BYTES;
 
 /// What all threads of a crew see.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ struct CrewShared {
     flags: Vec<LineRef<Flag>>,
     /// When all begin at once, in ticks of rank 0.
     start: LineRef<Flag>,
-    fields: Vec<OnceLock<Field>>,
+    fields: Vec<OnceLock<LineBuffer>>,
 }
 
 /// One thread of a crew.
@@ -69,17 +69,17 @@ impl Mate<'_> {
     }
 
     /// The lines that lie with `rank`.
-    pub(super) fn field(&self, rank: usize) -> &Field {
+    pub(super) fn lines_of(&self, rank: usize) -> &LineBuffer {
         self.shared.fields[rank]
             .get()
-            .expect("made before the first meeting")
+            .expect("made before the first counter barrier")
     }
 
     /// Reads lines of `rank`.
     pub(super) fn touch(&self, rank: usize, lines: impl Iterator<Item = usize>) {
-        let field = self.field(rank);
+        let lines_of = self.lines_of(rank);
         for line in lines {
-            black_box(field.load(line));
+            black_box(lines_of.load(line));
         }
     }
 
@@ -142,12 +142,12 @@ impl Mate<'_> {
 
     /// Leaves a number where rank 0 can read it once all have met.
     pub(super) fn leave(&self, number: f64) {
-        self.field(self.rank).store(AREA_BYTES, number.to_bits());
+        self.lines_of(self.rank).store(AREA_BYTES, number.to_bits());
     }
 
     /// What `rank` has left.
     pub(super) fn left(&self, rank: usize) -> f64 {
-        f64::from_bits(self.field(rank).load(AREA_BYTES))
+        f64::from_bits(self.lines_of(rank).load(AREA_BYTES))
     }
 
     /// Meets the others; rank 0 has the most that one of `ranks` has left, the others nothing.
@@ -202,7 +202,7 @@ impl Mate<'_> {
 
 impl Drop for Mate<'_> {
     fn drop(&mut self) {
-        // Else somebody might still look for the last meeting.
+        // Else somebody might still look for the last counter barrier.
         if !self.done {
             self.shared.flags[self.rank].raise(LEFT);
         }
@@ -240,8 +240,8 @@ pub(super) fn run<T: Send>(
         // Dropping it leaves the thread confined, as the thread ends with the measurement.
         drop(pin_current(pu.os_index).map_err(ProbeError::from)?);
         still_pinned(pu)?;
-        let field = Field::new(bytes.max(FIELD_BYTES)).map_err(memory)?;
-        mate.shared.fields[rank].get_or_init(|| field);
+        let lines_of = LineBuffer::new(bytes.max(BUFFER_BYTES)).map_err(memory)?;
+        mate.shared.fields[rank].get_or_init(|| lines_of);
         mate.meet()?;
         let found = program(&mut mate)?;
         still_pinned(pu)?;
@@ -324,10 +324,10 @@ mod tests {
     fn lines_are_seen_by_all() {
         let pus = here();
         let sums = run(&pus, 4096, |mate| {
-            mate.field(mate.rank).store(64, mate.rank as u64 + 1);
+            mate.lines_of(mate.rank).store(64, mate.rank as u64 + 1);
             mate.meet()?;
             Ok((0..mate.crew())
-                .map(|rank| mate.field(rank).load(64))
+                .map(|rank| mate.lines_of(rank).load(64))
                 .sum::<u64>())
         });
         let Ok(sums) = sums else {

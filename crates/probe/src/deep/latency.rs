@@ -24,7 +24,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use corecast_model::deep::{Access, Figure, Level, State};
-use corecast_wire::{LINE_BYTES, drain_stores, gauge};
+use corecast_wire::{LINE_BYTES, drain_stores, microbench};
 
 use super::crew::{Mate, Stop};
 use super::order::{AREA_BYTES, LINES_MAX, Picker, SEED};
@@ -71,7 +71,7 @@ pub(super) struct Drive {
 
 impl Drive {
     /// Bytes of lines that a thread needs for it.
-    pub(super) fn field_bytes(self) -> usize {
+    pub(super) fn buffer_bytes(self) -> usize {
         AREA_BYTES + DRIVE * self.to_level.max(self.out)
     }
 }
@@ -144,11 +144,11 @@ pub(super) fn prepare(
 
 /// The owner's own part of that.
 pub(super) fn own(mate: &Mate<'_>, owner: usize, state: State, lines: &[usize]) {
-    let field = mate.field(owner);
+    let lines_of = mate.lines_of(owner);
     chain(mate, owner, lines);
     if state != State::Modified {
-        lines.iter().for_each(|&line| field.flush(line));
-        gauge::finish_flushes();
+        lines.iter().for_each(|&line| lines_of.flush(line));
+        microbench::finish_flushes();
     }
     if matches!(state, State::Exclusive | State::Shared) {
         look(mate, owner, lines);
@@ -160,7 +160,7 @@ pub(super) fn own(mate: &Mate<'_>, owner: usize, state: State, lines: &[usize]) 
 fn chain(mate: &Mate<'_>, owner: usize, lines: &[usize]) {
     let nexts = lines.iter().cycle().skip(1);
     for (&line, &next) in lines.iter().zip(nexts) {
-        mate.field(owner).store(line, next as u64);
+        mate.lines_of(owner).store(line, next as u64);
     }
 }
 
@@ -173,7 +173,7 @@ fn look(mate: &Mate<'_>, owner: usize, lines: &[usize]) {
 /// Reads so many bytes thrice, behind the lines that are measured.
 fn drive_out(mate: &Mate<'_>, bytes: usize) {
     let end = mate
-        .field(mate.rank)
+        .lines_of(mate.rank)
         .bytes()
         .min(AREA_BYTES + DRIVE * bytes);
     mate.touch(mate.rank, (AREA_BYTES..end).step_by(LINE_BYTES));
@@ -182,12 +182,12 @@ fn drive_out(mate: &Mate<'_>, bytes: usize) {
 
 /// Nanoseconds a line of following a chain of lines.
 pub(super) fn read(mate: &Mate<'_>, owner: usize, lines: &[usize], rounds: usize) -> f64 {
-    let field = mate.field(owner);
+    let lines_of = mate.lines_of(owner);
     let steps = lines.len() * rounds;
     let mut at = lines[0];
     let start = mate.timer.now();
     for _ in 0..steps {
-        at = field.load(at) as usize;
+        at = lines_of.load(at) as usize;
     }
     black_box(at);
     let end = mate.timer.now();
@@ -197,13 +197,13 @@ pub(super) fn read(mate: &Mate<'_>, owner: usize, lines: &[usize], rounds: usize
 /// The same, each line written beside where it says which is the next. Without that look a processor would
 /// ask for the next lines while it waits at the fence.
 fn write(mate: &Mate<'_>, owner: usize, lines: &[usize]) -> f64 {
-    let field = mate.field(owner);
+    let lines_of = mate.lines_of(owner);
     let mut at = lines[0];
     let start = mate.timer.now();
     for _ in 0..lines.len() {
-        field.store(at + size_of::<u64>(), 1);
+        lines_of.store(at + size_of::<u64>(), 1);
         drain_stores();
-        at = field.load(at) as usize;
+        at = lines_of.load(at) as usize;
     }
     black_box(at);
     let end = mate.timer.now();

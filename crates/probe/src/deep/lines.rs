@@ -43,9 +43,9 @@ pub(super) fn measure(
         mate.touch(roles.owner, pages.filter(|page| !range.contains(page)));
         black_box(&mut into).fill(0);
         mate.dither();
-        let field = mate.field(roles.owner);
+        let lines_of = mate.lines_of(roles.owner);
         let start = mate.timer.now();
-        field.copy_out(lines[0], &mut into);
+        lines_of.copy_out(lines[0], &mut into);
         black_box(&mut into);
         let end = mate.timer.now();
         Ok(Some(mate.timer.ns(start, end)))

@@ -5,7 +5,7 @@ use std::time::Duration;
 use corecast_model::deep::{
     Access, Curve, CurveKind, Deep, Figure, Latency, Level, Near, Point, Quantity, Reader, State,
 };
-use corecast_wire::gauge::{self, Doorbell, HugePages};
+use corecast_wire::microbench::{self, BareFutex, HugePages};
 
 use super::circumstances::{self, ObservedProcessors};
 use super::crew::{self, Mate, Stop};
@@ -49,7 +49,7 @@ impl Measuring<'_> {
         let pus: Vec<_> = positions.iter().map(|&at| self.site.pus[at]).collect();
         let results = crew::run(&pus, bytes, |mate| {
             let found = program(mate)?;
-            let huge = mate.field(mate.rank).huge_pages().clone();
+            let huge = mate.lines_of(mate.rank).huge_pages().clone();
             Ok((found, circumstances::pace(&mate.timer), huge))
         })?;
         let mut first = None;
@@ -106,7 +106,7 @@ impl Measuring<'_> {
             })
             .collect();
         let (drive, limit) = (site.drive(of, level), self.limit);
-        let figures = self.crew(&positions, drive.field_bytes(), |mate| {
+        let figures = self.crew(&positions, drive.buffer_bytes(), |mate| {
             let all = cases.iter();
             all.map(|&case| latency::measure(mate, case, roles, drive, limit))
                 .collect::<Result<Vec<_>, _>>()
@@ -170,7 +170,7 @@ impl Measuring<'_> {
         let (positions, roles) = self.trio(by, of);
         let (drive, limit) = (self.site.drive(of, Level::Cache(1)), self.limit);
         let xs = lines::COUNTS;
-        let figures = self.crew(&positions, drive.field_bytes(), |mate| {
+        let figures = self.crew(&positions, drive.buffer_bytes(), |mate| {
             let all = xs.iter();
             all.map(|&x| lines::measure(mate, state, x, roles, drive, limit))
                 .collect()
@@ -217,7 +217,7 @@ impl Measuring<'_> {
     }
 
     fn readers(&mut self) -> Result<(), ProbeError> {
-        if !gauge::counter_is_steady() {
+        if !microbench::counter_is_steady() {
             self.note(
                 "who sees a change first needs a counter that all cores have in common".to_owned(),
             );
@@ -243,7 +243,7 @@ impl Measuring<'_> {
 
     fn stores(&mut self) -> Result<(), ProbeError> {
         let limit = 5 * self.limit;
-        let depth = if gauge::FLUSHES {
+        let depth = if microbench::FLUSHES {
             self.crew(&[0], 0, |mate| stores::measure(mate, limit))?
         } else {
             None
@@ -257,12 +257,12 @@ impl Measuring<'_> {
 
     fn waits(&mut self) -> Result<(), ProbeError> {
         let limit = self.limit;
-        if !gauge::naps() {
+        if !microbench::naps() {
             self.note("this processor has neither TPAUSE nor UMWAIT".to_owned());
         }
         let mut pair = vec![0];
         pair.extend(self.site.neighbours(0, &[]).first());
-        let bell = Doorbell::default();
+        let bell = BareFutex::default();
         let all = self.crew(&pair, 0, |mate| {
             let mut all = waits::alone(mate, limit)?;
             all.extend(waits::wakes(mate, &bell, limit)?);

@@ -47,7 +47,7 @@ use std::time::{Duration, Instant};
 
 use corecast_model::Machine;
 use corecast_model::deep::{Clock, Deep, SCHEMA};
-use corecast_wire::gauge;
+use corecast_wire::microbench;
 
 use crate::calendar::now_utc;
 use crate::run::Progress;
@@ -216,7 +216,7 @@ pub fn deep(
 
 /// A section in which nothing is measured yet.
 fn blank(left: Vec<String>) -> Deep {
-    let steady = gauge::counter_is_steady();
+    let steady = microbench::counter_is_steady();
     let mut notes = Vec::new();
     if !steady {
         notes.push(
@@ -224,7 +224,7 @@ fn blank(left: Vec<String>) -> Deep {
                 .to_owned(),
         );
     }
-    if !gauge::FLUSHES {
+    if !microbench::FLUSHES {
         notes.push(
             "lines cannot be flushed here: exclusive and invalid lines may be modified ones"
                 .to_owned(),

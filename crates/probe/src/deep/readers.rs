@@ -39,7 +39,7 @@ pub(super) fn measure(mate: &mut Mate<'_>, limit: Duration) -> Result<Vec<Seen>,
     for round in 1.. {
         let line = picker.lines(1)[0];
         if mate.rank == 0 {
-            mate.field(0).store(line, 0);
+            mate.lines_of(0).store(line, 0);
             drain_stores();
         }
         mate.meet()?;
@@ -85,17 +85,17 @@ fn write(mate: &mut Mate<'_>, line: usize, round: u64) -> f64 {
     while mate.timer.now().wrapping_sub(begin) < wait {}
     mate.dither();
     let start = mate.timer.now();
-    mate.field(0).store(line, round);
+    mate.lines_of(0).store(line, round);
     mate.timer.at_ns(start)
 }
 
 /// Polls until the value is there; nanoseconds of the counter then, or NaN.
 fn poll(mate: &Mate<'_>, line: usize, round: u64) -> f64 {
-    let field = mate.field(0);
+    let lines_of = mate.lines_of(0);
     let begin = mate.timer.now();
     let patience = mate.timer.ticks(PATIENCE_NS);
     for polls in 1_u32.. {
-        if black_box(field.load(line)) == round {
+        if black_box(lines_of.load(line)) == round {
             return mate.timer.at_ns(mate.timer.now());
         }
         if polls.is_multiple_of(1024) {

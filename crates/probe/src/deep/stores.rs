@@ -10,7 +10,7 @@
 use std::time::{Duration, Instant};
 
 use corecast_model::deep::Figure;
-use corecast_wire::{drain_stores, gauge};
+use corecast_wire::{drain_stores, microbench};
 
 use super::crew::{Mate, Stop};
 use super::order::{Picker, SEED};
@@ -54,18 +54,18 @@ pub(super) fn measure(mate: &mut Mate<'_>, limit: Duration) -> Result<Option<Fig
 
 /// Nanoseconds of so many stores behind one that waits.
 fn burst(mate: &mut Mate<'_>, lines: &[usize], stores: usize) -> f64 {
-    let field = mate.field(mate.rank);
+    let lines_of = mate.lines_of(mate.rank);
     let (&cold, hot) = lines.split_first().expect("a line that waits");
-    hot.iter().for_each(|&line| field.store(line, 0));
-    field.flush(cold);
-    gauge::finish_flushes();
+    hot.iter().for_each(|&line| lines_of.store(line, 0));
+    lines_of.flush(cold);
+    microbench::finish_flushes();
     drain_stores();
     mate.dither();
-    let field = mate.field(mate.rank);
+    let lines_of = mate.lines_of(mate.rank);
     let start = mate.timer.now();
-    field.store(cold, 1);
+    lines_of.store(cold, 1);
     for at in 0..stores {
-        field.store(hot[at % LINES], 1);
+        lines_of.store(hot[at % LINES], 1);
     }
     let end = mate.timer.now();
     mate.timer.ns(start, end)

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use corecast_wire::{arch, gauge};
+use corecast_wire::{arch, microbench};
 
 use super::settle::mean;
 
@@ -21,7 +21,7 @@ pub(super) struct Timer {
 
 impl Timer {
     pub(super) fn new() -> Self {
-        Self::told_by(gauge::counter_is_steady())
+        Self::told_by(microbench::counter_is_steady())
     }
 
     fn told_by(counter: bool) -> Self {
@@ -44,7 +44,7 @@ impl Timer {
     #[inline(always)]
     pub(super) fn now(&self) -> u64 {
         match self.clock {
-            None => gauge::stamp(),
+            None => microbench::stamp(),
             Some(start) => start.elapsed().as_nanos() as u64,
         }
     }

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use corecast_model::deep::{Figure, WAKE, YIELD};
-use corecast_wire::gauge::{self, Doorbell};
+use corecast_wire::microbench::{self, BareFutex};
 use corecast_wire::{arch, drain_stores};
 
 use super::crew::{Mate, Stop};
@@ -29,7 +29,7 @@ pub(super) type NamedFigures = Vec<(&'static str, Figure)>;
 pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<NamedFigures, Stop> {
     let mut all = NamedFigures::new();
     let timer = mate.timer;
-    let bell = Doorbell::default();
+    let bell = BareFutex::default();
     each(&mut all, mate, limit, "pause", 1000, arch::relax)?;
     each(&mut all, mate, limit, "full fence", 1000, || {
         drain_stores();
@@ -37,7 +37,14 @@ pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<NamedFigures
         black_box(());
     })?;
     each(&mut all, mate, limit, YIELD, 100, std::thread::yield_now)?;
-    each(&mut all, mate, limit, "membarrier", 20, gauge::heavy_fence)?;
+    each(
+        &mut all,
+        mate,
+        limit,
+        "membarrier",
+        20,
+        microbench::heavy_fence,
+    )?;
     each(
         &mut all,
         mate,
@@ -59,8 +66,8 @@ pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<NamedFigures
             black_box(Instant::now());
         },
     )?;
-    if gauge::naps() {
-        let nap = || gauge::nap_until(gauge::stamp() + timer.ticks(NAP_NS));
+    if microbench::naps() {
+        let nap = || microbench::nap_until(microbench::stamp() + timer.ticks(NAP_NS));
         each(&mut all, mate, limit, "tpause of 1000 ns", 10, nap)?;
     }
     Ok(all)
@@ -90,7 +97,7 @@ fn each(
 /// What it takes to wake a sleeper: rank 0 wakes, rank 1 sleeps.
 pub(super) fn wakes(
     mate: &mut Mate<'_>,
-    bell: &Doorbell,
+    bell: &BareFutex,
     limit: Duration,
 ) -> Result<NamedFigures, Stop> {
     let mut all = NamedFigures::new();
@@ -106,16 +113,16 @@ pub(super) fn wakes(
     let [call, until] = wake(mate, limit, |_, _| bell.ring(), sleep)?;
     all.extend(call.map(|figure| ("futex wake, the waker's part", figure)));
     all.extend(until.map(|figure| (WAKE, figure)));
-    if gauge::naps() {
+    if microbench::naps() {
         let [_, until] = wake(
             mate,
             limit,
-            |mate, round| mate.field(1).store(LINE, round + 1),
+            |mate, round| mate.lines_of(1).store(LINE, round + 1),
             |mate, seen| {
-                let field = mate.field(1);
-                let deadline = gauge::stamp() + mate.timer.ticks(1e6);
-                while field.load(LINE) == seen && gauge::stamp() < deadline {
-                    field.watch(LINE, seen, deadline);
+                let lines_of = mate.lines_of(1);
+                let deadline = microbench::stamp() + mate.timer.ticks(1e6);
+                while lines_of.load(LINE) == seen && microbench::stamp() < deadline {
+                    lines_of.watch(LINE, seen, deadline);
                 }
             },
         )?;

@@ -6,7 +6,7 @@ use corecast_wire::queue::{FIRST_LINK, QueuePair, join};
 use corecast_wire::{Flag, Segment};
 
 use super::common_start::CommonStart;
-use super::seat::{PinnedMemory, TakeError};
+use super::pinned_end::{PinnedMemory, TakeError};
 use super::turns::TurnFlags;
 use crate::Config;
 
@@ -25,8 +25,8 @@ impl PairEnd {
         there: &PinnedMemory,
     ) -> Result<(Self, Self), TakeError> {
         let (a, b) = (
-            (&here.governor, &here.memory),
-            (&there.governor, &there.memory),
+            (&here.wait_strategy, &here.memory),
+            (&there.wait_strategy, &there.memory),
         );
         let (to_there, from_here) = join(config.backend, config.slots, FIRST_LINK, a, b)?;
         let (to_here, from_there) = join(config.backend, config.slots, FIRST_LINK + 1, b, a)?;

@@ -3,7 +3,7 @@
 //! ```text
 //!  leader, on i                              follower, on j
 //!  pins itself, makes its memory             pins itself, makes its memory
-//!        ◄──────────── seat ─────────────────
+//!        ◄───────── pinned end ──────────────
 //!  joins both into two queues
 //!        ─────────── its ends ───────────────►
 //!        ─────────── an order ───────────────►   one stage, some laps
@@ -22,14 +22,14 @@
 mod common_start;
 mod end;
 mod pair;
-mod seat;
+mod pinned_end;
 mod shots;
 mod stopwatch;
 mod threads;
 mod turns;
 
 pub(crate) use common_start::long_bytes;
-pub(crate) use seat::still_pinned;
+pub(crate) use pinned_end::still_pinned;
 pub(crate) use stopwatch::chain;
 pub(crate) use threads::{Stop, joined};
 

@@ -1,7 +1,7 @@
 //! One ordered pair: several stages over one pair of fresh queues.
 
 use std::hint::black_box;
-use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox, channel};
+use std::sync::mpsc::{Receiver as Inbox, Sender as BounceBuffer, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use corecast_model::Pu;
 use corecast_wire::queue::{ReceiveError, SendError};
 
 use super::end::PairEnd;
-use super::seat::{PinnedMemory, TakeError, still_pinned};
+use super::pinned_end::{PinnedMemory, TakeError, still_pinned};
 use super::shots::{Shot, means};
 use super::stopwatch::{Lap, Stopwatch, Tail};
 use super::threads::{PairRole, Stop, joined};
@@ -73,7 +73,7 @@ pub(super) fn measure(
             source,
         },
     };
-    let (seats, seat) = channel();
+    let (seats, pinned_end) = channel();
     let (ends, end) = channel();
     let (orders, order) = channel();
     let (reports, report) = channel();
@@ -92,7 +92,7 @@ pub(super) fn measure(
         let leader = Builder::new().spawn_scoped(scope, move || {
             let mine = PinnedMemory::take(from, config.slots).map_err(memory)?;
             let note = mine.placement_note(from);
-            let theirs = seat.recv().map_err(|_| Stop::OtherGone)?;
+            let theirs = pinned_end.recv().map_err(|_| Stop::OtherGone)?;
             let (here, there) = PairEnd::join(config, &mine, &theirs).map_err(memory)?;
             if ends.send(there).is_err() {
                 return Err(Stop::OtherGone);
@@ -120,7 +120,7 @@ impl PairEnd {
         config: &Config,
         pu: &Pu,
         limit: Duration,
-        orders: &Outbox<LapOrder>,
+        orders: &BounceBuffer<LapOrder>,
         reports: &Inbox<FollowerReport>,
     ) -> Result<PairCosts, Stop> {
         let watch = Stopwatch::new();
@@ -180,7 +180,7 @@ impl PairEnd {
         config: &Config,
         pu: &Pu,
         orders: &Inbox<LapOrder>,
-        reports: &Outbox<FollowerReport>,
+        reports: &BounceBuffer<FollowerReport>,
     ) -> Result<(), Stop> {
         let watch = Stopwatch::new();
         while let Ok(order) = orders.recv() {

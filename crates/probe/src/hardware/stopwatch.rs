@@ -5,7 +5,7 @@
 //! the same instructions at the same addresses, and takes the difference. An overhead from a loop
 //! of its own would be wrong by as much as a message costs to send.
 //!
-//! A section that ends *pending*, with a line on its way, takes less than its empty twin adds, as
+//! A section that ends *pending*, with a line on its way, takes less than its empty reference adds, as
 //! the core begins the closing reading while it waits. This overlap is measured with `T(n)`, the
 //! time of a chain of n multiplications each of which needs the one before: `T(0)` adds the whole
 //! overhead, `2 T(n) - T(2n)` the overhead less the overlap, and the chain cancels out. On a 2-core

@@ -63,7 +63,7 @@ fn is_in_order(found: &Deep) -> bool {
     let own = read(true, first, &cached);
     let other = read(false, first, &cached);
     assert!(own < other, "own line {own} ns, another core's {other} ns");
-    if corecast_wire::gauge::FLUSHES {
+    if corecast_wire::microbench::FLUSHES {
         let memory = read(true, Level::Memory, &[State::Invalid]);
         assert!(2.0 * own < memory, "own line {own} ns, memory {memory} ns");
     }

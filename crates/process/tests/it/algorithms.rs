@@ -1,14 +1,14 @@
 //! Holds docs/algorithms.md against the code: names, files, and what goes through a fabric that counts.
 
 use crate::common::{ADD, Channels, Sent, run, run_with};
-use corecast_collectives::barrier::{self, LineSteps, Steps, Ways};
-use corecast_collectives::brackets::Brackets;
+use corecast_collectives::barrier::{self, GroupSchedule, LineSteps, Steps};
 use corecast_collectives::broadcast::AllLines;
 use corecast_collectives::groups::{GroupRoute, Groups};
+use corecast_collectives::reduction_order::ReductionOrder;
 use corecast_collectives::scan::Upto;
 use corecast_collectives::{
-    Collective, Fragments, Route, Way, allgather, allreduce, alltoall, broadcast, entries,
-    fragments, gather, reduce, reduce_scatter, scan, scatter,
+    Collective, PipelineSegments, Route, TransferProtocol, allgather, allreduce, alltoall,
+    broadcast, entries, gather, pipeline, reduce, reduce_scatter, scan, scatter,
 };
 use corecast_plan::groups::Grouped;
 use corecast_plan::{Pattern, Rounds};
@@ -116,12 +116,12 @@ fn factor(rest: &mut &str, n: usize) -> i64 {
         .unwrap_or(rest.len());
     let (word, after) = rest.split_at(end);
     *rest = after;
-    let log = n.next_power_of_two().ilog2() as usize;
+    let tracker = n.next_power_of_two().ilog2() as usize;
     (match word {
         "n" => n,
         "s" => S,
-        "log" => log,
-        "power" => 1 << log,
+        "log" => tracker,
+        "power" => 1 << tracker,
         "ones" => (0..n).map(|number| number.count_ones() as usize).sum(),
         "joins" => joins(n),
         "ways" => told(&m_way(n)),
@@ -195,13 +195,13 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
     let tree = Pattern::Smelt.tree(machine.costs(), root).unwrap();
     let routes = Route::all(&tree);
     let rounds = Rounds::dissemination(n, 2);
-    let way = match name {
-        "push" => Way::push(MESSAGE_BYTES, 1),
-        "pull" => Way::pull(MESSAGE_BYTES, 1),
-        _ => Way::fitting([MESSAGE_BYTES, 1][n % 2], 1),
+    let protocol = match name {
+        "push" => TransferProtocol::push(MESSAGE_BYTES, 1),
+        "pull" => TransferProtocol::pull(MESSAGE_BYTES, 1),
+        _ => TransferProtocol::fitting([MESSAGE_BYTES, 1][n % 2], 1),
     };
     let parts = |rank: usize| rank * S..(rank + 1) * S;
-    let block = |rank: usize| fragments::block(S, 1, n, rank);
+    let block = |rank: usize| pipeline::block(S, 1, n, rank);
     let size = |ranks: Range<usize>| ranks.len() * S;
     let block_size = |ranks: Range<usize>| ranks.len() * S / n;
     let mut groups = Groups::new(n);
@@ -213,13 +213,13 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
     };
     let line_steps = LineSteps::all(&rounds_of(name), &mut groups);
     let plan = grouped(n, root);
-    let ways = Ways::all(&plan, &plan, &mut groups);
+    let ways = GroupSchedule::all(&plan, &plan, &mut groups);
     let fan_out = GroupRoute::fan_out(&plan, &mut groups);
     let all_lines = AllLines::all(n, &mut groups);
-    let meets: Vec<Option<usize>> = match n {
+    let barrier_ends: Vec<Option<usize>> = match n {
         1 => vec![None],
         _ => groups
-            .meeting((0..n).collect())
+            .counter_barrier((0..n).collect())
             .into_iter()
             .map(Some)
             .collect(),
@@ -233,14 +233,14 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
             (vec![0; S], vec![0; S], vec![0; n * S], vec![0; 3 * S]);
         let mut incoming = vec![0; MESSAGE_BYTES];
         let shape = (S, 1);
-        let as_is = (S, Fragments::Whole);
+        let as_is = (S, PipelineSegments::Whole);
         match (collective, name) {
             ("barrier", "tree") => barrier::tree(fabric, route, route).unwrap(),
             ("barrier", "dissemination") => {
                 barrier::dissemination(fabric, &Steps::of(&rounds, rank)).unwrap();
             }
             ("barrier", "groups") => barrier::groups(fabric, &ways[rank]).unwrap(),
-            ("barrier", "counter") => barrier::counter(fabric, meets[rank]).unwrap(),
+            ("barrier", "counter") => barrier::counter(fabric, barrier_ends[rank]).unwrap(),
             ("barrier", _) => barrier::m_way(fabric, &line_steps[rank]).unwrap(),
             ("broadcast", _) => {
                 let window = &mut &mut mine[..];
@@ -250,14 +250,19 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                     "groups" => broadcast::groups(fabric, &fan_out[rank], window),
                     "whole" => broadcast::lent(fabric, route, root, window, shape, as_is.1),
                     "fixed" => {
-                        broadcast::lent(fabric, route, root, window, shape, Fragments::FIXED)
+                        broadcast::lent(fabric, route, root, window, shape, PipelineSegments::FIXED)
                     }
-                    "dynamic" => {
-                        broadcast::lent(fabric, route, root, window, shape, Fragments::DYNAMIC)
-                    }
+                    "dynamic" => broadcast::lent(
+                        fabric,
+                        route,
+                        root,
+                        window,
+                        shape,
+                        PipelineSegments::DYNAMIC,
+                    ),
                     "binomial" => broadcast::binomial(fabric, root, window, shape, as_is.1),
                     "chain" => broadcast::chain(fabric, root, window, shape, as_is.1),
-                    _ => broadcast::scattered(fabric, root, window, shape, way),
+                    _ => broadcast::scattered(fabric, root, window, shape, protocol),
                 }
                 .unwrap();
                 assert_eq!(mine, given(root, S));
@@ -267,14 +272,14 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                 assert!(rank != root || mine == summed(n));
             }
             ("reduce", _) => {
-                let fragments = match name {
-                    "whole" => Fragments::Whole,
-                    "fixed" => Fragments::FIXED,
-                    _ => Fragments::DYNAMIC,
+                let pipeline = match name {
+                    "whole" => PipelineSegments::Whole,
+                    "fixed" => PipelineSegments::FIXED,
+                    _ => PipelineSegments::DYNAMIC,
                 };
-                let mut scratch = vec![0; reduce::SCRATCH_FRAGMENTS * fragments.bytes(S, 1)];
+                let mut scratch = vec![0; reduce::SCRATCH_SEGMENTS * pipeline.bytes(S, 1)];
                 let buffers = (&mut &mut mine[..], &mut &mut scratch[..]);
-                reduce::lent(fabric, route, root, buffers, S, fragments, &ADD).unwrap();
+                reduce::lent(fabric, route, root, buffers, S, pipeline, &ADD).unwrap();
                 assert!(rank != root || mine == summed(n));
             }
             ("allreduce", "messages") if n == 2 => {
@@ -290,17 +295,17 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                 match name {
                     "owners" if root == 0 => allreduce::owners(fabric, window, S, &ADD),
                     "owners" => {
-                        let mut stack = vec![0; Brackets::bytes(S, n)];
+                        let mut stack = vec![0; ReductionOrder::bytes(S, n)];
                         allreduce::owners_ordered(fabric, window, S, &mut stack, &ADD, S)
                     }
                     "doubling" => {
                         let buffers = (window, &mut &mut second[..], S);
-                        allreduce::doubling(fabric, buffers, &mut incoming, &ADD, way)
+                        allreduce::doubling(fabric, buffers, &mut incoming, &ADD, protocol)
                     }
                     "rabenseifner" => {
-                        allreduce::rabenseifner(fabric, window, S, &mut incoming, &ADD, way)
+                        allreduce::rabenseifner(fabric, window, S, &mut incoming, &ADD, protocol)
                     }
-                    _ => allreduce::ring(fabric, window, S, &mut incoming, &ADD, way),
+                    _ => allreduce::ring(fabric, window, S, &mut incoming, &ADD, protocol),
                 }
                 .unwrap();
                 assert_eq!(mine, summed(n));
@@ -313,13 +318,15 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                     "binomial" => {
                         let scratch = &mut &mut second[..];
                         let send: &[u8] = window;
-                        scatter::binomial(fabric, root, send, block, scratch, recv, block_size, way)
+                        scatter::binomial(
+                            fabric, root, send, block, scratch, recv, block_size, protocol,
+                        )
                     }
                     "token" => {
                         let near = rank % 2 == 1;
                         scatter::token_ring(fabric, root, window, block, recv, near, (1, S))
                     }
-                    _ => scatter::direct(fabric, root, window, block, recv, way),
+                    _ => scatter::direct(fabric, root, window, block, recv, protocol),
                 }
                 .unwrap();
                 assert_eq!(recv, &send[block(rank)]);
@@ -329,13 +336,22 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                     "binomial" => {
                         let mut scratch = vec![0; n * S];
                         let (send, scratch) = (&mine[..], &mut &mut scratch[..]);
-                        gather::binomial(fabric, root, send, scratch, &mut long, parts, size, way)
+                        gather::binomial(
+                            fabric, root, send, scratch, &mut long, parts, size, protocol,
+                        )
                     }
                     "token" => {
                         let (send, near) = ((&&mut mine[..], S), rank % 2 == 1);
                         gather::token_ring(fabric, root, send, &mut long, parts, near, (1, S))
                     }
-                    _ => gather::direct(fabric, root, (&&mut mine[..], S), &mut long, parts, way),
+                    _ => gather::direct(
+                        fabric,
+                        root,
+                        (&&mut mine[..], S),
+                        &mut long,
+                        parts,
+                        protocol,
+                    ),
                 }
                 .unwrap();
                 assert!(rank != root || long == everything);
@@ -344,16 +360,16 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                 long[parts(rank)].copy_from_slice(&mine);
                 match name {
                     "direct" => {
-                        allgather::direct(fabric, (&&mut mine[..], S), &mut long, parts, way)
+                        allgather::direct(fabric, (&&mut mine[..], S), &mut long, parts, protocol)
                     }
-                    "ring" => allgather::ring(fabric, &mut &mut long[..], parts, rank, way),
-                    "bruck" => allgather::bruck(fabric, &mut &mut long[..], S, way),
+                    "ring" => allgather::ring(fabric, &mut &mut long[..], parts, rank, protocol),
+                    "bruck" => allgather::bruck(fabric, &mut &mut long[..], S, protocol),
                     _ => {
                         let send = (&&mut mine[..], S);
-                        gather::direct(fabric, root, send, &mut long, parts, way).unwrap();
+                        gather::direct(fabric, root, send, &mut long, parts, protocol).unwrap();
                         let shape = (n * S, 1);
                         let window = &mut &mut long[..];
-                        broadcast::lent(fabric, route, root, window, shape, Fragments::Whole)
+                        broadcast::lent(fabric, route, root, window, shape, PipelineSegments::Whole)
                     }
                 }
                 .unwrap();
@@ -363,11 +379,11 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                 let recv = &mut second[..];
                 let window = &mut &mut mine[..];
                 match name {
-                    "direct" => alltoall::direct(fabric, window, block, recv, block, way),
+                    "direct" => alltoall::direct(fabric, window, block, recv, block, protocol),
                     _ => {
                         let scratch = (&mut &mut wide[..], S / n);
                         let send: &[u8] = window;
-                        alltoall::bruck(fabric, send, block, recv, block, scratch, way)
+                        alltoall::bruck(fabric, send, block, recv, block, scratch, protocol)
                     }
                 }
                 .unwrap();
@@ -380,24 +396,26 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                 match name {
                     "owners" if root == 0 => {
                         let (window, incoming) = (&&mut mine[..], &mut incoming[..]);
-                        reduce_scatter::owners(fabric, window, block, recv, incoming, &ADD, way)
+                        reduce_scatter::owners(
+                            fabric, window, block, recv, incoming, &ADD, protocol,
+                        )
                     }
                     "owners" => {
-                        let mut stack = vec![0; Brackets::bytes(S, n)];
+                        let mut stack = vec![0; ReductionOrder::bytes(S, n)];
                         let buffers = (&mut incoming[..], &mut stack[..]);
                         let window = &&mut mine[..];
-                        let cut = (way, S);
+                        let cut = (protocol, S);
                         reduce_scatter::owners_ordered(
                             fabric, window, block, recv, buffers, &ADD, cut,
                         )
                     }
                     "ring" => {
                         let buffers = ((&mut &mut wide[..], S), &mut incoming[..]);
-                        reduce_scatter::ring(fabric, &mine, block, recv, buffers, &ADD, way)
+                        reduce_scatter::ring(fabric, &mine, block, recv, buffers, &ADD, protocol)
                     }
                     "halving" => {
                         let buffers = (&mut &mut second[..], &mut incoming[..]);
-                        reduce_scatter::halving(fabric, &mine, block, recv, buffers, &ADD, way)
+                        reduce_scatter::halving(fabric, &mine, block, recv, buffers, &ADD, protocol)
                     }
                     _ => {
                         for owner in 0..n {
@@ -418,12 +436,20 @@ fn measured(collective: &str, name: &str, n: usize, root: usize) -> Sent {
                     "chain" => {
                         let scratch = (&mut &mut wide[..], S);
                         let buffers = (&mut &mut mine[..], scratch, &mut incoming[..]);
-                        scan::chain(fabric, buffers, S, Fragments::Whole, upto, &ADD, way)
+                        scan::chain(
+                            fabric,
+                            buffers,
+                            S,
+                            PipelineSegments::Whole,
+                            upto,
+                            &ADD,
+                            protocol,
+                        )
                     }
                     _ => {
                         let (first, second) = (&mut &mut second[..], &mut &mut third[..]);
                         let buffers = (first, second, &mut incoming[..]);
-                        scan::doubling(fabric, &mut mine, upto, buffers, &ADD, way)
+                        scan::doubling(fabric, &mut mine, upto, buffers, &ADD, protocol)
                     }
                 }
                 .unwrap();

@@ -138,21 +138,22 @@ fn tables_change_the_way_and_not_the_result() {
     }
 }
 
-/// Each rank enters with wishes of its own.
+/// Each rank enters with requests of its own.
 #[test]
 fn the_first_process_s_tables_rule() {
     let mut rng = fastrand::Rng::with_seed(12);
     for (round, n) in [2, 2, 3, 5].into_iter().enumerate() {
         let name = format!("by-length-{round}-{}", std::process::id());
         let plans = plans(n, &mut rng);
-        let wishes: Vec<Algorithms> = (0..n).map(|_| tables(&mut rng)).collect();
+        let requests: Vec<Algorithms> = (0..n).map(|_| tables(&mut rng)).collect();
         std::thread::scope(|scope| {
-            for wish in wishes {
+            for requested in requests {
                 let (plans, address) = (plans.clone(), Address::Name(name.clone()));
                 scope.spawn(move || {
                     let plans = || Ok::<_, std::convert::Infallible>(plans);
                     let team =
-                        ProcessGroup::enter(&address, n, &[None], plans, &options(wish)).unwrap();
+                        ProcessGroup::enter(&address, n, &[None], plans, &options(requested))
+                            .unwrap();
                     team.run(|member| {
                         for len in lengths() {
                             blocking(member, len);
@@ -167,7 +168,7 @@ fn the_first_process_s_tables_rule() {
 
 /// What no table asks for goes as without one, beside lengths for which something is asked.
 #[test]
-fn posts_are_left_to_those_who_have_them() {
+fn rings_are_left_to_those_who_have_them() {
     for n in [2, 4] {
         let mut asked = Algorithms::default();
         let ranges = [

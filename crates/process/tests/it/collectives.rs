@@ -1,10 +1,10 @@
 //! Every collective with every algorithm, team size up to nine, root and threshold of length against a
-//! naive twin; operators that are not commutative, and rounded sums whose bits must not change.
+//! naive reference; operators that are not commutative, and rounded sums whose bits must not change.
 
 use corecast_collectives::operator::{Ordered, Sum};
 use corecast_collectives::{
-    Algorithms, Parts, Plans, allgather, allreduce, alltoall, barrier, broadcast, fragments,
-    gather, reduce, reduce_scatter, scan, scatter,
+    Algorithms, Parts, Plans, allgather, allreduce, alltoall, barrier, broadcast, gather, pipeline,
+    reduce, reduce_scatter, scan, scatter,
 };
 use corecast_plan::Pattern;
 use corecast_process::Address;
@@ -16,7 +16,7 @@ const RANKS_MAX: usize = 9;
 /// Elements around a slot (56 bytes) and a message (4,144 bytes), for every team.
 const SHORT: [usize; 7] = [0, 1, 7, 8, 517, 518, 519];
 
-/// Elements around a fragment (32 KiB) and more, for some teams.
+/// Elements around a pipeline segment (32 KiB) and more, for some teams.
 const LONG: [usize; 4] = [4095, 4096, 4097, 20_001];
 
 fn team(n: usize, pattern: Pattern, algorithms: Algorithms, deterministic: bool) -> Team {
@@ -78,7 +78,7 @@ fn roots(n: usize, len: usize) -> impl Iterator<Item = usize> {
 }
 
 #[test]
-fn scatters_agree_with_the_twin() {
+fn scatters_agree_with_the_reference() {
     all(choices!(scatter), |member, len| {
         let (n, rank) = (member.size(), member.rank());
         for root in roots(n, len) {
@@ -96,7 +96,7 @@ fn scatters_agree_with_the_twin() {
 }
 
 #[test]
-fn gathers_agree_with_the_twin() {
+fn gathers_agree_with_the_reference() {
     all(choices!(gather), |member, len| {
         let (n, rank) = (member.size(), member.rank());
         for root in roots(n, len) {
@@ -113,7 +113,7 @@ fn gathers_agree_with_the_twin() {
 }
 
 #[test]
-fn allgathers_agree_with_the_twin() {
+fn allgathers_agree_with_the_reference() {
     all(choices!(allgather), |member, len| {
         let (n, rank) = (member.size(), member.rank());
         let mut recv = vec![7; n * len];
@@ -124,7 +124,7 @@ fn allgathers_agree_with_the_twin() {
 }
 
 #[test]
-fn alltoalls_agree_with_the_twin() {
+fn alltoalls_agree_with_the_reference() {
     all(choices!(alltoall), |member, len| {
         let (n, rank) = (member.size(), member.rank());
         let send = joined((0..n).map(|to| given(rank, to, len)));
@@ -136,7 +136,7 @@ fn alltoalls_agree_with_the_twin() {
 }
 
 #[test]
-fn broadcasts_agree_with_the_twin() {
+fn broadcasts_agree_with_the_reference() {
     all(choices!(broadcast), |member, len| {
         let (n, rank) = (member.size(), member.rank());
         for root in roots(n, len) {
@@ -163,7 +163,7 @@ fn maps(rank: usize, len: usize) -> Vec<Map> {
     (0..len).map(value).collect()
 }
 
-/// The twin of all reductions: those of `ranks`, in their order.
+/// The reference of all reductions: those of `ranks`, in their order.
 fn composed(ranks: std::ops::Range<usize>, len: usize) -> Vec<Map> {
     let mut ranks = ranks.map(|rank| maps(rank, len));
     let mut sum = ranks.next().unwrap();
@@ -184,7 +184,7 @@ fn sums(n: usize, len: usize) -> Vec<u64> {
 }
 
 #[test]
-fn reductions_agree_with_the_twin() {
+fn reductions_agree_with_the_reference() {
     all(choices!(reduce), |member, len| {
         let (n, rank) = (member.size(), member.rank());
         for root in roots(n, len) {
@@ -202,7 +202,7 @@ fn reductions_agree_with_the_twin() {
 }
 
 #[test]
-fn allreductions_agree_with_the_twin() {
+fn allreductions_agree_with_the_reference() {
     all(choices!(allreduce), |member, len| {
         let (n, rank) = (member.size(), member.rank());
         let (mut data, mut ordered) = (given(rank, 0, len), maps(rank, len / 2));
@@ -214,10 +214,10 @@ fn allreductions_agree_with_the_twin() {
 }
 
 #[test]
-fn scattered_reductions_agree_with_the_twin() {
+fn scattered_reductions_agree_with_the_reference() {
     all(choices!(reduce_scatter), |member, len| {
         let (n, rank) = (member.size(), member.rank());
-        let block = fragments::block(len, 1, n, rank);
+        let block = pipeline::block(len, 1, n, rank);
         let mut mine = vec![7; block.len()];
         member
             .reduce_scatter(&given(rank, 0, len), &mut mine, Sum)
@@ -238,7 +238,7 @@ fn scattered_reductions_agree_with_the_twin() {
 }
 
 #[test]
-fn scans_agree_with_the_twin() {
+fn scans_agree_with_the_reference() {
     all(choices!(scan), |member, len| {
         let (n, rank) = (member.size(), member.rank());
         let (mut upto, mut before) = (maps(rank, len / 2), maps(rank, len / 2));
@@ -339,7 +339,7 @@ fn ranks_that_are_not_all_linked_get_the_same() {
             let mut sum = mine.clone();
             member.allreduce(&mut sum, Sum).unwrap();
             assert!(sum == sums(n, len));
-            let block = fragments::block(len, 1, n, rank);
+            let block = pipeline::block(len, 1, n, rank);
             let mut part = vec![7; block.len()];
             member.reduce_scatter(&mine, &mut part, Sum).unwrap();
             assert!(part == sums(n, len)[block.clone()]);
@@ -427,7 +427,7 @@ fn deterministic_sums_have_the_same_bits_whatever_happens() {
         }
         found.dedup();
         assert_eq!(found.len(), 1, "{n} ranks");
-        // In the brackets of a loop.
+        // In the order of reduction of a loop.
         let mut sum = value(0);
         let prefixes = (1..n).map(|rank| {
             sum += value(rank);
@@ -517,7 +517,7 @@ fn every_operation(member: &mut Member, len: usize) {
     let mut ordered = maps(rank, len);
     member.allreduce(&mut ordered, Ordered(then)).unwrap();
     assert!(ordered == composed(0..n, len), "ordered allreduce of {len}");
-    let block = fragments::block(len, 1, n, rank);
+    let block = pipeline::block(len, 1, n, rank);
     let mut part = vec![7; block.len()];
     member.reduce_scatter(&mine, &mut part, Sum).unwrap();
     assert!(

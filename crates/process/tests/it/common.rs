@@ -12,7 +12,7 @@ pub(crate) struct Sent {
     pub(crate) notifications: usize,
     pub(crate) messages: usize,
     pub(crate) loans: usize,
-    /// Lines read that somebody posted on, and additions to lines.
+    /// Lines read that somebody published on, and additions to lines.
     pub(crate) shared: usize,
     /// Of messages, loans, and lines read.
     pub(crate) bytes: usize,
@@ -41,13 +41,13 @@ pub(crate) struct Channels {
     pub(crate) rank: usize,
     out: Vec<Out>,
     into: Vec<Into>,
-    posts: Vec<Vec<Sender<Vec<u8>>>>,
+    publishes: Vec<Vec<Sender<Vec<u8>>>>,
     reads: Vec<Receiver<Vec<u8>>>,
     adds: Vec<Sender<()>>,
     /// With how many are to add.
     collects: Vec<(Receiver<()>, usize)>,
     /// To the others, and from them.
-    meets: Vec<(Vec<Sender<()>>, Receiver<()>)>,
+    barrier_ends: Vec<(Vec<Sender<()>>, Receiver<()>)>,
     sent: Sent,
 }
 
@@ -88,8 +88,8 @@ impl Fabric for Channels {
         Ok(())
     }
 
-    fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Infallible> {
-        for reader in &self.posts[line] {
+    fn publish(&mut self, line: usize, payload: &[u8]) -> Result<(), Infallible> {
+        for reader in &self.publishes[line] {
             reader.send(payload.to_vec()).unwrap();
         }
         Ok(())
@@ -114,10 +114,10 @@ impl Fabric for Channels {
         Ok(())
     }
 
-    fn meet(&mut self, line: usize) -> Result<(), Infallible> {
+    fn arrive_and_wait(&mut self, line: usize) -> Result<(), Infallible> {
         // An addition and a read; one of the ranks comes last and does not read, whichever.
         self.sent.shared += 1 + usize::from(self.rank > 0);
-        let (others, line) = &self.meets[line];
+        let (others, line) = &self.barrier_ends[line];
         others.iter().for_each(|other| other.send(()).unwrap());
         others.iter().for_each(|_| line.recv().unwrap());
         Ok(())
@@ -127,7 +127,7 @@ impl Fabric for Channels {
         usize::MAX
     }
 
-    fn post_bytes_max(&self, _line: usize) -> usize {
+    fn publish_bytes_max(&self, _line: usize) -> usize {
         usize::MAX
     }
 
@@ -155,14 +155,14 @@ impl Fabric for Channels {
         &mut self,
         peer: usize,
         len: usize,
-        mut each: impl FnMut(usize, &[u8]),
+        mut consume: impl FnMut(usize, &[u8]),
     ) -> Result<(), Infallible> {
         let lent = self.into[peer][2].recv().unwrap();
         assert_eq!(lent.len(), len);
         // In two pieces, as a fabric may.
-        let (front, back) = lent.split_at(len / 2);
-        each(0, front);
-        each(front.len(), back);
+        let (header, back) = lent.split_at(len / 2);
+        consume(0, header);
+        consume(header.len(), back);
         Ok(())
     }
 }
@@ -179,11 +179,11 @@ pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) +
             rank,
             out: Vec::new(),
             into: Vec::new(),
-            posts: Vec::new(),
+            publishes: Vec::new(),
             reads: Vec::new(),
             adds: Vec::new(),
             collects: Vec::new(),
-            meets: Vec::new(),
+            barrier_ends: Vec::new(),
             sent: Sent::default(),
         })
         .collect();
@@ -195,14 +195,14 @@ pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) +
             fabrics[to].into.push([x, y, z]);
         }
     }
-    for group in groups.notices() {
+    for group in groups.rings() {
         let (ends, lines): (Vec<_>, Vec<_>) = group.others.iter().map(|_| channel()).unzip();
-        fabrics[group.one].posts.push(ends);
+        fabrics[group.one].publishes.push(ends);
         for (&reader, line) in group.others.iter().zip(lines) {
             fabrics[reader].reads.push(line);
         }
     }
-    for group in groups.tallies() {
+    for group in groups.counters() {
         let (end, line) = channel();
         let members = group.others.len();
         fabrics[group.one].collects.push((line, members));
@@ -210,12 +210,12 @@ pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) +
             fabrics[adder].adds.push(end.clone());
         }
     }
-    for ranks in groups.meetings() {
+    for ranks in groups.counter_barriers() {
         let (ends, lines): (Vec<_>, Vec<_>) = ranks.iter().map(|_| channel()).unzip();
         for (place, line) in lines.into_iter().enumerate() {
             let others = (0..ranks.len()).filter(|&other| other != place);
             let others = others.map(|other| ends[other].clone()).collect();
-            fabrics[ranks[place]].meets.push((others, line));
+            fabrics[ranks[place]].barrier_ends.push((others, line));
         }
     }
     std::thread::scope(|scope| {
@@ -235,7 +235,7 @@ pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) +
         assert!(lines.all(|line| line.try_recv().is_err()), "nobody read it");
         let mut lines = fabric.collects.iter();
         assert!(lines.all(|(line, _)| line.try_recv().is_err()), "too many");
-        let mut lines = fabric.meets.iter();
+        let mut lines = fabric.barrier_ends.iter();
         assert!(lines.all(|(_, line)| line.try_recv().is_err()), "too many");
     }
     let sent = fabrics.iter().map(|fabric| fabric.sent);
@@ -243,10 +243,10 @@ pub(crate) fn run_with(groups: &Groups, n: usize, body: impl Fn(&mut Channels) +
 }
 
 /// Combines bytes one by one.
-pub(crate) struct Each(pub(crate) fn(u8, u8) -> u8);
+pub(crate) struct Consume(pub(crate) fn(u8, u8) -> u8);
 
-impl Combine for Each {
-    fn grain(&self) -> usize {
+impl Combine for Consume {
+    fn element_size(&self) -> usize {
         1
     }
 
@@ -272,4 +272,4 @@ impl Combine for Each {
     }
 }
 
-pub(crate) const ADD: Each = Each(u8::wrapping_add);
+pub(crate) const ADD: Consume = Consume(u8::wrapping_add);

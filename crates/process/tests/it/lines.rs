@@ -55,7 +55,7 @@ fn grouped_plans(n: usize, rng: &mut fastrand::Rng) -> Plans {
 }
 
 /// Each rank counts before each barrier and, after it, finds that nobody is behind or far ahead.
-fn meet(member: &mut Member, counts: &[AtomicUsize], rounds: usize, delays: bool) {
+fn arrive_and_wait(member: &mut Member, counts: &[AtomicUsize], rounds: usize, delays: bool) {
     let mut rng = fastrand::Rng::with_seed(member.rank() as u64);
     for round in 1..=rounds {
         if delays && rng.u32(..50) == 0 {
@@ -76,7 +76,7 @@ fn meet(member: &mut Member, counts: &[AtomicUsize], rounds: usize, delays: bool
 
 fn check_barriers(team: &Team, rounds: usize, delays: bool) {
     let counts: Vec<AtomicUsize> = (0..team.size()).map(|_| AtomicUsize::new(0)).collect();
-    team.run(|member| meet(member, &counts, rounds, delays));
+    team.run(|member| arrive_and_wait(member, &counts, rounds, delays));
 }
 
 fn packages(n: usize, count: u32) -> Vec<u32> {
@@ -167,13 +167,13 @@ fn lines_work_behind_a_segment() {
             for rank in 0..n {
                 let (name, options, counts) = (&name, &options, &counts);
                 scope.spawn(move || {
-                    // All but the founder's plans are thrown away.
+                    // All but the creator's plans are thrown away.
                     let mut rng = fastrand::Rng::with_seed(seed * 100 + rank as u64);
                     let plans = || Ok::<_, PlansError>(grouped_plans(n, &mut rng));
                     let address = Address::Name(name.clone());
                     let team = ProcessGroup::enter(&address, n, &[None], plans, options).unwrap();
                     team.run(|member| {
-                        meet(member, counts, 100, true);
+                        arrive_and_wait(member, counts, 100, true);
                         broadcasts(member);
                     });
                 });
@@ -202,7 +202,7 @@ fn a_root_that_runs_ahead_is_held_back_not_lost() {
     });
 }
 
-/// In lanes of their own, beside ones that block.
+/// In operation contexts of their own, beside ones that block.
 #[test]
 fn operations_in_flight_have_lines_of_their_own() {
     let mut rng = fastrand::Rng::with_seed(3);
@@ -218,10 +218,10 @@ fn operations_in_flight_have_lines_of_their_own() {
                 member
                     .overlap(|overlap| {
                         let one = overlap.broadcast(root, first)?;
-                        let meet = overlap.barrier()?;
+                        let arrive_and_wait = overlap.barrier()?;
                         let two = overlap.broadcast(root, second)?;
                         two.wait()?;
-                        meet.wait()?;
+                        arrive_and_wait.wait()?;
                         one.wait()?;
                         overlap.broadcast(root, third)?.wait()
                     })
@@ -289,10 +289,10 @@ fn two_different_operations_met() {
             member.barrier()
         });
         let failure = both_sites_named(&results, &name);
-        let Failure::Mismatch { here, there } = failure else {
+        let Failure::Mismatch { local, remote } = failure else {
             panic!("{name}: {failure:?}");
         };
-        let kinds = [here, there].map(|did| did.operation.unwrap().kind);
+        let kinds = [local, remote].map(|activity| activity.operation.unwrap().kind);
         assert!(kinds.contains(&Collective::Barrier) && kinds.contains(&Collective::Broadcast));
         assert!(results.iter().all(Result::is_err), "{name}: {results:?}");
     }
@@ -361,10 +361,10 @@ fn a_late_member_is_named() {
                 met
             });
             let failure = both_sites_named(&results, &name);
-            let Failure::Stalled { here, there, .. } = failure else {
+            let Failure::Stalled { local, remote, .. } = failure else {
                 panic!("{name}: {failure}")
             };
-            name != "groups" || here.rank == 0 && there.rank == 3 || here.rank != 3
+            name != "groups" || local.rank == 0 && remote.rank == 3 || local.rank != 3
         });
         assert!(named, "{name}");
     }

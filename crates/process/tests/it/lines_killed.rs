@@ -77,12 +77,12 @@ fn part() {
     let address = Address::Name(name.to_owned());
     let team = ProcessGroup::enter(&address, RANKS, &[None], plans, &options).unwrap();
     let failure = team.run(work).remove(0);
-    let Failure::PeerLost { there, how, .. } = &failure else {
+    let Failure::PeerLost { remote, how, .. } = &failure else {
         panic!("{failure}");
     };
     // Whoever hears of it late may see that somebody has left because of it.
     assert!(matches!(how, Loss::Died | Loss::Left), "{failure}");
-    println!("lost {}", there.rank);
+    println!("lost {}", remote.rank);
 }
 
 /// The rest of what a process says, once it has ended.

@@ -36,7 +36,7 @@ fn given(rank: usize, step: usize, len: usize) -> impl Iterator<Item = u64> {
     (0..len as u64).map(move |i| first.wrapping_add(i))
 }
 
-/// One operation on the front of `data`, and what it must make of it. All ranks draw the same.
+/// One operation on the segment header of `data`, and what it must make of it. All ranks draw the same.
 fn step(member: &mut Member, step: usize, data: &mut [u64], rng: &mut fastrand::Rng) {
     let (n, rank) = (member.size(), member.rank());
     let (kind, root) = (rng.u32(..3), rng.usize(..n));
@@ -72,7 +72,7 @@ fn step(member: &mut Member, step: usize, data: &mut [u64], rng: &mut fastrand::
 }
 
 #[test]
-fn random_programs_agree_with_the_twin() {
+fn random_programs_agree_with_the_reference() {
     for seed in 0..40 {
         let context = format!("seed {seed}");
         watched(context, move || {
@@ -124,10 +124,10 @@ fn an_operator_that_panics_takes_nobody_along() {
                     // It may have had less to combine.
                     assert_ne!(rank, culprit, "seeded panic");
                     let done = done.and_then(|()| member.barrier());
-                    let Err(Failure::PeerLost { there, how, .. }) = done else {
+                    let Err(Failure::PeerLost { remote, how, .. }) = done else {
                         panic!("{done:?}");
                     };
-                    assert_eq!((there.rank, how), (culprit, Loss::Panicked));
+                    assert_eq!((remote.rank, how), (culprit, Loss::Panicked));
                 })
             }));
             let why = ran.unwrap_err();

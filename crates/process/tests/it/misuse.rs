@@ -86,10 +86,10 @@ fn two_members_wait_for_each_other_in_different_operations() {
         }
     });
     let failure = both_sites_named(&results, "reduce against broadcast");
-    let Failure::Mismatch { here, there } = failure else {
+    let Failure::Mismatch { local, remote } = failure else {
         panic!("{failure:?}");
     };
-    let mut kinds = [here, there].map(|did| did.operation.unwrap().kind.to_string());
+    let mut kinds = [local, remote].map(|activity| activity.operation.unwrap().kind.to_string());
     kinds.sort();
     assert_eq!(
         kinds,
@@ -150,7 +150,7 @@ fn a_short_and_a_long_one_are_noticed() {
         let Failure::Length { sent, expected, .. } = failure else {
             panic!("{failure:?}");
         };
-        // A fragment, or a post where ranks share cores.
+        // A pipeline segment, or a published message where ranks share cores.
         assert!(
             [32 * 1024, 16 * 1024].contains(&sent) && expected == 12,
             "{failure:?}"
@@ -279,7 +279,7 @@ fn running_a_team_that_was_joined_is_a_panic_with_both_sites() {
 #[test]
 fn a_spinning_team_notices_a_member_that_leaves() {
     let options = Options {
-        policy: Some(corecast_wire::Policy::SPIN),
+        wait_config: Some(corecast_wire::WaitConfig::SPIN),
         ..Options::default()
     };
     let team = team_of(2, Pattern::Sequential, &options);
@@ -398,10 +398,10 @@ fn a_late_member_is_an_error_only_with_a_limit() {
         met
     });
     let failure = results[0].clone().unwrap_err();
-    let Failure::Stalled { there, waited, .. } = failure else {
+    let Failure::Stalled { remote, waited, .. } = failure else {
         panic!("{failure}");
     };
-    assert!(there.rank == 1 && waited >= Duration::from_millis(100));
+    assert!(remote.rank == 1 && waited >= Duration::from_millis(100));
 }
 
 #[test]
@@ -464,10 +464,10 @@ fn an_idle_team_sleeps() {
     });
 }
 
-/// Whoever calls off is an operation ahead of some and level with others: those complete what was before,
+/// Whoever cancels is an operation ahead of some and level with others: those complete what was before,
 /// and nobody completes what comes after.
 #[test]
-fn called_off_from_the_next_operation_on() {
+fn cancelled_from_the_next_operation_on() {
     let options = Options::default();
     for pattern in patterns() {
         for n in [2, 3, 5, 8] {
@@ -482,7 +482,7 @@ fn called_off_from_the_next_operation_on() {
                                 member.barrier().unwrap();
                             }
                             if member.rank() == caller {
-                                member.call_off();
+                                member.cancel();
                             }
                             [member.barrier(), member.barrier()]
                         });
@@ -491,7 +491,7 @@ fn called_off_from_the_next_operation_on() {
                     let (ended, failure) = ended.recv_timeout(WATCHDOG).unwrap();
                     assert_eq!(failure, None, "to call off is no failure");
                     for (rank, both) in ended.into_iter().enumerate() {
-                        let off = Err(Failure::CalledOff { rank });
+                        let off = Err(Failure::Cancelled { rank });
                         assert_eq!(both, [off.clone(), off], "{pattern}, {n} ranks");
                     }
                 }
@@ -501,13 +501,13 @@ fn called_off_from_the_next_operation_on() {
 }
 
 #[test]
-fn a_failure_goes_before_what_is_called_off() {
+fn a_failure_goes_before_what_is_cancelled() {
     let results = run(3, "chain".parse().unwrap(), |member| {
         if member.rank() == 0 {
             return Ok(()); // leaves
         }
         let lost = member.barrier();
-        member.call_off();
+        member.cancel();
         assert_eq!(member.barrier(), lost);
         lost
     });

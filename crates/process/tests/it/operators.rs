@@ -1,5 +1,5 @@
-//! Operators against naive twins, bit for bit: every element type, lengths around every vector and
-//! lane, unaligned starts, and every width of vectors that this CPU has.
+//! Operators against naive references, bit for bit: every element type, lengths around every vector and
+//! operation context, unaligned starts, and every width of vectors that this CPU has.
 //!
 //! Vectors are made by the optimiser alone, so run this in release as well:
 //! `cargo test --release -p corecast-process operators::`.
@@ -12,8 +12,8 @@ use corecast_collectives::operator::{
 use corecast_wire::simd::{self, Level};
 use std::fmt::Debug;
 
-/// What the naive twin needs of an element.
-trait Twin: Pod + Debug {
+/// What the naive reference needs of an element.
+trait Reference: Pod + Debug {
     const ELEMENT: Element;
     /// Values at which something changes.
     const EDGES: &'static [Self];
@@ -21,29 +21,29 @@ trait Twin: Pod + Debug {
     fn naive(operator: Named, a: Self, b: Self) -> Self;
     /// The definition of a fold's steps, where they are not those of two elements.
     fn naive_fold(operator: Named, data: &[Self]) -> Option<Self> {
-        lanes(data, |a, b| Self::naive(operator, a, b))
+        contexts(data, |a, b| Self::naive(operator, a, b))
     }
 }
 
-/// The fold's order as its documentation has it: gather each lane, then halve.
-fn lanes<W: Copy>(data: &[W], f: impl Fn(W, W) -> W) -> Option<W> {
-    let lane = |j: usize| data.iter().skip(j).step_by(LANES).copied().reduce(&f);
-    let mut lanes: Vec<Option<W>> = (0..LANES).map(lane).collect();
-    while lanes.len() > 1 {
-        let upper = lanes.split_off(lanes.len() / 2);
-        for (low, high) in lanes.iter_mut().zip(upper) {
+/// The fold's order as its documentation has it: gather each operation context, then halve.
+fn contexts<W: Copy>(data: &[W], f: impl Fn(W, W) -> W) -> Option<W> {
+    let context = |j: usize| data.iter().skip(j).step_by(LANES).copied().reduce(&f);
+    let mut contexts: Vec<Option<W>> = (0..LANES).map(context).collect();
+    while contexts.len() > 1 {
+        let upper = contexts.split_off(contexts.len() / 2);
+        for (low, high) in contexts.iter_mut().zip(upper) {
             *low = match (*low, high) {
                 (Some(low), Some(high)) => Some(f(low, high)),
                 (low, high) => low.or(high),
             };
         }
     }
-    lanes[0]
+    contexts[0]
 }
 
-macro_rules! integer_twins {
+macro_rules! integer_references {
     ($($type:ident $element:expr),*) => {$(
-        impl Twin for $type {
+        impl Reference for $type {
             const ELEMENT: Element = $element;
             const EDGES: &'static [Self] = &[$type::MIN, $type::MAX, 0, 1, !0, $type::MAX / 2 + 1];
 
@@ -62,14 +62,14 @@ macro_rules! integer_twins {
     )*};
 }
 
-integer_twins!(
+integer_references!(
     u8 Element::U8, u16 Element::U16, u32 Element::U32, u64 Element::U64, u128 Element::U128,
     i8 Element::I8, i16 Element::I16, i32 Element::I32, i64 Element::I64, i128 Element::I128
 );
 
-macro_rules! float_twins {
+macro_rules! float_references {
     ($($type:ident $wide:ident $element:expr, $quiet:expr, $of:expr, $to:expr;)*) => {$(
-        impl Twin for $type {
+        impl Reference for $type {
             const ELEMENT: Element = $element;
             const EDGES: &'static [Self] = &[
                 $type::INFINITY, $type::NEG_INFINITY, $type::MAX, $type::MIN, $type::MIN_POSITIVE,
@@ -97,7 +97,7 @@ macro_rules! float_twins {
             fn naive_fold(operator: Named, data: &[Self]) -> Option<Self> {
                 let wide = |f: fn($wide, $wide) -> $wide| {
                     let data: Vec<$wide> = data.iter().map(|x| $to(*x)).collect();
-                    let result = $of(lanes(&data, f)?);
+                    let result = $of(contexts(&data, f)?);
                     Some(if result.is_nan() { $type::from_bits($quiet) } else { result })
                 };
                 match operator {
@@ -105,7 +105,7 @@ macro_rules! float_twins {
                     Named::Product => wide(|a, b| a * b),
                     // Also of one element alone: a NaN loses its payload.
                     _ => data.first().and_then(|first| {
-                        lanes(data, |a, b| Self::naive(operator, a, b))
+                        contexts(data, |a, b| Self::naive(operator, a, b))
                             .map(|x| if x.is_nan() { Self::naive(operator, x, *first) } else { x })
                     }),
                 }
@@ -114,7 +114,7 @@ macro_rules! float_twins {
     )*};
 }
 
-float_twins! {
+float_references! {
     f16 f32 Element::F16, 0x7E00, f16::from_f32, f16::to_f32;
     bf16 f32 Element::Bf16, 0x7FC0, bf16::from_f32, bf16::to_f32;
     f32 f32 Element::F32, 0x7FC0_0000, |x: f32| x, |x: f32| x;
@@ -123,7 +123,7 @@ float_twins! {
 
 /// A visit of one pair.
 trait Check {
-    fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>);
+    fn check<T: Reference>(&self, named: Named, operator: &dyn Operator<T>);
 }
 
 /// Visits every pair of operator and element type.
@@ -149,7 +149,7 @@ fn every_pair(check: impl Check) {
 }
 
 /// Any bits at all, and every fourth time a value at which something changes.
-fn given<T: Twin>(len: usize, rng: &mut fastrand::Rng) -> Vec<T> {
+fn given<T: Reference>(len: usize, rng: &mut fastrand::Rng) -> Vec<T> {
     let mut data = vec![T::zeroed(); len];
     rng.fill(bytemuck::cast_slice_mut(&mut data));
     for element in &mut data {
@@ -161,7 +161,7 @@ fn given<T: Twin>(len: usize, rng: &mut fastrand::Rng) -> Vec<T> {
 }
 
 /// Numbers of like size, so that sums and products stay numbers and round.
-fn tame<T: Twin>(len: usize, rng: &mut fastrand::Rng) -> Vec<T> {
+fn tame<T: Reference>(len: usize, rng: &mut fastrand::Rng) -> Vec<T> {
     let one = |rng: &mut fastrand::Rng| {
         let value = 0.5 + rng.f64();
         let mut element = T::zeroed();
@@ -197,10 +197,10 @@ fn same<T: Pod + Debug>(found: &[T], wanted: &[T], what: impl FnOnce() -> String
 }
 
 #[test]
-fn twin_of_combinations() {
+fn reference_of_combinations() {
     struct Combinations;
     impl Check for Combinations {
-        fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>) {
+        fn check<T: Reference>(&self, named: Named, operator: &dyn Operator<T>) {
             assert!(!operator.ordered());
             let mut rng = fastrand::Rng::with_seed(7);
             for len in lengths() {
@@ -239,10 +239,10 @@ fn twin_of_combinations() {
 }
 
 #[test]
-fn twin_of_every_pair_of_edges() {
+fn reference_of_every_pair_of_edges() {
     struct Edges;
     impl Check for Edges {
-        fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>) {
+        fn check<T: Reference>(&self, named: Named, operator: &dyn Operator<T>) {
             let edges = T::EDGES;
             for a in edges {
                 // Long enough for vectors.
@@ -258,10 +258,10 @@ fn twin_of_every_pair_of_edges() {
 }
 
 #[test]
-fn twin_of_folds() {
+fn reference_of_folds() {
     struct Folds;
     impl Check for Folds {
-        fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>) {
+        fn check<T: Reference>(&self, named: Named, operator: &dyn Operator<T>) {
             let mut rng = fastrand::Rng::with_seed(8);
             let neutral = operator.neutral().unwrap();
             same(&[operator.fold(&[]).unwrap()], &[neutral], || {
@@ -284,7 +284,7 @@ fn twin_of_folds() {
     every_pair(Folds);
 }
 
-/// Runs the twins again in a process of their own for each width of vectors.
+/// Runs the references again in a process of their own for each width of vectors.
 #[test]
 fn every_width_of_vectors_gives_the_same_bits() {
     for level in Level::ALL.into_iter().filter(|level| level.is_here()) {
@@ -302,11 +302,11 @@ fn every_width_of_vectors_gives_the_same_bits() {
 }
 
 #[test]
-fn twin_of_the_level_that_was_wished_for() {
-    let wish = std::env::var("CORECAST_SIMD").ok();
+fn reference_of_the_level_that_was_wished_for() {
+    let requested = std::env::var("CORECAST_SIMD").ok();
     let wished = Level::ALL
         .into_iter()
-        .find(|level| Some(level.name()) == wish.as_deref());
+        .find(|level| Some(level.name()) == requested.as_deref());
     let best = Level::ALL.into_iter().rfind(|level| level.is_here());
     assert_eq!(
         Some(simd::level()),
@@ -318,10 +318,10 @@ fn twin_of_the_level_that_was_wished_for() {
 fn neutral_elements_change_nothing() {
     struct Neutral;
     impl Check for Neutral {
-        fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>) {
+        fn check<T: Reference>(&self, named: Named, operator: &dyn Operator<T>) {
             let neutral = operator.neutral().unwrap();
             for edge in T::EDGES {
-                // The same but for the payload of a NaN, which the naive twin clears as well.
+                // The same but for the payload of a NaN, which the naive reference clears as well.
                 let cleared = T::naive_fold(named, &[*edge]).unwrap();
                 let [mut left, mut right] = [[*edge]; 2];
                 operator.combine(&mut left, &[neutral]);
@@ -339,10 +339,10 @@ fn neutral_elements_change_nothing() {
 }
 
 #[test]
-fn brackets_and_sides_do_not_matter_where_that_is_promised() {
+fn order_and_sides_do_not_matter_where_that_is_promised() {
     struct Laws;
     impl Check for Laws {
-        fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>) {
+        fn check<T: Reference>(&self, named: Named, operator: &dyn Operator<T>) {
             let rounds = !T::ELEMENT.is_integer() && matches!(named, Named::Sum | Named::Product);
             let of = |a: T, b: T| {
                 let mut into = [a];
@@ -438,7 +438,7 @@ fn ordered_operators_are_told_apart() {
             }
             let flat: Vec<[i64; 2]> = data.concat();
             assert_eq!(operator.fold(&flat), flat.iter().copied().reduce(then));
-            // The lanes of a commutative fold would differ.
+            // The operation contexts of a commutative fold would differ.
             assert!(flat.len() < LANES || then.fold(&flat) != operator.fold(&flat));
             let mut out = data[3].clone();
             operator.combine_into(&mut out, &data[1], &data[2]);
@@ -467,7 +467,7 @@ fn closures_and_slice_functions_fold_by_lanes() {
     let mut rng = fastrand::Rng::with_seed(11);
     for len in lengths().skip(1) {
         let data = tame::<f32>(len, &mut rng);
-        let wanted = lanes(&data, closure);
+        let wanted = contexts(&data, closure);
         assert_eq!(closure.fold(&data), wanted, "{len}");
         assert_eq!(slices.fold(&data), wanted, "{len}");
         assert_eq!(Sum.fold(&data), wanted, "{len}");
@@ -500,7 +500,7 @@ fn long_elements_fold_from_left_to_right() {
 fn bytes_combine_at_any_alignment() {
     struct Bytes;
     impl Check for Bytes {
-        fn check<T: Twin>(&self, named: Named, operator: &dyn Operator<T>) {
+        fn check<T: Reference>(&self, named: Named, operator: &dyn Operator<T>) {
             let mut rng = fastrand::Rng::with_seed(13);
             for len in [0, 1, 2, 31, 255, 256, 257, 600] {
                 let (mut a, b) = (given::<T>(len, &mut rng), given::<T>(len, &mut rng));
@@ -604,7 +604,7 @@ fn names_are_read_back() {
 fn every_named_pair_is_visited_here() {
     struct Count(std::cell::Cell<usize>);
     impl Check for &Count {
-        fn check<T: Twin>(&self, named: Named, _: &dyn Operator<T>) {
+        fn check<T: Reference>(&self, named: Named, _: &dyn Operator<T>) {
             assert!(T::ELEMENT.bytes() == size_of::<T>(), "{named}");
             self.0.set(self.0.get() + 1);
         }

@@ -1,4 +1,4 @@
-//! Every operation, pattern, root and team size up to nine against a naive twin, on fewer CPUs
+//! Every operation, pattern, root and team size up to nine against a naive reference, on fewer CPUs
 //! than ranks.
 
 use corecast_collectives::{BarrierPlan, Plans};
@@ -45,7 +45,7 @@ fn given(rank: usize, round: usize, len: usize) -> Vec<i64> {
     (0..len).map(|_| rng.i64(-1000..1000)).collect()
 }
 
-/// The naive twin: all data at one place, combined in a loop.
+/// The naive reference: all data at one place, combined in a loop.
 fn combined(n: usize, round: usize, len: usize, operator: fn(i64, i64) -> i64) -> Vec<i64> {
     let mut sum = given(0, round, len);
     for rank in 1..n {
@@ -102,7 +102,7 @@ fn all_operations(member: &mut Member, salt: usize) {
 }
 
 #[test]
-fn every_pattern_size_and_root_agrees_with_the_twin() {
+fn every_pattern_size_and_root_agrees_with_the_reference() {
     for n in 1..=RANKS_MAX {
         for (i, pattern) in patterns().into_iter().enumerate() {
             let options = Options {

@@ -1,7 +1,7 @@
 //! The algorithms over a second fabric, made of the standard library's channels: same results, and
 //! as many messages as their cost formulas say.
 
-use crate::common::{ADD, Each, Sent, run};
+use crate::common::{ADD, Consume, Sent, run};
 use corecast_collectives::barrier::Steps;
 use corecast_collectives::{Route, allreduce, barrier, broadcast, reduce};
 use corecast_model::CostModel;
@@ -83,7 +83,7 @@ fn two_ranks_exchange_in_rank_order() {
     let sent = run(2, |fabric| {
         let (mut sum, mut incoming) = ([fabric.rank as u8 + 1], [0]);
         // Neither associative nor commutative: shows the order.
-        let combine = Each(|a, b| 10 * a + b);
+        let combine = Consume(|a, b| 10 * a + b);
         allreduce::exchange(fabric, &mut sum, &mut incoming, &combine).unwrap();
         assert_eq!(sum, [12]);
     });

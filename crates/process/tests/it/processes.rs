@@ -143,9 +143,9 @@ fn part() {
         join_limit: WATCHDOG,
         ..Options::default()
     };
-    let wishes: Vec<Option<usize>> = ranks.split(',').map(|rank| rank.parse().ok()).collect();
+    let requests: Vec<Option<usize>> = ranks.split(',').map(|rank| rank.parse().ok()).collect();
     let team =
-        ProcessGroup::enter(&address(name), size, &wishes, || plans(size), &options).unwrap();
+        ProcessGroup::enter(&address(name), size, &requests, || plans(size), &options).unwrap();
     match kind {
         "whole" => {
             team.run(|member| {
@@ -339,7 +339,7 @@ fn clean(name: &str) {
         drop(team);
         other.ends_well(WATCHDOG);
     }
-    // The keeper and the host end by themselves, soon.
+    // The peer monitor and the rendezvous server end by themselves, soon.
     let begin = Instant::now();
     while all() != before && begin.elapsed() < WATCHDOG {
         std::thread::sleep(Duration::from_millis(10));

@@ -99,7 +99,7 @@ fn processes_share_the_memory_that_the_first_one_made() {
 }
 
 #[test]
-fn of_those_who_come_at_once_exactly_one_hosts() {
+fn of_those_who_come_at_once_exactly_one_serves() {
     by_itself(|| {
         let before = descriptors();
         for round in 0..60 {
@@ -107,7 +107,7 @@ fn of_those_who_come_at_once_exactly_one_hosts() {
                 (name(), None)
             } else {
                 let (address, file) = path();
-                // Every other one finds what a host left that was killed.
+                // Every other one finds what a rendezvous server left that was killed.
                 if round % 4 == 1 {
                     drop(std::os::unix::net::UnixListener::bind(&file).unwrap());
                 }
@@ -125,7 +125,7 @@ fn of_those_who_come_at_once_exactly_one_hosts() {
                     .collect();
                 threads.into_iter().map(|t| t.join().unwrap()).collect()
             });
-            let hosts: Vec<_> = entered.iter().filter_map(|e| e.host.as_ref()).collect();
+            let hosts: Vec<_> = entered.iter().filter_map(|e| e.server.as_ref()).collect();
             assert_eq!(hosts.len(), 1, "round {round}");
             eventually("the host has seen all", || hosts[0].is_complete());
             let mut ranks: Vec<u32> = entered.iter().flat_map(|e| e.ranks.clone()).collect();
@@ -142,7 +142,7 @@ fn of_those_who_come_at_once_exactly_one_hosts() {
 fn refusals_name_both_sides() {
     by_itself(|| {
         let address = name();
-        let host = join(&address, 4, &[Some(2)]).unwrap();
+        let server = join(&address, 4, &[Some(2)]).unwrap();
         let said =
             |size, ranks: &[Option<u32>]| join(&address, size, ranks).unwrap_err().to_string();
         let place = address.to_string();
@@ -163,9 +163,9 @@ fn refusals_name_both_sides() {
             (0, &[None]),
         ] {
             let error = join(&address, size, ranks).unwrap_err();
-            assert!(matches!(error, RendezvousError::Wish { .. }), "{error}");
+            assert!(matches!(error, RendezvousError::Unusable { .. }), "{error}");
         }
-        // Wishes and any mix; a rank comes back when whoever had it leaves unconfirmed.
+        // Requests and any mix; a rank comes back when whoever had it leaves unconfirmed.
         for _ in 0..3 {
             let other = join(&address, 4, &[None, Some(0), None]).unwrap();
             assert_eq!(other.ranks, [1, 0, 3]);
@@ -178,7 +178,7 @@ fn refusals_name_both_sides() {
                 join(address, 4, &[None, None, None]).is_ok()
             });
         }
-        drop(host);
+        drop(server);
     });
 }
 
@@ -206,19 +206,19 @@ fn a_place_that_cannot_be_used_is_an_error_and_stays_as_it_was() {
         let address = name();
         let error = enter(&address, &Hello::new(2, vec![None]), WATCHDOG, failing).unwrap_err();
         assert!(error.to_string().ends_with("no memory today"), "{error}");
-        assert!(join(&address, 2, &[None]).unwrap().host.is_some());
+        assert!(join(&address, 2, &[None]).unwrap().server.is_some());
     });
 }
 
 #[test]
-fn garbage_and_silence_neither_stop_nor_end_the_host() {
+fn garbage_and_silence_neither_stop_nor_end_the_server() {
     by_itself(|| {
         use rustix::net::{
             AddressFamily, SendFlags, SocketAddrUnix, SocketType, connect, send, socket,
         };
         let before = descriptors();
         let (address, file) = path();
-        let host = join(&address, 2, &[None]).unwrap();
+        let server = join(&address, 2, &[None]).unwrap();
         let mode = std::fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         let knock = || {
@@ -244,16 +244,16 @@ fn garbage_and_silence_neither_stop_nor_end_the_host() {
         assert!(std::os::unix::net::UnixStream::connect(&file).is_err());
         let mut other = join(&address, 2, &[None]).unwrap();
         other.confirm().unwrap();
-        let guard = host.host.as_ref().unwrap();
+        let guard = server.server.as_ref().unwrap();
         eventually("the team is complete", || guard.is_complete());
-        drop((host, other, silent));
+        drop((server, other, silent));
         assert!(!file.exists());
         eventually("all descriptors are closed", || descriptors() <= before);
     });
 }
 
 #[test]
-fn whoever_comes_takes_over_from_hosts_that_are_killed_at_any_point() {
+fn whoever_comes_takes_over_from_servers_that_are_killed_at_any_point() {
     by_itself(|| {
         let before = descriptors();
         let seed = fastrand::u64(..);
@@ -274,7 +274,7 @@ fn whoever_comes_takes_over_from_hosts_that_are_killed_at_any_point() {
                 std::thread::sleep(pause);
                 match join(address, 2, &[None]) {
                     Ok(mut entered) => match entered.confirm() {
-                        Ok(()) | Err(RendezvousError::HostGone { .. }) => {}
+                        Ok(()) | Err(RendezvousError::ServerGone { .. }) => {}
                         Err(error) => panic!("round {round}: {error}"),
                     },
                     Err(error) => panic!("round {round}: {error}"),
@@ -282,7 +282,7 @@ fn whoever_comes_takes_over_from_hosts_that_are_killed_at_any_point() {
             });
             drop(other);
         }
-        // The last one may have been killed as a host; whoever comes next clears up.
+        // The last one may have been killed as a rendezvous server; whoever comes next clears up.
         drop(join(&file_address, 1, &[None]).unwrap());
         assert!(!file.exists());
         eventually("all descriptors are closed", || descriptors() <= before);
@@ -290,7 +290,7 @@ fn whoever_comes_takes_over_from_hosts_that_are_killed_at_any_point() {
 }
 
 #[test]
-fn a_host_that_is_stopped_is_an_error_within_the_limit() {
+fn a_server_that_is_stopped_is_an_error_within_the_limit() {
     by_itself(|| {
         let address = name();
         let mut other = process(&address, 2);

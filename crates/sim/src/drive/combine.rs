@@ -15,7 +15,7 @@ impl<C: Fn(usize)> Bytes<C> {
 }
 
 impl<C: Fn(usize)> Combine for Bytes<C> {
-    fn grain(&self) -> usize {
+    fn element_size(&self) -> usize {
         1
     }
 

@@ -7,7 +7,7 @@ use corecast_collectives::registry::{Need, Request, TeamTraits};
 use corecast_collectives::scan::Upto;
 use corecast_collectives::{
     Algorithms, BarrierPlan, Collective, Combine, Groups, Layout, OpContext, Plans, RankSchedule,
-    allgather, allreduce, alltoall, barrier, broadcast, entry, fragments, gather, reduce,
+    allgather, allreduce, alltoall, barrier, broadcast, entry, gather, pipeline, reduce,
     reduce_scatter, scan, scatter,
 };
 use corecast_plan::groups::Grouped;
@@ -230,7 +230,7 @@ impl Job {
     /// The block of each rank where the bytes of a call are cut into one for each.
     pub(super) fn block(&self) -> impl Fn(usize) -> Range<usize> + Copy + use<> {
         let (len, n) = (self.call.bytes, self.ranks());
-        move |rank| fragments::block(len, 1, n, rank)
+        move |rank| pipeline::block(len, 1, n, rank)
     }
 }
 

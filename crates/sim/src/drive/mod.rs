@@ -8,7 +8,7 @@
 //! Call + Plans ──► Job ──► groups()                     lines for the fabric
 //!                   ├────► context(fabric)              on each rank, once
 //!                   ├────► run(&mut context, combine)   on each rank, as often as wanted
-//!                   └────► twin()                       what that must have given
+//!                   └────► reference()                       what that must have given
 //! ```
 //!
 //! | file | what |
@@ -18,18 +18,18 @@
 //! | `job.rs` | a call that is ready to run |
 //! | `data.rs` | what each rank brings |
 //! | `combine.rs` | the operator of reductions |
-//! | `twin.rs` | what a call must give, by one loop over all ranks |
+//! | `reference.rs` | what a call must give, by one loop over all ranks |
 
 mod call;
 mod combine;
 mod data;
 mod job;
+mod reference;
 mod team;
-mod twin;
 
 pub use call::{Call, CallError, algorithms, collective};
 pub use combine::Bytes;
 pub use corecast_collectives::Collective;
 pub use job::Job;
+pub use reference::Reference;
 pub use team::usual;
-pub use twin::Twin;

@@ -3,7 +3,7 @@
 use corecast_collectives::preferences::TeamOutline;
 use corecast_collectives::{Algorithms, Collective, Plans};
 
-/// The team of these plans on a simulated machine: threads with a core each, whose posts have no body.
+/// The team of these plans on a simulated machine: threads with a core each, whose published messages have no body.
 pub(super) fn outline(plans: &Plans) -> TeamOutline<'_> {
     TeamOutline {
         long_posts: false,
@@ -14,7 +14,7 @@ pub(super) fn outline(plans: &Plans) -> TeamOutline<'_> {
 /// What a team of these plans chooses on a simulated machine where nobody asks for an algorithm and a block has `bytes`.
 ///
 /// It is the choice of a team of threads with a core each, with one exception: long broadcasts between two ranks, which
-/// go in posts with a body on hardware, are lent, because a post has one line on a simulated machine.
+/// go in published messages with a body on hardware, are lent, because a published message has one line on a simulated machine.
 ///
 /// # Examples
 ///

@@ -84,13 +84,13 @@ impl<'y> Cpu<'y> {
     }
 
     /// Waits until `count` ranks are here; all continue at the same time. Counters and the timeline start anew.
-    pub(crate) fn meet(&mut self, count: usize) {
+    pub(crate) fn arrive_and_wait(&mut self, count: usize) {
         self.fence();
         let mut world = self.world.borrow_mut();
-        world.meeting.push(self.core);
-        if world.meeting.len() == count {
+        world.counter_barrier.push(self.core);
+        if world.counter_barrier.len() == count {
             let at = world.now;
-            let mut all = std::mem::take(&mut world.meeting);
+            let mut all = std::mem::take(&mut world.counter_barrier);
             all.sort_unstable();
             for core in all {
                 world.push(at, SimEvent::Run(core));
@@ -99,7 +99,7 @@ impl<'y> Cpu<'y> {
             world.memory.reset_counts();
         }
         drop(world);
-        self.wait(CoreWait::Meeting);
+        self.wait(CoreWait::Barrier);
     }
 
     /// The times of the parts.
@@ -307,7 +307,7 @@ impl<'y> Cpu<'y> {
         }
     }
 
-    /// Requests a line and continues; [`settle`](Self::settle) waits for all such requests.
+    /// Requests a line and continues; [`flush`](Self::flush) waits for all such requests.
     pub fn prefetch(&mut self, line: LineId) {
         self.turn();
         let mut request = self.request(line, Access::Load, 0);
@@ -319,7 +319,7 @@ impl<'y> Cpu<'y> {
     }
 
     /// Waits for all lines that were requested by [`prefetch`](Self::prefetch).
-    pub fn settle(&mut self) {
+    pub fn flush(&mut self) {
         self.turn();
         while self.world.borrow().cores[self.core as usize].copies > 0 {
             self.wait(CoreWait::Copies);

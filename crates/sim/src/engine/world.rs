@@ -67,7 +67,7 @@ pub(super) enum CoreWait {
     /// It waits for a notification with a tag from the first to the last.
     Signal(u32, u32),
     /// It waits for all other ranks.
-    Meeting,
+    Barrier,
     /// It has ended.
     Over,
 }
@@ -118,7 +118,7 @@ pub(crate) struct World {
     /// The time at which the run is given up.
     pub(super) limit: VirtualTime,
     /// Cores that wait for all others.
-    pub(super) meeting: Vec<u32>,
+    pub(super) counter_barrier: Vec<u32>,
     pub(super) random: fastrand::Rng,
     /// The greatest random delay of a request.
     pub(super) jitter: VirtualTime,
@@ -170,7 +170,7 @@ impl World {
             trace,
             chosen: None,
             limit: ticks(options.limit),
-            meeting: Vec::new(),
+            counter_barrier: Vec::new(),
             random: fastrand::Rng::with_seed(options.seed),
             jitter: ticks(options.jitter),
         }

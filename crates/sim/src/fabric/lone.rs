@@ -29,7 +29,7 @@ pub(crate) enum Exchange {
     /// A loan of so many lines.
     Loan(usize),
     /// A line that all others wait for, with so many bytes.
-    Post(usize),
+    Publish(usize),
     /// An addition.
     Addition,
     /// So many lines of the first rank's own, which the second one has read, written anew.
@@ -375,7 +375,7 @@ fn second(
     shot: Exchange,
     found: &mut LoneTimes,
 ) -> Result<(), SimError> {
-    if cores.len() < 3 || !matches!(shot, Exchange::Loan(_) | Exchange::Post(_)) {
+    if cores.len() < 3 || !matches!(shot, Exchange::Loan(_) | Exchange::Publish(_)) {
         return Ok(());
     }
     let late = vec![Late::default(); 2];
@@ -395,12 +395,12 @@ fn second(
 /// # Errors
 ///
 /// Those of [`run`].
-pub(crate) fn post(
+pub(crate) fn publish(
     machine: &SimMachine,
     cores: &[usize],
     bytes: usize,
 ) -> Result<LoneTimes, SimError> {
-    let typical = lone(machine, &cores[..2], Exchange::Post(bytes))?;
+    let typical = lone(machine, &cores[..2], Exchange::Publish(bytes))?;
     let late = Late {
         giver: 2.0 * typical.came.most,
         ..Late::default()
@@ -408,7 +408,7 @@ pub(crate) fn post(
     let (mut all, work) = trials(
         machine,
         cores,
-        Exchange::Post(bytes),
+        Exchange::Publish(bytes),
         TrialMode::All,
         vec![late; 3],
     )?;
@@ -439,13 +439,13 @@ fn trials(
     let ranks = cores.len();
     let mut groups = Groups::new(ranks);
     let readers = mode.readers(ranks);
-    groups.notice(0, (1..readers).collect());
+    groups.ring(0, (1..readers).collect());
     // The second rank collects what the first one adds.
-    groups.tally(1, vec![0]);
+    groups.counter(1, vec![0]);
     let team = SimTeam::new(cores, &groups);
     let combine = machine.costs.combine_bytes;
     let bytes = match shot {
-        Exchange::Message(bytes) | Exchange::Post(bytes) => bytes,
+        Exchange::Message(bytes) | Exchange::Publish(bytes) => bytes,
         Exchange::Loan(lines) | Exchange::Fill(lines) => lines * LINE_BYTES,
         Exchange::Flag | Exchange::Addition => 0,
     };
@@ -459,10 +459,10 @@ fn trials(
             all.push(match rank {
                 0 => give(&mut fabric, shot, mode, late, &mut data),
                 _ => {
-                    fabric.cpu().meet(ranks);
+                    fabric.cpu().arrive_and_wait(ranks);
                     let before = mode == TrialMode::Second && rank == 2;
                     if mode == TrialMode::Second && !before {
-                        fabric.cpu().meet(ranks);
+                        fabric.cpu().arrive_and_wait(ranks);
                     }
                     fabric.cpu().pass(ticks(late.taker));
                     let begins = fabric.cpu().now();
@@ -477,7 +477,7 @@ fn trials(
                         take(&mut fabric, shot, &mut data);
                     }
                     if before || matches!(shot, Exchange::Fill(_)) {
-                        fabric.cpu().meet(ranks);
+                        fabric.cpu().arrive_and_wait(ranks);
                     }
                     [begins, ends, ends, ends, ends]
                 }
@@ -503,18 +503,18 @@ fn give(
     let copy = data.to_vec();
     let lends = matches!(shot, Exchange::Loan(_) | Exchange::Fill(_));
     let mut window = lends.then(|| fabric.open(data, true));
-    fabric.cpu().meet(ranks);
+    fabric.cpu().arrive_and_wait(ranks);
     if let (Exchange::Fill(_), Some(window)) = (shot, &window) {
         let Ok(()) = fabric.lend(window, 1..2, 0..copy.len());
-        let Ok(()) = fabric.settle();
-        fabric.cpu().meet(ranks);
+        let Ok(()) = fabric.flush();
+        fabric.cpu().arrive_and_wait(ranks);
     }
     fabric.cpu().pass(ticks(late.giver));
     let begins = fabric.cpu().now();
     let given = match (shot, &mut window) {
         (Exchange::Flag, _) => fabric.notify(1),
         (Exchange::Message(_), _) => fabric.send(1, &copy),
-        (Exchange::Post(_), _) => fabric.post(0, &copy),
+        (Exchange::Publish(_), _) => fabric.publish(0, &copy),
         (Exchange::Addition, _) => fabric.add(0),
         (Exchange::Loan(_), Some(window)) => fabric.lend(window, 1..readers, 0..copy.len()),
         (Exchange::Fill(_), Some(window)) => {
@@ -531,12 +531,12 @@ fn give(
     fabric.cpu().fence();
     let done = fabric.cpu().now();
     if mode == TrialMode::Second {
-        fabric.cpu().meet(ranks);
+        fabric.cpu().arrive_and_wait(ranks);
     }
     fabric.cpu().pass(ticks(late.asks));
     let asks = fabric.cpu().now();
     if window.is_some() {
-        let Ok(()) = fabric.settle();
+        let Ok(()) = fabric.flush();
     }
     let knows = fabric.cpu().now();
     [begins, goes_on, done, asks, knows]
@@ -546,7 +546,7 @@ fn take(fabric: &mut SimFabric<'_, '_>, shot: Exchange, data: &mut [u8]) {
     let taken = match shot {
         Exchange::Flag => fabric.wait(0),
         Exchange::Message(_) => fabric.receive(0, data),
-        Exchange::Post(_) => fabric.read(0, data),
+        Exchange::Publish(_) => fabric.read(0, data),
         Exchange::Addition => fabric.collect(0),
         Exchange::Loan(_) | Exchange::Fill(_) => fabric.borrow(0, data.len(), |_, _| ()),
     };

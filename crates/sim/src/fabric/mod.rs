@@ -12,7 +12,7 @@ mod probe;
 mod shots;
 mod wires;
 
-pub(crate) use lone::{Exchange, LoneTimes, ServerWork, lone, post};
+pub(crate) use lone::{Exchange, LoneTimes, ServerWork, lone, publish};
 pub use predict::{CallPrediction, CallSetting, predict};
 pub use probe::costs;
 pub(crate) use shots::{Shots, shots};
@@ -22,14 +22,14 @@ use crate::VirtualTime;
 use crate::engine::Cpu;
 use crate::memory::LineId;
 use corecast_collectives::Groups;
-use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
+use corecast_wire::broadcast_ring::RING_PAYLOAD_BYTES;
 use corecast_wire::queue::{DEFAULT_SLOTS, message_bytes_max};
 use corecast_wire::{Fabric, LINE_BYTES};
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::ops::Range;
 use std::rc::Rc;
-use wires::{Loan, NOTICES, OFFERS, RingOf, Wires};
+use wires::{DESCRIPTORS, Loan, RING_SLOTS, RingOf, Wires};
 
 /// The lines of a team, for all of its ranks.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
     /// counters start anew.
     pub fn begin_measure(&mut self, ranks: usize) {
         self.catch_up();
-        self.cpu.meet(ranks);
+        self.cpu.arrive_and_wait(ranks);
     }
 
     /// The core that it runs on.
@@ -157,7 +157,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
     }
 
     /// Waits until `peer` has returned the loan of that number.
-    fn wait_for_return(&mut self, peer: usize, count: u64) {
+    fn wait_for_ack(&mut self, peer: usize, count: u64) {
         let line = self
             .team
             .0
@@ -182,7 +182,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
         let (line, count) = {
             let wires = &mut *self.team.0.borrow_mut();
             let count = wires.link(self.cpu, peer, self.rank).borrowed + 1;
-            let line = wires.entry(self.cpu, (peer, self.rank), count - 1, RingOf::Offer);
+            let line = wires.entry(self.cpu, (peer, self.rank), count - 1, RingOf::Descriptor);
             wires.link(self.cpu, peer, self.rank).borrowed = count;
             (line, count)
         };
@@ -357,7 +357,7 @@ impl Fabric for SimFabric<'_, '_> {
             let line = self.entry(ends, number, RingOf::Body);
             self.cpu.prefetch(line);
         }
-        self.cpu.settle();
+        self.cpu.flush();
         let given = {
             let wires = &mut *self.team.0.borrow_mut();
             let link = wires.link(self.cpu, peer, self.rank);
@@ -381,17 +381,17 @@ impl Fabric for SimFabric<'_, '_> {
         Ok(())
     }
 
-    fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Infallible> {
+    fn publish(&mut self, line: usize, payload: &[u8]) -> Result<(), Infallible> {
         let start = self.enter();
         let (slot, number, readers, freed) = {
             let wires = &mut *self.team.0.borrow_mut();
             let (index, _) = wires.number(self.rank, 0, line);
-            let notice = wires.notice(self.cpu, index);
-            let (number, readers) = (notice.posted, notice.readers.clone());
-            let places: Vec<LineId> = notice.places.iter().map(|place| place.line).collect();
-            let behind = (notice.freed + NOTICES <= number).then_some((index, places));
+            let ring = wires.ring(self.cpu, index);
+            let (number, readers) = (ring.published, ring.readers.clone());
+            let places: Vec<LineId> = ring.places.iter().map(|place| place.line).collect();
+            let behind = (ring.freed + RING_SLOTS <= number).then_some((index, places));
             (
-                wires.post_line(self.cpu, index, number),
+                wires.publish_line(self.cpu, index, number),
                 number,
                 readers,
                 behind,
@@ -400,18 +400,20 @@ impl Fabric for SimFabric<'_, '_> {
         if let Some((index, places)) = freed {
             let mut least = u64::MAX;
             for place in places {
-                let read = self.cpu.wait_until(place, |word| word + NOTICES > number);
+                let read = self
+                    .cpu
+                    .wait_until(place, |word| word + RING_SLOTS > number);
                 least = least.min(read);
             }
-            self.team.0.borrow_mut().notice(self.cpu, index).freed = least;
+            self.team.0.borrow_mut().ring(self.cpu, index).freed = least;
         }
         {
             let wires = &mut *self.team.0.borrow_mut();
             let (index, _) = wires.number(self.rank, 0, line);
-            let notice = wires.notice(self.cpu, index);
-            notice.posted += 1;
+            let ring = wires.ring(self.cpu, index);
+            ring.published += 1;
             let payload: Rc<[u8]> = payload.into();
-            let places = notice.places.iter_mut();
+            let places = ring.places.iter_mut();
             places.for_each(|place| place.mail.push_back(payload.clone()));
         }
         self.cpu.store(slot, number + 1);
@@ -427,9 +429,9 @@ impl Fabric for SimFabric<'_, '_> {
         let (slot, number, index, place) = {
             let wires = &mut *self.team.0.borrow_mut();
             let (index, place) = wires.number(self.rank, 1, line);
-            let number = wires.notice(self.cpu, index).places[place].read;
+            let number = wires.ring(self.cpu, index).places[place].read;
             (
-                wires.post_line(self.cpu, index, number),
+                wires.publish_line(self.cpu, index, number),
                 number,
                 index,
                 place,
@@ -438,15 +440,15 @@ impl Fabric for SimFabric<'_, '_> {
         self.cpu.wait_until(slot, |word| word > number);
         let (own, one) = {
             let wires = &mut *self.team.0.borrow_mut();
-            let notice = wires.notice(self.cpu, index);
-            let place = &mut notice.places[place];
+            let ring = wires.ring(self.cpu, index);
+            let place = &mut ring.places[place];
             let message = place.mail.pop_front().expect("its line has come");
             assert_eq!(message.len(), payload.len(), "another length was posted");
             payload.copy_from_slice(&message);
             place.read += 1;
-            (place.line, notice.one)
+            (place.line, ring.one)
         };
-        if (number + 1) % (NOTICES / 2) == 0 {
+        if (number + 1) % (RING_SLOTS / 2) == 0 {
             self.cpu.store(own, number + 1);
             self.look_for_sleeper(one);
         }
@@ -456,13 +458,13 @@ impl Fabric for SimFabric<'_, '_> {
 
     fn add(&mut self, line: usize) -> Result<(), Infallible> {
         let start = self.enter();
-        let (tally, one) = {
+        let (counter, one) = {
             let wires = &mut *self.team.0.borrow_mut();
             let (index, _) = wires.number(self.rank, 2, line);
-            let tally = wires.tally(self.cpu, index);
-            (tally.line, tally.one)
+            let counter = wires.counter(self.cpu, index);
+            (counter.line, counter.one)
         };
-        self.cpu.add(tally, 1);
+        self.cpu.add(counter, 1);
         self.look_for_sleeper(one);
         self.cpu.note("add", line as u32, start);
         Ok(())
@@ -470,38 +472,38 @@ impl Fabric for SimFabric<'_, '_> {
 
     fn collect(&mut self, line: usize) -> Result<(), Infallible> {
         let start = self.enter();
-        let (tally, sum) = {
+        let (counter, sum) = {
             let wires = &mut *self.team.0.borrow_mut();
             let (index, _) = wires.number(self.rank, 3, line);
-            let tally = wires.tally(self.cpu, index);
-            tally.collected += tally.adders;
-            (tally.line, tally.collected)
+            let counter = wires.counter(self.cpu, index);
+            counter.collected += counter.adders;
+            (counter.line, counter.collected)
         };
-        self.cpu.wait_until(tally, |word| word >= sum);
+        self.cpu.wait_until(counter, |word| word >= sum);
         self.cpu.note("collect", line as u32, start);
         Ok(())
     }
 
-    fn meet(&mut self, line: usize) -> Result<(), Infallible> {
+    fn arrive_and_wait(&mut self, line: usize) -> Result<(), Infallible> {
         let start = self.enter();
-        let (meeting, sum, ranks) = {
+        let (counter_barrier, sum, ranks) = {
             let wires = &mut *self.team.0.borrow_mut();
             let (index, place) = wires.number(self.rank, 4, line);
             let ranks = wires.members(index);
-            let meeting = wires.meeting(self.cpu, index);
-            meeting.came[place] += 1;
+            let counter_barrier = wires.counter_barrier(self.cpu, index);
+            counter_barrier.came[place] += 1;
             (
-                meeting.line,
-                meeting.came[place] * ranks.len() as u64,
+                counter_barrier.line,
+                counter_barrier.came[place] * ranks.len() as u64,
                 ranks,
             )
         };
-        if self.cpu.add(meeting, 1) + 1 == sum {
+        if self.cpu.add(counter_barrier, 1) + 1 == sum {
             let rank = self.rank;
             let others = ranks.into_iter().filter(|&other| other != rank);
             others.for_each(|other| self.look_for_sleeper(other));
         } else {
-            self.cpu.wait_until(meeting, |word| word >= sum);
+            self.cpu.wait_until(counter_barrier, |word| word >= sum);
         }
         self.cpu.note("meet", line as u32, start);
         Ok(())
@@ -512,8 +514,8 @@ impl Fabric for SimFabric<'_, '_> {
     }
 
     /// A post has one line here.
-    fn post_bytes_max(&self, _line: usize) -> usize {
-        NOTICE_PAYLOAD_BYTES
+    fn publish_bytes_max(&self, _line: usize) -> usize {
+        RING_PAYLOAD_BYTES
     }
 
     fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Infallible {
@@ -554,7 +556,7 @@ impl Fabric for SimFabric<'_, '_> {
         &window.bytes[range]
     }
 
-    fn own<'b>(
+    fn view_mut<'b>(
         &mut self,
         window: &'b mut SimWindow<'_>,
         range: Range<usize>,
@@ -565,7 +567,7 @@ impl Fabric for SimFabric<'_, '_> {
         };
         while let Some((peer, count)) = self.out.iter().find(holds).map(|out| (out.peer, out.count))
         {
-            self.wait_for_return(peer, count);
+            self.wait_for_ack(peer, count);
         }
         Ok(&mut window.bytes[range])
     }
@@ -588,10 +590,10 @@ impl Fabric for SimFabric<'_, '_> {
                 .lent
                 + 1;
             let standing = self.out.iter().filter(|out| out.peer == peer).count() as u64;
-            if standing >= OFFERS {
-                self.wait_for_return(peer, count - OFFERS);
+            if standing >= DESCRIPTORS {
+                self.wait_for_ack(peer, count - DESCRIPTORS);
             }
-            let offer = {
+            let descriptor = {
                 let wires = &mut *self.team.0.borrow_mut();
                 let link = wires.link(self.cpu, self.rank, peer);
                 link.lent = count;
@@ -600,7 +602,7 @@ impl Fabric for SimFabric<'_, '_> {
                     lines,
                     bytes: bytes.clone(),
                 });
-                wires.entry(self.cpu, (self.rank, peer), count - 1, RingOf::Offer)
+                wires.entry(self.cpu, (self.rank, peer), count - 1, RingOf::Descriptor)
             };
             self.out.push(OpenLoan {
                 peer,
@@ -608,7 +610,7 @@ impl Fabric for SimFabric<'_, '_> {
                 window: window.number,
                 range: range.clone(),
             });
-            self.cpu.store(offer, count);
+            self.cpu.store(descriptor, count);
             self.look_for_sleeper(peer);
             self.cpu.note("lend", peer as u32, start);
         }
@@ -637,10 +639,10 @@ impl Fabric for SimFabric<'_, '_> {
         Ok(())
     }
 
-    fn settle(&mut self) -> Result<(), Infallible> {
+    fn flush(&mut self) -> Result<(), Infallible> {
         let start = self.enter();
         while let Some((peer, count)) = self.out.last().map(|out| (out.peer, out.count)) {
-            self.wait_for_return(peer, count);
+            self.wait_for_ack(peer, count);
         }
         self.cpu.note("settle", self.rank as u32, start);
         Ok(())

@@ -117,9 +117,9 @@ pub fn predict(
         (result, units(late), units(fabric.cpu().time() - start))
     };
     let outcome = run(machine, cores, &setting.options, |_| (), body)?;
-    let twin = job.twin();
+    let reference = job.reference();
     for (rank, (result, ..)) in outcome.results.iter().enumerate() {
-        let expected = twin.expected(rank);
+        let expected = reference.expected(rank);
         assert!(expected == &result[..], "rank {rank} of {}", job.call());
     }
     let begins = outcome.results.iter().map(|(_, begin, _)| *begin).collect();

@@ -41,7 +41,7 @@ pub fn costs(machine: &SimMachine, cores: &[usize]) -> Result<CostModel, SimErro
                 let mut fabric = SimFabric::new(cpu, &team, combine);
                 let mut ends = 0.0;
                 for _ in 0..2 {
-                    fabric.cpu().meet(2);
+                    fabric.cpu().arrive_and_wait(2);
                     let start = fabric.cpu().now();
                     let Ok(()) = match fabric.rank() {
                         0 => fabric.send(1, &[0; 8]),

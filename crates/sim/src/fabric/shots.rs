@@ -41,14 +41,14 @@ pub(crate) fn shots(
             let mut took = 0.0;
             // The first one makes lines.
             for _ in 0..2 {
-                fabric.cpu().meet(2);
+                fabric.cpu().arrive_and_wait(2);
                 let mut start = fabric.cpu().now();
                 let sends = rank == 0 || crossed;
                 if sends {
                     let Ok(()) = fabric.send(peer, &data);
                 }
                 if late {
-                    fabric.cpu().meet(2);
+                    fabric.cpu().arrive_and_wait(2);
                     start = fabric.cpu().now();
                 }
                 if !sends || crossed {

@@ -8,10 +8,10 @@
 //! | acknowledgement | receiver, twice a lap | sender, when it runs out of room | sender |
 //! | 8 offers | lender | borrower | borrower |
 //! | returns | borrower | lender | lender |
-//! | 16 lines of a notice | the one | all others | the one |
+//! | 16 lines of a broadcast ring | the one | all others | the one |
 //! | place of a reader | the reader, twice a lap | the one, when it runs out of room | the reader |
-//! | tally | all others, adding | the one | the one |
-//! | meeting | all, adding | all | the first |
+//! | arrival counter | all others, adding | the one | the one |
+//! | counter barrier | all, adding | all | the first |
 //! | parker | its rank, when it goes to sleep | whoever publishes something for it | its rank |
 //!
 //! Flags have a line each here, also those of two ranks alone, who have one line for both.
@@ -32,9 +32,9 @@ pub(crate) const SLOTS: u64 = DEFAULT_SLOTS as u64;
 /// Lines of its body.
 pub(crate) const BODY_LINES: u64 = body_lines(DEFAULT_SLOTS) as u64;
 /// Offers of a link.
-pub(super) const OFFERS: u64 = 8;
-/// Lines of a notice, as [`corecast_wire::notice`] has them.
-pub(super) const NOTICES: u64 = 16;
+pub(super) const DESCRIPTORS: u64 = 8;
+/// Lines of a broadcast ring, as [`corecast_wire::ring`] has them.
+pub(super) const RING_SLOTS: u64 = 16;
 
 /// How much of a queue was written, read or given back since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Used {
 pub(super) enum RingOf {
     Slot,
     Body,
-    Offer,
+    Descriptor,
 }
 
 /// A ring of lines, made when they are first used.
@@ -133,7 +133,7 @@ pub(super) struct WireLink {
     /// What the sender knows of that.
     pub(super) freed: Used,
     pub(super) mail: VecDeque<Vec<u8>>,
-    pub(super) offers: LineRing,
+    pub(super) descriptors: LineRing,
     pub(super) returns: LineId,
     pub(super) lent: u64,
     pub(super) borrowed: u64,
@@ -156,7 +156,7 @@ impl WireLink {
             given: Used::default(),
             freed: Used::default(),
             mail: VecDeque::new(),
-            offers: LineRing::default(),
+            descriptors: LineRing::default(),
             returns: back(),
             lent: 0,
             borrowed: 0,
@@ -165,20 +165,20 @@ impl WireLink {
     }
 }
 
-/// A line that one posts on and others read.
+/// A line that one publishes on and others read.
 #[derive(Debug)]
-pub(super) struct Notice {
+pub(super) struct BroadcastRing {
     pub(super) one: usize,
     pub(super) readers: Vec<usize>,
     pub(super) ring: LineRing,
-    pub(super) posted: u64,
+    pub(super) published: u64,
     /// What the writer knows all to have read.
     pub(super) freed: u64,
     /// By reader.
     pub(super) places: Vec<ReaderLine>,
 }
 
-/// Where a reader of a notice is.
+/// Where a reader of a broadcast ring is.
 #[derive(Debug)]
 pub(super) struct ReaderLine {
     /// How many posts it has read.
@@ -213,11 +213,11 @@ pub(super) struct Wires {
     /// For each rank the others to which it has lines, in order, and which of `links` these are.
     ways: Vec<Vec<(u32, u32)>>,
     links: Vec<WireLink>,
-    pub(super) notices: Vec<Option<Notice>>,
-    pub(super) tallies: Vec<Option<WireTally>>,
-    meetings: Vec<Option<WireMeeting>>,
+    pub(super) rings: Vec<Option<BroadcastRing>>,
+    pub(super) counters: Vec<Option<WireTally>>,
+    counter_barriers: Vec<Option<WireMeeting>>,
     groups: Groups,
-    /// For each rank the numbers of lines that it posts on; that it reads, with its place among readers; that
+    /// For each rank the numbers of lines that it publishes on; that it reads, with its place among readers; that
     /// it adds to; that it collects; that it meets others at, with its place among them.
     numbers: Vec<[Vec<(usize, usize)>; 5]>,
     parkers: Vec<Option<LineId>>,
@@ -226,20 +226,20 @@ pub(super) struct Wires {
 impl Wires {
     pub(super) fn new(cores: &[usize], groups: &Groups) -> Self {
         let mut numbers: Vec<[Vec<(usize, usize)>; 5]> = vec![Default::default(); cores.len()];
-        for (index, group) in groups.notices().iter().enumerate() {
+        for (index, group) in groups.rings().iter().enumerate() {
             numbers[group.one][0].push((index, 0));
             for (place, &reader) in group.others.iter().enumerate() {
                 numbers[reader][1].push((index, place));
             }
         }
-        for (index, group) in groups.tallies().iter().enumerate() {
+        for (index, group) in groups.counters().iter().enumerate() {
             numbers[group.one][3].push((index, 0));
             group
                 .others
                 .iter()
                 .for_each(|&adder| numbers[adder][2].push((index, 0)));
         }
-        for (index, ranks) in groups.meetings().iter().enumerate() {
+        for (index, ranks) in groups.counter_barriers().iter().enumerate() {
             for (place, &rank) in ranks.iter().enumerate() {
                 numbers[rank][4].push((index, place));
             }
@@ -251,9 +251,9 @@ impl Wires {
             cores: cores.to_vec(),
             ways: vec![Vec::new(); cores.len()],
             links: Vec::new(),
-            notices: none(groups.notices().len()),
-            tallies: none(groups.tallies().len()),
-            meetings: none(groups.meetings().len()),
+            rings: none(groups.rings().len()),
+            counters: none(groups.counters().len()),
+            counter_barriers: none(groups.counter_barriers().len()),
             groups: groups.clone(),
             numbers,
             parkers: vec![None; cores.len()],
@@ -311,7 +311,7 @@ impl Wires {
         match part {
             RingOf::Slot => link.slots.at(number, SLOTS, make),
             RingOf::Body => link.body.at(number, BODY_LINES, make),
-            RingOf::Offer => link.offers.at(number, OFFERS, make),
+            RingOf::Descriptor => link.descriptors.at(number, DESCRIPTORS, make),
         }
     }
 
@@ -320,13 +320,13 @@ impl Wires {
         self.numbers[rank][kind][line]
     }
 
-    pub(super) fn notice(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut Notice {
-        let (cores, group) = (&self.cores, &self.groups.notices()[index]);
-        self.notices[index].get_or_insert_with(|| Notice {
+    pub(super) fn ring(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut BroadcastRing {
+        let (cores, group) = (&self.cores, &self.groups.rings()[index]);
+        self.rings[index].get_or_insert_with(|| BroadcastRing {
             one: group.one,
             readers: group.others.clone(),
             ring: LineRing::default(),
-            posted: 0,
+            published: 0,
             freed: 0,
             places: group
                 .others
@@ -340,18 +340,18 @@ impl Wires {
         })
     }
 
-    /// The line of post `number` of a notice.
-    pub(super) fn post_line(&mut self, cpu: &Cpu<'_>, index: usize, number: u64) -> LineId {
+    /// The line of published message `number` of a broadcast ring.
+    pub(super) fn publish_line(&mut self, cpu: &Cpu<'_>, index: usize, number: u64) -> LineId {
         let cores = self.cores.clone();
-        let notice = self.notice(cpu, index);
-        let (one, readers) = (notice.one, &notice.readers);
+        let ring = self.ring(cpu, index);
+        let (one, readers) = (ring.one, &ring.readers);
         let make = || Self::line(&cores, cpu, one, one, readers);
-        notice.ring.at(number, NOTICES, make)
+        ring.ring.at(number, RING_SLOTS, make)
     }
 
-    pub(super) fn tally(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut WireTally {
-        let (cores, group) = (&self.cores, &self.groups.tallies()[index]);
-        self.tallies[index].get_or_insert_with(|| WireTally {
+    pub(super) fn counter(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut WireTally {
+        let (cores, group) = (&self.cores, &self.groups.counters()[index]);
+        self.counters[index].get_or_insert_with(|| WireTally {
             line: Self::line(cores, cpu, group.one, group.others[0], &[group.one]),
             one: group.one,
             adders: group.others.len() as u64,
@@ -359,9 +359,9 @@ impl Wires {
         })
     }
 
-    pub(super) fn meeting(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut WireMeeting {
-        let (cores, ranks) = (&self.cores, &self.groups.meetings()[index]);
-        self.meetings[index].get_or_insert_with(|| WireMeeting {
+    pub(super) fn counter_barrier(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut WireMeeting {
+        let (cores, ranks) = (&self.cores, &self.groups.counter_barriers()[index]);
+        self.counter_barriers[index].get_or_insert_with(|| WireMeeting {
             // Whoever came last has it, and all others have read it since.
             line: Self::line(
                 cores,
@@ -376,7 +376,7 @@ impl Wires {
 
     /// The ranks that meet at a line.
     pub(super) fn members(&self, index: usize) -> Vec<usize> {
-        self.groups.meetings()[index].clone()
+        self.groups.counter_barriers()[index].clone()
     }
 
     /// Where a rank sleeps: `publisher` looks there, as it has done before.

@@ -5,11 +5,11 @@
 //! | `notify`, `wait` | write of a flag; wait for it |
 //! | `send` | copy of the data into a line of the queue, write of the flag in that line |
 //! | `receive` | wait for that line, copy of the data out of it |
-//! | `post`, `read` | as `send` and `receive`, with a line that several ranks poll; without data no copy |
-//! | `add`, `collect` | add to a tally; wait for it |
+//! | `publish`, `read` | as `send` and `receive`, with a line that several ranks poll; without data no copy |
+//! | `add`, `collect` | add to an arrival counter; wait for it |
 //! | `lend` | write of a flag that names the data |
 //! | `borrow`, `fetch` | wait for it, copy of the data from where they lie, write of another flag back |
-//! | `own`, `settle` | wait for the flag that comes back |
+//! | `own`, `flush` | wait for the flag that comes back |
 //!
 //! Each message, post and loan has lines of its own (*single-use lines*), as on hardware within a lap. Notifications
 //! between two ranks share one flag, and each arrival counter is one line. A rank's buffers are one set of lines in its
@@ -23,7 +23,7 @@ use super::steps::{BufferPart, StepKind};
 use super::traffic::{Parcel, Parcels, Traffic};
 use crate::drive::Bytes;
 use corecast_collectives::groups::{Group, Groups};
-use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
+use corecast_wire::broadcast_ring::RING_PAYLOAD_BYTES;
 use corecast_wire::queue::body_lines_for;
 use corecast_wire::queue::{DEFAULT_SLOTS, message_bytes_max};
 use corecast_wire::{Fabric, LINE_BYTES};
@@ -35,33 +35,33 @@ use std::rc::Rc;
 /// The lines that a rank shares with others: their numbers among all of the team.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    posts: Vec<usize>,
+    publishes: Vec<usize>,
     reads: Vec<usize>,
     adds: Vec<usize>,
     collects: Vec<usize>,
-    meets: Vec<usize>,
+    barrier_ends: Vec<usize>,
 }
 
 impl Shared {
     /// Those of each of `n` ranks.
     pub(super) fn of_all(n: usize, groups: &Groups) -> Vec<Self> {
         let mut shared: Vec<Self> = (0..n).map(|_| Self::default()).collect();
-        for (number, group) in groups.notices().iter().enumerate() {
-            shared[group.one].posts.push(number);
+        for (number, group) in groups.rings().iter().enumerate() {
+            shared[group.one].publishes.push(number);
             for &reader in &group.others {
                 shared[reader].reads.push(number);
             }
         }
-        for (number, group) in groups.tallies().iter().enumerate() {
+        for (number, group) in groups.counters().iter().enumerate() {
             shared[group.one].collects.push(number);
             for &adder in &group.others {
                 shared[adder].adds.push(number);
             }
         }
-        for (number, ranks) in groups.meetings().iter().enumerate() {
+        for (number, ranks) in groups.counter_barriers().iter().enumerate() {
             ranks
                 .iter()
-                .for_each(|&rank| shared[rank].meets.push(number));
+                .for_each(|&rank| shared[rank].barrier_ends.push(number));
         }
         shared
     }
@@ -426,31 +426,37 @@ impl Fabric for Symbolic<'_> {
         Ok(())
     }
 
-    fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Stuck> {
-        let notice = self.shared.posts[line];
-        let Group { one, others, .. } = &self.groups.notices()[notice];
-        let number = self.number("post", notice, 0);
-        let name = format!("notice {notice} of {one} #{number}");
-        let line = self.line(name, LineKind::Notice, others[0]);
+    fn publish(&mut self, line: usize, payload: &[u8]) -> Result<(), Stuck> {
+        let ring = self.shared.publishes[line];
+        let Group { one, others, .. } = &self.groups.rings()[ring];
+        let number = self.number("post", ring, 0);
+        let name = format!("broadcast ring {ring} of {one} #{number}");
+        let line = self.line(name, LineKind::BroadcastRing, others[0]);
         self.carry(self.data(self.rank), line, payload.len());
         self.write(line);
         let bytes = payload.len();
-        let step = self.step(StepKind::Post { bytes }, &[]);
+        let step = self.step(StepKind::Publish { bytes }, &[]);
         let mut traffic = self.traffic.borrow_mut();
         for &reader in others {
-            let parcels = traffic.posts.entry((notice, reader)).or_default();
+            let parcels = traffic.publishes.entry((ring, reader)).or_default();
             parcels.push_back(Parcel::here(line, payload, step));
         }
         Ok(())
     }
 
     fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Stuck> {
-        let (notice, rank) = (self.shared.reads[line], self.rank);
-        let one = self.groups.notices()[notice].one;
+        let (ring, rank) = (self.shared.reads[line], self.rank);
+        let one = self.groups.rings()[ring].one;
         let parcel = self.take(
-            |traffic| traffic.posts.entry((notice, rank)).or_default(),
+            |traffic| traffic.publishes.entry((ring, rank)).or_default(),
             payload.len(),
-            || self.line(format!("notice {notice} of {one}"), LineKind::Notice, rank),
+            || {
+                self.line(
+                    format!("broadcast ring {ring} of {one}"),
+                    LineKind::BroadcastRing,
+                    rank,
+                )
+            },
         )?;
         let (from, bytes) = (one, payload.len());
         self.carry(parcel.line, self.data(self.rank), bytes);
@@ -460,39 +466,51 @@ impl Fabric for Symbolic<'_> {
     }
 
     fn add(&mut self, line: usize) -> Result<(), Stuck> {
-        let tally = self.shared.adds[line];
-        let home = self.groups.tallies()[tally].one;
-        let line = self.line(format!("tally {tally} of {home}"), LineKind::Tally, home);
+        let counter = self.shared.adds[line];
+        let home = self.groups.counters()[counter].one;
+        let line = self.line(
+            format!("arrival counter {counter} of {home}"),
+            LineKind::ArrivalCounter,
+            home,
+        );
         self.recorder.add(self.rank, line, None);
         let step = self.step(StepKind::Add { to: home }, &[]);
         let mut traffic = self.traffic.borrow_mut();
-        traffic.steps.added.entry(tally).or_default().push(step);
+        traffic.steps.added.entry(counter).or_default().push(step);
         Ok(())
     }
 
     fn collect(&mut self, line: usize) -> Result<(), Stuck> {
-        let tally = self.shared.collects[line];
-        let Group { one, others, .. } = &self.groups.tallies()[tally];
-        let line = self.line(format!("tally {tally} of {one}"), LineKind::Tally, *one);
+        let counter = self.shared.collects[line];
+        let Group { one, others, .. } = &self.groups.counters()[counter];
+        let line = self.line(
+            format!("arrival counter {counter} of {one}"),
+            LineKind::ArrivalCounter,
+            *one,
+        );
         let heard = self.heard.entry(line).or_insert(0);
         *heard += others.len();
         let heard = *heard;
         self.await_value(line, heard);
         let adders = others.len();
-        let added = self.traffic.borrow().steps.added[&tally][heard - adders..heard].to_vec();
+        let added = self.traffic.borrow().steps.added[&counter][heard - adders..heard].to_vec();
         self.step(StepKind::Collect, &added);
         Ok(())
     }
 
-    fn meet(&mut self, line: usize) -> Result<(), Stuck> {
-        let meeting = self.shared.meets[line];
-        let ranks = &self.groups.meetings()[meeting];
-        let line = self.line(format!("meeting {meeting}"), LineKind::Tally, ranks[0]);
+    fn arrive_and_wait(&mut self, line: usize) -> Result<(), Stuck> {
+        let counter_barrier = self.shared.barrier_ends[line];
+        let ranks = &self.groups.counter_barriers()[counter_barrier];
+        let line = self.line(
+            format!("counter barrier {counter_barrier}"),
+            LineKind::ArrivalCounter,
+            ranks[0],
+        );
         self.recorder.add(self.rank, line, None);
         let other = ranks.iter().copied().find(|&rank| rank != self.rank);
         let other = other.unwrap_or(self.rank);
-        let step = self.step(StepKind::Meet { other }, &[]);
-        let key = self.groups.tallies().len() + meeting;
+        let step = self.step(StepKind::BarrierEnd { other }, &[]);
+        let key = self.groups.counters().len() + counter_barrier;
         let mut traffic = self.traffic.borrow_mut();
         traffic.steps.added.entry(key).or_default().push(step);
         drop(traffic);
@@ -511,8 +529,8 @@ impl Fabric for Symbolic<'_> {
     }
 
     /// A post has one line here.
-    fn post_bytes_max(&self, _line: usize) -> usize {
-        NOTICE_PAYLOAD_BYTES
+    fn publish_bytes_max(&self, _line: usize) -> usize {
+        RING_PAYLOAD_BYTES
     }
 
     fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Stuck {
@@ -553,7 +571,7 @@ impl Fabric for Symbolic<'_> {
         &window[range]
     }
 
-    fn own<'b>(
+    fn view_mut<'b>(
         &mut self,
         window: &'b mut Self::Window<'_>,
         range: Range<usize>,
@@ -574,11 +592,11 @@ impl Fabric for Symbolic<'_> {
         let mut again = false;
         for peer in peers {
             let number = self.number("loan", self.rank, peer);
-            let offer = format!("offer {} → {peer} #{number}", self.rank);
-            let offer = self.line(offer, LineKind::Flag, peer);
+            let descriptor = format!("offer {} → {peer} #{number}", self.rank);
+            let descriptor = self.line(descriptor, LineKind::Flag, peer);
             let back = format!("return {peer} → {} #{number}", self.rank);
             let back = self.line(back, LineKind::Flag, self.rank);
-            self.write(offer);
+            self.write(descriptor);
             let step = self.step(StepKind::Lend { to: peer, again }, &[]);
             again = true;
             self.lent.push(LentPart {
@@ -590,7 +608,7 @@ impl Fabric for Symbolic<'_> {
             let parcels = traffic.loans.entry((self.rank, peer)).or_default();
             parcels.push_back(Parcel {
                 part: part.clone().unwrap_or((self.rank, 0, 0..0)),
-                ..Parcel::here(offer, bytes, step)
+                ..Parcel::here(descriptor, bytes, step)
             });
         }
         if !again {
@@ -617,7 +635,7 @@ impl Fabric for Symbolic<'_> {
         })
     }
 
-    fn settle(&mut self) -> Result<(), Stuck> {
+    fn flush(&mut self) -> Result<(), Stuck> {
         self.step(StepKind::Call, &[]);
         let lent = std::mem::take(&mut self.lent);
         self.regain(lent);

@@ -32,9 +32,9 @@ pub enum LineKind {
     /// One rank writes it, one polls it.
     Flag,
     /// One rank writes it, several poll it.
-    Notice,
+    BroadcastRing,
     /// Several ranks add to it, one polls it.
-    Tally,
+    ArrivalCounter,
     /// Data of one rank: in its cache when the operation begins, never polled (§2.5).
     Data,
 }

@@ -8,9 +8,9 @@
 //! | line | stolen | source |
 //! | --- | --- | --- |
 //! | flag | two transfers | Equations 12, 13, 23 to 25 |
-//! | notice | by [`Stealing`] | Equations 17 to 19, 26, 28, 30, 31, 33 |
-//! | tally | two transfers for each addition, all between packages if one is | Equations 8 and 9 |
-//! | meeting | the same, but a transfer for each of those who watch | as above |
+//! | broadcast ring | by [`Stealing`] | Equations 17 to 19, 26, 28, 30, 31, 33 |
+//! | arrival counter | two transfers for each addition, all between packages if one is | Equations 8 and 9 |
+//! | counter barrier | the same, but a transfer for each of those who watch | as above |
 //! | data | nothing; ranks copy one after another | §4.2 |
 //!
 //! Edges E4 make those who poll a line in other stages readers of it too.
@@ -207,8 +207,8 @@ impl Priced<'_> {
         match kind {
             LineKind::Data => 0.0,
             // One writer and one who polls: n-writers with n = 1.
-            LineKind::Flag | LineKind::Tally if pollers.len() == 1 => 2.0 * last,
-            LineKind::Flag | LineKind::Notice | LineKind::Tally => {
+            LineKind::Flag | LineKind::ArrivalCounter if pollers.len() == 1 => 2.0 * last,
+            LineKind::Flag | LineKind::BroadcastRing | LineKind::ArrivalCounter => {
                 match [self.rules.inside, self.rules.across][usize::from(any_crosses)] {
                     Stealing::EachReader => sum,
                     Stealing::EachReaderAndFetch => sum + last,
@@ -230,7 +230,10 @@ impl Priced<'_> {
         let home = graph.acts[crowd[0]]
             .store
             .map_or(0, |store| graph.lines[store.line].home);
-        let taken = |act: &Act| self.placement.transfer(LineKind::Tally, act.rank, home);
+        let taken = |act: &Act| {
+            self.placement
+                .transfer(LineKind::ArrivalCounter, act.rank, home)
+        };
         let any_crosses = acts
             .clone()
             .any(|act| self.placement.crosses(act.rank, home));

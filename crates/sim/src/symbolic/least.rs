@@ -87,7 +87,7 @@ impl Priced<'_> {
             match crowd_of[act] {
                 Some(crowd) => self.join(act, &mut queues[crowd], &mut times),
                 None => {
-                    self.meet(act, &crowd_of, &queues, &mut times);
+                    self.arrive_and_wait(act, &crowd_of, &queues, &mut times);
                     times.cost[act] = match self.last_of_crowd(act, &crowd_of, &queues) {
                         Some(fetch) => fetch,
                         None => {
@@ -171,7 +171,7 @@ impl Priced<'_> {
     }
 
     /// When a wait for a crowd can begin.
-    fn meet(
+    fn arrive_and_wait(
         &self,
         act: usize,
         crowd_of: &[Option<usize>],

@@ -14,7 +14,7 @@ use super::analysis::Bounds;
 use super::graph::Graph;
 use super::steps::{FabricStep, StepKind};
 use crate::engine::SimError;
-use crate::fabric::{Exchange, LoneTimes, ServerWork, lone, post};
+use crate::fabric::{Exchange, LoneTimes, ServerWork, lone, publish};
 use crate::machine::SimMachine;
 use corecast_wire::queue::body_lines_for;
 use std::collections::{BTreeMap, HashMap};
@@ -29,7 +29,7 @@ pub struct OnParts {
     machine: SimMachine,
     cores: Vec<usize>,
     shots: MeasuredTimes<(usize, usize, Exchange)>,
-    posts: MeasuredTimes<(Vec<usize>, usize)>,
+    publishes: MeasuredTimes<(Vec<usize>, usize)>,
 }
 
 impl OnParts {
@@ -39,7 +39,7 @@ impl OnParts {
             machine: machine.clone(),
             cores: cores.to_vec(),
             shots: HashMap::new(),
-            posts: HashMap::new(),
+            publishes: HashMap::new(),
         }
     }
 
@@ -108,16 +108,16 @@ impl OnParts {
     }
 
     /// A line from the first of some ranks to all others.
-    fn post(&mut self, ranks: Vec<usize>, bytes: usize) -> Result<Rc<LoneTimes>, SimError> {
+    fn publish(&mut self, ranks: Vec<usize>, bytes: usize) -> Result<Rc<LoneTimes>, SimError> {
         let key = (ranks, bytes);
-        if let Some(found) = self.posts.get(&key) {
+        if let Some(found) = self.publishes.get(&key) {
             return Ok(found.clone());
         }
         let machine = &self.machine;
         let ranks = &key.0;
         let cores: Vec<usize> = ranks.iter().map(|&rank| self.cores[rank]).collect();
-        let found = Rc::new(post(machine, &cores, bytes)?);
-        self.posts.insert(key, found.clone());
+        let found = Rc::new(publish(machine, &cores, bytes)?);
+        self.publishes.insert(key, found.clone());
         Ok(found)
     }
 
@@ -144,13 +144,13 @@ impl OnParts {
                 StepKind::Send { to, bytes } => {
                     give(&*shot(rank, to, Exchange::Message(bytes))?, 0.0)
                 }
-                StepKind::Post { bytes } => {
+                StepKind::Publish { bytes } => {
                     let to = readers[index].first().copied().unwrap_or(rank);
-                    give(&*shot(rank, to, Exchange::Post(bytes))?, 0.0)
+                    give(&*shot(rank, to, Exchange::Publish(bytes))?, 0.0)
                 }
                 StepKind::Add { to } => give(&*shot(rank, to, Exchange::Addition)?, 0.0),
                 // It may lie in the own memory, and be in the own cache.
-                StepKind::Meet { .. } => {
+                StepKind::BarrierEnd { .. } => {
                     sets_out[index] = start.max(free[rank]);
                     start + costs.call + hit
                 }
@@ -178,7 +178,7 @@ impl OnParts {
                     step,
                     start,
                     &sets_out,
-                    &*shot(from, rank, Exchange::Post(bytes))?,
+                    &*shot(from, rank, Exchange::Publish(bytes))?,
                 ),
                 StepKind::Borrow {
                     from,
@@ -217,9 +217,9 @@ impl OnParts {
                     let mut end = start + costs.call + hit;
                     // Who adds as well may look for the first time when the last addition is done: no copy has to
                     // be taken from it, which a single addition is measured with.
-                    let meets = step.after.iter().any(|&of| steps[of].rank == rank);
+                    let barrier_ends = step.after.iter().any(|&of| steps[of].rank == rank);
                     for &of in &step.after {
-                        let came = match meets {
+                        let came = match barrier_ends {
                             true => 0.0,
                             false => shot(steps[of].rank, rank, Exchange::Addition)?.came.least,
                         };
@@ -238,7 +238,7 @@ impl OnParts {
     /// T_max.
     fn greatest(&mut self, steps: &[FabricStep]) -> Result<f64, SimError> {
         let mut worst = Worst::new(self, steps);
-        if worst.crowded {
+        if worst.oversubscribed {
             return Ok(f64::INFINITY);
         }
         for (index, step) in steps.iter().enumerate() {
@@ -277,7 +277,7 @@ struct Worst<'a> {
     /// Ranks whose stores may be more than their buffer has room for.
     full: Vec<bool>,
     /// Whether lines may leave caches.
-    crowded: bool,
+    oversubscribed: bool,
     ends: Vec<f64>,
     sets_out: Vec<f64>,
     /// When all stores of each rank are done.
@@ -318,7 +318,7 @@ impl<'a> Worst<'a> {
             readers: readers(steps),
             full: stores.iter().map(|&stores| stores > sizes.stores).collect(),
             // Lines of the call before are there too.
-            crowded: touched.iter().any(|&lines| 2 * lines > sizes.l2),
+            oversubscribed: touched.iter().any(|&lines| 2 * lines > sizes.l2),
             ends: vec![0.0; steps.len()],
             sets_out: vec![0.0; steps.len()],
             done: vec![0.0; n],
@@ -332,10 +332,10 @@ impl<'a> Worst<'a> {
         self.on.alone(from, to, shot)
     }
 
-    fn posted(&mut self, post: usize, bytes: usize) -> Result<Rc<LoneTimes>, SimError> {
-        let mut ranks = vec![self.steps[post].rank];
-        ranks.extend(&self.readers[post]);
-        self.on.post(ranks, bytes)
+    fn published(&mut self, publish: usize, bytes: usize) -> Result<Rc<LoneTimes>, SimError> {
+        let mut ranks = vec![self.steps[publish].rank];
+        ranks.extend(&self.readers[publish]);
+        self.on.publish(ranks, bytes)
     }
 
     fn works(&mut self, alone: &LoneTimes) {
@@ -385,8 +385,8 @@ impl<'a> Worst<'a> {
                 }
                 self.give(index, start, &alone)
             }
-            StepKind::Post { bytes } => {
-                let alone = self.posted(index, bytes)?;
+            StepKind::Publish { bytes } => {
+                let alone = self.published(index, bytes)?;
                 self.works(&alone);
                 self.give(index, start, &alone)
             }
@@ -394,7 +394,7 @@ impl<'a> Worst<'a> {
                 let alone = self.alone(rank, to, Exchange::Loan(1))?;
                 self.give(index, start, &alone)
             }
-            StepKind::Add { to } | StepKind::Meet { other: to } => {
+            StepKind::Add { to } | StepKind::BarrierEnd { other: to } => {
                 let alone = self.alone(rank, to, Exchange::Addition)?;
                 self.works(&alone);
                 let start = start.max(self.done[rank]);
@@ -417,11 +417,11 @@ impl<'a> Worst<'a> {
                 self.take(step, start, &alone)
             }
             StepKind::Read { from, bytes } => {
-                let one = self.alone(from, rank, Exchange::Post(bytes))?;
+                let one = self.alone(from, rank, Exchange::Publish(bytes))?;
                 let mut all = one;
                 for &of in &step.after {
-                    let posted = self.posted(of, bytes)?;
-                    all = Rc::new(LoneTimes::clone(&all).either(&posted));
+                    let published = self.published(of, bytes)?;
+                    all = Rc::new(LoneTimes::clone(&all).either(&published));
                 }
                 self.take(step, start, &all)
             }
@@ -478,7 +478,7 @@ impl<'a> Worst<'a> {
         let watches = |step: &&FabricStep| {
             matches!(step.what, StepKind::Collect) && step.after == collect.after
         };
-        // At a meeting everybody takes the line from whoever adds, but for that one.
+        // At a counter barrier everybody takes the line from whoever adds, but for that one.
         let watchers = match self.steps.iter().filter(watches).count() {
             1 => 1.0,
             all => (all - 1) as f64,

@@ -63,7 +63,9 @@ impl Priced<'_> {
                 match costs.contention.filter(|_| contended) {
                     _ if act.lines > 1 => self.many(act, class, readers, together),
                     // A flag has one reader by its nature, and so has what is added up.
-                    Some(contention) if kind == LineKind::Notice => contention.time(readers.max(1)),
+                    Some(contention) if kind == LineKind::BroadcastRing => {
+                        contention.time(readers.max(1))
+                    }
                     Some(contention) if kind == LineKind::Data && readers > 1 => {
                         contention.time(readers)
                     }
@@ -146,8 +148,8 @@ impl Priced<'_> {
     fn lying(&self, kind: LineKind) -> Lying {
         match kind {
             LineKind::Flag => self.rules.flags,
-            LineKind::Notice => self.rules.notices,
-            LineKind::Tally => self.rules.tallies,
+            LineKind::BroadcastRing => self.rules.rings,
+            LineKind::ArrivalCounter => self.rules.counters,
             LineKind::Data => Lying::Memory,
         }
     }
@@ -172,8 +174,13 @@ impl Priced<'_> {
     /// polls it, at `home`.
     pub(super) fn taken_from(&self, adder: usize, next: usize, home: usize) -> f64 {
         match self.rules.crossings {
-            Crossings::EachAddition => self.placement.transfer(LineKind::Tally, adder, home),
-            Crossings::Fewest => self.placement.transfer(LineKind::Tally, adder, next),
+            Crossings::EachAddition => {
+                self.placement
+                    .transfer(LineKind::ArrivalCounter, adder, home)
+            }
+            Crossings::Fewest => self
+                .placement
+                .transfer(LineKind::ArrivalCounter, adder, next),
         }
     }
 

@@ -26,9 +26,9 @@ pub struct CostRules {
     /// Where flags lie that one rank writes and one reads: of messages, loans and notifications.
     pub flags: Lying,
     /// Where lines lie that one rank writes and several read.
-    pub notices: Lying,
+    pub rings: Lying,
     /// Where lines lie that several ranks add to.
-    pub tallies: Lying,
+    pub counters: Lying,
 }
 
 /// Whether additions by ranks that come early happen while others are awaited.
@@ -109,8 +109,8 @@ impl Default for CostRules {
             across: Stealing::EachReaderAndFetch,
             copies: CopyTime::PingPong,
             flags: Lying::Memory,
-            notices: Lying::Memory,
-            tallies: Lying::Memory,
+            rings: Lying::Memory,
+            counters: Lying::Memory,
         }
     }
 }
@@ -123,8 +123,8 @@ impl CostRules {
         Self {
             overlap: AdditionOverlap::Counted,
             flags: Lying::Polled,
-            notices: Lying::Polled,
-            tallies: Lying::Polled,
+            rings: Lying::Polled,
+            counters: Lying::Polled,
             ..Self::default()
         }
     }
@@ -138,8 +138,8 @@ impl CostRules {
             overlap: AdditionOverlap::Counted,
             crossings: Crossings::Fewest,
             flags: Lying::Fetched,
-            notices: Lying::Fetched,
-            tallies: Lying::Fetched,
+            rings: Lying::Fetched,
+            counters: Lying::Fetched,
             copies: CopyTime::Alone,
             ..Self::default()
         }

@@ -42,14 +42,14 @@ pub(crate) enum StepKind {
     Call,
     /// Waits until others have returned their loans.
     Regain,
-    /// Posts a line to several readers.
-    Post { bytes: usize },
-    /// Waits for a post.
+    /// Published messages a line to several readers.
+    Publish { bytes: usize },
+    /// Waits for a published message.
     Read { from: usize, bytes: usize },
     /// Adds to an arrival counter.
     Add { to: usize },
     /// Adds to a counter barrier, for which all ranks that add also wait.
-    Meet { other: usize },
+    BarrierEnd { other: usize },
     /// Waits until all ranks have added.
     Collect,
     /// Combines bytes.
@@ -68,7 +68,7 @@ pub(super) struct FabricSteps {
     last: HashMap<usize, usize>,
     /// Notifications that nobody has waited for, by both ranks.
     pub(super) flags: HashMap<(usize, usize), VecDeque<usize>>,
-    /// Additions, by tally, and by meeting after all tallies.
+    /// Additions, by arrival counter, and by counter barrier after all arrival counters.
     pub(super) added: HashMap<usize, Vec<usize>>,
     /// Who has copies of lines that their rank has written in this run; of others nothing is known.
     copies: HashMap<(usize, usize, usize), Vec<usize>>,

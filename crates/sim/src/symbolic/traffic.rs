@@ -1,11 +1,11 @@
-//! What is under way between the ranks of a recorded run: messages, loans and posts, and how full queues are.
+//! What is under way between the ranks of a recorded run: messages, loans and published messages, and how full queues are.
 
 use super::recorder::Stuck;
 use super::steps::{BufferPart, FabricSteps};
 use crate::fabric::{BODY_LINES, SLOTS, Used};
 use std::collections::{HashMap, VecDeque};
 
-/// A message, a post or a loan under way between ranks.
+/// A message, a published message or a loan under way between ranks.
 #[derive(Debug)]
 pub(super) struct Parcel {
     /// The line that announces it.
@@ -69,7 +69,7 @@ pub(super) struct Traffic {
     pub(super) messages: HashMap<(usize, usize), Parcels>,
     pub(super) loans: HashMap<(usize, usize), Parcels>,
     /// By notice and reader.
-    pub(super) posts: HashMap<(usize, usize), Parcels>,
+    pub(super) publishes: HashMap<(usize, usize), Parcels>,
     pub(super) steps: FabricSteps,
     pub(super) queues: HashMap<(usize, usize), QueueFill>,
     /// The steps that returned loans, by line.

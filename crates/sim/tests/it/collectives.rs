@@ -77,7 +77,7 @@ fn every_algorithm_on_every_machine() {
     assert!(runs > 2000, "{runs}");
 }
 
-/// Long data in fragments, queues that run full, rings that go around.
+/// Long data in pipeline segments, queues that run full, rings that go around.
 #[test]
 fn long_data_and_many_laps() {
     for machine in [known::mesh(3, 3), known::packages(3, 3), known::tilepro64()] {

@@ -17,15 +17,15 @@ struct Pipes {
     rank: usize,
     out: Pipe<Sender<Vec<u8>>>,
     into: Pipe<Receiver<Vec<u8>>>,
-    posts: Vec<Vec<Sender<Vec<u8>>>>,
+    publishes: Vec<Vec<Sender<Vec<u8>>>>,
     reads: Vec<Receiver<Vec<u8>>>,
     adds: Vec<Sender<Vec<u8>>>,
     collects: Vec<(Receiver<Vec<u8>>, usize)>,
-    meets: Vec<Meet>,
+    barrier_ends: Vec<BarrierEnd>,
 }
 
 /// To the others who meet there, and from them.
-type Meet = (Vec<Sender<Vec<u8>>>, Receiver<Vec<u8>>);
+type BarrierEnd = (Vec<Sender<Vec<u8>>>, Receiver<Vec<u8>>);
 
 impl Fabric for Pipes {
     type Error = Infallible;
@@ -61,8 +61,8 @@ impl Fabric for Pipes {
         Ok(())
     }
 
-    fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Infallible> {
-        let readers = self.posts[line].iter();
+    fn publish(&mut self, line: usize, payload: &[u8]) -> Result<(), Infallible> {
+        let readers = self.publishes[line].iter();
         readers.for_each(|reader| reader.send(payload.to_vec()).unwrap());
         Ok(())
     }
@@ -83,8 +83,8 @@ impl Fabric for Pipes {
         Ok(())
     }
 
-    fn meet(&mut self, line: usize) -> Result<(), Infallible> {
-        let (others, line) = &self.meets[line];
+    fn arrive_and_wait(&mut self, line: usize) -> Result<(), Infallible> {
+        let (others, line) = &self.barrier_ends[line];
         others
             .iter()
             .for_each(|other| other.send(Vec::new()).unwrap());
@@ -96,7 +96,7 @@ impl Fabric for Pipes {
         112
     }
 
-    fn post_bytes_max(&self, _line: usize) -> usize {
+    fn publish_bytes_max(&self, _line: usize) -> usize {
         usize::MAX
     }
 
@@ -136,11 +136,11 @@ fn pipes(n: usize, groups: &Groups) -> Vec<Pipes> {
         rank,
         out: Default::default(),
         into: Default::default(),
-        posts: Vec::new(),
+        publishes: Vec::new(),
         reads: Vec::new(),
         adds: Vec::new(),
         collects: Vec::new(),
-        meets: Vec::new(),
+        barrier_ends: Vec::new(),
     };
     let mut all: Vec<Pipes> = (0..n).map(empty).collect();
     for from in 0..n {
@@ -156,26 +156,26 @@ fn pipes(n: usize, groups: &Groups) -> Vec<Pipes> {
             ends.2.push(into.2);
         }
     }
-    for group in groups.notices() {
+    for group in groups.rings() {
         let (ends, lines): (Vec<_>, Vec<_>) = group.others.iter().map(|_| channel()).unzip();
-        all[group.one].posts.push(ends);
+        all[group.one].publishes.push(ends);
         for (&reader, line) in group.others.iter().zip(lines) {
             all[reader].reads.push(line);
         }
     }
-    for group in groups.tallies() {
+    for group in groups.counters() {
         let (end, line) = channel();
         all[group.one].collects.push((line, group.others.len()));
         for &adder in &group.others {
             all[adder].adds.push(end.clone());
         }
     }
-    for ranks in groups.meetings() {
+    for ranks in groups.counter_barriers() {
         let (ends, lines): (Vec<_>, Vec<_>) = ranks.iter().map(|_| channel()).unzip();
         for (place, line) in lines.into_iter().enumerate() {
             let others = (0..ranks.len()).filter(|&other| other != place);
             let others = others.map(|other| ends[other].clone()).collect();
-            all[ranks[place]].meets.push((others, line));
+            all[ranks[place]].barrier_ends.push((others, line));
         }
     }
     all

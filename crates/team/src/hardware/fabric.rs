@@ -1,10 +1,10 @@
 //! The operations of a fabric on the ends of a rank: flags, queues, shared lines and loans.
 
 use super::ends::Hardware;
-use super::loans::{Each, Keep};
+use super::loans::{Consume, CopyInto};
 use super::waiting::NothingElse;
 use crate::failure::Failure;
-use crate::operation::Mark;
+use crate::operation::OpFingerprint;
 use corecast_transfer::Window;
 use corecast_wire::Fabric;
 use corecast_wire::queue::{DEFAULT_SLOTS, ExactError, SendError, message_bytes_max};
@@ -17,7 +17,7 @@ impl Fabric for Hardware {
 
     #[inline(always)]
     fn rank(&self) -> usize {
-        self.here.rank
+        self.call.rank
     }
 
     #[inline(always)]
@@ -30,9 +30,9 @@ impl Fabric for Hardware {
         let index = self.link_index(peer);
         let link = &mut self.links[index];
         link.out_count += 1;
-        link.out_flag.raise(self.mark.flag(link.out_count));
+        link.out_flag.raise(self.fingerprint.flag(link.out_count));
         link.out_parker
-            .wake_for(link.out_token, self.governor.fence());
+            .wake_for(link.out_token, self.wait_strategy.fence());
         Ok(())
     }
 
@@ -40,32 +40,34 @@ impl Fabric for Hardware {
     fn wait(&mut self, peer: usize) -> Result<(), Failure> {
         let index = self.link_index(peer);
         self.links[index].in_count += 1;
-        if self.desk.is_staging() {
+        if self.endpoint.is_staging() {
             self.stage_until(index, |link| {
-                Mark::reached(link.in_count, link.in_flag.seq())
+                OpFingerprint::reached(link.in_count, link.in_flag.seq())
             })?;
         }
         let link = &self.links[index];
-        let (mark, count) = (self.mark, link.in_count);
-        let look = || Some(link.in_flag.seq()).filter(|&flag| Mark::reached(count, flag));
-        let flag = self.here.wait(&self.governor, link.in_token, peer, look)?;
-        if mark.agrees(count, flag) {
+        let (fingerprint, count) = (self.fingerprint, link.in_count);
+        let look = || Some(link.in_flag.seq()).filter(|&flag| OpFingerprint::reached(count, flag));
+        let flag = self
+            .call
+            .wait(&self.wait_strategy, link.in_token, peer, look)?;
+        if fingerprint.agrees(count, flag) {
             return Ok(());
         }
-        Err(self.here.board.fail(self.here.watch(peer).mismatch()))
+        Err(self.call.state.fail(self.call.watch(peer).mismatch()))
     }
 
     #[inline(always)]
     fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Failure> {
         let index = self.link_index(peer);
-        if self.desk.is_staging() {
+        if self.endpoint.is_staging() {
             self.stage_until(index, |link| link.sender.can_send(payload.len()))?;
         }
-        let watch = || self.here.watch(peer);
-        let tag = self.mark.tag();
+        let watch = || self.call.watch(peer);
+        let tag = self.fingerprint.tag();
         match self.links[index].sender.send_watched(tag, payload, watch) {
             Ok(()) => Ok(()),
-            Err(SendError::Ended(failure)) => Err(self.here.board.fail(failure)),
+            Err(SendError::Ended(failure)) => Err(self.call.state.fail(failure)),
             Err(other) => unreachable!("members split messages to fit: {other}"),
         }
     }
@@ -73,16 +75,16 @@ impl Fabric for Hardware {
     #[inline(always)]
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Failure> {
         let index = self.link_index(peer);
-        if self.desk.is_staging() {
+        if self.endpoint.is_staging() {
             self.stage_until(index, |link| link.receiver.can_receive())?;
         }
-        let (tag, expected) = (self.mark.tag(), payload.len());
-        let desk = RefCell::new(&mut self.desk);
+        let (tag, expected) = (self.fingerprint.tag(), payload.len());
+        let endpoint = RefCell::new(&mut self.endpoint);
         let watch = || NothingElse {
-            watch: self.here.watch(peer),
+            watch: self.call.watch(peer),
             receiver: None,
-            desk: Some((&desk, index)),
-            reader: self.lines.long_posts_of(peer),
+            endpoint: Some((&endpoint, index)),
+            reader: self.lines.long_ring_of(peer),
             tag,
             expected,
         };
@@ -96,8 +98,8 @@ impl Fabric for Hardware {
     }
 
     #[inline(always)]
-    fn post(&mut self, line: usize, payload: &[u8]) -> Result<(), Failure> {
-        self.post_line(line, payload)
+    fn publish(&mut self, line: usize, payload: &[u8]) -> Result<(), Failure> {
+        self.publish_line(line, payload)
     }
 
     #[inline(always)]
@@ -117,8 +119,8 @@ impl Fabric for Hardware {
     }
 
     #[inline(always)]
-    fn meet(&mut self, line: usize) -> Result<(), Failure> {
-        self.meet_at_line(line)
+    fn arrive_and_wait(&mut self, line: usize) -> Result<(), Failure> {
+        self.arrive_at_line(line)
     }
 
     fn message_bytes_max(&self) -> usize {
@@ -132,14 +134,14 @@ impl Fabric for Hardware {
             .unwrap_or(message_bytes_max(DEFAULT_SLOTS))
     }
 
-    fn post_bytes_max(&self, line: usize) -> usize {
+    fn publish_bytes_max(&self, line: usize) -> usize {
         self.long_post_bytes(line)
     }
 
     #[cold]
     fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Failure {
-        let watch = self.here.watch(peer);
-        self.here.board.fail(watch.length(sent, expected))
+        let watch = self.call.watch(peer);
+        self.call.state.fail(watch.length(sent, expected))
     }
 
     #[inline]
@@ -169,19 +171,24 @@ impl Fabric for Hardware {
     }
 
     #[inline]
-    fn own<'b>(
+    fn view_mut<'b>(
         &mut self,
         window: &'b mut Window<'_>,
         range: Range<usize>,
     ) -> Result<&'b mut [u8], Failure> {
-        while let Some(link) = self.desk.holder(window, &range) {
-            self.wait_for_return(link, |desk| desk.holder(window, &range) != Some(link))?;
+        while let Some(link) = self.endpoint.holder(window, &range) {
+            self.wait_for_ack(link, |endpoint| {
+                endpoint.holder(window, &range) != Some(link)
+            })?;
         }
-        Ok(self.desk.own(window, range).expect("nobody holds it"))
+        Ok(self
+            .endpoint
+            .view_mut(window, range)
+            .expect("nobody holds it"))
     }
 
     fn lends_copies(&self) -> bool {
-        self.desk.copies()
+        self.endpoint.copies()
     }
 
     fn lend(
@@ -195,12 +202,13 @@ impl Fabric for Hardware {
         links.extend(peers.into_iter().map(|peer| self.link_index(peer)));
         let mut room = Ok(());
         for &link in &links {
-            if room.is_ok() && !self.desk.has_room(link) {
-                room = self.wait_for_return(link, |desk| desk.has_room(link));
+            if room.is_ok() && !self.endpoint.has_room(link) {
+                room = self.wait_for_ack(link, |endpoint| endpoint.has_room(link));
             }
         }
         if room.is_ok() {
-            self.desk.lend(window, &links, self.mark.tag(), range);
+            self.endpoint
+                .lend(window, &links, self.fingerprint.tag(), range);
         }
         self.lend_to = links;
         room
@@ -210,20 +218,27 @@ impl Fabric for Hardware {
         &mut self,
         peer: usize,
         len: usize,
-        each: impl FnMut(usize, &[u8]),
+        consume: impl FnMut(usize, &[u8]),
     ) -> Result<(), Failure> {
-        let grain = self.desk.grain();
-        self.take_loan(peer, len, Each { grain, each })
+        let element_size = self.endpoint.element_size();
+        self.take_loan(
+            peer,
+            len,
+            Consume {
+                element_size,
+                consume,
+            },
+        )
     }
 
     fn fetch(&mut self, peer: usize, into: &mut [u8]) -> Result<(), Failure> {
         let (len, all) = (into.len(), self.result_bytes(into.len()));
-        self.take_loan(peer, len, Keep { into, all })
+        self.take_loan(peer, len, CopyInto { into, all })
     }
 
-    fn settle(&mut self) -> Result<(), Failure> {
-        while let Some(link) = self.desk.unsettled() {
-            self.wait_for_return(link, |desk| desk.unsettled() != Some(link))?;
+    fn flush(&mut self) -> Result<(), Failure> {
+        while let Some(link) = self.endpoint.unsettled() {
+            self.wait_for_ack(link, |endpoint| endpoint.unsettled() != Some(link))?;
         }
         Ok(())
     }
@@ -234,7 +249,7 @@ impl Hardware {
     #[inline(never)]
     fn receive_failed(&self, peer: usize, expected: usize, error: ExactError<Failure>) -> Failure {
         match error {
-            ExactError::Ended(failure) => self.here.board.fail(failure),
+            ExactError::Ended(failure) => self.call.state.fail(failure),
             ExactError::Unexpected(next) => self.unexpected(peer, expected, next),
         }
     }

@@ -1,10 +1,10 @@
 //! What a rank does at the lines that groups share: send to all, receive, add, collect and meet.
 
 use super::ends::Hardware;
-use super::lines::{Collect, Meet, Post, Read, SharedLines};
-use super::waiting::{Here, NothingElse};
+use super::lines::{BarrierEnd, Collect, Publish, Read, SharedLines};
+use super::waiting::{CallContext, NothingElse};
 use crate::failure::Failure;
-use crate::operation::Mark;
+use crate::operation::OpFingerprint;
 use corecast_wire::park::ANY;
 use corecast_wire::queue::Received;
 use corecast_wire::wait::Watch;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Watches all members of a group. It looks first at those that have not reached this operation, because a wait that ends
 /// must name one of them.
 struct GroupWatch<'a> {
-    here: &'a Here,
+    call: &'a CallContext,
     members: &'a [usize],
     /// The member that the next cheap check looks at (round robin).
     next: usize,
@@ -27,10 +27,10 @@ impl Watch for GroupWatch<'_> {
         // A short wait looks at one member at a time, because the lines that it reads are busy.
         if waited.is_zero() {
             self.next = (self.next + 1) % self.members.len();
-            return self.here.watch(self.members[self.next]).check(waited);
+            return self.call.watch(self.members[self.next]).check(waited);
         }
         for there in [false, true] {
-            let watches = self.members.iter().map(|&peer| self.here.watch(peer));
+            let watches = self.members.iter().map(|&peer| self.call.watch(peer));
             watches
                 .filter(|watch| watch.is_there() == there)
                 .try_for_each(|mut watch| watch.check(waited))?;
@@ -40,41 +40,41 @@ impl Watch for GroupWatch<'_> {
 }
 
 impl Hardware {
-    /// The longest post on a line of this rank; 0 if there is no such line.
+    /// The longest publish on a line of this rank; 0 if there is no such line.
     pub(crate) fn long_post_bytes(&self, line: usize) -> usize {
-        let post = self.lines.posts.get(line);
-        post.map_or(0, |post| post.writer.post_bytes_max())
+        let publish = self.lines.publishes.get(line);
+        publish.map_or(0, |publish| publish.writer.publish_bytes_max())
     }
 
     #[inline(always)]
-    pub(super) fn post_line(&mut self, line: usize, payload: &[u8]) -> Result<(), Failure> {
-        if self.lines.posts[line].writer.holder().is_some() {
+    pub(super) fn publish_line(&mut self, line: usize, payload: &[u8]) -> Result<(), Failure> {
+        if self.lines.publishes[line].writer.holder().is_some() {
             self.wait_for_room(line)?;
         }
-        let tag = self.mark.tag();
-        self.lines.posts[line].writer.post(tag, payload);
+        let tag = self.fingerprint.tag();
+        self.lines.publishes[line].writer.publish(tag, payload);
         Ok(())
     }
 
     #[cold]
     #[inline(never)]
     fn wait_for_room(&mut self, line: usize) -> Result<(), Failure> {
-        while let Some(reader) = self.lines.posts[line].writer.holder() {
-            let Post {
+        while let Some(reader) = self.lines.publishes[line].writer.holder() {
+            let Publish {
                 readers,
                 room_token,
                 ..
-            } = &self.lines.posts[line];
+            } = &self.lines.publishes[line];
             let (peer, token) = (readers[reader], *room_token);
             let freed = |lines: &mut SharedLines| {
-                let holder = lines.posts[line].writer.holder();
+                let holder = lines.publishes[line].writer.holder();
                 (holder != Some(reader)).then_some(())
             };
-            if self.desk.is_staging() {
+            if self.endpoint.is_staging() {
                 self.stage_lines_until(peer, freed)?;
             }
-            let (here, lines) = (&self.here, &mut self.lines);
-            here.wait(&self.governor, token, peer, || freed(lines))?;
+            let (call, lines) = (&self.call, &mut self.lines);
+            call.wait(&self.wait_strategy, token, peer, || freed(lines))?;
         }
         Ok(())
     }
@@ -82,23 +82,27 @@ impl Hardware {
     #[inline(always)]
     pub(super) fn read_line(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Failure> {
         let peer = self.lines.reads[line].peer;
-        if self.desk.is_staging() {
+        if self.endpoint.is_staging() {
             self.stage_lines_until(peer, |lines| lines.reads[line].reader.look().map(drop))?;
         }
         let Read { reader, token, .. } = &self.lines.reads[line];
-        let (tag, expected, index) = (self.mark.tag(), payload.len(), self.link_of[peer] as usize);
-        let (desk, here, links) = (RefCell::new(&mut self.desk), &self.here, &self.links);
+        let (tag, expected, index) = (
+            self.fingerprint.tag(),
+            payload.len(),
+            self.link_of[peer] as usize,
+        );
+        let (endpoint, call, links) = (RefCell::new(&mut self.endpoint), &self.call, &self.links);
         let watch = || NothingElse {
-            watch: here.watch(peer),
+            watch: call.watch(peer),
             receiver: links.get(index).map(|link| &link.receiver),
-            desk: links.get(index).map(|_| (&desk, index)),
+            endpoint: links.get(index).map(|_| (&endpoint, index)),
             reader: None,
             tag,
             expected,
         };
-        let noticed = here.wait_watched(&self.governor, *token, watch, || reader.look())?;
+        let noticed = call.wait_watched(&self.wait_strategy, *token, watch, || reader.look())?;
         let (tag, len) = (noticed.tag, noticed.len);
-        if (tag, len) != (self.mark.tag(), payload.len()) {
+        if (tag, len) != (self.fingerprint.tag(), payload.len()) {
             return Err(self.unexpected(peer, payload.len(), Received { len, tag }));
         }
         self.lines.reads[line].reader.take(payload);
@@ -109,107 +113,116 @@ impl Hardware {
     pub(super) fn add_to_line(&mut self, line: usize) {
         let add = &mut self.lines.adds[line];
         add.count += 1;
-        let sum = add.tally.add(self.mark.share());
+        let sum = add.counter.add(self.fingerprint.share());
         // Whoever comes last wakes the one who collects: before, it would look in vain.
-        if Mark::is_counted(add.count.wrapping_mul(add.members), sum) {
-            add.bell.wake_for(add.token, self.governor.fence());
+        if OpFingerprint::is_counted(add.count.wrapping_mul(add.members), sum) {
+            add.bell.wake_for(add.token, self.wait_strategy.fence());
         }
     }
 
     #[inline(always)]
     pub(super) fn collect_line(&mut self, line: usize) -> Result<(), Failure> {
         let collect = &mut self.lines.collects[line];
-        let shares = self.mark.share().wrapping_mul(collect.members.len() as u64);
+        let shares = self
+            .fingerprint
+            .share()
+            .wrapping_mul(collect.members.len() as u64);
         collect.sum = collect.sum.wrapping_add(shares);
         let expected = collect.sum;
-        if self.desk.is_staging() {
+        if self.endpoint.is_staging() {
             let first = collect.members[0];
             self.stage_lines_until(first, |lines| {
-                let found = lines.collects[line].tally.sum();
-                Mark::is_counted(expected, found).then_some(())
+                let found = lines.collects[line].counter.sum();
+                OpFingerprint::is_counted(expected, found).then_some(())
             })?;
         }
         let Collect {
-            tally,
+            counter,
             members,
             token,
             ..
         } = &self.lines.collects[line];
-        let look = || Some(tally.sum()).filter(|&found| Mark::is_counted(expected, found));
-        let here = &self.here;
+        let look =
+            || Some(counter.sum()).filter(|&found| OpFingerprint::is_counted(expected, found));
+        let call = &self.call;
         let watch = || GroupWatch {
-            here,
+            call,
             members,
             next: 0,
         };
-        let found = here.wait_watched(&self.governor, *token, watch, look)?;
+        let found = call.wait_watched(&self.wait_strategy, *token, watch, look)?;
         match found == expected {
             true => Ok(()),
-            false => Err(here.board.fail(self.strangers(members))),
+            false => Err(call.state.fail(self.strangers(members))),
         }
     }
 
     #[inline(always)]
-    pub(super) fn meet_at_line(&mut self, line: usize) -> Result<(), Failure> {
-        let share = self.mark.share();
-        let meet = &mut self.lines.meets[line];
-        meet.sum = meet
+    pub(super) fn arrive_at_line(&mut self, line: usize) -> Result<(), Failure> {
+        let share = self.fingerprint.share();
+        let arrive_and_wait = &mut self.lines.barrier_ends[line];
+        arrive_and_wait.sum = arrive_and_wait
             .sum
-            .wrapping_add(share.wrapping_mul(meet.others.len() as u64 + 1));
-        let expected = meet.sum;
-        let mut found = meet.meeting.come(share);
-        if Mark::is_counted(expected, found) {
-            meet.meeting.wake();
+            .wrapping_add(share.wrapping_mul(arrive_and_wait.others.len() as u64 + 1));
+        let expected = arrive_and_wait.sum;
+        let mut found = arrive_and_wait.counter_barrier.come(share);
+        if OpFingerprint::is_counted(expected, found) {
+            arrive_and_wait.counter_barrier.wake();
         } else {
-            found = self.wait_at_meeting(line, expected, found)?;
+            found = self.wait_at_counter_barrier(line, expected, found)?;
         }
-        let others = &self.lines.meets[line].others;
-        match Mark::agrees_in_sum(expected, found, others.len()) {
+        let others = &self.lines.barrier_ends[line].others;
+        match OpFingerprint::agrees_in_sum(expected, found, others.len()) {
             true => Ok(()),
-            false => Err(self.here.board.fail(self.strangers(others))),
+            false => Err(self.call.state.fail(self.strangers(others))),
         }
     }
 
-    /// Waits until the sum of a meeting, which was `found`, is `expected`, or more: others may be on their way to
+    /// Waits until the sum of a counter barrier, which was `found`, is `expected`, or more: others may be on their way to
     /// the next one.
     #[inline(always)]
-    fn wait_at_meeting(&mut self, line: usize, expected: u64, found: u64) -> Result<u64, Failure> {
+    fn wait_at_counter_barrier(
+        &mut self,
+        line: usize,
+        expected: u64,
+        found: u64,
+    ) -> Result<u64, Failure> {
         let sum = |lines: &SharedLines| {
-            let found = lines.meets[line].meeting.sum();
-            Some(found).filter(|&found| Mark::is_counted(expected, found))
+            let found = lines.barrier_ends[line].counter_barrier.sum();
+            Some(found).filter(|&found| OpFingerprint::is_counted(expected, found))
         };
-        if self.desk.is_staging() {
-            let first = self.lines.meets[line].others[0];
+        if self.endpoint.is_staging() {
+            let first = self.lines.barrier_ends[line].others[0];
             self.stage_lines_until(first, |lines| sum(lines).map(drop))?;
         }
-        let missing = Mark::missing(expected, found);
-        if self.lines.meets[line].may_end_soon(missing)
-            && let Some(found) = self.governor.soon(|| sum(&self.lines))
+        let missing = OpFingerprint::missing(expected, found);
+        if self.lines.barrier_ends[line].may_end_soon(missing)
+            && let Some(found) = self.wait_strategy.soon(|| sum(&self.lines))
         {
-            self.lines.meets[line].vain = 0;
+            self.lines.barrier_ends[line].vain = 0;
             return Ok(found);
         }
-        let Meet { others, token, .. } = &self.lines.meets[line];
-        let (here, lines) = (&self.here, &self.lines);
+        let BarrierEnd { others, token, .. } = &self.lines.barrier_ends[line];
+        let (call, lines) = (&self.call, &self.lines);
         let watch = || GroupWatch {
-            here,
+            call,
             members: others,
             next: 0,
         };
-        here.wait_watched(&self.governor, *token, watch, || sum(lines))
+        call.wait_watched(&self.wait_strategy, *token, watch, || sum(lines))
     }
 
     /// The failure of a group of whom not all have the history of this rank.
     #[cold]
     #[inline(never)]
     fn strangers(&self, members: &[usize]) -> Failure {
-        let mut watches = members.iter().map(|&peer| self.here.watch(peer));
+        let mut watches = members.iter().map(|&peer| self.call.watch(peer));
         watches
             .find_map(|watch| watch.difference())
-            .unwrap_or_else(|| self.here.watch(members[0]).mismatch())
+            .unwrap_or_else(|| self.call.watch(members[0]).mismatch())
     }
 
-    /// Goes on copying to the outbox until all is copied, or a line is ready for what is to come.
+    /// Goes on copying to the bounce buffer until all is copied, or a line is ready for what is to come.
     #[cold]
     #[inline(never)]
     fn stage_lines_until(
@@ -217,10 +230,10 @@ impl Hardware {
         peer: usize,
         mut ready: impl FnMut(&mut SharedLines) -> Option<()>,
     ) -> Result<(), Failure> {
-        let (desk, lines, here) = (&mut self.desk, &mut self.lines, &self.here);
-        here.wait(&self.governor, ANY, peer, || {
-            desk.advance();
-            (!desk.is_staging() || ready(lines).is_some()).then_some(())
+        let (endpoint, lines, call) = (&mut self.endpoint, &mut self.lines, &self.call);
+        call.wait(&self.wait_strategy, ANY, peer, || {
+            endpoint.advance();
+            (!endpoint.is_staging() || ready(lines).is_some()).then_some(())
         })
     }
 }

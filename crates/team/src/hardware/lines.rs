@@ -1,22 +1,24 @@
 //! One rank's ends of the lines that groups share.
 
 use corecast_collectives::groups::{Group, Groups};
-use corecast_wire::notice::{self, Reader, Writer};
-use corecast_wire::{FenceKind, Line, LineRef, Meeting, Parker, Segment, SegmentError, Tally};
+use corecast_wire::broadcast_ring::{self, Reader, Writer};
+use corecast_wire::{
+    ArrivalCounter, CounterBarrier, FenceKind, Line, LineRef, Parker, Segment, SegmentError,
+};
 use std::sync::Arc;
 
 /// The ends of one rank, by the numbers that [`Groups`] gives out.
 #[derive(Debug, Default)]
 pub(crate) struct SharedLines {
-    pub(super) posts: Vec<Post>,
+    pub(super) publishes: Vec<Publish>,
     pub(super) reads: Vec<Read>,
     pub(super) adds: Vec<Add>,
     pub(super) collects: Vec<Collect>,
-    pub(super) meets: Vec<Meet>,
+    pub(super) barrier_ends: Vec<BarrierEnd>,
 }
 
 #[derive(Debug)]
-pub(super) struct Post {
+pub(super) struct Publish {
     pub(super) writer: Writer,
     pub(super) readers: Box<[usize]>,
     pub(super) room_token: u32,
@@ -32,7 +34,7 @@ pub(super) struct Read {
 
 #[derive(Debug)]
 pub(super) struct Add {
-    pub(super) tally: LineRef<Tally>,
+    pub(super) counter: LineRef<ArrivalCounter>,
     pub(super) bell: LineRef<Line<Parker>>,
     pub(super) token: u32,
     pub(super) members: u64,
@@ -42,7 +44,7 @@ pub(super) struct Add {
 
 #[derive(Debug)]
 pub(super) struct Collect {
-    pub(super) tally: LineRef<Tally>,
+    pub(super) counter: LineRef<ArrivalCounter>,
     pub(super) members: Box<[usize]>,
     pub(super) token: u32,
     /// The sum when all have added as often as this rank has collected.
@@ -50,8 +52,8 @@ pub(super) struct Collect {
 }
 
 #[derive(Debug)]
-pub(super) struct Meet {
-    pub(super) meeting: Meeting,
+pub(super) struct BarrierEnd {
+    pub(super) counter_barrier: CounterBarrier,
     /// All but this rank.
     pub(super) others: Box<[usize]>,
     pub(super) token: u32,
@@ -70,8 +72,8 @@ const VAIN_MAX: u32 = 2;
 /// Waits without a short spin until the next one: the system may have moved threads by then.
 const VAIN_PAUSE: u32 = 64;
 
-impl Meet {
-    /// Whether to [look](corecast_wire::Governor::soon) for as long as a switch takes where `missing` are missing.
+impl BarrierEnd {
+    /// Whether to [look](corecast_wire::WaitStrategy::soon) for as long as a switch takes where `missing` are missing.
     #[inline(always)]
     pub(super) fn may_end_soon(&mut self, missing: u64) -> bool {
         if missing > self.at_once {
@@ -88,7 +90,7 @@ impl Meet {
 
 impl SharedLines {
     /// Where a peer posts what others of its operations send or lend.
-    pub(super) fn long_posts_of(&self, peer: usize) -> Option<&Reader> {
+    pub(super) fn long_ring_of(&self, peer: usize) -> Option<&Reader> {
         let read = self
             .reads
             .iter()
@@ -97,56 +99,60 @@ impl SharedLines {
     }
 }
 
-/// Bytes that each rank's segment needs for the lines that it posts on or collects, or is the first to meet at.
-pub(crate) fn shared_bytes(n: usize, groups: &Groups, lane: usize) -> Vec<usize> {
+/// Bytes that each rank's segment needs for the lines that it publishes on or collects, or is the first to meet at.
+pub(crate) fn shared_bytes(n: usize, groups: &Groups, context: usize) -> Vec<usize> {
     let mut bytes = vec![0; n];
-    for group in groups.notices() {
-        bytes[group.one] += notice::bytes(group.others.len(), body_lines(group, lane));
+    for group in groups.rings() {
+        bytes[group.one] += broadcast_ring::bytes(group.others.len(), body_lines(group, context));
     }
-    for group in groups.tallies() {
-        bytes[group.one] += Segment::bytes_for::<Tally>(1);
+    for group in groups.counters() {
+        bytes[group.one] += Segment::bytes_for::<ArrivalCounter>(1);
     }
-    for ranks in groups.meetings() {
-        bytes[ranks[0]] += Segment::bytes_for::<Tally>(1);
+    for ranks in groups.counter_barriers() {
+        bytes[ranks[0]] += Segment::bytes_for::<ArrivalCounter>(1);
     }
     bytes
 }
 
-/// Body lines of each slot of a notice in one lane: where operations block, of which there is one at a time.
-fn body_lines(group: &Group, lane: usize) -> usize {
-    match group.long && lane == 0 {
+/// Body lines of each slot of a broadcast ring in one operation context: where operations block, of which there is one at a time.
+fn body_lines(group: &Group, context: usize) -> usize {
+    match group.long && context == 0 {
         true => BODY_LINES,
         false => 0,
     }
 }
 
-/// Posts of 16 KiB: of all slots 256 KiB, so that a rank of some that share a core has several broadcasts of
+/// Published messages of 16 KiB: of all slots 256 KiB, so that a rank of some that share a core has several broadcasts of
 /// 16 to 64 KiB behind it before it waits for the others, and they fit the second cache.
 const BODY_LINES: usize = 256;
 
-/// The ends of all ranks in one lane, which have `usable` hardware threads between them. Lines lie with whoever
+/// The ends of all ranks in one operation context, which have `usable` hardware threads between them. Lines lie with whoever
 /// posts or collects, or is named first; those of ranks that are not `owned` are passed over.
 pub(crate) fn line_ends(
     groups: &Groups,
-    lane: usize,
+    context: usize,
     owned: impl Fn(usize) -> bool,
-    (homes, parkers): (&[Arc<Segment>], &[LineRef<Line<Parker>>]),
+    (rank_segments, parkers): (&[Arc<Segment>], &[LineRef<Line<Parker>>]),
     (fence, usable): (FenceKind, usize),
 ) -> Result<Vec<SharedLines>, SegmentError> {
-    let (notices, tallies, meetings) = (groups.notices(), groups.tallies(), groups.meetings());
-    let mut all: Vec<SharedLines> = homes.iter().map(|_| SharedLines::default()).collect();
-    let lines = notices.len() + tallies.len() + meetings.len();
-    let mut number = (lane * lines) as u32;
-    for group in notices {
+    let (rings, counters, counter_barriers) =
+        (groups.rings(), groups.counters(), groups.counter_barriers());
+    let mut all: Vec<SharedLines> = rank_segments
+        .iter()
+        .map(|_| SharedLines::default())
+        .collect();
+    let lines = rings.len() + counters.len() + counter_barriers.len();
+    let mut number = (context * lines) as u32;
+    for group in rings {
         let Group { one, others, .. } = group;
-        let shape = (others.len(), body_lines(group, lane));
-        let parts = notice::parts(number, shape, &homes[*one])?;
+        let shape = (others.len(), body_lines(group, context));
+        let parts = broadcast_ring::parts(number, shape, &rank_segments[*one])?;
         if owned(*one) {
             let bells: Vec<_> = others.iter().map(|&rank| parkers[rank].clone()).collect();
-            all[*one].posts.push(Post {
+            all[*one].publishes.push(Publish {
                 writer: parts.writer(&bells, fence),
                 readers: others.as_slice().into(),
-                room_token: notice::room_token(number),
+                room_token: broadcast_ring::room_token(number),
             });
         }
         for (index, &rank) in others.iter().enumerate() {
@@ -155,18 +161,18 @@ pub(crate) fn line_ends(
                     reader: parts.reader(index, &parkers[*one], fence),
                     peer: *one,
                     long: group.long,
-                    token: notice::token(number),
+                    token: broadcast_ring::token(number),
                 });
             }
         }
         number += 1;
     }
-    for Group { one, others, .. } in tallies {
-        let tally: LineRef<Tally> = homes[*one].lines(1)?.get(0);
-        let token = notice::token(number);
+    for Group { one, others, .. } in counters {
+        let counter: LineRef<ArrivalCounter> = rank_segments[*one].lines(1)?.get(0);
+        let token = broadcast_ring::token(number);
         if owned(*one) {
             all[*one].collects.push(Collect {
-                tally: tally.clone(),
+                counter: counter.clone(),
                 members: others.as_slice().into(),
                 token,
                 sum: 0,
@@ -175,7 +181,7 @@ pub(crate) fn line_ends(
         for &rank in others {
             if owned(rank) {
                 all[rank].adds.push(Add {
-                    tally: tally.clone(),
+                    counter: counter.clone(),
                     bell: parkers[*one].clone(),
                     token,
                     members: others.len() as u64,
@@ -185,8 +191,8 @@ pub(crate) fn line_ends(
         }
         number += 1;
     }
-    for ranks in meetings {
-        let tally: LineRef<Tally> = homes[ranks[0]].lines(1)?.get(0);
+    for ranks in counter_barriers {
+        let counter: LineRef<ArrivalCounter> = rank_segments[ranks[0]].lines(1)?.get(0);
         for &rank in ranks.iter().filter(|&&rank| owned(rank)) {
             let others: Box<[usize]> = ranks
                 .iter()
@@ -194,10 +200,10 @@ pub(crate) fn line_ends(
                 .filter(|&other| other != rank)
                 .collect();
             let bells = others.iter().map(|&other| parkers[other].clone()).collect();
-            all[rank].meets.push(Meet {
-                meeting: Meeting::new(number, tally.clone(), bells, fence),
+            all[rank].barrier_ends.push(BarrierEnd {
+                counter_barrier: CounterBarrier::new(number, counter.clone(), bells, fence),
                 others,
-                token: notice::token(number),
+                token: broadcast_ring::token(number),
                 sum: 0,
                 at_once: usable.saturating_sub(1) as u64,
                 vain: 0,

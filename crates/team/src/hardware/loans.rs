@@ -1,11 +1,11 @@
-//! How a rank takes what others lend: where it lies, from an outbox, or read from another process's
+//! How a rank takes what others lend: where it lies, from a bounce buffer, or read from another process's
 //! memory.
 
-use super::ends::{Hardware, desk_token};
+use super::ends::{Hardware, endpoint_token};
 use super::waiting::NothingElse;
 use crate::element::Element;
 use crate::failure::Failure;
-use crate::reach::Processes;
+use crate::transfer_path::Processes;
 use corecast_transfer::Unfetched;
 use corecast_wire::Fabric;
 use corecast_wire::queue::Received;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 const STEP_BYTES: usize = 128 * 1024;
 
 /// Bytes copied at a time where the data are stored unchanged: few enough that a failure is noticed within a millisecond.
-const KEEP_BYTES: usize = 4 << 20;
+const COPY_INTO_BYTES: usize = 4 << 20;
 
 /// Where a loan goes.
 pub(super) trait Sink {
@@ -37,24 +37,24 @@ pub(super) trait Sink {
     ) -> Result<(), Unfetched>;
 }
 
-/// Elements of `grain` bytes are given to a function.
-pub(super) struct Each<F> {
-    pub(super) grain: usize,
-    pub(super) each: F,
+/// Elements of `element_size` bytes are given to a function.
+pub(super) struct Consume<F> {
+    pub(super) element_size: usize,
+    pub(super) consume: F,
 }
 
-impl<F: FnMut(usize, &[u8])> Sink for Each<F> {
+impl<F: FnMut(usize, &[u8])> Sink for Consume<F> {
     fn step(&self) -> usize {
-        (STEP_BYTES / self.grain).max(1) * self.grain
+        (STEP_BYTES / self.element_size).max(1) * self.element_size
     }
 
     fn piece(&mut self, element: &mut Element, start: usize, bytes: &[u8]) -> bool {
-        if bytes.len().is_multiple_of(self.grain) && element.is_empty() {
-            (self.each)(start, bytes);
+        if bytes.len().is_multiple_of(self.element_size) && element.is_empty() {
+            (self.consume)(start, bytes);
             return true;
         }
-        element.join(self.grain, bytes, |whole| {
-            (self.each)(start + bytes.len() - whole.len(), whole);
+        element.join(self.element_size, bytes, |whole| {
+            (self.consume)(start + bytes.len() - whole.len(), whole);
         })
     }
 
@@ -66,20 +66,20 @@ impl<F: FnMut(usize, &[u8])> Sink for Each<F> {
     ) -> Result<(), Unfetched> {
         let room = element.room(len);
         read(room)?;
-        (self.each)(start, room);
+        (self.consume)(start, room);
         Ok(())
     }
 }
 
 /// Bytes are kept in a part of a result of `all` bytes.
-pub(super) struct Keep<'a> {
+pub(super) struct CopyInto<'a> {
     pub(super) into: &'a mut [u8],
     pub(super) all: usize,
 }
 
-impl Sink for Keep<'_> {
+impl Sink for CopyInto<'_> {
     fn step(&self) -> usize {
-        KEEP_BYTES
+        COPY_INTO_BYTES
     }
 
     #[inline]
@@ -99,16 +99,16 @@ impl Sink for Keep<'_> {
 }
 
 impl Hardware {
-    /// Lets the desk read the memory of the peers' processes, and lend its own from so many bytes on.
-    pub(crate) fn reach(&mut self, processes: &Processes, lends_from: usize) {
+    /// Lets the endpoint read the memory of the peers' processes, and lend its own from so many bytes on.
+    pub(crate) fn open_kernel_copy(&mut self, processes: &Processes, lends_from: usize) {
         for (number, link) in self.links.iter().enumerate() {
             if let Some(process) = &processes[link.peer] {
-                self.desk.reads(number, Arc::clone(process));
+                self.endpoint.reads(number, Arc::clone(process));
                 // Now, as operations allocate nothing.
                 self.element.room(STEP_BYTES);
             }
         }
-        self.desk.lend_far_from(lends_from);
+        self.endpoint.lend_by_kernel_from(lends_from);
     }
 
     /// Takes the next loan of `peer`, which must have `len` bytes.
@@ -123,13 +123,13 @@ impl Hardware {
         let mut start = 0;
         loop {
             let (tag, left) = self.wait_for_loan(link, len - start)?;
-            if (tag, left) != (self.mark.tag(), len - start) {
+            if (tag, left) != (self.fingerprint.tag(), len - start) {
                 return Err(self.unexpected(peer, len - start, Received { len: left, tag }));
             }
-            if self.desk.is_far(link) {
-                start += self.read_far((link, peer), (start, left), &mut sink)?;
+            if self.endpoint.is_by_kernel(link) {
+                start += self.read_by_kernel((link, peer), (start, left), &mut sink)?;
             } else {
-                let sane = match self.desk.borrow(link) {
+                let sane = match self.endpoint.borrow(link) {
                     Ok(Some(piece)) => {
                         let bytes = piece.bytes();
                         let from = start;
@@ -141,7 +141,7 @@ impl Hardware {
                     Err(_) => false,
                 };
                 if !sane {
-                    return Err(self.spoilt(peer));
+                    return Err(self.corrupt(peer));
                 }
             }
             if start == len {
@@ -153,28 +153,28 @@ impl Hardware {
     /// Waits until the peer behind `link` lends something, which should have `expected` bytes; returns its tag and
     /// length.
     fn wait_for_loan(&mut self, link: usize, expected: usize) -> Result<(u32, usize), Failure> {
-        let (desk, here, from) = (&mut self.desk, &self.here, &self.links[link]);
+        let (endpoint, call, from) = (&mut self.endpoint, &self.call, &self.links[link]);
         let lines = &self.lines;
-        let token = desk_token(desk, from.loan_token);
+        let token = endpoint_token(endpoint, from.loan_token);
         // A message can overtake a loan that waits for its turn in a bounce buffer: then it proves nothing.
-        let in_turn = desk.borrows_addresses(link);
+        let in_turn = endpoint.borrows_addresses(link);
         let watch = || NothingElse {
-            watch: here.watch(from.peer),
+            watch: call.watch(from.peer),
             receiver: in_turn.then_some(&from.receiver),
-            desk: None,
-            reader: lines.long_posts_of(from.peer).filter(|_| in_turn),
-            tag: self.mark.tag(),
+            endpoint: None,
+            reader: lines.long_ring_of(from.peer).filter(|_| in_turn),
+            tag: self.fingerprint.tag(),
             expected,
         };
-        here.wait_watched(&self.governor, token, watch, || {
-            desk.advance();
-            desk.peek(link)
+        call.wait_watched(&self.wait_strategy, token, watch, || {
+            endpoint.advance();
+            endpoint.peek(link)
         })
     }
 
     /// Reads a loan from the memory of `peer`'s process; how much came before the kernel refused.
     #[cold]
-    fn read_far(
+    fn read_by_kernel(
         &mut self,
         (link, peer): (usize, usize),
         (start, left): (usize, usize),
@@ -183,43 +183,43 @@ impl Hardware {
         let mut done = 0;
         while done < left {
             let len = sink.step().min(left - done);
-            let desk = &mut self.desk;
-            let read = |into: &mut [u8]| desk.fetch(link, done, into);
+            let endpoint = &mut self.endpoint;
+            let read = |into: &mut [u8]| endpoint.fetch(link, done, into);
             match sink.read(&mut self.element, (start + done, len), read) {
                 Ok(()) => done += len,
                 Err(Unfetched::Refused) => {
-                    self.desk.refuse(link, done);
+                    self.endpoint.refuse(link, done);
                     return Ok(done);
                 }
-                Err(Unfetched::Outside) => return Err(self.spoilt(peer)),
+                Err(Unfetched::Outside) => return Err(self.corrupt(peer)),
                 Err(Unfetched::Revoked) => return Err(self.wait_for_news(link, peer)),
             }
             // Others may wait for what this rank lends.
-            self.desk.advance();
+            self.endpoint.advance();
         }
-        self.desk.give_back(link);
+        self.endpoint.give_back(link);
         Ok(done)
     }
 
     /// Waits until it is known what has become of `peer`, which took a loan back or is gone.
     fn wait_for_news(&mut self, link: usize, peer: usize) -> Failure {
         let token = self.links[link].loan_token;
-        match self.wait_at_desk(token, peer, |_| None::<Infallible>) {
+        match self.wait_at_endpoint(token, peer, |_| None::<Infallible>) {
             Err(failure) => failure,
             Ok(never) => match never {},
         }
     }
 
     #[cold]
-    fn spoilt(&self, peer: usize) -> Failure {
-        self.here.board.fail(self.here.watch(peer).spoilt())
+    fn corrupt(&self, peer: usize) -> Failure {
+        self.call.state.fail(self.call.watch(peer).corrupt())
     }
 
     /// Bytes of the result that this rank is about to write, of which one loan has `len`. A rank that lends nothing
     /// receives only this loan. Others receive one loan of each rank, or as much as their window has.
     #[inline]
     pub(super) fn result_bytes(&self, len: usize) -> usize {
-        match self.desk.span() {
+        match self.endpoint.span() {
             0 => len,
             span => span.max(len.saturating_mul(self.size())),
         }

@@ -21,4 +21,4 @@ mod waiting;
 pub use ends::Hardware;
 pub(crate) use ends::{Link, NO_LINK};
 pub(crate) use lines::{SharedLines, line_ends, shared_bytes};
-pub(crate) use waiting::Here;
+pub(crate) use waiting::CallContext;

@@ -1,14 +1,14 @@
 //! How a rank waits for a peer: the context of its call, and what ends a wait that cannot succeed.
 
-use crate::board::{Board, PeerWatch};
 use crate::failure::Failure;
 use crate::operation::Operation;
-use corecast_transfer::Desk;
-use corecast_wire::diary::Diary;
-use corecast_wire::notice::Reader;
+use crate::team_state::{PeerWatch, TeamState};
+use corecast_transfer::Endpoint;
+use corecast_wire::broadcast_ring::Reader;
+use corecast_wire::op_history::OpHistory;
 use corecast_wire::queue::Receiver;
 use corecast_wire::wait::Watch;
-use corecast_wire::{Governor, LineRef};
+use corecast_wire::{LineRef, WaitStrategy};
 use std::cell::RefCell;
 use std::panic::Location;
 use std::sync::Arc;
@@ -16,49 +16,49 @@ use std::time::Duration;
 
 /// What this rank does at the moment: all that a failure needs to know about this side.
 #[derive(Debug)]
-pub(crate) struct Here {
-    pub(crate) board: Arc<Board>,
+pub(crate) struct CallContext {
+    pub(crate) state: Arc<TeamState>,
     /// What each rank does in this context, if it is one for operations in flight.
-    pub(crate) lane_diaries: Option<Arc<[LineRef<Diary>]>>,
+    pub(crate) context_histories: Option<Arc<[LineRef<OpHistory>]>>,
     pub(crate) rank: usize,
     /// The operation in progress.
     pub(crate) operation: Operation,
     pub(crate) site: &'static Location<'static>,
 }
 
-impl Here {
+impl CallContext {
     /// Waits until `look` finds something that `peer` brings about. A failure becomes that of the whole team.
     #[inline(always)]
     pub(super) fn wait<T>(
         &self,
-        governor: &Governor,
+        wait_strategy: &WaitStrategy,
         token: u32,
         peer: usize,
         look: impl FnMut() -> Option<T>,
     ) -> Result<T, Failure> {
-        self.wait_watched(governor, token, || self.watch(peer), look)
+        self.wait_watched(wait_strategy, token, || self.watch(peer), look)
     }
 
     /// Like [`wait`](Self::wait), with a watch that can also detect a message of the wrong kind.
     #[inline(always)]
     pub(super) fn wait_watched<T, W: Watch<Error = Failure>>(
         &self,
-        governor: &Governor,
+        wait_strategy: &WaitStrategy,
         token: u32,
         watch: impl FnOnce() -> W,
         mut look: impl FnMut() -> Option<T>,
     ) -> Result<T, Failure> {
-        let waited = governor.wait_watched(token, watch, &mut look);
+        let waited = wait_strategy.wait_watched(token, watch, &mut look);
         // What ended the wait may have come with what it was for: one more look decides.
         let waited = waited.or_else(|failure| look().ok_or(failure));
-        waited.map_err(|failure| self.board.fail(failure))
+        waited.map_err(|failure| self.state.fail(failure))
     }
 
     /// The watch over `peer` for the operation in progress.
     pub(super) fn watch(&self, peer: usize) -> PeerWatch<'_> {
         PeerWatch {
-            board: &self.board,
-            lane_diaries: self.lane_diaries.as_deref(),
+            state: &self.state,
+            context_histories: self.context_histories.as_deref(),
             rank: self.rank,
             operation: self.operation,
             site: self.site,
@@ -77,7 +77,7 @@ pub(super) struct NothingElse<'a> {
     /// The queue that a message would come through.
     pub(super) receiver: Option<&'a Receiver>,
     /// The endpoint that a loan would come to, and the number of the peer's link.
-    pub(super) desk: Option<(&'a RefCell<&'a mut Desk>, usize)>,
+    pub(super) endpoint: Option<(&'a RefCell<&'a mut Endpoint>, usize)>,
     /// The broadcast ring that a message to all would come through.
     pub(super) reader: Option<&'a Reader>,
     /// The tag of the operation in progress.
@@ -94,11 +94,11 @@ impl Watch for NothingElse<'_> {
         let sent = self.receiver.and_then(Receiver::peek);
         let sent = sent.map(|next| (next.tag, next.len));
         let lent = || {
-            let (desk, link) = self.desk?;
-            desk.borrow_mut().peek(link)
+            let (endpoint, link) = self.endpoint?;
+            endpoint.borrow_mut().peek(link)
         };
-        let posted = || Some(self.reader?.look()?).map(|post| (post.tag, post.len));
-        match sent.or_else(lent).or_else(posted) {
+        let published = || Some(self.reader?.look()?).map(|publish| (publish.tag, publish.len));
+        match sent.or_else(lent).or_else(published) {
             Some((tag, len)) if tag == self.tag => Err(self.watch.length(len, self.expected)),
             _ => self.watch.check(waited),
         }

@@ -1,16 +1,16 @@
 //! Reductions whose types of elements are known at run time only: what bindings to other languages call.
 //!
 //! One copy of each collective serves all operators, which are called by their address. An operator's
-//! [`grain`](Combine::grain) says how long an element is; its slices are aligned to the multiples of it
+//! [`element_size`](Combine::element_size) says how long an element is; its slices are aligned to the multiples of it
 //! at which they lie, up to 16. Lengths that `combine` can do nothing with are the caller's mistake.
 
 use super::bodies::{assert_counts, block_of};
 use super::{Member, Overlap, Request};
-use crate::Lane;
+use crate::OpContext;
 use crate::failure::Failure;
 use corecast_collectives::Collective;
 use corecast_collectives::combine::Combine;
-use corecast_collectives::fragments::block;
+use corecast_collectives::pipeline::block;
 use corecast_collectives::scan::Upto;
 use corecast_collectives::{
     allreduce as all, reduce as one, reduce_scatter as scattered, scan as prefix,
@@ -58,7 +58,7 @@ impl Member {
         combine: &dyn Combine,
     ) -> Result<(), Failure> {
         self.begin(Collective::Reduce, root, Location::caller())?;
-        reduce(&mut self.lane, root, data, combine)
+        reduce(&mut self.context, root, data, combine)
     }
 
     /// [`allreduce`](Self::allreduce) of plain bytes.
@@ -73,7 +73,7 @@ impl Member {
     #[track_caller]
     pub fn allreduce_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
         self.begin(Collective::Allreduce, 0, Location::caller())?;
-        allreduce(&mut self.lane, data, combine)
+        allreduce(&mut self.context, data, combine)
     }
 
     /// [`reduce_scatter`](Self::reduce_scatter) of plain bytes.
@@ -93,7 +93,7 @@ impl Member {
         combine: &dyn Combine,
     ) -> Result<(), Failure> {
         self.begin(Collective::ReduceScatter, 0, Location::caller())?;
-        reduce_scatter(&mut self.lane, send, recv, combine)
+        reduce_scatter(&mut self.context, send, recv, combine)
     }
 
     /// [`reduce_scatterv`](Self::reduce_scatterv) of plain bytes.
@@ -114,7 +114,7 @@ impl Member {
         combine: &dyn Combine,
     ) -> Result<(), Failure> {
         self.begin(Collective::ReduceScatterv, 0, Location::caller())?;
-        reduce_scatterv(&mut self.lane, send, counts, recv, combine)
+        reduce_scatterv(&mut self.context, send, counts, recv, combine)
     }
 
     /// [`scan`](Self::scan) of plain bytes.
@@ -129,7 +129,7 @@ impl Member {
     #[track_caller]
     pub fn scan_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
         self.begin(Collective::Scan, 0, Location::caller())?;
-        scan(&mut self.lane, data, Upto::Own, combine)
+        scan(&mut self.context, data, Upto::Own, combine)
     }
 
     /// [`exscan`](Self::exscan) of plain bytes.
@@ -144,7 +144,7 @@ impl Member {
     #[track_caller]
     pub fn exscan_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
         self.begin(Collective::Exscan, 0, Location::caller())?;
-        scan(&mut self.lane, data, Upto::Before, combine)
+        scan(&mut self.context, data, Upto::Before, combine)
     }
 }
 
@@ -165,9 +165,12 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         data: &'scope mut [u8],
         combine: &'scope dyn Combine,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Reduce, root, Location::caller(), move |lane| {
-            reduce(lane, root, data, combine)
-        })
+        self.start(
+            Collective::Reduce,
+            root,
+            Location::caller(),
+            move |context| reduce(context, root, data, combine),
+        )
     }
 
     /// [`Member::allreduce_by`].
@@ -185,9 +188,12 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         data: &'scope mut [u8],
         combine: &'scope dyn Combine,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Allreduce, 0, Location::caller(), move |lane| {
-            allreduce(lane, data, combine)
-        })
+        self.start(
+            Collective::Allreduce,
+            0,
+            Location::caller(),
+            move |context| allreduce(context, data, combine),
+        )
     }
 
     /// [`Member::reduce_scatter_by`].
@@ -210,7 +216,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             Collective::ReduceScatter,
             0,
             Location::caller(),
-            move |lane| reduce_scatter(lane, send, recv, combine),
+            move |context| reduce_scatter(context, send, recv, combine),
         )
     }
 
@@ -235,7 +241,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             Collective::ReduceScatterv,
             0,
             Location::caller(),
-            move |lane| reduce_scatterv(lane, send, counts, recv, combine),
+            move |context| reduce_scatterv(context, send, counts, recv, combine),
         )
     }
 
@@ -254,8 +260,8 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         data: &'scope mut [u8],
         combine: &'scope dyn Combine,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Scan, 0, Location::caller(), move |lane| {
-            scan(lane, data, Upto::Own, combine)
+        self.start(Collective::Scan, 0, Location::caller(), move |context| {
+            scan(context, data, Upto::Own, combine)
         })
     }
 
@@ -274,8 +280,8 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         data: &'scope mut [u8],
         combine: &'scope dyn Combine,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Exscan, 0, Location::caller(), move |lane| {
-            scan(lane, data, Upto::Before, combine)
+        self.start(Collective::Exscan, 0, Location::caller(), move |context| {
+            scan(context, data, Upto::Before, combine)
         })
     }
 }
@@ -283,75 +289,89 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
 /// Elements in `bytes`.
 #[track_caller]
 fn whole(bytes: usize, combine: &dyn Combine) -> usize {
-    let grain = combine.grain();
+    let element_size = combine.element_size();
     assert!(
-        bytes.is_multiple_of(grain),
-        "{bytes} bytes are no whole number of elements of {grain}"
+        bytes.is_multiple_of(element_size),
+        "{bytes} bytes are no whole number of elements of {element_size}"
     );
-    bytes / grain
+    bytes / element_size
 }
 
 #[track_caller]
 fn reduce(
-    lane: &mut Lane,
+    context: &mut OpContext,
     root: usize,
     data: &mut [u8],
     combine: &dyn Combine,
 ) -> Result<(), Failure> {
     whole(data.len(), combine);
-    one::start(lane, root, data, &combine)
+    one::start(context, root, data, &combine)
 }
 
 #[track_caller]
-fn allreduce(lane: &mut Lane, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
+fn allreduce(
+    context: &mut OpContext,
+    data: &mut [u8],
+    combine: &dyn Combine,
+) -> Result<(), Failure> {
     whole(data.len(), combine);
-    all::start(lane, data, &combine)
+    all::start(context, data, &combine)
 }
 
 #[track_caller]
 fn reduce_scatter(
-    lane: &mut Lane,
+    context: &mut OpContext,
     send: &[u8],
     recv: &mut [u8],
     combine: &dyn Combine,
 ) -> Result<(), Failure> {
     whole(send.len(), combine);
-    let (grain, n, rank) = (combine.grain(), lane.fabric.size(), lane.fabric.rank());
+    let (element_size, n, rank) = (
+        combine.element_size(),
+        context.fabric.size(),
+        context.fabric.rank(),
+    );
     let len = send.len();
-    let part = |rank: usize| block(len, grain, n, rank);
+    let part = |rank: usize| block(len, element_size, n, rank);
     let (expected, given) = (part(rank).len(), recv.len());
     assert!(
         given == expected,
         "`recv` has {given} bytes, the block of rank {rank} {expected}"
     );
-    scattered::start(lane, send, part, recv, &combine)
+    scattered::start(context, send, part, recv, &combine)
 }
 
 #[track_caller]
 fn reduce_scatterv(
-    lane: &mut Lane,
+    context: &mut OpContext,
     send: &[u8],
     counts: &[usize],
     recv: &mut [u8],
     combine: &dyn Combine,
 ) -> Result<(), Failure> {
-    let (grain, rank) = (combine.grain(), lane.fabric.rank());
-    assert_counts(counts, lane.fabric.size(), whole(send.len(), combine));
-    let (expected, given) = (counts[rank] * grain, recv.len());
+    let (element_size, rank) = (combine.element_size(), context.fabric.rank());
+    assert_counts(counts, context.fabric.size(), whole(send.len(), combine));
+    let (expected, given) = (counts[rank] * element_size, recv.len());
     assert!(
         given == expected,
         "`recv` has {given} bytes, the block of rank {rank} {expected}"
     );
-    scattered::start(lane, send, block_of(counts, grain), recv, &combine)
+    scattered::start(
+        context,
+        send,
+        block_of(counts, element_size),
+        recv,
+        &combine,
+    )
 }
 
 #[track_caller]
 fn scan(
-    lane: &mut Lane,
+    context: &mut OpContext,
     data: &mut [u8],
     upto: Upto,
     combine: &dyn Combine,
 ) -> Result<(), Failure> {
     whole(data.len(), combine);
-    prefix::start(lane, data, upto, &combine)
+    prefix::start(context, data, upto, &combine)
 }

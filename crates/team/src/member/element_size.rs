@@ -3,7 +3,7 @@
 use corecast_collectives::context::ALIGN_MAX;
 
 /// Bytes of an element, at least 1.
-pub(super) const fn grain<T>() -> usize {
+pub(super) const fn element_size<T>() -> usize {
     if size_of::<T>() == 0 {
         1
     } else {

@@ -1,14 +1,14 @@
 //! What a member keeps for operations in flight, from the first of them on.
 
-use crate::Lane;
+use crate::OpContext;
 use crate::failure::Failure;
 use corecast_wire::fiber::Stacks;
 use std::cell::{Cell, RefCell};
 
-/// A lane for one operation in flight, and what has become of that operation.
+/// An operation context for one operation in flight, and what has become of that operation.
 #[derive(Debug)]
-pub(super) struct Seat {
-    pub(super) lane: RefCell<Lane>,
+pub(super) struct ContextSlot {
+    pub(super) context: RefCell<OpContext>,
     /// The number of the operation that runs here, or ran last.
     pub(super) ticket: Cell<u64>,
     /// Whether that operation has ended.
@@ -20,33 +20,33 @@ pub(super) struct Seat {
 /// What a member needs for operations in flight, made when it first has one.
 #[derive(Debug)]
 pub(super) struct Flight {
-    pub(super) seats: Vec<Seat>,
+    pub(super) slots: Vec<ContextSlot>,
     pub(super) stacks: Stacks,
     /// How many operations have been started.
     pub(super) started: Cell<u64>,
 }
 
 impl Flight {
-    pub(super) fn new(lanes: Vec<Lane>) -> std::io::Result<Self> {
-        let seat = |lane| Seat {
-            lane: RefCell::new(lane),
+    pub(super) fn new(contexts: Vec<OpContext>) -> std::io::Result<Self> {
+        let slot = |context| ContextSlot {
+            context: RefCell::new(context),
             ticket: Cell::new(0),
             ended: Cell::new(true),
             failure: RefCell::new(None),
         };
         Ok(Self {
-            stacks: Stacks::new(lanes.len())?,
+            stacks: Stacks::new(contexts.len())?,
             started: Cell::new(0),
-            seats: lanes.into_iter().map(seat).collect(),
+            slots: contexts.into_iter().map(slot).collect(),
         })
     }
 
-    /// A digest of what all lanes have done.
+    /// A digest of what all operation contexts have done.
     pub(super) fn digest(&self) -> u64 {
         let digests = self
-            .seats
+            .slots
             .iter()
-            .map(|seat| seat.lane.borrow().fabric.mark.word());
+            .map(|slot| slot.context.borrow().fabric.fingerprint.word());
         digests.fold(0, |sum, word| sum.rotate_left(9) ^ word)
     }
 }

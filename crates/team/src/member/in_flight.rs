@@ -29,9 +29,12 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         send: Option<&'scope [T]>,
         recv: &'scope mut [T],
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Scatter, root, Location::caller(), move |lane| {
-            bodies::scatter(lane, root, send, recv)
-        })
+        self.start(
+            Collective::Scatter,
+            root,
+            Location::caller(),
+            move |context| bodies::scatter(context, root, send, recv),
+        )
     }
 
     /// [`Member::scatterv`].
@@ -54,7 +57,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             Collective::Scatterv,
             root,
             Location::caller(),
-            move |lane| bodies::scatterv(lane, root, send, recv),
+            move |context| bodies::scatterv(context, root, send, recv),
         )
     }
 
@@ -74,9 +77,12 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         send: &'scope [T],
         recv: Option<&'scope mut [T]>,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Gather, root, Location::caller(), move |lane| {
-            bodies::gather(lane, root, send, recv)
-        })
+        self.start(
+            Collective::Gather,
+            root,
+            Location::caller(),
+            move |context| bodies::gather(context, root, send, recv),
+        )
     }
 
     /// [`Member::gatherv`].
@@ -95,9 +101,12 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         send: &'scope [T],
         recv: Option<(&'scope mut [T], Parts<'scope>)>,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Gatherv, root, Location::caller(), move |lane| {
-            bodies::gatherv(lane, root, send, recv)
-        })
+        self.start(
+            Collective::Gatherv,
+            root,
+            Location::caller(),
+            move |context| bodies::gatherv(context, root, send, recv),
+        )
     }
 
     /// [`Member::allgather`].
@@ -115,9 +124,12 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         send: &'scope [T],
         recv: &'scope mut [T],
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Allgather, 0, Location::caller(), move |lane| {
-            bodies::allgather(lane, send, recv)
-        })
+        self.start(
+            Collective::Allgather,
+            0,
+            Location::caller(),
+            move |context| bodies::allgather(context, send, recv),
+        )
     }
 
     /// [`Member::allgatherv`].
@@ -136,9 +148,12 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         recv: &'scope mut [T],
         parts: Parts<'scope>,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Allgatherv, 0, Location::caller(), move |lane| {
-            bodies::allgatherv(lane, send, recv, parts)
-        })
+        self.start(
+            Collective::Allgatherv,
+            0,
+            Location::caller(),
+            move |context| bodies::allgatherv(context, send, recv, parts),
+        )
     }
 
     /// [`Member::alltoall`].
@@ -156,9 +171,12 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         send: &'scope [T],
         recv: &'scope mut [T],
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Alltoall, 0, Location::caller(), move |lane| {
-            bodies::alltoall(lane, send, recv)
-        })
+        self.start(
+            Collective::Alltoall,
+            0,
+            Location::caller(),
+            move |context| bodies::alltoall(context, send, recv),
+        )
     }
 
     /// [`Member::alltoallv`].
@@ -176,9 +194,12 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         (send, give): (&'scope [T], Parts<'scope>),
         (recv, take): (&'scope mut [T], Parts<'scope>),
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Alltoallv, 0, Location::caller(), move |lane| {
-            bodies::alltoallv(lane, (send, give), (recv, take))
-        })
+        self.start(
+            Collective::Alltoallv,
+            0,
+            Location::caller(),
+            move |context| bodies::alltoallv(context, (send, give), (recv, take)),
+        )
     }
 
     /// [`Member::reduce_scatter`].
@@ -201,7 +222,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             Collective::ReduceScatter,
             0,
             Location::caller(),
-            move |lane| bodies::reduce_scatter(lane, send, recv, operator),
+            move |context| bodies::reduce_scatter(context, send, recv, operator),
         )
     }
 
@@ -226,7 +247,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             Collective::ReduceScatterv,
             0,
             Location::caller(),
-            move |lane| bodies::reduce_scatterv(lane, send, counts, recv, operator),
+            move |context| bodies::reduce_scatterv(context, send, counts, recv, operator),
         )
     }
 
@@ -245,8 +266,8 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         data: &'scope mut [T],
         operator: &'scope impl Operator<T>,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Scan, 0, Location::caller(), move |lane| {
-            bodies::scan(lane, data, Upto::Own, operator)
+        self.start(Collective::Scan, 0, Location::caller(), move |context| {
+            bodies::scan(context, data, Upto::Own, operator)
         })
     }
 
@@ -265,8 +286,8 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         data: &'scope mut [T],
         operator: &'scope impl Operator<T>,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
-        self.start(Collective::Exscan, 0, Location::caller(), move |lane| {
-            bodies::scan(lane, data, Upto::Before, operator)
+        self.start(Collective::Exscan, 0, Location::caller(), move |context| {
+            bodies::scan(context, data, Upto::Before, operator)
         })
     }
 }

@@ -13,18 +13,18 @@ mod sync;
 pub use overlap::{Overlap, OverlapError, Request};
 pub use sync::{Await, Synchrony, UnknownSynchrony};
 
-use crate::Lane;
+use crate::OpContext;
 use crate::failure::Failure;
-use crate::frame::Frame;
-use crate::log::Log;
-use crate::operation::Mark;
+use crate::op_tracker::OpTracker;
+use crate::operation::OpFingerprint;
+use crate::team_memory::TeamMemory;
 use bytemuck::Pod;
 use corecast_collectives::Collective;
 use corecast_collectives::combine::On;
 use corecast_collectives::operator::Operator;
 use corecast_collectives::{allreduce, barrier, broadcast, reduce};
-use corecast_wire::{Fabric, Policy};
-use element_size::{assert_fits, grain};
+use corecast_wire::{Fabric, WaitConfig};
+use element_size::{assert_fits, element_size};
 use flight::Flight;
 use std::panic::Location;
 use std::sync::Arc;
@@ -40,44 +40,52 @@ use std::sync::Arc;
 /// the team.
 #[derive(Debug)]
 pub struct Member {
-    lane: Lane,
-    log: Log,
-    policy: Policy,
-    frame: Arc<Frame>,
+    context: OpContext,
+    tracker: OpTracker,
+    wait_config: WaitConfig,
+    team_memory: Arc<TeamMemory>,
     /// Operations in flight, once there was one.
     flight: Option<Flight>,
 }
 
 impl Member {
-    pub(crate) fn new(lane: Lane, frame: Arc<Frame>, policy: Policy) -> Self {
-        let rank = lane.fabric.rank();
-        let diary = frame.board().diaries[rank].clone();
+    pub(crate) fn new(
+        context: OpContext,
+        team_memory: Arc<TeamMemory>,
+        wait_config: WaitConfig,
+    ) -> Self {
+        let rank = context.fabric.rank();
+        let history = team_memory.state().histories[rank].clone();
         Self {
-            lane,
-            log: Log::new(diary, frame.pen(rank), frame.stamp()),
-            policy,
-            frame,
+            context,
+            tracker: OpTracker::new(
+                history,
+                team_memory.site_writer(rank),
+                team_memory.fork_detector(),
+            ),
+            wait_config,
+            team_memory,
             flight: None,
         }
     }
 
     /// This rank.
     pub fn rank(&self) -> usize {
-        self.lane.fabric.rank()
+        self.context.fabric.rank()
     }
 
     /// Number of ranks.
     pub fn size(&self) -> usize {
-        self.lane.fabric.size()
+        self.context.fabric.size()
     }
 
     /// How this member waits.
-    pub fn policy(&self) -> Policy {
-        self.policy
+    pub fn wait_config(&self) -> WaitConfig {
+        self.wait_config
     }
 
-    /// Calls off every operation of the team from this member's next one on: whoever waits in it, or calls
-    /// it, gets [`Failure::CalledOff`] and goes on. Operations before it complete for all, as this member has
+    /// Cancels every operation of the team from this member's next one on: whoever waits in it, or calls
+    /// it, gets [`Failure::Cancelled`] and goes on. Operations before it complete for all, as this member has
     /// done its part. For teams whose members may have to meet somewhere else than they thought; afterwards
     /// the team is of no more use.
     ///
@@ -96,23 +104,28 @@ impl Member {
     /// let ended = Team::new(plans)?.run(|member| {
     ///     member.barrier().unwrap();
     ///     match member.rank() {
-    ///         0 => Ok(member.call_off()),
+    ///         0 => Ok(member.cancel()),
     ///         _ => member.barrier(), // would wait for ever
     ///     }
     /// });
-    /// assert_eq!(ended, [Ok(()), Err(Failure::CalledOff { rank: 1 })]);
+    /// assert_eq!(ended, [Ok(()), Err(Failure::Cancelled { rank: 1 })]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn call_off(&mut self) {
-        if !self.log.is_forked() {
-            self.frame.board().call_off((self.log.seq() + 1) as u32);
+    pub fn cancel(&mut self) {
+        if !self.tracker.is_forked() {
+            self.team_memory
+                .state()
+                .cancel((self.tracker.seq() + 1) as u32);
         }
     }
 
     /// Where this member has come.
-    pub(crate) fn mark(&self) -> Mark {
+    pub(crate) fn fingerprint(&self) -> OpFingerprint {
         let others = self.flight.as_ref().map_or(0, Flight::digest);
-        self.lane.fabric.mark.with(self.log.seq(), others)
+        self.context
+            .fabric
+            .fingerprint
+            .with(self.tracker.seq(), others)
     }
 
     /// Names the operation to whoever will wait for this rank.
@@ -123,7 +136,7 @@ impl Member {
         root: usize,
         site: &'static Location<'static>,
     ) -> Result<(), Failure> {
-        self.log.begin(&mut self.lane, kind, root, site)
+        self.tracker.begin(&mut self.context, kind, root, site)
     }
 
     /// Returns when every member has called it. What members wrote before is visible to all after.
@@ -158,7 +171,7 @@ impl Member {
     #[track_caller]
     pub fn barrier(&mut self) -> Result<(), Failure> {
         self.begin(Collective::Barrier, 0, Location::caller())?;
-        barrier::start(&mut self.lane)
+        barrier::start(&mut self.context)
     }
 
     /// Gives `root`'s `data` to every member. All have the same number of elements.
@@ -200,10 +213,10 @@ impl Member {
     pub fn broadcast<T: Pod>(&mut self, root: usize, data: &mut [T]) -> Result<(), Failure> {
         self.begin(Collective::Broadcast, root, Location::caller())?;
         broadcast::start(
-            &mut self.lane,
+            &mut self.context,
             root,
             bytemuck::cast_slice_mut(data),
-            grain::<T>(),
+            element_size::<T>(),
         )
     }
 
@@ -269,7 +282,7 @@ impl Member {
         assert_fits::<T>();
         let combine = On::<T, _>::new(&operator);
         reduce::start(
-            &mut self.lane,
+            &mut self.context,
             root,
             bytemuck::cast_slice_mut(data),
             &combine,
@@ -322,7 +335,7 @@ impl Member {
         self.begin(Collective::Allreduce, 0, Location::caller())?;
         assert_fits::<T>();
         let combine = On::<T, _>::new(&operator);
-        allreduce::start(&mut self.lane, bytemuck::cast_slice_mut(data), &combine)
+        allreduce::start(&mut self.context, bytemuck::cast_slice_mut(data), &combine)
     }
 
     /// [`allreduce`](Self::allreduce) of one value.
@@ -348,10 +361,10 @@ impl Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        if self.log.is_forked() {
+        if self.tracker.is_forked() {
             return;
         }
-        let here = &self.lane.fabric.here;
-        here.board.leave(here.rank, std::thread::panicking());
+        let call = &self.context.fabric.call;
+        call.state.leave(call.rank, std::thread::panicking());
     }
 }

@@ -49,7 +49,7 @@ impl Member {
         recv: &mut [T],
     ) -> Result<(), Failure> {
         self.begin(Collective::Scatter, root, Location::caller())?;
-        bodies::scatter(&mut self.lane, root, send, recv)
+        bodies::scatter(&mut self.context, root, send, recv)
     }
 
     /// [`scatter`](Self::scatter) of parts of any lengths, which `root` gives. `recv` is as long as this
@@ -74,7 +74,7 @@ impl Member {
         recv: &mut [T],
     ) -> Result<(), Failure> {
         self.begin(Collective::Scatterv, root, Location::caller())?;
-        bodies::scatterv(&mut self.lane, root, send, recv)
+        bodies::scatterv(&mut self.context, root, send, recv)
     }
 
     /// Gives everybody's `send` to `root`'s `recv`, side by side in rank order. All ranks give as many
@@ -117,7 +117,7 @@ impl Member {
         recv: Option<&mut [T]>,
     ) -> Result<(), Failure> {
         self.begin(Collective::Gather, root, Location::caller())?;
-        bodies::gather(&mut self.lane, root, send, recv)
+        bodies::gather(&mut self.context, root, send, recv)
     }
 
     /// [`gather`](Self::gather) of parts of any lengths, for which `root` says where it wants them.
@@ -142,7 +142,7 @@ impl Member {
         recv: Option<(&mut [T], Parts<'_>)>,
     ) -> Result<(), Failure> {
         self.begin(Collective::Gatherv, root, Location::caller())?;
-        bodies::gatherv(&mut self.lane, root, send, recv)
+        bodies::gatherv(&mut self.context, root, send, recv)
     }
 
     /// Gives everybody's `send` to everybody's `recv`, side by side in rank order. All ranks give as many
@@ -179,7 +179,7 @@ impl Member {
     #[track_caller]
     pub fn allgather<T: Pod>(&mut self, send: &[T], recv: &mut [T]) -> Result<(), Failure> {
         self.begin(Collective::Allgather, 0, Location::caller())?;
-        bodies::allgather(&mut self.lane, send, recv)
+        bodies::allgather(&mut self.context, send, recv)
     }
 
     /// [`allgather`](Self::allgather) of parts of any lengths: all ranks give the same counts, and each
@@ -200,7 +200,7 @@ impl Member {
         parts: Parts<'_>,
     ) -> Result<(), Failure> {
         self.begin(Collective::Allgatherv, 0, Location::caller())?;
-        bodies::allgatherv(&mut self.lane, send, recv, parts)
+        bodies::allgatherv(&mut self.context, send, recv, parts)
     }
 
     /// Gives part r of everybody's `send` to rank r, which has them side by side in rank order in `recv`.
@@ -237,7 +237,7 @@ impl Member {
     #[track_caller]
     pub fn alltoall<T: Pod>(&mut self, send: &[T], recv: &mut [T]) -> Result<(), Failure> {
         self.begin(Collective::Alltoall, 0, Location::caller())?;
-        bodies::alltoall(&mut self.lane, send, recv)
+        bodies::alltoall(&mut self.context, send, recv)
     }
 
     /// [`alltoall`](Self::alltoall) of parts of any lengths: `give` says where in `send` the parts for the
@@ -263,6 +263,6 @@ impl Member {
         (recv, take): (&mut [T], Parts<'_>),
     ) -> Result<(), Failure> {
         self.begin(Collective::Alltoallv, 0, Location::caller())?;
-        bodies::alltoallv(&mut self.lane, (send, give), (recv, take))
+        bodies::alltoallv(&mut self.context, (send, give), (recv, take))
     }
 }

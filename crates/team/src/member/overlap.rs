@@ -1,11 +1,11 @@
 //! Operations in flight: several of them at a time, and computing meanwhile.
 
 use super::Member;
-use super::element_size::{assert_fits, grain};
-use super::flight::{Flight, Seat};
-use crate::Lane;
+use super::element_size::{assert_fits, element_size};
+use super::flight::{ContextSlot, Flight};
+use crate::OpContext;
 use crate::failure::Failure;
-use crate::log::Log;
+use crate::op_tracker::OpTracker;
 use bytemuck::Pod;
 use corecast_collectives::Collective;
 use corecast_collectives::combine::On;
@@ -14,7 +14,7 @@ use corecast_collectives::{allreduce, barrier, broadcast, reduce};
 use corecast_wire::fiber::{self, Fibers, Look};
 use corecast_wire::park::ANY;
 use corecast_wire::wait::Watch;
-use corecast_wire::{Governor, SegmentError};
+use corecast_wire::{SegmentError, WaitStrategy};
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OverlapError {
-    /// The team was made without lanes for them.
+    /// The team was made without operation contexts for them.
     #[error("the team was made with depth 0: make it with the number of operations in flight")]
     NoDepth,
     /// Memory for the lines.
@@ -43,10 +43,10 @@ pub enum OverlapError {
 #[derive(Debug)]
 pub struct Overlap<'scope, 'env> {
     fibers: &'scope Fibers<'scope, 'env>,
-    seats: &'env [Seat],
-    log: RefCell<&'env mut Log>,
+    slots: &'env [ContextSlot],
+    tracker: RefCell<&'env mut OpTracker>,
     started: &'env Cell<u64>,
-    governor: &'env Governor,
+    wait_strategy: &'env WaitStrategy,
     size: usize,
     rank: usize,
 }
@@ -57,7 +57,7 @@ pub struct Overlap<'scope, 'env> {
 #[must_use = "an operation in flight goes on when somebody waits"]
 pub struct Request<'o, 'scope, 'env> {
     overlap: &'o Overlap<'scope, 'env>,
-    seat: usize,
+    slot: usize,
     ticket: u64,
 }
 
@@ -77,7 +77,7 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// The first call makes the lanes of the whole team and a stack for each. Afterwards nothing is
+    /// The first call makes the operation contexts of the whole team and a stack for each. Afterwards nothing is
     /// allocated.
     ///
     /// # Examples
@@ -111,22 +111,22 @@ impl Member {
         body: impl for<'scope> FnOnce(&Overlap<'scope, 'env>) -> R,
     ) -> Result<R, OverlapError> {
         if self.flight.is_none() {
-            let lanes = self.frame.take_others(self.rank())?;
-            let count = lanes.len();
+            let contexts = self.team_memory.take_others(self.rank())?;
+            let count = contexts.len();
             if count == 0 {
                 return Err(OverlapError::NoDepth);
             }
-            let flight = Flight::new(lanes);
+            let flight = Flight::new(contexts);
             let stacks = |source| OverlapError::Stacks { count, source };
             self.flight = Some(flight.map_err(stacks)?);
         }
         let (size, rank) = (self.size(), self.rank());
         let flight = self.flight.as_mut().expect("was just made");
-        let (seats, stacks, started) = (&flight.seats, &mut flight.stacks, &flight.started);
-        let board = &self.lane.fabric.here.board;
-        let (log, governor) = (&mut self.log, &self.lane.fabric.governor);
+        let (slots, stacks, started) = (&flight.slots, &mut flight.stacks, &flight.started);
+        let state = &self.context.fabric.call.state;
+        let (tracker, wait_strategy) = (&mut self.tracker, &self.context.fabric.wait_strategy);
         /// A body that panics leaves operations half done: the member is lost to its team.
-        struct Lost<'a>(&'a crate::board::Board, usize);
+        struct Lost<'a>(&'a crate::team_state::TeamState, usize);
         impl Drop for Lost<'_> {
             fn drop(&mut self) {
                 if std::thread::panicking() {
@@ -134,14 +134,14 @@ impl Member {
                 }
             }
         }
-        let _lost = Lost(board, rank);
+        let _lost = Lost(state, rank);
         Ok(fiber::scope(stacks, |fibers| {
             let overlap = Overlap {
                 fibers,
-                seats,
-                log: RefCell::new(log),
+                slots,
+                tracker: RefCell::new(tracker),
                 started,
-                governor,
+                wait_strategy,
                 size,
                 rank,
             };
@@ -183,11 +183,11 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
 
     /// Operations that can be in flight.
     pub fn depth(&self) -> usize {
-        self.seats.len()
+        self.slots.len()
     }
 
     fn busy(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.seats.len()).filter(|&seat| !self.fibers.is_idle(seat))
+        (0..self.slots.len()).filter(|&slot| !self.fibers.is_idle(slot))
     }
 
     /// Lets every operation in flight go as far as it can without waiting.
@@ -197,8 +197,8 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
 
     /// Says whether any has gone on.
     fn resume(&self, look: Look) -> bool {
-        let seats = 0..self.seats.len();
-        seats.fold(false, |any, seat| self.fibers.resume(seat, look) | any)
+        let slots = 0..self.slots.len();
+        slots.fold(false, |any, slot| self.fibers.resume(slot, look) | any)
     }
 
     /// Waits for something that an operation in flight brings about.
@@ -207,38 +207,39 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             // Each time that one has gone on the wait begins anew: it is the peer's next step that is
             // waited for.
             let look = || self.resume(Look::Quick).then_some(GoneOn);
-            let (Ok(GoneOn) | Err(GoneOn)) = self.governor.wait_watched(ANY, || Long(self), look);
+            let (Ok(GoneOn) | Err(GoneOn)) =
+                self.wait_strategy.wait_watched(ANY, || Long(self), look);
         }
     }
 
-    /// Starts an operation on the next lane, when that is free.
+    /// Starts an operation on the next operation context, when that is free.
     pub(super) fn start<'o>(
         &'o self,
         kind: Collective,
         root: usize,
         site: &'static Location<'static>,
-        job: impl FnOnce(&mut Lane) -> Result<(), Failure> + 'scope,
+        job: impl FnOnce(&mut OpContext) -> Result<(), Failure> + 'scope,
     ) -> Result<Request<'o, 'scope, 'env>, Failure> {
-        // By the number of operations alone, so that all members take the same lane.
+        // By the number of operations alone, so that all members take the same operation context.
         let ticket = self.started.get() + 1;
-        let seat = (ticket % self.seats.len() as u64) as usize;
-        self.wait_until(|| self.fibers.is_idle(seat));
+        let slot = (ticket % self.slots.len() as u64) as usize;
+        self.wait_until(|| self.fibers.is_idle(slot));
         self.started.set(ticket);
-        let place = &self.seats[seat];
-        self.log
+        let place = &self.slots[slot];
+        self.tracker
             .borrow_mut()
-            .begin(&mut place.lane.borrow_mut(), kind, root, site)?;
+            .begin(&mut place.context.borrow_mut(), kind, root, site)?;
         place.ended.set(false);
         place.ticket.set(ticket);
-        self.fibers.start(seat, move || {
-            if let Err(failure) = job(&mut place.lane.borrow_mut()) {
+        self.fibers.start(slot, move || {
+            if let Err(failure) = job(&mut place.context.borrow_mut()) {
                 *place.failure.borrow_mut() = Some(failure);
             }
             place.ended.set(true);
         });
         Ok(Request {
             overlap: self,
-            seat,
+            slot,
             ticket,
         })
     }
@@ -272,7 +273,14 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
             Collective::Broadcast,
             root,
             Location::caller(),
-            move |lane| broadcast::start(lane, root, bytemuck::cast_slice_mut(data), grain::<T>()),
+            move |context| {
+                broadcast::start(
+                    context,
+                    root,
+                    bytemuck::cast_slice_mut(data),
+                    element_size::<T>(),
+                )
+            },
         )
     }
 
@@ -293,10 +301,15 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         operator: &'scope impl Operator<T>,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
         assert_fits::<T>();
-        self.start(Collective::Reduce, root, Location::caller(), move |lane| {
-            let combine = On::<T, _>::new(operator);
-            reduce::start(lane, root, bytemuck::cast_slice_mut(data), &combine)
-        })
+        self.start(
+            Collective::Reduce,
+            root,
+            Location::caller(),
+            move |context| {
+                let combine = On::<T, _>::new(operator);
+                reduce::start(context, root, bytemuck::cast_slice_mut(data), &combine)
+            },
+        )
     }
 
     /// [`Member::allreduce`].
@@ -311,16 +324,21 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         operator: &'scope impl Operator<T>,
     ) -> Result<Request<'_, 'scope, 'env>, Failure> {
         assert_fits::<T>();
-        self.start(Collective::Allreduce, 0, Location::caller(), move |lane| {
-            let combine = On::<T, _>::new(operator);
-            allreduce::start(lane, bytemuck::cast_slice_mut(data), &combine)
-        })
+        self.start(
+            Collective::Allreduce,
+            0,
+            Location::caller(),
+            move |context| {
+                let combine = On::<T, _>::new(operator);
+                allreduce::start(context, bytemuck::cast_slice_mut(data), &combine)
+            },
+        )
     }
 }
 
 impl Request<'_, '_, '_> {
-    fn place(&self) -> &Seat {
-        &self.overlap.seats[self.seat]
+    fn place(&self) -> &ContextSlot {
+        &self.overlap.slots[self.slot]
     }
 
     fn has_ended(&self) -> bool {
@@ -330,7 +348,7 @@ impl Request<'_, '_, '_> {
 
     fn outcome(&self) -> Result<(), Failure> {
         let place = self.place();
-        // A lane that has gone on had ended well, or the team has failed, which all later ones say.
+        // An operation context that has gone on had ended well, or the team has failed, which all later ones say.
         match &*place.failure.borrow() {
             Some(failure) if place.ticket.get() == self.ticket => Err(failure.clone()),
             _ => Ok(()),

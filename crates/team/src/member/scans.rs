@@ -10,10 +10,10 @@ use std::panic::Location;
 
 impl Member {
     /// Combines everybody's `send` element by element, and gives each rank a block: as nearly equal ones
-    /// as there are, [`block`](corecast_collectives::fragments::block). All have as many elements.
+    /// as there are, [`block`](corecast_collectives::pipeline::block). All have as many elements.
     ///
     /// Operators as for [`reduce`](Self::reduce); their order is kept where it must be, and deterministic
-    /// teams set the brackets of all reductions.
+    /// teams set the order of reduction of all reductions.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Collective::ReduceScatter, 0, Location::caller())?;
-        bodies::reduce_scatter(&mut self.lane, send, recv, &operator)
+        bodies::reduce_scatter(&mut self.context, send, recv, &operator)
     }
 
     /// [`reduce_scatter`](Self::reduce_scatter) into blocks of `counts[r]` elements for each rank r, side
@@ -75,7 +75,7 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Collective::ReduceScatterv, 0, Location::caller())?;
-        bodies::reduce_scatterv(&mut self.lane, send, counts, recv, &operator)
+        bodies::reduce_scatterv(&mut self.context, send, counts, recv, &operator)
     }
 
     /// Combines the `data` of all ranks up to this one, in rank order, into this one's. All have as many
@@ -118,7 +118,7 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Collective::Scan, 0, Location::caller())?;
-        bodies::scan(&mut self.lane, data, Upto::Own, &operator)
+        bodies::scan(&mut self.context, data, Upto::Own, &operator)
     }
 
     /// Combines the `data` of all ranks before this one, in rank order, into this one's. Those of rank 0
@@ -139,6 +139,6 @@ impl Member {
         operator: impl Operator<T>,
     ) -> Result<(), Failure> {
         self.begin(Collective::Exscan, 0, Location::caller())?;
-        bodies::scan(&mut self.lane, data, Upto::Before, &operator)
+        bodies::scan(&mut self.context, data, Upto::Before, &operator)
     }
 }

@@ -2,4 +2,4 @@
 #![cfg(not(loom))]
 
 mod counting;
-mod desk;
+mod endpoint;

@@ -1,4 +1,4 @@
 //! The tuner from outside, on synthetic machines.
 
-mod judge;
+mod sequential_test;
 mod synthetic;

@@ -3,15 +3,15 @@
 use corecast_bench::sized::Operation;
 use corecast_collectives::{Algorithms, BarrierPlan, Plans};
 use corecast_plan::patterns;
+use corecast_tune::candidates::Asked;
 use corecast_tune::check::check;
-use corecast_tune::field::Asked;
-use corecast_tune::judge::Judge;
-use corecast_tune::menu::{Menu, Other, Rival};
 use corecast_tune::outcome::Outcome;
 use corecast_tune::predict::{Predict, Unknown};
 use corecast_tune::racer::{Contender, RaceFailed, Racer, Subject};
-use corecast_tune::tuner::{Wish, tune};
-use corecast_wire::Policy;
+use corecast_tune::search_space::{Other, Rival, SearchSpace};
+use corecast_tune::sequential_test::SequentialTest;
+use corecast_tune::tuner::{TuneRequest, tune};
+use corecast_wire::WaitConfig;
 use fastrand::Rng;
 use std::time::Duration;
 
@@ -25,12 +25,12 @@ struct Synthetic {
     now: Duration,
     /// Time of a round of one contender.
     batch: Duration,
-    /// By how much contenders are slower or faster for a whole heat, as their buffers happen to lie.
+    /// By how much contenders are slower or faster for a whole replicate, as their buffers happen to lie.
     placement: f64,
     /// Races after which somebody interrupts.
     patience: usize,
-    /// Each heat.
-    heats: Vec<(Operation, usize)>,
+    /// Each replicate.
+    replicates: Vec<(Operation, usize)>,
     /// What was raced, and in how many rounds.
     log: Vec<(Operation, usize, Vec<String>, u32)>,
 }
@@ -44,7 +44,7 @@ impl Synthetic {
             batch: Duration::from_millis(2),
             placement: 0.0,
             patience: usize::MAX,
-            heats: Vec::new(),
+            replicates: Vec::new(),
             log: Vec::new(),
         }
     }
@@ -55,20 +55,20 @@ impl Racer for Synthetic {
         &mut self,
         subject: Subject,
         contenders: &[Contender],
-        judge: &mut Judge,
+        test: &mut SequentialTest,
         limit: Duration,
     ) -> Result<(), RaceFailed> {
         let (operation, bytes) = (subject.operation(), subject.bytes());
         let begin = self.now;
-        let before = judge.rounds();
-        self.heats.push((operation, bytes));
+        let before = test.rounds();
+        self.replicates.push((operation, bytes));
         let place = |rng: &mut Rng| 1.0 + self.placement * (2.0 * rng.f64() - 1.0);
         let places: Vec<f64> = contenders.iter().map(|_| place(&mut self.rng)).collect();
         // Checks and calibration.
         self.now += self.batch * contenders.len() as u32;
-        while !judge.over() && (self.now - begin < limit || judge.rounds() < before + 3) {
+        while !test.over() && (self.now - begin < limit || test.rounds() < before + 3) {
             let drift = 1.0 + 0.5 * self.rng.f64();
-            let racing = judge.racing();
+            let racing = test.racing();
             let mut samples = vec![None; contenders.len()];
             for at in racing {
                 self.now += self.batch;
@@ -77,20 +77,20 @@ impl Racer for Synthetic {
                 let time = (self.law)(operation, bytes, &contenders[at].name);
                 samples[at] = time.map(|time| time * drift * noise * tail * places[at]);
             }
-            judge.round(&samples);
+            test.round(&samples);
         }
         for (at, contender) in contenders.iter().enumerate() {
             if (self.law)(operation, bytes, &contender.name).is_none() {
-                judge.fail(at, "wrong result".to_owned());
+                test.fail(at, "wrong result".to_owned());
             }
         }
         let names: Vec<String> = contenders.iter().map(|c| c.name.clone()).collect();
         match self.log.last_mut() {
-            // Another heat.
+            // Another replicate.
             Some(last) if (last.0, last.1, &last.2) == (operation, bytes, &names) => {
-                last.3 = judge.rounds();
+                last.3 = test.rounds();
             }
-            _ => self.log.push((operation, bytes, names, judge.rounds())),
+            _ => self.log.push((operation, bytes, names, test.rounds())),
         }
         Ok(())
     }
@@ -104,13 +104,13 @@ impl Racer for Synthetic {
     }
 }
 
-fn menu(ranks: usize) -> Menu {
+fn search_space(ranks: usize) -> SearchSpace {
     let tree = patterns::knomial(ranks, 0, 2);
     let rounds = corecast_plan::Rounds::dissemination(ranks, 2);
-    Menu {
+    SearchSpace {
         plans: Plans::of_tree(&tree),
         algorithms: Algorithms::default(),
-        crowded: false,
+        oversubscribed: false,
         processes: false,
         barrier: "binomial".to_owned(),
         barrier_ns: None,
@@ -128,7 +128,7 @@ fn menu(ranks: usize) -> Menu {
             },
         ],
         waits: "balanced".to_owned(),
-        policies: Menu::policies(Policy::BALANCED),
+        wait_configs: SearchSpace::wait_configs(WaitConfig::BALANCED),
     }
 }
 
@@ -158,7 +158,7 @@ fn plain(operation: Operation, bytes: usize, name: &str) -> Option<f64> {
     Some(base * times * sum)
 }
 
-fn run(racer: &mut Synthetic, wish: &Wish, model: &dyn Predict) -> Outcome {
+fn run(racer: &mut Synthetic, request: &TuneRequest, model: &dyn Predict) -> Outcome {
     let mut last = 0.0;
     let mut steps = 0;
     let mut progress = |step: corecast_tune::tuner::Step| {
@@ -166,7 +166,7 @@ fn run(racer: &mut Synthetic, wish: &Wish, model: &dyn Predict) -> Outcome {
         last = step.done;
         steps += 1;
     };
-    let outcome = tune(racer, &menu(8), model, wish, &mut progress).unwrap();
+    let outcome = tune(racer, &search_space(8), model, request, &mut progress).unwrap();
     assert_eq!(last, 1.0);
     assert!(steps > 1);
     outcome
@@ -186,7 +186,7 @@ fn ranges(outcome: &Outcome, operation: Operation) -> Vec<(Option<usize>, Asked)
 #[test]
 fn what_is_best_is_found_and_ties_stay_built_in() {
     let mut racer = Synthetic::new(plain);
-    let outcome = run(&mut racer, &Wish::default(), &Unknown);
+    let outcome = run(&mut racer, &TuneRequest::default(), &Unknown);
     assert!(!outcome.interrupted);
     // The barrier's plan, the broadcast's tree, and how to wait.
     let winners: Vec<(&str, &str)> = outcome
@@ -204,7 +204,10 @@ fn what_is_best_is_found_and_ties_stay_built_in() {
     );
     assert!(matches!(outcome.plans.barrier(), BarrierPlan::Rounds(_)));
     assert_eq!(outcome.plans.broadcast(), &patterns::sequential(8, 0));
-    assert_eq!(outcome.policy.map(|policy| policy.spin_ns), Some(50_000));
+    assert_eq!(
+        outcome.wait_config.map(|wait_config| wait_config.spin_ns),
+        Some(50_000)
+    );
     // One change for allreduces, between 512 and 4096 bytes; no table for anybody else.
     let allreduce = ranges(&outcome, Operation::Allreduce);
     assert_eq!(allreduce.len(), 2, "{allreduce:?}");
@@ -224,7 +227,7 @@ fn what_is_best_is_found_and_ties_stay_built_in() {
 #[test]
 fn who_is_wrong_does_not_win_and_says_why() {
     let mut racer = Synthetic::new(plain);
-    let outcome = run(&mut racer, &Wish::default(), &Unknown);
+    let outcome = run(&mut racer, &TuneRequest::default(), &Unknown);
     let point = &tuned(&outcome, Operation::Broadcast).points[0];
     let whole = point.candidates.iter().find(|c| c.name == "whole").unwrap();
     assert_eq!(whole.left.as_deref(), Some("failed: wrong result"));
@@ -243,8 +246,16 @@ fn who_is_wrong_does_not_win_and_says_why() {
 
 #[test]
 fn the_same_machine_gives_the_same_tuning() {
-    let once = run(&mut Synthetic::new(plain), &Wish::default(), &Unknown);
-    let again = run(&mut Synthetic::new(plain), &Wish::default(), &Unknown);
+    let once = run(
+        &mut Synthetic::new(plain),
+        &TuneRequest::default(),
+        &Unknown,
+    );
+    let again = run(
+        &mut Synthetic::new(plain),
+        &TuneRequest::default(),
+        &Unknown,
+    );
     assert_eq!(once, again);
 }
 
@@ -252,14 +263,14 @@ fn the_same_machine_gives_the_same_tuning() {
 fn the_budget_holds_and_is_shared() {
     for seconds in [2, 10, 60] {
         let mut racer = Synthetic::new(plain);
-        let wish = Wish {
+        let request = TuneRequest {
             budget: Duration::from_secs(seconds),
-            ..Wish::default()
+            ..TuneRequest::default()
         };
-        let outcome = run(&mut racer, &wish, &Unknown);
+        let outcome = run(&mut racer, &request, &Unknown);
         // The last race may begin just before the end.
         assert!(
-            racer.now < wish.budget + Duration::from_secs(2),
+            racer.now < request.budget + Duration::from_secs(2),
             "{:?}",
             racer.now
         );
@@ -274,7 +285,7 @@ fn what_was_whole_before_an_interruption_is_kept() {
     let mut racer = Synthetic::new(plain);
     // Barrier, tree, waits, a whole broadcast, and some reductions.
     racer.patience = 3 + 8 + 4;
-    let outcome = run(&mut racer, &Wish::default(), &Unknown);
+    let outcome = run(&mut racer, &TuneRequest::default(), &Unknown);
     assert!(outcome.interrupted);
     let whole: Vec<Operation> = outcome.operations.iter().map(|t| t.operation).collect();
     assert_eq!(whole, [Operation::Barrier, Operation::Broadcast]);
@@ -289,7 +300,7 @@ fn sizes_that_fit_no_memory_are_left_out_with_a_word() {
             &mut self,
             s: Subject,
             c: &[Contender],
-            j: &mut Judge,
+            j: &mut SequentialTest,
             l: Duration,
         ) -> Result<(), RaceFailed> {
             self.0.race(s, c, j, l)
@@ -308,9 +319,9 @@ fn sizes_that_fit_no_memory_are_left_out_with_a_word() {
     let mut racer = Small(Synthetic::new(plain));
     let outcome = tune(
         &mut racer,
-        &menu(8),
+        &search_space(8),
         &Unknown,
-        &Wish::default(),
+        &TuneRequest::default(),
         &mut |_| {},
     )
     .unwrap();
@@ -343,13 +354,13 @@ impl Predict for Model {
 #[test]
 fn the_model_prunes_and_says_why() {
     let mut racer = Synthetic::new(plain);
-    let wish = Wish {
+    let request = TuneRequest {
         operations: vec![Operation::Allreduce],
         sizes: vec![8],
         most: 3,
-        ..Wish::default()
+        ..TuneRequest::default()
     };
-    let outcome = run(&mut racer, &wish, &Model);
+    let outcome = run(&mut racer, &request, &Model);
     let point = &tuned(&outcome, Operation::Allreduce).points[0];
     let raced: Vec<&str> = point.candidates.iter().map(|c| &c.name[..]).collect();
     assert_eq!(raced, ["built-in", "trees", "doubling"]);
@@ -388,7 +399,7 @@ fn unsound(operation: Operation, bytes: usize, name: &str) -> Option<f64> {
 
 #[test]
 fn violated_guidelines_are_mended_and_reported() {
-    let wish = Wish {
+    let request = TuneRequest {
         operations: vec![
             Operation::Barrier,
             Operation::Broadcast,
@@ -397,7 +408,7 @@ fn violated_guidelines_are_mended_and_reported() {
         ],
         sizes: vec![8, 64],
         most: 1,
-        ..Wish::default()
+        ..TuneRequest::default()
     };
     // A model that leaves out what would be better.
     struct Wrong;
@@ -407,7 +418,7 @@ fn violated_guidelines_are_mended_and_reported() {
         }
     }
     let mut racer = Synthetic::new(unsound);
-    let outcome = run(&mut racer, &wish, &Wrong);
+    let outcome = run(&mut racer, &request, &Wrong);
     let mut mended: Vec<(&str, usize, Option<&str>)> = outcome
         .findings
         .iter()
@@ -452,11 +463,11 @@ fn guidelines_that_cannot_be_mended_are_reported() {
             base
         })
     }
-    let wish = Wish {
+    let request = TuneRequest {
         operations: vec![Operation::Reduce],
-        ..Wish::default()
+        ..TuneRequest::default()
     };
-    let outcome = run(&mut Synthetic::new(slow), &wish, &Unknown);
+    let outcome = run(&mut Synthetic::new(slow), &request, &Unknown);
     assert_eq!(outcome.findings.len(), 1);
     let finding = &outcome.findings[0];
     assert_eq!(
@@ -477,16 +488,16 @@ fn races_with_clear_losers_are_short() {
         let base = 100.0 + bytes as f64;
         Some(if name == "built-in" { base } else { base * 3.0 })
     }
-    let wish = Wish {
+    let request = TuneRequest {
         operations: vec![Operation::Allgather, Operation::Scatter],
-        ..Wish::default()
+        ..TuneRequest::default()
     };
     let mut racer = Synthetic::new(clear);
-    run(&mut racer, &wish, &Unknown);
+    run(&mut racer, &request, &Unknown);
     let sized = racer
         .log
         .iter()
-        .filter(|(o, ..)| wish.operations.contains(o));
+        .filter(|(o, ..)| request.operations.contains(o));
     for (operation, bytes, names, rounds) in sized {
         assert!(
             *rounds <= 30,
@@ -506,94 +517,104 @@ fn near(operation: Operation, bytes: usize, name: &str) -> Option<f64> {
     Some((100.0 + bytes as f64) * times)
 }
 
-fn broadcasts(seconds: u64) -> Wish {
-    Wish {
+fn broadcasts(seconds: u64) -> TuneRequest {
+    TuneRequest {
         operations: vec![Operation::Broadcast],
         sizes: vec![256 << 10, 1 << 20],
         budget: Duration::from_secs(seconds),
-        ..Wish::default()
+        ..TuneRequest::default()
     }
 }
 
 #[test]
-fn what_is_in_doubt_gets_more_heats_while_there_is_time() {
-    let wish = broadcasts(60);
-    let planned = wish.rules.of_long_data().heats as usize;
-    let (mut found, mut heats) = (0, Vec::new());
+fn what_is_in_doubt_gets_more_replicates_while_there_is_time() {
+    let request = broadcasts(60);
+    let planned = request.rules.of_long_data().replicates as usize;
+    let (mut found, mut replicates) = (0, Vec::new());
     for seed in 0..20 {
         let mut racer = Synthetic::new(near);
         racer.rng = Rng::with_seed(seed);
         racer.placement = 0.08;
-        let outcome = run(&mut racer, &wish, &Unknown);
+        let outcome = run(&mut racer, &request, &Unknown);
         let points = &tuned(&outcome, Operation::Broadcast).points;
         let right = points
             .iter()
             .filter(|p| p.algorithm() == Some("scattered"))
             .count();
         found += right;
-        heats.push(racer.heats.iter().filter(|heat| heat.1 == 1 << 20).count());
-        assert!(racer.now < wish.budget + Duration::from_secs(2));
+        replicates.push(
+            racer
+                .replicates
+                .iter()
+                .filter(|replicate| replicate.1 == 1 << 20)
+                .count(),
+        );
+        assert!(racer.now < request.budget + Duration::from_secs(2));
     }
     assert!(found >= 36, "{found} of 40");
     // Those that were planned do not always settle it.
-    heats.sort_unstable();
-    assert!(heats[15] > planned, "{heats:?}");
-    // Heats of one race lie apart, those of the other one between them.
+    replicates.sort_unstable();
+    assert!(replicates[15] > planned, "{replicates:?}");
+    // Replicates of one race lie apart, those of the other one between them.
     let mut racer = Synthetic::new(near);
     racer.placement = 0.08;
-    run(&mut racer, &wish, &Unknown);
-    let beyond: Vec<usize> = racer.heats.iter().map(|heat| heat.1).collect();
+    run(&mut racer, &request, &Unknown);
+    let beyond: Vec<usize> = racer
+        .replicates
+        .iter()
+        .map(|replicate| replicate.1)
+        .collect();
     let changes = beyond.windows(2).filter(|pair| pair[0] != pair[1]);
     assert!(changes.count() > 2, "{beyond:?}");
 }
 
 #[test]
 fn doubts_end_with_the_budget() {
-    let mut heats = Vec::new();
+    let mut replicates = Vec::new();
     for seconds in [1, 3, 60] {
-        let wish = broadcasts(seconds);
+        let request = broadcasts(seconds);
         let mut racer = Synthetic::new(near);
         racer.placement = 0.08;
-        run(&mut racer, &wish, &Unknown);
-        // A race that has begun goes on for its planned heats.
+        run(&mut racer, &request, &Unknown);
+        // A race that has begun goes on for its planned replicates.
         assert!(
-            racer.now < wish.budget + Duration::from_secs(1),
+            racer.now < request.budget + Duration::from_secs(1),
             "{:?}",
             racer.now
         );
-        heats.push(racer.heats.len());
+        replicates.push(racer.replicates.len());
     }
-    assert!(heats[0] < heats[2], "{heats:?}");
+    assert!(replicates[0] < replicates[2], "{replicates:?}");
 }
 
 #[test]
-fn what_is_sure_takes_the_planned_heats_only() {
+fn what_is_sure_takes_the_planned_replicates_only() {
     let mut racer = Synthetic::new(near);
-    let wish = broadcasts(60);
-    run(&mut racer, &wish, &Unknown);
-    let planned = wish.rules.of_long_data().heats as usize;
+    let request = broadcasts(60);
+    run(&mut racer, &request, &Unknown);
+    let planned = request.rules.of_long_data().replicates as usize;
     // Two of each at first, the others in turn.
-    let sized = racer.heats.iter().filter(|heat| heat.1 > 8);
-    let sizes: Vec<usize> = sized.map(|heat| heat.1 >> 18).collect();
+    let sized = racer.replicates.iter().filter(|replicate| replicate.1 > 8);
+    let sizes: Vec<usize> = sized.map(|replicate| replicate.1 >> 18).collect();
     assert_eq!(sizes[..6], [1, 1, 4, 4, 1, 4]);
-    assert_eq!(sizes.len(), planned * wish.sizes.len());
+    assert_eq!(sizes.len(), planned * request.sizes.len());
 }
 
 #[test]
 fn a_check_has_no_rival_that_is_the_same_program() {
-    let wish = Wish {
+    let request = TuneRequest {
         operations: vec![Operation::Allgather],
         sizes: vec![8, 1 << 20],
-        ..Wish::default()
+        ..TuneRequest::default()
     };
-    let outcome = run(&mut Synthetic::new(plain), &wish, &Unknown);
+    let outcome = run(&mut Synthetic::new(plain), &request, &Unknown);
     let run_check = |racer: &mut Synthetic| {
         let budget = Duration::from_secs(60);
         let found = check(
             racer,
             &outcome,
-            &menu(8),
-            &wish.sizes,
+            &search_space(8),
+            &request.sizes,
             budget,
             &mut |_, _| {},
         );

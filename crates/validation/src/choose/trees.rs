@@ -4,12 +4,12 @@ use super::candidates::{bounds, ended, grouped};
 use super::levels::{LevelSplit, TreeLevels};
 use super::packages::{ChosenTree, in_packages};
 use crate::published::{self, Sharing};
-use corecast_collectives::barrier::{self, Ways};
+use corecast_collectives::barrier::{self, GroupSchedule};
 use corecast_collectives::groups::{GroupRoute, Groups};
 use corecast_plan::Tree;
 use corecast_plan::groups::Grouped;
 use corecast_sim::symbolic::{Bounds, CostRules, Graph, Placement, record};
-use corecast_wire::notice::NOTICE_PAYLOAD_BYTES;
+use corecast_wire::broadcast_ring::RING_PAYLOAD_BYTES;
 
 /// The best notification trees for a barrier over groups.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,7 +94,7 @@ pub fn notification(placement: &Placement, rules: &CostRules) -> Notified {
 /// The collective over these groups.
 pub(super) fn barrier_graph(fan_in: &Grouped, fan_out: &Grouped) -> Graph {
     let mut groups = Groups::new(fan_in.len());
-    let ways = Ways::all(fan_in, fan_out, &mut groups);
+    let ways = GroupSchedule::all(fan_in, fan_out, &mut groups);
     ended(record(fan_in.len(), &groups, |fabric, rank| {
         barrier::groups(fabric, &ways[rank])
     }))
@@ -199,7 +199,7 @@ impl InGroups {
         let mut groups = Groups::new(plan.len());
         let routes = GroupRoute::fan_out(plan, &mut groups);
         ended(record(plan.len(), &groups, |fabric, rank| {
-            let mut line = [rank as u8; NOTICE_PAYLOAD_BYTES];
+            let mut line = [rank as u8; RING_PAYLOAD_BYTES];
             corecast_collectives::broadcast::groups(fabric, &routes[rank], &mut line)
         }))
     }

@@ -70,7 +70,7 @@ pub fn wait(load: OfferedLoad) -> (f64, f64) {
             cpu.compute(-(1.0 - draw.f64()).ln() * interval);
             cpu.prefetch(first.offset(cpu.rank() * requests + request));
         }
-        cpu.settle();
+        cpu.flush();
     };
     let cores: Vec<usize> = (0..clients).collect();
     let options = RunOptions::default();

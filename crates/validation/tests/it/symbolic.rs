@@ -125,19 +125,19 @@ fn what_comes_early_saves_time() {
         |lines| {
             (
                 lines.line("late", LineKind::Flag, 3),
-                lines.line("tally", LineKind::Tally, 0),
+                lines.line("tally", LineKind::ArrivalCounter, 0),
             )
         },
-        |hand, &(late, tally)| match hand.rank() {
+        |hand, &(late, counter)| match hand.rank() {
             0 => {
                 hand.write(late);
-                hand.wait(tally, 3);
+                hand.wait(counter, 3);
             }
             3 => {
                 hand.wait(late, 1);
-                hand.add(tally);
+                hand.add(counter);
             }
-            _ => hand.add(tally),
+            _ => hand.add(counter),
         },
     );
     let (graph, placement) = (graph.unwrap(), tables::sandy_bridge(4));
@@ -189,7 +189,7 @@ fn graphs_of_the_figures() {
 fn lines_are_found_where_they_are() {
     let graph = trace(
         3,
-        |lines| lines.line("l", LineKind::Notice, 1),
+        |lines| lines.line("l", LineKind::BroadcastRing, 1),
         |hand, &line| match hand.rank() {
             0 => {
                 hand.write(line);
@@ -248,7 +248,7 @@ fn whoever_waits_in_vain_is_named() {
 
 #[test]
 #[should_panic(expected = "a graph of 4 ranks needs as many places")]
-fn seats_are_as_many_as_ranks() {
+fn a_place_for_each_rank() {
     let graph = published::many_to_one(3, Sharing::SameLine);
     let _ = Analysis::new(&graph, &tables::xeon_phi(3), &CostRules::default());
 }

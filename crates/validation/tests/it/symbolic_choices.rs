@@ -2,7 +2,7 @@
 //! of its own choices, and against the planner, which counts in another way.
 
 use corecast_collectives::Plans;
-use corecast_collectives::barrier::{LineSteps, Ways, m_way};
+use corecast_collectives::barrier::{GroupSchedule, LineSteps, m_way};
 use corecast_collectives::groups::Groups;
 use corecast_model::{CostModel, Place, Unit, builtin};
 use corecast_plan::groups::{Grouped, latency};
@@ -169,7 +169,7 @@ fn trees_are_the_best_of_all() {
 
 fn barrier(fan_in: &Grouped, fan_out: &Grouped) -> Graph {
     let mut groups = Groups::new(fan_in.len());
-    let ways = Ways::all(fan_in, fan_out, &mut groups);
+    let ways = GroupSchedule::all(fan_in, fan_out, &mut groups);
     let recorded = record(fan_in.len(), &groups, |fabric, rank| {
         corecast_collectives::barrier::groups(fabric, &ways[rank])
     });

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn relax_returns() {
+    fn relax_acks() {
         relax();
     }
 }

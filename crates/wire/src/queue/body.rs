@@ -1,4 +1,4 @@
-//! The rest of messages, and of posts, that are longer than a slot: lines without headers, one after
+//! The rest of messages, and of published messages, that are longer than a slot: lines without headers, one after
 //! another, so that the whole of it is one copy.
 
 use super::header::{LEN_MAX, SLOT_PAYLOAD_BYTES};

@@ -31,7 +31,7 @@ const _: () = assert!(size_of::<Slot>() == crate::LINE_BYTES);
 const _: () = assert!(align_of::<Slot>() == crate::LINE_BYTES);
 
 // SAFETY: the payload is accessed by the sender alone until it publishes the header, then by the
-// receiver alone until it gives the slot back (queue Invariants 1 and 2). In a notice the writer is
+// receiver alone until it gives the slot back (queue Invariants 1 and 2). In a broadcast ring the writer is
 // alone until then, and afterwards all only read (notice Invariants 1 and 2).
 unsafe impl Sync for Slot {}
 // SAFETY: plain integers.

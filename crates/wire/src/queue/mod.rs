@@ -57,7 +57,7 @@ pub use sender::{SendError, Sender, TrySendError};
 pub use shared::Gone;
 
 use crate::segment::{Segment, SegmentError};
-use crate::{Governor, Policy};
+use crate::{WaitConfig, WaitStrategy};
 use body::BodyLine;
 pub(crate) use header::Slot;
 use shared::{Ack, QueueMemory, Tokens};
@@ -70,7 +70,7 @@ pub struct Options {
     /// Slots, a power of two, at least 2.
     pub slots: usize,
     /// How both ends wait.
-    pub policy: Policy,
+    pub wait_config: WaitConfig,
     /// NUMA node of the receiver, where the slots are to lie.
     pub receiver_node: Option<u32>,
     /// NUMA node of the sender, where the acknowledgement line is to lie.
@@ -82,7 +82,7 @@ impl Default for Options {
         Self {
             backend: Backend::Ump,
             slots: DEFAULT_SLOTS,
-            policy: Policy::BALANCED,
+            wait_config: WaitConfig::BALANCED,
             receiver_node: None,
             sender_node: None,
         }
@@ -117,8 +117,8 @@ pub const DEFAULT_SLOTS: usize = 64;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn queue(options: &Options) -> Result<(Sender, Receiver), SegmentError> {
-    let sender = Governor::new(options.policy, Segment::one(options.sender_node)?);
-    let receiver = Governor::new(options.policy, Segment::one(options.receiver_node)?);
+    let sender = WaitStrategy::new(options.wait_config, Segment::one(options.sender_node)?);
+    let receiver = WaitStrategy::new(options.wait_config, Segment::one(options.receiver_node)?);
     let sender_memory = Segment::new(sender_bytes(), options.sender_node)?;
     let receiver_memory = Segment::new(receiver_bytes(options.slots), options.receiver_node)?;
     join(
@@ -144,7 +144,7 @@ pub const fn sender_bytes() -> usize {
 }
 
 /// Makes a queue between two threads that have places to sleep and memory already, as the members
-/// of a team do. `link` tells the queue from every other one that shares either governor's parker.
+/// of a team do. `link` tells the queue from every other one that shares either wait strategy's parker.
 ///
 /// # Errors
 ///
@@ -157,8 +157,8 @@ pub fn join(
     backend: Backend,
     slots: usize,
     link: u32,
-    (sender, sender_memory): (&Governor, &std::sync::Arc<Segment>),
-    (receiver, receiver_memory): (&Governor, &std::sync::Arc<Segment>),
+    (sender, sender_memory): (&WaitStrategy, &std::sync::Arc<Segment>),
+    (receiver, receiver_memory): (&WaitStrategy, &std::sync::Arc<Segment>),
 ) -> Result<(Sender, Receiver), SegmentError> {
     let parts = parts(slots, link, sender_memory, receiver_memory)?;
     Ok((
@@ -205,12 +205,22 @@ pub fn parts(
 
 impl Parts {
     /// The sending end, of which there must be one.
-    pub fn sender(&self, backend: Backend, sender: &Governor, receiver: &Governor) -> Sender {
+    pub fn sender(
+        &self,
+        backend: Backend,
+        sender: &WaitStrategy,
+        receiver: &WaitStrategy,
+    ) -> Sender {
         Sender::new(backend, self.memory.clone(), sender, receiver, self.tokens)
     }
 
     /// The receiving end, of which there must be one.
-    pub fn receiver(&self, backend: Backend, receiver: &Governor, sender: &Governor) -> Receiver {
+    pub fn receiver(
+        &self,
+        backend: Backend,
+        receiver: &WaitStrategy,
+        sender: &WaitStrategy,
+    ) -> Receiver {
         Receiver::new(backend, self.memory.clone(), receiver, sender, self.tokens)
     }
 }
@@ -230,8 +240,8 @@ pub const fn flag_token(link: u32) -> u32 {
     8 * link + 3
 }
 
-/// The token by which a thread waits for what comes over link number `link` of a
-/// desk of `corecast-transfer`, and, plus one, for what it has lent the other way.
+/// The token by which a thread waits for what comes over link number `link` of an
+/// endpoint of `corecast-transfer`, and, plus one, for what it has lent the other way.
 pub const fn loan_token(link: u32) -> u32 {
     8 * link + 4
 }

@@ -4,7 +4,7 @@ use super::{
     Backend, FIRST_LINK, Options, ReceiveError, Received, Receiver, SendError, Sender,
     TryReceiveError, TrySendError, join, receiver_bytes, sender_bytes,
 };
-use crate::Governor;
+use crate::WaitStrategy;
 use crate::segment::{Segment, SegmentError};
 
 /// One end of two one-way queues in opposite directions (Smelt §4.1's queue pair).
@@ -48,8 +48,8 @@ pub struct QueuePair {
 pub fn pair(options: &Options) -> Result<(QueuePair, QueuePair), SegmentError> {
     let bytes = receiver_bytes(options.slots) + sender_bytes();
     let end = |node| -> Result<_, SegmentError> {
-        let governor = Governor::new(options.policy, Segment::one(node)?);
-        Ok((governor, Segment::new(bytes, node)?))
+        let wait_strategy = WaitStrategy::new(options.wait_config, Segment::one(node)?);
+        Ok((wait_strategy, Segment::new(bytes, node)?))
     };
     let (a, a_memory) = end(options.sender_node)?;
     let (b, b_memory) = end(options.receiver_node)?;

@@ -8,7 +8,7 @@ use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
 use crate::sync::order;
 use crate::wait::Watch;
-use crate::{Governor, Line};
+use crate::{Line, WaitStrategy};
 
 /// The receiving end of a queue. Not shared: one thread receives.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Receiver {
     tokens: Tokens,
     sender: LineRef<Line<Parker>>,
     ack: LineRef<Ack>,
-    governor: Governor,
+    wait_strategy: WaitStrategy,
 }
 
 /// What a message is, besides its bytes.
@@ -87,8 +87,8 @@ impl Receiver {
     pub(super) fn new(
         backend: Backend,
         QueueMemory { ring, body, ack }: QueueMemory,
-        receiver: &Governor,
-        sender: &Governor,
+        receiver: &WaitStrategy,
+        sender: &WaitStrategy,
         tokens: Tokens,
     ) -> Self {
         let half = body.len() as u64 / 2;
@@ -103,7 +103,7 @@ impl Receiver {
             tokens,
             sender: sender.parker().clone(),
             ack,
-            governor: receiver.clone(),
+            wait_strategy: receiver.clone(),
         }
     }
 
@@ -156,7 +156,7 @@ impl Receiver {
     fn look_soon(&self) -> Option<SlotHeader> {
         // A `match`, because `or_else` is not always inlined, and a call here costs every message.
         match self.look(self.next) {
-            None => self.governor.spin(|| self.look(self.next)),
+            None => self.wait_strategy.spin(|| self.look(self.next)),
             found => found,
         }
     }
@@ -209,7 +209,7 @@ impl Receiver {
     fn wait_long<W: Watch>(&self, watch: W) -> Result<Received, W::Error> {
         let look = || self.look(self.next);
         let waited = self
-            .governor
+            .wait_strategy
             .wait_long(self.tokens.message, watch, &mut { look });
         // The last message may have come together with what ended the wait.
         let found = waited.or_else(|ended| look().ok_or(ended));
@@ -338,7 +338,7 @@ impl Receiver {
                 .store(0, order::give_back()),
         }
         self.sender
-            .wake_for(self.tokens.room, self.governor.fence());
+            .wake_for(self.tokens.room, self.wait_strategy.fence());
     }
 }
 
@@ -363,6 +363,10 @@ impl SlotHeader {
 
 impl Drop for Receiver {
     fn drop(&mut self) {
-        leave(&self.ack.receiver_gone, &self.sender, self.governor.fence());
+        leave(
+            &self.ack.receiver_gone,
+            &self.sender,
+            self.wait_strategy.fence(),
+        );
     }
 }

@@ -8,7 +8,7 @@ use crate::park::Parker;
 use crate::segment::{LineRef, LineSlice};
 use crate::sync::{mutated, order};
 use crate::wait::Watch;
-use crate::{Governor, Line};
+use crate::{Line, WaitStrategy};
 
 /// The sending end of a queue. Not shared: one thread sends.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Sender {
     tokens: Tokens,
     receiver: LineRef<Line<Parker>>,
     ack: LineRef<Ack>,
-    governor: Governor,
+    wait_strategy: WaitStrategy,
 }
 
 /// Why a message was not sent. Nothing of it was sent.
@@ -73,8 +73,8 @@ impl Sender {
     pub(super) fn new(
         backend: Backend,
         QueueMemory { ring, body, ack }: QueueMemory,
-        sender: &Governor,
-        receiver: &Governor,
+        sender: &WaitStrategy,
+        receiver: &WaitStrategy,
         tokens: Tokens,
     ) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Sender {
             tokens,
             receiver: receiver.parker().clone(),
             ack,
-            governor: sender.clone(),
+            wait_strategy: sender.clone(),
         }
     }
 
@@ -288,9 +288,9 @@ impl Sender {
         len: usize,
         watch: impl FnOnce() -> W,
     ) -> Result<(), SendError<W::Error>> {
-        let governor = self.governor.clone();
+        let wait_strategy = self.wait_strategy.clone();
         let token = self.tokens.room;
-        governor
+        wait_strategy
             .wait_watched(token, watch, || self.has_room(len).then_some(()))
             .map_err(SendError::Ended)
     }
@@ -303,7 +303,7 @@ impl Sender {
             self.put_long(tag, payload);
         }
         self.receiver
-            .wake_for(self.tokens.message, self.governor.fence());
+            .wake_for(self.tokens.message, self.wait_strategy.fence());
     }
 
     /// The slot last: then the receiver, who looks there, finds the whole message, and has not looked at
@@ -343,6 +343,10 @@ impl Sender {
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        leave(&self.ack.sender_gone, &self.receiver, self.governor.fence());
+        leave(
+            &self.ack.sender_gone,
+            &self.receiver,
+            self.wait_strategy.fence(),
+        );
     }
 }

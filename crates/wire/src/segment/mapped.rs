@@ -46,14 +46,14 @@ impl Segment {
     pub fn new(bytes: usize, node: Option<u32>) -> Result<Arc<Self>, SegmentError> {
         let mut segment = Self::private(bytes, 0)?;
         let (base, bytes) = (segment.base, segment.bytes);
-        let wish = node.map(|node| (node, numa::prefer(base, bytes, node)));
+        let requested = node.map(|node| (node, numa::prefer(base, bytes, node)));
         for page in (0..bytes).step_by(rustix::param::page_size()) {
             // SAFETY: within the mapping, which nobody else knows yet. The write, not a read,
             // makes the kernel give the page its own memory now.
             unsafe { base.add(page).write_volatile(0) };
         }
-        if let Some((node, wish)) = wish {
-            segment.placement = numa::outcome(base, node, wish);
+        if let Some((node, requested)) = requested {
+            segment.placement = numa::outcome(base, node, requested);
         }
         Ok(Arc::new(segment))
     }
@@ -234,9 +234,9 @@ impl Segment {
             // Only pages that this process sees can be moved.
             numa::populate(first, len);
         }
-        let wish = numa::prefer(first, len, node);
+        let requested = numa::prefer(first, len, node);
         numa::populate(first, page);
-        numa::outcome(first, node, wish)
+        numa::outcome(first, node, requested)
     }
 
     /// Bytes that `count` lines of `T` take in a segment.

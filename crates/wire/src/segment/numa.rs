@@ -3,9 +3,9 @@
 use super::placement::Placement;
 use std::ptr::NonNull;
 
-/// What came of a wish, once the first page is touched.
-pub(super) fn outcome(first: NonNull<u8>, node: u32, wish: std::io::Result<()>) -> Placement {
-    match wish {
+/// What came of a request, once the first page is touched.
+pub(super) fn outcome(first: NonNull<u8>, node: u32, requested: std::io::Result<()>) -> Placement {
+    match requested {
         Ok(()) => match node_of(first) {
             Some(found) if found == node => Placement::On(node),
             Some(found) => Placement::Elsewhere(format!(

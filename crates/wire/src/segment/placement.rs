@@ -9,7 +9,7 @@ pub enum Placement {
     Anywhere,
     /// On this node (operating system's number), as asked, and confirmed by the kernel.
     On(u32),
-    /// The kernel refused or ignored the wish; the sentence says which.
+    /// The kernel refused or ignored the request; the sentence says which.
     Elsewhere(String),
 }
 

@@ -97,16 +97,16 @@ impl fmt::Display for Level {
 pub fn level() -> Level {
     static LEVEL: OnceLock<Level> = OnceLock::new();
     *LEVEL.get_or_init(|| {
-        let wish = std::env::var("CORECAST_SIMD").ok();
-        best_up_to(wish.as_deref())
+        let requested = std::env::var("CORECAST_SIMD").ok();
+        best_up_to(requested.as_deref())
     })
 }
 
-/// The best level here, not above the one with the name `wish`.
-fn best_up_to(wish: Option<&str>) -> Level {
+/// The best level here, not above the one with the name `requested`.
+fn best_up_to(requested: Option<&str>) -> Level {
     let limit = Level::ALL
         .into_iter()
-        .find(|level| Some(level.name()) == wish);
+        .find(|level| Some(level.name()) == requested);
     Level::ALL
         .into_iter()
         .filter(|level| limit.is_none_or(|limit| *level <= limit) && level.is_here())
@@ -175,11 +175,11 @@ mod tests {
     fn a_wish_limits_and_never_exceeds_what_is_here() {
         assert_eq!(best_up_to(Some("baseline")), Level::Baseline);
         assert!(best_up_to(Some("avx2")) <= Level::Avx2);
-        for wish in [None, Some("avx2"), Some("avx512"), Some("nonsense")] {
-            let level = best_up_to(wish);
-            assert!(level.is_here(), "{wish:?} gave {level}");
+        for requested in [None, Some("avx2"), Some("avx512"), Some("nonsense")] {
+            let level = best_up_to(requested);
+            assert!(level.is_here(), "{requested:?} gave {level}");
             let better = |other: &Level| *other > level && other.is_here();
-            assert!(wish == Some("avx2") || !Level::ALL.iter().any(better));
+            assert!(requested == Some("avx2") || !Level::ALL.iter().any(better));
         }
     }
 

@@ -3,4 +3,4 @@
 
 mod asleep;
 mod queue;
-mod queue_spoilt;
+mod queue_corrupt;

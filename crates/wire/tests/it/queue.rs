@@ -5,16 +5,16 @@ use corecast_wire::queue::{
     self, Backend, Gone, Options, ReceiveError, Receiver, SLOT_PAYLOAD_BYTES, SendError, Sender,
     TAG_MAX, TryReceiveError, TrySendError,
 };
-use corecast_wire::{LINE_BYTES, Policy, Segment};
+use corecast_wire::{LINE_BYTES, Segment, WaitConfig};
 use std::collections::VecDeque;
 use std::thread;
 use std::time::Duration;
 
-fn make(backend: Backend, slots: usize, policy: Policy) -> (Sender, Receiver) {
+fn make(backend: Backend, slots: usize, wait_config: WaitConfig) -> (Sender, Receiver) {
     let options = Options {
         backend,
         slots,
-        policy,
+        wait_config,
         ..Options::default()
     };
     queue::queue(&options).unwrap()
@@ -32,7 +32,7 @@ fn agrees_with_a_model_queue() {
         let mut rng = fastrand::Rng::with_seed(seed);
         let backend = Backend::ALL[rng.usize(..2)];
         let slots = 1 << rng.u32(1..6);
-        let (mut sender, mut receiver) = make(backend, slots, Policy::PARK);
+        let (mut sender, mut receiver) = make(backend, slots, WaitConfig::PARK);
         let max = sender.message_bytes_max();
         let lines = 8 * slots;
         assert_eq!(max, SLOT_PAYLOAD_BYTES + lines / 4 * LINE_BYTES);
@@ -102,8 +102,12 @@ fn agrees_with_a_model_queue() {
 #[test]
 fn every_message_arrives_once_whole_and_in_order() {
     for backend in Backend::ALL {
-        for policy in [Policy::BALANCED, Policy::CROWDED, Policy::PARK] {
-            let (mut sender, mut receiver) = make(backend, 8, policy);
+        for wait_config in [
+            WaitConfig::BALANCED,
+            WaitConfig::OVERSUBSCRIBED,
+            WaitConfig::PARK,
+        ] {
+            let (mut sender, mut receiver) = make(backend, 8, wait_config);
             let max = sender.message_bytes_max();
             let count = 20_000u64;
             let lengths = move |i: u64| (i * 7919 % (max as u64 + 1)) as usize;
@@ -139,7 +143,7 @@ fn every_message_arrives_once_whole_and_in_order() {
 
 #[test]
 fn a_message_that_does_not_fit_the_buffer_stays() {
-    let (mut sender, mut receiver) = make(Backend::Ump, 8, Policy::BALANCED);
+    let (mut sender, mut receiver) = make(Backend::Ump, 8, WaitConfig::BALANCED);
     sender.send(b"0123456789").unwrap();
     let error = receiver.receive(&mut [0; 4]).unwrap_err();
     let (needed, given) = (10, 4);
@@ -152,7 +156,7 @@ fn a_message_that_does_not_fit_the_buffer_stays() {
 #[test]
 fn a_message_that_is_too_long_is_refused_whole() {
     for backend in Backend::ALL {
-        let (mut sender, mut receiver) = make(backend, 4, Policy::BALANCED);
+        let (mut sender, mut receiver) = make(backend, 4, WaitConfig::BALANCED);
         let error = sender.send(&[0; 569]).unwrap_err();
         assert_eq!(error, SendError::TooLong { len: 569, max: 568 });
         assert_eq!(
@@ -165,7 +169,7 @@ fn a_message_that_is_too_long_is_refused_whole() {
 #[test]
 fn a_sender_that_waits_for_a_receiver_that_goes_is_told() {
     for backend in Backend::ALL {
-        let (mut sender, receiver) = make(backend, 2, Policy::BALANCED);
+        let (mut sender, receiver) = make(backend, 2, WaitConfig::BALANCED);
         let other = thread::spawn(move || {
             thread::sleep(Duration::from_millis(30));
             drop(receiver);
@@ -180,7 +184,7 @@ fn a_sender_that_waits_for_a_receiver_that_goes_is_told() {
 #[test]
 fn a_receiver_gets_what_was_sent_before_the_sender_went() {
     for backend in Backend::ALL {
-        let (mut sender, mut receiver) = make(backend, 8, Policy::PARK);
+        let (mut sender, mut receiver) = make(backend, 8, WaitConfig::PARK);
         sender.send(b"last words").unwrap();
         drop(sender);
         let mut buffer = [0; 16];
@@ -194,13 +198,17 @@ fn a_receiver_gets_what_was_sent_before_the_sender_went() {
 
 /// Many more pairs than CPUs, each bouncing: ends, whatever the policy.
 #[test]
-fn crowded_pairs_make_progress() {
-    for policy in [Policy::BALANCED, Policy::CROWDED, Policy::PARK] {
+fn oversubscribed_pairs_make_progress() {
+    for wait_config in [
+        WaitConfig::BALANCED,
+        WaitConfig::OVERSUBSCRIBED,
+        WaitConfig::PARK,
+    ] {
         let pairs: Vec<_> = (0..6)
             .map(|_| {
                 let options = Options {
                     slots: 4,
-                    policy,
+                    wait_config,
                     ..Options::default()
                 };
                 let (mut here, mut there) = queue::pair(&options).unwrap();
@@ -230,7 +238,7 @@ fn crowded_pairs_make_progress() {
 
 #[test]
 fn a_waiting_receiver_sleeps() {
-    let (mut sender, mut receiver) = make(Backend::Ump, 8, Policy::BALANCED);
+    let (mut sender, mut receiver) = make(Backend::Ump, 8, WaitConfig::BALANCED);
     let number = Number::default();
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -253,13 +261,14 @@ fn symmetric_and_asymmetric_fences_are_told_apart() {
 #[test]
 #[should_panic(expected = "a power of two of slots, at least 2; 3 was asked for")]
 fn an_odd_number_of_slots_is_refused() {
-    make(Backend::Ump, 3, Policy::BALANCED);
+    make(Backend::Ump, 3, WaitConfig::BALANCED);
 }
 
 #[test]
 fn segments_too_small_for_a_queue_are_errors() {
-    let governor = || corecast_wire::Governor::new(Policy::BALANCED, Segment::one(None).unwrap());
-    let (a, b) = (governor(), governor());
+    let wait_strategy =
+        || corecast_wire::WaitStrategy::new(WaitConfig::BALANCED, Segment::one(None).unwrap());
+    let (a, b) = (wait_strategy(), wait_strategy());
     let small = Segment::new(1, None).unwrap();
     let error = queue::join(Backend::Ump, 128, 0, (&a, &small), (&b, &small)).unwrap_err();
     assert_eq!(

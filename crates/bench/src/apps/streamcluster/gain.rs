@@ -27,7 +27,7 @@ impl LocalSearch<'_> {
                 false => sums[self.column[self.belongs[at]]] += more,
             }
         }
-        self.meeting.sum(&mut sums)?;
+        self.backend.sum(&mut sums)?;
         // One that is open already costs nothing to close, and opens again.
         let closing = |at: usize| sums[at] < self.price || self.centres[at] == x;
         let closed: i64 = (0..count).filter(|&at| closing(at)).count() as i64;

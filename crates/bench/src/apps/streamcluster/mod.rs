@@ -32,7 +32,7 @@ pub use dice::Dice;
 pub use points::{GRID, Points, Stream};
 pub use problem::{DIMENSIONS_MAX, POINTS_MAX, Problem, ProblemError};
 
-use super::{Lost, Meeting};
+use super::{Lost, SyncBackend};
 use search::LocalSearch;
 
 /// What came out.
@@ -69,7 +69,7 @@ pub fn solve(
     problem: &Problem,
     stream: &Stream,
     (rank, ranks): (usize, usize),
-    meeting: &mut dyn Meeting,
+    backend: &mut dyn SyncBackend,
 ) -> Result<Solution, Lost> {
     problem.check().expect("a problem that can be solved");
     let all = stream.points();
@@ -82,7 +82,7 @@ pub fn solve(
     let mut seen = (Vec::new(), Vec::new());
     let mut looks = 0;
     let mut cluster = |points: Points<'_>| {
-        let mut search = LocalSearch::new(problem, points, (rank, ranks), dice, meeting);
+        let mut search = LocalSearch::new(problem, points, (rank, ranks), dice, backend);
         search.run()?;
         looks += search.looks();
         dice = search.dice();
@@ -117,7 +117,7 @@ pub fn alone(problem: &Problem, stream: &Stream) -> Solution {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SingleRank;
 
-impl Meeting for SingleRank {
+impl SyncBackend for SingleRank {
     fn barrier(&mut self) -> Result<(), Lost> {
         Ok(())
     }

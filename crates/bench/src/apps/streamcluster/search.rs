@@ -3,7 +3,7 @@
 //! All that says where the search stands (centres, price, total cost) is the same on every rank; of
 //! the points each rank keeps its share: which centre it belongs to, and what that costs.
 
-use super::super::{Lost, Meeting, share};
+use super::super::{Lost, SyncBackend, share};
 use super::{Dice, Points, Problem};
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub(super) struct LocalSearch<'a> {
     pub(super) points: Points<'a>,
     /// The points of this rank.
     pub(super) own: Range<usize>,
-    pub(super) meeting: &'a mut dyn Meeting,
+    pub(super) backend: &'a mut dyn SyncBackend,
     pub(super) dice: Dice,
     /// What a centre costs.
     pub(super) price: i64,
@@ -47,13 +47,13 @@ impl<'a> LocalSearch<'a> {
         points: Points<'a>,
         (rank, ranks): (usize, usize),
         dice: Dice,
-        meeting: &'a mut dyn Meeting,
+        backend: &'a mut dyn SyncBackend,
     ) -> Self {
         let own = share(points.len(), rank, ranks);
         LocalSearch {
             problem,
             points,
-            meeting,
+            backend,
             dice,
             price: 0,
             centres: Vec::new(),
@@ -160,7 +160,7 @@ impl<'a> LocalSearch<'a> {
     fn whole(&mut self, part: impl Fn(Points<'_>, usize) -> i64) -> Result<i64, Lost> {
         let points = self.points;
         let mut sum = [self.own.clone().map(|point| part(points, point)).sum()];
-        self.meeting.sum(&mut sum)?;
+        self.backend.sum(&mut sum)?;
         Ok(sum[0])
     }
 
@@ -187,7 +187,7 @@ impl<'a> LocalSearch<'a> {
                 *sum += weight * i64::from(coordinate);
             }
         }
-        self.meeting.sum(&mut sums)?;
+        self.backend.sum(&mut sums)?;
         let (mut places, mut weights) = (Vec::new(), Vec::new());
         for row in sums.chunks(dimensions + 1).filter(|row| row[0] > 0) {
             weights.push(row[0]);

@@ -35,7 +35,7 @@ impl LocalSearch<'_> {
                 opens.then_some(turn as i64)
             };
             let own = self.own.clone().enumerate().filter_map(opens).min();
-            let turn = self.meeting.min(own.unwrap_or(NONE))?;
+            let turn = self.backend.min(own.unwrap_or(NONE))?;
             if turn == NONE {
                 break;
             }
@@ -44,7 +44,7 @@ impl LocalSearch<'_> {
         }
         self.renumber();
         let mut sum = [self.costs.iter().sum()];
-        self.meeting.sum(&mut sum)?;
+        self.backend.sum(&mut sum)?;
         let centres = i128::from(self.price) * self.centres.len() as i128;
         self.total = i128::from(sum[0]) + centres;
         Ok(())

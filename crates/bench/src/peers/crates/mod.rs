@@ -14,22 +14,22 @@ mod counters;
 pub use channels::Channels;
 pub use counters::{Hurdles, SpinBarrier};
 
+use crate::cpu_placement::{self, CpuPlacement};
 use crate::peers::Selection;
 use crate::race::Entrant;
-use crate::seat::{self, Seat};
 
-/// The barriers of crates for a race on `seats`, pinned where these are, and for
+/// The barriers of crates for a race on `placements`, pinned where these are, and for
 /// [`Selection::All`] also not.
-pub fn barriers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
-    let ranks = seats.len();
-    let crowded = seat::oversubscribed(seats);
+pub fn barriers(placements: &[CpuPlacement], selection: Selection) -> Vec<Entrant<'static>> {
+    let ranks = placements.len();
+    let oversubscribed = cpu_placement::oversubscribed(placements);
     let all = || {
         let mut engines = vec![
             Entrant::threads(Hurdles::new(ranks)),
             Entrant::threads(SpinBarrier::<spin::Yield>::new(ranks)),
         ];
         // Ranks that spin in each other's way take a scheduler's slice for each operation.
-        if !crowded {
+        if !oversubscribed {
             engines.push(Entrant::threads(SpinBarrier::<spin::Spin>::new(ranks)));
         }
         if selection == Selection::All {
@@ -39,7 +39,9 @@ pub fn barriers(seats: &[Seat], selection: Selection) -> Vec<Entrant<'static>> {
         engines
     };
     let mut entrants = all();
-    let pinned = seats.iter().any(|seat| *seat != Seat::Free);
+    let pinned = placements
+        .iter()
+        .any(|placement| *placement != CpuPlacement::Free);
     if pinned && selection == Selection::All {
         entrants.extend(all().into_iter().map(Entrant::unpinned));
     }

@@ -45,19 +45,19 @@ impl BarrierPhase {
 }
 
 impl DisseminationBarrier {
-    /// A barrier of `ranks` ranks; `crowded` if they share PUs.
+    /// A barrier of `ranks` ranks; `oversubscribed` if they share PUs.
     ///
     /// # Panics
     ///
     /// If there is no rank.
-    pub fn new(ranks: usize, crowded: bool) -> DisseminationBarrier {
+    pub fn new(ranks: usize, oversubscribed: bool) -> DisseminationBarrier {
         assert!(ranks > 0, "a barrier of no rank");
         let rounds = ranks.next_power_of_two().ilog2() as usize;
         DisseminationBarrier {
             flags: (0..ranks * 2 * rounds).map(|_| Line::default()).collect(),
             ranks,
             rounds,
-            waiting: Waiting::new(crowded),
+            waiting: Waiting::new(oversubscribed),
         }
     }
 

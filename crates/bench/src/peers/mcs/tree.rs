@@ -53,8 +53,8 @@ pub struct TreeBarrier {
 }
 
 impl TreeBarrier {
-    /// A barrier of `ranks` ranks; `crowded` if they share PUs.
-    pub fn new(ranks: usize, crowded: bool) -> TreeBarrier {
+    /// A barrier of `ranks` ranks; `oversubscribed` if they share PUs.
+    pub fn new(ranks: usize, oversubscribed: bool) -> TreeBarrier {
         let place = |rank: usize| {
             let children = ranks.saturating_sub(FAN_IN * rank + 1).min(FAN_IN);
             TreePosition {
@@ -65,7 +65,7 @@ impl TreeBarrier {
         };
         TreeBarrier {
             places: (0..ranks).map(place).collect(),
-            waiting: Waiting::new(crowded),
+            waiting: Waiting::new(oversubscribed),
         }
     }
 

@@ -3,9 +3,9 @@
 use super::super::Selection;
 use super::super::workshop::{SourceFile, Workshop};
 use super::{GOMP_RECIPES, LIBOMP_RECIPES, ProgramThreads, gomp, libomp};
+use crate::cpu_placement::CpuPlacement;
 use crate::overheads::{Construct, DELAY_NS};
 use crate::race::Entrant;
-use crate::seat::Seat;
 use std::path::PathBuf;
 
 const CONSTRUCTS: SourceFile = ("omp_constructs.c", include_str!("omp_constructs.c"));
@@ -13,25 +13,25 @@ const CONSTRUCTS: SourceFile = ("omp_constructs.c", include_str!("omp_constructs
 /// The program, built with each library that there is.
 pub struct NativeConstructs {
     workshop: Result<Workshop, String>,
-    seats: Vec<Seat>,
+    placements: Vec<CpuPlacement>,
     gomp: Result<PathBuf, String>,
     libomp: Result<PathBuf, String>,
 }
 
 impl NativeConstructs {
-    /// Builds the program for ranks on `seats`.
+    /// Builds the program for ranks on `placements`.
     ///
     /// # Cost
     ///
     /// Two compilations, about a second each.
-    pub fn build(seats: &[Seat]) -> NativeConstructs {
+    pub fn build(placements: &[CpuPlacement]) -> NativeConstructs {
         let workshop = Workshop::open(&[CONSTRUCTS]);
         let build = |name, recipes, remedy| match &workshop {
             Ok(workshop) => workshop.build(name, CONSTRUCTS, recipes, remedy),
             Err(reason) => Err(reason.clone()),
         };
         NativeConstructs {
-            seats: seats.to_vec(),
+            placements: placements.to_vec(),
             gomp: build("gomp", GOMP_RECIPES, "install gcc"),
             libomp: build("libomp", LIBOMP_RECIPES, "install clang and libomp"),
             workshop,
@@ -40,7 +40,7 @@ impl NativeConstructs {
 
     /// `construct` by each library at its likely settings.
     pub fn entrants(&self, construct: Construct) -> Vec<Entrant<'static>> {
-        let mut team = ProgramThreads::of(&self.seats);
+        let mut team = ProgramThreads::of(&self.placements);
         team.more = vec![construct.name().into(), DELAY_NS.to_string().into()];
         let (selection, mut entrants) = (Selection::Likely, Vec::new());
         for (name, program) in [("gomp", &self.gomp), ("libomp", &self.libomp)] {

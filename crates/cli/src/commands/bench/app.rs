@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use corecast::{Policy, WaitCosts};
+use corecast::{WaitConfig, WaitCosts};
 use corecast_bench::apps::streamcluster::Problem;
 use corecast_bench::apps::{Means, OverBarrier, Provider, Run, Teams};
-use corecast_bench::seat::Seat;
+use corecast_bench::cpu_placement::CpuPlacement;
 use corecast_bench::{Collective, Role, Settings, peers};
 
 use super::contest::{Candidate, Contest};
@@ -82,11 +82,11 @@ pub(super) fn run(
     settings: &Settings,
     contest: &Contest<'_>,
     waits: Option<WaitCosts>,
-    seats: &[Seat],
+    placements: &[CpuPlacement],
 ) -> Result<ExitCode> {
-    let providers = providers(contest, waits, &winner(contest)?, seats)?;
+    let providers = providers(contest, waits, &winner(contest)?, placements)?;
     let bar = progress::bar("racing");
-    let run = Run::race(problem, seats, settings, providers, |step| {
+    let run = Run::race(problem, placements, settings, providers, |step| {
         bar.race("streamcluster", 0.0, 1.0, step);
     })?;
     bar.finish();
@@ -110,33 +110,33 @@ pub(super) fn providers(
     contest: &Contest<'_>,
     waits: Option<WaitCosts>,
     winner: &Candidate,
-    seats: &[Seat],
+    placements: &[CpuPlacement],
 ) -> Result<Vec<Box<dyn Provider>>> {
-    let (ranks, usable) = (seats.len(), contest.usable);
+    let (ranks, usable) = (placements.len(), contest.usable);
     let usual = match waits {
-        Some(costs) => Policy::of_costs(ranks, usable, costs),
-        None => Policy::for_team(ranks, usable),
+        Some(costs) => WaitConfig::of_costs(ranks, usable, costs),
+        None => WaitConfig::for_team(ranks, usable),
     };
-    let spins = (!contest.crowded()).then_some(Policy::SPIN);
+    let spins = (!contest.oversubscribed()).then_some(WaitConfig::SPIN);
     let mut providers: Vec<Box<dyn Provider>> = Vec::new();
-    for policy in [Some(usual), spins].into_iter().flatten() {
+    for wait_config in [Some(usual), spins].into_iter().flatten() {
         for means in [Means::Barrier, Means::Collectives] {
             let name = match means {
                 Means::Barrier => format!("corecast {}", winner.pattern),
                 Means::Collectives => "corecast collectives".to_owned(),
             };
-            let team = Teams::new(name, means, &winner.plans, policy);
+            let team = Teams::new(name, means, &winner.plans, wait_config);
             providers.push(Box::new(team.context("team")?));
         }
     }
     if contest.peers.is_some() {
-        let barriers = peers::application_barriers(seats).into_iter();
+        let barriers = peers::application_barriers(placements).into_iter();
         providers.extend(barriers.map(|b| Box::new(OverBarrier::new(b)) as Box<dyn Provider>));
     }
     Ok(providers)
 }
 
-/// The plan whose barrier wins a short race on these seats: that is how users get theirs.
+/// The plan whose barrier wins a short race on these placements: that is how users get theirs.
 ///
 /// # Errors
 ///

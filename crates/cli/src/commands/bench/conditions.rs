@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use corecast_bench::seat::Seat;
+use corecast_bench::cpu_placement::CpuPlacement;
 use corecast_bench::sized::{self, Conditions, Start};
 use corecast_collectives::Plans;
 use corecast_model::{CacheKind, Machine};
@@ -31,24 +31,24 @@ pub(super) enum StartArg {
 /// that could not be compared.
 pub(super) fn find(
     (start, cache): (StartArg, &str),
-    crowded: bool,
-    seats: &[Seat],
+    oversubscribed: bool,
+    placements: &[CpuPlacement],
     machine: &Machine,
     plans: impl FnOnce() -> Result<Plans>,
 ) -> Result<(Conditions, Option<String>)> {
-    let bytes = cold_bytes(cache, machine, seats)?;
+    let bytes = cold_bytes(cache, machine, placements)?;
     let (start, reason) = match start {
-        StartArg::Window if crowded => bail!(
+        StartArg::Window if oversubscribed => bail!(
             "--start window: ranks that share hardware threads cannot all watch the clock: use --start barrier, or as many --ranks as threads"
         ),
         StartArg::Window => (Start::Window, None),
         StartArg::Barrier => (Start::Barrier, None),
         StartArg::Auto => {
-            let choice = sized::choose(&plans()?, seats)?;
+            let choice = sized::choose(&plans()?, placements)?;
             (choice.start, Some(choice.reason))
         }
     };
-    let conditions = Conditions::from(crowded).starting(start);
+    let conditions = Conditions::from(oversubscribed).starting(start);
     Ok(match bytes {
         0 => (conditions, reason),
         bytes => (conditions.cold(bytes), reason),
@@ -56,10 +56,10 @@ pub(super) fn find(
 }
 
 /// Bytes that each rank goes through before an operation: for `cold` twice the caches of its own core.
-fn cold_bytes(cache: &str, machine: &Machine, seats: &[Seat]) -> Result<usize> {
+fn cold_bytes(cache: &str, machine: &Machine, placements: &[CpuPlacement]) -> Result<usize> {
     match cache {
         "warm" => Ok(0),
-        "cold" => Ok(2 * private_bytes(machine, seats)),
+        "cold" => Ok(2 * private_bytes(machine, placements)),
         size => match sizes::parse(size).as_deref() {
             Ok(&[bytes]) if bytes > 0 => Ok(bytes),
             _ => bail!(
@@ -70,7 +70,7 @@ fn cold_bytes(cache: &str, machine: &Machine, seats: &[Seat]) -> Result<usize> {
 }
 
 /// Bytes of the caches that only one core uses, of the core that has most.
-fn private_bytes(machine: &Machine, seats: &[Seat]) -> usize {
+fn private_bytes(machine: &Machine, placements: &[CpuPlacement]) -> usize {
     let core = |pu: u32| machine.pu(pu).map(|pu| (pu.package, pu.core));
     let own = |pu: u32| -> u64 {
         let caches = machine.caches.iter().filter(|cache| {
@@ -81,7 +81,7 @@ fn private_bytes(machine: &Machine, seats: &[Seat]) -> usize {
     };
     let mut most = 0;
     for pu in machine.pus.iter().map(|pu| pu.os_index) {
-        if seats.contains(&Seat::Pu(pu)) || seats.contains(&Seat::Free) {
+        if placements.contains(&CpuPlacement::Pu(pu)) || placements.contains(&CpuPlacement::Free) {
             most = most.max(own(pu));
         }
     }
@@ -119,21 +119,23 @@ mod tests {
 
     #[test]
     fn cold_goes_through_twice_what_the_core_has_alone() {
-        let (machine, seats) = (machine(), [Seat::Pu(0), Seat::Pu(2)]);
+        let (machine, placements) = (machine(), [CpuPlacement::Pu(0), CpuPlacement::Pu(2)]);
         let own = (32 << 10) + (1 << 20);
-        assert_eq!(cold_bytes("cold", &machine, &seats).unwrap(), 2 * own);
+        assert_eq!(cold_bytes("cold", &machine, &placements).unwrap(), 2 * own);
         assert_eq!(
-            cold_bytes("cold", &machine, &[Seat::Free]).unwrap(),
+            cold_bytes("cold", &machine, &[CpuPlacement::Free]).unwrap(),
             2 * own
         );
         assert_eq!(
-            cold_bytes("cold", &machine, &[Seat::Pu(2)]).unwrap(),
+            cold_bytes("cold", &machine, &[CpuPlacement::Pu(2)]).unwrap(),
             2 * PRIVATE_BYTES
         );
-        assert_eq!(cold_bytes("warm", &machine, &seats).unwrap(), 0);
-        assert_eq!(cold_bytes("64M", &machine, &seats).unwrap(), 64 << 20);
+        assert_eq!(cold_bytes("warm", &machine, &placements).unwrap(), 0);
+        assert_eq!(cold_bytes("64M", &machine, &placements).unwrap(), 64 << 20);
         for bad in ["hot", "0", "8,16", ""] {
-            let error = cold_bytes(bad, &machine, &seats).unwrap_err().to_string();
+            let error = cold_bytes(bad, &machine, &placements)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(&format!("{bad:?}")), "{error}");
         }
     }
@@ -141,8 +143,8 @@ mod tests {
     #[test]
     fn windows_need_a_thread_for_each_rank() {
         let none = || unreachable!("no plans are needed");
-        let seats = [Seat::Pu(0), Seat::Pu(0)];
-        let of = |start| find((start, "warm"), true, &seats, &machine(), none);
+        let placements = [CpuPlacement::Pu(0), CpuPlacement::Pu(0)];
+        let of = |start| find((start, "warm"), true, &placements, &machine(), none);
         let error = of(StartArg::Window).unwrap_err().to_string();
         assert!(error.contains("--start barrier"), "{error}");
         assert_eq!(of(StartArg::Barrier).unwrap().0.start, Start::Barrier);

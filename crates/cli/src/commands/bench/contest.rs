@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use corecast::choose::{ONE_TREE, Races, Wish, compare};
+use corecast::choose::{ONE_TREE, Preferences, Races, compare};
+use corecast_bench::cpu_placement::{CpuPlacement, allowed_pus, free};
 use corecast_bench::peers::Selection;
-use corecast_bench::seat::{Seat, allowed_pus, free};
 use corecast_bench::sized::{self, Task};
 use corecast_bench::{
     Collective, Comparison, Contestant, Entrant, Entry, Exercise, Progress, Role, Settings, floor,
@@ -36,7 +36,7 @@ const LINE_BYTES: usize = 56;
 
 /// Raced where ranks share hardware threads, as no model knows what a switch of context costs:
 /// few rounds, few messages, and three shapes between.
-const CROWDED: [Pattern; 5] = [
+const OVERSUBSCRIBED: [Pattern; 5] = [
     Pattern::Sequential,
     Pattern::Binary,
     Pattern::Binomial,
@@ -157,14 +157,14 @@ impl<'a> Contest<'a> {
     /// # Errors
     ///
     /// Hardware threads that this process may not use.
-    pub(super) fn seats(&self) -> Result<Vec<Seat>> {
+    pub(super) fn placements(&self) -> Result<Vec<CpuPlacement>> {
         match self.pinned {
             true => pinned(&self.team.threads),
             false => Ok(free(self.ranks())),
         }
     }
 
-    pub(super) fn crowded(&self) -> bool {
+    pub(super) fn oversubscribed(&self) -> bool {
         self.ranks() > self.usable
     }
 
@@ -213,7 +213,7 @@ impl<'a> Contest<'a> {
         let entrants = candidates.iter().map(contestant);
         let entrants = entrants.map(|contestant| contestant.map(Entrant::threads));
         let entrants: Vec<Entrant<'_>> = entrants.collect::<Result<_>>()?;
-        let comparison = race::run("barrier", &self.seats()?, settings, &entrants, |_| {})?;
+        let comparison = race::run("barrier", &self.placements()?, settings, &entrants, |_| {})?;
         drop(entrants);
         Ok(Race {
             collective: Collective::Barrier,
@@ -234,7 +234,7 @@ impl<'a> Contest<'a> {
         settings: &Settings,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Race> {
-        let seats = self.seats()?;
+        let placements = self.placements()?;
         let mut entrants: Vec<Entrant<'_>> = Vec::new();
         for candidate in &candidates {
             entrants.push(Entrant::threads(self.contestant(collective, candidate)?));
@@ -243,15 +243,15 @@ impl<'a> Contest<'a> {
                 entrants.push(Entrant::threads(contestant).unpinned());
             }
         }
-        if self.ranks() == 2 && !self.crowded() && self.fits_line(collective) {
+        if self.ranks() == 2 && !self.oversubscribed() && self.fits_line(collective) {
             entrants.extend(match collective {
-                Collective::Barrier => Vec::from(floor::meetings()),
+                Collective::Barrier => Vec::from(floor::barrier_floors()),
                 Collective::Allreduce => Vec::from(floor::mutual_exchanges()),
                 Collective::Broadcast | Collective::Reduce => Vec::from(floor::round_trips()),
             });
         }
         if let (Collective::Barrier, Some(selection)) = (collective, self.peers) {
-            entrants.extend(peers::barriers(&seats, selection));
+            entrants.extend(peers::barriers(&placements, selection));
         }
         if let (Collective::Barrier, Some(others)) = (collective, &self.others) {
             let task = Task {
@@ -265,10 +265,10 @@ impl<'a> Contest<'a> {
             Collective::Barrier => collective.to_string(),
             _ => format!("{collective} of {} bytes", self.bytes),
         };
-        let mut comparison = race::run(&title, &seats, settings, &entrants, progress)?;
+        let mut comparison = race::run(&title, &placements, settings, &entrants, progress)?;
         comparison
             .notes
-            .push(collective.method(self.crowded()).to_owned());
+            .push(collective.method(self.oversubscribed()).to_owned());
         if collective != Collective::Barrier && self.peers.is_some() {
             comparison.notes.push(NO_PEERS.to_owned());
         }
@@ -281,7 +281,7 @@ impl<'a> Contest<'a> {
 
     fn contestant(&self, collective: Collective, candidate: &Candidate) -> Result<Contestant> {
         // What was measured is one message of a line; what no one measured predicts nothing.
-        let sound = self.basis == CostBasis::Measured && !self.crowded();
+        let sound = self.basis == CostBasis::Measured && !self.oversubscribed();
         let exercise = Exercise {
             name: entrant_name(&candidate.pattern),
             collective,
@@ -305,9 +305,11 @@ impl<'a> Contest<'a> {
         let search = |&pattern: &Pattern| planning::search(self.team, pattern, operation, root);
         let plans: Vec<Timed> = if !self.named.is_empty() {
             self.named.iter().map(search).collect::<Result<_>>()?
-        } else if self.crowded() {
-            let able = CROWDED.iter().filter_map(|pattern| search(pattern).ok());
-            distinct(able, CROWDED.len())
+        } else if self.oversubscribed() {
+            let able = OVERSUBSCRIBED
+                .iter()
+                .filter_map(|pattern| search(pattern).ok());
+            distinct(able, OVERSUBSCRIBED.len())
         } else {
             return self.rivals(operation);
         };
@@ -326,11 +328,11 @@ impl<'a> Contest<'a> {
     fn rivals(&self, operation: Operation) -> Result<Vec<Candidate>> {
         let races = Races::none("they are yet to be run");
         let (costs, threads) = (&self.team.costs, &self.team.threads);
-        let mut wish = Wish::default();
+        let mut preferences = Preferences::default();
         if let Some(root) = self.root {
-            wish.root = RootChoice::Rank(root);
+            preferences.root = RootChoice::Rank(root);
         }
-        let choice = compare(costs, threads, operation, &wish, &races)?;
+        let choice = compare(costs, threads, operation, &preferences, &races)?;
         let mut rivals = Vec::new();
         for candidate in choice.candidates.iter().take(CANDIDATES) {
             let mut timed = Timed::of_choice(self.team, &choice, candidate)?;
@@ -386,8 +388,8 @@ impl<'a> Contest<'a> {
     fn allreduces(&self) -> Result<Vec<Candidate>> {
         let patterns = match &self.named[..] {
             [] if self.ranks() == 2 => vec![Pattern::Smelt],
-            [] if self.crowded() => CROWDED.to_vec(),
-            [] => [&[Pattern::Best][..], &CROWDED].concat(),
+            [] if self.oversubscribed() => OVERSUBSCRIBED.to_vec(),
+            [] => [&[Pattern::Best][..], &OVERSUBSCRIBED].concat(),
             named => named.to_vec(),
         };
         let mut candidates: Vec<Candidate> = Vec::new();
@@ -519,8 +521,8 @@ fn distinct(plans: impl IntoIterator<Item = Timed>, most: usize) -> Vec<Timed> {
     chosen
 }
 
-/// A seat on each of `threads`, which the process must be allowed to use.
-fn pinned(threads: &[u32]) -> Result<Vec<Seat>> {
+/// A placement on each of `threads`, which the process must be allowed to use.
+fn pinned(threads: &[u32]) -> Result<Vec<CpuPlacement>> {
     let allowed = allowed_pus();
     if let Some(pu) = threads
         .iter()
@@ -530,5 +532,5 @@ fn pinned(threads: &[u32]) -> Result<Vec<Seat>> {
             "PU {pu} may not be used by this process: choose others by --threads, or race --unpinned"
         );
     }
-    Ok(threads.iter().map(|&pu| Seat::Pu(pu)).collect())
+    Ok(threads.iter().map(|&pu| CpuPlacement::Pu(pu)).collect())
 }

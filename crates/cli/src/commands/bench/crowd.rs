@@ -23,7 +23,7 @@ pub(super) fn lay(file: &MachineFile, threads: &[u32], ranks: usize) -> Result<(
         highest(costs, CostModel::receive),
     );
     let place = |rank: usize| rank % used.len();
-    let crowded = CostModel::from_fn(
+    let oversubscribed = CostModel::from_fn(
         costs.unit(),
         (0..ranks).map(|rank| costs.numa(place(rank))).collect(),
         |i, j| match (place(i), place(j)) {
@@ -39,7 +39,7 @@ pub(super) fn lay(file: &MachineFile, threads: &[u32], ranks: usize) -> Result<(
         machine: single.machine.clone(),
         threads: (0..ranks).map(|rank| used[place(rank)]).collect(),
         numa: (0..ranks).map(|rank| single.numa[place(rank)]).collect(),
-        costs: crowded.context("team")?,
+        costs: oversubscribed.context("team")?,
     };
     Ok((team, used.len()))
 }

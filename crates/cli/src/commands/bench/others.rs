@@ -1,9 +1,9 @@
 //! Races that are no collective: fork and join, and a message between two ranks.
 
 use anyhow::{Context, Result, bail};
+use corecast_bench::cpu_placement::CpuPlacement;
 use corecast_bench::forks::{self, Lines, Method, Team};
 use corecast_bench::peers::Selection;
-use corecast_bench::seat::Seat;
 use corecast_bench::{Collective, Comparison, Entrant, Progress, Settings, message, race};
 use corecast_model::Machine;
 
@@ -17,11 +17,11 @@ use crate::measuring;
 /// A pattern that cannot do a barrier; a team that cannot be made.
 pub(super) fn fork_join(
     contest: &Contest<'_>,
-    seats: &[Seat],
+    placements: &[CpuPlacement],
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Comparison> {
-    let crowded = contest.crowded();
+    let oversubscribed = contest.oversubscribed();
     let mut entrants: Vec<Entrant<'_>> = Vec::new();
     let mut add = |collective, method| -> Result<()> {
         for candidate in contest.candidates(collective)? {
@@ -40,11 +40,14 @@ pub(super) fn fork_join(
     if contest.named.is_empty() {
         trees?;
     }
-    entrants.push(Entrant::threads(Lines::new(seats.len(), crowded)));
+    entrants.push(Entrant::threads(Lines::new(
+        placements.len(),
+        oversubscribed,
+    )));
     if let Some(selection) = contest.peers {
-        entrants.extend(forks::peers(seats, selection));
+        entrants.extend(forks::peers(placements, selection));
     }
-    let mut comparison = race::run("fork_join", seats, settings, &entrants, progress)?;
+    let mut comparison = race::run("fork_join", placements, settings, &entrants, progress)?;
     let method = "from the fork until rank 0 knows that every rank has done its piece of work, one store; back to back";
     comparison.notes.push(method.to_owned());
     Ok(comparison)
@@ -57,12 +60,12 @@ pub(super) fn fork_join(
 /// Memory; what the probe says.
 pub(super) fn message(
     machine: Option<&Machine>,
-    seats: &[Seat],
+    placements: &[CpuPlacement],
     peers: Option<Selection>,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Comparison> {
-    let Some(&[Seat::Pu(a), Seat::Pu(b)]) = seats.get(..2) else {
+    let Some(&[CpuPlacement::Pu(a), CpuPlacement::Pu(b)]) = placements.get(..2) else {
         bail!("--op message: both ranks are pinned: leave --pinning out");
     };
     if a == b {
@@ -77,7 +80,7 @@ pub(super) fn message(
             .map(|file| measuring::message_ns(&file)))
     };
     let before = probed()?;
-    let pair = &seats[..2];
+    let pair = &placements[..2];
     let entrants = message::entrants(pair, peers.is_some())?;
     let mut comparison = race::run("message", pair, settings, &entrants, progress)?;
     comparison

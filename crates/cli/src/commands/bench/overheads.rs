@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use corecast::WaitCosts;
+use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::overheads::{self, Construct, Delay, Report};
 use corecast_bench::peers::NativeConstructs;
-use corecast_bench::seat::{self, Seat};
 use corecast_bench::{Progress, Role, Settings};
 
 use super::app::{providers, winner};
@@ -20,10 +20,10 @@ pub(super) fn run(
     settings: &Settings,
     contest: &Contest<'_>,
     waits: Option<WaitCosts>,
-    seats: &[Seat],
+    placements: &[CpuPlacement],
 ) -> Result<ExitCode> {
     let winner = winner(contest)?;
-    let native = contest.peers.map(|_| NativeConstructs::build(seats));
+    let native = contest.peers.map(|_| NativeConstructs::build(placements));
     let delay = Delay::calibrate();
     let bar = progress::bar("racing");
     let of = Construct::ALL.len() as f64;
@@ -32,14 +32,19 @@ pub(super) fn run(
         if construct == Construct::Critical && native.is_none() {
             continue;
         }
-        let (providers, native) = (providers(contest, waits, &winner, seats)?, native.as_ref());
+        let (providers, native) = (
+            providers(contest, waits, &winner, placements)?,
+            native.as_ref(),
+        );
         let step = |step: Progress<'_>| bar.race(construct, number as f64 / of, 1.0 / of, step);
-        let race = overheads::race(construct, delay, seats, settings, providers, native, step)?;
+        let race = overheads::race(
+            construct, delay, placements, settings, providers, native, step,
+        )?;
         races.push((construct, race));
     }
     bar.finish();
     let mut report = Report::of(&races);
-    if seat::oversubscribed(seats) {
+    if cpu_placement::oversubscribed(placements) {
         report.say("ranks share PUs: delays of several ranks run one after the other and count as overhead");
     }
     match global.json {

@@ -4,18 +4,18 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use corecast_bench::seat::{self, Seat};
+use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::session::{FOLDER, Launch, Session};
 
 use crate::options::Global;
 
-/// A session whose ranks are processes on `seats`.
+/// A session whose ranks are processes on `placements`.
 ///
 /// # Errors
 ///
 /// The system does not say where this command lies.
-pub(super) fn session(seats: &[Seat]) -> Result<Session> {
-    session_in(seats, Vec::new())
+pub(super) fn session(placements: &[CpuPlacement]) -> Result<Session> {
+    session_in(placements, Vec::new())
 }
 
 /// The same in an environment with these variables.
@@ -24,14 +24,14 @@ pub(super) fn session(seats: &[Seat]) -> Result<Session> {
 ///
 /// As [`session`].
 pub(in crate::commands) fn session_in(
-    seats: &[Seat],
+    placements: &[CpuPlacement],
     environment: Vec<(String, String)>,
 ) -> Result<Session> {
     let program = std::env::current_exe().context("where this command lies")?;
-    let places = seat::describe(seats);
-    let cores: Vec<String> = seats.iter().map(ToString::to_string).collect();
+    let places = cpu_placement::describe(placements);
+    let cores: Vec<String> = placements.iter().map(ToString::to_string).collect();
     let mut arguments: Vec<OsString> = vec!["run".into(), "-n".into()];
-    arguments.push(seats.len().to_string().into());
+    arguments.push(placements.len().to_string().into());
     arguments.extend(["--".into(), program.clone().into(), "session-rank".into()]);
     arguments.push(FOLDER.into());
     if places != "any" {
@@ -46,8 +46,8 @@ pub(in crate::commands) fn session_in(
         arguments,
         environment,
         environment_removed: Vec::new(),
-        ranks: seats.len(),
-        crowded: seat::oversubscribed(seats),
+        ranks: placements.len(),
+        oversubscribed: cpu_placement::oversubscribed(placements),
     };
     Ok(Session::new("corecast processes", setting, launch).own())
 }
@@ -68,7 +68,7 @@ pub(crate) fn rank(_: &Global, args: &RankArgs) -> Result<std::process::ExitCode
     let team = team.context("session-rank is started by `corecast bench`")?;
     let rank = team.ranks()[0];
     if let Some(&pu) = args.cores.get(rank) {
-        seat::take(Seat::Pu(pu)).map_err(anyhow::Error::msg)?;
+        cpu_placement::take(CpuPlacement::Pu(pu)).map_err(anyhow::Error::msg)?;
     }
     let member = team.join(rank)?;
     corecast_bench::session::serve(&args.folder, member)?;

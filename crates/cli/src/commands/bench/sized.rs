@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use corecast_bench::cpu_placement::CpuPlacement;
 use corecast_bench::peers::Mpi;
-use corecast_bench::seat::Seat;
 use corecast_bench::session::Session;
 use corecast_bench::sized::{Conditions, Operation, Task, Threads, Trial};
 use corecast_bench::{Collective, Comparison, Entrant, Progress, Settings, floor, race};
@@ -22,7 +22,7 @@ pub(super) struct Others {
     pub(super) processes: Vec<Arc<Session>>,
 }
 
-/// Races `task` on `seats`, with MPI where peers take part, and with a team of processes.
+/// Races `task` on `placements`, with MPI where peers take part, and with a team of processes.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub(super) struct Others {
 pub(super) fn race(
     contest: &Contest<'_>,
     task: Task,
-    seats: &[Seat],
+    placements: &[CpuPlacement],
     conditions: &Conditions,
     others: &Others,
     settings: &Settings,
@@ -42,7 +42,7 @@ pub(super) fn race(
     entrants.extend(floor::lines(task, *conditions));
     entrants.extend(floor::copies(task, *conditions));
     entrants.extend(others.mpi.iter().flat_map(|mpi| mpi.entrants(task)));
-    let mut comparison = race::run(&task.to_string(), seats, settings, &entrants, progress)?;
+    let mut comparison = race::run(&task.to_string(), placements, settings, &entrants, progress)?;
     comparison.task = Some(task);
     comparison.conditions = Some(*conditions);
     comparison.notes.push(conditions.method());

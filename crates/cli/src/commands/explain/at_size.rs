@@ -94,7 +94,7 @@ pub(super) fn run(
     };
     let planned = planned(args, source)?;
     let fit = Fit {
-        threads: &planned.seats,
+        threads: &planned.rank_pus,
         pinned: planned.pinned,
         mode: match args.processes {
             true => Mode::Processes,
@@ -105,10 +105,10 @@ pub(super) fn run(
     let races = Races::here(&Store::standard(), here);
     let rules = Rules::new(Algorithms::default(), rules::environment()?)?;
     let rules = rules.with_tuning(&races, &fit, &rules::circumstances(here));
-    let crowded = planned.seats.len() > here.unthrottled_parallelism();
+    let oversubscribed = planned.rank_pus.len() > here.unthrottled_parallelism();
     let setting = TeamOutline {
         slots: planned.options.slots,
-        oversubscribed: crowded,
+        oversubscribed,
         processes: args.processes,
         ..TeamOutline::new(&planned.plans)
     };
@@ -118,7 +118,7 @@ pub(super) fn run(
     let race = rule.tuned.and_then(|range| range.race_near(bytes as u64));
     let built_in = |bytes| setting.chooses(&Algorithms::default(), name, bytes);
     let (above_bytes, up_to_bytes) = range(rules.algorithms(), name, bytes)?;
-    let models = Models::new(source, &planned, &fit, crowded);
+    let models = Models::new(source, &planned, &fit, oversubscribed);
     let usual = match race {
         Some(race) => built_in(usize::try_from(race.bytes)?)?.algorithm(),
         None => built_in(bytes)?.algorithm(),
@@ -152,7 +152,7 @@ pub(super) fn run(
     let report = Report {
         schema: 1,
         machine: &here.machine.name,
-        threads: &planned.seats,
+        threads: &planned.rank_pus,
         pinned: planned.pinned,
         mode: fit.mode,
         synchronisation: fit.start,
@@ -221,17 +221,19 @@ struct Models {
 }
 
 impl Models {
-    fn new(source: &Source, planned: &Planned, fit: &Fit<'_>, crowded: bool) -> Self {
-        let simulated = match (crowded, fit.pinned, source.costs) {
+    fn new(source: &Source, planned: &Planned, fit: &Fit<'_>, oversubscribed: bool) -> Self {
+        let simulated = match (oversubscribed, fit.pinned, source.costs) {
             (true, ..) => Err("ranks share hardware threads, of which no model knows".to_owned()),
             (_, false, _) => Err("threads that are not pinned have no place in a model".to_owned()),
-            (.., CostBasis::Measured) => Simulated::new(&source.file, &planned.seats),
+            (.., CostBasis::Measured) => Simulated::new(&source.file, &planned.rank_pus),
             _ => Err("nothing was measured here yet, see corecast probe".to_owned()),
         };
         match simulated {
             Ok(simulated) => Self {
                 simulated: Some(simulated),
-                bounds: Forecaster::new(&source.file, &planned.seats).ok().flatten(),
+                bounds: Forecaster::new(&source.file, &planned.rank_pus)
+                    .ok()
+                    .flatten(),
                 note: None,
             },
             Err(why) => Self {

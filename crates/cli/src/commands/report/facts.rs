@@ -1,7 +1,7 @@
 //! What a page shows: figures and tables, from the data alone.
 
 use anyhow::Result;
-use corecast::choose::{Races, Wish, choose_all};
+use corecast::choose::{Preferences, Races, choose_all};
 use corecast_bench::Role;
 use corecast_bench::comparison::{EntryReport, Report};
 use corecast_draw::plan::Drawing;
@@ -180,7 +180,7 @@ impl<'a> Facts<'a> {
             let of: Vec<(f64, &Report)> = data
                 .comparisons
                 .iter()
-                .filter(|race| kind(race) == (operation, bytes) && race.seats != "any")
+                .filter(|race| kind(race) == (operation, bytes) && race.placements != "any")
                 .map(|race| (race.ranks as f64, race))
                 .collect();
             let mut teams: Vec<usize> = of.iter().map(|(_, race)| race.ranks).collect();
@@ -224,7 +224,7 @@ impl<'a> Facts<'a> {
         }
         let team = Team::new(file, file.threads().to_vec())?;
         let races = Races::none("a report shows what the model says");
-        for choice in choose_all(&team.costs, &team.threads, &Wish::default(), &races)? {
+        for choice in choose_all(&team.costs, &team.threads, &Preferences::default(), &races)? {
             let timed = Timed::of_choice(&team, &choice, choice.chosen())?;
             let plan = &timed.plan;
             let proved = match plan.proved_optimal {
@@ -286,7 +286,7 @@ fn kind(race: &Report) -> (&str, usize) {
 fn what(race: &Report) -> String {
     let (operation, bytes) = kind(race);
     let ranks = count(race.ranks, "rank");
-    let place = match (race.oversubscribed, race.seats.as_str()) {
+    let place = match (race.oversubscribed, race.placements.as_str()) {
         (_, "any") => ", unpinned",
         (true, _) => ", sharing threads",
         _ => "",

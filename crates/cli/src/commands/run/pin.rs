@@ -26,9 +26,9 @@ pub(super) fn pin(command: &mut Command) -> Result<()> {
         return Ok(());
     }
     let usable = corecast_machine::discover().usable.len();
-    let wish = env::var("OMP_NUM_THREADS").unwrap_or_default();
+    let preferences = env::var("OMP_NUM_THREADS").unwrap_or_default();
     // A list is one number for each level of nesting.
-    let outer = wish.split(',').next().unwrap_or_default().trim();
+    let outer = preferences.split(',').next().unwrap_or_default().trim();
     let threads = outer.parse().unwrap_or(usable);
     ensure!(
         threads <= usable,

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use corecast_bench::sized::Operation;
-use corecast_tune::field::{Field, field, name};
-use corecast_tune::tuner::Wish;
+use corecast_tune::candidates::{CandidateSet, candidate_set, name};
+use corecast_tune::tuner::TuneRequest;
 use serde::Serialize;
 
 use super::Course;
@@ -39,12 +39,12 @@ struct Race {
     operation: &'static str,
     bytes: usize,
     #[serde(flatten)]
-    field: Field,
+    candidate_set: CandidateSet,
 }
 
 /// Shows it.
-pub(super) fn show(global: &Global, courses: &[Course], wish: &Wish) -> Result<()> {
-    let teams: Vec<Team<'_>> = courses.iter().map(|course| team(course, wish)).collect();
+pub(super) fn show(global: &Global, courses: &[Course], request: &TuneRequest) -> Result<()> {
+    let teams: Vec<Team<'_>> = courses.iter().map(|course| team(course, request)).collect();
     if global.json {
         return output::json(&Report {
             schema: 1,
@@ -74,11 +74,11 @@ pub(super) fn show(global: &Global, courses: &[Course], wish: &Wish) -> Result<(
                 Some(ns) => format!("{name} {ns:.0}"),
                 None => name.to_owned(),
             };
-            let racing = race.field.racing.iter();
+            let racing = race.candidate_set.racing.iter();
             let racing: Vec<String> = racing
                 .map(|p| one(name(p.algorithm), p.predicted_ns))
                 .collect();
-            let out = race.field.left_out.iter();
+            let out = race.candidate_set.left_out.iter();
             let out: Vec<String> = out
                 .map(|l| format!("{}: {}", one(l.algorithm, l.predicted_ns), l.why))
                 .collect();
@@ -95,40 +95,49 @@ pub(super) fn show(global: &Global, courses: &[Course], wish: &Wish) -> Result<(
     output::print(&text)
 }
 
-fn team<'a>(course: &'a Course, wish: &Wish) -> Team<'a> {
-    use corecast_tune::menu::Part;
-    let menu = &course.menu;
-    let own = [&menu.barrier, &menu.tree[0].0, &menu.tree[1].0];
+fn team<'a>(course: &'a Course, request: &TuneRequest) -> Team<'a> {
+    use corecast_tune::search_space::Part;
+    let search_space = &course.search_space;
+    let own = [
+        &search_space.barrier,
+        &search_space.tree[0].0,
+        &search_space.tree[1].0,
+    ];
     let parts = [Part::Barrier, Part::Broadcast, Part::Reduce];
     let plans = [0, 1, 2].map(|at| {
-        let rivals = menu.rivals_of(parts[at]).map(|rival| &rival.name[..]);
+        let rivals = search_space
+            .rivals_of(parts[at])
+            .map(|rival| &rival.name[..]);
         [&own[at][..]].into_iter().chain(rivals).collect()
     });
-    let others = menu.policies.iter().map(|(name, _)| &name[..]);
+    let others = search_space.wait_configs.iter().map(|(name, _)| &name[..]);
     let mut races = Vec::new();
-    for &operation in &wish.operations {
+    for &operation in &request.operations {
         let sizes: &[usize] = match operation {
             Operation::Barrier => &[0],
-            _ => &wish.sizes,
+            _ => &request.sizes,
         };
         races.extend(sizes.iter().map(|&bytes| Race {
             operation: operation.name(),
             bytes,
-            field: field(
+            candidate_set: candidate_set(
                 operation,
                 bytes,
-                &menu.setting(&menu.plans),
-                &menu.algorithms,
+                &search_space.setting(&search_space.plans),
+                &search_space.algorithms,
                 course.model.as_ref(),
-                wish.most,
+                request.most,
             ),
         }));
     }
     Team {
-        threads: &course.planned.seats,
+        threads: &course.planned.rank_pus,
         pinned: course.pinned,
         plans,
-        waits: [&menu.waits[..]].into_iter().chain(others).collect(),
+        waits: [&search_space.waits[..]]
+            .into_iter()
+            .chain(others)
+            .collect(),
         races,
         note: course.note.as_deref(),
     }

@@ -32,7 +32,7 @@ pub(super) fn keep(tuned: &super::Tuning) -> Result<String> {
         under,
         created: when,
         ..Tuning::new(
-            tuned.planned.seats.clone(),
+            tuned.planned.rank_pus.clone(),
             tuned.pinned,
             tuned.mode,
             match tuned.outcome.synchrony {
@@ -52,10 +52,10 @@ pub(super) fn keep(tuned: &super::Tuning) -> Result<String> {
         (kept.waits, kept.operations) = (old.waits, old.operations.clone());
     }
     if tuned.outcome.team.iter().any(|race| race.what == "waits") {
-        kept.waits = tuned.outcome.policy.map(|policy| TunedWaits {
-            spin_ns: policy.spin_ns,
-            yield_ns: policy.yield_ns,
-            park: policy.park,
+        kept.waits = tuned.outcome.wait_config.map(|wait_config| TunedWaits {
+            spin_ns: wait_config.spin_ns,
+            yield_ns: wait_config.yield_ns,
+            park: wait_config.park,
         });
     }
     for operation in &tuned.outcome.operations {
@@ -146,7 +146,7 @@ fn plans(tuning: &super::Tuning) -> Vec<ProfileEntry> {
         };
         entries.push(ProfileEntry {
             operation,
-            threads: tuning.planned.seats.clone(),
+            threads: tuning.planned.rank_pus.clone(),
             winner: winner.pattern.clone(),
             candidates,
         });

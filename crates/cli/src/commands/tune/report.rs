@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use corecast_bench::sized::Operation;
+use corecast_tune::candidates::name;
 use corecast_tune::check::{Checked, Static, statics};
-use corecast_tune::field::name;
 use corecast_tune::guidelines::Finding;
 use corecast_tune::outcome::{Point, Raced, TeamRace, Tuned};
-use corecast_tune::tuner::Wish;
+use corecast_tune::tuner::TuneRequest;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
@@ -56,7 +56,7 @@ struct Check<'a> {
 pub(super) fn show(
     global: &Global,
     source: &Source,
-    wish: &Wish,
+    request: &TuneRequest,
     tunings: &[Tuning],
 ) -> Result<()> {
     if global.json {
@@ -64,21 +64,21 @@ pub(super) fn show(
             schema: 1,
             kind: "tune",
             machine: &source.file.machine().name,
-            synchrony: wish.synchrony.name(),
-            budget_s: wish.budget.as_secs_f64(),
+            synchrony: request.synchrony.name(),
+            budget_s: request.budget.as_secs_f64(),
             teams: tunings.iter().map(team).collect(),
         });
     }
     let texts: Vec<String> = tunings
         .iter()
-        .map(|tuning| text(tuning, wish, global.verbose > 0))
+        .map(|tuning| text(tuning, request, global.verbose > 0))
         .collect();
     output::print(&texts.join("\n"))
 }
 
 fn team(tuning: &Tuning) -> Team<'_> {
     Team {
-        threads: &tuning.planned.seats,
+        threads: &tuning.planned.rank_pus,
         pinned: tuning.pinned,
         mode: tuning.mode.name(),
         took_s: tuning.took.as_secs_f64(),
@@ -106,7 +106,7 @@ pub(super) fn size(bytes: usize) -> String {
     format!("{bytes} B")
 }
 
-fn text(tuning: &Tuning, wish: &Wish, verbose: bool) -> String {
+fn text(tuning: &Tuning, request: &TuneRequest, verbose: bool) -> String {
     let outcome = &tuning.outcome;
     let mut text = String::new();
     let places = if tuning.pinned { "pinned" } else { "unpinned" };
@@ -115,10 +115,10 @@ fn text(tuning: &Tuning, wish: &Wish, verbose: bool) -> String {
         "{}",
         format!(
             "{} ranks on PU {}, {places}, {}, {}: tuned in {:.1} s{}",
-            tuning.planned.seats.len(),
-            ranges(tuning.planned.seats.clone()),
+            tuning.planned.rank_pus.len(),
+            ranges(tuning.planned.rank_pus.clone()),
             tuning.mode,
-            wish.synchrony.name(),
+            request.synchrony.name(),
             tuning.took.as_secs_f64(),
             if outcome.interrupted {
                 ", interrupted"
@@ -236,7 +236,7 @@ fn check(text: &mut String, checked: &[Checked]) {
     if part > 0 {
         let _ = writeln!(
             text,
-            "    {part} of them had no time for all heats: a larger --budget gives it"
+            "    {part} of them had no time for all replicates: a larger --budget gives it"
         );
     }
     for one in slower {

@@ -6,14 +6,14 @@ pub(crate) const GROUPINGS: usize = 3;
 /// How many more members each of a holder's islands may take, innermost first.
 pub(crate) type Room = [usize; GROUPINGS];
 
-/// A price in grains. `total` is send and receive together.
+/// A price in time steps. `total` is send and receive together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Grains {
+pub(crate) struct TimeSteps {
     pub(crate) send: usize,
     pub(crate) total: usize,
 }
 
-impl Grains {
+impl TimeSteps {
     /// No message has this price.
     pub(crate) const NEVER: Self = Self {
         send: usize::MAX / 4,
@@ -28,7 +28,7 @@ pub(crate) struct CountInput {
     pub(crate) size: [usize; GROUPINGS],
     /// The price inside of each grouping's groups, and last that between the outermost ones.
     /// No send is free.
-    pub(crate) price: [Grains; GROUPINGS + 1],
+    pub(crate) price: [TimeSteps; GROUPINGS + 1],
     /// Counting stops here.
     pub(crate) enough: i16,
     /// The room of the root.
@@ -127,7 +127,7 @@ impl CountTable {
     }
 
     /// The price of a level.
-    pub(crate) fn price(&self, level: usize) -> Grains {
+    pub(crate) fn price(&self, level: usize) -> TimeSteps {
         self.frame.price[level]
     }
 
@@ -415,12 +415,12 @@ mod tests {
             let outer = middle + random(14) as usize;
             let size = [inner, middle, outer];
             let first = size.map(|m| random(m as u64) as usize);
-            let mut price = [Grains::NEVER; GROUPINGS + 1];
+            let mut price = [TimeSteps::NEVER; GROUPINGS + 1];
             for (level, price) in price.iter_mut().enumerate() {
                 if level == GROUPINGS || size[level] > 1 {
                     let send = 1 + random(4) as usize;
                     let total = send + random(9) as usize;
-                    *price = Grains { send, total };
+                    *price = TimeSteps { send, total };
                 }
             }
             let frame = CountInput {
@@ -452,7 +452,7 @@ mod tests {
 
     #[test]
     fn little_work_rules_out_less() {
-        let price = [(1, 2), (1, 3), (2, 5), (3, 9)].map(|(send, total)| Grains { send, total });
+        let price = [(1, 2), (1, 3), (2, 5), (3, 9)].map(|(send, total)| TimeSteps { send, total });
         let size = [4, 12, 30];
         let frame = CountInput {
             size,

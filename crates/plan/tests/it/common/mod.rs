@@ -1,12 +1,12 @@
-//! Shared by the integration tests: cost models to try, and naive twins of the clever parts.
+//! Shared by the integration tests: cost models to try, and naive references of the clever parts.
 
 use corecast_model::{CostModel, MachineFile, Unit};
 use corecast_plan::Tree;
 use proptest::prelude::*;
 
 pub(crate) mod adversary;
-pub(crate) mod judge;
 mod optima;
+pub(crate) mod oracle;
 
 pub(crate) use optima::optima;
 

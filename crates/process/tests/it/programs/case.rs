@@ -1,4 +1,4 @@
-//! One rank's part in one operation: its buffers, somewhere in larger ones, and what a naive twin
+//! One rank's part in one operation: its buffers, somewhere in larger ones, and what a naive reference
 //! says must be in them afterwards.
 
 use super::draw::{Of, Step, What, typed};
@@ -91,7 +91,7 @@ pub(super) trait Case {
         flight: &'o Overlap<'scope, 'env>,
     ) -> Result<Request<'o, 'scope, 'env>, Failure>;
 
-    /// Compares with the twin.
+    /// Compares with the reference.
     fn check(&self);
 }
 
@@ -295,7 +295,7 @@ impl<T: Element> Case for Typed<T> {
         let element = at.unwrap_or(0) / size_of::<T>();
         panic!(
             "rank {} of {}, {:?}: element {element} of {} to {} (with {} before) is {:?} where the \
-             twin has {:?}",
+             reference has {:?}",
             self.me,
             self.n,
             self.step,

@@ -125,7 +125,7 @@ impl Step {
     fn draw(rng: &mut fastrand::Rng, spec: &Spec, number: usize) -> Self {
         let what = What::ALL[rng.usize(..What::ALL.len())];
         let of = OFS[rng.usize(..OFS.len())];
-        let (folds, grain) = typed!(of, T => (T::FOLDS, size_of::<T>()));
+        let (folds, element_size) = typed!(of, T => (T::FOLDS, size_of::<T>()));
         let fold = folds[rng.usize(..folds.len())];
         let syncs: Vec<Synchrony> = Synchrony::all().collect();
         let sync = match rng.u32(..3) {
@@ -138,7 +138,7 @@ impl Step {
             of,
             fold,
             root: rng.usize(..spec.n),
-            len: lengths::draw(rng, grain, spec.n, spec.message_bytes()),
+            len: lengths::draw(rng, element_size, spec.n, spec.message_bytes()),
             sync,
             seed: rng.u64(..),
         }

@@ -1,4 +1,4 @@
-//! Elements of many sizes, and operators whose results are the same in any brackets.
+//! Elements of many sizes, and operators whose results are the same in any order of reduction.
 
 use super::doom;
 use corecast_collectives::Pod;
@@ -27,7 +27,7 @@ pub(crate) trait Element: Pod + Debug {
     /// One of many, for a random word.
     fn any(word: u64) -> Self;
 
-    /// The twin.
+    /// The reference.
     fn one(fold: Fold, a: Self, b: Self) -> Self;
 
     /// The library's.

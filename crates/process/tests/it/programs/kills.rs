@@ -73,8 +73,8 @@ impl Round {
 
     /// Enters as one of the processes, and plays until the team fails.
     fn play(&self, session: &str, by: usize, started: impl FnOnce()) -> Vec<Told> {
-        let wishes: Vec<Option<usize>> = self.ranks[by].iter().copied().map(Some).collect();
-        let team = enter(&self.name(session), &self.spec, &wishes);
+        let requests: Vec<Option<usize>> = self.ranks[by].iter().copied().map(Some).collect();
+        let team = enter(&self.name(session), &self.spec, &requests);
         started();
         let doom_of = |rank| match self.fates[by] {
             Fate::Goes(doom) if rank == self.ranks[by][0] => Some(doom),
@@ -86,20 +86,20 @@ impl Round {
 
     /// Whether this is what the others may be told.
     fn explains(&self, failure: &Failure) -> bool {
-        let Failure::PeerLost { there, how, .. } = failure else {
+        let Failure::PeerLost { remote, how, .. } = failure else {
             return false;
         };
         let of = |(fate, ranks): (&Fate, &Vec<usize>)| match fate {
             Fate::Survives => false,
-            Fate::Killed | Fate::Exits => *how == Loss::Died && ranks.contains(&there.rank),
+            Fate::Killed | Fate::Exits => *how == Loss::Died && ranks.contains(&remote.rank),
             Fate::Goes(doom) => {
                 let expected = match doom {
                     Doom::Panic => Loss::Panicked,
                     Doom::Leave => Loss::Left,
                 };
-                (*how == expected && there.rank == ranks[0])
+                (*how == expected && remote.rank == ranks[0])
                     // It may be over with its process before anybody looks.
-                    || (*how == Loss::Died && ranks.contains(&there.rank))
+                    || (*how == Loss::Died && ranks.contains(&remote.rank))
             }
         };
         self.fates.iter().zip(&self.ranks).any(of)
@@ -364,17 +364,17 @@ fn stop(seed: u64, session: &str) {
             }
             others[0].signal(Signal::KILL);
         });
-        let wishes: Vec<Option<usize>> = round.ranks[0].iter().copied().map(Some).collect();
-        let team = enter(&round.name(session), &round.spec, &wishes);
+        let requests: Vec<Option<usize>> = round.ranks[0].iter().copied().map(Some).collect();
+        let team = enter(&round.name(session), &round.spec, &requests);
         let told = play(&team, &round.spec, seed, |_| None, progress);
         for told in told {
             match told.failure {
                 Failure::Stalled { .. } if is_limited => {}
                 Failure::PeerLost {
-                    there,
+                    remote,
                     how: Loss::Died,
                     ..
-                } if !is_limited && round.ranks[1].contains(&there.rank) => {}
+                } if !is_limited && round.ranks[1].contains(&remote.rank) => {}
                 other => panic!("{other}, limited: {is_limited}"),
             }
         }
@@ -400,11 +400,11 @@ pub(crate) fn stop_part(words: &[String]) {
         panic!("{words:?}");
     };
     let mut round = Round::draw(seed.parse().unwrap());
-    // The founder's limit counts, whoever that is.
+    // The creator's limit counts, whoever that is.
     round.spec.options.patience = round.seed.is_multiple_of(2).then_some(LIMIT);
     let by: usize = by.parse().unwrap();
-    let wishes: Vec<Option<usize>> = round.ranks[by].iter().copied().map(Some).collect();
-    let team = enter(&round.name(session), &round.spec, &wishes);
+    let requests: Vec<Option<usize>> = round.ranks[by].iter().copied().map(Some).collect();
+    let team = enter(&round.name(session), &round.spec, &requests);
     println!("\nstarted");
     play(&team, &round.spec, round.seed, |_| None, &AtomicU64::new(0));
 }

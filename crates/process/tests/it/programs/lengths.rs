@@ -1,9 +1,9 @@
 //! Lengths around every threshold of the code.
 
 /// Bytes at which something changes, but for those of a message: slots, lines, two ranks that
-/// exchange whole (2 KiB), pieces of operators and the shortest chunk (4 KiB), halves of fragments
-/// (8 KiB), pieces of owners and trees (16 KiB), fragments and chunks (32 KiB), tokens (64 KiB),
-/// scratch and outboxes (256 KiB).
+/// exchange whole (2 KiB), pieces of operators and the shortest chunk (4 KiB), halves of pipeline segments
+/// (8 KiB), pieces of owners and trees (16 KiB), pipeline segments and chunks (32 KiB), tokens (64 KiB),
+/// scratch and bounce buffers (256 KiB).
 const EDGES: [usize; 14] = [
     1,
     8,
@@ -21,9 +21,14 @@ const EDGES: [usize; 14] = [
     512 << 10,
 ];
 
-/// Elements of `grain` bytes for each of `n` ranks: mostly few, sometimes around a threshold, one
+/// Elements of `element_size` bytes for each of `n` ranks: mostly few, sometimes around a threshold, one
 /// in many long.
-pub(super) fn draw(rng: &mut fastrand::Rng, grain: usize, n: usize, message_bytes: usize) -> usize {
+pub(super) fn draw(
+    rng: &mut fastrand::Rng,
+    element_size: usize,
+    n: usize,
+    message_bytes: usize,
+) -> usize {
     let edge = match rng.u32(..100) {
         0..25 => rng.usize(..64),
         25..45 => message_bytes * rng.usize(1..=3),
@@ -37,6 +42,6 @@ pub(super) fn draw(rng: &mut fastrand::Rng, grain: usize, n: usize, message_byte
         true => edge,
         false => edge.div_ceil(n),
     };
-    let len = (edge / grain).saturating_add_signed(rng.isize(-1..=1));
-    len.min((1 << 20) / grain)
+    let len = (edge / element_size).saturating_add_signed(rng.isize(-1..=1));
+    len.min((1 << 20) / element_size)
 }

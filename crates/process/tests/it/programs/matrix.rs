@@ -1,5 +1,5 @@
 //! Every algorithm of every collective, team size up to nine and root with single bytes, odd lengths,
-//! and buffers that begin anywhere; all nine ways to synchronise, with and without fixed brackets.
+//! and buffers that begin anywhere; all nine ways to synchronise, with and without fixed order of reduction.
 
 use super::case::case;
 use super::draw::{Of, Step, What};
@@ -14,7 +14,7 @@ use corecast_team::{Options, Synchrony, Team};
 /// Bytes around a line, and odd ones that take some.
 const SHORT: [usize; 6] = [0, 1, 63, 65, 447, 449];
 
-/// Bytes around messages, posts, pieces, chunks, fragments and tokens, for some sizes of teams.
+/// Bytes around messages, posts, pieces, chunks, pipeline segments and tokens, for some sizes of teams.
 const LONG: [usize; 9] = [
     4097, 8191, 8193, 16_383, 16_385, 32_767, 32_769, 65_537, 131_073,
 ];

@@ -1,5 +1,5 @@
 //! Thousands of random programs over all collectives, on teams of threads and of processes: each rank
-//! compares each result with a naive twin. And members that go amid them.
+//! compares each result with a naive reference. And members that go amid them.
 //!
 //! ```text
 //! Spec (team)  ──►  Program: pieces of Steps  ──►  Case per rank: buffers and what they must become
@@ -21,8 +21,8 @@
 //! - `scan::chain` combines in the wrong order, in scans and in exclusive ones alone;
 //! - `barrier::dissemination` does not wait in its last round, `barrier::tree` not for its children;
 //! - sender and receiver differ about the length above which data are lent, by one;
-//! - the last fragment of long data is forgotten; blocks leave out the remainder;
-//! - an operation in flight takes a lane that is not free yet; a request says too early that it has
+//! - the last pipeline segment of long data is forgotten; blocks leave out the remainder;
+//! - an operation in flight takes an operation context that is not free yet; a request says too early that it has
 //!   ended.
 //!
 //! And by the members that go: the dead are not told of; who leaves does not say so. A failure that
@@ -60,7 +60,7 @@ fn drawn(seed: u64) -> (Spec, Program) {
 }
 
 #[test]
-fn random_programs_of_threads_agree_with_the_twin() {
+fn random_programs_of_threads_agree_with_the_reference() {
     for seed in cases(1000) {
         replayable("threads_agree_with_the_twin", seed, move || {
             let (spec, program) = drawn(seed);

@@ -68,7 +68,7 @@ impl<'a> Player<'a> {
     ///
     /// # Panics
     ///
-    /// If a result is not the twin's.
+    /// If a result is not the reference's.
     pub(crate) fn play(&mut self, program: &Program, member: &mut Member) -> Result<(), Failure> {
         for piece in &program.pieces {
             match piece {

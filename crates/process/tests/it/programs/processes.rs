@@ -32,11 +32,11 @@ pub(crate) fn shares(rng: &mut fastrand::Rng, n: usize, processes: usize) -> Vec
 }
 
 /// Enters as one of the processes of a team.
-pub(crate) fn enter(name: &str, spec: &Spec, wishes: &[Option<usize>]) -> Team {
+pub(crate) fn enter(name: &str, spec: &Spec, requests: &[Option<usize>]) -> Team {
     let address = Address::Name(name.to_owned());
     let plans = || Ok::<_, std::io::Error>(spec.plans.clone());
-    let entered = ProcessGroup::enter(&address, spec.n, wishes, plans, &spec.options);
-    entered.unwrap_or_else(|error| panic!("{error}, with {wishes:?} of {spec:?}"))
+    let entered = ProcessGroup::enter(&address, spec.n, requests, plans, &spec.options);
+    entered.unwrap_or_else(|error| panic!("{error}, with {requests:?} of {spec:?}"))
 }
 
 /// Plays all programs of `seeds`, as the process with this index.
@@ -54,11 +54,11 @@ pub(crate) fn play_as(index: usize, session: &str, seeds: std::ops::Range<u64>) 
             continue;
         };
         let any = rng.bool();
-        let wishes: Vec<Option<usize>> = ranks
+        let requests: Vec<Option<usize>> = ranks
             .iter()
             .map(|&rank| Some(rank).filter(|_| !any))
             .collect();
-        let team = enter(&format!("{session}-{seed}"), &spec, &wishes);
+        let team = enter(&format!("{session}-{seed}"), &spec, &requests);
         let witness = Witness::new(&team.ranks());
         team.run(|member| {
             let has_failed = || team.failure().is_some();
@@ -72,7 +72,7 @@ pub(crate) fn play_as(index: usize, session: &str, seeds: std::ops::Range<u64>) 
 }
 
 #[test]
-fn random_programs_of_processes_agree_with_the_twin() {
+fn random_programs_of_processes_agree_with_the_reference() {
     let seeds = cases(1000);
     let session = format!("programs-{}", std::process::id());
     let part = |index| format!("programs {index} {session} {} {}", seeds.start, seeds.end);

@@ -7,7 +7,7 @@ use corecast_collectives::{
 };
 use corecast_plan::{Pattern, Tree};
 use corecast_team::{Options, Team, TeamError};
-use corecast_wire::Policy;
+use corecast_wire::WaitConfig;
 use corecast_wire::queue::Backend;
 
 /// What a team is made of.
@@ -21,9 +21,13 @@ pub(crate) struct Spec {
 impl Spec {
     /// A team of `n` ranks. One that is stuck says where after half a minute.
     pub(crate) fn draw(rng: &mut fastrand::Rng, n: usize) -> Self {
-        let policies = [Policy::BALANCED, Policy::CROWDED, Policy::PARK];
+        let wait_configs = [
+            WaitConfig::BALANCED,
+            WaitConfig::OVERSUBSCRIBED,
+            WaitConfig::PARK,
+        ];
         let options = Options {
-            policy: (rng.u32(..4) == 0).then(|| policies[rng.usize(..3)]),
+            wait_config: (rng.u32(..4) == 0).then(|| wait_configs[rng.usize(..3)]),
             parallelism: (rng.u32(..4) == 0).then(|| rng.usize(1..=n)),
             backend: Backend::ALL[rng.usize(..2)],
             slots: [2, 4, 16, 16, 16, 64][rng.usize(..6)],

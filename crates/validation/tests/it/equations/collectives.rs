@@ -140,7 +140,7 @@ fn copies_that_cross_together_congest_the_link() {
                 match lends {
                     true => {
                         fabric.lend(&&mut data[..], [peer], 0..half)?;
-                        fabric.settle()
+                        fabric.flush()
                     }
                     false => fabric.fetch(peer, &mut data),
                 }

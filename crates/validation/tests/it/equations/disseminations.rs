@@ -203,8 +203,9 @@ fn single_use_lines_have_no_edges_e4() {
                     true => format!("flag {rank} {round}"),
                     false => format!("flag {rank}"),
                 };
-                let mut line =
-                    |rank, round| lines.line(name(rank, round), LineKind::Notice, (rank + 1) % n);
+                let mut line = |rank, round| {
+                    lines.line(name(rank, round), LineKind::BroadcastRing, (rank + 1) % n)
+                };
                 let mut of = |rank| (0..rounds).map(|round| line(rank, round)).collect();
                 (0..n).map(&mut of).collect()
             },

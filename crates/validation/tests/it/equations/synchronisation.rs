@@ -1,7 +1,7 @@
 //! Equations 6 to 26: one-to-many and many-to-one (§3.1, §3.2, Tables 5 and 6).
 
 use super::{R_I, R_Q, R_R, RANKS_MAX, bounds, equal, one_package, phi, two_packages};
-use corecast_collectives::barrier::Ways;
+use corecast_collectives::barrier::GroupSchedule;
 use corecast_collectives::groups::Groups;
 use corecast_plan::groups::Grouped;
 use corecast_sim::symbolic::{
@@ -110,8 +110,8 @@ const DEFAULT: CostRules = CostRules {
     across: Stealing::EachReaderAndFetch,
     copies: CopyTime::PingPong,
     flags: Lying::Memory,
-    notices: Lying::Memory,
-    tallies: Lying::Memory,
+    rings: Lying::Memory,
+    counters: Lying::Memory,
 };
 
 #[test]
@@ -246,7 +246,7 @@ fn fan_out(plan: &Grouped) -> Graph {
     let mut read = vec![None; n];
     for (parent, lists) in plan.group_lists().iter().enumerate() {
         for members in lists {
-            let line = groups.notice(parent, members.clone());
+            let line = groups.ring(parent, members.clone());
             numbers[parent].push(line.one);
             for (&member, line) in members.iter().zip(line.others) {
                 read[member] = Some(line);
@@ -259,7 +259,7 @@ fn fan_out(plan: &Grouped) -> Graph {
         }
         numbers[rank]
             .iter()
-            .try_for_each(|&line| fabric.post(line, &[]))
+            .try_for_each(|&line| fabric.publish(line, &[]))
     });
     recorded.unwrap()
 }
@@ -268,7 +268,7 @@ fn fan_out(plan: &Grouped) -> Graph {
 fn equation_26_notification_trees() {
     // Its R_R stands for the first access to a flag: as if flags lay with whoever polls them.
     let rules = CostRules {
-        notices: Lying::Polled,
+        rings: Lying::Polled,
         inside: Stealing::TwicePerReader,
         ..CostRules::default()
     };
@@ -297,7 +297,7 @@ fn the_flat_barrier_is_many_to_one_and_one_to_many() {
     for n in 3..=RANKS_MAX {
         let flat = Grouped::flat(n, 0);
         let mut groups = Groups::new(n);
-        let ways = Ways::all(&flat, &flat, &mut groups);
+        let ways = GroupSchedule::all(&flat, &flat, &mut groups);
         let recorded = record(n, &groups, |fabric, rank| {
             corecast_collectives::barrier::groups(fabric, &ways[rank])
         });

@@ -2,7 +2,7 @@
 
 use super::{R_I, R_L, R_Q, R_R, RANKS_MAX, bounds, equal, one_package, phi, t_m_far, t_m_near};
 use corecast_collectives::groups::Groups;
-use corecast_collectives::{Fragments, Route, reduce};
+use corecast_collectives::{PipelineSegments, Route, reduce};
 use corecast_plan::Tree;
 use corecast_sim::drive::Bytes;
 use corecast_sim::symbolic::{CostRules, Graph, Placement, Stealing, record};
@@ -119,7 +119,7 @@ fn long_reduction(tree: &Tree, lines: usize) -> Graph {
     let len = 64 * lines;
     let recorded = record(tree.len(), &Groups::new(tree.len()), |fabric, rank| {
         let mut data = vec![rank as u8; len];
-        let mut scratch = vec![0; reduce::SCRATCH_FRAGMENTS * len];
+        let mut scratch = vec![0; reduce::SCRATCH_SEGMENTS * len];
         let window = &mut fabric.open(&mut data, true);
         let scratch = &mut fabric.open(&mut scratch, false);
         let sum = Bytes::new(|_| ());
@@ -130,7 +130,7 @@ fn long_reduction(tree: &Tree, lines: usize) -> Graph {
             0,
             (window, scratch),
             len,
-            Fragments::Whole,
+            PipelineSegments::Whole,
             &sum,
         )
     });

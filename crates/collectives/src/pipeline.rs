@@ -1,0 +1,103 @@
+//! Into which parts long data are cut, so that a tree's levels work at the same time (NUMA clusters
+//! §3).
+
+use std::ops::Range;
+
+/// How data are cut into pipeline segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PipelineSegments {
+    /// The whole buffer at once.
+    Whole,
+    /// Segments of this many bytes.
+    Fixed(usize),
+    /// Repeated halving while a segment has at least this many bytes: the number of segments is a power of two.
+    Dynamic(usize),
+}
+
+impl PipelineSegments {
+    /// 32 KiB, the default of the NUMA-cluster collectives.
+    pub const FIXED: Self = Self::Fixed(32 * 1024);
+    /// No less than 8 KiB.
+    pub const DYNAMIC: Self = Self::Dynamic(8 * 1024);
+
+    /// Bytes of each pipeline segment but the last: a multiple of `element_size`, at least `element_size`.
+    pub fn bytes(self, len: usize, element_size: usize) -> usize {
+        let requested = match self {
+            Self::Whole => len,
+            Self::Fixed(bytes) => bytes,
+            Self::Dynamic(least) => {
+                let mut bytes = len;
+                while bytes.div_ceil(2) >= least.max(1) && bytes > 1 {
+                    bytes = bytes.div_ceil(2);
+                }
+                bytes
+            }
+        };
+        (requested / element_size * element_size).max(element_size)
+    }
+
+    /// The parts of `len` bytes, in order; one empty part for no bytes, so that members still meet.
+    pub fn of(self, len: usize, element_size: usize) -> impl Iterator<Item = Range<usize>> + Clone {
+        let bytes = self.bytes(len, element_size);
+        let count = len.div_ceil(bytes).max(1);
+        (0..count).map(move |part| part * bytes..((part + 1) * bytes).min(len))
+    }
+}
+
+/// Part `index` of `len` bytes in `parts` nearly equal blocks of whole elements.
+#[inline]
+pub fn block(len: usize, element_size: usize, parts: usize, index: usize) -> Range<usize> {
+    let elements = len / element_size;
+    let at = |index: usize| {
+        // Without overflow for any length: the first `elements % parts` blocks have one more.
+        (elements / parts * index + index.min(elements % parts)) * element_size
+    };
+    at(index)..at(index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pipeline_segments_cover_the_data_in_whole_elements() {
+        let ways = [
+            PipelineSegments::Whole,
+            PipelineSegments::Fixed(1),
+            PipelineSegments::Fixed(100),
+            PipelineSegments::FIXED,
+            PipelineSegments::DYNAMIC,
+            PipelineSegments::Dynamic(0),
+        ];
+        for way in ways {
+            for element_size in [1, 8, 24] {
+                for elements in [0, 1, 2, 3, 17, 100, 4096, 4097] {
+                    let len = elements * element_size;
+                    let mut end = 0;
+                    for part in way.of(len, element_size) {
+                        assert_eq!(part.start, end, "{way:?} of {len}");
+                        assert!(part.start % element_size == 0 && (len == 0 || !part.is_empty()));
+                        end = part.end;
+                    }
+                    assert_eq!(end, len, "{way:?}");
+                }
+            }
+        }
+        assert_eq!(PipelineSegments::DYNAMIC.bytes(64 * 1024, 1), 8 * 1024);
+        assert_eq!(PipelineSegments::DYNAMIC.bytes(15 * 1024, 1), 15 * 1024);
+        assert_eq!(PipelineSegments::FIXED.of(1 << 20, 8).count(), 32);
+    }
+
+    #[test]
+    fn blocks_differ_by_one_element_at_most() {
+        for (elements, parts) in [(0, 3), (2, 3), (3, 3), (10, 3), (1000, 7)] {
+            let blocks: Vec<_> = (0..parts)
+                .map(|i| block(elements * 8, 8, parts, i))
+                .collect();
+            assert_eq!((blocks[0].start, blocks[parts - 1].end), (0, elements * 8));
+            assert!(blocks.windows(2).all(|b| b[0].end == b[1].start));
+            let lens = blocks.iter().map(|b| b.len() / 8);
+            assert!(lens.clone().max().unwrap() - lens.min().unwrap() <= 1);
+        }
+    }
+}

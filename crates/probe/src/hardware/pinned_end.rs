@@ -1,0 +1,74 @@
+//! What each of the two threads brings along: its place on a PU and memory of its own.
+
+use std::sync::Arc;
+
+use corecast_machine::{PinState, pin_current, pin_state};
+use corecast_model::Pu;
+use corecast_wire::queue::{receiver_bytes, sender_bytes};
+use corecast_wire::{Flag, LineRef, Placement, Segment, SegmentError, WaitConfig, WaitStrategy};
+
+use crate::ProbeError;
+
+/// A pinned thread's memory, made by itself: where the system refuses to bind memory to a NUMA
+/// node, the first touch still puts it there.
+#[derive(Clone, Debug)]
+pub(super) struct PinnedMemory {
+    pub(super) wait_strategy: WaitStrategy,
+    pub(super) memory: Arc<Segment>,
+    pub(super) flag: LineRef<Flag>,
+}
+
+impl PinnedMemory {
+    /// Pins the calling thread to `pu` and makes its memory.
+    pub(super) fn take(pu: &Pu, slots: usize) -> Result<Self, TakeError> {
+        // Dropping it leaves the thread confined, as the thread ends with the measurement.
+        drop(pin_current(pu.os_index).map_err(ProbeError::from)?);
+        still_pinned(pu)?;
+        let node = Some(pu.numa_os_index);
+        Ok(Self {
+            wait_strategy: WaitStrategy::new(WaitConfig::BALANCED, Segment::one(node)?),
+            // Slots to receive in, and the acknowledgement line of the queue to send in.
+            memory: Segment::new(receiver_bytes(slots) + sender_bytes(), node)?,
+            flag: Segment::one(node)?,
+        })
+    }
+
+    /// What people should know about where the memory lies.
+    pub(super) fn placement_note(&self, pu: &Pu) -> Option<String> {
+        match self.memory.placement() {
+            Placement::Elsewhere(why) => {
+                Some(format!("lines received on PU {}: {why}", pu.os_index))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Why there is no pinned end.
+#[derive(Debug)]
+pub(super) enum TakeError {
+    Probe(ProbeError),
+    Memory(SegmentError),
+}
+
+impl From<ProbeError> for TakeError {
+    fn from(error: ProbeError) -> Self {
+        Self::Probe(error)
+    }
+}
+
+impl From<SegmentError> for TakeError {
+    fn from(error: SegmentError) -> Self {
+        Self::Memory(error)
+    }
+}
+
+/// Whether the calling thread still runs where it was pinned, as far as the system tells.
+pub(crate) fn still_pinned(pu: &Pu) -> Result<(), ProbeError> {
+    let os_index = pu.os_index;
+    match pin_state(os_index) {
+        PinState::Held | PinState::Unknown => Ok(()),
+        PinState::Lost { mask } => Err(ProbeError::PinLost { os_index, mask }),
+        PinState::Ignored { runs_on } => Err(ProbeError::PinIgnored { os_index, runs_on }),
+    }
+}

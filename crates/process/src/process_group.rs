@@ -1,0 +1,240 @@
+//! Teams of several processes: each of them brings some ranks, and together they are one team.
+
+use crate::address::Address;
+use crate::error::EnterError;
+use crate::inherited::inherited;
+use crate::message::Hello;
+use crate::peer_monitor::{Watch, born, watch};
+use crate::rendezvous::enter;
+use crate::rendezvous_server::RendezvousServer;
+use crate::segment_header::{Facts, SegmentHeader};
+use crate::transfer_path::{Word, try_all};
+use corecast_collectives::Plans;
+use corecast_team::team_memory::{TeamMemory, shared_bytes};
+use corecast_team::{Options, OwnPart, Team};
+use corecast_wire::{Segment, WaitConfig, shared_fence_kind};
+use std::error::Error;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What lives as long as a process's part of a team.
+#[derive(Debug)]
+struct Kept {
+    _word: Word,
+    _watches: Vec<Watch>,
+    _server: Option<RendezvousServer>,
+}
+
+/// Makes teams of several processes, each of which brings some ranks.
+#[derive(Debug)]
+pub enum ProcessGroup {}
+
+/// First pause between two looks for those who have not come; each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_micros(100);
+/// Longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+
+impl ProcessGroup {
+    /// Meets other processes at `address` and becomes one team of `size` ranks with them. This
+    /// process brings one rank for each of `requests`: a particular one, or any. Returns when all
+    /// have come, at the latest after `options.join_limit`.
+    ///
+    /// Whoever comes first makes the memory, and `plans` for all; the team has its slots, depth, back
+    /// end, limits, order of reduction and algorithms, too.
+    ///
+    /// # Errors
+    ///
+    /// [`EnterError`].
+    ///
+    /// # Cost
+    ///
+    /// As a team of threads. Each rank has 256 KiB of bounce buffer in each operation context, reserved at once.
+    ///
+    /// # Examples
+    ///
+    /// Both ranks in one process, which is a team of processes all the same:
+    ///
+    /// ```
+    /// use corecast_process::{Address, ProcessGroup};
+    /// use corecast_team::{Options, Plans};
+    ///
+    /// let address = Address::Name(format!("example-enter-{}", std::process::id()));
+    /// let machine = corecast_model::synthetic("core:2").unwrap();
+    /// let plans = || Plans::of_pattern(machine.costs(), corecast_plan::Pattern::Smelt, None);
+    /// let team = ProcessGroup::enter(&address, 2, &[None, None], plans, &Options::default())?;
+    /// let sums = team.run(|member| member.allreduce_value(member.rank() + 1, |a, b| a + b));
+    /// assert_eq!(sums, [Ok(3), Ok(3)]);
+    /// # Ok::<(), corecast_process::EnterError>(())
+    /// ```
+    pub fn enter<E>(
+        address: &Address,
+        size: usize,
+        requests: &[Option<usize>],
+        plans: impl FnOnce() -> Result<Plans, E>,
+        options: &Options,
+    ) -> Result<Team, EnterError>
+    where
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        options.check(size)?;
+        let requests = requests
+            .iter()
+            .map(|requested| requested.map(|rank| rank as u32));
+        let hello = Hello::new(size as u32, requests.collect());
+        let make = |_: &Hello| -> Result<OwnedFd, EnterError> {
+            let plans = plans().map_err(|error| EnterError::Plans(error.into()))?;
+            Self::found(&plans, options)
+        };
+        let limit = options.join_limit;
+        let mut entered = enter(address, &hello, limit, make)?;
+        let ranks: Vec<usize> = entered.ranks.iter().map(|&rank| rank as usize).collect();
+        let assembly = Assembly::attach(entered.fd.as_fd(), Some(size), &ranks, options)?;
+        entered.confirm()?;
+        assembly.complete(entered.server.take())
+    }
+
+    /// Makes the memory of a team of processes: a descriptor to hand on to them, for
+    /// [`attach`](Self::attach).
+    ///
+    /// # Errors
+    ///
+    /// [`EnterError::Team`], [`EnterError::Segment`].
+    pub fn found(plans: &Plans, options: &Options) -> Result<OwnedFd, EnterError> {
+        options.check(plans.len())?;
+        let bytes = SegmentHeader::bytes(plans, &options.algorithms)
+            + shared_bytes(plans, options, options.is_oversubscribed(plans.len()));
+        let (segment, fd) = Segment::shared(bytes)?;
+        SegmentHeader::write(&segment, plans, options, shared_fence_kind())?;
+        Ok(fd)
+    }
+
+    /// Becomes part of the team whose memory this is, as `ranks`. Returns when all have come, at the
+    /// latest after the team's join limit.
+    ///
+    /// # Errors
+    ///
+    /// [`EnterError`].
+    pub fn attach(fd: impl AsFd, ranks: &[usize], options: &Options) -> Result<Team, EnterError> {
+        Assembly::attach(fd.as_fd(), None, ranks, options)?.complete(None)
+    }
+
+    /// Becomes part of the team that this process was started for, as `corecast run` does, if it was.
+    ///
+    /// # Errors
+    ///
+    /// [`EnterError`].
+    pub fn inherited(options: &Options) -> Result<Option<Team>, EnterError> {
+        let Some(place) = inherited()? else {
+            return Ok(None);
+        };
+        let (rank, size) = (place.rank as usize, place.size as usize);
+        let assembly = Assembly::attach(place.fd.as_fd(), Some(size), &[rank], options)?;
+        assembly.complete(None).map(Some)
+    }
+}
+
+/// A process: its number, and when it was born.
+type Owner = (u32, Option<u64>);
+
+/// A process's part of a team that is not complete yet.
+struct Assembly {
+    header: SegmentHeader,
+    team_memory: Arc<TeamMemory>,
+    wait_config: WaitConfig,
+    ranks: Vec<usize>,
+    limit: Duration,
+    word: Word,
+}
+
+impl Assembly {
+    fn attach(
+        fd: std::os::fd::BorrowedFd<'_>,
+        size: Option<usize>,
+        ranks: &[usize],
+        options: &Options,
+    ) -> Result<Self, EnterError> {
+        let segment = Segment::attach(fd)?;
+        let ours = shared_fence_kind();
+        let (header, plans, options, fence) = SegmentHeader::read(&segment, size, options, ours)?;
+        options.check(plans.len())?;
+        let wait_config = options.wait_config(plans.len());
+        let from = SegmentHeader::bytes(&plans, &options.algorithms);
+        let mut ranks = ranks.to_vec();
+        ranks.sort_unstable();
+        let memory = (Arc::clone(&segment), from, header.oversubscribed());
+        let team_memory = TeamMemory::shared(&plans, wait_config, &options, &ranks, memory, fence)?;
+        let (pid, word) = (std::process::id(), Word::new());
+        for &rank in &ranks {
+            let nodes = options.numa_nodes.as_ref();
+            let facts = Facts {
+                pid,
+                born: born(pid),
+                node: nodes.map(|nodes| nodes[rank]),
+                word: word.place(),
+            };
+            if !header.register(rank, facts) {
+                let pid = header.claimed_by(rank);
+                return Err(EnterError::Taken { rank, pid });
+            }
+        }
+        Ok(Self {
+            header,
+            team_memory,
+            wait_config,
+            ranks,
+            limit: options.join_limit,
+            word,
+        })
+    }
+
+    /// Waits for the others, and watches over them from then on.
+    fn complete(self, server: Option<RendezvousServer>) -> Result<Team, EnterError> {
+        let size = self.team_memory.size();
+        let (begin, mut pause) = (Instant::now(), FIRST_PAUSE);
+        while let Some(rank) = (0..size).find(|&rank| self.header.owner(rank).is_none()) {
+            let waited = begin.elapsed();
+            if waited >= self.limit {
+                return Err(EnterError::Missing { rank, size, waited });
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        let mut others: Vec<(Owner, Vec<usize>)> = Vec::new();
+        for rank in (0..size).filter(|rank| !self.team_memory.is_owned(*rank)) {
+            let Some(owner) = self.header.owner(rank) else {
+                continue;
+            };
+            match others.iter_mut().find(|(other, _)| *other == owner) {
+                Some((_, ranks)) => ranks.push(rank),
+                None => others.push((owner, vec![rank])),
+            }
+        }
+        let mut watches = Vec::with_capacity(others.len());
+        for ((pid, born), ranks) in others {
+            let state = Arc::clone(self.team_memory.state());
+            let own = self.ranks.first().copied().unwrap_or(0);
+            watches.push(watch(pid, born, move || state.lost(&ranks, own))?);
+        }
+        if let Some(nodes) = self.header.nodes() {
+            self.team_memory.set_nodes(nodes.into());
+        }
+        let usable = std::thread::available_parallelism().map_or(1, usize::from);
+        let (processes, paths) = try_all(&self.header, &self.ranks, size > usable);
+        self.team_memory.set_processes(processes, paths.lends_from);
+        let own = OwnPart {
+            ranks: self.ranks,
+            paths,
+            kept: Box::new(Kept {
+                _word: self.word,
+                _watches: watches,
+                _server: server,
+            }),
+        };
+        Ok(Team::of_memory(
+            self.team_memory,
+            self.wait_config,
+            Some(own),
+        ))
+    }
+}

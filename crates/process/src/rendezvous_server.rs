@@ -1,0 +1,284 @@
+//! The process that came first hands the memory to the others.
+//!
+//! A thread answers everybody who connects, until every rank is confirmed or the rendezvous server leaves. A
+//! rank is given for as long as its connection lasts: whoever dies before it confirms gives it back.
+//! Nothing on the socket makes the thread wait: it reads what is there, and whoever says nothing
+//! for two seconds is sent away.
+
+use crate::address::Listener;
+use crate::message::{Answer, BYTES_MAX, Hello};
+use corecast_wire::fork::{ForkDetector, forked_since};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags};
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long a connection may say nothing.
+const SILENCE_MAX: Duration = Duration::from_secs(2);
+
+/// Most connections that have not said anything yet.
+const STRANGERS_MAX: usize = 64;
+
+/// Keeps the door open for the others. Dropping it closes the door and ends its thread.
+#[derive(Debug)]
+pub struct RendezvousServer {
+    bell: Arc<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+    fork_detector: ForkDetector,
+}
+
+impl RendezvousServer {
+    pub(crate) fn start(
+        listener: Listener,
+        memory: OwnedFd,
+        ranks: Ranks,
+    ) -> std::io::Result<Self> {
+        let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let own = Arc::clone(&bell);
+        let door = Server {
+            listener,
+            memory,
+            ranks,
+            clients: Vec::new(),
+        };
+        let thread = std::thread::Builder::new()
+            .name("corecast-host".into())
+            .spawn(move || door.keep(&own))?;
+        Ok(Self {
+            bell,
+            thread: Some(thread),
+            fork_detector: ForkDetector::now(),
+        })
+    }
+
+    /// Whether all ranks have come, so that nobody is waited for any more.
+    pub fn is_complete(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+}
+
+impl Drop for RendezvousServer {
+    fn drop(&mut self) {
+        // In a forked child the bell is the parent's too, and the thread is not there.
+        if !forked_since(&self.fork_detector) {
+            let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+            if let Some(thread) = self.thread.take() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+/// Who has which rank.
+#[derive(Debug)]
+pub(crate) struct Ranks {
+    /// The process that has it, and whether that is for good.
+    taken: Vec<Option<(u32, bool)>>,
+}
+
+impl Ranks {
+    pub(crate) fn new(size: u32) -> Self {
+        Self {
+            taken: vec![None; size as usize],
+        }
+    }
+
+    /// Ranks for what `hello` requests: all of them or none.
+    pub(crate) fn take(&mut self, hello: &Hello) -> Result<Vec<u32>, Answer> {
+        let size = self.taken.len() as u32;
+        if hello.size != size {
+            return Err(Answer::OtherSize { theirs: size });
+        }
+        let mut wished: Vec<u32> = hello.ranks.iter().flatten().copied().collect();
+        for &rank in &wished {
+            match self.taken.get(rank as usize) {
+                None => return Err(Answer::Malformed),
+                Some(Some((by, _))) => return Err(Answer::RankTaken { rank, by: *by }),
+                Some(None) => {}
+            }
+        }
+        wished.sort_unstable();
+        if wished.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(Answer::Malformed);
+        }
+        let free = |rank: &u32| self.taken[*rank as usize].is_none();
+        let others: Vec<u32> = (0..size).filter(free).collect();
+        let mut others = others.into_iter();
+        let left = others.len() as u32;
+        let mut any = others
+            .by_ref()
+            .filter(|rank| wished.binary_search(rank).is_err());
+        let given: Option<Vec<u32>> = hello
+            .ranks
+            .iter()
+            .map(|requested| requested.or_else(|| any.next()))
+            .collect();
+        let wanted = hello.ranks.len() as u32;
+        let given = given.ok_or(Answer::Full { wanted, left })?;
+        for &rank in &given {
+            self.taken[rank as usize] = Some((hello.pid, false));
+        }
+        Ok(given)
+    }
+
+    pub(crate) fn confirm(&mut self, ranks: &[u32]) {
+        for &rank in ranks {
+            if let Some((_, confirmed)) = &mut self.taken[rank as usize] {
+                *confirmed = true;
+            }
+        }
+    }
+
+    fn give_back(&mut self, ranks: &[u32]) {
+        for &rank in ranks {
+            self.taken[rank as usize] = None;
+        }
+    }
+
+    fn complete(&self) -> bool {
+        self.taken
+            .iter()
+            .all(|taken| matches!(taken, Some((_, true))))
+    }
+}
+
+/// A connection; without ranks it has not said anything yet.
+struct Client {
+    socket: OwnedFd,
+    since: Instant,
+    ranks: Vec<u32>,
+}
+
+struct Server {
+    listener: Listener,
+    memory: OwnedFd,
+    ranks: Ranks,
+    clients: Vec<Client>,
+}
+
+impl Server {
+    fn keep(mut self, bell: &OwnedFd) {
+        while !self.ranks.complete() {
+            let fixed = [bell.as_fd(), self.listener.socket.as_fd()];
+            let sockets = self.clients.iter().map(|client| client.socket.as_fd());
+            let mut fds: Vec<PollFd<'_>> = fixed
+                .into_iter()
+                .chain(sockets)
+                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+                .collect();
+            // Without strangers nobody has to be sent away in time.
+            let strangers = self.clients.iter().any(|client| client.ranks.is_empty());
+            let limit = strangers.then_some(Timespec {
+                tv_sec: 1,
+                tv_nsec: 0,
+            });
+            if poll(&mut fds, limit.as_ref()).is_err() {
+                std::thread::sleep(Duration::from_millis(20));
+                continue;
+            }
+            let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+            drop(fds);
+            if ready[0] {
+                return;
+            }
+            let mut ready_clients = ready[2..].iter();
+            for mut client in std::mem::take(&mut self.clients) {
+                let ready = *ready_clients.next().expect("one entry each");
+                let late = client.ranks.is_empty() && client.since.elapsed() > SILENCE_MAX;
+                let stays = if ready { self.hear(&mut client) } else { !late };
+                if stays {
+                    self.clients.push(client);
+                }
+            }
+            if ready[1] {
+                self.accept();
+            }
+        }
+    }
+
+    fn accept(&mut self) {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        match rustix::net::accept_with(&self.listener.socket, flags) {
+            Ok(socket) => {
+                let ours = rustix::process::geteuid().as_raw();
+                let theirs = rustix::net::sockopt::socket_peercred(&socket);
+                let theirs = theirs.map_or(u32::MAX, |user| user.uid.as_raw());
+                if theirs != ours {
+                    // To them, ours are theirs.
+                    let (theirs, ours) = (ours, theirs);
+                    self.say(&socket, &Answer::OtherUser { theirs, ours });
+                    return;
+                }
+                let is_stranger = |client: &Client| client.ranks.is_empty();
+                let strangers = self.clients.iter().filter(|client| is_stranger(client));
+                if strangers.count() >= STRANGERS_MAX
+                    && let Some(oldest) = self.clients.iter().position(is_stranger)
+                {
+                    self.clients.remove(oldest);
+                }
+                self.clients.push(Client {
+                    socket,
+                    since: Instant::now(),
+                    ranks: Vec::new(),
+                });
+            }
+            // It has gone again, or there is no descriptor left: later.
+            Err(_) => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+
+    /// Reads what a client says; whether it stays.
+    fn hear(&mut self, client: &mut Client) -> bool {
+        let mut message = vec![0; BYTES_MAX];
+        let len = match rustix::net::recv(&client.socket, &mut message[..], RecvFlags::DONTWAIT) {
+            Ok((len, _)) => len,
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return true,
+            Err(_) => 0,
+        };
+        if !client.ranks.is_empty() {
+            match len {
+                0 => self.ranks.give_back(&client.ranks),
+                _ => self.ranks.confirm(&client.ranks),
+            }
+            return false;
+        }
+        if len == 0 {
+            return false;
+        }
+        let taken = Hello::decode(&message[..len]).and_then(|hello| self.ranks.take(&hello));
+        match taken {
+            Ok(ranks) => {
+                let answer = Answer::Welcome {
+                    ranks: ranks.clone(),
+                };
+                client.ranks = ranks;
+                let said = self.say(&client.socket, &answer);
+                if !said {
+                    self.ranks.give_back(&client.ranks);
+                }
+                said
+            }
+            Err(refusal) => {
+                self.say(&client.socket, &refusal);
+                false
+            }
+        }
+    }
+
+    /// Sends an answer, with the descriptor if it is a good one.
+    fn say(&self, socket: &OwnedFd, answer: &Answer) -> bool {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let memory = [self.memory.as_fd()];
+        if matches!(answer, Answer::Welcome { .. }) {
+            control.push(SendAncillaryMessage::ScmRights(&memory));
+        }
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        let message = answer.encode();
+        rustix::net::sendmsg(socket, &[IoSlice::new(&message)], &mut control, flags).is_ok()
+    }
+}

@@ -1,0 +1,580 @@
+//! The segment header of a team's segment: what it is, who has come, its algorithms and its plans.
+//!
+//! ```text
+//! line 0          magic, version, size, options, how many words the plans take
+//! lines 1 …       for each rank eight words: who it is
+//! lines …         the algorithms that were asked for and the plans, in words
+//! ```
+
+use crate::message::VERSION;
+use corecast_collectives::Algorithms;
+use corecast_collectives::{BarrierPlan, Plans};
+use corecast_plan::groups::Grouped;
+use corecast_plan::{Rounds, Tree};
+use corecast_team::Options;
+use corecast_wire::queue::Backend;
+use corecast_wire::{FenceKind, LineSlice, Segment, SegmentError, WORDS, Words};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// "corecast" and what follows: nothing else begins so.
+const MAGIC: u64 = u64::from_le_bytes(*b"corecast");
+
+/// What is in the first line.
+mod word {
+    pub(crate) const MAGIC: usize = 0;
+    pub(crate) const VERSION: usize = 1;
+    pub(crate) const SIZE: usize = 2;
+    pub(crate) const SLOTS: usize = 3;
+    pub(crate) const DEPTH: usize = 4;
+    pub(crate) const BACKEND: usize = 5;
+    pub(crate) const FENCE: usize = 6;
+    pub(crate) const DETERMINISTIC: usize = 7;
+    /// How many words algorithms and plans take.
+    pub(crate) const PLANS: usize = 8;
+    pub(crate) const PATIENCE: usize = 9;
+    pub(crate) const JOIN_LIMIT: usize = 10;
+    pub(crate) const OVERSUBSCRIBED: usize = 11;
+    /// Written last.
+    pub(crate) const READY: usize = 15;
+}
+
+/// What is in the words of a rank.
+mod fact {
+    /// The number of its process; who writes it first has the rank.
+    pub(crate) const PID: usize = 0;
+    /// When its process was born, plus one.
+    pub(crate) const BORN: usize = 1;
+    /// The operating system's number of its NUMA node, plus one.
+    pub(crate) const NODE: usize = 2;
+    /// An address in its process, and what lies there.
+    pub(crate) const PLACE: usize = 3;
+    pub(crate) const WORD: usize = 4;
+    /// Written last.
+    pub(crate) const READY: usize = 7;
+    pub(crate) const COUNT: usize = 8;
+}
+
+/// What a process says of one of its ranks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    pub(crate) pid: u32,
+    pub(crate) born: Option<u64>,
+    pub(crate) node: Option<u32>,
+    /// An address in the process, and what lies there.
+    pub(crate) word: (u64, u64),
+}
+
+/// Why a segment is not that of the team that was expected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SegmentHeaderError {
+    /// No team's.
+    #[error("this memory belongs to no team: give the descriptor that the team's creator made")]
+    NoTeam,
+    /// Another Corecast's.
+    #[error(
+        "the team's memory was made by version {theirs} of the protocol, this process has version {ours}: build all programs with one Corecast"
+    )]
+    Version {
+        /// The creator's.
+        theirs: u64,
+        /// This process's.
+        ours: u64,
+    },
+    /// Another size.
+    #[error("the team has {theirs} ranks, this process expects {ours}: give all the same size")]
+    Size {
+        /// The creator's.
+        theirs: u64,
+        /// This process's.
+        ours: u64,
+    },
+    /// The creator fences in a way that is refused here.
+    #[error(
+        "the team's creator orders sleep by membarrier, which is refused to this process: set CORECAST_FENCE=symmetric for all of them"
+    )]
+    Fence,
+    /// The plans or the algorithms make no sense.
+    #[error("the team's memory is corrupt: its plans cannot be read")]
+    Corrupt,
+    /// Lines.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
+}
+
+/// The segment header, as all processes see it.
+#[derive(Debug)]
+pub(crate) struct SegmentHeader {
+    lines: LineSlice<Words>,
+    size: usize,
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX - 1)
+}
+
+/// Lines of the segment header.
+fn lines(size: usize, plans: usize) -> usize {
+    1 + (fact::COUNT * size).div_ceil(WORDS) + plans.div_ceil(WORDS)
+}
+
+/// Ranks of the largest team that a segment header describes.
+pub(crate) const SIZE_MAX: usize = 1 << 20;
+
+impl SegmentHeader {
+    /// Bytes that come before the lines of the ranks.
+    pub(crate) fn bytes(plans: &Plans, algorithms: &Algorithms) -> usize {
+        let lines = lines(plans.len(), encode(plans, algorithms).len());
+        (lines * size_of::<Words>()).next_multiple_of(64 * 1024)
+    }
+
+    /// Writes it.
+    pub(crate) fn write(
+        segment: &Arc<Segment>,
+        plans: &Plans,
+        options: &Options,
+        fence: FenceKind,
+    ) -> Result<(), SegmentError> {
+        let (size, plan_words) = (plans.len(), encode(plans, &options.algorithms));
+        let lines = segment.at::<Words>(0, lines(size, plan_words.len()))?;
+        let first = 1 + (fact::COUNT * size).div_ceil(WORDS);
+        for (index, &value) in plan_words.iter().enumerate() {
+            lines[first + index / WORDS].set(index % WORDS, value);
+        }
+        for (index, value) in [
+            (word::VERSION, u64::from(VERSION)),
+            (word::SIZE, size as u64),
+            (word::SLOTS, options.slots as u64),
+            (word::DEPTH, options.depth as u64),
+            (
+                word::BACKEND,
+                u64::from(options.backend == Backend::FastForward),
+            ),
+            (word::FENCE, u64::from(fence == FenceKind::SharedAsymmetric)),
+            (word::DETERMINISTIC, u64::from(options.deterministic)),
+            (word::PLANS, plan_words.len() as u64),
+            (
+                word::PATIENCE,
+                options.patience.map_or(0, |time| nanos(time) + 1),
+            ),
+            (word::JOIN_LIMIT, nanos(options.join_limit)),
+            (
+                word::OVERSUBSCRIBED,
+                u64::from(options.is_oversubscribed(size)),
+            ),
+            (word::MAGIC, MAGIC),
+            (word::READY, 1),
+        ] {
+            lines[0].set(index, value);
+        }
+        Ok(())
+    }
+
+    /// Whether it is that of a team of `size` ranks.
+    pub(crate) fn check(segment: &Arc<Segment>, size: usize) -> Result<(), SegmentHeaderError> {
+        let head = segment.at::<Words>(0, 1)?;
+        Self::size_in(&head[0], Some(size)).map(|_| ())
+    }
+
+    /// The size in the first line of a segment header of this version.
+    fn size_in(head: &Words, expected: Option<usize>) -> Result<u64, SegmentHeaderError> {
+        if head.get(word::READY) != 1 || head.get(word::MAGIC) != MAGIC {
+            return Err(SegmentHeaderError::NoTeam);
+        }
+        let ours = u64::from(VERSION);
+        let theirs = head.get(word::VERSION);
+        if theirs != ours {
+            return Err(SegmentHeaderError::Version { theirs, ours });
+        }
+        let theirs = head.get(word::SIZE);
+        match expected.map(|expected| expected as u64) {
+            Some(ours) if ours != theirs => Err(SegmentHeaderError::Size { theirs, ours }),
+            _ => Ok(theirs),
+        }
+    }
+
+    /// Reads it: the segment header, the plans, and `options` with what the creator decides; whether that found the
+    /// ranks to share cores is in [`SegmentHeader::oversubscribed`].
+    pub(crate) fn read(
+        segment: &Arc<Segment>,
+        expected: Option<usize>,
+        options: &Options,
+        ours: FenceKind,
+    ) -> Result<(Self, Plans, Options, FenceKind), SegmentHeaderError> {
+        let head = segment.at::<Words>(0, 1)?;
+        let word = |index| head[0].get(index);
+        let theirs = Self::size_in(&head[0], expected)?;
+        let fence = match word(word::FENCE) {
+            1 if ours != FenceKind::SharedAsymmetric => return Err(SegmentHeaderError::Fence),
+            1 => FenceKind::SharedAsymmetric,
+            _ => FenceKind::SharedSymmetric,
+        };
+        let size = usize::try_from(theirs)
+            .ok()
+            .filter(|&n| (1..=SIZE_MAX).contains(&n));
+        let plan_words = usize::try_from(word(word::PLANS)).ok();
+        let (size, plan_words) = size.zip(plan_words).ok_or(SegmentHeaderError::Corrupt)?;
+        if plan_words > segment.bytes() / 8 {
+            return Err(SegmentHeaderError::Corrupt);
+        }
+        let all = segment.at::<Words>(0, lines(size, plan_words))?;
+        let first = 1 + (fact::COUNT * size).div_ceil(WORDS);
+        let plans: Vec<u64> = (0..plan_words)
+            .map(|index| all[first + index / WORDS].get(index % WORDS))
+            .collect();
+        let (plans, algorithms) = decode(&plans, size).ok_or(SegmentHeaderError::Corrupt)?;
+        let slots = word(word::SLOTS) as usize;
+        if !slots.is_power_of_two() || slots < 2 || slots > segment.bytes() {
+            return Err(SegmentHeaderError::Corrupt);
+        }
+        let options = Options {
+            slots,
+            depth: word(word::DEPTH).min(1 << 16) as usize,
+            backend: match word(word::BACKEND) {
+                0 => Backend::Ump,
+                _ => Backend::FastForward,
+            },
+            deterministic: word(word::DETERMINISTIC) != 0,
+            patience: word(word::PATIENCE)
+                .checked_sub(1)
+                .map(Duration::from_nanos),
+            join_limit: Duration::from_nanos(word(word::JOIN_LIMIT)),
+            algorithms,
+            ..options.clone()
+        };
+        Ok((Self { lines: all, size }, plans, options, fence))
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Whether ranks share cores, as the creator sees it.
+    pub(crate) fn oversubscribed(&self) -> bool {
+        self.lines[0].get(word::OVERSUBSCRIBED) != 0
+    }
+
+    fn place(&self, rank: usize) -> (&Words, usize) {
+        assert!(rank < self.size, "rank {rank} of {}", self.size);
+        let first = fact::COUNT * rank;
+        (&self.lines[1 + first / WORDS], first % WORDS)
+    }
+
+    fn fact(&self, rank: usize, fact: usize) -> u64 {
+        let (line, at) = self.place(rank);
+        line.get(at + fact)
+    }
+
+    /// Says whose a rank is; `false` if it is somebody's already.
+    pub(crate) fn register(&self, rank: usize, facts: Facts) -> bool {
+        let (line, at) = self.place(rank);
+        if !line.claim(at + fact::PID, u64::from(facts.pid)) {
+            return false;
+        }
+        let plus_one = |number: Option<u64>| number.map_or(0, |number| number.wrapping_add(1));
+        line.set(at + fact::BORN, plus_one(facts.born));
+        line.set(at + fact::NODE, plus_one(facts.node.map(u64::from)));
+        line.set(at + fact::PLACE, facts.word.0);
+        line.set(at + fact::WORD, facts.word.1);
+        line.set(at + fact::READY, 1);
+        true
+    }
+
+    /// The process that has a rank, or is about to.
+    pub(crate) fn claimed_by(&self, rank: usize) -> u32 {
+        u32::try_from(self.fact(rank, fact::PID)).unwrap_or(0)
+    }
+
+    /// Whose a rank is: process and time of birth.
+    pub(crate) fn owner(&self, rank: usize) -> Option<(u32, Option<u64>)> {
+        if self.fact(rank, fact::READY) == 0 {
+            return None;
+        }
+        let pid = Some(self.claimed_by(rank)).filter(|&pid| pid != 0)?;
+        Some((pid, self.fact(rank, fact::BORN).checked_sub(1)))
+    }
+
+    /// An address in the process of a rank, and what lies there.
+    pub(crate) fn word(&self, rank: usize) -> (u64, u64) {
+        (self.fact(rank, fact::PLACE), self.fact(rank, fact::WORD))
+    }
+
+    /// The NUMA node of each rank, if all of them know theirs.
+    pub(crate) fn nodes(&self) -> Option<Vec<u32>> {
+        let node = |rank| u32::try_from(self.fact(rank, fact::NODE).checked_sub(1)?).ok();
+        (0..self.size).map(node).collect()
+    }
+}
+
+/// Algorithms as words, see [`Algorithms::to_words`], and then the plans: for each tree its root, and for each rank its number of children and these; a
+/// barrier of rounds begins with their number. Trees with groups have the number of groups, and for
+/// each of them what a tree has of children. At the end come the groups of broadcasts and the packages,
+/// if there are such.
+fn encode(plans: &Plans, algorithms: &Algorithms) -> Vec<u64> {
+    let mut words = algorithms.to_words();
+    let tree = |words: &mut Vec<u64>, tree: &Tree| {
+        words.push(tree.root() as u64);
+        for children in tree.child_lists() {
+            words.push(children.len() as u64);
+            words.extend(children.iter().map(|&child| child as u64));
+        }
+    };
+    let grouped = |words: &mut Vec<u64>, plan: &Grouped| {
+        words.push(plan.root() as u64);
+        for groups in plan.group_lists() {
+            words.push(groups.len() as u64);
+            for members in groups {
+                words.push(members.len() as u64);
+                words.extend(members.iter().map(|&member| member as u64));
+            }
+        }
+    };
+    match plans.barrier() {
+        BarrierPlan::Groups { fan_in, fan_out } => {
+            words.push(groups_word(plans.len()) as u64);
+            grouped(&mut words, fan_in);
+            grouped(&mut words, fan_out);
+        }
+        BarrierPlan::Counter(_) => words.push(counter_word(plans.len()) as u64),
+        BarrierPlan::Trees { fan_in, fan_out } => {
+            words.push(0);
+            tree(&mut words, fan_in);
+            tree(&mut words, fan_out);
+        }
+        BarrierPlan::Rounds(rounds) => {
+            words.push(1 + rounds.count() as u64);
+            for round in 0..rounds.count() {
+                for rank in 0..rounds.len() {
+                    let targets = rounds.targets(round, rank);
+                    words.push(targets.len() as u64);
+                    words.extend(targets.iter().map(|&target| target as u64));
+                }
+            }
+        }
+    }
+    tree(&mut words, plans.broadcast());
+    tree(&mut words, plans.reduce());
+    match plans.broadcast_groups() {
+        Some(plan) => {
+            words.push(1);
+            grouped(&mut words, plan);
+        }
+        None => words.push(0),
+    }
+    match plans.packages() {
+        Some(packages) => {
+            words.push(1);
+            words.extend(packages.iter().map(|&package| u64::from(package)));
+        }
+        None => words.push(0),
+    }
+    words
+}
+
+/// What a barrier over groups begins with: more than the number of any rounds.
+fn groups_word(n: usize) -> usize {
+    n + 2
+}
+
+/// What stands for a barrier over one line.
+fn counter_word(n: usize) -> usize {
+    n + 3
+}
+
+/// The plans for `n` ranks and the algorithms behind words that another process wrote; `None` if they are
+/// none.
+fn decode(words: &[u64], n: usize) -> Option<(Plans, Algorithms)> {
+    let mut rest = words.iter().map(|&word| usize::try_from(word).ok());
+    let mut next = || rest.next().flatten();
+    let algorithms = Algorithms::from_words(&mut next)?;
+    fn lists(next: &mut impl FnMut() -> Option<usize>, n: usize) -> Option<Vec<Vec<usize>>> {
+        let list = |_| {
+            let count = next().filter(|&count| count <= n)?;
+            (0..count)
+                .map(|_| next().filter(|&rank| rank < n))
+                .collect()
+        };
+        (0..n).map(list).collect()
+    }
+    fn tree(next: &mut impl FnMut() -> Option<usize>, n: usize) -> Option<Tree> {
+        let root = next()?;
+        Tree::from_children(root, lists(next, n)?).ok()
+    }
+    fn grouped(next: &mut impl FnMut() -> Option<usize>, n: usize) -> Option<Grouped> {
+        let root = next()?;
+        let mut list = |_| {
+            let count = next().filter(|&count| count <= n)?;
+            (0..count)
+                .map(|_| {
+                    let count = next().filter(|&count| count <= n)?;
+                    (0..count).map(|_| next()).collect()
+                })
+                .collect()
+        };
+        let groups: Option<Vec<Vec<Vec<usize>>>> = (0..n).map(&mut list).collect();
+        Grouped::from_groups(root, groups?).ok()
+    }
+    let barrier = match next()? {
+        0 => BarrierPlan::Trees {
+            fan_in: tree(&mut next, n)?,
+            fan_out: tree(&mut next, n)?,
+        },
+        rounds if rounds <= n + 1 => {
+            let rounds = (1..rounds).map(|_| lists(&mut next, n));
+            BarrierPlan::Rounds(Rounds::new(n, rounds.collect::<Option<_>>()?).ok()?)
+        }
+        word if word == groups_word(n) => BarrierPlan::Groups {
+            fan_in: grouped(&mut next, n)?,
+            fan_out: grouped(&mut next, n)?,
+        },
+        word if word == counter_word(n) => BarrierPlan::Counter(n),
+        _ => return None,
+    };
+    let mut plans = Plans::new(barrier, tree(&mut next, n)?, tree(&mut next, n)?).ok()?;
+    if next()? == 1 {
+        plans = plans.with_broadcast_groups(grouped(&mut next, n)?).ok()?;
+    }
+    if next()? == 1 {
+        let packages = (0..n).map(|_| u32::try_from(next()?).ok());
+        plans = plans.with_packages(packages.collect::<Option<_>>()?).ok()?;
+    }
+    (plans.len() == n).then_some((plans, algorithms))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_plan::Pattern;
+
+    fn plans(n: usize, pattern: &str) -> Plans {
+        let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+        let pattern: Pattern = pattern.parse().unwrap();
+        Plans::of_pattern(machine.costs(), pattern, None).unwrap()
+    }
+
+    /// Some algorithms for some lengths.
+    fn asked(rng: &mut fastrand::Rng) -> Algorithms {
+        use corecast_collectives::{ByLength, allreduce, barrier, scan};
+        let mut asked = Algorithms::default();
+        asked.barrier = rng.choice(barrier::Algorithm::ALL).copied();
+        asked.scan = rng.choice(scan::Algorithm::ALL).copied().into();
+        let ranges = (1..=rng.usize(0..8)).map(|limit| {
+            let choice = rng.choice(allreduce::Algorithm::ALL).copied();
+            (limit * 1000, choice.filter(|_| rng.bool()))
+        });
+        asked.allreduce = ByLength::new(&ranges.collect::<Vec<_>>(), None).unwrap();
+        asked
+    }
+
+    #[test]
+    fn algorithms_that_there_are_not_are_refused() {
+        let algorithms = asked(&mut fastrand::Rng::with_seed(3));
+        let words = encode(&plans(2, "chain"), &algorithms);
+        // The barrier's place in its list, the number of ranges of broadcasts, the last limit, its choice.
+        let barriers = corecast_collectives::barrier::Algorithm::ALL.len() as u64;
+        for (at, value) in [
+            (0, barriers + 1),
+            (1, 0),
+            (1, 9),
+            (2, 7),
+            (3, 10),
+            (3, u64::MAX),
+        ] {
+            let mut corrupt = words.clone();
+            corrupt[at] = value;
+            assert_eq!(decode(&corrupt, 2), None, "word {at} is {value}");
+        }
+    }
+
+    #[test]
+    fn plans_come_back_and_garbage_does_not() {
+        for n in [1, 2, 5, 9] {
+            for pattern in ["binomial", "chain", "dissemination:3", "groups", "counter"] {
+                let plans = match pattern {
+                    "groups" => {
+                        let flat = Grouped::flat(n, n / 2);
+                        let barrier = BarrierPlan::Groups {
+                            fan_in: flat.clone(),
+                            fan_out: Grouped::flat(n, 0),
+                        };
+                        let plans = plans(n, "chain").with_barrier(barrier).unwrap();
+                        let plans = plans.with_broadcast_groups(flat).unwrap();
+                        plans.with_packages((0..n as u32).collect()).unwrap()
+                    }
+                    "counter" => {
+                        let plans = plans(n, "chain");
+                        plans.with_barrier(BarrierPlan::Counter(n)).unwrap()
+                    }
+                    pattern => plans(n, pattern),
+                };
+                let mut rng = fastrand::Rng::with_seed(n as u64);
+                let algorithms = asked(&mut rng);
+                let words = encode(&plans, &algorithms);
+                let found = decode(&words, n);
+                assert_eq!(found, Some((plans, algorithms)), "{n} {pattern}");
+                for _ in 0..300 {
+                    let mut corrupt = words.clone();
+                    let at = rng.usize(0..corrupt.len());
+                    corrupt[at] = [rng.u64(..), rng.u64(0..10), u64::MAX][rng.usize(0..3)];
+                    // Any answer but a panic; a team of another size is none.
+                    assert!(decode(&corrupt, n).is_none_or(|(plans, _)| plans.len() == n));
+                    assert_eq!(decode(&words[..at], n), None);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_header_says_what_does_not_fit() {
+        let plans = plans(3, "binomial");
+        let options = Options::default();
+        let segment =
+            Segment::new(SegmentHeader::bytes(&plans, &options.algorithms), None).unwrap();
+        let fence = FenceKind::SharedSymmetric;
+        let read = |size, options: &Options, fence| {
+            SegmentHeader::read(&segment, size, options, fence)
+                .map(|(header, plans, ..)| (header, plans))
+        };
+        assert!(matches!(
+            read(None, &options, fence),
+            Err(SegmentHeaderError::NoTeam)
+        ));
+        SegmentHeader::write(&segment, &plans, &options, FenceKind::SharedAsymmetric).unwrap();
+        assert!(matches!(
+            read(None, &options, fence),
+            Err(SegmentHeaderError::Fence)
+        ));
+        let fence = FenceKind::SharedAsymmetric;
+        let size = read(Some(4), &options, fence).unwrap_err();
+        assert_eq!(
+            size.to_string(),
+            "the team has 3 ranks, this process expects 4: give all the same size"
+        );
+        let mut other = options.clone();
+        other.algorithms.broadcast = corecast_collectives::broadcast::Algorithm::Whole.into();
+        let (header, found, theirs, _) =
+            SegmentHeader::read(&segment, Some(3), &other, fence).unwrap();
+        assert_eq!(found, plans);
+        assert_eq!(theirs.algorithms, options.algorithms);
+        assert!(header.owner(2).is_none());
+        let facts = |pid, born, node| Facts {
+            pid,
+            born,
+            node,
+            word: (u64::from(pid) * 10, 9),
+        };
+        assert!(header.register(2, facts(77, Some(5), Some(0))));
+        assert!(!header.register(2, facts(78, None, None)));
+        assert_eq!(header.owner(2), Some((77, Some(5))));
+        assert_eq!((header.claimed_by(2), header.word(2)), (77, (770, 9)));
+        assert_eq!(header.nodes(), None);
+        assert!(header.register(0, facts(79, None, Some(1))));
+        assert!(header.register(1, facts(80, None, Some(0))));
+        assert_eq!(header.owner(0), Some((79, None)));
+        assert_eq!(header.nodes(), Some(vec![1, 0, 0]));
+        segment.at::<Words>(0, 1).unwrap()[0].set(word::VERSION, 99);
+        let version = read(None, &options, fence).unwrap_err().to_string();
+        assert!(version.contains("version 99"), "{version}");
+    }
+}

@@ -1,0 +1,112 @@
+//! Call sites in words, for ranks of other processes, to which an address says nothing.
+
+use corecast_wire::{LineSlice, WORDS, Words};
+use std::cell::Cell;
+use std::panic::Location;
+
+/// Call sites that a rank's call-site table holds; a program with more overwrites the older ones.
+pub(crate) const SITES: usize = 32;
+
+/// Bytes of text of one site.
+const TEXT_BYTES: usize = (WORDS - 1) * 8;
+
+/// A rank's call-site table, as its readers see it: a line per call site, the site's word first.
+#[derive(Clone, Debug)]
+pub(crate) struct CallSiteTable(LineSlice<Words>);
+
+fn place(word: u64) -> usize {
+    // Locations lie apart by their size, 24 bytes.
+    (word / 8) as usize % SITES
+}
+
+impl CallSiteTable {
+    /// # Panics
+    ///
+    /// If these are not [`SITES`] lines.
+    pub(crate) fn new(lines: LineSlice<Words>) -> Self {
+        assert_eq!(lines.len(), SITES);
+        Self(lines)
+    }
+
+    /// The text of a site, if the call-site table has it.
+    pub(crate) fn read(&self, word: u64) -> Option<String> {
+        let line = &self.0[place(word)];
+        if word == 0 || line.get(0) != word {
+            return None;
+        }
+        let text: Vec<u8> = (1..WORDS)
+            .flat_map(|index| line.get(index).to_le_bytes())
+            .take_while(|&byte| byte != 0)
+            .collect();
+        // The owner may have gone on to another site meanwhile.
+        let text = (line.get(0) == word).then_some(text)?;
+        Some(String::from_utf8_lossy(&text).into_owned())
+    }
+}
+
+/// The owner's call-site writer: remembers what the call-site table holds, so that a known site costs one compare.
+#[derive(Debug)]
+pub(crate) struct CallSiteWriter {
+    site_table: CallSiteTable,
+    held: [Cell<u64>; SITES],
+}
+
+impl CallSiteWriter {
+    pub(crate) fn new(site_table: CallSiteTable) -> Self {
+        Self {
+            site_table,
+            held: [const { Cell::new(0) }; SITES],
+        }
+    }
+
+    /// Makes sure that the call-site table has this site.
+    #[inline]
+    pub(crate) fn note(&self, site: &'static Location<'static>) {
+        let word = core::ptr::from_ref(site).addr() as u64;
+        if self.held[place(word)].get() != word {
+            self.write(word, site);
+        }
+    }
+
+    #[cold]
+    fn write(&self, word: u64, site: &'static Location<'static>) {
+        use std::io::Write;
+        // Long paths lose their begin, which is the same for all.
+        let mut text = [0; TEXT_BYTES];
+        let (line, column) = (site.line(), site.column());
+        let file = site.file();
+        let keep = file.len().min(TEXT_BYTES - 24);
+        let from = (file.len() - keep..).find(|&at| file.is_char_boundary(at));
+        let file = &file[from.unwrap_or(file.len())..];
+        // A text that does not fit is cut, which is all that can fail here.
+        let _ = write!(&mut text[..], "{file}:{line}:{column}");
+        let page = &self.site_table.0[place(word)];
+        page.set(0, 0);
+        for (index, bytes) in text.as_chunks::<8>().0.iter().enumerate() {
+            page.set(index + 1, u64::from_le_bytes(*bytes));
+        }
+        page.set(0, word);
+        self.held[place(word)].set(word);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_wire::Segment;
+
+    #[test]
+    fn sites_are_read_as_they_are_shown() {
+        let segment = Segment::new(Segment::bytes_for::<Words>(SITES), None).unwrap();
+        let site_table = CallSiteTable::new(segment.lines(SITES).unwrap());
+        let site_writer = CallSiteWriter::new(site_table.clone());
+        let sites = [Location::caller(), Location::caller()];
+        for site in sites {
+            site_writer.note(site);
+            let word = core::ptr::from_ref(site).addr() as u64;
+            assert_eq!(site_table.read(word).unwrap(), site.to_string());
+            assert_eq!(site_table.read(word + 8 * SITES as u64), None);
+        }
+        assert_eq!(site_table.read(0), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! Which operations a member has begun, for itself and for whoever waits for it.
+
+use crate::OpContext;
+use crate::call_sites::CallSiteWriter;
+use crate::failure::Failure;
+use crate::operation::Operation;
+use corecast_collectives::Collective;
+use corecast_wire::fork::{ForkDetector, forked_since};
+use corecast_wire::op_history::OpHistory;
+use corecast_wire::{Fabric, LineRef};
+use std::panic::Location;
+
+/// A member's operation tracker.
+#[derive(Debug)]
+pub(crate) struct OpTracker {
+    /// Operations begun.
+    seq: u64,
+    history: LineRef<OpHistory>,
+    /// Puts call sites in words, where ranks are in different processes.
+    site_writer: Option<CallSiteWriter>,
+    fork_detector: ForkDetector,
+}
+
+impl OpTracker {
+    pub(crate) fn new(
+        history: LineRef<OpHistory>,
+        site_writer: Option<CallSiteWriter>,
+        fork_detector: ForkDetector,
+    ) -> Self {
+        Self {
+            seq: 0,
+            history,
+            site_writer,
+            fork_detector,
+        }
+    }
+
+    /// Operations begun.
+    pub(crate) fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Whether this process was forked from the one that the member belongs to.
+    pub(crate) fn is_forked(&self) -> bool {
+        forked_since(&self.fork_detector)
+    }
+
+    /// Names the operation that `context` begins, to whoever will wait for this rank.
+    ///
+    /// # Errors
+    ///
+    /// The team's failure, if it has failed; [`Failure::Forked`].
+    ///
+    /// # Panics
+    ///
+    /// If `root` is outside of the team.
+    #[inline(always)]
+    pub(crate) fn begin(
+        &mut self,
+        context: &mut OpContext,
+        kind: Collective,
+        root: usize,
+        site: &'static Location<'static>,
+    ) -> Result<(), Failure> {
+        let fabric = &mut context.fabric;
+        if root >= fabric.size() {
+            root_outside(root, fabric.size());
+        }
+        if forked_since(&self.fork_detector) {
+            let rank = fabric.rank();
+            return Err(Failure::Forked { rank });
+        }
+        self.seq += 1;
+        let operation = Operation {
+            seq: self.seq as u32,
+            kind,
+            root: root as u32,
+            in_flight: fabric.call.context_histories.is_some(),
+        };
+        fabric.call.operation = operation;
+        fabric.call.site = site;
+        fabric.fingerprint.advance(operation, self.seq);
+        if let Some(site_writer) = &self.site_writer {
+            site_writer.note(site);
+        }
+        self.history.enter(operation.entry(), site);
+        if let Some(histories) = &fabric.call.context_histories {
+            histories[fabric.call.rank].enter(operation.entry(), site);
+        }
+        fabric.call.state.stops(fabric.call.rank, operation.seq)
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn root_outside(root: usize, size: usize) -> ! {
+    panic!(
+        "root {root} is outside of the team, whose ranks are 0 to {}",
+        size - 1
+    )
+}

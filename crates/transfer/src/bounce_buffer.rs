@@ -1,0 +1,210 @@
+//! Memory that other processes see: what is lent to them is copied there first.
+
+use crate::descriptor::{DESCRIPTORS, DescriptorFields};
+use corecast_wire::{LineSlice, Lines, Segment, SegmentError};
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+
+/// One line of a bounce buffer. A plain cell in models too: they follow who may touch the bytes by cells of
+/// their own.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub(crate) struct BounceLine(UnsafeCell<[u64; 8]>);
+
+// SAFETY: plain integers, written by the bounce buffer's owner while nobody reads, read by those that it
+// has offered them to.
+unsafe impl Sync for BounceLine {}
+// SAFETY: as above.
+unsafe impl Send for BounceLine {}
+// SAFETY: integers: zero is their default, any bit pattern is valid, no Drop.
+unsafe impl Lines for BounceLine {}
+
+/// Memory for a bounce buffer, as all ranks of the team see it.
+#[derive(Clone, Debug)]
+pub struct BounceMemory(LineSlice<BounceLine>);
+
+impl BounceMemory {
+    /// `bytes` of a segment, a multiple of 64.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Full`].
+    pub fn new(segment: &Arc<Segment>, bytes: usize) -> Result<Self, SegmentError> {
+        segment.lines(bytes / size_of::<BounceLine>()).map(Self)
+    }
+
+    pub(crate) fn lines(&self) -> LineSlice<BounceLine> {
+        self.0.clone()
+    }
+}
+
+/// The chunks that one link holds, by the numbers of their descriptors.
+#[derive(Clone, Debug, Default)]
+struct Held {
+    chunks: [u32; DESCRIPTORS],
+    made: u64,
+    regained: u64,
+}
+
+/// The owner's view of its bounce buffer: chunks, and who holds them.
+///
+/// **Invariant 1:** a link that holds nothing finds a free chunk. With *N* links, and *E* chunks that
+/// links hold beyond their first one, counted once for each such link, at most *(links that hold
+/// something) + E* chunks are held. `has_room` keeps *E* ≤ *chunks − N*, and returns only make it
+/// less. So while a link holds nothing, at most *N − 1 + chunks − N* are held.
+#[derive(Debug)]
+pub(crate) struct BounceBuffer {
+    lines: LineSlice<BounceLine>,
+    chunk_bytes: usize,
+    /// Chunks that nobody holds, the one used last on top, because its lines are still near.
+    free: Vec<u32>,
+    holders: Vec<u32>,
+    held: Vec<Held>,
+    /// What links hold beyond their first chunks, and how much of that there may be.
+    extra: usize,
+    extra_max: usize,
+}
+
+/// No chunk: the descriptor names an address.
+const NONE: u32 = u32::MAX;
+
+const LINE: usize = size_of::<BounceLine>();
+
+impl BounceBuffer {
+    /// For an endpoint with `all` links, of which `others` lead to other processes.
+    ///
+    /// # Panics
+    ///
+    /// If the memory is no multiple of chunks, a chunk of lines, or there are too few chunks.
+    pub(crate) fn new(
+        lines: LineSlice<BounceLine>,
+        chunk_bytes: usize,
+        (all, others): (usize, usize),
+    ) -> Self {
+        let bytes = lines.len() * LINE;
+        assert!(
+            chunk_bytes > 0
+                && chunk_bytes.is_multiple_of(LINE)
+                && bytes.is_multiple_of(chunk_bytes),
+            "a bounce buffer of {bytes} bytes in chunks of {chunk_bytes}"
+        );
+        let chunks = bytes / chunk_bytes;
+        assert!(chunks >= others, "{chunks} chunks for {others} links");
+        Self {
+            lines,
+            chunk_bytes,
+            free: (0..chunks as u32).rev().collect(),
+            holders: vec![0; chunks],
+            held: vec![Held::default(); all],
+            extra: 0,
+            extra_max: chunks - others,
+        }
+    }
+
+    pub(crate) fn chunk_bytes(&self) -> usize {
+        self.chunk_bytes
+    }
+
+    /// Takes back what `link` has returned, which it counts.
+    #[inline]
+    pub(crate) fn regain(&mut self, link: usize, returned: u64) {
+        let held = &mut self.held[link];
+        // Another process counts: what goes back says nothing. Nor does it count beyond what was
+        // offered, see `Lender::returned`.
+        while held.regained < returned {
+            held.regained += 1;
+            self.extra -= usize::from(held.regained < held.made);
+            let chunk = held.chunks[held.regained as usize % DESCRIPTORS];
+            if chunk == NONE {
+                continue;
+            }
+            let holders = &mut self.holders[chunk as usize];
+            *holders -= 1;
+            if *holders == 0 {
+                self.free.push(chunk);
+            }
+        }
+    }
+
+    /// Whether another chunk can be offered to all of these links.
+    #[inline]
+    pub(crate) fn has_room(&self, mut links: impl Iterator<Item = usize>) -> bool {
+        let mut extra = 0;
+        let all_have = links.all(|link| {
+            let held = &self.held[link];
+            let count = held.made - held.regained;
+            extra += usize::from(count > 0);
+            count < DESCRIPTORS as u64
+        });
+        let fair = extra == 0 || self.extra + extra <= self.extra_max;
+        all_have && fair && !self.free.is_empty()
+    }
+
+    /// A chunk with `bytes` in it. There must be room.
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> u32 {
+        assert!(bytes.len() <= self.chunk_bytes, "more than a chunk");
+        let chunk = self.free.pop().expect("there is room");
+        let place = chunk as usize * self.chunk_bytes;
+        assert!(place + self.chunk_bytes <= self.lines.len() * LINE);
+        let base = self.lines.as_ptr().cast::<u8>().cast_mut();
+        // SAFETY: within the lines, as was just checked, which are cells. The chunk is free: whoever
+        // read it has returned it (seen by `regain`), and it is offered again only after this. The
+        // bytes are not in it, because nobody has a window over a bounce buffer.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), base.add(place), bytes.len()) };
+        chunk
+    }
+
+    /// Notes that `link` holds a chunk that was put, by its offer `number`, the next one.
+    pub(crate) fn hold(&mut self, chunk: u32, link: usize, number: u64) {
+        let held = &mut self.held[link];
+        debug_assert_eq!(
+            number,
+            held.made + 1,
+            "offers go by the bounce buffer alone"
+        );
+        self.holders[chunk as usize] += 1;
+        self.extra += usize::from(held.regained < held.made);
+        held.chunks[number as usize % DESCRIPTORS] = chunk;
+        held.made = number;
+    }
+
+    /// Whether `link` holds nothing.
+    pub(crate) fn is_idle(&self, link: usize) -> bool {
+        self.held[link].made == self.held[link].regained
+    }
+
+    /// Notes that `link`, which is idle, was offered something that is in no chunk, by its offer
+    /// `number`, the next one.
+    pub(crate) fn pass(&mut self, link: usize, number: u64) {
+        debug_assert!(self.is_idle(link), "it stands alone");
+        let held = &mut self.held[link];
+        held.chunks[number as usize % DESCRIPTORS] = NONE;
+        held.made = number;
+    }
+
+    /// Where a chunk begins, as an offset.
+    pub(crate) fn offset(&self, chunk: u32) -> u64 {
+        u64::from(chunk) * self.chunk_bytes as u64
+    }
+}
+
+/// The bytes of another rank's bounce buffer that a descriptor names; `None` if it has no such bytes, or they
+/// begin elsewhere than chunks do, or lie in the process's own memory, or are none or more than are left, as only a broken process says.
+pub(crate) fn read<'a>(
+    theirs: &'a LineSlice<BounceLine>,
+    said: &DescriptorFields,
+) -> Option<&'a [u8]> {
+    let end = said.start.checked_add(said.len)?;
+    let sane = !said.kernel_copy
+        && said.start.is_multiple_of(LINE as u64)
+        && end <= (theirs.len() * LINE) as u64
+        && said.len <= said.left
+        && (said.len > 0 || said.left == 0);
+    if !sane {
+        return None;
+    }
+    let base = theirs.as_ptr().cast::<u8>();
+    // SAFETY: within the bounce buffer, as was just checked. The owner does not write what it has offered
+    // until it is returned; a process that breaks this spoils the bytes of its own messages.
+    Some(unsafe { core::slice::from_raw_parts(base.add(said.start as usize), said.len as usize) })
+}

@@ -1,0 +1,341 @@
+//! Descriptors: lines by which one rank tells another where long data lies, and hears that it was read.
+//!
+//! | offer | written by | who may touch the data |
+//! | --- | --- | --- |
+//! | free | – | lender |
+//! | made: number k | lender | lender reads, borrower reads |
+//! | returned: the borrower's count has reached k | borrower | lender |
+//! | revoked | lender | lender, once the borrower is not reading; at once if that is another process |
+//!
+//! **Invariant 1:** the lender does not write what it has lent until the count has reached the
+//! descriptor's number, or the descriptor is revoked. **Invariant 2:** the borrower reads by address only
+//! between announcing that it reads and saying that it has read, and only if the descriptor still stands
+//! *after* the announcement. With a fence on both sides at least one of lender and borrower sees
+//! what the other has announced. To revoke is rare, so its fence is the heavy one.
+//!
+//! The announcement has a line of its own, in the borrower's memory, at which the lender looks only
+//! when it revokes: announcing costs a store to the borrower's own cache.
+//!
+//! Between processes there is no announcement, as whoever revokes waits for no other process.
+//! **Invariant 3:** what was read of another process's memory is believed only if the descriptor stands
+//! *after* it was read. The lender strikes the number before it lets go of the data, with a fence on
+//! both sides, so whoever has read a byte of what came later finds the number gone.
+
+#![cfg_attr(not(loom), expect(unreachable_pub, reason = "models see both ends"))]
+
+use corecast_wire::fence::{self, FenceKind};
+use corecast_wire::sync::{AtomicU32, AtomicU64, Ordering, mutated, order};
+use corecast_wire::{LineRef, LineSlice, Lines};
+use std::cell::Cell;
+
+/// Descriptors of one direction that can stand at a time.
+#[cfg(not(loom))]
+pub(crate) const DESCRIPTORS: usize = 8;
+#[cfg(loom)]
+pub(crate) const DESCRIPTORS: usize = 2;
+
+/// The number of a descriptor that the lender took back.
+const REVOKED: u64 = u64::MAX;
+
+/// One line: where data lies, and how much of it.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub(crate) struct Descriptor {
+    /// 1 for the first offer of a link; written last.
+    number: AtomicU64,
+    start: AtomicU64,
+    len: AtomicU64,
+    left: AtomicU64,
+    tag: AtomicU32,
+    kernel_copy: AtomicU32,
+}
+
+// SAFETY: atomic integers: zero is their default, any bit pattern is valid, no Drop.
+unsafe impl Lines for Descriptor {}
+
+/// One line: how many descriptors the borrower has returned; and of reading the lender's memory, between
+/// processes, whether the borrower can, and what it has read when it found that it cannot any more.
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+pub(crate) struct Acks {
+    count: AtomicU64,
+    reads: AtomicU32,
+    done: AtomicU64,
+}
+
+/// What a borrower says of the lender's memory: nothing, that it can be read, that it cannot any more.
+const READS: u32 = 1;
+const REFUSED: u32 = 2;
+
+// SAFETY: as above.
+unsafe impl Lines for Acks {}
+
+/// One line: 1 while the borrower may be reading.
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+pub(crate) struct Reading(AtomicU32);
+
+// SAFETY: as above.
+unsafe impl Lines for Reading {}
+
+/// What a descriptor says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DescriptorFields {
+    /// An address in this process, or an offset in the lender's bounce buffer.
+    pub start: u64,
+    /// Bytes.
+    pub len: u64,
+    /// Bytes from here to the end of what is lent, this descriptor's included.
+    pub left: u64,
+    /// The lender's tag.
+    pub tag: u32,
+    /// Whether the lender is another process and `start` an address there.
+    pub kernel_copy: bool,
+}
+
+/// The lender's end of one direction.
+#[derive(Debug)]
+pub struct Lender {
+    descriptors: LineSlice<Descriptor>,
+    acks: LineRef<Acks>,
+    reading: LineRef<Reading>,
+    fence: FenceKind,
+    /// Descriptors made so far.
+    made: u64,
+    /// How many of them were returned when the lender last looked.
+    regained: Cell<u64>,
+}
+
+impl Lender {
+    /// `fence` is that of this process's own threads.
+    pub(crate) fn new(
+        descriptors: LineSlice<Descriptor>,
+        acks: LineRef<Acks>,
+        reading: LineRef<Reading>,
+        fence: FenceKind,
+    ) -> Self {
+        assert_eq!(descriptors.len(), DESCRIPTORS);
+        Self {
+            descriptors,
+            acks,
+            reading,
+            fence,
+            made: 0,
+            regained: Cell::new(0),
+        }
+    }
+
+    /// How many descriptors have been made.
+    #[inline]
+    pub fn made(&self) -> u64 {
+        self.made
+    }
+
+    /// How many descriptors were returned. A count that no borrower of this link can have reached, which
+    /// only another process can write, says nothing.
+    #[inline]
+    pub fn returned(&self) -> u64 {
+        // Acquire: synchronises with the Release in `Borrower::give_back`: the borrower's reads come
+        // before whatever is written to the data now (Invariant 1).
+        let count = self.acks.count.load(order::regain());
+        if count <= self.made {
+            self.regained.set(count);
+        }
+        self.regained.get()
+    }
+
+    /// Whether one more descriptor can be made. Looks at the line of returns only when all descriptors seem to
+    /// stand.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        let standing = |returned| self.made.saturating_sub(returned);
+        standing(self.regained.get()) < DESCRIPTORS as u64
+            || standing(self.returned()) < DESCRIPTORS as u64
+    }
+
+    /// Makes a descriptor; its number is then [`Lender::made`]. There must be room, as the caller knows:
+    /// what another process counts is no matter for an assertion.
+    #[inline]
+    pub fn offer(&mut self, said: DescriptorFields) {
+        let descriptor = &self.descriptors[self.made as usize % DESCRIPTORS];
+        self.made += 1;
+        // Relaxed: published by the number below.
+        descriptor.start.store(said.start, Ordering::Relaxed);
+        descriptor.len.store(said.len, Ordering::Relaxed);
+        descriptor.left.store(said.left, Ordering::Relaxed);
+        descriptor.tag.store(said.tag, Ordering::Relaxed);
+        descriptor
+            .kernel_copy
+            .store(u32::from(said.kernel_copy), Ordering::Relaxed);
+        // Release: synchronises with the Acquire in `Borrower::look`: the data come before it.
+        descriptor.number.store(self.made, order::descriptor());
+    }
+
+    /// Whether the borrower is another process and can read this one's memory.
+    #[inline]
+    pub fn is_read(&self) -> bool {
+        // Relaxed: a hint at first; a borrower that cannot says so when it tries. That is written before
+        // the count of its return, so whoever has seen that one offers nothing to be read any more.
+        self.acks.reads.load(Ordering::Relaxed) == READS
+    }
+
+    /// How much the borrower had read of the descriptor that it returned last when it was refused, if it was.
+    pub fn refused(&self) -> Option<u64> {
+        // Relaxed: written before the count, which the caller has seen.
+        let refused = self.acks.reads.load(Ordering::Relaxed) == REFUSED;
+        refused.then(|| self.acks.done.load(Ordering::Relaxed))
+    }
+
+    /// Takes all standing descriptors back from another process. That may read on, but looks afterwards
+    /// whether the descriptor stood ([`Borrower::stands`]); nobody waits for it (Invariant 3).
+    #[cold]
+    pub fn revoke_by_kernel(&self) {
+        if !mutated!(NoStrike) {
+            self.strike();
+        }
+        // The numbers come before whatever is written to the data now. Partner: the fence in
+        // `Borrower::stands`: whoever reads what is written after this one finds them there.
+        fence::full(mutated!(StrikeUnfenced));
+    }
+
+    /// Takes all standing descriptors back. Returns when the borrower reads none of them.
+    #[cold]
+    pub fn revoke(&self) {
+        self.strike();
+        fence::heavy(self.fence);
+        // Acquire: synchronises with the Release in `Borrower::finish`: the borrower has read before.
+        while self.reading.0.load(order::past()) == 1 {
+            // The borrower is between two of its own instructions, or in a user's operator: short,
+            // and not to be cut, because it reads this thread's memory.
+            corecast_wire::sync::yield_now();
+        }
+    }
+
+    fn strike(&self) {
+        let standing = self.made.saturating_sub(DESCRIPTORS as u64)..self.made;
+        for number in standing.rev() {
+            // Relaxed: ordered by the fence that follows (Invariants 2 and 3).
+            let descriptor = &self.descriptors[number as usize % DESCRIPTORS];
+            descriptor.number.store(REVOKED, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The borrower's end of one direction.
+#[derive(Debug)]
+pub struct Borrower {
+    descriptors: LineSlice<Descriptor>,
+    acks: LineRef<Acks>,
+    reading: LineRef<Reading>,
+    fence: FenceKind,
+    /// Descriptors returned so far.
+    taken: u64,
+}
+
+impl Borrower {
+    /// `fence` is that of this process's own threads.
+    pub(crate) fn new(
+        descriptors: LineSlice<Descriptor>,
+        acks: LineRef<Acks>,
+        reading: LineRef<Reading>,
+        fence: FenceKind,
+    ) -> Self {
+        assert_eq!(descriptors.len(), DESCRIPTORS);
+        Self {
+            descriptors,
+            acks,
+            reading,
+            fence,
+            taken: 0,
+        }
+    }
+
+    fn next(&self) -> &Descriptor {
+        &self.descriptors[self.taken as usize % DESCRIPTORS]
+    }
+
+    /// The next descriptor, if it has been made.
+    #[inline]
+    pub fn look(&self) -> Option<DescriptorFields> {
+        let descriptor = self.next();
+        // Acquire: synchronises with the Release in `Lender::descriptor`.
+        if descriptor.number.load(order::accept()) != self.taken + 1 {
+            return None;
+        }
+        Some(DescriptorFields {
+            start: descriptor.start.load(Ordering::Relaxed),
+            len: descriptor.len.load(Ordering::Relaxed),
+            left: descriptor.left.load(Ordering::Relaxed),
+            tag: descriptor.tag.load(Ordering::Relaxed),
+            kernel_copy: descriptor.kernel_copy.load(Ordering::Relaxed) != 0,
+        })
+    }
+
+    /// Announces that this thread reads what the next descriptor names, until it [`finish`](Self::finish)es;
+    /// `false` if it was revoked, and nothing may be read.
+    #[inline]
+    pub fn begin(&self) -> bool {
+        // Relaxed: comes before the load below by the fence (Invariant 2).
+        self.reading.0.store(1, Ordering::Relaxed);
+        fence::light(self.fence);
+        // Relaxed: `look` has acquired what this descriptor says.
+        let stands = self.next().number.load(Ordering::Relaxed) == self.taken + 1;
+        if !stands {
+            self.finish();
+        }
+        stands
+    }
+
+    /// Says that this process can read the lender's memory.
+    pub fn reads(&self) {
+        // Relaxed: a hint.
+        self.acks.reads.store(READS, Ordering::Relaxed);
+    }
+
+    /// Records that the kernel refused after `done` bytes of the next descriptor, which the caller then acknowledges.
+    #[cold]
+    pub fn refuse(&self, done: u64) {
+        // Relaxed: published by the count that follows.
+        self.acks.done.store(done, Ordering::Relaxed);
+        self.acks.reads.store(REFUSED, Ordering::Relaxed);
+    }
+
+    /// Whether the next descriptor, which another process made, stood until now: then what was read of it is
+    /// what was lent (Invariant 3).
+    pub fn stands(&self) -> bool {
+        // The data were read before. Partner: the fence in `Lender::revoke_by_kernel`.
+        fence::full(mutated!(LookUnfenced));
+        // Relaxed: ordered by the fence; `look` has acquired what this descriptor says.
+        let number = self.next().number.load(Ordering::Relaxed);
+        number == self.taken + 1 || mutated!(NoLook)
+    }
+
+    /// Says that nothing is read any more.
+    #[inline]
+    pub fn finish(&self) {
+        // Release: synchronises with the Acquire in `Lender::revoke`: the data were read before.
+        self.reading.0.store(0, order::finish());
+    }
+
+    /// Returns the descriptor.
+    #[inline]
+    pub fn give_back(&mut self) {
+        self.taken += 1;
+        // Release: synchronises with the Acquire in `Lender::returned`: the data were read before.
+        self.acks.count.store(self.taken, order::hand_back());
+    }
+}
+
+/// A link in one direction, for models.
+#[cfg(loom)]
+pub fn link() -> (Lender, Borrower) {
+    let descriptors: LineSlice<Descriptor> = {
+        let memory = corecast_wire::Segment::new(0, None).expect("models have memory");
+        memory.lines(DESCRIPTORS).expect("models have memory")
+    };
+    let acks: LineRef<Acks> = corecast_wire::Segment::one(None).expect("models have memory");
+    let reading: LineRef<Reading> = corecast_wire::Segment::one(None).expect("models have memory");
+    let fence = FenceKind::Symmetric;
+    let lender = Lender::new(descriptors.clone(), acks.clone(), reading.clone(), fence);
+    (lender, Borrower::new(descriptors, acks, reading, fence))
+}

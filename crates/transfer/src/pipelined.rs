@@ -1,0 +1,172 @@
+//! Loans that wait for their turn in the bounce buffer.
+
+use crate::bounce_buffer::BounceBuffer;
+use crate::descriptor::DescriptorFields;
+use crate::link::Link;
+use corecast_wire::FenceKind;
+use corecast_wire::sync::mutated;
+use std::ops::Range;
+
+/// Peers that one pipelined loan can have; a loan to more is copied several times.
+const PEERS_MAX: usize = 8;
+
+/// What has still to be copied to the bounce buffer, and for whom.
+#[derive(Debug)]
+pub(crate) struct PipelinedCopy {
+    links: [u32; PEERS_MAX],
+    count: usize,
+    pub(crate) addresses: Range<usize>,
+    element_size: usize,
+    tag: u32,
+    means: Means,
+}
+
+/// The transfer of the loan to its peers.
+#[derive(Debug)]
+enum Means {
+    /// Chunk by chunk.
+    Chunks,
+    /// The only peer is to read it where it lies, once it holds nothing else.
+    KernelCopy,
+    /// The peer may read it by kernel copy; the number of the descriptor.
+    Reading(u64),
+}
+
+impl PipelinedCopy {
+    pub(crate) fn new(addresses: Range<usize>, element_size: usize, tag: u32) -> Self {
+        Self {
+            links: [0; PEERS_MAX],
+            count: 0,
+            addresses,
+            element_size,
+            tag,
+            means: Means::Chunks,
+        }
+    }
+
+    /// The same for one peer, who reads it where it lies.
+    pub(crate) fn kernel_copy(
+        addresses: Range<usize>,
+        element_size: usize,
+        tag: u32,
+        link: usize,
+    ) -> Self {
+        let mut pipelined = Self::new(addresses, element_size, tag);
+        pipelined.add(link);
+        pipelined.means = Means::KernelCopy;
+        pipelined
+    }
+
+    /// Whether the peer may be reading where the data lie.
+    pub(crate) fn is_reading(&self) -> bool {
+        matches!(self.means, Means::Reading(_))
+    }
+
+    /// Whether it can be for the peer behind `link` as well.
+    pub(crate) fn takes(&self, link: usize) -> bool {
+        matches!(self.means, Means::Chunks)
+            && self.count < PEERS_MAX
+            && self.links().all(|there| there != link)
+    }
+
+    pub(crate) fn add(&mut self, link: usize) {
+        self.links[self.count] = link as u32;
+        self.count += 1;
+    }
+
+    pub(crate) fn links(&self) -> impl Iterator<Item = usize> + '_ {
+        self.links[..self.count].iter().map(|&link| link as usize)
+    }
+
+    /// Copies and offers as many chunks as there is room for; whether that was all, and has been read
+    /// where it is read in its place.
+    pub(crate) fn go(
+        &mut self,
+        bounce_buffer: &mut BounceBuffer,
+        links: &mut [Link],
+        fence: FenceKind,
+    ) -> bool {
+        match self.means {
+            Means::Chunks => {}
+            Means::KernelCopy => {
+                let number = self.links[0] as usize;
+                if !bounce_buffer.is_idle(number) {
+                    return false;
+                }
+                let (link, len) = (&mut links[number], self.addresses.len() as u64);
+                // The peer may have been refused since, as its last return tells.
+                if link.lender.is_read() || mutated!(ExposedAgain) {
+                    link.lender.offer(DescriptorFields {
+                        start: self.addresses.start as u64,
+                        len,
+                        left: len,
+                        tag: self.tag,
+                        kernel_copy: true,
+                    });
+                    link.peer.wake_for(link.descriptor_token, fence);
+                    bounce_buffer.pass(number, link.lender.made());
+                    self.means = Means::Reading(link.lender.made());
+                    return false;
+                }
+                self.means = Means::Chunks;
+            }
+            Means::Reading(descriptor) => {
+                let lender = &links[self.links[0] as usize].lender;
+                if lender.returned() < descriptor {
+                    return false;
+                }
+                let Some(done) = lender.refused() else {
+                    return true;
+                };
+                // The rest by the plain path. What another process counts is no more than there is.
+                let done = usize::try_from(done).unwrap_or(usize::MAX);
+                self.addresses.start += done.min(self.addresses.len());
+                self.means = Means::Chunks;
+                if self.addresses.is_empty() {
+                    return true;
+                }
+            }
+        }
+        while bounce_buffer.has_room(self.links()) {
+            let left = self.addresses.len();
+            let len = piece(left, self.element_size, bounce_buffer.chunk_bytes());
+            // SAFETY: the window is open (Invariant 1), so its bytes are there, and nobody
+            // writes them while they wait here, see `Endpoint::view_mut`.
+            let bytes = unsafe {
+                let from = core::ptr::with_exposed_provenance::<u8>(self.addresses.start);
+                core::slice::from_raw_parts(from, len)
+            };
+            let chunk = bounce_buffer.put(bytes);
+            for number in self.links() {
+                let link = &mut links[number];
+                link.lender.offer(DescriptorFields {
+                    start: bounce_buffer.offset(chunk),
+                    len: len as u64,
+                    left: left as u64,
+                    tag: self.tag,
+                    kernel_copy: false,
+                });
+                link.peer.wake_for(link.descriptor_token, fence);
+                bounce_buffer.hold(chunk, number, link.lender.made());
+            }
+            self.addresses.start += len;
+            if self.addresses.is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// How much of `left` bytes goes to a chunk: whole elements, or of an element that is longer than a chunk
+/// as much as there is room for, so that no piece has bytes of two such elements.
+fn piece(left: usize, element_size: usize, chunk: usize) -> usize {
+    let most = match chunk / element_size {
+        0 => match left % element_size {
+            0 => chunk,
+            rest => rest.min(chunk),
+        },
+        whole => whole * element_size,
+    };
+    left.min(most)
+}

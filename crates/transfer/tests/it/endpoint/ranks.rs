@@ -1,0 +1,216 @@
+//! Ranks for tests: threads of one process, or as if of several, which map the same memory each for
+//! themselves.
+
+use corecast_transfer::{self as bulk, BounceMemory, Endpoint, HasEndpoint, Memory, Window};
+use corecast_wire::park::ANY;
+use corecast_wire::wait::Watch;
+use corecast_wire::{
+    FenceKind, Line, LineRef, Parker, Segment, WaitConfig, WaitStrategy, fence_kind, queue,
+    shared_fence_kind,
+};
+use std::fs::File;
+use std::ops::Range;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An endpoint, and how its thread waits.
+pub(crate) struct Rank {
+    pub(crate) endpoint: Endpoint,
+    /// The link to each other rank.
+    pub(crate) link_to: Vec<usize>,
+    /// What it sleeps for when it waits for that rank's loans.
+    tokens: Vec<u32>,
+    wait_strategy: WaitStrategy,
+}
+
+impl HasEndpoint for Rank {
+    fn endpoint(&mut self) -> &mut Endpoint {
+        &mut self.endpoint
+    }
+}
+
+/// Fails a test that would hang.
+struct Watchdog;
+
+impl Watch for Watchdog {
+    type Error = ();
+
+    fn check(&mut self, waited: Duration) -> Result<(), ()> {
+        match waited < Duration::from_secs(300) {
+            true => Ok(()),
+            false => Err(()),
+        }
+    }
+}
+
+impl Rank {
+    fn wait<T>(&mut self, token: u32, look: impl Fn(&mut Endpoint) -> Option<T>) -> T {
+        let endpoint = &mut self.endpoint;
+        let token = if endpoint.is_staging() { ANY } else { token };
+        let look = || {
+            endpoint.advance();
+            look(endpoint)
+        };
+        let found = self.wait_strategy.wait_watched(token, || Watchdog, look);
+        found.expect("a wait has hung")
+    }
+
+    fn returned(&mut self, link: usize, done: impl Fn(&mut Endpoint) -> bool) {
+        let peer = self.link_to.iter().position(|&l| l == link).unwrap();
+        self.wait(self.tokens[peer] + 1, |endpoint| {
+            done(endpoint).then_some(())
+        });
+    }
+
+    /// A part for writing, when it has come back.
+    pub(crate) fn view_mut<'b>(
+        &mut self,
+        window: &'b mut Window<'_>,
+        range: Range<usize>,
+    ) -> &'b mut [u8] {
+        while let Some(link) = self.endpoint.holder(window, &range) {
+            self.returned(link, |endpoint| {
+                endpoint.holder(window, &range) != Some(link)
+            });
+        }
+        self.endpoint
+            .view_mut(window, range)
+            .expect("nobody holds it")
+    }
+
+    pub(crate) fn lend(
+        &mut self,
+        window: &Window<'_>,
+        links: &[usize],
+        tag: u32,
+        range: Range<usize>,
+    ) {
+        for &link in links {
+            self.returned(link, |endpoint| endpoint.has_room(link));
+        }
+        self.endpoint.lend(window, links, tag, range);
+    }
+
+    /// The next loan of `peer` is this one.
+    pub(crate) fn expect(&mut self, peer: usize, tag: u32, bytes: &[u8], context: &str) {
+        let (link, token) = (self.link_to[peer], self.tokens[peer]);
+        let mut start = 0;
+        loop {
+            let said = self.wait(token, |endpoint| endpoint.peek(link));
+            assert_eq!(said, (tag, bytes.len() - start), "{context}");
+            let piece = self.endpoint.borrow(link).unwrap().expect("nobody revokes");
+            assert_eq!((piece.tag(), piece.left()), said, "{context}");
+            let end = start + piece.bytes().len();
+            assert!(piece.bytes() == &bytes[start..end], "{context}: {start}");
+            start = end;
+            if start == bytes.len() {
+                return;
+            }
+        }
+    }
+
+    pub(crate) fn flush(&mut self) {
+        while let Some(link) = self.endpoint.unsettled() {
+            self.returned(link, |endpoint| endpoint.unsettled() != Some(link));
+        }
+    }
+}
+
+/// The memory that a process of a test maps: for each rank its lines and its bounce buffer.
+pub(crate) struct Memories {
+    pub(crate) files: Vec<File>,
+    bounce_bytes: usize,
+    chunk_bytes: usize,
+}
+
+impl Memories {
+    pub(crate) fn new(ranks: usize, chunks: usize, chunk_bytes: usize) -> Self {
+        let bounce_bytes = chunks * chunk_bytes;
+        let bytes = ranks * bulk::link_bytes() + bounce_bytes + 4096;
+        let file = |_| File::from(Segment::shared(bytes).unwrap().1);
+        Self {
+            files: (0..ranks).map(file).collect(),
+            bounce_bytes,
+            chunk_bytes,
+        }
+    }
+
+    /// The ranks of one process; `process_of` says for each rank of the team where it is. Each
+    /// process makes all ends in the same order, so that all lay them at the same places, and keeps
+    /// its own.
+    pub(crate) fn process(&self, process: usize, process_of: &[usize]) -> Vec<(usize, Rank)> {
+        let n = process_of.len();
+        let attach = |file: &File| Segment::attach(file.as_fd()).unwrap();
+        let shared: Vec<Arc<Segment>> = self.files.iter().map(attach).collect();
+        let private = || Segment::new(n * bulk::link_bytes(), None).unwrap();
+        let private: Vec<Arc<Segment>> = (0..n).map(|_| private()).collect();
+        let fence: FenceKind = match process_of.iter().all(|&p| p == process) {
+            true => fence_kind(),
+            false => shared_fence_kind(),
+        };
+        let mut bounce_buffers = Vec::new();
+        let mut ranks: Vec<Rank> = Vec::new();
+        for segment in &shared {
+            // The bounce buffer comes after what links take at most.
+            let parker: LineRef<Line<Parker>> = segment.lines(1).unwrap().get(0);
+            bounce_buffers.push(BounceMemory::new(segment, self.bounce_bytes).unwrap());
+            ranks.push(Rank {
+                endpoint: Endpoint::new(fence),
+                link_to: vec![usize::MAX; n],
+                tokens: vec![0; n],
+                wait_strategy: WaitStrategy::with_fence(WaitConfig::for_team(n, 2), parker, fence),
+            });
+        }
+        let mut next = vec![0; n];
+        for a in 0..n {
+            for b in a + 1..n {
+                let together = process_of[a] == process_of[b];
+                if together && process_of[a] != process {
+                    continue;
+                }
+                let number = 2 * (a * n + b) as u32;
+                let tokens = [number, number + 1].map(queue::loan_token);
+                for (x, y, token) in [(a, b, tokens[0]), (b, a, tokens[1])] {
+                    ranks[x].link_to[y] = next[x];
+                    ranks[x].tokens[y] = token;
+                    next[x] += 1;
+                }
+                let (left, right) = ranks.split_at_mut(b);
+                let (at_a, at_b) = (&mut left[a], &mut right[0]);
+                let parkers =
+                    [&at_a.wait_strategy, &at_b.wait_strategy].map(|g| g.parker().clone());
+                let (memory, what) = match together {
+                    true => (&private, Memory::Address),
+                    false => (
+                        &shared,
+                        Memory::BounceBuffers([&bounce_buffers[a], &bounce_buffers[b]]),
+                    ),
+                };
+                bulk::join(
+                    (&mut at_a.endpoint, tokens[0], (&parkers[0], &memory[a])),
+                    (&mut at_b.endpoint, tokens[1], (&parkers[1], &memory[b])),
+                    what,
+                )
+                .unwrap();
+            }
+        }
+        let ours = |&(rank, _): &(usize, Rank)| process_of[rank] == process;
+        let mut ours: Vec<_> = ranks.into_iter().enumerate().filter(ours).collect();
+        for (rank, ends) in &mut ours {
+            ends.endpoint
+                .open(Some((&bounce_buffers[*rank], self.chunk_bytes)));
+        }
+        ours
+    }
+}
+
+/// All ranks of a team, each with the mappings of its own process.
+pub(crate) fn team(process_of: &[usize], chunks: usize, chunk_bytes: usize) -> Vec<Rank> {
+    let memories = Memories::new(process_of.len(), chunks, chunk_bytes);
+    let processes = process_of.iter().max().unwrap() + 1;
+    let ranks = (0..processes).map(|process| memories.process(process, process_of));
+    let mut ranks: Vec<(usize, Rank)> = ranks.flatten().collect();
+    ranks.sort_by_key(|&(rank, _)| rank);
+    ranks.into_iter().map(|(_, ends)| ends).collect()
+}

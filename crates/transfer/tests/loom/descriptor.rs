@@ -1,0 +1,145 @@
+//! Long data: what is lent is a cell that the lender writes before and after, and the borrower reads
+//! in between. Loom fails a model in which two of these overlap.
+
+use crate::check::check;
+use corecast_transfer::descriptor::{self, Borrower, DescriptorFields};
+use corecast_wire::mutant::Mutant;
+use loom::cell::UnsafeCell;
+use loom::thread;
+use std::sync::Arc;
+
+/// Data that are lent as a whole, by their place in a table instead of by address.
+type Table = Arc<[UnsafeCell<u64>; 2]>;
+
+fn table() -> Table {
+    Arc::new([UnsafeCell::new(0), UnsafeCell::new(0)])
+}
+
+fn write(table: &Table, place: usize, value: u64) {
+    // SAFETY: loom checks that no access overlaps another: that is the test.
+    table[place].with_mut(|cell| unsafe { *cell = value });
+}
+
+fn read(table: &Table, place: usize) -> u64 {
+    // SAFETY: as above.
+    table[place].with(|cell| unsafe { *cell })
+}
+
+fn said(place: usize, tag: u32) -> DescriptorFields {
+    DescriptorFields {
+        start: place as u64,
+        len: 1,
+        left: 1,
+        tag,
+        kernel_copy: false,
+    }
+}
+
+/// Borrows the next `count` loans, which hold what their tags say.
+fn borrow(mut borrower: Borrower, table: &Table, count: u32) -> Borrower {
+    for tag in 1..=count {
+        let said = loop {
+            match borrower.look() {
+                Some(said) => break said,
+                None => thread::yield_now(),
+            }
+        };
+        assert_eq!((said.tag, said.len, said.left), (tag, 1, 1));
+        assert!(borrower.begin(), "nobody revokes");
+        assert_eq!(read(table, said.start as usize), u64::from(tag));
+        borrower.give_back();
+        borrower.finish();
+    }
+    borrower
+}
+
+/// Two places, lent in turn, and as many descriptors: the third loan uses both a second time. A place is
+/// written again as soon as its own loan has been returned, while the borrower may be reading the
+/// other one.
+#[test]
+fn loans_are_read_before_they_are_written_again() {
+    let faults = [
+        Mutant::DescriptorRelaxed,
+        Mutant::AcceptRelaxed,
+        Mutant::HandBackRelaxed,
+        Mutant::RegainRelaxed,
+    ];
+    check("loans", Some(4), &faults, || {
+        let (mut lender, borrower) = descriptor::link();
+        let table = table();
+        let other = {
+            let table = table.clone();
+            thread::spawn(move || borrow(borrower, &table, 3))
+        };
+        for number in 1..=3u64 {
+            let place = (number - 1) as usize % 2;
+            while number > 2 && lender.returned() < number - 2 {
+                thread::yield_now();
+            }
+            write(&table, place, number);
+            lender.offer(said(place, number as u32));
+            assert_eq!(lender.made(), number);
+        }
+        while lender.returned() < 3 {
+            thread::yield_now();
+        }
+        write(&table, 0, 9);
+        write(&table, 1, 9);
+        drop(other.join().unwrap());
+    });
+}
+
+/// The lender takes its offers back while the borrower may be about to read, or reading: when
+/// `revoke` returns the data are the lender's, and the borrower reads what was lent or nothing.
+fn revocation(loans: u32) {
+    let (mut lender, mut borrower) = descriptor::link();
+    let table = table();
+    let other = {
+        let table = table.clone();
+        thread::spawn(move || {
+            for tag in 1..=loans {
+                let Some(said) = borrower.look() else { break };
+                if !borrower.begin() {
+                    break;
+                }
+                assert_eq!(read(&table, said.start as usize), u64::from(tag));
+                borrower.give_back();
+                borrower.finish();
+            }
+        })
+    };
+    for tag in 1..=loans {
+        write(&table, tag as usize - 1, u64::from(tag));
+        lender.offer(said(tag as usize - 1, tag));
+    }
+    lender.revoke();
+    for tag in 1..=loans {
+        write(&table, tag as usize - 1, 9);
+    }
+    other.join().unwrap();
+}
+
+/// Here the borrower's fence also does what accepting does, in a model.
+#[test]
+fn a_loan_is_revoked_before_it_is_read_or_after() {
+    let faults = [
+        Mutant::NoLightFence,
+        Mutant::NoHeavyFence,
+        Mutant::DescriptorRelaxed,
+        Mutant::FinishRelaxed,
+        Mutant::PastRelaxed,
+    ];
+    check("revocation", None, &faults, || revocation(1));
+}
+
+/// A borrower that has returned the first loan may be reading the second one.
+#[test]
+fn all_loans_are_revoked() {
+    let faults = [
+        Mutant::NoLightFence,
+        Mutant::NoHeavyFence,
+        Mutant::FinishRelaxed,
+        Mutant::PastRelaxed,
+    ];
+    check("revocation of two", Some(4), &faults, || revocation(2));
+}

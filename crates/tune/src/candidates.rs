@@ -1,0 +1,237 @@
+//! Who races: of all algorithms those that the team can run, and of these the handful that the model likes best.
+
+use crate::predict::Predict;
+use corecast_bench::sized::Operation;
+use corecast_collectives::preferences::TeamOutline;
+use corecast_collectives::registry::{ALL_LINES_RANKS_MAX, Need};
+use corecast_collectives::{Algorithms, MESH_RANKS_MAX, Plans, entry};
+use serde::Serialize;
+
+/// An algorithm that may race; `None`: what a team would run unasked.
+pub type Asked = Option<&'static str>;
+
+/// The name of what a team would run unasked.
+pub const BUILT_IN: &str = "built-in";
+
+/// How an algorithm is called in tables.
+pub fn name(algorithm: Asked) -> &'static str {
+    algorithm.unwrap_or(BUILT_IN)
+}
+
+/// One who races.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Proposal {
+    /// By which algorithm.
+    pub algorithm: Asked,
+    /// What the simulated machine says, in nanoseconds.
+    pub predicted_ns: Option<f64>,
+}
+
+/// One who does not race, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// What the simulated machine says, in nanoseconds.
+    pub predicted_ns: Option<f64>,
+    /// Why it does not race.
+    pub why: String,
+}
+
+/// Those who race for an operation at a size, and those who do not.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CandidateSet {
+    /// The built-in choice first, then by prediction, those without one last.
+    pub racing: Vec<Proposal>,
+    /// All others.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A predicted time beyond this multiple of the best one is not worth a race. The simulated machine was at most 1.5
+/// times off where it was held against measurements, see docs/validation.md, and both can be.
+const HOPELESS: f64 = 4.0;
+
+/// Predictions nearer than this are of algorithms that do the same here.
+const SAME: f64 = 1e-6;
+
+/// Blocks (bytes) beyond which data count as long: of those the model knows lines and no memory, so what it cannot tell
+/// apart may differ by a fifth, and where pages happen to lie matters as much.
+pub const SHORT_BYTES_MAX: usize = 16 << 10;
+
+/// The names of an operation's algorithms.
+pub fn algorithms(operation: Operation) -> Vec<&'static str> {
+    Algorithms::names(operation.form_of().name()).expect("one of Operation::CHOSEN")
+}
+
+/// Adds a request: this algorithm for this operation, whatever the length.
+///
+/// # Panics
+///
+/// If the operation has no such algorithm.
+pub fn ask(algorithms: &mut Algorithms, operation: Operation, algorithm: Asked) {
+    let asked = algorithms.ask(operation.name(), &[(usize::MAX, algorithm)]);
+    asked.expect("an algorithm's name");
+}
+
+/// Why a team over these plans cannot run an algorithm, or runs another one in its place.
+///
+/// The needs are those of the registry.
+pub fn unable(operation: Operation, algorithm: &str, plans: &Plans) -> Option<String> {
+    let n = plans.len();
+    let mesh = n <= MESH_RANKS_MAX;
+    let packages = plans.packages().map_or(1, |packages| {
+        let mut packages = packages.to_vec();
+        packages.sort_unstable();
+        packages.dedup();
+        packages.len()
+    });
+    let needs = |what: &str| Some(format!("it needs {what}, and this team has {n} ranks"));
+    let missing = |need: &Need| match need {
+        Need::PowerOfTwo if !n.is_power_of_two() => needs("a power of two of ranks"),
+        Need::MeshOrCube if !mesh && !n.is_power_of_two() => needs("a power of two of ranks"),
+        Need::LineOfEach if n > ALL_LINES_RANKS_MAX => needs("at most 16 ranks"),
+        Need::Groups if plans.broadcast_groups().is_none() => {
+            Some("its plan has no groups".to_owned())
+        }
+        Need::Packages if packages < 2 => Some("all ranks are on one package".to_owned()),
+        Need::Mesh if !mesh => needs("links between all ranks, which teams of up to 64 have"),
+        _ => None,
+    };
+    let collective = operation.form_of().name().parse().ok()?;
+    let known = entry(collective, algorithm)?;
+    known.needs.iter().find_map(missing)
+}
+
+/// What a team runs that is asked for `algorithm`: that, or another one in its place. `base` holds what is asked for
+/// besides, of which the barrier's stays unless another one is asked for.
+pub fn runs(
+    setting: &TeamOutline<'_>,
+    base: &Algorithms,
+    operation: Operation,
+    bytes: usize,
+    algorithm: Asked,
+) -> &'static str {
+    let asked = with(base, operation, algorithm);
+    let runs = setting.chooses(&asked, operation.name(), bytes);
+    runs.expect("an operation's name").algorithm()
+}
+
+/// `base` with a request for one operation, whose own request goes, except that for barriers, which holds in all races.
+pub(crate) fn with(base: &Algorithms, operation: Operation, algorithm: Asked) -> Algorithms {
+    let mut algorithms = *base;
+    if operation != Operation::Barrier || algorithm.is_some() {
+        ask(&mut algorithms, operation, algorithm);
+    }
+    algorithms
+}
+
+/// Who races for `operation` with blocks of `bytes` in a team of this `setting` and `base`: the built-in choice, the
+/// `most` − 1 others that `model` likes best, and those of which it can tell nothing; of
+/// [long](SHORT_BYTES_MAX) data all but those that it takes for hopeless.
+pub fn candidate_set(
+    operation: Operation,
+    bytes: usize,
+    setting: &TeamOutline<'_>,
+    base: &Algorithms,
+    model: &dyn Predict,
+    most: usize,
+) -> CandidateSet {
+    let plans = setting.plans;
+    let runs = |algorithm| runs(setting, base, operation, bytes, algorithm);
+    let usual = runs(None);
+    let built_in = Proposal {
+        algorithm: None,
+        predicted_ns: model.predict(operation, usual, plans, bytes),
+    };
+    let mut left_out = Vec::new();
+    let mut rivals: Vec<(&'static str, Option<f64>)> = Vec::new();
+    for algorithm in algorithms(operation) {
+        let mut leave = |predicted_ns, why: String| {
+            left_out.push(LeftOut {
+                algorithm,
+                predicted_ns,
+                why,
+            });
+        };
+        if let Some(why) = unable(operation, algorithm, plans) {
+            leave(None, why);
+        } else if runs(Some(algorithm)) == usual {
+            let why = match usual == algorithm {
+                true => "the built-in choice runs it".to_owned(),
+                false => format!("the team runs {usual} in its place, as the built-in choice does"),
+            };
+            leave(built_in.predicted_ns, why);
+        } else {
+            let predicted = model.predict(operation, algorithm, plans, bytes);
+            let same = |&&(_, other): &&(_, Option<f64>)| match (predicted, other) {
+                (Some(one), Some(other)) => {
+                    bytes <= SHORT_BYTES_MAX && (one / other - 1.0).abs() < SAME
+                }
+                _ => false,
+            };
+            match rivals.iter().find(same) {
+                Some((other, _)) => leave(predicted, format!("it does the same as {other} here")),
+                None => rivals.push((algorithm, predicted)),
+            }
+        }
+    }
+    let times = rivals.iter().filter_map(|(_, time)| *time);
+    let best = times.chain(built_in.predicted_ns).reduce(f64::min);
+    rivals.sort_by(|a, b| {
+        let key = |time: Option<f64>| time.unwrap_or(f64::INFINITY);
+        key(a.1).total_cmp(&key(b.1))
+    });
+    let mut racing = vec![built_in];
+    for (algorithm, predicted_ns) in rivals {
+        let times = predicted_ns.zip(best).map(|(time, best)| time / best);
+        let full = predicted_ns.is_some() && racing.len() >= most && bytes <= SHORT_BYTES_MAX;
+        match times {
+            Some(times) if full || times > HOPELESS => left_out.push(LeftOut {
+                algorithm,
+                predicted_ns,
+                why: format!("predicted to take {times:.2} times as long as the best"),
+            }),
+            _ => racing.push(Proposal {
+                algorithm: Some(algorithm),
+                predicted_ns,
+            }),
+        }
+    }
+    CandidateSet { racing, left_out }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::predict::Unknown;
+    use corecast_plan::Pattern;
+
+    #[test]
+    fn nobody_races_against_the_same_program() {
+        for n in [2, 3, 4, 17, 100] {
+            let machine = corecast_model::synthetic(&format!("core:{n}")).unwrap();
+            let plans = Plans::of_pattern(machine.costs(), Pattern::Smelt, None).unwrap();
+            for (oversubscribed, processes) in [(false, false), (true, false), (false, true)] {
+                let setting = TeamOutline {
+                    oversubscribed,
+                    processes,
+                    ..TeamOutline::new(&plans)
+                };
+                let base = Algorithms::default();
+                for operation in Operation::CHOSEN {
+                    for bytes in [0, 8, 512, 32 << 10, 4 << 20] {
+                        let candidate_set =
+                            candidate_set(operation, bytes, &setting, &base, &Unknown, 8);
+                        let runs = |asked| runs(&setting, &base, operation, bytes, asked);
+                        let others = &candidate_set.racing[1..];
+                        assert!(others.iter().all(|p| runs(p.algorithm) != runs(None)));
+                        let left = candidate_set.left_out.iter();
+                        let mut same = left.filter(|l| l.algorithm == runs(None));
+                        let why = same.next().map(|l| &l.why[..]);
+                        assert_eq!(why, Some("the built-in choice runs it"), "{operation}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Races whose winners are not confirmed yet: who gets one more replicate.
+
+use crate::candidates::CandidateSet;
+use crate::racer::Contender;
+use crate::sequential_test::SequentialTest;
+use corecast_bench::sized::Operation;
+use std::time::Duration;
+
+/// A race that may go on.
+#[derive(Clone, Debug)]
+pub(crate) struct Unconfirmed {
+    pub(crate) operation: Operation,
+    pub(crate) bytes: usize,
+    pub(crate) candidate_set: CandidateSet,
+    pub(crate) contenders: Vec<Contender>,
+    pub(crate) test: SequentialTest,
+    /// Time of a replicate.
+    pub(crate) replicate: Duration,
+}
+
+impl Unconfirmed {
+    fn replicates_left(&self) -> u32 {
+        let most = self.test.rules().replicates_most;
+        most.saturating_sub(self.test.replicates())
+    }
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UnconfirmedRaces(Vec<Unconfirmed>);
+
+impl UnconfirmedRaces {
+    /// Keeps a race, unless there is nothing more to find out, or it had as many replicates as it may have.
+    pub(crate) fn add(&mut self, unconfirmed: Unconfirmed) {
+        if unconfirmed.replicates_left() > 0 && !unconfirmed.test.enough() {
+            self.0.push(unconfirmed);
+        }
+    }
+
+    /// Drops the races of an operation at a size.
+    pub(crate) fn forget(&mut self, operation: Operation, bytes: usize) {
+        self.0
+            .retain(|unconfirmed| (unconfirmed.operation, unconfirmed.bytes) != (operation, bytes));
+    }
+
+    /// Takes out who had the fewest replicates of those whose next one takes at most `left`, and begins that replicate: so replicates of one
+    /// race lie far apart in time.
+    pub(crate) fn next(&mut self, left: Duration) -> Option<Unconfirmed> {
+        let fits = |(_, unconfirmed): &(usize, &Unconfirmed)| unconfirmed.replicate <= left;
+        let all = self.0.iter().enumerate().filter(fits);
+        let (at, _) = all.min_by_key(|(_, unconfirmed)| unconfirmed.test.replicates())?;
+        let mut unconfirmed = self.0.remove(at);
+        unconfirmed.test.next_replicate().then_some(unconfirmed)
+    }
+
+    /// What all replicates take that there may be.
+    pub(crate) fn time_at_most(&self) -> Duration {
+        let one = |unconfirmed: &Unconfirmed| unconfirmed.replicate * unconfirmed.replicates_left();
+        self.0.iter().map(one).sum()
+    }
+}

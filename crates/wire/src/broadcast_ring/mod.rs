@@ -1,0 +1,165 @@
+//! Lines that many read: one writer, a fixed set of readers, and a payload in the flag's line, or from
+//! there on in the lines of a body.
+//!
+//! CLa's one-to-many synchronisation over the *same line* (§3.2) and its one-line broadcast (§4.1):
+//! the writer stores once, however many poll. A broadcast ring is a ring of such lines, so that each is used
+//! again only when nobody polls it any more (*single-use lines*, §3.3).
+//!
+//! ```text
+//!            ┌──────┬──────┬──────┬─ ─ ─┐      reader 0 polls slot p + 1
+//!   writer ─►│ p - 1│  p   │ p + 1│     │ ◄──  reader 1 polls slot p
+//!            └──────┴──────┴──────┴─ ─ ─┘
+//!            ◄── reader 0: has read p          a line of its own for each reader, written
+//!            ◄── reader 1: has read p - 4      twice a lap, read when slots seem to run out
+//! ```
+//!
+//! | slot | header | payload belongs to | next |
+//! | --- | --- | --- | --- |
+//! | free | an older number | writer | writer writes payload, then header |
+//! | full | this number | readers, who only read | each reads payload, some time gives back |
+//!
+//! What is longer than a slot goes on in its *body*, lines without headers of which each slot of a broadcast ring has
+//! as many.
+//!
+//! **Invariant 1:** the writer touches the slot of published message p, and its body, only after it has seen that *every*
+//! reader has given back post p − [`RING_SLOTS`]. **Invariant 2:** a reader touches the slot of published message p, and
+//! its body, only after it has seen the header of p. **Invariant 3:** a reader that has read everything has
+//! given back all but less than half a lap, so a writer never waits for one that waits for it.
+//!
+//! Orderings: header `Release` → `Acquire` carries slot and body to each reader; a reader's line
+//! `Release` → `Acquire` carries the permission to overwrite back.
+//!
+//! Nothing here waits: whoever does looks again and again by the wait strategy, with [`token`] for the
+//! readers and [`room_token`] for the writer.
+
+mod reader;
+mod slot;
+mod writer;
+
+pub use reader::{Reader, RingMessage};
+use slot::Ring;
+pub use slot::{RING_PAYLOAD_BYTES, RING_SLOTS};
+pub use writer::Writer;
+
+use crate::park::Parker;
+use crate::queue::Slot;
+use crate::queue::body::BodyLine;
+use crate::segment::{LineRef, LineSlice, Segment, SegmentError};
+use crate::{FenceKind, Flag, Line};
+use std::sync::Arc;
+
+/// Bytes that a broadcast ring with so many readers and body lines of each slot takes in its writer's segment.
+pub const fn bytes(readers: usize, body_lines: usize) -> usize {
+    Segment::bytes_for::<Slot>(RING_SLOTS)
+        + Segment::bytes_for::<BodyLine>(RING_SLOTS * body_lines)
+        + Segment::bytes_for::<Flag>(readers)
+}
+
+/// The token by which a thread waits for a published message of broadcast ring number `number`, or for a
+/// [`ArrivalCounter`](crate::ArrivalCounter) with that number.
+pub const fn token(number: u32) -> u32 {
+    8 * number + 6
+}
+
+/// The token by which the writer of broadcast ring number `number` waits for room.
+pub const fn room_token(number: u32) -> u32 {
+    8 * number + 7
+}
+
+/// The memory of a broadcast ring, before it has ends: for processes, each of which makes its own.
+#[derive(Debug)]
+pub struct Parts {
+    ring: Ring,
+    /// How many published messages each reader has given back.
+    read: LineSlice<Flag>,
+    number: u32,
+}
+
+/// Takes the memory of a broadcast ring in `memory`, the writer's. `number` tells it from every other notice
+/// and arrival counter that shares a parker with it. Published messages longer than
+/// [`RING_PAYLOAD_BYTES`] go on in the `body_lines` that each slot has.
+///
+/// # Errors
+///
+/// [`SegmentError::Full`] when the segment is smaller than [`bytes`] says.
+///
+/// # Panics
+///
+/// If `number` is above 2^28, there are no readers, or a published message would have 64 KiB and more.
+///
+/// # Examples
+///
+/// ```
+/// use corecast_wire::{Parker, Line, Segment, fence_kind, broadcast_ring};
+///
+/// let memory = Segment::new(broadcast_ring::bytes(2, 4), None)?;
+/// let parts = broadcast_ring::parts(0, (2, 4), &memory)?;
+/// let bells = [Segment::one::<Line<Parker>>(None)?, Segment::one::<Line<Parker>>(None)?];
+/// let mut writer = parts.writer(&bells, fence_kind());
+/// let mut readers = [0, 1].map(|index| parts.reader(index, &bells[0], fence_kind()));
+///
+/// writer.publish(7, b"for all");
+/// writer.publish(8, &[1; 300]);
+/// for reader in &mut readers {
+///     let mut payload = [0; 7];
+///     assert_eq!(reader.look().map(|noticed| noticed.tag), Some(7));
+///     reader.take(&mut payload);
+///     assert_eq!(&payload, b"for all");
+///     let mut long = [0; 300];
+///     reader.take(&mut long);
+///     assert_eq!(long, [1; 300]);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn parts(
+    number: u32,
+    (readers, body_lines): (usize, usize),
+    memory: &Arc<Segment>,
+) -> Result<Parts, SegmentError> {
+    assert!(number <= 1 << 28, "too many messages: {number}");
+    assert!(readers > 0, "a notice has readers");
+    let ring = Ring::new(
+        memory.lines(RING_SLOTS)?,
+        memory.lines(RING_SLOTS * body_lines)?,
+    );
+    assert!(
+        ring.publish_bytes_max() < 1 << 16,
+        "{body_lines} body lines"
+    );
+    let read = memory.lines(readers)?;
+    Ok(Parts { ring, read, number })
+}
+
+impl Parts {
+    /// The writing end, of which there must be one. `bells` are where the readers sleep, in order.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many bells as readers.
+    pub fn writer(&self, bells: &[LineRef<Line<Parker>>], fence: FenceKind) -> Writer {
+        assert_eq!(bells.len(), self.read.len(), "a bell for each reader");
+        Writer::new(
+            (self.ring.clone(), self.read.clone()),
+            bells.into(),
+            token(self.number),
+            fence,
+        )
+    }
+
+    /// The end of reader number `index`, of which there must be one. `bell` is where the writer sleeps.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such reader.
+    pub fn reader(&self, index: usize, bell: &LineRef<Line<Parker>>, fence: FenceKind) -> Reader {
+        Reader::new(
+            (self.ring.clone(), self.read.get(index)),
+            bell.clone(),
+            room_token(self.number),
+            fence,
+        )
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

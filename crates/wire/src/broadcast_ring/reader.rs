@@ -1,0 +1,112 @@
+//! The reading ends.
+
+use super::slot::{PostHeader, RING_PAYLOAD_BYTES, RING_SLOTS, Ring};
+use crate::park::Parker;
+use crate::queue::body;
+use crate::segment::LineRef;
+use crate::sync::order;
+use crate::{FenceKind, Flag, Line};
+
+/// One reader's end of a broadcast ring. Not shared: one thread reads here.
+#[derive(Debug)]
+pub struct Reader {
+    ring: Ring,
+    /// How many posts this reader has given back.
+    given_back: LineRef<Flag>,
+    writer: LineRef<Line<Parker>>,
+    /// Published messages read so far.
+    read: u64,
+    give_back_at: u64,
+    room_token: u32,
+    fence: FenceKind,
+}
+
+/// What a published message is, besides its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingMessage {
+    /// Bytes of payload. Another process may write what it likes: up to 65,535.
+    pub len: usize,
+    /// The writer's tag.
+    pub tag: u32,
+}
+
+/// After how many posts a reader gives them back: rarely enough to cost little, often enough that the
+/// writer finds half of the slots free.
+const GIVE_BACK_STEP: u64 = RING_SLOTS as u64 / 2;
+
+impl Reader {
+    pub(super) fn new(
+        (ring, given_back): (Ring, LineRef<Flag>),
+        writer: LineRef<Line<Parker>>,
+        room_token: u32,
+        fence: FenceKind,
+    ) -> Self {
+        Self {
+            ring,
+            given_back,
+            writer,
+            read: 0,
+            give_back_at: GIVE_BACK_STEP,
+            room_token,
+            fence,
+        }
+    }
+
+    #[inline(always)]
+    fn header(&self) -> Option<PostHeader> {
+        let next = self.read + 1;
+        // Acquire: synchronises with the Release in `Writer::publish` (Invariant 2).
+        let header = PostHeader(self.ring.slot(next).header.load(order::observe_ring()));
+        header.is(next).then_some(header)
+    }
+
+    /// The next published message, if it is there. It stays.
+    #[inline(always)]
+    pub fn look(&self) -> Option<RingMessage> {
+        self.header().map(|header| RingMessage {
+            len: header.len(),
+            tag: header.tag(),
+        })
+    }
+
+    /// Copies the next published message's first bytes to `payload`, and goes on.
+    ///
+    /// # Panics
+    ///
+    /// If the next published message is not there, or `payload` is longer than any post.
+    ///
+    /// # Cost
+    ///
+    /// One line read, and one per 64 bytes beyond 56; one written per half lap.
+    #[inline(always)]
+    pub fn take(&mut self, payload: &mut [u8]) {
+        assert!(self.header().is_some(), "there is no next post");
+        let next = self.read + 1;
+        let (payload, rest) = payload.split_at_mut(payload.len().min(RING_PAYLOAD_BYTES));
+        if !rest.is_empty() {
+            // SAFETY: the slot is full (Invariant 2, asserted), which publishes its body, and not given back
+            // by this reader, so the writer does not touch it (Invariant 1).
+            unsafe { body::read(self.ring.body(next), rest) };
+        }
+        let len = payload.len();
+        let slot = self.ring.slot(next);
+        // SAFETY: the slot is full (Invariant 2, asserted) and not given back by this reader, so the
+        // writer does not touch it (Invariant 1) and others only read; it holds at least `len` bytes,
+        // initialised since the segment was mapped; the caller's bytes cannot overlap it.
+        slot.payload.with(|from| unsafe {
+            core::ptr::copy_nonoverlapping(from.cast::<u8>(), payload.as_mut_ptr(), len);
+        });
+        self.read += 1;
+        if self.read >= self.give_back_at {
+            self.give_back();
+        }
+    }
+
+    #[inline(never)]
+    fn give_back(&mut self) {
+        self.give_back_at = self.read + GIVE_BACK_STEP;
+        // Release, inside: synchronises with the Acquire in `Writer::look_for_room` (Invariant 1).
+        self.given_back.raise(self.read);
+        self.writer.wake_for(self.room_token, self.fence);
+    }
+}

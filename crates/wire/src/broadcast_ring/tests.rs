@@ -1,0 +1,130 @@
+use super::*;
+use crate::{LINE_BYTES, WaitConfig, WaitStrategy, fence_kind};
+use std::sync::Arc;
+
+fn bell() -> LineRef<Line<Parker>> {
+    Segment::one(None).unwrap()
+}
+
+/// Body lines of a slot.
+const LINES: usize = 5;
+
+/// The ends of a broadcast ring, and the wait strategy of each reader, then of the writer.
+fn ring(
+    readers: usize,
+    wait_config: WaitConfig,
+) -> (Writer, Vec<(Reader, WaitStrategy)>, WaitStrategy) {
+    let memory = Segment::new(bytes(readers, LINES), None).unwrap();
+    let parts = parts(3, (readers, LINES), &memory).unwrap();
+    let bells: Vec<_> = (0..readers).map(|_| bell()).collect();
+    let writer = WaitStrategy::new(wait_config, bell());
+    let ends = bells.iter().enumerate().map(|(index, bell)| {
+        let reader = parts.reader(index, writer.parker(), fence_kind());
+        (reader, WaitStrategy::new(wait_config, bell.clone()))
+    });
+    let ends = ends.collect();
+    (parts.writer(&bells, fence_kind()), ends, writer)
+}
+
+/// What post `number` carries: of every length.
+fn payload(number: u32) -> Vec<u8> {
+    let len = number as usize % (RING_PAYLOAD_BYTES + LINES * LINE_BYTES + 1);
+    (0..len)
+        .map(|index| (number as usize + index) as u8)
+        .collect()
+}
+
+#[test]
+fn every_reader_gets_every_message_however_anybody_waits() {
+    for wait_config in [
+        WaitConfig::PARK,
+        WaitConfig::OVERSUBSCRIBED,
+        WaitConfig::BALANCED,
+    ] {
+        for readers in [1, 2, 5] {
+            let (mut writer, ends, wait_strategy) = ring(readers, wait_config);
+            let publishes = 3000u32;
+            std::thread::scope(|scope| {
+                for (index, (mut reader, wait_strategy)) in ends.into_iter().enumerate() {
+                    scope.spawn(move || {
+                        let mut rng = fastrand::Rng::with_seed(index as u64);
+                        for number in 0..publishes {
+                            if rng.u32(..300) == 0 {
+                                std::thread::sleep(std::time::Duration::from_micros(200));
+                            }
+                            let seen = wait_strategy.wait(token(3), || reader.look());
+                            let expected = payload(number);
+                            assert_eq!((seen.tag, seen.len), (number, expected.len()));
+                            let mut found = vec![0; seen.len];
+                            reader.take(&mut found);
+                            assert_eq!(found, expected);
+                        }
+                    });
+                }
+                for number in 0..publishes {
+                    wait_strategy.wait(room_token(3), || writer.holder().is_none().then_some(()));
+                    writer.publish(number, &payload(number));
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn a_writer_has_room_for_a_lap_before_anybody_reads_and_not_for_more() {
+    let (mut writer, mut ends, _) = ring(2, WaitConfig::PARK);
+    for number in 0..RING_SLOTS as u32 {
+        assert_eq!(writer.holder(), None);
+        writer.publish(number, &[]);
+    }
+    assert_eq!(writer.holder(), Some(0));
+    for reader in [0, 1] {
+        for _ in 0..RING_SLOTS / 2 {
+            assert_eq!(writer.holder(), Some(reader));
+            ends[reader].0.take(&mut []);
+        }
+    }
+    assert_eq!(writer.holder(), None);
+    let over = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        (0..=RING_SLOTS).for_each(|_| writer.publish(0, &[]));
+    }));
+    assert!(over.is_err());
+}
+
+/// Another process may write what it likes: lengths and numbers are then odd, and nothing is read
+/// that was not published.
+#[test]
+fn nonsense_in_the_lines_stays_nonsense() {
+    let memory = Segment::new(bytes(1, LINES), None).unwrap();
+    let parts = parts(0, (1, LINES), &memory).unwrap();
+    let mut writer = parts.writer(&[bell()], fence_kind());
+    let mut reader = parts.reader(0, &bell(), fence_kind());
+    let words: Arc<Segment> = memory.clone();
+    let word = words.at::<crate::Words>(0, 1).unwrap();
+    let mut rng = fastrand::Rng::with_seed(1);
+    for _ in 0..1000 {
+        word[0].set(8, rng.u64(..));
+        if let Some(noticed) = reader.look() {
+            assert!(noticed.len <= 65_535);
+        }
+    }
+    // As if the next published message were there, with an odd length.
+    word[0].set(8, 1 << 40 | 5 << 16 | 65_535);
+    assert_eq!(
+        reader.look(),
+        Some(RingMessage {
+            len: 65_535,
+            tag: 5
+        })
+    );
+    let longest = writer.publish_bytes_max();
+    assert_eq!(longest, RING_PAYLOAD_BYTES + LINES * LINE_BYTES);
+    let mut beyond = vec![0; longest + 1];
+    let taken = std::panic::AssertUnwindSafe(|| reader.take(&mut beyond));
+    assert!(std::panic::catch_unwind(taken).is_err());
+    let mut all = vec![0; longest];
+    reader.take(&mut all);
+    // A reader that says that it has read what was never published frees no more than there is.
+    parts.read[0].raise(u64::MAX);
+    (0..100).for_each(|_| writer.publish(1, &[1]));
+}

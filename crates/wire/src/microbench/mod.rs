@@ -1,0 +1,94 @@
+//! What measurements need and collectives do not: single lines in a chosen state, the counter between
+//! fences, instructions that sleep, and the system's calls one by one.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `cpu/` | counter, flush, stores past the caches, sleeping instructions: x86-64, AArch64, anything else |
+//! | `line_buffer.rs` | memory whose lines are read, written and flushed one by one, in huge pages where they are granted |
+//! | `bare_futex.rs` | a word to sleep on |
+//!
+//! **Architecture invariant:** no collective uses this module. Nothing here orders memory but what says so.
+
+mod bare_futex;
+mod cpu;
+mod line_buffer;
+
+pub use bare_futex::BareFutex;
+pub use cpu::{FLUSHES, NAP_NAME, counter_is_steady, finish_flushes, nap_until, naps, stamp};
+pub use line_buffer::{HugePages, LineBuffer};
+
+/// Fills `into` with zeros by stores that go past the caches, where the processor has such stores.
+///
+/// # Examples
+///
+/// ```
+/// let mut into = vec![7_u8; 200];
+/// corecast_wire::microbench::clear_past_caches(&mut into);
+/// assert!(into.iter().all(|&byte| byte == 0));
+/// ```
+pub fn clear_past_caches(into: &mut [u8]) {
+    let head = into
+        .as_ptr()
+        .align_offset(crate::LINE_BYTES)
+        .min(into.len());
+    let (first, rest) = into.split_at_mut(head);
+    let (lines, last) = rest.as_chunks_mut::<{ crate::LINE_BYTES }>();
+    first.fill(0);
+    cpu::clear_lines(lines);
+    last.fill(0);
+}
+
+/// The rare side's fence of a sleep, as [`crate::Parker`] pays it: `membarrier`, or a full fence where the
+/// kernel refuses that.
+///
+/// # Examples
+///
+/// ```
+/// corecast_wire::microbench::heavy_fence();
+/// ```
+pub fn heavy_fence() {
+    crate::fence::heavy(crate::fence_kind());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cleared_bytes_and_no_others() {
+        for start in 0..70 {
+            for len in (0..200).chain([500, 800]) {
+                let mut into = vec![0xEE_u8; 1000];
+                clear_past_caches(&mut into[start..start + len]);
+                let outside = |at: &usize| *at < start || *at >= start + len;
+                for (at, &byte) in into.iter().enumerate() {
+                    assert_eq!(byte != 0, outside(&at), "{start} {len} {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stamps_run_forward() {
+        let stamps: Vec<u64> = (0..100).map(|_| stamp()).collect();
+        if counter_is_steady() {
+            assert!(stamps.is_sorted(), "{stamps:?}");
+        }
+    }
+
+    #[test]
+    fn a_nap_ends() {
+        nap_until(stamp() + 1000);
+    }
+
+    /// The kernel reads the same bits.
+    #[test]
+    #[cfg(all(target_arch = "x86_64", not(corecast_generic_arch)))]
+    fn the_processor_has_what_the_kernel_says() {
+        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+        let flags = info.lines().find(|line| line.starts_with("flags")).unwrap();
+        let has = |flag| flags.split_whitespace().any(|word| word == flag);
+        assert_eq!(naps(), has("waitpkg"));
+        assert_eq!(counter_is_steady(), has("nonstop_tsc"));
+    }
+}

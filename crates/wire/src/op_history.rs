@@ -1,0 +1,235 @@
+//! What a rank is doing, written for those who wait for it too long.
+//!
+//! A member writes two words of its own line when it enters an operation; nobody else touches that
+//! line in ordinary times, so that costs two stores to the core's own cache. Whoever has waited
+//! for a while reads it, and can say where the other one is.
+//!
+//! **Invariant 1:** what operation number s is, and where it was called, lies in page s mod
+//! [`HISTORY_LEN`], and is written before the word that names s. Page s is overwritten by operation
+//! s + `HISTORY_LEN` only, after the word of s + `HISTORY_LEN` - 1 was written; so a reader that has read the
+//! page and then finds a word less than that has read operation s.
+
+use crate::segment::{LineRef, Lines};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, order};
+use std::panic::Location;
+
+/// An operation: its number in the life of the team, and what it is, in the words of the layer
+/// above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// 1 for the first operation; 0 before it. The lower 32 bits count.
+    pub seq: u32,
+    /// What is done.
+    pub what: u32,
+}
+
+/// Whether somebody speaks for a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Presence {
+    /// Nobody yet.
+    Absent = 0,
+    /// A member.
+    Present = 1,
+    /// It has left.
+    Left = 2,
+    /// It has left in a panic.
+    Panicked = 3,
+    /// Its process has ended without leaving.
+    Died = 4,
+}
+
+/// How many operations an operation history remembers, the current one included; one less is safe to read.
+#[cfg(not(loom))]
+pub const HISTORY_LEN: usize = 8;
+/// As few as can be in a model.
+#[cfg(loom)]
+pub const HISTORY_LEN: usize = 2;
+
+/// One rank's line: written by its member, read by all.
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+pub struct OpHistory {
+    entry: AtomicU64,
+    sites: [AtomicSite; HISTORY_LEN],
+    whats: [AtomicU32; HISTORY_LEN],
+    joined_at: AtomicSite,
+    presence: AtomicU32,
+}
+
+/// The address of a `&'static Location`, or 0.
+#[derive(Debug, Default)]
+struct AtomicSite(AtomicU64);
+
+impl AtomicSite {
+    #[inline(always)]
+    fn store(&self, site: &'static Location<'static>, ordering: Ordering) {
+        self.0.store(
+            core::ptr::from_ref(site).expose_provenance() as u64,
+            ordering,
+        );
+    }
+}
+
+// SAFETY: atomic integers, zero by default (`Absent`, no sites), no Drop.
+unsafe impl Lines for OpHistory {}
+
+impl OpHistory {
+    /// Owner: enters an operation.
+    #[inline(always)]
+    pub fn enter(&self, entry: Entry, site: &'static Location<'static>) {
+        let page = entry.seq as usize % HISTORY_LEN;
+        // Release: synchronises with the Acquire in `read_at`: whoever sees these also sees the
+        // word of the operation before (Invariant 1).
+        self.sites[page].store(site, order::note());
+        self.whats[page].store(entry.what, order::note());
+        // Release: synchronises with the Acquire in `now`. It publishes the page, and also that
+        // every message of earlier operations has been sent.
+        let word = u64::from(entry.what) << 32 | u64::from(entry.seq);
+        self.entry.store(word, Ordering::Release);
+    }
+
+    /// Anybody: the operation that the owner entered last.
+    #[inline]
+    pub fn now(&self) -> Entry {
+        // Acquire: synchronises with the Release in `enter`.
+        let word = self.entry.load(Ordering::Acquire);
+        Entry {
+            seq: word as u32,
+            what: (word >> 32) as u32,
+        }
+    }
+
+    /// Anybody: what operation number `seq` was and the word of where it was called, if the owner has
+    /// entered it and not gone on too far since. The word is the address of a call site in the
+    /// owner's process.
+    pub fn entry_at(&self, seq: u32) -> Option<(Entry, u64)> {
+        let ahead = self.now().seq.wrapping_sub(seq) as i32;
+        if seq == 0 || ahead < 0 {
+            return None;
+        }
+        let page = seq as usize % HISTORY_LEN;
+        // Acquire: synchronises with the Release in `enter`, so that the look below comes after
+        // and finds at least the word that preceded what was read.
+        let site = self.sites[page].0.load(Ordering::Acquire);
+        let what = self.whats[page].load(Ordering::Acquire);
+        let safe = (self.now().seq.wrapping_sub(seq) as usize) < HISTORY_LEN - 1;
+        (safe && site != 0).then_some((Entry { seq, what }, site))
+    }
+
+    /// Says whether somebody speaks for this rank, and where that began or ended.
+    pub fn set_presence(&self, presence: Presence, site: Option<&'static Location<'static>>) {
+        if let Some(site) = site {
+            // Relaxed: ordered by the Release below.
+            self.joined_at.store(site, Ordering::Relaxed);
+        }
+        // Release: synchronises with the Acquire in `presence`: what a member sent before it left
+        // is visible to whoever sees that it left.
+        self.presence.store(presence as u32, Ordering::Release);
+    }
+
+    /// Whether somebody speaks for this rank.
+    pub fn presence(&self) -> Presence {
+        // Acquire: synchronises with the Release in `set_presence`.
+        match self.presence.load(Ordering::Acquire) {
+            0 => Presence::Absent,
+            1 => Presence::Present,
+            2 => Presence::Left,
+            4 => Presence::Died,
+            _ => Presence::Panicked,
+        }
+    }
+
+    /// The word of where the rank was joined, 0 before it was.
+    pub fn joined_word(&self) -> u64 {
+        // Relaxed: a location is immutable.
+        self.joined_at.0.load(Ordering::Relaxed)
+    }
+}
+
+impl LineRef<OpHistory> {
+    /// [`OpHistory::entry_at`] with the call site itself; `None` where other processes write the operation history,
+    /// whose call sites are not in this one.
+    pub fn read_at(&self, seq: u32) -> Option<(Entry, &'static Location<'static>)> {
+        let (entry, word) = self.entry_at(seq)?;
+        Some((entry, self.locate(word)?))
+    }
+
+    /// Where the rank was joined, once it was, as a call site of this process.
+    pub fn joined_at(&self) -> Option<&'static Location<'static>> {
+        self.locate(self.joined_word())
+    }
+
+    fn locate(&self, word: u64) -> Option<&'static Location<'static>> {
+        if self.segment().is_shared() {
+            return None;
+        }
+        // SAFETY: no other process can write this memory, so the word is 0 or was stored by
+        // `AtomicSite::store` from a reference that lives for ever; a location is immutable, so no
+        // ordering is needed to read it.
+        unsafe { core::ptr::with_exposed_provenance::<Location<'static>>(word as usize).as_ref() }
+    }
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<OpHistory>() == crate::line::PAIR_BYTES);
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sites_belong_to_their_entries_while_the_owner_runs_on() {
+        let here = Location::caller();
+        let elsewhere = elsewhere();
+        let history = crate::Segment::one::<OpHistory>(None).unwrap();
+        assert_eq!((history.now().seq, history.read_at(0)), (0, None));
+        let writer = {
+            let history = history.clone();
+            std::thread::spawn(move || {
+                for seq in 1..200_000u32 {
+                    let site = if seq % 3 == 0 { here } else { elsewhere };
+                    history.enter(Entry { seq, what: seq ^ 5 }, site);
+                }
+            })
+        };
+        let mut last = 0;
+        while last < 199_999 {
+            let now = history.now();
+            assert!(now.seq >= last);
+            last = now.seq;
+            assert_eq!(history.read_at(last + 1_000_000), None);
+            for seq in last.saturating_sub(HISTORY_LEN as u32)..=last {
+                if let Some((entry, site)) = history.read_at(seq) {
+                    assert_eq!((entry.seq, entry.what), (seq, seq ^ 5));
+                    let expected = if seq % 3 == 0 { here } else { elsewhere };
+                    assert_eq!(site, expected, "operation {seq}");
+                }
+            }
+        }
+        writer.join().unwrap();
+        let oldest = 199_999 - (HISTORY_LEN as u32 - 2);
+        assert!(history.read_at(oldest).is_some() && history.read_at(oldest - 1).is_none());
+    }
+
+    #[track_caller]
+    fn elsewhere() -> &'static Location<'static> {
+        Location::caller()
+    }
+
+    #[test]
+    fn presence_is_told() {
+        let history = crate::Segment::one::<OpHistory>(None).unwrap();
+        assert_eq!(history.presence(), Presence::Absent);
+        for presence in [
+            Presence::Present,
+            Presence::Left,
+            Presence::Panicked,
+            Presence::Died,
+        ] {
+            history.set_presence(presence, Some(Location::caller()));
+            assert_eq!(history.presence(), presence);
+        }
+        assert!(history.joined_at().is_some());
+    }
+}

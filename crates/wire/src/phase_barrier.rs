@@ -1,0 +1,376 @@
+//! A phase barrier that opens when all have come: a barrier without ranks, whose members may change from phase to phase.
+//!
+//! One word tells where it stands:
+//!
+//! ```text
+//!  63            33  32        31              0
+//! ┌────────────────┬──────────┬─────────────────┐
+//! │     phase      │ sleepers │ 2³¹ − missing   │
+//! └────────────────┴──────────┴─────────────────┘
+//! ```
+//!
+//! | who | does | by |
+//! | --- | --- | --- |
+//! | whoever arrives | adds itself; whoever makes the count 2³¹ is the last one | one addition |
+//! | the last one | completes the phase, then begins the next one | one exchange |
+//! | whoever waits | polls the phase; before it sleeps it says so, in the same phase | a comparison and exchange |
+//!
+//! **Invariant 1:** between the addition that makes the count 2³¹ and the exchange, nobody arrives but by
+//! mistake, so the last one is alone with whatever it completes.
+//!
+//! **Invariant 2:** the mark of a sleeper and the beginning of the next phase are changes of one word, so
+//! one of them sees the other: the last one finds every mark of its phase, and no mark is set in a phase
+//! that is over. Nobody pays for sleepers that there are not.
+//!
+//! **Invariant 3:** a sleeper has read the bell before it marks, or finds a mark, in its phase; the bell is
+//! rung after the phase is over. So what it has read is never the value after that ring, and the kernel
+//! lets nobody sleep for a value that is gone.
+//!
+//! Additions that are too many are taken back, and change no phase: the phase is in the upper half, which
+//! they do not reach.
+
+use crate::Line;
+use crate::futex::FutexWord;
+use crate::sync::{AtomicU32, AtomicU64, Ordering, order};
+use crate::wait::{Pace, WaitConfig};
+use std::time::Duration;
+
+/// Who has arrived, and for whom it is waited.
+#[derive(Debug)]
+pub struct PhaseBarrier {
+    word: Line<AtomicU64>,
+    /// Expected from the next phase on.
+    next: AtomicU64,
+    bell: AtomicU32,
+    futex_word: FutexWord,
+    pace: Pace,
+    /// Expected at first: nobody brings more.
+    most: u32,
+}
+
+/// The phase in which somebody has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "whoever has arrived waits with it, or leaves it to others"]
+pub struct Arrival(u32);
+
+impl Arrival {
+    /// The phase's number, below 2³¹.
+    pub fn phase(self) -> u32 {
+        self.0
+    }
+
+    /// That of a number.
+    ///
+    /// # Panics
+    ///
+    /// If it is 2³¹ or more.
+    pub fn of_phase(phase: u32) -> Self {
+        assert!(phase < 1 << 31, "no phase has the number {phase}");
+        Self(phase)
+    }
+}
+
+/// More have arrived than are expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{arrivals} arrive where {missing} are missing: expect more from the beginning")]
+pub struct TooMany {
+    /// How many came at once.
+    pub arrivals: u32,
+    /// For how many it was waited.
+    pub missing: u32,
+}
+
+/// The count when nobody is missing.
+const FULL: u64 = 1 << 31;
+const SLEEPERS: u64 = 1 << 32;
+const PHASE_SHIFT: u32 = 33;
+const PHASE_MASK: u32 = (1 << 31) - 1;
+
+/// First timeout of a sleep; correctness does not depend on it.
+const FIRST_NAP: Duration = Duration::from_millis(200);
+const LONGEST_NAP: Duration = Duration::from_secs(5);
+
+fn phase(word: u64) -> u32 {
+    (word >> PHASE_SHIFT) as u32
+}
+
+/// Begins the next phase, also when what completes this one panics.
+struct Opening<'a>(&'a PhaseBarrier, u32);
+
+impl Drop for Opening<'_> {
+    fn drop(&mut self) {
+        self.0.open(self.1);
+    }
+}
+
+impl PhaseBarrier {
+    /// The most that can be expected.
+    pub const MOST: u32 = (FULL - 1) as u32;
+
+    /// A phase barrier for `expected` in each phase, who wait by `wait_config`.
+    ///
+    /// # Panics
+    ///
+    /// If `expected` is above [`PhaseBarrier::MOST`].
+    pub fn new(expected: u32, wait_config: WaitConfig) -> Self {
+        assert!(
+            expected <= Self::MOST,
+            "a phase barrier for {expected}: at most {} can come",
+            Self::MOST
+        );
+        Self {
+            word: Line(AtomicU64::new(FULL - u64::from(expected))),
+            next: AtomicU64::new(expected.into()),
+            bell: AtomicU32::new(0),
+            futex_word: Default::default(),
+            pace: Pace::new(wait_config),
+            most: expected,
+        }
+    }
+
+    /// `arrivals` arrive. The last one of a phase runs `complete` before anybody goes on; what all did
+    /// before they arrived is visible to it, and what it did to whoever has waited.
+    ///
+    /// # Errors
+    ///
+    /// [`TooMany`]; nobody has arrived then.
+    ///
+    /// # Panics
+    ///
+    /// If `arrivals` is 0.
+    ///
+    /// # Cost
+    ///
+    /// One line taken from whoever came before.
+    #[inline]
+    pub fn arrive(&self, arrivals: u32, complete: impl FnOnce()) -> Result<Arrival, TooMany> {
+        assert!(arrivals > 0, "nobody arrives");
+        if arrivals > self.most {
+            let missing = self.most;
+            return Err(TooMany { arrivals, missing });
+        }
+        let before = self.word.fetch_add(arrivals.into(), order::come());
+        let (count, phase) = (before & (SLEEPERS - 1), phase(before));
+        let now = count + u64::from(arrivals);
+        if now > FULL {
+            // Relaxed: what is taken back tells nobody anything.
+            self.word.fetch_sub(arrivals.into(), Ordering::Relaxed);
+            let missing = FULL.saturating_sub(count) as u32;
+            return Err(TooMany { arrivals, missing });
+        }
+        if now == FULL {
+            let _opening = Opening(self, phase);
+            complete();
+        }
+        Ok(Arrival(phase))
+    }
+
+    /// The next phase begins.
+    fn open(&self, phase: u32) {
+        // Relaxed: whoever has left came to this phase after it said so, and the last one has seen that.
+        let expected = self.next.load(Ordering::Relaxed);
+        let next = u64::from(phase.wrapping_add(1) & PHASE_MASK);
+        let word = next << PHASE_SHIFT | (FULL - expected);
+        let before = self.word.swap(word, order::open());
+        if before & SLEEPERS != 0 {
+            // Release: synchronises with the load in `sleep` (Invariant 3).
+            self.bell.fetch_add(1, order::ring());
+            self.futex_word.wake_all(&self.bell);
+        }
+    }
+
+    /// Arrives once, and is expected no more from the next phase on.
+    ///
+    /// # Errors
+    ///
+    /// As [`arrive`](Self::arrive).
+    pub fn arrive_and_drop(&self, complete: impl FnOnce()) -> Result<(), TooMany> {
+        // Relaxed: the arrival publishes it to the last one.
+        let before = self.next.fetch_sub(1, Ordering::Relaxed);
+        let arrived = match before {
+            0 => Err(TooMany {
+                arrivals: 1,
+                missing: 0,
+            }),
+            _ => self.arrive(1, complete),
+        };
+        match arrived {
+            Ok(_) => Ok(()),
+            Err(too_many) => {
+                // Relaxed: as above.
+                self.next.fetch_add(1, Ordering::Relaxed);
+                Err(too_many)
+            }
+        }
+    }
+
+    /// Whether the phase of `arrival` is over.
+    #[inline(always)]
+    pub fn is_over(&self, arrival: Arrival) -> bool {
+        // Acquire: synchronises with the exchange in `open`.
+        phase(self.word.load(order::pass())) != arrival.0
+    }
+
+    /// Waits until the phase of `arrival` is over. It is this one or the one before.
+    ///
+    /// # Cost
+    ///
+    /// Two lines: that of the last arrival, and that of the beginning, unless it polls between them.
+    #[inline]
+    pub fn wait(&self, arrival: Arrival) {
+        let over = || self.is_over(arrival).then_some(());
+        if over().is_none() && self.pace.spin(over).is_none() {
+            self.wait_long(arrival);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_long(&self, arrival: Arrival) {
+        if self.pace.take_turns(|| self.is_over(arrival)) {
+            return;
+        }
+        let mut nap = FIRST_NAP;
+        while !self.is_over(arrival) {
+            self.sleep(arrival, nap);
+            nap = (nap * 2).min(LONGEST_NAP);
+        }
+    }
+
+    fn sleep(&self, arrival: Arrival, nap: Duration) {
+        // Acquire: synchronises with the ring in `open`. Whoever reads the value after a ring finds the
+        // phase over (Invariant 3).
+        let bell = self.bell.load(order::hear());
+        // Acquire: as in `is_over`.
+        let mut word = self.word.load(order::pass());
+        loop {
+            if phase(word) != arrival.0 {
+                return;
+            }
+            if word & SLEEPERS != 0 {
+                break;
+            }
+            let marked = word | SLEEPERS;
+            // Release: the bell was read before (Invariant 3). Partner: the exchange in `open`.
+            let set = self
+                .word
+                .compare_exchange(word, marked, order::come(), order::pass());
+            match set {
+                Ok(_) => break,
+                Err(other) => word = other,
+            }
+        }
+        self.futex_word.sleep(&self.bell, bell, Some(nap), false);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    const POLICIES: [WaitConfig; 4] = [
+        WaitConfig::BALANCED,
+        WaitConfig::OVERSUBSCRIBED,
+        WaitConfig::PARK,
+        WaitConfig {
+            spin_ns: 1_000,
+            yield_ns: 1_000,
+            park: true,
+        },
+    ];
+
+    #[test]
+    fn nobody_goes_on_before_all_have_come_and_one_completes() {
+        const PHASES: u64 = 300;
+        for wait_config in POLICIES {
+            for threads in [1, 2, 5u32] {
+                let phase_barrier = PhaseBarrier::new(threads, wait_config);
+                let (come, completed) = (AtomicU64::new(0), AtomicU64::new(0));
+                thread::scope(|scope| {
+                    for _ in 0..threads {
+                        scope.spawn(|| {
+                            for lap in 1..=PHASES {
+                                come.fetch_add(1, Ordering::Relaxed);
+                                let complete = || {
+                                    assert_eq!(
+                                        come.load(Ordering::Relaxed),
+                                        lap * u64::from(threads)
+                                    );
+                                    completed.fetch_add(1, Ordering::Relaxed);
+                                };
+                                let arrival = phase_barrier.arrive(1, complete).unwrap();
+                                phase_barrier.wait(arrival);
+                                assert!(completed.load(Ordering::Relaxed) >= lap);
+                            }
+                        });
+                    }
+                });
+                assert_eq!(completed.into_inner(), PHASES);
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_leaves_is_expected_no_more() {
+        for wait_config in POLICIES {
+            let phase_barrier = PhaseBarrier::new(4, wait_config);
+            let phases = AtomicU64::new(0);
+            let complete = || {
+                phases.fetch_add(1, Ordering::Relaxed);
+            };
+            // Thread t comes t times and leaves.
+            thread::scope(|scope| {
+                for times in 0..4 {
+                    let phase_barrier = &phase_barrier;
+                    scope.spawn(move || {
+                        for _ in 0..times {
+                            let arrival = phase_barrier.arrive(1, complete).unwrap();
+                            phase_barrier.wait(arrival);
+                        }
+                        phase_barrier.arrive_and_drop(complete).unwrap();
+                    });
+                }
+            });
+            assert_eq!(phases.into_inner(), 4);
+            let too_many = TooMany {
+                arrivals: 1,
+                missing: 0,
+            };
+            assert_eq!(phase_barrier.arrive_and_drop(|| ()), Err(too_many));
+            assert_eq!(phase_barrier.arrive(1, || ()), Err(too_many));
+        }
+    }
+
+    #[test]
+    fn one_may_arrive_for_many_and_too_many_change_nothing() {
+        let phase_barrier = PhaseBarrier::new(5, WaitConfig::PARK);
+        let first = phase_barrier
+            .arrive(4, || unreachable!("one is missing"))
+            .unwrap();
+        for arrivals in [2, 5, 6, u32::MAX] {
+            assert!(phase_barrier.arrive(arrivals, || unreachable!()).is_err());
+            assert!(!phase_barrier.is_over(first));
+        }
+        let last = phase_barrier.arrive(1, || ()).unwrap();
+        assert_eq!(first, last);
+        assert!(phase_barrier.is_over(first));
+        phase_barrier.wait(last);
+        // A completion that panics holds nobody up.
+        let panics = || phase_barrier.arrive(5, || panic!("no"));
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).unwrap_err();
+        assert!(phase_barrier.is_over(Arrival::of_phase(1)));
+        assert_eq!(phase_barrier.arrive(5, || ()).unwrap().phase(), 2);
+    }
+
+    #[test]
+    fn phases_begin_again_at_zero() {
+        let phase_barrier = PhaseBarrier::new(1, WaitConfig::PARK);
+        let last = u64::from(PHASE_MASK) << PHASE_SHIFT | (FULL - 1);
+        phase_barrier.word.store(last, Ordering::Relaxed);
+        let arrival = phase_barrier.arrive(1, || ()).unwrap();
+        assert_eq!(arrival.phase(), PHASE_MASK);
+        assert!(phase_barrier.is_over(arrival));
+        assert_eq!(phase_barrier.arrive(1, || ()).unwrap().phase(), 0);
+    }
+}

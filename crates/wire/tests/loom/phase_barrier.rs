@@ -1,0 +1,70 @@
+//! A phase barrier: nobody passes before all have come, what they did is seen, and nobody sleeps for ever.
+
+use super::check;
+use corecast_wire::mutant::Mutant;
+use corecast_wire::{PhaseBarrier, WaitConfig};
+// Not loom's, which panics when a model that has failed drops it.
+use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::thread;
+use std::sync::Arc;
+
+/// Each of two threads writes, comes, and reads what the other one wrote; the last one has seen both.
+fn two_threads(laps: u64) {
+    let phase_barrier = Arc::new(PhaseBarrier::new(2, WaitConfig::PARK));
+    let cells = Arc::new([AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0)]);
+    let run = move |own: usize, phase_barrier: &PhaseBarrier, cells: &[AtomicU64; 3]| {
+        for lap in 1..=laps {
+            // Relaxed, all: the phase barrier is what orders them.
+            cells[own].store(lap, Ordering::Relaxed);
+            let complete = || {
+                let both = [0, 1].map(|cell| cells[cell].load(Ordering::Relaxed));
+                assert_eq!(both, [lap, lap]);
+                cells[2].store(lap, Ordering::Relaxed);
+            };
+            let arrival = phase_barrier.arrive(1, complete).unwrap();
+            phase_barrier.wait(arrival);
+            assert!(cells[1 - own].load(Ordering::Relaxed) >= lap);
+            assert!(cells[2].load(Ordering::Relaxed) >= lap);
+        }
+    };
+    let other = {
+        let (phase_barrier, cells) = (Arc::clone(&phase_barrier), Arc::clone(&cells));
+        thread::spawn(move || run(1, &phase_barrier, &cells))
+    };
+    run(0, &phase_barrier, &cells);
+    other.join().unwrap();
+}
+
+#[test]
+fn once() {
+    let mutants = [
+        Mutant::ComeRelaxed,
+        Mutant::OpenRelaxed,
+        Mutant::PassRelaxed,
+    ];
+    check("phase barrier", None, &mutants, || two_threads(1));
+}
+
+#[test]
+fn twice() {
+    check("phase barrier, two phases", Some(3), &[], || two_threads(2));
+}
+
+/// Two sleepers and the one that opens: a sleeper that finds the other's mark need not mark.
+#[test]
+fn two_sleepers() {
+    let mutants = [Mutant::RingRelaxed, Mutant::HearRelaxed];
+    check("phase barrier, two sleepers", Some(2), &mutants, || {
+        let phase_barrier = Arc::new(PhaseBarrier::new(1, WaitConfig::PARK));
+        let sleepers = [0, 1].map(|_| {
+            let phase_barrier = Arc::clone(&phase_barrier);
+            thread::spawn(move || {
+                phase_barrier.wait(corecast_wire::phase_barrier::Arrival::of_phase(0))
+            })
+        });
+        let _ = phase_barrier.arrive(1, || ()).unwrap();
+        for sleeper in sleepers {
+            sleeper.join().unwrap();
+        }
+    });
+}
