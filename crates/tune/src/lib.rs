@@ -71,6 +71,7 @@ pub mod outcome;
 pub mod predict;
 pub mod racer;
 pub mod ranges;
+mod request;
 pub mod search_space;
 pub mod sequential_test;
 pub mod sessions;
