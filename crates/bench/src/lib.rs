@@ -52,6 +52,7 @@ pub mod comparison;
 pub mod contestant;
 pub mod cpu_placement;
 mod crew;
+pub mod digest;
 pub mod engine;
 pub mod external;
 pub mod floor;

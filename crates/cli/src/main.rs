@@ -2,24 +2,23 @@
 //!
 //! | module | what it does |
 //! | --- | --- |
-//! | [`commands`] | a file per command: arguments, work, text and JSON |
+//! | [`options`] | the options of every command |
+//! | [`commands`] | a folder or a file per command: arguments, the call, text and JSON |
 //! | [`source`] | finds the machine: a file, a built-in or made-up one, or this one |
-//! | [`planning`] | from names to plans |
 //! | [`team`] | which threads take part |
-//! | [`circumstances`] | whether a team can run here as planned |
-//! | [`doctor`] | what may be wrong here, and the way out |
-//! | [`limits`] | what this process may use |
-//! | [`draw`] | trees, heat maps, boxes: pure functions from data to text |
-//! | [`progress`] | a bar for whoever waits |
+//! | [`planning`] | from names to plans |
+//! | [`sizes`], [`duration`] | lists of bytes and times, as users write them |
+//! | [`interrupt`], [`progress`] | Ctrl-C, and a bar for whoever waits |
 //! | [`output`], [`failure`] | the only places that write, and the exit codes |
+//!
+//! **Architecture invariant:** a command parses, calls and prints. What computes, draws or checks is in the
+//! crates below: `corecast_plan`, `corecast_tune`, `corecast_bench`, `corecast_draw`, `corecast_doctor`.
 #![forbid(unsafe_code)]
 
 mod commands;
 mod duration;
 mod failure;
-mod forecast;
 mod interrupt;
-mod measuring;
 mod options;
 mod output;
 mod planning;

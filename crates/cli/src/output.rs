@@ -64,7 +64,7 @@ pub(crate) fn save(path: &str, text: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// As [`save`].
+/// A path that cannot be written; the message quotes it.
 pub(crate) fn replace(path: &str, text: &str) -> Result<()> {
     let part = format!("{path}.part");
     save(&part, text)?;

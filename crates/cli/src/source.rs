@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use corecast::costs::{self, CostSource};
 use corecast::store::Store;
 use corecast_machine::Discovery;
-use corecast_model::{MachineFile, builtin, builtin_names, synthetic};
+use corecast_model::{CostBasis, MachineFile, builtin, builtin_names, synthetic};
 
 /// A machine with costs, and how it was come by.
 #[derive(Debug)]
@@ -19,18 +19,6 @@ pub(crate) struct Source {
     pub(crate) here: Option<Discovery>,
     /// What a reader should know about the machine or its costs, one sentence each.
     pub(crate) notes: Vec<String>,
-}
-
-/// How far the costs can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum CostBasis {
-    /// Measured here.
-    Measured,
-    /// Given with the machine by file, literature or made-up machine.
-    Given,
-    /// Another machine's, for want of better.
-    Assumed,
 }
 
 /// Most bytes that are read: beyond the matrices of 4,096 threads nothing is a machine file.

@@ -27,7 +27,8 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Those of `threads` on the machine of `file`, which `here` is what discovery found if it is this one.
+    /// What holds for a team on `threads` of the machine of `file`. `here` is what discovery found, where the
+    /// machine is this one; of other machines nothing is known.
     ///
     /// # Errors
     ///

@@ -27,7 +27,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Those of `here`.
+    /// The limits that discovery found.
     pub fn of(here: &Discovery) -> Limits {
         Limits {
             usable: here.usable.to_string(),

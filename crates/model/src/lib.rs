@@ -18,6 +18,7 @@
 //! **Architecture invariant:** this crate does no I/O, reads no clock and holds no unsafe code.
 #![forbid(unsafe_code)]
 
+mod basis;
 pub mod builtin;
 pub mod classes;
 pub mod collective;
@@ -33,6 +34,7 @@ pub mod profile;
 pub mod synthetic;
 pub mod words;
 
+pub use basis::CostBasis;
 pub use builtin::{builtin, builtin_names, default_costs_for};
 pub use classes::ClassCosts;
 pub use collective::{Collective, Rank, UnknownCollective};

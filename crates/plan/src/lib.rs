@@ -36,6 +36,7 @@ pub mod exact;
 pub mod groups;
 pub mod hierarchy;
 mod idle;
+pub mod members;
 pub mod operation;
 pub mod order;
 pub mod pattern;
@@ -53,6 +54,7 @@ pub mod tree;
 
 pub use best::{Progress, Stage};
 pub use cost::{Busy, BusyKind, Timeline};
+pub use members::Members;
 pub use operation::{Operation, OperationError};
 pub use pattern::{Pattern, PatternError};
 pub use plan::{Plan, PlanError, RootChoice, Shape, plan, plan_with};

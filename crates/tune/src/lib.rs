@@ -10,16 +10,19 @@
 //! | part | holds |
 //! | --- | --- |
 //! | [`tuner`] | the order of it all, and who gets how much time |
-//! | [`search_space`] | what a team can be made of: plans and waits |
+//! | [`search_space`], [`planned`] | what a team can be made of: plans and waits |
 //! | [`candidates`] | who races for an operation at a size, and who does not and why |
 //! | [`predict`], [`modelled`] | what the simulated machine says |
+//! | [`forecast`] | what all models say of a call, beside what is measured |
+//! | [`measure`] | what messages, calls and waits cost on this machine, now |
 //! | [`racer`] | where races are run: a trait |
 //! | [`hardware`], [`sessions`] | teams of threads, and of processes, on this machine |
 //! | [`test`], [`betting_martingale`] | the sequential test |
 //! | [`guidelines`] | what must hold between operations |
 //! | [`ranges`] | from sizes to lengths |
-//! | [`outcome`] | what came of it |
+//! | [`outcome`], [`keep`] | what came of it, and its place in the profile |
 //! | [`check`] | a tuned team against every algorithm, anew |
+//! | [`contest`] | races of a team's plans, without tuning |
 //!
 //! Source: Nishtala and Yelick 2009, *Optimizing Collective Communication on Multicores*, whose tuner searches trees,
 //! sizes and synchronisation modes.
@@ -64,10 +67,15 @@
 pub mod betting_martingale;
 pub mod candidates;
 pub mod check;
+pub mod contest;
+pub mod forecast;
 pub mod guidelines;
 pub mod hardware;
+pub mod keep;
+pub mod measure;
 pub mod modelled;
 pub mod outcome;
+pub mod planned;
 pub mod predict;
 pub mod racer;
 pub mod ranges;

@@ -18,23 +18,25 @@ use corecast_probe::{Basis, Config, Measurement, pairwise};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use super::bench::contest::{Contest, NO_PEERS, Race, planned};
 use super::bench::extent;
 use crate::options::Global;
-use crate::planning::{PlanReport, Team, Timed};
-use crate::source::CostBasis;
-use crate::{failure, measuring, output, progress};
+use crate::planning::PlanReport;
+use crate::{failure, output, progress};
 use corecast_doctor::limits;
 use corecast_draw::machine;
 use corecast_draw::machine::nest;
 use corecast_draw::matrix::{self, Grid};
+use corecast_model::CostBasis;
 use corecast_model::words::decimals;
+use corecast_plan::Members;
 use corecast_plan::record::raced;
+use corecast_tune::contest::{Contest, NO_PEERS, Race, Timed, planned};
+use corecast_tune::measure;
 
 /// Time for the measurement: with the races the whole stays under a minute.
 const PROBE_LIMIT: Duration = Duration::from_secs(25);
 
-/// The same for those who cannot wait.
+/// Time for the measurement with `--quick`.
 const PROBE_LIMIT_QUICK: Duration = Duration::from_secs(5);
 
 /// Time for the race of each operation once its entrants are checked. Most entrants of a barrier
@@ -63,7 +65,7 @@ pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
     let machine = &here.machine;
     let mut notes = limits::sentences(&here);
     let (file, basis, measurement) = measure(machine, quick, &mut notes)?;
-    let team = Team::new(&file, file.threads().to_vec())?;
+    let team = Members::new(&file, file.threads().to_vec())?;
     let mut chosen = by_model(&team)?;
     let mut races = Vec::new();
     if team.threads.len() > 1 {
@@ -98,17 +100,17 @@ pub(crate) fn run(global: &Global, quick: bool) -> Result<ExitCode> {
 }
 
 /// What a team would run without any race.
-fn by_model(team: &Team) -> Result<Vec<Timed>> {
+fn by_model(team: &Members) -> Result<Vec<Timed>> {
     let races = Races::none("they are yet to be run");
     let choices = choose_all(&team.costs, &team.threads, &Preferences::default(), &races)?;
     let plans = choices
         .iter()
         .map(|choice| Timed::of_choice(team, choice, choice.chosen()));
-    plans.collect()
+    Ok(plans.collect::<Result<_, _>>()?)
 }
 
 /// Where something was saved, as a note; a warning where it could not be, since what was found is
-/// worth printing all the same.
+/// worth printing also then.
 fn kept(what: &str, saved: Result<PathBuf, StoreError>) -> String {
     match saved {
         Ok(path) => format!("{what} saved in {}", path.display()),
@@ -142,10 +144,9 @@ fn measure(
     bar.finish();
     match measured {
         Ok(measurement) => {
-            let file =
-                measuring::with_calls(&measurement, Basis::OneWay, &sized::Operation::CHOSEN)?;
+            let file = measure::with_calls(&measurement, Basis::OneWay, &sized::Operation::CHOSEN)?;
             let store = Store::standard();
-            let file = measuring::with_waits(file, Some(&store))?;
+            let file = measure::with_waits(file, Some(&store))?;
             notes.extend(measurement.notes.iter().cloned());
             let saved = store.save_machine(&file);
             notes.push(kept("costs", saved));
@@ -162,7 +163,7 @@ fn measure(
 }
 
 /// Races each operation, and puts the winners in the place of what the model chose.
-fn race(team: &Team, basis: CostBasis, quick: bool, chosen: &mut [Timed]) -> Result<Vec<Race>> {
+fn race(team: &Members, basis: CostBasis, quick: bool, chosen: &mut [Timed]) -> Result<Vec<Race>> {
     let mut contest = Contest::new(team, basis);
     contest.peers = Some(match quick {
         true => Selection::Threads,
@@ -219,7 +220,7 @@ fn race(team: &Team, basis: CostBasis, quick: bool, chosen: &mut [Timed]) -> Res
 }
 
 /// What was known of this machine from earlier races of other teams, and these races.
-fn profile(machine: &Machine, when: String, team: &Team, races: &[Race]) -> Profile {
+fn profile(machine: &Machine, when: String, team: &Members, races: &[Race]) -> Profile {
     let mut profile = match Store::standard().profile(machine) {
         Stored::Found(_, profile) => profile,
         _ => Profile::new(machine_key(machine), when.clone()),
@@ -260,7 +261,7 @@ struct Found<'a> {
     machine: &'a Machine,
     file: &'a MachineFile,
     basis: CostBasis,
-    team: &'a Team,
+    team: &'a Members,
     chosen: &'a [Timed],
     races: &'a [Race],
     notes: &'a [String],

@@ -17,9 +17,10 @@ use corecast_draw::matrix::{self, Grid};
 use corecast_model::words::count;
 
 use crate::options::Global;
-use crate::source::{CostBasis, Source};
+use crate::source::Source;
 use crate::{output, source};
 use corecast_doctor::limits;
+use corecast_model::CostBasis;
 
 /// Arguments of `corecast topo`.
 #[derive(Debug, Args)]

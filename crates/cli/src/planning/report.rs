@@ -7,7 +7,8 @@ use corecast_plan::{Busy, BusyKind, Operation, Plan, Tree};
 use serde::Serialize;
 
 use super::search::{Found, Search};
-use super::team::{Team, Timed, avail};
+use corecast_plan::Members;
+use corecast_tune::contest::Timed;
 
 /// A plan as `corecast plan --json` prints it: scripts rely on these names.
 #[derive(Debug, Serialize)]
@@ -79,7 +80,7 @@ struct Doing {
 
 impl PlanReport<'_> {
     /// The report on `timed`.
-    pub(crate) fn of<'a>(team: &'a Team, timed: &'a Timed) -> PlanReport<'a> {
+    pub(crate) fn of<'a>(team: &'a Members, timed: &'a Timed) -> PlanReport<'a> {
         let plan = &timed.plan;
         let rounds = plan.rounds().map(|r| {
             let row = |k| (0..r.len()).map(|rank| r.targets(k, rank)).collect();
@@ -136,7 +137,7 @@ impl PlanReport<'_> {
     }
 
     /// Adds who does what when.
-    pub(crate) fn with_timeline(mut self, team: &Team, plan: &Plan) -> Self {
+    pub(crate) fn with_timeline(mut self, team: &Members, plan: &Plan) -> Self {
         let Some(timeline) = plan.timeline(&team.costs) else {
             return self;
         };
@@ -154,5 +155,14 @@ impl PlanReport<'_> {
         let chain = critical_chain(&timeline);
         self.critical_chain = Some(chain.iter().map(|m| (m.rank, m.at)).collect());
         self
+    }
+}
+
+/// When each rank has done its part.
+fn avail(team: &Members, plan: &Plan) -> Vec<f64> {
+    match (plan.timeline(&team.costs), plan.rounds()) {
+        (Some(timeline), _) => timeline.avail,
+        (None, Some(rounds)) => rounds.leave_times(&team.costs),
+        (None, None) => Vec::new(),
     }
 }

@@ -3,17 +3,17 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use corecast_plan::compare::{patterns, share_bounds};
 use corecast_plan::plan::plan_above;
 use corecast_plan::{
-    Effort, Operation, Pattern, Plan, Progress, RootChoice, Stage, bound, plan_with,
+    Effort, Members, Operation, Pattern, Plan, Progress, RootChoice, Stage, bound, plan_with,
 };
 use serde::Serialize;
 
-use super::team::{self, Team, Timed};
 use crate::interrupt;
 use crate::progress::{self, Bar};
+use corecast_tune::contest::Timed;
 
 /// How long a search may go on, and by which choices.
 #[derive(Clone, Debug, Default)]
@@ -97,16 +97,16 @@ impl Found {
 ///
 /// # Errors
 ///
-/// As [`team::search`].
+/// A root outside of the team, or a pattern that cannot do the operation.
 pub(crate) fn find(
-    team: &Team,
+    team: &Members,
     pattern: Pattern,
     operation: Operation,
     root: RootChoice,
     limits: &Limits,
 ) -> Result<Found> {
     if !pattern.is_searched() {
-        let timed = team::search(team, pattern, operation, root)?;
+        let timed = Timed::search(team, pattern, operation, root)?;
         let search = None;
         return Ok(Found { timed, search });
     }
@@ -155,7 +155,7 @@ pub(crate) fn find(
 ///
 /// A root outside of the team.
 pub(crate) fn compare(
-    team: &Team,
+    team: &Members,
     operation: Operation,
     root: RootChoice,
     limits: &Limits,
@@ -186,6 +186,21 @@ pub(crate) fn compare(
     share_bounds(&mut plans, operation, root, lines);
     found.sort_by(|a, b| a.timed.plan.latency.total_cmp(&b.timed.plan.latency));
     Ok(found)
+}
+
+/// Reads `auto`, `smelt` or a rank.
+///
+/// # Errors
+///
+/// Anything else; the message quotes it.
+pub(crate) fn root(text: &str) -> Result<RootChoice> {
+    match text {
+        "auto" => Ok(RootChoice::Auto),
+        "smelt" => Ok(RootChoice::Smelt),
+        rank => rank.parse().map(RootChoice::Rank).map_err(|_| {
+            anyhow!("root {rank:?} is neither auto, nor smelt, nor a rank, a whole number from 0")
+        }),
+    }
 }
 
 /// Ends a search in time and shows how far it is.

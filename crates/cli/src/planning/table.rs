@@ -5,11 +5,12 @@ use corecast_bench::Forecast;
 use corecast_model::words::decimals;
 use corecast_plan::Plan;
 
-use super::team::{Team, Timed};
+use corecast_plan::Members;
+use corecast_tune::contest::Timed;
 
 /// One line per plan, with what models foretell of each, where they do.
 pub(crate) fn with_forecasts(
-    team: &Team,
+    team: &Members,
     plans: &[Timed],
     forecasts: &[Option<Forecast>],
 ) -> Table {
@@ -35,7 +36,7 @@ pub(crate) fn with_forecasts(
 }
 
 /// One line per plan.
-pub(crate) fn table<'a>(team: &Team, plans: impl Iterator<Item = &'a Timed>) -> Table {
+pub(crate) fn table<'a>(team: &Members, plans: impl Iterator<Item = &'a Timed>) -> Table {
     let plans: Vec<&Timed> = plans.collect();
     let unit = team.unit();
     let mut table = Table::new();

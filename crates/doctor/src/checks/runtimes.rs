@@ -9,7 +9,7 @@ use corecast_model::words::count;
 const INTERPRETERS: [&str; 11] = [
     "python", "pypy", "perl", "ruby", "julia", "lua", "node", "Rscript", "java", "octave", "php",
 ];
-/// Those that start other programs.
+/// Programs that start other programs.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "busybox"];
 
 /// All checks of a program.

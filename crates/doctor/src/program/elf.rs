@@ -123,7 +123,7 @@ pub(super) fn read(path: &Path) -> Result<Elf, Unreadable> {
     .map_err(|e| because(&e))
 }
 
-/// The same for a library that the loader looks for: `None` for whatever it passes over.
+/// Reads a library that the loader looks for; `None` for a file that the loader passes over.
 pub(super) fn read_plain(path: &Path) -> Option<Elf> {
     let plain = path.metadata().is_ok_and(|m| m.is_file());
     if plain { read(path).ok() } else { None }

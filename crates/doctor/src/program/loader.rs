@@ -20,12 +20,12 @@ pub(super) struct Folders {
     /// Loaded before all others.
     pub(super) preload: Vec<String>,
     pub(super) library_path: Vec<String>,
-    /// Those of the configuration, then the standard ones.
+    /// The folders of the loader's configuration, then the standard ones.
     pub(super) system: Vec<String>,
 }
 
 impl Folders {
-    /// Those of this process's environment and system, for programs of `architecture`.
+    /// The folders of this process's environment and system, for programs of `architecture`.
     pub(super) fn here(architecture: Architecture) -> Self {
         let words = |name: &str, ends: &[char]| -> Vec<String> {
             let value = std::env::var_os(name).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! What a program is made of, as far as its files tell: nothing of it is run.
 //!
 //! ```text
-//! name ──► file ──► scripts' interpreters ──► elf ──► loader: libraries ──► runtime: which are run-times
+//! name ──► file ──► scripts' interpreters ──► elf ──► loader: libraries ──► runtime: which are runtimes
 //! ```
 
 mod elf;

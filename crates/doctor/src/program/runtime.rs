@@ -108,7 +108,7 @@ impl Symbols {
         }
     }
 
-    /// The runtimes that they are of. LLVM's defines the names of GNU's as well.
+    /// The runtimes that define these symbols. LLVM's defines the names of GNU's as well.
     pub(super) fn runtimes(self) -> Vec<Runtime> {
         let openmp = match (self.kmpc, self.gomp) {
             (true, _) => Some(Runtime::LlvmOpenmp),

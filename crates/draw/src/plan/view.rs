@@ -98,7 +98,7 @@ impl<'a> View<'a> {
         siblings.map_or(1, |list| list.iter().filter(same).count())
     }
 
-    /// First and last of the times, never the same.
+    /// The first and the last time, which always differ.
     pub(super) fn span(&self) -> (f64, f64) {
         let first = self.avail.iter().copied().fold(f64::INFINITY, f64::min);
         let last = self.avail.iter().copied().fold(0.0, f64::max);

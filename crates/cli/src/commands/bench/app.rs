@@ -3,77 +3,15 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
 use corecast::{WaitConfig, WaitCosts};
 use corecast_bench::apps::streamcluster::Problem;
 use corecast_bench::apps::{Means, OverBarrier, Provider, Run, Teams};
 use corecast_bench::cpu_placement::CpuPlacement;
 use corecast_bench::{Collective, Role, Settings, peers};
 
-use super::contest::{Candidate, Contest};
 use crate::options::Global;
 use crate::{failure, output, progress};
-
-/// What `--app` takes, and what of.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Application")]
-pub(super) struct AppArgs {
-    /// Race an application instead of an operation: the same program over each barrier, time to solution
-    #[arg(long, value_enum, conflicts_with_all = ["op", "size", "probe", "start", "cache", "osu"])]
-    pub(super) app: Option<AppArg>,
-
-    /// Points of the stream [default: 8192, with --quick 2048]
-    #[arg(long, value_name = "N", requires = "app")]
-    points: Option<usize>,
-
-    /// Coordinates of each point [default: 32]
-    #[arg(long, value_name = "N", requires = "app")]
-    dim: Option<usize>,
-
-    /// Most centres; at least half as many are looked for [default: 20]
-    #[arg(long, value_name = "N", requires = "app")]
-    centres: Option<usize>,
-
-    /// Points that are looked at together: fewer of them, more barriers a second [default: 2048, with --quick 1024]
-    #[arg(long, value_name = "N", requires = "app")]
-    chunk: Option<usize>,
-}
-
-/// What `--app` takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum AppArg {
-    /// Online k-median clustering (Guha and others; PARSEC; Smelt §5.5)
-    Streamcluster,
-}
-
-impl AppArgs {
-    /// The problem that is asked for.
-    ///
-    /// # Errors
-    ///
-    /// One that cannot be solved.
-    pub(super) fn problem(&self, quick: bool) -> Result<Problem> {
-        let usual = match quick {
-            true => Problem {
-                points: 2048,
-                chunk: 1024,
-                ..Problem::default()
-            },
-            false => Problem::default(),
-        };
-        let most = self.centres.unwrap_or(usual.centres_max);
-        let problem = Problem {
-            points: self.points.unwrap_or(usual.points),
-            dimensions: self.dim.unwrap_or(usual.dimensions),
-            centres_min: most.div_ceil(2),
-            centres_max: most,
-            chunk: self.chunk.unwrap_or(usual.chunk),
-            seed: usual.seed,
-        };
-        problem.check().context("--app streamcluster")?;
-        Ok(problem)
-    }
-}
+use corecast_tune::contest::{Candidate, Contest};
 
 /// Races the application.
 pub(super) fn run(
@@ -140,7 +78,7 @@ pub(super) fn providers(
 ///
 /// # Errors
 ///
-/// As [`Contest::race`].
+/// Hardware threads that this process may not use; a team that cannot be made.
 pub(super) fn winner(contest: &Contest<'_>) -> Result<Candidate> {
     let mut candidates = contest.candidates(Collective::Barrier)?;
     if candidates.len() == 1 {

@@ -10,9 +10,9 @@ use corecast_bench::peers::NativeConstructs;
 use corecast_bench::{Progress, Role, Settings};
 
 use super::app::{providers, winner};
-use super::contest::Contest;
 use crate::options::Global;
 use crate::{failure, output, progress};
+use corecast_tune::contest::Contest;
 
 /// Races all constructs.
 pub(super) fn run(

@@ -18,12 +18,12 @@ pub(super) fn session(placements: &[CpuPlacement]) -> Result<Session> {
     session_in(placements, Vec::new())
 }
 
-/// The same in an environment with these variables.
+/// A session whose ranks are processes on `placements`, with these variables in their environment.
 ///
 /// # Errors
 ///
-/// As [`session`].
-pub(in crate::commands) fn session_in(
+/// The system does not say where this command lies.
+pub(crate) fn session_in(
     placements: &[CpuPlacement],
     environment: Vec<(String, String)>,
 ) -> Result<Session> {

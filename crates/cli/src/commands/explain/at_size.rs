@@ -18,13 +18,15 @@ use corecast_tune::predict::{Predict, Simulated};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use super::ExplainArgs;
-use crate::forecast::Forecaster;
+use super::args::ExplainArgs;
+use crate::commands::tune;
 use crate::options::Global;
 use crate::sizes;
-use crate::source::{CostBasis, Source};
+use crate::source::{self, Source};
 use crate::{output, team};
+use corecast_model::CostBasis;
 use corecast_model::words::decimals;
+use corecast_tune::forecast::Forecaster;
 
 /// Longest block (bytes) of which bounds are made: they take time by the square of the transfers.
 const BOUNDED_BYTES_MAX: usize = 64 << 10;
@@ -71,19 +73,15 @@ struct Candidate {
 }
 
 /// Runs the command.
-pub(super) fn run(
-    global: &Global,
-    args: &ExplainArgs,
-    source: &Source,
-    size: &str,
-) -> Result<ExitCode> {
+pub(super) fn run(global: &Global, args: &ExplainArgs, size: &str) -> Result<ExitCode> {
+    let source = &source::open(global.machine.as_deref())?;
     let Some(here) = &source.here else {
         bail!("explain --size is about teams of this machine: leave -i out");
     };
     let Some(op) = &args.op else {
         bail!("--size {size:?}: name an operation with --op, such as allreduce");
     };
-    let operation = super::super::tune::chosen(op)?;
+    let operation = tune::chosen(op)?;
     let sizes = sizes::parse(size)?;
     let &[bytes] = &sizes[..] else {
         bail!("--size {size:?}: one size at a time");

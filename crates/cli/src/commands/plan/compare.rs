@@ -14,11 +14,12 @@ use serde::Serialize;
 use super::args::{PlanArgs, Request};
 use super::one::notes;
 use crate::options::Global;
-use crate::planning::{self, Found, PlanReport, Team};
+use crate::planning::{self, Found, PlanReport};
 use crate::source::Source;
 use crate::{failure, output, source, team};
 use corecast_draw::Screen;
 use corecast_model::words::decimals;
+use corecast_plan::Members;
 
 /// Compares all patterns.
 pub(super) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
@@ -41,13 +42,13 @@ fn folder(machine: Option<&str>) -> Option<&Path> {
 
 /// A machine with the plans of all patterns, best first.
 struct Compared {
-    team: Team,
+    team: Members,
     plans: Vec<Found>,
 }
 
 impl Compared {
     fn of(source: &Source, args: &PlanArgs, request: &Request) -> Result<Compared> {
-        let team = Team::new(&source.file, team::members(&args.team, &source.file)?)?;
+        let team = Members::new(&source.file, team::members(&args.team, &source.file)?)?;
         let plans = planning::compare(&team, request.operation, request.root, &request.limits)?;
         Ok(Compared { team, plans })
     }

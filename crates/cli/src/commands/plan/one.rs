@@ -13,9 +13,11 @@ use owo_colors::OwoColorize;
 use super::args::PlanArgs;
 use super::pictures::{self, Saved};
 use crate::options::Global;
-use crate::planning::{self, Found, PlanReport, Team};
-use crate::source::{CostBasis, Source};
+use crate::planning::{self, Found, PlanReport};
+use crate::source::Source;
 use crate::{output, source, team};
+use corecast_model::CostBasis;
+use corecast_plan::Members;
 
 /// Finds the plan of one pattern and shows it.
 pub(super) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
@@ -28,7 +30,7 @@ pub(super) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
         bail!("{flag}: pattern \"{pattern}\" is built without a search, use best or optimal");
     }
     let source = source::open(global.machine.as_deref())?;
-    let team = Team::new(&source.file, team::members(&args.team, &source.file)?)?;
+    let team = Members::new(&source.file, team::members(&args.team, &source.file)?)?;
     let found = planning::find(
         &team,
         pattern,
@@ -57,7 +59,7 @@ pub(super) fn run(global: &Global, args: &PlanArgs) -> Result<ExitCode> {
 fn text(
     global: &Global,
     source: &Source,
-    team: &Team,
+    team: &Members,
     found: &Found,
     drawing: Option<&Drawing<'_>>,
     timeline: bool,
@@ -98,7 +100,7 @@ fn text(
 }
 
 /// What the plan costs, and how good that is.
-fn verdict(team: &Team, plan: &Plan) -> String {
+fn verdict(team: &Members, plan: &Plan) -> String {
     let verdict = match plan.proved_optimal {
         true => "proved optimal".to_owned(),
         false => format!(

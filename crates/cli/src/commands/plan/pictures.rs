@@ -6,7 +6,7 @@ use corecast_plan::{Pattern, Plan};
 
 use super::args::PlanArgs;
 use crate::output;
-use crate::planning::Team;
+use corecast_plan::Members;
 
 /// What became of the pictures.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Saved {
 }
 
 /// The picture of `plan`; none where it is no tree.
-pub(super) fn drawing<'a>(team: &'a Team, plan: &'a Plan) -> Option<Drawing<'a>> {
+pub(super) fn drawing<'a>(team: &'a Members, plan: &'a Plan) -> Option<Drawing<'a>> {
     let title = format!(
         "{} of {} members on {}, {}",
         plan.operation,

@@ -11,10 +11,11 @@ use corecast_bench::sized::Operation;
 use corecast_model::{Deep, Machine, MachineFile};
 use corecast_probe::deep::{DeepConfig, Scope, deep};
 
-use super::ProbeArgs;
+use super::args::ProbeArgs;
 use crate::options::Global;
-use crate::{failure, measuring, output, progress, team};
+use crate::{failure, output, progress, team};
 use corecast_draw::deep;
+use corecast_tune::measure;
 
 /// Where the parts are kept.
 enum Place<'a> {
@@ -94,7 +95,7 @@ pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
         }
         None => {
             bar.say("messages");
-            let file = measuring::now(&machine, &threads, &Operation::CHOSEN)?;
+            let file = measure::now(&machine, &threads, &Operation::CHOSEN)?;
             place.keep(&file)?;
             (file, None)
         }

@@ -8,7 +8,8 @@ use corecast_model::MachineFile;
 use corecast_probe::now_utc;
 use serde::{Deserialize, Serialize};
 
-use crate::source::{CostBasis, Source};
+use crate::source::Source;
+use corecast_model::CostBasis;
 
 /// Version of [`Data`].
 pub(super) const SCHEMA: u32 = 1;

@@ -3,20 +3,22 @@
 use anyhow::Result;
 use corecast::choose::{Preferences, Races, choose_all};
 use corecast_bench::Role;
-use corecast_bench::comparison::{EntryReport, Report};
+use corecast_bench::comparison::Report;
+use corecast_bench::digest::{self, Duel, Prediction, absent, duel, kind, predictions};
 use corecast_draw::plan::Drawing;
 use corecast_model::{Machine, MachineFile};
 
 use super::data::Data;
-use crate::planning::{Team, Timed};
-use crate::source::CostBasis;
 use corecast_draw::Screen;
 use corecast_draw::deep;
 use corecast_draw::machine::{self, nest};
 use corecast_draw::matrix::{self, Grid};
 use corecast_draw::plot::{self, Bar, Point, Series};
-use corecast_draw::{OTHERS, OURS, REFERENCE, Rgb};
+use corecast_draw::{OTHERS, OURS, REFERENCE};
+use corecast_model::CostBasis;
 use corecast_model::words::{bytes as bytes_text, count};
+use corecast_plan::Members;
+use corecast_tune::contest::Timed;
 
 /// Most members whose trees are drawn: with more, a page is no place for them.
 const DRAWN_MEMBERS_MAX: usize = 128;
@@ -43,35 +45,6 @@ pub(super) struct Figure {
     pub(super) svg: String,
 }
 
-/// Corecast against the fastest peer in one race.
-pub(super) struct Duel {
-    pub(super) what: String,
-    pub(super) ours: Fastest,
-    pub(super) peer: Option<Fastest>,
-    pub(super) floor: Option<Fastest>,
-    /// Times as long as that peer, with the interval.
-    pub(super) to_peer: Option<[f64; 3]>,
-    pub(super) to_floor: Option<[f64; 3]>,
-}
-
-/// The fastest setting of somebody.
-#[derive(Clone)]
-pub(super) struct Fastest {
-    pub(super) name: String,
-    pub(super) setting: String,
-    pub(super) ns: f64,
-}
-
-/// What models said, and what was measured, in nanoseconds.
-pub(super) struct Prediction {
-    pub(super) what: String,
-    pub(super) name: String,
-    pub(super) t_min: Option<f64>,
-    pub(super) t_max: Option<f64>,
-    pub(super) simulated: Option<f64>,
-    pub(super) measured: f64,
-}
-
 /// All of it.
 pub(super) struct Facts<'a> {
     pub(super) data: &'a Data,
@@ -90,7 +63,7 @@ pub(super) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// Those of `data`.
+    /// All that the page of `data` shows.
     ///
     /// # Errors
     ///
@@ -222,7 +195,7 @@ impl<'a> Facts<'a> {
         if !(2..=DRAWN_MEMBERS_MAX).contains(&file.threads().len()) {
             return Ok(());
         }
-        let team = Team::new(file, file.threads().to_vec())?;
+        let team = Members::new(file, file.threads().to_vec())?;
         let races = Races::none("a report shows what the model says");
         for choice in choose_all(&team.costs, &team.threads, &Preferences::default(), &races)? {
             let timed = Timed::of_choice(&team, &choice, choice.chosen())?;
@@ -274,70 +247,6 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// What a race was about; barriers carry nothing.
-fn kind(race: &Report) -> (&str, usize) {
-    match (&race.operation, race.bytes) {
-        (Some(operation), bytes) => (operation, bytes.unwrap_or(0)),
-        (None, _) => (&race.title, 0),
-    }
-}
-
-/// The same for people.
-fn what(race: &Report) -> String {
-    let (operation, bytes) = kind(race);
-    let ranks = count(race.ranks, "rank");
-    let place = match (race.oversubscribed, race.placements.as_str()) {
-        (_, "any") => ", unpinned",
-        (true, _) => ", sharing threads",
-        _ => "",
-    };
-    match bytes {
-        0 => format!("{operation}, {ranks}{place}"),
-        _ => format!(
-            "{operation} of {}, {ranks}{place}",
-            bytes_text(bytes as u64)
-        ),
-    }
-}
-
-fn median(entry: &EntryReport) -> Option<f64> {
-    Some(entry.ns_per_op.as_ref()?.median)
-}
-
-/// The fastest entry of those that `belongs` picks.
-fn fastest(race: &Report, belongs: impl Fn(&EntryReport) -> bool) -> Option<&EntryReport> {
-    let timed = race
-        .entries
-        .iter()
-        .filter(|entry| belongs(entry) && median(entry).is_some());
-    timed.min_by(|a, b| f64::total_cmp(&median(a).unwrap_or(0.0), &median(b).unwrap_or(0.0)))
-}
-
-fn duel(race: &Report) -> Option<Duel> {
-    let of = |role: Role| {
-        let entry = fastest(race, |entry| entry.role == role)?;
-        let fastest = Fastest {
-            name: entry.name.clone(),
-            setting: entry.setting.clone(),
-            ns: median(entry)?,
-        };
-        Some((entry, fastest))
-    };
-    let (entry, ours) = of(Role::Corecast)?;
-    let interval = |ratio: &Option<corecast_bench::stats::Ratio>| {
-        let ratio = ratio.as_ref()?;
-        Some([ratio.median, ratio.interval.low, ratio.interval.high])
-    };
-    Some(Duel {
-        what: what(race),
-        ours,
-        peer: of(Role::Peer).map(|(_, fastest)| fastest),
-        floor: of(Role::Floor).map(|(_, fastest)| fastest),
-        to_peer: interval(&entry.ratio_to_best_peer),
-        to_floor: interval(&entry.ratio_to_floor),
-    })
-}
-
 fn bar(duel: &Duel) -> Option<Bar> {
     let [value, low, high] = duel.to_peer?;
     let peer = duel.peer.as_ref()?;
@@ -350,94 +259,24 @@ fn bar(duel: &Duel) -> Option<Bar> {
     })
 }
 
-/// A curve for each who took part, over what `points` say.
-fn series<'r>(points: impl Iterator<Item = (f64, &'r Report)>) -> Vec<Series> {
-    let mut all: Vec<(Role, String, Vec<Point>)> = Vec::new();
-    for (x, race) in points {
-        let mut names: Vec<(Role, String)> = race.entries.iter().map(group).collect();
-        names.sort_by(|a, b| (order(a.0), &a.1).cmp(&(order(b.0), &b.1)));
-        names.dedup();
-        for (role, name) in names {
-            let Some(entry) = fastest(race, |entry| group(entry) == (role, name.clone())) else {
-                continue;
-            };
-            let Some(found) = &entry.ns_per_op else {
-                continue;
-            };
-            let point = Point {
-                x,
-                y: found.median,
-                low: found.interval.low,
-                high: found.interval.high,
-            };
-            match all.iter_mut().find(|(_, known, _)| *known == name) {
-                Some((_, _, points)) => points.push(point),
-                None => all.push((role, name, vec![point])),
-            }
-        }
-    }
-    all.sort_by_key(|(role, ..)| order(*role));
-    let mut used = [0; 3];
-    let look = |(role, name, mut points): (Role, String, Vec<Point>)| {
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        let colours: &[Rgb] = match role {
-            Role::Corecast => &OURS,
-            Role::Floor => &[REFERENCE],
-            Role::Peer => &OTHERS,
+/// A curve for each contestant, in its colour.
+fn series<'r>(races: impl Iterator<Item = (f64, &'r Report)>) -> Vec<Series> {
+    let (mut ours, mut peers) = (OURS.iter().cycle(), OTHERS.iter().cycle());
+    let look = |curve: digest::Curve| {
+        let colour = match curve.role {
+            Role::Corecast => ours.next().copied(),
+            Role::Floor => None,
+            Role::Peer => peers.next().copied(),
         };
-        let used = &mut used[usize::from(order(role))];
-        let colour = colours[*used % colours.len()];
-        *used += 1;
+        let point = |(x, [y, low, high]): (f64, [f64; 3])| Point { x, y, low, high };
         Series {
-            name,
-            colour,
-            bold: role == Role::Corecast,
-            points,
+            name: curve.name,
+            colour: colour.unwrap_or(REFERENCE),
+            bold: curve.role == Role::Corecast,
+            points: curve.points.into_iter().map(point).collect(),
         }
     };
-    all.into_iter().map(look).collect()
-}
-
-fn order(role: Role) -> u8 {
-    match role {
-        Role::Corecast => 0,
-        Role::Floor => 1,
-        Role::Peer => 2,
-    }
-}
-
-/// Settings of the same go together.
-fn group(entry: &EntryReport) -> (Role, String) {
-    let name = match entry.role {
-        Role::Corecast if entry.setting.starts_with("processes") => "Corecast, processes",
-        Role::Corecast => "Corecast, threads",
-        Role::Floor => "floor",
-        Role::Peer => entry.name.as_str(),
-    };
-    (entry.role, name.to_owned())
-}
-
-fn predictions(race: &Report) -> Vec<Prediction> {
-    let own = race
-        .entries
-        .iter()
-        .filter(|entry| entry.role == Role::Corecast);
-    own.filter_map(|entry| {
-        let forecast = entry.forecast;
-        let simulated = forecast
-            .map(|times| times.simulated_ns)
-            .or(entry.predicted_ns);
-        simulated?;
-        Some(Prediction {
-            what: what(race),
-            name: entry.name.clone(),
-            t_min: forecast.and_then(|times| times.t_min_ns),
-            t_max: forecast.and_then(|times| times.t_max_ns),
-            simulated,
-            measured: median(entry)?,
-        })
-    })
-    .collect()
+    digest::curves(races).into_iter().map(look).collect()
 }
 
 fn rows(machine: &Machine, costs: CostBasis) -> Vec<(&'static str, String)> {
@@ -470,21 +309,4 @@ fn rows(machine: &Machine, costs: CostBasis) -> Vec<(&'static str, String)> {
             .map(|one| ("assumed", one.clone())),
     );
     rows
-}
-
-/// Whoever was skipped or failed, with the reason.
-fn absent(races: &[Report]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for entry in races.iter().flat_map(|race| &race.entries) {
-        if let Some(reason) = &entry.reason {
-            let sentence = format!(
-                "{}, {}: {} ({reason})",
-                entry.name, entry.setting, entry.status
-            );
-            if !all.contains(&sentence) {
-                all.push(sentence);
-            }
-        }
-    }
-    all
 }

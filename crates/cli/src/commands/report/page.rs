@@ -4,7 +4,9 @@ use corecast_model::words::digits;
 use corecast_model::words::time;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::facts::{Duel, Facts, Figure, Part, Prediction};
+use corecast_bench::digest::{Duel, Prediction};
+
+use super::facts::{Facts, Figure, Part};
 
 /// What all pages look like; nothing is fetched from anywhere.
 pub(super) const STYLE: &str = include_str!("style.css");

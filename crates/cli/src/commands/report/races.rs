@@ -32,7 +32,7 @@ struct Line {
 ///
 /// # Errors
 ///
-/// Those of `corecast bench`.
+/// A race that `corecast bench` cannot run here.
 pub(super) fn run(global: &Global, quick: bool, no_peers: bool) -> Result<Vec<Report>> {
     let usable = corecast_machine::discover().machine.pus.len();
     let lines = lines(usable, quick);

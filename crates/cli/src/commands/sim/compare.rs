@@ -11,11 +11,12 @@ use corecast_sim::drive::Collective;
 use corecast_sim::fabric::predict;
 use serde::Serialize;
 
+use super::args::SimArgs;
 use super::place::Place;
-use super::{SimArgs, root, setting};
-use crate::forecast::job;
+
 use crate::options::Global;
 use crate::output;
+use corecast_tune::forecast::job;
 
 #[derive(Debug, Serialize)]
 struct Report {
@@ -35,12 +36,10 @@ struct Row {
 }
 
 /// Runs it.
-pub(super) fn run(
-    global: &Global,
-    args: &SimArgs,
-    collective: Collective,
-    size: usize,
-) -> Result<ExitCode> {
+pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
+    let (collective, size) = args.request()?;
+    // A name is checked first, though it is not used here.
+    args.pattern.parse::<Pattern>()?;
     if args.timeline.is_some() || args.svg.is_some() {
         bail!("--compare: --timeline and --svg show one call, leave one of them out");
     }
@@ -80,12 +79,12 @@ fn row(
     size: usize,
 ) -> Result<Row> {
     let place = Place::open(Some(machine), args.threads.as_deref())?;
-    let root = root(&args.root, &place)?;
+    let root = args.root(place.cores.len())?;
     let mut latency = BTreeMap::new();
     for &pattern in patterns {
         let plans = place.plans(pattern, root)?;
         let job = job(collective, args.algorithm.as_deref(), &plans, root, size)?;
-        let found = predict(&place.machine, &place.cores, &job, &setting(args))?;
+        let found = predict(&place.machine, &place.cores, &job, &args.setting())?;
         latency.insert(pattern.to_string(), found.latency);
     }
     let least = latency.iter().min_by(|a, b| a.1.total_cmp(b.1));

@@ -11,10 +11,10 @@ use corecast_sim::machine::{SimMachine, known, pairs};
 use corecast_sim::measured::MeasuredMachine;
 use corecast_sim::symbolic::{Bounds, OnParts, record_job};
 
-use crate::forecast::BOUNDED_RANKS_MAX;
-use crate::planning::Team;
 use crate::source;
 use crate::team::{self, TeamArgs};
+use corecast_plan::Members;
+use corecast_tune::modelled::RANKS_MAX as BOUNDED_RANKS_MAX;
 
 /// A machine and the cores that take part.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Place {
             subset: None,
             placement: crate::team::Placement::Packed,
         };
-        let team = Team::new(&source.file, team::members(&args, &source.file)?)?;
+        let team = Members::new(&source.file, team::members(&args, &source.file)?)?;
         let pus = &source.file.machine().pus;
         let place = |thread: &u32| pus.iter().find(|pu| pu.os_index == *thread).map(Into::into);
         let places: Vec<_> = team.threads.iter().filter_map(place).collect();

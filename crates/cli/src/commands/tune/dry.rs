@@ -8,7 +8,7 @@ use corecast_tune::candidates::{CandidateSet, candidate_set, name};
 use corecast_tune::tuner::TuneRequest;
 use serde::Serialize;
 
-use super::Course;
+use super::course::Course;
 use crate::options::Global;
 use crate::output;
 use corecast_model::words::ranges;

@@ -12,7 +12,7 @@ use corecast_tune::tuner::TuneRequest;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use super::Tuning;
+use super::tuning::Tuning;
 use crate::options::Global;
 use crate::output;
 use crate::source::Source;

@@ -1,21 +1,23 @@
 //! Races that are no collective: fork and join, and a message between two ranks.
 
-use anyhow::{Context, Result, bail};
 use corecast_bench::cpu_placement::CpuPlacement;
 use corecast_bench::forks::{self, Lines, Method, Team};
 use corecast_bench::peers::Selection;
 use corecast_bench::{Collective, Comparison, Entrant, Progress, Settings, message, race};
 use corecast_model::Machine;
 
-use super::contest::Contest;
-use crate::measuring;
+use super::error::ContestError;
+use super::plans::Contest;
+use crate::measure;
+
+type Result<T> = std::result::Result<T, ContestError>;
 
 /// Races forks and joins: barriers over each plan, a tree both ways, and what people use today.
 ///
 /// # Errors
 ///
 /// A pattern that cannot do a barrier; a team that cannot be made.
-pub(super) fn fork_join(
+pub fn fork_join(
     contest: &Contest<'_>,
     placements: &[CpuPlacement],
     settings: &Settings,
@@ -27,9 +29,9 @@ pub(super) fn fork_join(
         for candidate in contest.candidates(collective)? {
             let name = candidate.entrant(true);
             let team = || Team::new(name.clone(), method, &candidate.plans, contest.usable);
-            entrants.push(Entrant::threads(team().context("team")?));
+            entrants.push(Entrant::threads(team().map_err(ContestError::Team)?));
             if contest.also_free {
-                entrants.push(Entrant::threads(team().context("team")?).unpinned());
+                entrants.push(Entrant::threads(team().map_err(ContestError::Team)?).unpinned());
             }
         }
         Ok(())
@@ -58,7 +60,7 @@ pub(super) fn fork_join(
 /// # Errors
 ///
 /// Memory; what the probe says.
-pub(super) fn message(
+pub fn message(
     machine: Option<&Machine>,
     placements: &[CpuPlacement],
     peers: Option<Selection>,
@@ -66,18 +68,14 @@ pub(super) fn message(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Comparison> {
     let Some(&[CpuPlacement::Pu(a), CpuPlacement::Pu(b)]) = placements.get(..2) else {
-        bail!("--op message: both ranks are pinned: leave --pinning out");
+        return Err(ContestError::MessageUnpinned);
     };
     if a == b {
-        bail!(
-            "--op message: two ranks on PU {a} take turns there and send no lines: choose --threads"
-        );
+        return Err(ContestError::MessageOnOne(a));
     }
     let probed = || -> Result<Option<f64>> {
-        let measured = machine.map(|machine| measuring::now(machine, &[a, b], &[]));
-        Ok(measured
-            .transpose()?
-            .map(|file| measuring::message_ns(&file)))
+        let measured = machine.map(|machine| measure::now(machine, &[a, b], &[]));
+        Ok(measured.transpose()?.map(|file| measure::message_ns(&file)))
     };
     let before = probed()?;
     let pair = &placements[..2];

@@ -1,16 +1,17 @@
 //! Races with what models of the machine say beside them.
 
-use anyhow::Result;
 use corecast_bench::sized::{Operation, Task};
 use corecast_bench::{Comparison, Role};
-use corecast_model::{Machine, MachineFile};
+use corecast_model::{CostBasis, Machine, MachineFile};
+use corecast_plan::Members;
 
-use super::contest::Candidate;
-use super::{BenchArgs, sized};
+use super::error::ContestError;
+use super::plans::Candidate;
+use super::sized;
 use crate::forecast::Forecaster;
-use crate::measuring;
-use crate::planning::Team;
-use crate::source::{CostBasis, Source};
+use crate::measure;
+
+type Result<T> = std::result::Result<T, ContestError>;
 
 /// How far a message may take longer or shorter after a race than before it.
 const STEADY: f64 = 0.15;
@@ -20,15 +21,16 @@ const ATTEMPTS: usize = 4;
 
 /// A finished race.
 #[derive(Debug)]
-pub(super) struct Foreseen {
-    pub(super) comparison: Comparison,
+pub struct Foreseen {
+    /// The times.
+    pub comparison: Comparison,
     /// What was measured for this race.
-    pub(super) profile: Option<MachineFile>,
+    pub profile: Option<MachineFile>,
 }
 
 /// What the models know of the team.
 #[derive(Debug)]
-pub(super) struct Forecasts {
+pub struct Forecasts {
     /// From costs that were measured before.
     stored: Option<Forecaster>,
     /// Where costs are measured before each race: the machine and its threads.
@@ -36,28 +38,30 @@ pub(super) struct Forecasts {
 }
 
 impl Forecasts {
-    /// Of `ranks` on `team`. Where ranks share hardware threads no model knows what a switch of context takes,
+    /// Of `ranks` on `team`, by the costs of `file`; or by costs that are measured before each race, where
+    /// `probed` is this machine. Where ranks share hardware threads no model knows what a switch of context takes,
     /// and costs that nobody has measured foretell nothing.
     ///
     /// # Errors
     ///
     /// A machine that cannot be simulated.
-    pub(super) fn new(
-        source: &Source,
-        team: &Team,
+    pub fn new(
+        file: &MachineFile,
+        basis: CostBasis,
+        probed: Option<&Machine>,
+        team: &Members,
         ranks: usize,
-        args: &BenchArgs,
     ) -> Result<Self> {
         let mut threads = team.threads.clone();
         threads.sort_unstable();
         threads.dedup();
         let apart = threads.len() == ranks;
-        let here = source.here.as_ref().filter(|_| args.probe && apart);
-        let known = apart && source.costs == CostBasis::Measured && here.is_none();
-        let of_file = || Forecaster::new(&source.file, &team.threads);
+        let here = probed.filter(|_| apart);
+        let known = apart && basis == CostBasis::Measured && here.is_none();
+        let of_file = || Forecaster::new(file, &team.threads);
         Ok(Self {
             stored: if known { of_file()? } else { None },
-            fresh: here.map(|here| (here.machine.clone(), team.threads.clone())),
+            fresh: here.map(|machine| (machine.clone(), team.threads.clone())),
         })
     }
 
@@ -65,8 +69,8 @@ impl Forecasts {
     ///
     /// # Errors
     ///
-    /// Those of the race, of measuring, and of the models.
-    pub(super) fn race(
+    /// A race, a measurement or a model that fails.
+    pub fn race(
         &self,
         task: Task,
         mut run: impl FnMut() -> Result<(Comparison, Vec<Candidate>)>,
@@ -81,15 +85,12 @@ impl Forecasts {
                 profile: None,
             });
         };
-        let measure = |operations: &[Operation]| measuring::now(machine, threads, operations);
+        let measure = |operations: &[Operation]| measure::now(machine, threads, operations);
         for attempt in 1.. {
             let profile = measure(&[task.operation])?;
             let (mut comparison, candidates) = run()?;
             let after = measure(&[])?;
-            let (before, after) = (
-                measuring::message_ns(&profile),
-                measuring::message_ns(&after),
-            );
+            let (before, after) = (measure::message_ns(&profile), measure::message_ns(&after));
             let steady = (after / before - 1.0).abs() <= STEADY;
             if !steady && attempt < ATTEMPTS {
                 continue;

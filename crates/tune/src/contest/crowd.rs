@@ -1,9 +1,9 @@
 //! Any number of ranks on given hardware threads.
 
-use anyhow::{Context, Result};
 use corecast_model::{CostModel, MachineFile};
+use corecast_plan::Members;
 
-use crate::planning::Team;
+use super::error::ContestError;
 
 /// A team of `ranks` ranks, laid round-robin over `threads`, and how many of these they use.
 ///
@@ -11,9 +11,17 @@ use crate::planning::Team;
 /// takes a switch of context that no cost of a cache line describes. The team's highest costs
 /// stand for it: the planner then keeps away from such pairs where it has a choice, and their
 /// costs do not hide all others. Latencies of such a model predict nothing.
-pub(super) fn lay(file: &MachineFile, threads: &[u32], ranks: usize) -> Result<(Team, usize)> {
+///
+/// # Errors
+///
+/// Threads without costs.
+pub fn lay(
+    file: &MachineFile,
+    threads: &[u32],
+    ranks: usize,
+) -> Result<(Members, usize), ContestError> {
     let used = &threads[..ranks.min(threads.len())];
-    let single = Team::new(file, used.to_vec())?;
+    let single = Members::new(file, used.to_vec())?;
     if ranks == used.len() {
         return Ok((single, ranks));
     }
@@ -35,11 +43,11 @@ pub(super) fn lay(file: &MachineFile, threads: &[u32], ranks: usize) -> Result<(
             (a, b) => costs.receive(a, b),
         },
     );
-    let team = Team {
+    let team = Members {
         machine: single.machine.clone(),
         threads: (0..ranks).map(|rank| used[place(rank)]).collect(),
         numa: (0..ranks).map(|rank| single.numa[place(rank)]).collect(),
-        costs: oversubscribed.context("team")?,
+        costs: oversubscribed.map_err(ContestError::Costs)?,
     };
     Ok((team, used.len()))
 }

@@ -1,11 +1,12 @@
-//! What a team runs untuned, and the plans that may be better.
+//! What a planned team runs untuned, and the plans that may be better.
 
 use corecast::Planned;
 use corecast::choose::{Candidate, Choice};
 use corecast_collectives::BarrierPlan;
 use corecast_plan::{Operation, Pattern, Shape};
-use corecast_tune::search_space::{Other, Rival, SearchSpace};
 use corecast_wire::WaitConfig;
+
+use crate::search_space::{Other, Rival, SearchSpace};
 
 /// Plans of an operation that race besides the team's own.
 const RIVALS: usize = 3;
@@ -20,7 +21,8 @@ const OVERSUBSCRIBED: [Pattern; 4] = [
 ];
 
 /// The search space of a team that was planned; `known` if the model's times are of this machine.
-pub(super) fn search_space(planned: &Planned, oversubscribed: bool, known: bool) -> SearchSpace {
+#[must_use]
+pub fn search_space(planned: &Planned, oversubscribed: bool, known: bool) -> SearchSpace {
     let [broadcast, reduce, barrier] = &planned.choices;
     let predicted = |candidate: &Candidate| (known && !oversubscribed).then_some(candidate.latency);
     let own = |choice: &Choice| {

@@ -3,31 +3,25 @@
 use std::fs;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
 use corecast_bench::cpu_placement::CpuPlacement;
-use corecast_bench::peers::Mpi;
-use corecast_bench::session::Session;
 use corecast_bench::sized::{Conditions, Operation, Task, Threads, Trial};
 use corecast_bench::{Collective, Comparison, Entrant, Progress, Settings, floor, race};
 
-use super::contest::{Candidate, Contest};
+use super::error::ContestError;
+use super::plans::{Candidate, Contest, Others};
+
+type Result<T> = std::result::Result<T, ContestError>;
 
 /// Contestants that keep their data in this process, at most: two floors, four or five plans, and
 /// one peer at a time.
 const HOLDERS: usize = 8;
-
-/// Whoever races as processes: one for each way to be pinned.
-pub(super) struct Others {
-    pub(super) mpi: Vec<Mpi>,
-    pub(super) processes: Vec<Arc<Session>>,
-}
 
 /// Races `task` on `placements`, with MPI where peers take part, and with a team of processes.
 ///
 /// # Errors
 ///
 /// A pattern that cannot do the operation; a team that cannot be made.
-pub(super) fn race(
+pub fn race(
     contest: &Contest<'_>,
     task: Task,
     placements: &[CpuPlacement],
@@ -69,8 +63,10 @@ fn threads(
         let name = candidate.entrant(planned.is_some());
         let trial = || {
             let (name, plans) = (name.clone(), &candidate.plans);
-            let threads = Threads::new(name, task, plans, contest.usable).context("team")?;
-            anyhow::Ok(Entrant::threads(Trial::new(threads, task, *conditions)))
+            let threads = Threads::new(name, task, plans, contest.usable);
+            let threads = threads.map_err(ContestError::Team)?;
+            let trial = Trial::new(threads, task, *conditions);
+            Ok::<_, ContestError>(Entrant::threads(trial))
         };
         entrants.push(trial()?);
         if contest.also_free {
@@ -96,7 +92,7 @@ pub(super) fn collective(operation: Operation) -> Option<Collective> {
 /// # Errors
 ///
 /// The size, what it needs and what is there.
-pub(super) fn check_memory(task: &Task) -> Result<()> {
+pub fn check_memory(task: &Task) -> Result<()> {
     let need = task.footprint().saturating_mul(HOLDERS);
     let Some(there) = fs::read_to_string("/proc/meminfo")
         .ok()
@@ -105,15 +101,11 @@ pub(super) fn check_memory(task: &Task) -> Result<()> {
         return Ok(());
     };
     if need > there / 10 * 9 {
-        bail!(
-            "--size {}: {} of {} ranks needs about {} MiB and {} MiB are available: \
-             choose a smaller size or fewer --ranks",
-            task.bytes,
-            task.operation,
-            task.ranks,
-            need >> 20,
-            there >> 20
-        );
+        return Err(ContestError::TooLarge {
+            task: *task,
+            need_mib: need >> 20,
+            there_mib: there >> 20,
+        });
     }
     Ok(())
 }

@@ -1,15 +1,32 @@
 //! What messages and calls cost on this machine, now.
 
-use anyhow::{Context, Result};
 use corecast::store::{Store, Stored};
-use corecast_bench::calls;
+use corecast_bench::calls::{self, CallsError};
 use corecast_bench::cpu_placement::CpuPlacement;
 use corecast_bench::sized::Operation;
 use corecast_collectives::Plans;
-use corecast_model::{Machine, MachineFile};
+use corecast_model::{FileError, Machine, MachineFile};
 use corecast_plan::patterns;
 use corecast_probe::deep::{DeepConfig, Scope, deep};
-use corecast_probe::{Basis, Config, Measurement, pairwise};
+use corecast_probe::{Basis, Config, Measurement, ProbeError, pairwise};
+use thiserror::Error;
+
+/// Why a machine could not be measured.
+#[derive(Debug, Error)]
+pub enum MeasureError {
+    /// The machine has changed since.
+    #[error("this machine")]
+    Machine(#[source] FileError),
+    /// What was found makes no machine file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Calls could not be timed.
+    #[error(transparent)]
+    Calls(#[from] CallsError),
+    /// Messages could not be timed.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+}
 
 /// Hardware threads on which calls are measured: all are alike, but the host may be busy on one of them.
 const CALLERS: usize = 2;
@@ -19,13 +36,13 @@ const CALLERS: usize = 2;
 /// # Errors
 ///
 /// A machine that was changed since; threads that cannot be had.
-pub(crate) fn with_calls(
+pub fn with_calls(
     measurement: &Measurement,
     basis: Basis,
     operations: &[Operation],
-) -> Result<MachineFile> {
+) -> Result<MachineFile, MeasureError> {
     let file = measurement.to_machine_file_on(basis);
-    let file = file.context("this machine")?;
+    let file = file.map_err(MeasureError::Machine)?;
     let mut messages = measurement.messages();
     let callers = file.threads().iter().take(CALLERS);
     let placements: Vec<CpuPlacement> = callers.map(|&pu| CpuPlacement::Pu(pu)).collect();
@@ -35,13 +52,13 @@ pub(crate) fn with_calls(
     Ok(file.with_messages(messages)?)
 }
 
-/// The same file with what waiting costs, which governs how teams wait. The rest of what an earlier
+/// Adds to `file` what waiting costs, by which teams decide how to wait. The rest of what an earlier
 /// measurement in depth of these threads found, and `store` has, is kept.
 ///
 /// # Errors
 ///
 /// Threads that cannot be had.
-pub(crate) fn with_waits(file: MachineFile, store: Option<&Store>) -> Result<MachineFile> {
+pub fn with_waits(file: MachineFile, store: Option<&Store>) -> Result<MachineFile, MeasureError> {
     if file.threads().len() < 2 {
         return Ok(file);
     }
@@ -62,17 +79,17 @@ pub(crate) fn with_waits(file: MachineFile, store: Option<&Store>) -> Result<Mac
 /// # Errors
 ///
 /// Threads that cannot be pinned, and whatever else the probe says.
-pub(crate) fn now(
+pub fn now(
     machine: &Machine,
     threads: &[u32],
     operations: &[Operation],
-) -> Result<MachineFile> {
+) -> Result<MachineFile, MeasureError> {
     let measurement = pairwise(&Config::new(threads.to_vec()), machine, |_| ())?;
     with_calls(&measurement, Basis::OneWay, operations)
 }
 
 /// The mean time of a message of one line after a pause, in nanoseconds.
-pub(crate) fn message_ns(file: &MachineFile) -> f64 {
+pub fn message_ns(file: &MachineFile) -> f64 {
     let Some(messages) = file.messages() else {
         return 0.0;
     };

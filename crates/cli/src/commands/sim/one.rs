@@ -1,98 +1,22 @@
-//! `corecast sim`: a collective on a simulated machine, the same code that runs on hardware.
-
-mod compare;
-mod place;
+//! One call on a simulated machine, with its time, its bounds and its transfers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
-use clap::Args;
+use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets};
 use corecast_draw::simulated::trace_svg;
 use corecast_plan::Pattern;
-use corecast_sim::drive;
-use corecast_sim::engine::RunOptions;
 use corecast_sim::fabric::{CallPrediction, CallSetting, predict};
 use corecast_sim::symbolic::Bounds;
 use serde::Serialize;
 
-use self::place::Place;
-use crate::forecast::job;
+use super::args::SimArgs;
+use super::place::Place;
 use crate::options::Global;
 use crate::output;
-use crate::sizes;
-
-/// Arguments of `corecast sim`.
-#[derive(Debug, Args)]
-pub(crate) struct SimArgs {
-    /// barrier, broadcast, reduce, allreduce, scatter, gather, allgather, alltoall, reduce_scatter or scan
-    #[arg(long, value_name = "OPERATION", default_value = "broadcast")]
-    op: String,
-
-    /// What the plan's tree is built by, as for corecast plan
-    #[arg(long, value_name = "PATTERN", default_value = "smelt")]
-    pattern: String,
-
-    /// An algorithm of docs/algorithms.md [default: what a team would choose by size]
-    #[arg(long, value_name = "NAME")]
-    algorithm: Option<String>,
-
-    /// Where the operation starts or ends: a rank, or auto for the plan's choice
-    #[arg(long, value_name = "RANK", default_value = "auto")]
-    root: String,
-
-    /// Hardware threads, or cores of a machine of parts; rank r is the r-th of them [default: all]
-    #[arg(long, visible_alias = "cores", value_name = "LIST")]
-    threads: Option<String>,
-
-    /// Bytes of a block of data, such as 8, 4K or 1M: what each rank gives or gets, in an alltoall what it gives each other one
-    #[arg(long, value_name = "BYTES", default_value = "8")]
-    size: String,
-
-    /// Of what is left to chance: --jitter and --skew
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-
-    /// Each transfer is late by up to so much, in the machine's unit
-    #[arg(long, value_name = "TIME", default_value_t = 0.0)]
-    jitter: f64,
-
-    /// Each rank comes late by up to so much, in the machine's unit
-    #[arg(long, value_name = "TIME", default_value_t = 0.0)]
-    skew: f64,
-
-    /// Calls before the one that counts
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    warm_up: usize,
-
-    /// A table of patterns on machines, which tree wins where: --patterns, --machines
-    #[arg(long)]
-    compare: bool,
-
-    /// The patterns of --compare
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        requires = "compare",
-        default_value = "smelt,cluster,binary,fibonacci,mst,sequential"
-    )]
-    patterns: Vec<String>,
-
-    /// The machines of --compare, as for --machine [default: all that are built in]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "compare")]
-    machines: Vec<String>,
-
-    /// Save who does what when as JSON for ui.perfetto.dev; - for standard output
-    #[arg(long, value_name = "FILE")]
-    timeline: Option<String>,
-
-    /// Save the same as a picture; - for standard output
-    #[arg(long, value_name = "FILE")]
-    svg: Option<String>,
-}
+use corecast_tune::forecast::job;
 
 /// The contract of `--json`.
 #[derive(Debug, Serialize)]
@@ -129,32 +53,18 @@ struct ServerRow<'a> {
     wait_mean: f64,
 }
 
-/// Runs the command.
-pub(crate) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
-    let collective = drive::collective(&args.op)?;
+/// Simulates one call and shows it.
+pub(super) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
+    let (collective, size) = args.request()?;
     let pattern = args.pattern.parse::<Pattern>()?;
-    let [size] = sizes::parse(&args.size)?[..] else {
-        bail!("--size {:?}: one size is simulated at a time", args.size);
-    };
-    for (flag, time) in [("--jitter", args.jitter), ("--skew", args.skew)] {
-        if !(0.0..1e9).contains(&time) {
-            bail!("{flag} {time}: a time of at least 0 and below 1e9 is needed");
-        }
-    }
-    if args.timeline.as_deref() == Some("-") && args.svg.as_deref() == Some("-") {
-        bail!("--timeline and --svg both to \"-\": standard output takes one of them");
-    }
-    if args.compare {
-        return compare::run(global, args, collective, size);
-    }
     let place = Place::open(global.machine.as_deref(), args.threads.as_deref())?;
-    let root = root(&args.root, &place)?;
+    let root = args.root(place.cores.len())?;
     let plans = place.plans(pattern, root)?;
     let job = job(collective, args.algorithm.as_deref(), &plans, root, size)?;
     let (root, algorithm) = (job.call().root, job.call().algorithm.as_str());
     let setting = CallSetting {
         entry: place.entry(&job),
-        ..setting(args)
+        ..args.setting()
     };
     let replay = replay(global, args);
     let again = || format!("again with: {replay}");
@@ -208,31 +118,6 @@ pub(crate) fn run(global: &Global, args: &SimArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A rank, or none for the plan's choice.
-fn root(text: &str, place: &Place) -> Result<Option<usize>> {
-    let n = place.cores.len();
-    if text == "auto" {
-        return Ok(None);
-    }
-    let rank = text.parse().ok().filter(|&rank: &usize| rank < n);
-    let refused = || format!("--root {text:?}: a rank below {n} or auto is needed");
-    Ok(Some(rank.with_context(refused)?))
-}
-
-fn setting(args: &SimArgs) -> CallSetting {
-    CallSetting {
-        warm_up: args.warm_up,
-        skew: args.skew,
-        entry: 0.0,
-        options: RunOptions {
-            seed: args.seed,
-            jitter: args.jitter,
-            trace: args.timeline.is_some() || args.svg.is_some(),
-            ..RunOptions::default()
-        },
-    }
-}
-
 fn transfers(found: &CallPrediction) -> BTreeMap<&'static str, u64> {
     let mut all = BTreeMap::new();
     for ((source, _), count) in &found.counts.transfers {
@@ -241,7 +126,7 @@ fn transfers(found: &CallPrediction) -> BTreeMap<&'static str, u64> {
     all
 }
 
-/// Those that were busiest, first.
+/// The busiest servers of the simulated machine, the busiest first.
 fn servers(found: &CallPrediction) -> Vec<ServerRow<'_>> {
     let mut rows: Vec<ServerRow<'_>> = found
         .servers

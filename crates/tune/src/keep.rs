@@ -1,20 +1,41 @@
 //! What was tuned, in the profile of this machine.
 
-use anyhow::Result;
-use corecast::choose::Choice;
-use corecast::rules;
-use corecast::store::{Store, Stored};
-use corecast_model::profile::{
-    SizeRace, Start, TunedCandidate, TunedOperation, TunedRange, TunedWaits, Tuning, machine_key,
-};
-use corecast_model::{Machine, Profile, ProfileEntry, RacedCandidate};
-use corecast_tune::outcome::{Point, Raced, TeamRace, Tuned};
-use corecast_tune::racer::Synchrony;
+use std::path::PathBuf;
 
+use corecast::choose::Choice;
+use corecast::store::{Store, StoreError, Stored};
+use corecast::{Planned, rules};
+use corecast_model::profile::{
+    Mode, SizeRace, Start, TunedCandidate, TunedOperation, TunedRange, TunedWaits, Tuning,
+    machine_key,
+};
+use corecast_model::{Profile, ProfileEntry, RacedCandidate};
 use corecast_plan::record;
 
-/// Adds `tuning` to what was known of this machine; says where, or why not.
-pub(super) fn keep(tuned: &super::Tuning) -> Result<String> {
+use crate::outcome::{Outcome, Point, Raced, Range, TeamRace, Tuned};
+use crate::racer::Synchrony;
+
+/// A team that was tuned.
+#[derive(Clone, Copy, Debug)]
+pub struct TunedTeam<'a> {
+    /// Its threads, plans and options.
+    pub planned: &'a Planned,
+    /// Whether each rank stayed on its hardware thread.
+    pub pinned: bool,
+    /// Threads or processes.
+    pub mode: Mode,
+    /// What came of the races.
+    pub outcome: &'a Outcome,
+}
+
+/// Adds what was found to the profile of this machine, and says where that lies.
+///
+/// Of operations that were not tuned now, what was known before stays.
+///
+/// # Errors
+///
+/// A profile that cannot be written.
+pub fn keep(tuned: &TunedTeam<'_>) -> Result<PathBuf, StoreError> {
     let here = corecast_machine::discover();
     let machine = &here.machine;
     let store = Store::standard();
@@ -65,24 +86,13 @@ pub(super) fn keep(tuned: &super::Tuning) -> Result<String> {
         kept.operations.push(operation);
     }
     profile.record_tuning(kept);
-    Ok(said(&store, machine, &profile))
-}
-
-fn said(store: &Store, machine: &Machine, profile: &Profile) -> String {
-    match store.save_profile(machine, profile) {
-        Ok(path) => format!("saved in {}", path.display()),
-        Err(error) => {
-            let sentence = format!("not saved: {error}");
-            crate::failure::warn(&sentence);
-            sentence
-        }
-    }
+    store.save_profile(machine, &profile)
 }
 
 /// An operation with its ranges and their races.
 fn tuned_operation(tuned: &Tuned) -> TunedOperation {
     let mut before = None;
-    let range = |range: &corecast_tune::outcome::Range| {
+    let range = |range: &Range| {
         let within = |point: &&Point| {
             let above = before.is_none_or(|before| point.bytes > before);
             above && range.up_to_bytes.is_none_or(|most| point.bytes <= most)
@@ -124,12 +134,12 @@ fn size_race(point: &Point) -> SizeRace {
 }
 
 /// The races of plans.
-fn plans(tuning: &super::Tuning) -> Vec<ProfileEntry> {
+fn plans(tuned: &TunedTeam<'_>) -> Vec<ProfileEntry> {
     let mut entries = Vec::new();
-    for choice in &tuning.planned.choices {
+    for choice in &tuned.planned.choices {
         let operation = choice.operation.to_string();
         let of = |race: &&TeamRace| race.what.split(' ').next() == Some(&operation[..]);
-        let Some(race) = tuning.outcome.team.iter().find(of) else {
+        let Some(race) = tuned.outcome.team.iter().find(of) else {
             continue;
         };
         let mut candidates: Vec<RacedCandidate> = race
@@ -146,7 +156,7 @@ fn plans(tuning: &super::Tuning) -> Vec<ProfileEntry> {
         };
         entries.push(ProfileEntry {
             operation,
-            threads: tuning.planned.rank_pus.clone(),
+            threads: tuned.planned.rank_pus.clone(),
             winner: winner.pattern.clone(),
             candidates,
         });

@@ -1,14 +1,11 @@
-//! `corecast explain`: which plan would run, and why.
+//! Which plan would run for each operation, and why.
 //!
 //! The decision is the library's own, [`compare`]: what is said here is what a team runs.
-
-mod at_size;
 
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Args;
 use corecast::choose::{DecidedBy, Preferences, Races, compare};
 use corecast::store::Store;
 use corecast_bench::Forecast;
@@ -16,54 +13,17 @@ use corecast_plan::{Operation, RootChoice, Shape};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use crate::forecast::Forecaster;
+use super::args::ExplainArgs;
 use crate::options::Global;
-use crate::planning::{self, PlanReport, Team, Timed};
-use crate::source::{CostBasis, Source};
-use crate::team::{self, TeamArgs};
-use crate::{output, source};
+use crate::planning::{self, PlanReport};
+use crate::source::Source;
+use crate::{output, source, team};
 use corecast_doctor::Conditions;
+use corecast_model::CostBasis;
 use corecast_model::words::decimals;
-
-/// Arguments of `corecast explain`.
-#[derive(Debug, Args)]
-pub(crate) struct ExplainArgs {
-    /// broadcast, reduce or barrier [default: each]; with --size any operation
-    #[arg(long, value_name = "OPERATION")]
-    op: Option<String>,
-
-    /// Bytes of a block, such as 512, 4K or 1M: say which algorithm runs there, who decided, and what else there is
-    #[arg(long, value_name = "BYTES", requires = "op")]
-    size: Option<String>,
-
-    /// With --size: this many ranks, which may be more than there are threads
-    #[arg(long, value_name = "N", requires = "size", conflicts_with_all = ["threads", "subset"])]
-    ranks: Option<usize>,
-
-    /// With --size: the ranks are processes
-    #[arg(long, requires = "size")]
-    processes: bool,
-
-    /// With --size: the ranks are not pinned
-    #[arg(long, requires = "size")]
-    unpinned: bool,
-
-    /// With --size: by races whose operations began at one instant, strict, or one after the other, loose
-    #[arg(
-        long,
-        value_name = "START",
-        default_value = "strict",
-        requires = "size"
-    )]
-    sync: String,
-
-    /// Where the operation starts or ends: auto, or a rank
-    #[arg(long, value_name = "RANK", default_value = "auto")]
-    root: String,
-
-    #[command(flatten)]
-    team: TeamArgs,
-}
+use corecast_plan::Members;
+use corecast_tune::contest::Timed;
+use corecast_tune::forecast::Forecaster;
 
 /// What is broadcast and reduced in what models say: a message of one line.
 const BYTES: usize = 8;
@@ -71,23 +31,15 @@ const BYTES: usize = 8;
 /// How many plans are shown below the chosen one, unless all are asked for.
 const RUNNERS_UP: usize = 4;
 
-/// Runs the command.
-pub(crate) fn run(global: &Global, args: &ExplainArgs) -> Result<ExitCode> {
-    if let Some(size) = &args.size {
-        return at_size::run(
-            global,
-            args,
-            &source::open(global.machine.as_deref())?,
-            size,
-        );
-    }
+/// Explains the plan of each operation.
+pub(super) fn run(global: &Global, args: &ExplainArgs) -> Result<ExitCode> {
     let operations = match &args.op {
         Some(name) => vec![name.parse()?],
         None => Operation::ALL.to_vec(),
     };
     let root = planning::root(&args.root)?;
     let source = source::open(global.machine.as_deref())?;
-    let team = Team::new(&source.file, team::members(&args.team, &source.file)?)?;
+    let team = Members::new(&source.file, team::members(&args.team, &source.file)?)?;
     let races = races(&source);
     // Of costs that are another machine's, models say nothing of this one.
     let forecaster = match source.costs {
@@ -151,7 +103,7 @@ struct Decision {
 impl Decision {
     /// What a team of these threads would run.
     fn make(
-        team: &Team,
+        team: &Members,
         operation: Operation,
         root: RootChoice,
         races: &Races,
@@ -166,21 +118,21 @@ impl Decision {
             .candidates
             .iter()
             .map(|c| Timed::of_choice(team, &choice, c));
-        let plans: Vec<Timed> = plans.collect::<Result<_>>()?;
+        let plans: Vec<Timed> = plans.collect::<Result<_, _>>()?;
         let forecast = |timed: &Timed| match forecaster {
             Some(forecaster) => forecaster.plan(&timed.plan, BYTES),
             None => Ok(None),
         };
         Ok(Self {
             operation,
-            forecasts: plans.iter().map(forecast).collect::<Result<_>>()?,
+            forecasts: plans.iter().map(forecast).collect::<Result<_, _>>()?,
             plans,
             decided_by: choice.decided_by,
             reason: choice.reason,
         })
     }
 
-    fn report<'a>(&'a self, team: &'a Team) -> ChoiceReport<'a> {
+    fn report<'a>(&'a self, team: &'a Members) -> ChoiceReport<'a> {
         ChoiceReport {
             op: self.operation,
             chosen: PlanReport::of(team, &self.plans[0]).with_forecast(self.forecasts[0]),
@@ -222,7 +174,7 @@ struct ChoiceReport<'a> {
 /// The explanation for people.
 fn text(
     source: &Source,
-    team: &Team,
+    team: &Members,
     races: &Races,
     choices: &[Decision],
     circumstances: &Conditions,

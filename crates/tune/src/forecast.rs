@@ -1,23 +1,51 @@
 //! What models of a machine say of a call: bounds of the symbolic model, and the simulated machine.
 
-use anyhow::{Context, Error, Result};
 use corecast_bench::Forecast;
-use corecast_collectives::{BarrierPlan, Plans};
+use corecast_collectives::{BarrierPlan, Plans, PlansError};
 use corecast_model::{CostModel, MachineFile};
 use corecast_plan::{Operation, Plan, Shape};
-use corecast_sim::drive::{Call, Collective, Job, usual};
+use corecast_sim::drive::{Call, CallError, Collective, Job, usual};
+use corecast_sim::engine::SimError;
 use corecast_sim::fabric::{CallSetting, predict};
 use corecast_sim::machine::pairs;
 use corecast_sim::measured::MeasuredMachine;
 use corecast_sim::symbolic::{Bounds, OnParts, record_job};
-use corecast_tune::modelled::{self, Modelled};
+use thiserror::Error;
 
-/// Most ranks for which there are bounds: these take time by the square of the transfers.
-pub(crate) const BOUNDED_RANKS_MAX: usize = modelled::RANKS_MAX;
+use crate::modelled::Modelled;
+
+/// Why models say nothing of a call.
+#[derive(Debug, Error)]
+pub enum ForecastError {
+    /// The machine cannot be simulated.
+    #[error("{0}")]
+    Machine(String),
+    /// The collective has no such call, or these ranks cannot run it.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The simulated machine refuses it.
+    #[error(transparent)]
+    Simulated(#[from] SimError),
+    /// The plans do not belong together.
+    #[error(transparent)]
+    Plans(#[from] PlansError),
+    /// More data than are simulated.
+    #[error(
+        "--size {size}: the data of {ranks} ranks are beyond the {most} bytes that are simulated"
+    )]
+    TooLong {
+        /// Bytes of a block.
+        size: usize,
+        /// Members of the team.
+        ranks: usize,
+        /// Bytes of all ranks together that are simulated at most.
+        most: usize,
+    },
+}
 
 /// A team on its machine, as the models see it.
 #[derive(Debug)]
-pub(crate) struct Forecaster {
+pub struct Forecaster {
     /// Where messages were measured that come alone.
     measured: Option<MeasuredMachine>,
     name: String,
@@ -30,8 +58,8 @@ impl Forecaster {
     /// # Errors
     ///
     /// A machine that cannot be simulated.
-    pub(crate) fn new(file: &MachineFile, threads: &[u32]) -> Result<Option<Self>> {
-        let team = Modelled::new(file, threads).map_err(Error::msg)?;
+    pub fn new(file: &MachineFile, threads: &[u32]) -> Result<Option<Self>, ForecastError> {
+        let team = Modelled::new(file, threads).map_err(ForecastError::Machine)?;
         Ok(team.map(|team| Self {
             measured: team.measured,
             name: file.machine().name.clone(),
@@ -44,13 +72,13 @@ impl Forecaster {
     /// # Errors
     ///
     /// A call that these ranks cannot do.
-    pub(crate) fn call(
+    pub fn call(
         &self,
         collective: Collective,
         plans: &Plans,
         root: usize,
         size: usize,
-    ) -> Result<Forecast> {
+    ) -> Result<Forecast, ForecastError> {
         let job = job(collective, None, plans, Some(root), size)?;
         let cores: Vec<usize> = (0..self.costs.n()).collect();
         let bounds = self.bounds_of(&job)?;
@@ -68,7 +96,7 @@ impl Forecaster {
         })
     }
 
-    fn bounds_of(&self, job: &Job) -> Result<Option<Bounds>> {
+    fn bounds_of(&self, job: &Job) -> Result<Option<Bounds>, ForecastError> {
         if let Some(measured) = &self.measured {
             return Ok(measured.bounds(job));
         }
@@ -80,7 +108,7 @@ impl Forecaster {
     }
 
     /// Bounds of one algorithm in nanoseconds, the upper one where there is one; `None` where there are none.
-    pub(crate) fn bounds(
+    pub fn bounds(
         &self,
         collective: Collective,
         algorithm: &str,
@@ -98,7 +126,7 @@ impl Forecaster {
     /// # Errors
     ///
     /// As [`call`](Self::call).
-    pub(crate) fn plan(&self, plan: &Plan, size: usize) -> Result<Option<Forecast>> {
+    pub fn plan(&self, plan: &Plan, size: usize) -> Result<Option<Forecast>, ForecastError> {
         let plans = match &plan.shape {
             Shape::Tree(tree) => Plans::of_tree(tree),
             Shape::Trees { fan_out, .. } => {
@@ -124,13 +152,13 @@ impl Forecaster {
 /// # Errors
 ///
 /// An algorithm that the collective does not have, or that these ranks cannot run; more data than are simulated.
-pub(crate) fn job(
+pub fn job(
     collective: Collective,
     algorithm: Option<&str>,
     plans: &Plans,
     root: Option<usize>,
     size: usize,
-) -> Result<Job> {
+) -> Result<Job, ForecastError> {
     let bytes = bytes(collective, size, plans.len())?;
     let algorithm = algorithm.unwrap_or_else(|| usual(collective, plans, size));
     let root = root.unwrap_or(plans.broadcast().root());
@@ -139,14 +167,10 @@ pub(crate) fn job(
 }
 
 /// What a rank brings, or the root of a scatter for all, with blocks of `size`.
-fn bytes(collective: Collective, size: usize, n: usize) -> Result<usize> {
+fn bytes(collective: Collective, size: usize, ranks: usize) -> Result<usize, ForecastError> {
     let most = 1 << 30;
     let bytes = size
-        .checked_mul(collective.blocks(n))
-        .filter(|bytes| bytes.checked_mul(n).is_some_and(|all| all <= most));
-    bytes.with_context(|| {
-        format!(
-            "--size {size}: the data of {n} ranks are beyond the {most} bytes that are simulated"
-        )
-    })
+        .checked_mul(collective.blocks(ranks))
+        .filter(|bytes| bytes.checked_mul(ranks).is_some_and(|all| all <= most));
+    bytes.ok_or(ForecastError::TooLong { size, ranks, most })
 }

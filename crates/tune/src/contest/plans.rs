@@ -1,25 +1,27 @@
-//! Which plans race, and the race.
+//! Which plans of a team race, and the race.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
 use corecast::choose::{ONE_TREE, Preferences, Races, compare};
 use corecast_bench::cpu_placement::{CpuPlacement, allowed_pus, free};
-use corecast_bench::peers::Selection;
+use corecast_bench::peers::{Mpi, Selection};
+use corecast_bench::session::Session;
 use corecast_bench::sized::{self, Task};
 use corecast_bench::{
     Collective, Comparison, Contestant, Entrant, Entry, Exercise, Progress, Role, Settings, floor,
     peers, race,
 };
 use corecast_collectives::{BarrierPlan, Plans, barrier};
-use corecast_model::CostModel;
+use corecast_model::{CostBasis, CostModel};
 use corecast_plan::search::{Effort, improve};
-use corecast_plan::{Operation, Pattern, Plan, RootChoice, Shape, Tree};
+use corecast_plan::{Members, Operation, Pattern, Plan, RootChoice, Shape, Tree};
 
-use super::sized::Others;
-use crate::planning::{self, Timed};
-use crate::source::CostBasis;
+use super::error::ContestError;
+use super::timed::Timed;
+
+type Result<T> = std::result::Result<T, ContestError>;
 
 /// How many plans are raced unless named.
 const CANDIDATES: usize = 4;
@@ -28,8 +30,7 @@ const CANDIDATES: usize = 4;
 const MOVES: u64 = 500_000;
 
 /// What the reader of a table without peers should know.
-pub(in crate::commands) const NO_PEERS: &str =
-    "no peers take part: this version races them for barriers";
+pub const NO_PEERS: &str = "no peers take part: this version races them for barriers";
 
 /// Data that a message of one line holds.
 const LINE_BYTES: usize = 56;
@@ -44,42 +45,52 @@ const OVERSUBSCRIBED: [Pattern; 5] = [
     Pattern::Smelt,
 ];
 
+/// Whoever races as processes: one for each way to be pinned.
+pub struct Others {
+    /// Programs over MPI libraries.
+    pub mpi: Vec<Mpi>,
+    /// Corecast's own teams of processes.
+    pub processes: Vec<Arc<Session>>,
+}
+
 /// Races of one team.
-pub(in crate::commands) struct Contest<'a> {
-    team: &'a planning::Team,
+pub struct Contest<'a> {
+    team: &'a Members,
     basis: CostBasis,
     /// Patterns to race; none for those that suggest themselves.
-    pub(in crate::commands) named: Vec<Pattern>,
+    pub named: Vec<Pattern>,
     /// Bytes of data.
-    pub(in crate::commands) bytes: usize,
+    pub bytes: usize,
     /// Hardware threads that the ranks may use together.
-    pub(in crate::commands) usable: usize,
+    pub usable: usize,
     /// Whether each rank stays on its hardware thread.
-    pub(in crate::commands) pinned: bool,
+    pub pinned: bool,
     /// Whether each of Corecast's own races a second time, pinned nowhere.
-    pub(super) also_free: bool,
+    pub also_free: bool,
     /// Which peers take part.
-    pub(in crate::commands) peers: Option<Selection>,
+    pub peers: Option<Selection>,
     /// The rank that data come from and go to, if that is not left to the plans.
-    pub(super) root: Option<usize>,
+    pub root: Option<usize>,
     /// Whoever races as processes, of every operation.
-    pub(super) others: Option<Others>,
+    pub others: Option<Others>,
 }
 
 /// A plan that may race.
-pub(in crate::commands) struct Candidate {
+pub struct Candidate {
     /// The pattern's name.
-    pub(in crate::commands) pattern: String,
-    pub(super) plans: Plans,
-    pub(super) root: usize,
+    pub pattern: String,
+    /// What a team runs.
+    pub plans: Plans,
+    /// Where data come from or go to.
+    pub root: usize,
     predicted: f64,
     /// The plan; absent for an allreduce, which runs over two, and for a barrier over one line, which needs none.
-    pub(in crate::commands) timed: Option<Timed>,
+    pub timed: Option<Timed>,
 }
 
 impl Candidate {
     /// The name of its entrant, where the operation runs over a plan, and where all plans are the same to it.
-    pub(super) fn entrant(&self, planned: bool) -> String {
+    pub fn entrant(&self, planned: bool) -> String {
         match planned {
             true => entrant_name(&self.pattern),
             false => "corecast".to_owned(),
@@ -88,20 +99,23 @@ impl Candidate {
 }
 
 /// A finished race.
-pub(in crate::commands) struct Race {
-    pub(in crate::commands) collective: Collective,
-    pub(in crate::commands) comparison: Comparison,
-    pub(in crate::commands) candidates: Vec<Candidate>,
+pub struct Race {
+    /// What was raced.
+    pub collective: Collective,
+    /// The times.
+    pub comparison: Comparison,
+    /// The plans.
+    pub candidates: Vec<Candidate>,
 }
 
 impl Race {
     /// How many of Corecast's own entrants were found wrong or failed.
-    pub(in crate::commands) fn wrong(&self) -> usize {
+    pub fn wrong(&self) -> usize {
         self.comparison.failed(Role::Corecast)
     }
 
     /// The candidates that were timed with their entries, fastest first.
-    pub(in crate::commands) fn ranking(&self) -> Vec<(&Candidate, &Entry)> {
+    pub fn ranking(&self) -> Vec<(&Candidate, &Entry)> {
         let mut ranking: Vec<(f64, &Candidate, &Entry)> = Vec::new();
         for candidate in &self.candidates {
             let name = entrant_name(&candidate.pattern);
@@ -124,7 +138,7 @@ fn entrant_name(pattern: &str) -> String {
 impl<'a> Contest<'a> {
     /// Pinned races of `team`, whose every member has a hardware thread of its own, with 8 bytes
     /// of data and without peers.
-    pub(in crate::commands) fn new(team: &'a planning::Team, basis: CostBasis) -> Self {
+    pub fn new(team: &'a Members, basis: CostBasis) -> Self {
         Contest {
             team,
             basis,
@@ -157,14 +171,15 @@ impl<'a> Contest<'a> {
     /// # Errors
     ///
     /// Hardware threads that this process may not use.
-    pub(super) fn placements(&self) -> Result<Vec<CpuPlacement>> {
+    pub fn placements(&self) -> Result<Vec<CpuPlacement>> {
         match self.pinned {
             true => pinned(&self.team.threads),
             false => Ok(free(self.ranks())),
         }
     }
 
-    pub(super) fn oversubscribed(&self) -> bool {
+    /// Whether ranks share hardware threads.
+    pub fn oversubscribed(&self) -> bool {
         self.ranks() > self.usable
     }
 
@@ -172,10 +187,11 @@ impl<'a> Contest<'a> {
     ///
     /// # Errors
     ///
-    /// As [`race`](Self::race).
-    pub(super) fn any_plans(&self) -> Result<Plans> {
+    /// Hardware threads that this process may not use; a pattern that cannot do the operation; a team that
+    /// cannot be made.
+    pub fn any_plans(&self) -> Result<Plans> {
         let candidates = self.candidates(Collective::Broadcast)?;
-        let first = candidates.into_iter().next().context("no plan")?;
+        let first = candidates.into_iter().next().ok_or(ContestError::NoPlan)?;
         Ok(first.plans)
     }
 
@@ -190,7 +206,7 @@ impl<'a> Contest<'a> {
     ///
     /// Hardware threads that this process may not use; a pattern that cannot do the operation; a
     /// team that cannot be made.
-    pub(in crate::commands) fn race(
+    pub fn race(
         &self,
         collective: Collective,
         settings: &Settings,
@@ -203,12 +219,9 @@ impl<'a> Contest<'a> {
     ///
     /// # Errors
     ///
-    /// As [`race`](Self::race).
-    pub(super) fn race_alone(
-        &self,
-        candidates: Vec<Candidate>,
-        settings: &Settings,
-    ) -> Result<Race> {
+    /// Hardware threads that this process may not use; a pattern that cannot do the operation; a team that
+    /// cannot be made.
+    pub fn race_alone(&self, candidates: Vec<Candidate>, settings: &Settings) -> Result<Race> {
         let contestant = |candidate| self.contestant(Collective::Barrier, candidate);
         let entrants = candidates.iter().map(contestant);
         let entrants = entrants.map(|contestant| contestant.map(Entrant::threads));
@@ -226,8 +239,9 @@ impl<'a> Contest<'a> {
     ///
     /// # Errors
     ///
-    /// As [`race`](Self::race).
-    pub(in crate::commands) fn race_among(
+    /// Hardware threads that this process may not use; a pattern that cannot do the operation; a team that
+    /// cannot be made.
+    pub fn race_among(
         &self,
         collective: Collective,
         candidates: Vec<Candidate>,
@@ -293,18 +307,21 @@ impl<'a> Contest<'a> {
             usable: self.usable,
             predicted_ns: (sound && self.fits_line(collective)).then_some(candidate.predicted),
         };
-        Contestant::new(exercise, &candidate.plans).context("team")
+        Contestant::new(exercise, &candidate.plans).map_err(ContestError::Team)
     }
 
     /// The named patterns, or those that suggest themselves; plans of equal shape race once.
-    pub(super) fn candidates(&self, collective: Collective) -> Result<Vec<Candidate>> {
+    pub fn candidates(&self, collective: Collective) -> Result<Vec<Candidate>> {
         let Some(operation) = planned(collective) else {
             return self.allreduces();
         };
         let root = self.root_choice(operation);
-        let search = |&pattern: &Pattern| planning::search(self.team, pattern, operation, root);
+        let search = |&pattern: &Pattern| Timed::search(self.team, pattern, operation, root);
         let plans: Vec<Timed> = if !self.named.is_empty() {
-            self.named.iter().map(search).collect::<Result<_>>()?
+            self.named
+                .iter()
+                .map(search)
+                .collect::<std::result::Result<_, _>>()?
         } else if self.oversubscribed() {
             let able = OVERSUBSCRIBED
                 .iter()
@@ -395,11 +412,13 @@ impl<'a> Contest<'a> {
         let mut candidates: Vec<Candidate> = Vec::new();
         for pattern in patterns {
             let way = |operation| {
-                planning::search(self.team, pattern, operation, self.root_choice(operation))
+                Timed::search(self.team, pattern, operation, self.root_choice(operation))
             };
             let (fan_in, fan_out) = match (way(Operation::Reduce), way(Operation::Broadcast)) {
                 (Ok(fan_in), Ok(fan_out)) => (fan_in.plan, fan_out.plan),
-                (Err(error), _) | (_, Err(error)) if !self.named.is_empty() => return Err(error),
+                (Err(error), _) | (_, Err(error)) if !self.named.is_empty() => {
+                    return Err(error.into());
+                }
                 _ => continue,
             };
             let candidate = self.allreduce(&fan_in, &fan_out)?;
@@ -408,7 +427,7 @@ impl<'a> Contest<'a> {
             }
         }
         if candidates.is_empty() {
-            bail!("no pattern to race an allreduce by");
+            return Err(ContestError::NoPattern);
         }
         Ok(candidates)
     }
@@ -418,16 +437,9 @@ impl<'a> Contest<'a> {
     /// # Errors
     ///
     /// Round schedules, which carry no data.
-    pub(in crate::commands) fn allreduce(
-        &self,
-        fan_in: &Plan,
-        fan_out: &Plan,
-    ) -> Result<Candidate> {
+    pub fn allreduce(&self, fan_in: &Plan, fan_out: &Plan) -> Result<Candidate> {
         let (Some(reduce), Some(broadcast)) = (fan_in.tree(), fan_out.tree()) else {
-            bail!(
-                "pattern {:?} has rounds of notifications, an allreduce needs a tree",
-                fan_in.pattern.to_string()
-            );
+            return Err(ContestError::NoTree(fan_in.pattern.to_string()));
         };
         let pattern = match self.ranks() {
             2 => "exchange".to_owned(),
@@ -461,7 +473,7 @@ fn counted(other: &Candidate) -> Result<Candidate> {
 }
 
 /// The planner's name for `collective`, if it plans it on its own.
-pub(in crate::commands) fn planned(collective: Collective) -> Option<Operation> {
+pub fn planned(collective: Collective) -> Option<Operation> {
     match collective {
         Collective::Barrier => Some(Operation::Barrier),
         Collective::Broadcast => Some(Operation::Broadcast),
@@ -470,7 +482,7 @@ pub(in crate::commands) fn planned(collective: Collective) -> Option<Operation> 
     }
 }
 
-/// The same plan with its trees improved for as long as a race can wait, and a program that starts
+/// The plan with its trees improved for as long as a race can wait, and a program that starts
 /// cannot.
 fn deepened(costs: &CostModel, found: Timed) -> Result<Timed> {
     let start = Instant::now();
@@ -528,9 +540,7 @@ fn pinned(threads: &[u32]) -> Result<Vec<CpuPlacement>> {
         .iter()
         .find(|pu| !allowed.is_empty() && !allowed.contains(pu))
     {
-        bail!(
-            "PU {pu} may not be used by this process: choose others by --threads, or race --unpinned"
-        );
+        return Err(ContestError::NotAllowed(*pu));
     }
     Ok(threads.iter().map(|&pu| CpuPlacement::Pu(pu)).collect())
 }

@@ -1,91 +1,26 @@
-//! `corecast probe`: measures what messages cost between this machine's hardware threads, and
-//! keeps it for the other commands.
-
-mod depth;
+//! `corecast probe` without `--deep`: what messages cost between each two hardware threads.
 
 use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use clap::{Args, ValueEnum};
 use corecast::store::Store;
 use corecast_bench::sized::Operation;
 use corecast_model::Matrix;
-use corecast_probe::{Basis, Config, Measurement, Outcome, measure_or_builtin};
+use corecast_probe::{Config, Measurement, Outcome, measure_or_builtin};
 use owo_colors::OwoColorize;
 
+use super::args::ProbeArgs;
 use crate::options::Global;
-use crate::team::{self, TeamArgs};
-use crate::{failure, measuring, output, progress};
+use crate::{failure, output, progress, team};
 use corecast_draw::matrix;
 use corecast_draw::matrix::Grid;
 use corecast_model::words::count;
+use corecast_tune::measure;
 
-/// Arguments of `corecast probe`.
-#[derive(Debug, Args)]
-pub(crate) struct ProbeArgs {
-    /// Which measured numbers the planner gets as the cost to receive
-    #[arg(long, value_enum, default_value_t = BasisArg::OneWay)]
-    basis: BasisArg,
-
-    /// Measure in depth: latencies by cache state, contention, transfers of several lines, what waiting costs
-    #[arg(long, conflicts_with_all = ["csv", "svg", "basis"])]
-    deep: bool,
-
-    /// Measure reads and synchronous writes by state, cache and place of a line
-    #[arg(long, conflicts_with_all = ["csv", "svg", "basis"])]
-    coherence: bool,
-
-    /// Longest time to take, in seconds [default: 60; 120 with --deep or --coherence]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    time_limit: Option<u64>,
-
-    /// Save the machine file here, and not among the measurements of this machine
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<String>,
-
-    /// One line per ordered pair as comma-separated values
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
-
-    /// Save heat maps; - for standard output
-    #[arg(long, value_name = "FILE")]
-    svg: Option<String>,
-
-    #[command(flatten)]
-    team: TeamArgs,
-}
-
-/// [`Basis`] on the command line.
-///
-/// One way is the default here because then the predicted latency of a tree of two is the measured
-/// one; Smelt's own, of a batch, is too low for a receiver that waits for a single message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BasisArg {
-    /// What passes from the moment when the sender is free until the receiver has the message
-    OneWay,
-    /// A message that comes alone and is there already
-    Alone,
-    /// One of a batch of messages that are there already (Smelt §3.2)
-    Batch,
-}
-
-impl From<BasisArg> for Basis {
-    fn from(basis: BasisArg) -> Basis {
-        match basis {
-            BasisArg::OneWay => Basis::OneWay,
-            BasisArg::Alone => Basis::Alone,
-            BasisArg::Batch => Basis::Batch,
-        }
-    }
-}
-
-/// Runs the command.
-pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
-    if args.deep || args.coherence {
-        return depth::run(global, args);
-    }
+/// Measures, saves and shows it.
+pub(super) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
     if let Some(machine) = &global.machine {
         bail!("probe measures this machine, not {machine:?}: leave -i out");
     }
@@ -108,10 +43,10 @@ pub(crate) fn run(global: &Global, args: &ProbeArgs) -> Result<ExitCode> {
     let (file, measurement) = match outcome? {
         Outcome::Measured(measurement) => {
             let basis = args.basis.into();
-            let file = measuring::with_calls(&measurement, basis, &Operation::CHOSEN)?;
+            let file = measure::with_calls(&measurement, basis, &Operation::CHOSEN)?;
             let store = Store::standard();
             let kept = (args.output.is_none() && whole).then_some(&store);
-            (measuring::with_waits(file, kept)?, Some(measurement))
+            (measure::with_waits(file, kept)?, Some(measurement))
         }
         // The request is fine and the machine refuses: say so, and go on with what is known.
         Outcome::BuiltIn { why, file } => {

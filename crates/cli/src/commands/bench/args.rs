@@ -1,0 +1,136 @@
+//! What the user asks of `corecast bench`.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use corecast_bench::Settings;
+use corecast_bench::sized::Operation;
+
+use super::app_args::AppArgs;
+use super::conditions::StartArg;
+use super::op::OpArg;
+use crate::team::TeamArgs;
+
+/// Arguments of `corecast bench`.
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// What is raced
+    #[arg(long, value_enum, default_value_t = OpArg::One(Operation::Barrier))]
+    pub(super) op: OpArg,
+
+    /// Bytes of a block of data, multiples of 8 such as 8,512,4K,1M or 8..16M; a barrier has none.
+    /// A block is what each rank gives or gets, in an alltoall what it gives each other one
+    #[arg(long, value_name = "LIST", default_value = "8")]
+    pub(super) size: String,
+
+    /// Ranks, laid round-robin over the threads; more of them than threads share these [default: one for each thread]
+    #[arg(long, value_name = "N")]
+    pub(super) ranks: Option<usize>,
+
+    /// Patterns to race, separated by commas [default: those that the model prefers, or a handful where ranks share threads]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(super) patterns: Vec<String>,
+
+    /// A fraction of a second instead of ten: intervals will be wide
+    #[arg(long)]
+    pub(super) quick: bool,
+
+    /// Whether each rank stays on its thread, goes where the operating system puts it, or both in one race
+    #[arg(long, value_enum, default_value_t = Pinning::Pinned)]
+    pub(super) pinning: Pinning,
+
+    /// The same as --pinning unpinned
+    #[arg(long, conflicts_with = "pinning")]
+    pub(super) unpinned: bool,
+
+    /// How the ranks start an operation with data together
+    #[arg(long, value_enum, default_value_t = StartArg::Auto)]
+    pub(super) start: StartArg,
+
+    /// warm; cold: each rank goes through twice its core's caches before each operation with data; or
+    /// through that many bytes, such as 64M
+    #[arg(long, value_name = "STATE", default_value = "warm")]
+    pub(super) cache: String,
+
+    /// Percent of the median that its interval may reach to either side when an entrant is done
+    #[arg(long, value_name = "PERCENT")]
+    pub(super) precision: Option<f64>,
+
+    /// Time for each race, entrants that are precise enough or not
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) seconds: Option<f64>,
+
+    /// Tables as OSU's micro-benchmarks print them: a block for each entrant
+    #[arg(long, conflicts_with = "json")]
+    pub(super) osu: bool,
+
+    /// Measure messages and calls anew before each race, for what is simulated; a race during which the
+    /// machine changes is run again
+    #[arg(long, conflicts_with = "unpinned")]
+    pub(super) probe: bool,
+
+    /// Corecast and the floor alone
+    #[arg(long)]
+    pub(super) no_peers: bool,
+
+    /// What constructs of parallel programs cost beyond the work in them, in the manner of EPCC: fork and
+    /// join, loop, barrier, single, critical, reduction; against OpenMP too
+    #[arg(long, conflicts_with_all = ["op", "size", "probe", "start", "cache", "osu", "app"])]
+    pub(super) overheads: bool,
+
+    #[command(flatten)]
+    pub(super) app: AppArgs,
+
+    #[command(flatten)]
+    pub(super) team: TeamArgs,
+}
+
+/// What `--pinning` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Pinning {
+    Pinned,
+    Unpinned,
+    Both,
+}
+
+/// When a race ends, where the user says so.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    precision: Option<f64>,
+    budget: Option<Duration>,
+}
+
+impl Limits {
+    /// `settings` with these limits.
+    pub(super) fn apply(self, settings: Settings) -> Settings {
+        Settings {
+            precision: self.precision.unwrap_or(settings.precision),
+            budget: self.budget.unwrap_or(settings.budget),
+            // Time is the limit where somebody sets one.
+            rounds_max: match self.budget {
+                Some(_) => usize::MAX,
+                None => settings.rounds_max,
+            },
+            ..settings
+        }
+    }
+}
+
+/// Reads `--precision` and `--seconds`.
+///
+/// # Errors
+///
+/// A number out of its range.
+pub(super) fn limits(args: &BenchArgs) -> Result<Limits> {
+    if let Some(percent) = args.precision.filter(|p| !(0.01..=100.0).contains(p)) {
+        bail!("--precision {percent}: percent from 0.01 to 100 are needed");
+    }
+    if let Some(seconds) = args.seconds.filter(|s| !(0.1..=86_400.0).contains(s)) {
+        bail!("--seconds {seconds}: from 0.1 to 86400 are needed");
+    }
+    Ok(Limits {
+        precision: args.precision.map(|percent| percent / 100.0),
+        budget: args.seconds.map(Duration::from_secs_f64),
+    })
+}

@@ -1,0 +1,45 @@
+//! Races of programs that synchronise: `--app` and `--overheads`.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use corecast::costs::of_waits;
+use corecast_bench::{apps, overheads as bench_overheads};
+
+use super::args::{BenchArgs, Pinning, limits};
+use super::laid::{contest, laid};
+use super::{app, overheads};
+use crate::options::Global;
+use crate::source;
+
+/// Programs that synchronise, in place of operations.
+///
+/// # Errors
+///
+/// A team that cannot be had; races that fail.
+pub(super) fn run(global: &Global, args: &BenchArgs) -> Result<ExitCode> {
+    if let Some(machine) = &global.machine {
+        bail!("bench measures this machine, not {machine:?}: leave -i out");
+    }
+    if args.pinning == Pinning::Both {
+        bail!(
+            "--pinning both: --app and --overheads race on one placement at a time, pinned or unpinned"
+        );
+    }
+    let source = source::open(None)?;
+    let (team, pus) = laid(args, &source.file)?;
+    let contest = contest(args, &team, source.costs, pus)?;
+    let placements = contest.placements()?;
+    let (waits, limits) = (of_waits(&source.file), limits(args)?);
+    match args.overheads {
+        true => {
+            let settings = limits.apply(bench_overheads::settings(args.quick));
+            overheads::run(global, &settings, &contest, waits, &placements)
+        }
+        false => {
+            let problem = args.app.problem(args.quick)?;
+            let settings = limits.apply(apps::settings(args.quick));
+            app::run(global, problem, &settings, &contest, waits, &placements)
+        }
+    }
+}

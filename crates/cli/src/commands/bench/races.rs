@@ -1,0 +1,199 @@
+//! The races of operations: what races, in which order, under which conditions.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use corecast_bench::cpu_placement::{CpuPlacement, free};
+use corecast_bench::peers::Mpi;
+use corecast_bench::sized::{Conditions, ELEMENT_BYTES, Operation, Task};
+use corecast_bench::{Collective, Comparison, Progress, Settings};
+use corecast_model::Machine;
+use corecast_tune::contest::{
+    self, Contest, Forecasts, Foreseen, Others, check_memory, race_sized,
+};
+
+use super::args::{BenchArgs, Limits, limits};
+use super::conditions::StartArg;
+use super::laid::{contest, laid};
+use super::op::OpArg;
+use super::{conditions, processes};
+use crate::options::Global;
+use crate::{progress, sizes, source};
+
+/// Largest block: MPI counts elements with 31 bits, and beyond this memory alone is measured.
+const SIZE_MAX: usize = 1 << 30;
+
+/// Blocks from here on settle in few rounds, and each takes long.
+const LONG: usize = 1 << 20;
+
+/// All races that `args` ask for.
+///
+/// # Errors
+///
+/// Options that do not fit each other or this machine; races that fail.
+pub(super) fn races(global: &Global, args: &BenchArgs) -> Result<Vec<Foreseen>> {
+    if let Some(machine) = &global.machine {
+        bail!("bench measures this machine, not {machine:?}: leave -i out");
+    }
+    let sizes = sizes::parse(&args.size)?;
+    let unfit = |size: &&usize| !size.is_multiple_of(ELEMENT_BYTES) || **size > SIZE_MAX;
+    if let Some(size) = sizes.iter().find(unfit) {
+        bail!("--size {size}: multiples of {ELEMENT_BYTES} up to {SIZE_MAX} are needed");
+    }
+    let source = source::open(None)?;
+    let (team, pus) = laid(args, &source.file)?;
+    let ranks = team.threads.len();
+    let mut contest = contest(args, &team, source.costs, pus)?;
+    let limits = limits(args)?;
+    let tasks = tasks(args.op, ranks, &sizes)?;
+    let placements = contest.placements()?;
+    if tasks.is_empty() {
+        let machine = source.here.as_ref().map(|here| &here.machine);
+        let comparison = no_collective(args, &contest, &placements, machine, limits)?;
+        return Ok(vec![Foreseen {
+            comparison,
+            profile: None,
+        }]);
+    }
+    let start = match tasks
+        .iter()
+        .all(|task| task.operation == Operation::Barrier)
+    {
+        true => StartArg::Barrier,
+        false => args.start,
+    };
+    let (conditions, chosen) = conditions::find(
+        (start, &args.cache),
+        contest.oversubscribed(),
+        &placements,
+        source.file.machine(),
+        || Ok(contest.any_plans()?),
+    )?;
+    contest.others = Some(others(args, &contest, &placements, conditions)?);
+
+    let foreseen = {
+        let here = source.here.as_ref().filter(|_| args.probe);
+        let machine = here.map(|here| &here.machine);
+        Forecasts::new(&source.file, source.costs, machine, &team, ranks)?
+    };
+    let mut races = Vec::new();
+    let bar = progress::bar("racing");
+    let count = tasks.len() as f64;
+    for (before, task) in tasks.into_iter().enumerate() {
+        bar.say(&format!("{task}: preparing"));
+        let settings = Settings {
+            operations_max: conditions.operations_max(),
+            ..limits.apply(settings(args.quick, &task))
+        };
+        let step = &mut |step: Progress<'_>| {
+            bar.race(task, before as f64 / count, 1.0 / count, step);
+        };
+        let mut race = foreseen.race(task, || match (task.operation, &contest.others) {
+            (Operation::Barrier, _) | (_, None) => {
+                let race = contest.race(Collective::Barrier, &settings, step)?;
+                Ok((race.comparison, race.candidates))
+            }
+            (_, Some(others)) => race_sized(
+                &contest,
+                task,
+                &placements,
+                &conditions,
+                others,
+                &settings,
+                step,
+            ),
+        })?;
+        if task.operation != Operation::Barrier {
+            race.comparison.notes.extend(chosen.clone());
+        }
+        races.push(race);
+    }
+    bar.finish();
+    Ok(races)
+}
+
+/// The one race of an operation that is no collective.
+fn no_collective(
+    args: &BenchArgs,
+    contest: &Contest<'_>,
+    placements: &[CpuPlacement],
+    machine: Option<&Machine>,
+    limits: Limits,
+) -> Result<Comparison> {
+    let settings = limits.apply(match args.quick {
+        true => Settings::quick(),
+        false => Settings::default(),
+    });
+    let bar = progress::bar("racing");
+    let step = &mut |step: Progress<'_>| bar.race(args.op.name(), 0.0, 1.0, step);
+    let race = match args.op {
+        OpArg::Message => contest::message(machine, placements, contest.peers, &settings, step),
+        _ => contest::fork_join(contest, placements, &settings, step),
+    };
+    bar.finish();
+    Ok(race?)
+}
+
+/// Whoever races as processes: on `placements`, and wherever they like if that is asked for as well.
+fn others(
+    args: &BenchArgs,
+    contest: &Contest<'_>,
+    placements: &[CpuPlacement],
+    conditions: Conditions,
+) -> Result<Others> {
+    let anywhere = free(placements.len());
+    let mut all = vec![placements];
+    if contest.also_free {
+        all.push(&anywhere);
+    }
+    let sessions = all.iter().map(|placements| {
+        let session = processes::session(placements)?.under(conditions);
+        Ok(Arc::new(session))
+    });
+    let mpi = |placements: &&[CpuPlacement]| Mpi::under(placements, conditions);
+    Ok(Others {
+        processes: sessions.collect::<Result<_>>()?,
+        mpi: match args.no_peers {
+            true => Vec::new(),
+            false => all.iter().map(mpi).collect(),
+        },
+    })
+}
+
+/// Every size of every operation; a barrier has one.
+fn tasks(op: OpArg, ranks: usize, sizes: &[usize]) -> Result<Vec<Task>> {
+    let mut tasks = Vec::new();
+    for operation in op.operations() {
+        let sizes = match operation {
+            Operation::Barrier => &[0],
+            _ => sizes,
+        };
+        tasks.extend(sizes.iter().map(|&bytes| Task {
+            operation,
+            ranks,
+            bytes,
+        }));
+    }
+    tasks.iter().try_for_each(check_memory)?;
+    Ok(tasks)
+}
+
+fn settings(quick: bool, task: &Task) -> Settings {
+    let normal = Settings::default();
+    match task.operation {
+        _ if quick => Settings::quick(),
+        Operation::Barrier => normal,
+        _ => Settings {
+            rounds_min: if task.bytes >= LONG {
+                10
+            } else {
+                normal.rounds_min
+            },
+            budget: Duration::from_secs(4),
+            // Each of many short operations waits for its start.
+            batch: Duration::from_micros(200),
+            ..normal
+        },
+    }
+}

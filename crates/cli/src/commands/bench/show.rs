@@ -1,0 +1,101 @@
+//! Races as tables, as OSU prints them, and as JSON.
+
+use anyhow::Result;
+use corecast_bench::comparison::Report;
+use corecast_bench::sized::Operation;
+use corecast_bench::table::{self, Extent};
+use corecast_bench::{Comparison, osu, summary};
+use corecast_tune::contest::Foreseen;
+use serde::Serialize;
+
+use crate::options::Global;
+use crate::output;
+
+/// Several races as `--op all --json` prints them.
+#[derive(Serialize)]
+struct Reports {
+    schema: u32,
+    kind: &'static str,
+    comparisons: Vec<Row>,
+}
+
+/// One of them.
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    report: Report,
+    /// The machine file that was measured for this race.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<serde_json::Value>,
+}
+
+/// Prints all races, as tables or as JSON.
+///
+/// # Errors
+///
+/// A closed output.
+pub(super) fn show(global: &Global, races: &[Foreseen]) -> Result<()> {
+    if let (true, [race]) = (global.json, races) {
+        return output::json(&row(race)?);
+    }
+    if global.json {
+        return output::json(&Reports {
+            schema: corecast_bench::comparison::SCHEMA,
+            kind: "comparisons",
+            comparisons: races.iter().map(row).collect::<Result<_>>()?,
+        });
+    }
+    let races: Vec<&Comparison> = races.iter().map(|race| &race.comparison).collect();
+    let extent = extent(global);
+    let tables = races.iter().map(|race| table::render(race, extent));
+    let mut tables: Vec<String> = tables.collect();
+    for operation in Operation::ALL {
+        let of = |race: &&&Comparison| race.task.is_some_and(|task| task.operation == operation);
+        let sizes: Vec<&Comparison> = races.iter().filter(of).copied().collect();
+        if sizes.len() > 1 {
+            tables.push(summary::render(&sizes));
+        }
+    }
+    output::print(&tables.join("\n"))
+}
+
+/// Prints all races as OSU's micro-benchmarks do.
+///
+/// # Errors
+///
+/// A closed output.
+pub(super) fn show_osu(races: &[Foreseen]) -> Result<()> {
+    let mut blocks = Vec::new();
+    for operation in Operation::ALL {
+        let of = |race: &&Comparison| match race.task {
+            Some(task) => task.operation == operation,
+            None => race.title == operation.name(),
+        };
+        let races = races.iter().map(|race| &race.comparison).filter(of);
+        let races: Vec<&Comparison> = races.collect();
+        if !races.is_empty() {
+            blocks.push(osu::render(&races));
+        }
+    }
+    if blocks.is_empty() {
+        blocks.extend(races.iter().map(|race| osu::render(&[&race.comparison])));
+    }
+    output::print(&blocks.join("\n"))
+}
+
+fn row(race: &Foreseen) -> Result<Row> {
+    let profile = race.profile.as_ref();
+    let profile = profile.map(|file| serde_json::from_str(&file.to_json()));
+    Ok(Row {
+        report: race.comparison.report(),
+        profile: profile.transpose()?,
+    })
+}
+
+/// How much tables show.
+pub(crate) fn extent(global: &Global) -> Extent {
+    match global.verbose {
+        0 => Extent::Best,
+        _ => Extent::All,
+    }
+}

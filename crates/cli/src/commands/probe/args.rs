@@ -1,0 +1,65 @@
+//! What the user asks of `corecast probe`.
+
+use clap::{Args, ValueEnum};
+use corecast_probe::Basis;
+
+use crate::team::TeamArgs;
+
+/// Arguments of `corecast probe`.
+#[derive(Debug, Args)]
+pub(crate) struct ProbeArgs {
+    /// Which measured numbers the planner gets as the cost to receive
+    #[arg(long, value_enum, default_value_t = BasisArg::OneWay)]
+    pub(super) basis: BasisArg,
+
+    /// Measure in depth: latencies by cache state, contention, transfers of several lines, what waiting costs
+    #[arg(long, conflicts_with_all = ["csv", "svg", "basis"])]
+    pub(super) deep: bool,
+
+    /// Measure reads and synchronous writes by state, cache and place of a line
+    #[arg(long, conflicts_with_all = ["csv", "svg", "basis"])]
+    pub(super) coherence: bool,
+
+    /// Longest time to take, in seconds [default: 60; 120 with --deep or --coherence]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(super) time_limit: Option<u64>,
+
+    /// Save the machine file here, and not among the measurements of this machine
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<String>,
+
+    /// One line per ordered pair as comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    pub(super) csv: bool,
+
+    /// Save heat maps; - for standard output
+    #[arg(long, value_name = "FILE")]
+    pub(super) svg: Option<String>,
+
+    #[command(flatten)]
+    pub(super) team: TeamArgs,
+}
+
+/// [`Basis`] on the command line.
+///
+/// One way is the default here because then the predicted latency of a tree of two is the measured
+/// one; Smelt's own, of a batch, is too low for a receiver that waits for a single message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum BasisArg {
+    /// What passes from the moment when the sender is free until the receiver has the message
+    OneWay,
+    /// A message that comes alone and is there already
+    Alone,
+    /// One of a batch of messages that are there already (Smelt §3.2)
+    Batch,
+}
+
+impl From<BasisArg> for Basis {
+    fn from(basis: BasisArg) -> Basis {
+        match basis {
+            BasisArg::OneWay => Basis::OneWay,
+            BasisArg::Alone => Basis::Alone,
+            BasisArg::Batch => Basis::Batch,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! A team that is to be tuned: its threads, what it can be made of, and a model of it.
+
+use anyhow::{Result, bail};
+use corecast::{Builder, Planned};
+use corecast_bench::cpu_placement::{CpuPlacement, allowed_pus, free};
+use corecast_tune::planned;
+use corecast_tune::predict::{Predict, Simulated, Unknown};
+use corecast_tune::search_space::SearchSpace;
+
+use super::args::TuneArgs;
+use crate::source::Source;
+use corecast_model::CostBasis;
+
+/// Most ranks: a thread for each is started.
+const RANKS_MAX: usize = 256;
+
+/// A team that is to be tuned.
+pub(super) struct Course {
+    pub(super) planned: Planned,
+    pub(super) placements: Vec<CpuPlacement>,
+    pub(super) pinned: bool,
+    pub(super) usable: usize,
+    pub(super) search_space: SearchSpace,
+    pub(super) model: Box<dyn Predict>,
+    /// Why there is no model.
+    pub(super) note: Option<String>,
+}
+
+/// The team of the given number of ranks, or of one for each thread.
+///
+/// # Errors
+///
+/// A team that cannot be had here, or that has nothing to tune.
+pub(super) fn course(source: &Source, args: &TuneArgs, ranks: Option<usize>) -> Result<Course> {
+    let partial = !args.op.is_empty() && args.op != ["all"];
+    // What races decided before is on trial; where only some operations are tuned the others keep it.
+    let mut builder = match partial {
+        true => Builder::new(),
+        false => Builder::new().machine(source.file.clone()),
+    };
+    if let Some(list) = &args.threads {
+        builder = builder.cores(list);
+    }
+    if let Some(ranks) = ranks {
+        if !(2..=RANKS_MAX).contains(&ranks) {
+            bail!("--ranks {ranks}: teams of 2 to {RANKS_MAX} can be tuned");
+        }
+        builder = builder.threads(ranks);
+    }
+    if args.unpinned || args.pinned {
+        builder = builder.pin(args.pinned);
+    }
+    let planned = builder.planned()?;
+    let n = planned.rank_pus.len();
+    if n < 2 {
+        bail!(
+            "a team of one has nothing to tune, and this process may use PU {} alone: --ranks 2 lets two share it",
+            planned.rank_pus[0]
+        );
+    }
+    let usable = match allowed_pus().len() {
+        0 => source.file.threads().len(),
+        allowed => allowed,
+    };
+    let oversubscribed = n > usable;
+    let pinned = planned.pinned;
+    let placements = match pinned {
+        true => planned
+            .rank_pus
+            .iter()
+            .map(|&pu| CpuPlacement::Pu(pu))
+            .collect(),
+        false => free(n),
+    };
+    let known = source.costs == CostBasis::Measured;
+    let simulated = match (oversubscribed, pinned, known) {
+        (true, ..) => Err("ranks share hardware threads, of which no model knows".to_owned()),
+        (_, false, _) => Err("threads that are not pinned have no place in a model".to_owned()),
+        (.., false) => Err("nothing was measured here yet, see corecast probe".to_owned()),
+        _ => Simulated::new(&source.file, &planned.rank_pus),
+    };
+    let (model, note): (Box<dyn Predict>, _) = match simulated {
+        Ok(model) => (Box::new(model), None),
+        Err(why) => {
+            let note = format!("no predictions, so all algorithms race: {why}");
+            (Box::new(Unknown), Some(note))
+        }
+    };
+    let mut search_space = planned::search_space(&planned, oversubscribed, known);
+    if partial {
+        search_space.algorithms.barrier = planned.options.algorithms.barrier;
+    }
+    if partial || args.processes {
+        search_space.wait_configs.clear();
+    }
+    if args.processes {
+        search_space.processes = true;
+        search_space.rivals.clear();
+    }
+    Ok(Course {
+        search_space,
+        planned,
+        placements,
+        pinned,
+        usable,
+        model,
+        note,
+    })
+}

@@ -1,0 +1,164 @@
+//! A team that was tuned: the races, the check, and what was kept.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use corecast::Planned;
+use corecast::rules::CORECAST_ALGO;
+use corecast::store::{Store, Stored};
+use corecast_collectives::Algorithms;
+use corecast_model::profile::Mode;
+use corecast_tune::check::{self, Checked};
+use corecast_tune::hardware::Hardware;
+use corecast_tune::keep::{TunedTeam, keep};
+use corecast_tune::outcome::Outcome;
+use corecast_tune::racer::Racer;
+use corecast_tune::sessions::Sessions;
+use corecast_tune::tuner::{self, TuneRequest};
+use tempfile::TempDir;
+
+use super::args::TuneArgs;
+use super::course::Course;
+use crate::commands::bench::session_in;
+use crate::source::Source;
+use crate::{failure, interrupt, progress};
+use corecast_model::CostBasis;
+
+/// A team that was tuned.
+pub(super) struct Tuning {
+    pub(super) planned: Planned,
+    pub(super) pinned: bool,
+    pub(super) mode: Mode,
+    pub(super) outcome: Outcome,
+    pub(super) checked: Option<Vec<Checked>>,
+    pub(super) took: Duration,
+    /// Where it was saved, or why not.
+    pub(super) saved: Option<String>,
+}
+
+impl Tuning {
+    /// Keeps what was found in this machine's profile; a warning where that cannot be, since it is worth
+    /// printing also then.
+    pub(super) fn keep(&mut self) {
+        let team = TunedTeam {
+            planned: &self.planned,
+            pinned: self.pinned,
+            mode: self.mode,
+            outcome: &self.outcome,
+        };
+        self.saved = Some(match keep(&team) {
+            Ok(path) => format!("saved in {}", path.display()),
+            Err(error) => {
+                let sentence = format!("not saved: {error}");
+                failure::warn(&sentence);
+                sentence
+            }
+        });
+    }
+}
+
+/// Races what `course` says, and checks it if that is asked for.
+///
+/// # Errors
+///
+/// Races that fail.
+pub(super) fn tuned(
+    course: Course,
+    source: &Source,
+    request: &TuneRequest,
+    args: &TuneArgs,
+) -> Result<Tuning> {
+    let begin = Instant::now();
+    let home = match args.processes {
+        true => Some(home(source)?),
+        false => None,
+    };
+    let launch = |algorithms: &Algorithms| {
+        let folder = home
+            .as_ref()
+            .map_or("/".into(), |home| home.path().display().to_string());
+        let environment = vec![
+            ("XDG_CACHE_HOME".to_owned(), folder),
+            (CORECAST_ALGO.to_owned(), algorithms.to_string()),
+        ];
+        session_in(&course.placements, environment).expect("this command lies somewhere")
+    };
+    let racer = || -> Box<dyn Racer + '_> {
+        let options = course.planned.options.clone();
+        let placements = course.placements.clone();
+        match args.processes {
+            true => Box::new(Sessions::new(placements, &launch, &interrupt::happened)),
+            false => Box::new(Hardware::new(
+                placements,
+                course.usable,
+                request.synchrony,
+                options,
+                &interrupt::happened,
+            )),
+        }
+    };
+    let bar = progress::bar("tuning");
+    let mut hardware = racer();
+    let mut started = false;
+    let mut outcome = tuner::tune(
+        hardware.as_mut(),
+        &course.search_space,
+        course.model.as_ref(),
+        request,
+        &mut |step| {
+            if !started {
+                bar.start();
+                started = true;
+            }
+            bar.at(step.done, &step.what);
+        },
+    )?;
+    drop(hardware);
+    outcome.notes.extend(course.note.clone());
+    bar.finish();
+    let took = begin.elapsed();
+    let checked = match args.check && !interrupt::happened() {
+        false => None,
+        true => {
+            let bar = progress::bar("checking");
+            let found = check::check(
+                racer().as_mut(),
+                &outcome,
+                &course.search_space,
+                &request.sizes,
+                request.budget,
+                &mut |done, what| bar.at(done, &what),
+            );
+            bar.finish();
+            Some(found?)
+        }
+    };
+    Ok(Tuning {
+        planned: course.planned.clone(),
+        pinned: course.pinned,
+        mode: match args.processes {
+            true => Mode::Processes,
+            false => Mode::Threads,
+        },
+        outcome,
+        checked,
+        took,
+        saved: None,
+    })
+}
+
+/// A folder for the caches of processes that race: with what was measured and what plans have won, and without what was
+/// tuned before, which is on trial.
+fn home(source: &Source) -> Result<TempDir> {
+    let home = tempfile::tempdir().context("a folder for the processes")?;
+    let store = Store::at(home.path().join("corecast"));
+    let machine = corecast_machine::discover().machine;
+    if source.costs == CostBasis::Measured {
+        store.save_machine(&source.file)?;
+    }
+    if let Stored::Found(_, mut profile) = Store::standard().profile(&machine) {
+        profile.tunings.clear();
+        store.save_profile(&machine, &profile)?;
+    }
+    Ok(home)
+}

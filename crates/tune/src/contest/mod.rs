@@ -1,0 +1,20 @@
+//! Races of one team's plans: which ones race, on which hardware threads, against whom, and what models say
+//! beside the times.
+//!
+//! `corecast bench` and `corecast` without a command are made from these.
+
+mod crowd;
+mod error;
+mod forecasts;
+mod others;
+mod plans;
+mod sized;
+mod timed;
+
+pub use crowd::lay;
+pub use error::ContestError;
+pub use forecasts::{Forecasts, Foreseen};
+pub use others::{fork_join, message};
+pub use plans::{Candidate, Contest, NO_PEERS, Others, Race, planned};
+pub use sized::{check_memory, race as race_sized};
+pub use timed::Timed;
