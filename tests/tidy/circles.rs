@@ -11,9 +11,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::members::members;
 use crate::modules::{Crate, Named, Sources};
 
-/// Packages whose circles are known and wait to be cut. One that has none left must leave the list.
-const STILL_IN_CIRCLES: &[&str] = &["corecast-cli"];
-
 /// For each file those that it imports, with the lines and the paths by which it does.
 type Imports = BTreeMap<usize, BTreeMap<usize, Vec<(usize, String)>>>;
 
@@ -115,27 +112,13 @@ fn way_round(imports: &Imports, start: usize) -> Vec<(usize, usize)> {
 fn no_two_files_import_each_other_in_a_circle() {
     let sources: Sources = crate::files(&[".rs"]).into_iter().collect();
     let mut offences = Vec::new();
-    let mut with_circles = BTreeSet::new();
     for member in members() {
         let found = member.roots.iter();
         let found: BTreeSet<_> = found
             .flat_map(|root| circles(&Crate::read(&sources, root)))
             .collect();
-        if !found.is_empty() {
-            with_circles.insert(member.name.clone());
-        }
-        if !STILL_IN_CIRCLES.contains(&member.name.as_str()) {
-            let name = &member.name;
-            offences.extend(found.into_iter().map(|text| format!("{name}: {text}")));
-        }
+        let name = &member.name;
+        offences.extend(found.into_iter().map(|text| format!("{name}: {text}")));
     }
     crate::none("files that import each other in a circle", offences);
-    let mended = STILL_IN_CIRCLES
-        .iter()
-        .filter(|it| !with_circles.contains(**it));
-    let mended = mended.map(|it| (*it).to_owned()).collect();
-    crate::none(
-        "no circle is left here: take it out of STILL_IN_CIRCLES",
-        mended,
-    );
 }
