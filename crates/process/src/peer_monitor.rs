@@ -200,7 +200,8 @@ fn start(watch_list: &mut WatchList) -> std::io::Result<()> {
     let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
     let own = Arc::clone(&bell);
     std::thread::Builder::new()
-        .name("corecast-monitor".into())
+        // The kernel keeps 15 bytes of a name.
+        .name("corecast-watch".into())
         .spawn(move || keep(&own))?;
     watch_list.bell = Some(bell);
     Ok(())

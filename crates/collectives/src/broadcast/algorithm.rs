@@ -12,7 +12,7 @@ algorithms! {
             needs [Plan], phases ["down the tree"], costs "n-1", "(n-1)*s";
         /// [`line`](fn@super::line), for up to 16 ranks: the payload in a line that all others poll, and what is
         /// longer in the lines of its body.
-        Line = "line" in "broadcast/line.rs", "CLa §4.1, one line over a flat tree; what is longer goes on in the lines of its body, above 16 KiB in several posts",
+        Line = "line" in "broadcast/line.rs", "CLa §4.1, one line over a flat tree; what is longer goes on in the lines of its body, above 16 KiB in several published messages",
             needs [LineOfEach], phases ["down the tree"], costs "n-1", "(n-1)*s";
         /// [`groups`](fn@super::groups), over a plan that has some and from its root.
         Groups = "groups" in "broadcast/groups.rs", "CLa §4.1.2, several groups; above 56 bytes in several",

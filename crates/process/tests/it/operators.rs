@@ -289,7 +289,7 @@ fn reference_of_folds() {
 fn every_width_of_vectors_gives_the_same_bits() {
     for level in Level::ALL.into_iter().filter(|level| level.is_here()) {
         let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .arg("operators::twin_of")
+            .arg("operators::reference_of")
             .env("CORECAST_SIMD", level.name())
             .output()
             .unwrap();

@@ -52,7 +52,7 @@ fn monitors() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     tasks
         .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok())
-        .filter(|name| name.trim() == "corecast-monitor")
+        .filter(|name| name.trim() == "corecast-watch")
         .count()
 }
 
@@ -208,7 +208,7 @@ fn nothing_happens_nothing_runs() {
             let tasks = std::fs::read_dir("/proc/self/task").unwrap();
             let status = tasks
                 .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("status")).ok())
-                .find(|status| status.contains("corecast-monitor"))
+                .find(|status| status.contains("corecast-watch"))
                 .unwrap();
             let lines = status.lines().filter(|line| line.contains("ctxt_switches"));
             lines.map(str::to_owned).collect::<Vec<_>>()
