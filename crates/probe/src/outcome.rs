@@ -1,4 +1,4 @@
-//! Measured costs, or the reason why the built-in ones have to do.
+//! Measured costs, or built-in ones with the reason why the machine was not measured.
 
 use corecast_model::{FileError, Machine, MachineFile, default_costs_for};
 
