@@ -1,6 +1,5 @@
 //! Topology classes: pairs that should cost the same.
 //!
-//! The class of an ordered pair is how near the two are *and* which NUMA nodes it goes from and to.
 //! The class of an ordered pair is the proximity of the two *and* the NUMA nodes from which and to
 //! which it goes. The nodes keep what sampling would otherwise lose: machines of four and more
 //! packages have nodes at different distances, and the cost from node a to node b is not that from

@@ -5,9 +5,9 @@
 //! | `R_L` | a line that the core itself has cached | own |
 //! | `R_R` | one that another core of the package has cached | other cores of the package |
 //! | `R_Q` | one that a core of another package has cached | other packages |
-//! | `R_I` | one that nobody has cached, on the own NUMA node | memory of own and of threads there |
 //! | `R_I` | a line that no cache has, on the own NUMA node | memory of own and of threads there |
 //! | `R_QI` | a line that no cache has, on another NUMA node | memory of threads elsewhere |
+//!
 //! The paper finds little difference between states and clusters them; so does this, but for shared lines of
 //! others, which a nearer cache may have as well. The half width of a parameter reaches over all that it
 //! stands for. A place that the machine does not have has no parameter.
