@@ -6,8 +6,8 @@
 //!   (shortest paths over send + receive);
 //! - **growth**: with every send as cheap as the cheapest and every receive too, informed members
 //!   multiply no faster than in the postal model, and the k-th message cannot start before a
-//!   certain time; whoever it goes to needs at least its own cheapest message from then on;
-//! - **islands**: the same count with two prices, one inside of groups of near members, whose size
+//!   certain time; its receiver needs at least its own cheapest message from then on;
+//! - **islands**: the count of growth with two prices, one inside of groups of near members, whose size
 //!   limits how far the low price goes, and one between groups.
 //!
 //! A tighter bound that takes longer is [`levels()`], with nested groups and a price for each

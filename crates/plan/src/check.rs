@@ -1,8 +1,8 @@
 //! Checks a plan independently: that it is a schedule, and that it takes as long as it says.
 //!
-//! Nothing here is shared with planner, search, costs or bounds. A plan is read as data (the root
-//! and the child lists, or the rounds), turned into what each member does in turn, and played
-//! message by message:
+//! The checker shares no code with planner, search, costs or bounds. A plan is read as data (the root
+//! and the child lists, or the rounds), turned into the actions of each member, and played message by
+//! message:
 //!
 //! ```text
 //! child lists ──► spanning ──► script: rank r sends to 3, receives from 5, ... ──► events ──► latency
@@ -15,12 +15,12 @@
 //!
 //! Messages carry the ranks that their sender has heard of, so that the play also shows whether the
 //! operation is done: a broadcast's value has reached everybody, a reduction has every contribution
-//! exactly once, nobody leaves a barrier before everybody has entered.
+//! exactly once, and no member leaves a barrier before all have entered.
 //!
 //! A new [`Shape`] needs a script, and an arm in [`plan`].
 //!
-//! What is *not* checked is that the bound is one: that takes all other schedules, and is what the
-//! tests of bounds do by brute force.
+//! The checker does *not* show that the bound holds: that takes all other schedules, which the tests
+//! of bounds try by brute force.
 
 mod error;
 mod events;
@@ -245,7 +245,7 @@ pub fn two_grouped(
 ///
 /// # Errors
 ///
-/// Another team; a member that waits for ever or leaves too early; a message that nobody takes.
+/// Another team, a member that waits for ever or leaves too early, or a message that is never taken.
 pub fn rounds(costs: &CostModel, rounds: &Rounds) -> Result<Checked, CheckError> {
     let n = costs.n();
     if rounds.len() != n {

@@ -55,7 +55,7 @@ impl Timeline {
 /// A time in which a member can do nothing else.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Busy {
-    /// What it does.
+    /// Whether it sends or receives.
     pub kind: BusyKind,
     /// The rank at the other end.
     pub peer: usize,

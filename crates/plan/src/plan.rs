@@ -18,7 +18,7 @@ use crate::tree::Tree;
 
 pub use crate::shape::Shape;
 
-/// Where a tree starts.
+/// The choice of the rank at which a tree starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RootChoice {
     /// The pattern's own choice: [`Pattern::Best`] and [`Pattern::Optimal`] look for the root as

@@ -1,13 +1,13 @@
-//! Local repair: a member leaves, fails or joins, and the plan is mended in about a
-//! millisecond instead of searched anew (Smelt's future work, §6.1).
+//! Local repair: a member leaves, fails or joins, and the plan is repaired in about a millisecond
+//! instead of searched anew (Smelt's future work, §6.1).
 //!
 //! ```text
 //!   Plan + costs of the new team ──► place filled ──► bounded improvement ──► Repair { plan, moved }
 //! ```
 //!
-//! 1. **Who leaves** is replaced: each of its children finds the parent where the whole is fastest,
-//!    or a member takes its place and its children; the best of a few such trials counts. **Who
-//!    joins** is put where the whole is fastest.
+//! 1. A member that **leaves** is replaced: each of its children finds the parent where the whole is
+//!    fastest, or a member takes its place and its children; the best of a few such trials counts. A
+//!    member that **joins** is put where the whole is fastest.
 //! 2. A tabu search along the critical chain and then kicks, both of limited work, mend what became
 //!    slow. Kicks move many members; what they find only counts if it saves 0.5 %. A tree that may have
 //!    fallen behind is constructed anew besides, and the better one counts.
@@ -16,9 +16,9 @@
 //! broadcast that it mirrors, two trees are repaired each on its own, and rounds are made anew from
 //! their radix.
 //!
-//! **How good.** From a searched tree on the seven machines of the public database (16 to 48
-//! members), against the better of two fresh searches from the same root, start and searches of
-//! 500,000 moves each:
+//! **Quality.** The repaired plans were compared with the better of two fresh searches of 500,000 moves
+//! each from the same root. They start from a searched tree on the seven machines of the public
+//! database (16 to 48 members):
 //!
 //! | change | cases | worst excess | worst mean of a machine | median time | longest |
 //! | --- | --- | --- | --- | --- | --- |
@@ -31,7 +31,7 @@
 //! itself is up to 2 % slower than need be, Barcelona has a single change and one sequence at 5.4 %
 //! (all other sequences of reductions stay within 4.8 %, those of broadcasts within 3.2 %); of 2,800
 //! sequences of reductions in a trial with other seeds one ended at 5.2 % (Shanghai) and one at 5.1 %
-//! (Nehalem). Nothing proves a limit: whoever has to be sure compares with a new plan now and then.
+//! (Nehalem). No limit is proved: to be sure, compare with a new plan now and then.
 //! On average 1 to 31 members move, at most 45 of 48.
 //!
 //! Times are the medians of each machine and change, and the longest of all: processor time, two-core

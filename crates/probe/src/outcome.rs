@@ -62,7 +62,7 @@ impl Outcome {
     ///
     /// # Errors
     ///
-    /// As [`Measurement::to_machine_file`].
+    /// Those of [`Measurement::to_machine_file`].
     pub fn to_machine_file(&self) -> Result<MachineFile, FileError> {
         match self {
             Self::Measured(measurement) => measurement.to_machine_file(),

@@ -6,8 +6,8 @@
 //! The losers are kept because they show how far the model can be trusted, and because a later race
 //! can start from them.
 //!
-//! A field that came later is optional, and what a program does that does not know it can still run:
-//! the version stays. It changes when an old program would take a file for something else.
+//! The version stays when a field is added: the field is optional, and a program that does not know it can
+//! still run the rest. The version changes when an old program would misread a file.
 
 mod error;
 mod tuning;

@@ -513,7 +513,7 @@ impl Count {
         two: bool,
         [x_near, x_far, write]: [usize; 3],
     ) -> Option<(u32, Adder, Option<(bool, usize)>)> {
-        // How far its own island may grow, and what is left of κ then.
+        // The numbers by which its own island may grow, at the cost of κ if it is near.
         let shares = match (far, kappa) {
             (true, _) => self.m - 1..self.m,
             (false, 0) => return None,

@@ -155,7 +155,7 @@ fn exchange(
     true
 }
 
-/// All of x's group join y's.
+/// Moves all of x's group into y's.
 fn merge(state: &mut GroupedState, x: usize, y: usize, undo: &mut Undo) -> bool {
     if x == state.root || y == state.root || state.same_group(x, y) {
         return false;

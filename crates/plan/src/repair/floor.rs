@@ -5,7 +5,7 @@
 //! - **reach**: a member is served by the root, or by somebody else, who was not informed before the
 //!   root's cheapest message arrived anywhere;
 //! - **growth**: the k-th message starts no earlier than in the postal model with the least send and
-//!   the least receive of all, and whoever gets it needs its own cheapest message from then on.
+//!   the least receive of all, and its receiver needs its own cheapest message from then on.
 
 use corecast_model::{CostModel, Matrix};
 
