@@ -1,4 +1,4 @@
-//! Pinning the calling thread, and finding out whether the pinning took and still holds.
+//! Pins the calling thread, and finds out whether the pinning took effect and still holds.
 //!
 //! Containers refuse `sched_setaffinity`, accept it without effect, or change a thread's mask
 //! later (a cpuset update, CPU hot-unplug). So nothing here trusts a return value: each change is
@@ -22,10 +22,10 @@ pub const PIN_LIMIT: u32 = CpuSet::MAX_CPU as u32;
 /// Why a thread could not be confined. Nothing was changed, except where the message says so.
 #[derive(Debug, thiserror::Error)]
 pub enum PinError {
-    /// An empty set of PUs.
+    /// The set of PUs is empty.
     #[error("cannot confine a thread to no PU at all; name at least one")]
     Empty,
-    /// A number that does not fit the kernel's mask.
+    /// A number does not fit the kernel's mask.
     #[error(
         "cannot pin to PU {os_index}: only PUs below {PIN_LIMIT} can be pinned to; run on those or unpinned"
     )]
@@ -50,7 +50,7 @@ pub enum PinError {
     Refused {
         /// The PUs asked for.
         wanted: CpuList,
-        /// What the system said.
+        /// The error of the system.
         reason: io::Error,
     },
     /// The call succeeded but the mask reads back differently; the thread has the mask `found`.
@@ -65,7 +65,7 @@ pub enum PinError {
     },
 }
 
-/// What became of an earlier pinning of the calling thread.
+/// The state of an earlier pinning of the calling thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PinState {
     /// The mask holds the one PU and the thread runs there.
@@ -78,10 +78,10 @@ pub enum PinState {
     /// The mask holds the one PU, yet the thread runs on another one: a sandbox that only
     /// pretends to pin.
     Ignored {
-        /// Where the thread runs.
+        /// The PU on which the thread runs.
         runs_on: u32,
     },
-    /// The system does not tell.
+    /// The state is unknown, because the system does not tell.
     Unknown,
 }
 
@@ -100,7 +100,7 @@ pub struct Pinning {
     wanted: CpuList,
     previous: CpuList,
     confirmed: bool,
-    /// Masks belong to threads: restoring from another thread would change the wrong one.
+    /// Masks belong to threads: a restore from another thread would change the wrong one.
     this_thread: PhantomData<*const ()>,
 }
 
@@ -125,7 +125,7 @@ impl Pinning {
     ///
     /// # Errors
     ///
-    /// As [`confine_current`]; [`PinError::Empty`] where the previous mask was not known.
+    /// Those of [`confine_current`]; [`PinError::Empty`] where the previous mask was not known.
     pub fn restore(self) -> Result<(), PinError> {
         restore(&self.previous)
     }
@@ -164,7 +164,7 @@ impl PinGuard {
         &self.pinning
     }
 
-    /// Leaves the thread confined after all.
+    /// Leaves the thread confined when the guard is dropped.
     pub fn keep(mut self) {
         self.pinning.previous = CpuList::new();
     }
@@ -172,16 +172,17 @@ impl PinGuard {
 
 impl Drop for PinGuard {
     fn drop(&mut self) {
-        // Nobody is there to hear of a failure, and staying confined is harmless.
+        // No caller is there to hear of a failure, and a thread that stays confined does no harm.
         let _ = restore(&self.pinning.previous);
     }
 }
 
-/// Pins the calling thread to one PU, by the operating system's number, and checks that it took.
+/// Pins the calling thread to one PU, by the operating system's number, and checks that this had
+/// effect.
 ///
 /// # Errors
 ///
-/// Says why not; the thread then runs on as before. Never panics.
+/// Any reason why the thread is not pinned; it then runs on as before. The function never panics.
 ///
 /// # Examples
 ///
@@ -200,15 +201,16 @@ pub fn pin_current(os_index: u32) -> Result<Pinning, PinError> {
     confine_current(&CpuList::from([os_index]))
 }
 
-/// Confines the calling thread to a set of PUs and checks that it took.
+/// Confines the calling thread to a set of PUs and checks that this had effect.
 ///
 /// # Errors
 ///
-/// As [`pin_current`]; besides, [`PinError::NoEffect`] where only a part of `pus` may be used.
-/// The thread is then confined to that part.
+/// Those of [`pin_current`], and [`PinError::NoEffect`] where only a part of `pus` may be used. The
+/// thread is then confined to that part.
 pub fn confine_current(pus: &CpuList) -> Result<Pinning, PinError> {
     let mask = to_mask(pus)?;
-    // Before the first change, so that `process_mask` stays what it was at the start.
+    // The process's mask is read before the first change, so that `process_mask` stays what it was
+    // at the start.
     process_mask();
     let previous = current_mask().unwrap_or_default();
     let found = set(pus, &mask)?;
@@ -238,7 +240,7 @@ pub fn current_pu() -> Option<u32> {
 ///
 /// # Errors
 ///
-/// What the system said, where neither the call nor `/proc` tells.
+/// The error of the system, where neither the call nor `/proc` tells.
 pub fn current_mask() -> io::Result<CpuList> {
     mask_of(None).or_else(|error| mask_in_proc("/proc/thread-self/status").ok_or(error))
 }
@@ -262,7 +264,7 @@ pub fn process_mask() -> &'static CpuList {
     })
 }
 
-/// Whether the calling thread is still confined to the one PU, and runs there.
+/// Says whether the calling thread is still confined to the one PU, and runs there.
 ///
 /// # Cost
 ///
@@ -290,14 +292,15 @@ impl ThreadId {
     }
 }
 
-/// As [`pin_state`], of any thread of this process; [`PinState::Unknown`] when it has ended.
+/// Says what [`pin_state`] says, of any thread of this process; [`PinState::Unknown`] when it has
+/// ended.
 ///
 /// # Cost
 ///
 /// One system call and one small file.
 pub fn pin_state_of(thread: ThreadId, os_index: u32) -> PinState {
-    // The file is of this process alone, while the system call takes threads of any: numbers of
-    // threads that have ended are given again.
+    // The file exists for threads of this process alone, while the system call takes those of any
+    // process: the kernel gives the numbers of threads that have ended to new ones.
     let path = format!("/proc/self/task/{}/stat", thread.0.as_raw_nonzero());
     let Ok(stat) = fs::read_to_string(path) else {
         return PinState::Unknown;

@@ -1,4 +1,4 @@
-//! Where this process's control groups lie in the file system.
+//! Finds the directories of this process's control groups.
 //!
 //! `/proc/self/cgroup` names the group of each hierarchy, `/proc/self/mountinfo` says which part
 //! of each hierarchy is mounted where. Three cases have to come out right:
@@ -17,14 +17,14 @@
 use crate::cpulist::CpuList;
 use crate::files::Files;
 
-/// Where distributions mount the hierarchies, for containers that hide `mountinfo`.
+/// The directory where distributions mount the hierarchies, for containers that hide `mountinfo`.
 const MOUNT_POINT_DEFAULT: &str = "/sys/fs/cgroup";
 
 /// A file-system location of one of the process's control groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ControlGroup {
     pub(crate) version: Version,
-    /// Where the hierarchy is mounted.
+    /// The directory where the hierarchy is mounted.
     mount_point: String,
     /// The group below it: empty, or with a leading slash.
     below: String,
@@ -207,7 +207,7 @@ fn unescape(field: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Where `path` lies below `mount`; `None` where it is not visible there.
+/// Returns where `path` lies below `mount`; `None` where it is not visible there.
 fn resolve(files: &Files, mount: &Mount, path: &str) -> Option<ControlGroup> {
     let below = match mount.root.trim_end_matches('/') {
         "" => path,
@@ -216,7 +216,7 @@ fn resolve(files: &Files, mount: &Mount, path: &str) -> Option<ControlGroup> {
             .filter(|rest| rest.is_empty() || rest.starts_with('/'))?,
     };
     let below = below.trim_end_matches('/');
-    // Names of groups cannot be `..`: what remains of them lies outside the namespace.
+    // A group cannot be named `..`: a path that still has it lies outside of the namespace.
     if below.split('/').any(|part| part == "..") {
         return None;
     }

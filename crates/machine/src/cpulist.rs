@@ -109,22 +109,22 @@ impl CpuList {
         }
     }
 
-    /// How many numbers it holds.
+    /// Returns how many numbers the set holds.
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
 
-    /// Whether it holds none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
 
-    /// Whether it holds `number`.
+    /// Whether the set holds `number`.
     pub fn contains(&self, number: u32) -> bool {
         self.numbers.binary_search(&number).is_ok()
     }
 
-    /// Adds `number`; false where it was there already.
+    /// Adds `number`; returns false where it was there already.
     pub fn insert(&mut self, number: u32) -> bool {
         match self.numbers.binary_search(&number) {
             Ok(_) => false,
@@ -178,8 +178,9 @@ impl CpuList {
         self.iter().all(|n| other.contains(n))
     }
 
-    /// Reads the kernel's hexadecimal masks, the references of its lists: `f` or `ff,00000001`, 32
-    /// bits to a group, the lowest PUs last. `None` where the text is no such mask.
+    /// Reads the kernel's hexadecimal masks, in which the kernel writes the same sets as in lists:
+    /// `f` or `ff,00000001`, 32 bits to a group, the lowest PUs last. `None` where the text is no
+    /// such mask.
     ///
     /// ```
     /// use corecast_machine::CpuList;

@@ -1,4 +1,4 @@
-//! From the kernel's files to a [`Machine`], with every guess written down.
+//! Makes a [`Machine`] from the kernel's files, with every assumption written down.
 
 use std::path::Path;
 
@@ -16,20 +16,20 @@ use crate::topology::{self, Topology};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Which PUs go into [`Discovery::machine`].
+/// The PUs that go into [`Discovery::machine`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// Those that this process may use: online, in its affinity mask, in its cpuset.
+    /// The PUs that this process may use: online, in its affinity mask, in its cpuset.
     #[default]
     Usable,
-    /// All that are online.
+    /// All online PUs.
     Online,
 }
 
-/// What [`discover_at`] takes besides the root; the default is an unrestricted process.
+/// The options of [`discover_at`]; the default is an unrestricted process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Which PUs go into the machine.
+    /// The PUs that go into the machine.
     pub scope: Scope,
     /// The affinity mask of the process; `None` for no restriction.
     pub mask: Option<CpuList>,
@@ -72,14 +72,14 @@ pub struct Discovery {
     pub core_kinds: Vec<CoreKind>,
     /// The hypervisor's name, `"unknown"` where only its presence shows.
     pub hypervisor: Option<String>,
-    /// The revision of the processors' microcode, as the kernel writes it; of several all. `None` where it
-    /// does not tell.
+    /// The revision of the processors' microcode, as the kernel writes it; where there are several, all of
+    /// them. `None` where the kernel does not tell.
     pub microcode: Option<String>,
 }
 
 impl Discovery {
-    /// How many busy threads make sense: the usable PUs, or the CPU quota rounded up where that
-    /// is less. At least 1.
+    /// Returns how many busy threads make sense: the usable PUs, or the CPU quota rounded up where that is
+    /// less. The result is at least 1.
     ///
     /// A quota of 1.5 gives 2, and two threads that spin all the time are then stopped for a
     /// quarter of each period: compare with [`Quota::cpus`] where that matters.
@@ -90,8 +90,8 @@ impl Discovery {
             .map_or(pus, |quota| pus.min(quota.threads()))
     }
 
-    /// How many threads can be busy all the time without being stopped: the usable PUs, or the CPU
-    /// quota rounded down where that is less. At least 1.
+    /// Returns how many threads can be busy all the time without being stopped: the usable PUs, or the CPU
+    /// quota rounded down where that is less. The result is at least 1.
     pub fn unthrottled_parallelism(&self) -> usize {
         let pus = self.usable.len().max(1);
         // A float cast saturates, and turns NaN into 0.
@@ -128,7 +128,7 @@ impl Discovery {
             .filter(|node| node.has_memory() && node.allowed)
     }
 
-    /// Whether it matters where memory is put: more than one NUMA node has some.
+    /// Whether several NUMA nodes have memory, so that it matters where memory is placed.
     pub fn has_several_memory_nodes(&self) -> bool {
         self.memory_nodes().nth(1).is_some()
     }
@@ -374,7 +374,7 @@ fn restricted(mut machine: Machine, usable: &CpuList) -> Machine {
         cache.shared_by.retain(|&pu| usable.contains(pu));
     }
     machine.caches.retain(|cache| !cache.shared_by.is_empty());
-    // Groups that differed only in PUs now gone.
+    // Caches that differed only in PUs that are now gone are duplicates.
     machine
         .caches
         .dedup_by(|a, b| (a.level, a.kind, &a.shared_by) == (b.level, b.kind, &b.shared_by));

@@ -7,14 +7,14 @@ use std::str::FromStr;
 
 use crate::cpulist::CpuList;
 
-/// More than `/proc/cpuinfo` holds on the largest machines; a limit, because a fixture or a
-/// container may put anything behind these names.
+/// More bytes than `/proc/cpuinfo` has on the largest machines. There is a limit because a fixture
+/// or a container may put anything behind these names.
 const FILE_BYTES_MAX: u64 = 32 << 20;
 
 /// The directory that stands for `/`, and the sentences about what could not be read there.
 pub(crate) struct Files {
     root: PathBuf,
-    /// What had to be assumed so far, in order, and of which PUs where it is about some.
+    /// The assumptions so far, in order, each with the PUs that it is about, if any.
     assumptions: Vec<(String, CpuList)>,
 }
 
@@ -26,13 +26,13 @@ impl Files {
         }
     }
 
-    /// Records one sentence; says it once, however often it is met.
+    /// Records one sentence; a sentence that is recorded already is not repeated.
     pub(crate) fn assume(&mut self, sentence: impl Into<String>) {
         self.entry(sentence.into());
     }
 
-    /// Records a sentence about one PU; PUs of which the same is said share one sentence, as an
-    /// odd machine of hundreds of PUs tends to be odd in all of them.
+    /// Records a sentence about one PU. PUs with the same sentence share it, because an odd machine
+    /// of hundreds of PUs tends to be odd in all of them.
     pub(crate) fn assume_of(&mut self, pu: u32, sentence: impl Into<String>) {
         self.entry(sentence.into()).insert(pu);
     }
@@ -58,7 +58,7 @@ impl Files {
         self.assumptions.iter().map(sentence).collect()
     }
 
-    /// Where `path`, an absolute path of the machine, lies under the root.
+    /// Returns where `path`, an absolute path of the machine, lies under the root.
     pub(crate) fn at(&self, path: &str) -> PathBuf {
         // `..` must not leave a fixture; the kernel's own paths hold none but in cgroup names,
         // which are resolved before they come here.

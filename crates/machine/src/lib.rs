@@ -2,8 +2,8 @@
 //!
 //! [`discover()`] turns what the Linux kernel tells under `/sys` and `/proc` into a
 //! [`Machine`](corecast_model::Machine). It works on any machine: what the kernel does not tell is
-//! assumed, and every assumption is one sentence in the result. [`pin_current`] and its kin put
-//! threads on PUs and check that they stay there.
+//! assumed, and every assumption is one sentence in the result. [`pin_current`] and its relatives
+//! put threads on PUs and check that they stay there.
 //!
 //! ```text
 //! /sys/devices/system/cpu  ─► topology, cache ─┐
@@ -13,12 +13,15 @@
 //! sched_getaffinity        ─► affinity ────────┘       └─► Machine::assumptions
 //! ```
 //!
-//! **Architecture invariants:** nothing here fails or panics on an odd machine; no unsafe code;
-//! nothing but [`pin_current`], [`confine_current`] and their undoing changes anything.
+//! **Architecture invariants:** no function of this crate fails or panics on an odd machine; there
+//! is no unsafe code; only [`pin_current`], [`confine_current`] and the functions that undo them
+//! change anything.
 //!
-//! Linux only: other systems neither show their topology in files nor pin threads by number.
+//! The crate is for Linux only: other systems neither show their topology in files nor pin threads
+//! by number.
 //!
-//! The reader of sysfs is our own, as hwloc is a system library that users would have to install.
+//! The crate reads sysfs itself, because hwloc is a system library that users would have to
+//! install.
 #![forbid(unsafe_code)]
 
 #[cfg(not(target_os = "linux"))]

@@ -25,7 +25,7 @@ pub struct NumaNode {
 }
 
 impl NumaNode {
-    /// Whether it has memory, as far as is known.
+    /// Whether the node has memory, as far as is known.
     pub fn has_memory(&self) -> bool {
         self.memory_bytes != Some(0)
     }
@@ -73,7 +73,7 @@ pub(crate) fn nodes(files: &mut Files, online: &CpuList, package: &[u32]) -> Vec
     nodes
 }
 
-/// The PUs that a node lists.
+/// Returns the PUs that a node lists.
 fn claimed(files: &Files, directory: &str) -> CpuList {
     let by_mask = || CpuList::from_mask(&files.text(&format!("{directory}/cpumap"))?);
     files
@@ -82,7 +82,8 @@ fn claimed(files: &Files, directory: &str) -> CpuList {
         .unwrap_or_default()
 }
 
-/// Emulated NUMA (`numa=fake`) lists a PU in several nodes; it counts in the first.
+/// Keeps each PU in the first node that lists it: emulated NUMA (`numa=fake`) lists a PU in
+/// several.
 fn keep_first_claims(files: &mut Files, nodes: &mut [NumaNode]) {
     let mut taken = CpuList::new();
     for node in nodes {
@@ -147,7 +148,8 @@ fn distances(files: &mut Files, directory: &str, nodes: usize) -> Vec<u32> {
     }
 }
 
-/// `Node 0 MemTotal:        4548824 kB`, or without the node in `/proc/meminfo`.
+/// Reads a line such as `Node 0 MemTotal:        4548824 kB`, which `/proc/meminfo` has without the
+/// node.
 fn memory_bytes(files: &Files, path: &str) -> Option<u64> {
     let text = files.text(path)?;
     let total = text

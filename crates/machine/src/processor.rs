@@ -1,4 +1,4 @@
-//! What the processor calls itself, whether its cores are alike, and who runs the machine.
+//! The processor's name, the kinds of its cores, and the hypervisor.
 
 use crate::cpulist::CpuList;
 use crate::files::Files;
@@ -62,7 +62,7 @@ pub(crate) fn name(files: &Files) -> Option<String> {
     let mut implementer = 0;
     for (key, value) in fields(&text).filter(|(_, value)| !value.is_empty()) {
         match key {
-            // x86, LoongArch, POWER, MIPS, RISC-V, in this order.
+            // Architectures in this order: x86, LoongArch, POWER, MIPS, RISC-V.
             "model name" | "Model Name" | "cpu" | "cpu model" | "uarch" => {
                 // Firmware pads names with blanks.
                 push_new(
@@ -150,7 +150,7 @@ fn firmware_hypervisor(files: &Files) -> Option<&'static str> {
             .unwrap_or_default()
     };
     let (vendor, product) = (dmi("sys_vendor"), dmi("product_name"));
-    // Whole machines are rented under the same vendor names; their products end in "metal".
+    // Whole machines are rented under the same vendor names; their product names end in "metal".
     if product.ends_with("metal") {
         return None;
     }

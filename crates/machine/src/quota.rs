@@ -17,7 +17,7 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// How many threads the quota pays for, rounded up, at least 1.
+    /// Returns how many threads the quota pays for, rounded up, at least 1.
     ///
     /// ```
     /// let quota = corecast_machine::Quota { cpus: 1.5, source: "cpu.max".into() };

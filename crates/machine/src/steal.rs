@@ -1,4 +1,4 @@
-//! How much of its processors' time a virtual machine's host has taken.
+//! The share of its processors' time that a virtual machine's host has taken.
 
 /// Time of some hardware threads since the system was started, in the kernel's ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct CpuTime {
     all: u64,
 }
 
-/// The time of these hardware threads so far; nothing where the kernel does not tell.
+/// Returns the time of these hardware threads so far; `None` where the kernel does not tell.
 ///
 /// # Cost
 ///
@@ -27,7 +27,7 @@ pub fn cpu_time(pus: &[u32]) -> Option<CpuTime> {
 }
 
 impl CpuTime {
-    /// The part of the time since `earlier` that the host took: 0 to 1.
+    /// Returns the share of the time since `earlier` that the host took, from 0 to 1.
     #[must_use]
     pub fn stolen_since(&self, earlier: &Self) -> f64 {
         let all = self.all.saturating_sub(earlier.all);

@@ -1,4 +1,4 @@
-//! Which PUs form a core, a cluster, a die, a package.
+//! Finds the PUs that form a core, a cluster, a die, a package.
 //!
 //! Each fact comes in two forms: a number (`physical_package_id`, `core_id`), which may be missing
 //! or -1 and is unique only within the enclosing group, and a list of siblings, which older
@@ -12,17 +12,17 @@ use crate::files::Files;
 
 /// The groups of all online PUs; vectors run parallel to the list of PUs.
 pub(crate) struct Topology {
-    /// Dense, by first appearance.
+    /// The package of each PU, numbered densely by first appearance.
     pub(crate) package: Vec<u32>,
-    /// Dense, by first appearance.
+    /// The core of each PU, numbered densely by first appearance.
     pub(crate) core: Vec<u32>,
-    /// Empty where sysfs does not tell.
+    /// The PUs of each die; empty where sysfs does not tell.
     pub(crate) dies: Vec<CpuList>,
-    /// Empty where sysfs does not tell.
+    /// The PUs of each cluster; empty where sysfs does not tell.
     pub(crate) clusters: Vec<CpuList>,
 }
 
-/// What sysfs says about one PU, garbage already removed.
+/// The facts that sysfs has about one PU, without values that make no sense.
 struct PuFacts {
     package_id: Option<u32>,
     die_id: Option<u32>,
@@ -79,7 +79,7 @@ fn packages(files: &mut Files, online: &CpuList, facts: &[PuFacts]) -> Vec<u32> 
         Smallest(u32),
     }
     let lists: Vec<_> = facts.iter().map(|facts| facts.package.as_ref()).collect();
-    // Where the architecture knows no packages, kernels list each PU as its own sibling only.
+    // On architectures without packages, kernels list each PU as its own sibling only.
     let telling = lists.iter().flatten().any(|list| list.len() > 1);
     let smallest = smallest_members(online, &lists);
     // One member's number stands for its whole list.

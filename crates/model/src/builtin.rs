@@ -1,5 +1,4 @@
-//! Machines whose costs the literature gives, and the costs to go on with when nothing can be
-//! measured.
+//! Machines whose costs the literature gives, and default costs for machines that cannot be measured.
 //!
 //! The papers give costs of cache-line *transfers*; a message is two of them. The mapping is that
 //! of the "different lines" notification of Ramos and Hoefler, *Cache Line Aware Algorithm Design
@@ -18,8 +17,8 @@
 //! polls a line before it is written, so `invalidate` is 0 (§2.3).
 //!
 //! Machines of which only the structure is published have the costs of [`default_costs_for`], and say so among
-//! their assumptions. The rooms: here CLa's machines and Mencagli's, `smelt` and `tuned` those of these papers,
-//! `today` present-day ones.
+//! their assumptions. This file has the machines of CLa and of Mencagli and others, `smelt` and `tuned` have
+//! those of these papers, `today` has present-day ones.
 
 mod entry;
 mod smelt;
@@ -43,8 +42,8 @@ const CLA_SANDY_BRIDGE: ClassCosts = ClassCosts {
     receive: [2.3, 35.0, 35.0, 94.0],
 };
 
-/// The same machine: Table 1, and no contention (§2.2.2: a line goes through QPI once, then the
-/// last-level cache hands it out; rule 5 of §2.4).
+/// Line costs of [`CLA_SANDY_BRIDGE`]: Table 1, and no contention (§2.2.2: a line goes through QPI once, then
+/// the last-level cache hands it out; rule 5 of §2.4).
 const CLA_SANDY_BRIDGE_LINES: LineCosts = LineCosts {
     write: 70.0,
     invalidate: [0.0; 4],
@@ -63,7 +62,7 @@ const CLA_XEON_PHI: ClassCosts = ClassCosts {
     receive: [8.6, 235.8, 235.8, 235.8],
 };
 
-/// The same machine: Table 1, and Table 2 for buffers in state E, `T_C(n) = 320.5 + 56.2·n`.
+/// Line costs of [`CLA_XEON_PHI`]: Table 1, and Table 2 for buffers in state E, `T_C(n) = 320.5 + 56.2·n`.
 ///
 /// The paper puts one thread on each core; SMT siblings of the writer are taken to find the line in
 /// the cache that they share with it, `R_L`, without contention.
@@ -138,13 +137,13 @@ fn all() -> impl Iterator<Item = &'static Builtin> {
     BUILTINS.iter().chain(others).chain(&today::MACHINES)
 }
 
-/// The names that [`builtin`] knows.
+/// Returns the names that [`builtin`] knows.
 #[must_use]
 pub fn builtin_names() -> Vec<&'static str> {
     all().map(|b| b.name).collect()
 }
 
-/// A machine of the literature by name; `None` for a name that is not in [`builtin_names`].
+/// Returns a machine of the literature by name; `None` for a name that is not in [`builtin_names`].
 ///
 /// Each machine's `assumptions` quote the paper and table that its costs come from. Threads are
 /// numbered core by core, SMT siblings next to each other.
@@ -181,8 +180,8 @@ pub fn builtin(name: &str) -> Option<MachineFile> {
     })
 }
 
-/// Costs to go on with for a machine that cannot be measured, for example because only one CPU may
-/// be used: those of CLa's Sandy Bridge (Table 1, nanoseconds), by class of proximity.
+/// Returns default costs for a machine that cannot be measured, for example because only one CPU may be used.
+/// They are those of CLa's Sandy Bridge (Table 1, nanoseconds), by class of proximity.
 ///
 /// Their absolute values are another machine's; their order and rough ratios hold on most: the
 /// core is nearer than the package, the package nearer than the next one.
@@ -211,7 +210,7 @@ pub fn default_costs_for(machine: &Machine) -> CostModel {
         .expect("the table above holds valid costs")
 }
 
-/// The class costs behind [`default_costs_for`].
+/// Returns the class costs from which [`default_costs_for`] makes a model.
 #[must_use]
 pub fn default_class_costs() -> ClassCosts {
     CLA_SANDY_BRIDGE

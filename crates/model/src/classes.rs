@@ -8,9 +8,9 @@ use crate::pairwise::{CostError, CostModel, Unit};
 pub struct ClassCosts {
     /// The unit of both lists.
     pub unit: Unit,
-    /// Blocks the sender.
+    /// The time for which the sender is blocked, by class.
     pub send: [f64; 4],
-    /// Blocks the receiver.
+    /// The time for which the receiver is blocked, by class.
     pub receive: [f64; 4],
 }
 
@@ -38,7 +38,7 @@ impl ClassCosts {
         }
     }
 
-    /// The pairwise model of all hardware threads of a machine, in its own order.
+    /// Returns the pairwise model of all hardware threads of a machine, in the machine's order.
     ///
     /// # Errors
     ///
@@ -61,6 +61,6 @@ impl ClassCosts {
 }
 
 const _: () = {
-    // `class` above relies on it.
+    // `class` above relies on these values.
     assert!(Proximity::SameCore as usize == 0 && Proximity::OtherPackage as usize == 3);
 };

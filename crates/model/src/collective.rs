@@ -1,13 +1,13 @@
-//! The collectives, by the names that everything else uses for them.
+//! The collectives, with the names that all of Corecast uses for them.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A number of a member of a team, from 0.
+/// The number of a member of a team, from 0.
 pub type Rank = usize;
 
-/// What a collective does. The words are those of MPI, spelled out.
+/// A collective. The names are those of MPI, spelled out.
 ///
 /// # Examples
 ///
@@ -21,27 +21,27 @@ pub type Rank = usize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Collective {
-    /// Nobody leaves before everybody has come.
+    /// No rank leaves before all have entered.
     Barrier,
-    /// One rank's data for everybody.
+    /// The data of one rank reach all ranks.
     Broadcast,
-    /// Everybody's data combined, for one rank.
+    /// The data of all ranks are combined at one rank.
     Reduce,
-    /// Everybody's data combined, for everybody.
+    /// The data of all ranks are combined, and all ranks get the result.
     Allreduce,
-    /// One rank's data, a part for each.
+    /// One rank's data are split into parts, one for each rank.
     Scatter,
-    /// Everybody's data side by side, for one rank.
+    /// The data of all ranks are put side by side at one rank.
     Gather,
-    /// Everybody's data side by side, for everybody.
+    /// The data of all ranks are put side by side at every rank.
     Allgather,
-    /// A part from each rank for each rank.
+    /// Each rank sends a part of its data to each rank.
     Alltoall,
-    /// Everybody's data combined, a block for each rank.
+    /// The data of all ranks are combined, and each rank gets one block of the result.
     ReduceScatter,
-    /// The data of all ranks up to the own one combined.
+    /// Each rank gets the combined data of all ranks up to and including itself.
     Scan,
-    /// The data of all ranks before the own one combined.
+    /// Each rank gets the combined data of all ranks before itself.
     Exscan,
     /// A scatter of parts of different lengths.
     Scatterv,
@@ -56,7 +56,7 @@ pub enum Collective {
 }
 
 impl Collective {
-    /// Every one.
+    /// All collectives.
     pub const ALL: [Self; 16] = [
         Self::Barrier,
         Self::Broadcast,
@@ -76,7 +76,7 @@ impl Collective {
         Self::ReduceScatterv,
     ];
 
-    /// Those that have algorithms of their own; the others share theirs, see
+    /// The collectives that have algorithms of their own. The others use theirs, see
     /// [`algorithms_of`](Self::algorithms_of).
     pub const WITH_ALGORITHMS: [Self; 10] = [
         Self::Barrier,
@@ -91,7 +91,7 @@ impl Collective {
         Self::Scan,
     ];
 
-    /// Its name.
+    /// Returns the name, for example `allreduce`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Barrier => "barrier",
@@ -113,17 +113,18 @@ impl Collective {
         }
     }
 
-    /// A number from 1 on that stays what it is, for protocols between processes.
+    /// Returns a number from 1 on that never changes, for protocols between processes.
     pub const fn number(self) -> u32 {
         self as u32 + 1
     }
 
-    /// The collective with that [`number`](Self::number).
+    /// Returns the collective with that [`number`](Self::number).
     pub fn of_number(number: u32) -> Option<Self> {
         Self::ALL.get(number.checked_sub(1)? as usize).copied()
     }
 
-    /// The collective whose algorithms this one runs: itself, or the one with equal parts, or the inclusive scan.
+    /// Returns the collective whose algorithms this one runs: itself, the one with equal parts, or the inclusive
+    /// scan.
     pub const fn algorithms_of(self) -> Self {
         match self {
             Self::Exscan => Self::Scan,
@@ -136,7 +137,7 @@ impl Collective {
         }
     }
 
-    /// Whether one rank gives or gets what the others do not.
+    /// Whether one rank sends or receives what the other ranks do not.
     pub const fn has_root(self) -> bool {
         matches!(
             self.algorithms_of(),
@@ -156,8 +157,8 @@ impl Collective {
         )
     }
 
-    /// How many blocks of data a rank brings, or the root of a scatter for all: a block is what each rank gives or
-    /// gets, in an alltoall what it gives each other one.
+    /// Returns the number of blocks of data at a rank, or at the root of a scatter. A block is what each rank
+    /// gives or gets, and in an alltoall what it gives each other rank.
     ///
     /// # Examples
     ///
@@ -183,7 +184,7 @@ impl fmt::Display for Collective {
     }
 }
 
-/// A name that is no collective.
+/// The text is the name of no collective.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no operation is called '{0}': take one of {names}", names = Collective::ALL.map(Collective::name).join(", "))]
 pub struct UnknownCollective(pub String);

@@ -1,4 +1,4 @@
-//! The machine file: one machine and what its messages cost, as versioned JSON.
+//! The machine file: one machine and the costs of its messages, as versioned JSON.
 //!
 //! ```json
 //! { "schema": 1,
@@ -19,8 +19,8 @@
 //!            "base": [2.3, 35, 35, 94], "slope": [0, 0, 0, 0] }
 //! ```
 //!
-//! And `messages`, what messages cost that come alone, and calls: see [`crate::messages`]; and `deep`, what a
-//! measurement in depth found: see [`crate::deep`].
+//! A file may also have `messages`, the costs of messages that come alone and of calls, see
+//! [`crate::messages`], and `deep`, the results of a measurement in depth, see [`crate::deep`].
 //!
 //! A file without `schema` is read as the format of Smelt's public machine database, see
 //! [`database`].
@@ -49,7 +49,7 @@ impl MachineFile {
         #[serde(expecting = "a machine as a JSON object")]
         struct Version {
             schema: Option<serde_json::Value>,
-            // Looked at first: in another version all the rest may be different.
+            // The version is looked at first: in another version all the rest may be different.
             deep: Option<DeepVersion>,
         }
         #[derive(Deserialize)]

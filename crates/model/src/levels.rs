@@ -1,8 +1,8 @@
-//! How many packages, NUMA nodes, cores and hardware threads a regular machine has.
+//! The numbers of packages, NUMA nodes, cores and hardware threads of a regular machine.
 
 use crate::machine::{Machine, Pu};
 
-/// How many of each level are in one of the level above.
+/// For each level the number of its members in one of the level above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Levels {
     /// Packages in the machine.
@@ -26,8 +26,8 @@ impl Levels {
             .product()
     }
 
-    /// The machine with these counts: threads numbered from 0, SMT siblings next to each other,
-    /// then cores, NUMA nodes and packages.
+    /// Returns the machine with these counts. Threads are numbered from 0: SMT siblings next to
+    /// each other, then cores, NUMA nodes and packages.
     #[must_use]
     pub fn machine(&self, name: &str) -> Machine {
         let pus = (0..self.threads() as u32).map(|os_index| {

@@ -1,4 +1,4 @@
-//! What a line costs that several threads share: the parameters of a plan with groups.
+//! Costs of a line that several threads share: the parameters of a plan with groups.
 //!
 //! A message goes through a line of its own for each pair, and the pairwise model says what it
 //! costs. In a group one thread writes one line and all members of the group fetch it, or all of
@@ -13,7 +13,7 @@
 //! | [`LineCosts::transfer`] | `R_L`, `R_R`, `R_Q`: fetching a line that one other thread wrote | Table 1 |
 //! | [`LineCosts::base`], [`LineCosts::slope`] | b and c of `T_C(n) = b + c·n`: n threads fetch one line at once | Equation 2, Table 2 |
 //!
-//! All are by [`Proximity`], nearest first; `R_L` is the first entry of `transfer`.
+//! All lists are by [`Proximity`], nearest first; `R_L` is the first entry of `transfer`.
 
 use serde::Serialize;
 
@@ -25,17 +25,17 @@ pub use crate::place::Place;
 /// Costs of shared lines by class of [`Proximity`], in the unit of the model that carries them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LineCosts {
-    /// Blocks whoever is the first to write a line that nobody caches.
+    /// The time for which the first writer of a line that no cache has is blocked.
     pub write: f64,
-    /// What each thread that polls the line already adds to a write of it, by its proximity to the
-    /// writer. All 0 means the paper's best case, in which nobody polls yet.
+    /// The time that each thread which polls the line already adds to a write of it, by its proximity to the writer.
+    /// All 0 means the paper's best case, in which no thread polls yet.
     pub invalidate: [f64; 4],
-    /// Blocks a thread that fetches, to read or to change, a line that another one wrote.
+    /// The time for which a thread is blocked that fetches, to read or to change, a line that another one wrote.
     pub transfer: [f64; 4],
-    /// Blocks each of n threads that fetch one line at once for `base + slope·n`, by its proximity
-    /// to the writer.
+    /// The constant part of `base + slope·n`, for which each of n threads that fetch one line at once is blocked, by
+    /// its proximity to the writer.
     pub base: [f64; 4],
-    /// See [`LineCosts::base`].
+    /// The time for each of the n threads, see [`LineCosts::base`].
     pub slope: [f64; 4],
 }
 
@@ -53,12 +53,12 @@ pub struct LineCosts {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
     costs: LineCosts,
-    /// Of each thread.
+    /// The place of each thread.
     places: Vec<Place>,
 }
 
 impl LineCosts {
-    /// The names of the lists, as files and messages call them.
+    /// The names of the lists, as in files and messages.
     pub const LISTS: [&str; 4] = ["invalidate", "transfer", "base", "slope"];
 
     /// The lists, in the order of [`LineCosts::LISTS`].
@@ -106,32 +106,32 @@ impl Lines {
         &self.costs
     }
 
-    /// Where each thread is.
+    /// Returns the place of each thread.
     #[must_use]
     pub fn places(&self) -> &[Place] {
         &self.places
     }
 
-    /// How near two threads are.
+    /// Returns the proximity of two threads.
     ///
     /// # Panics
     ///
-    /// When a thread is outside of the model; so do the other methods that take one.
+    /// When a thread is outside of the model. The other methods that take a thread panic then, too.
     #[must_use]
     #[inline]
     pub fn proximity(&self, i: usize, j: usize) -> Proximity {
         self.places[i].proximity(&self.places[j])
     }
 
-    /// How long `writer` is blocked to write one line that all of `readers` poll.
+    /// Returns how long `writer` is blocked to write one line that all of `readers` poll.
     #[must_use]
     pub fn write(&self, writer: usize, readers: &[usize]) -> f64 {
         let polled = |&j: &usize| self.costs.invalidate[self.proximity(writer, j) as usize];
         self.costs.write + readers.iter().map(polled).sum::<f64>()
     }
 
-    /// How long `reader` is blocked to fetch a line that `writer` wrote, when `readers` threads
-    /// fetch it at once, itself included: `T_C(readers)`.
+    /// Returns how long `reader` is blocked to fetch a line that `writer` wrote, when `readers` threads fetch it at
+    /// once, itself included: `T_C(readers)`.
     #[must_use]
     #[inline]
     pub fn fetch(&self, writer: usize, reader: usize, readers: usize) -> f64 {
@@ -139,7 +139,7 @@ impl Lines {
         self.costs.base[class] + self.costs.slope[class] * readers as f64
     }
 
-    /// How long it takes to fetch, alone, a line that `writer` wrote; `owner` is at its home.
+    /// Returns how long it takes to fetch a line alone, when `writer` wrote it and `owner` is at its home.
     #[must_use]
     #[inline]
     pub fn transfer(&self, owner: usize, writer: usize) -> f64 {
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(part.lines().unwrap().fetch(0, 2, 1), 5.5);
         assert_eq!(part.mirrored().lines(), part.lines());
 
-        // Other NUMA nodes are those of the lines too.
+        // The NUMA nodes of the line costs change as well.
         let moved = file.costs().clone().with_numa(vec![0; 16]);
         assert_eq!(moved.lines().unwrap().transfer(0, 8), 35.0);
     }

@@ -12,10 +12,10 @@ use crate::place::Place;
 
 pub use crate::place::Proximity;
 
-/// One machine as far as it was discovered, read from a file, or made up.
+/// One machine as it was discovered, read from a file, or made up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// What the machine is called, for people.
+    /// The name of the machine, for the user.
     pub name: String,
     /// The processor's own name, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,7 @@ pub struct Machine {
     /// Data and unified caches; empty where the machine does not tell.
     #[serde(default)]
     pub caches: Vec<Cache>,
-    /// What discovery had to assume because the machine did not tell, one sentence each.
+    /// Facts that discovery had to assume because the machine did not tell, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
 }
@@ -43,7 +43,7 @@ pub struct Pu {
     pub numa_node: u32,
     /// The operating system's number of that NUMA node.
     pub numa_os_index: u32,
-    /// Which core it belongs to, counted over the whole machine; equal for SMT siblings.
+    /// The core that it belongs to, counted over the whole machine; equal for SMT siblings.
     pub core: u32,
 }
 
@@ -52,7 +52,7 @@ pub struct Pu {
 pub struct Cache {
     /// 1 for the level nearest to the core.
     pub level: u8,
-    /// What it holds.
+    /// The contents of the cache.
     pub kind: CacheKind,
     /// Capacity in bytes; `None` where unknown.
     pub size_bytes: Option<u64>,
@@ -62,7 +62,7 @@ pub struct Cache {
     pub shared_by: Vec<u32>,
 }
 
-/// What a cache holds.
+/// The contents of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheKind {
@@ -70,7 +70,7 @@ pub enum CacheKind {
     Data,
     /// Instructions alone.
     Instruction,
-    /// Both.
+    /// Data and instructions.
     Unified,
 }
 
@@ -78,7 +78,7 @@ pub enum CacheKind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MachineError {
-    /// No hardware thread at all.
+    /// The machine has no hardware thread.
     #[error("machine {name:?} has no hardware threads: list at least one under \"pus\"")]
     Empty {
         /// The machine's name.
@@ -94,7 +94,7 @@ pub enum MachineError {
         name: String,
         /// The earlier entry's operating-system number.
         before: u32,
-        /// The offending entry's.
+        /// The operating-system number of the later entry.
         found: u32,
     },
     /// A cache is shared by a thread that the machine does not have.
@@ -107,13 +107,13 @@ pub enum MachineError {
         name: String,
         /// The cache's level.
         level: u8,
-        /// The unknown thread.
+        /// The operating-system number of the unknown thread.
         os_index: u32,
     },
 }
 
 impl Pu {
-    /// How near this hardware thread is to another, by the rule of [`Place::proximity`].
+    /// Returns the proximity of this hardware thread and another, by the rule of [`Place::proximity`].
     #[must_use]
     pub fn proximity(&self, other: &Self) -> Proximity {
         Place::from(self).proximity(&Place::from(other))
@@ -121,11 +121,12 @@ impl Pu {
 }
 
 impl Machine {
-    /// Checks what every reader of the table relies on.
+    /// Checks the properties on which all readers of the table rely.
     ///
     /// # Errors
     ///
-    /// No hardware thread; threads unsorted or repeated; a cache shared by an unknown thread.
+    /// The table has no hardware thread, threads unsorted or repeated, or a cache shared by an unknown
+    /// thread.
     pub fn validate(&self) -> Result<(), MachineError> {
         if self.pus.is_empty() {
             return Err(MachineError::Empty {
@@ -194,9 +195,9 @@ impl Machine {
     /// A short string that changes whenever the table of hardware threads or the caches change,
     /// and is the same on every platform and in every run.
     ///
-    /// It counts what there is and adds a 64-bit FNV-1a hash of the details, for example
-    /// `2p4n16c32t-9ae16a3b2f90404f`. Names and assumptions are left out: renaming a machine does
-    /// not make its measurements stale.
+    /// It counts packages, NUMA nodes, cores and threads, and adds a 64-bit FNV-1a hash of the details,
+    /// for example `2p4n16c32t-9ae16a3b2f90404f`. Names and assumptions are left out: renaming a machine
+    /// does not make its measurements stale.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut hash = Fnv::new();

@@ -1,9 +1,9 @@
-//! What messages and calls cost beside the pairwise costs: what a simulated machine needs to predict times.
+//! Costs of messages and calls beside the pairwise costs, which a simulated machine needs to predict times.
 //!
-//! Pairwise costs say for how long two threads are blocked that send message after message. A collective that is
+//! Pairwise costs say how long two threads are blocked that send message after message. A collective that is
 //! called now and then meets other circumstances: its receiver waits already, the sender has done something else
-//! before, and what goes may be many lines. These are measured by themselves, each by a program of a few lines
-//! over the queues, see `corecast_probe`.
+//! before, and a message may have many lines. Each of these is measured by itself, by a short program over the
+//! queues, see `corecast_probe`.
 
 use std::collections::BTreeMap;
 
@@ -43,26 +43,26 @@ use crate::pairwise::{CostError, CostModel, Matrix};
 pub struct Messages {
     /// Bytes of a long message.
     pub long_bytes: usize,
-    /// From the start until j, which waits for it, has a message of one line.
+    /// From the start until j, which waits, has a message of one line from i.
     pub one: Matrix,
-    /// The same of a long message.
+    /// From the start until j, which waits, has a long message from i.
     pub long: Matrix,
-    /// j takes a message of one line that lies there.
+    /// The time that j takes to receive a message of one line that is queued already.
     pub alone: Matrix,
-    /// j takes a long message that lies there.
+    /// The time that j takes to receive a long message that is queued already.
     pub taken: Matrix,
-    /// Both send a message of one line, and have the other's: the later of the two.
+    /// From the start until i and j, which both send one line, have the other's: the later of the two.
     pub crossed: Matrix,
-    /// What an operation takes in a team of one, by its name: calls, counters, checks.
+    /// The time of an operation in a team of one, by its name: calls, counters, checks.
     pub calls: BTreeMap<String, f64>,
-    /// Bytes that a thread combines in a unit of time, 0 where nobody knows.
+    /// The bytes that a thread combines in a unit of time; 0 where unknown.
     pub combine: f64,
-    /// Bytes that a thread copies in a unit of time, within its caches, 0 where nobody knows.
+    /// The bytes that a thread copies in a unit of time, within its caches; 0 where unknown.
     pub copy: f64,
 }
 
 impl Messages {
-    /// The names of the matrices, as files and errors call them.
+    /// The names of the matrices, as in files and errors.
     pub const MATRICES: [&str; 5] = ["one", "long", "alone", "taken", "crossed"];
 
     /// The matrices, in the order of [`Messages::MATRICES`].
@@ -77,17 +77,17 @@ impl Messages {
         ]
     }
 
-    /// What an operation of this name takes in a team of one, 0 where nobody knows.
+    /// Returns the time of this operation in a team of one; 0 where unknown.
     #[must_use]
     pub fn call(&self, operation: &str) -> f64 {
         self.calls.get(operation).copied().unwrap_or(0.0)
     }
 
-    /// The same of some of the threads, in that order.
+    /// Returns the costs of some of the threads, in that order.
     ///
     /// # Panics
     ///
-    /// If there is no such thread.
+    /// When a position is not that of a thread.
     #[must_use]
     pub fn subset(&self, positions: &[usize]) -> Self {
         let part = |matrix: &Matrix| {
@@ -105,7 +105,7 @@ impl Messages {
         }
     }
 
-    /// Checks that all is about `n` threads, and that costs are costs.
+    /// Checks that all matrices are for `n` threads, and that all numbers may be costs.
     ///
     /// # Errors
     ///

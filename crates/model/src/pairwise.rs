@@ -1,4 +1,4 @@
-//! What one message costs each of its two ends, for every ordered pair of threads.
+//! The costs of one message at each of its two ends, for every ordered pair of threads.
 
 pub(crate) mod error;
 mod matrix;
@@ -24,7 +24,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// As people and JSON write it.
+    /// Returns the name, as text and JSON have it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cycles => "cycles",
@@ -39,12 +39,12 @@ impl std::fmt::Display for Unit {
     }
 }
 
-/// `send(i, j)`: how long i is blocked to send one line to j;
-/// `receive(i, j)`: how long j is blocked to receive it (Smelt §3.1).
+/// The pairwise costs of a team: `send(i, j)` is how long i is blocked to send one line to j,
+/// `receive(i, j)` how long j is blocked to receive it (Smelt §3.1).
 ///
 /// Both indices are positions in the list of measured threads, not operating-system numbers. The
 /// two are not symmetric in general (Smelt §3.2), and none is derived from the other. The diagonal
-/// is 0 whatever was given: nobody sends to itself.
+/// is 0 whatever was given, since no thread sends to itself.
 ///
 /// # Examples
 ///
@@ -68,7 +68,7 @@ pub struct CostModel {
     receive: Matrix,
     /// NUMA node of each thread.
     numa: Vec<u32>,
-    /// What shared lines cost, where known.
+    /// The costs of shared lines, where known.
     lines: Option<Lines>,
 }
 
@@ -115,11 +115,12 @@ impl CostModel {
         })
     }
 
-    /// A model from two functions of the ordered pair; one thread for each entry of `numa`.
+    /// Makes a model from two functions of the ordered pair, with one thread for each entry of
+    /// `numa`.
     ///
     /// # Errors
     ///
-    /// As [`CostModel::new`].
+    /// Those of [`CostModel::new`].
     pub fn from_fn(
         unit: Unit,
         numa: Vec<u32>,
@@ -155,7 +156,7 @@ impl CostModel {
         self.unit
     }
 
-    /// How long `i` is blocked to send one line to `j`.
+    /// Returns how long `i` is blocked to send one line to `j`.
     ///
     /// # Panics
     ///
@@ -166,7 +167,7 @@ impl CostModel {
         self.send.get(i, j)
     }
 
-    /// How long `j` is blocked to receive a line that `i` sent.
+    /// Returns how long `j` is blocked to receive a line that `i` sent.
     ///
     /// # Panics
     ///
@@ -220,7 +221,7 @@ impl CostModel {
         }
     }
 
-    /// The same costs with other NUMA nodes, one for each thread.
+    /// Replaces the NUMA nodes, one for each thread, and keeps the costs.
     ///
     /// # Panics
     ///
@@ -235,13 +236,14 @@ impl CostModel {
         self
     }
 
-    /// What shared lines cost; `None` where nobody knows, and plans can have no groups.
+    /// Returns the costs of shared lines; `None` where they are unknown, so that plans can have no
+    /// groups.
     #[must_use]
     pub fn lines(&self) -> Option<&Lines> {
         self.lines.as_ref()
     }
 
-    /// The same with costs of shared lines, in the same unit, and the place of each thread.
+    /// Adds costs of shared lines, in the same unit, and the place of each thread.
     ///
     /// # Errors
     ///
@@ -258,8 +260,8 @@ impl CostModel {
         Ok(self)
     }
 
-    /// The same without costs of shared lines, for whoever can run no groups; a copy where there
-    /// are any.
+    /// Returns the model without costs of shared lines, for a caller that can run no groups. It is
+    /// a copy only where there are such costs.
     #[must_use]
     pub fn without_lines(&self) -> Cow<'_, Self> {
         match self.lines {
@@ -271,7 +273,7 @@ impl CostModel {
         }
     }
 
-    /// The model of a team: entry r of `positions` becomes thread r.
+    /// Returns the model of a team: entry r of `positions` becomes thread r.
     ///
     /// # Errors
     ///
@@ -304,7 +306,7 @@ impl CostModel {
         })
     }
 
-    /// The model of the same team when every message flows backwards: what a parent pays to
+    /// Returns the model of the same team when every message flows backwards: what a parent pays to
     /// *receive* from its child becomes its `send`, and what the child pays to send becomes its
     /// `receive`.
     ///

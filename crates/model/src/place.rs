@@ -1,6 +1,6 @@
-//! Where a hardware thread is, and how near two of them are.
+//! The place of a hardware thread, and the proximity of two of them.
 
-/// How near two hardware threads are, nearest first.
+/// The proximity of two hardware threads, nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Proximity {
     /// SMT siblings (or the same thread).
@@ -23,7 +23,7 @@ impl Proximity {
     ];
 }
 
-/// Where a thread is, as far as [`Proximity`] asks.
+/// The place of a thread, as far as [`Proximity`] needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Its package.
@@ -35,10 +35,10 @@ pub struct Place {
 }
 
 impl Place {
-    /// How near this place is to another.
+    /// Returns the proximity of this place and another.
     ///
-    /// Asks from the inside out, so that a core that firmware spreads over two NUMA nodes still
-    /// counts as one core.
+    /// Levels are compared from the inside out, so that a core that firmware spreads over two NUMA
+    /// nodes still counts as one core.
     #[must_use]
     #[inline]
     pub fn proximity(&self, other: &Self) -> Proximity {

@@ -31,10 +31,10 @@ pub const THREADS_MAX: u64 = 4096;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SyntheticError {
-    /// Nothing in it.
+    /// The text is empty.
     #[error("the synthetic machine is empty: write for example \"package:2 numa:1 core:4 pu:1\"")]
     Empty,
-    /// A word that is neither a level nor a list of costs.
+    /// A word is neither a level nor a list of costs.
     #[error(
         "{word:?} is not understood: write levels as package:N numa:N core:N pu:N, \
          costs as send=A,B,C receive=A,B,C, costs of shared lines as write=A transfer=A,B,C \
@@ -44,27 +44,27 @@ pub enum SyntheticError {
         /// The word.
         word: String,
     },
-    /// A level that comes too late, or twice.
+    /// A level comes too late, or twice.
     #[error("{word:?} is out of order: each level once, in the order package, numa, core, pu")]
     Order {
         /// The word.
         word: String,
     },
-    /// A count that is not a positive whole number.
+    /// A count is not a positive whole number.
     #[error("{word:?}: the count must be a whole number from 1 to 4096")]
     Count {
         /// The word.
         word: String,
     },
-    /// More threads than [`THREADS_MAX`].
+    /// The machine would have more threads than [`THREADS_MAX`].
     #[error("{spec:?} has {threads} hardware threads: the most is 4096")]
     TooLarge {
         /// The whole text.
         spec: String,
-        /// How many it asks for.
+        /// The number of threads that it asks for.
         threads: u64,
     },
-    /// A list of costs that is not 1 to 4 numbers.
+    /// A list of costs does not have 1 to 4 numbers.
     #[error(
         "{word:?}: give 1 to 4 costs from 0 to 1e15, nearest first: \
          [same core,] same NUMA node[, same package][, other package]"
@@ -73,19 +73,19 @@ pub enum SyntheticError {
         /// The word.
         word: String,
     },
-    /// A list where one cost is wanted.
+    /// A list is given where one cost is wanted.
     #[error("{word:?}: give one cost, the line lies on the writer's NUMA node")]
     Single {
         /// The word.
         word: String,
     },
-    /// Only one of the two lists was given.
+    /// Only one of the lists `send` and `receive` is given.
     #[error("{spec:?} has send= or receive= alone: give both, or none for the default costs")]
     Half {
         /// The whole text.
         spec: String,
     },
-    /// Line costs without the two that must be there.
+    /// Line costs are given without `write` or `transfer`.
     #[error("{spec:?} has costs of shared lines but lacks write=A or transfer=A,B,C: give both")]
     HalfLines {
         /// The whole text.
@@ -100,12 +100,13 @@ pub enum SyntheticError {
 #[derive(Default)]
 struct GivenLines {
     write: Option<f64>,
-    /// In the order of [`LineCosts::LISTS`].
+    /// The lists in the order of [`LineCosts::LISTS`].
     lists: [Option<[f64; 4]>; 4],
 }
 
 impl GivenLines {
-    /// Takes a word if it is about lines; `None` if it is not, or repeats an earlier one.
+    /// Takes a word if it is about lines. Returns `None` if it is not, or if it repeats an earlier
+    /// one.
     fn take(&mut self, word: &str, key: &str, value: &str) -> Option<Result<(), SyntheticError>> {
         if key == "write" && self.write.is_none() {
             let one = costs(word, value).and_then(|list| match value.contains(',') {
@@ -140,7 +141,7 @@ impl GivenLines {
     }
 }
 
-/// The machine that a line of text describes.
+/// Makes the machine that a line of text describes.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Numbers as people read them: counts, sizes, times, lists of hardware threads.
+//! The formats of numbers for the user: counts, sizes, times, lists of hardware threads.
 //!
 //! Every text and picture of the workspace writes its numbers by these functions, so that the same
 //! quantity looks the same everywhere.

@@ -1,4 +1,4 @@
-//! What groups save on the machines whose line costs the literature gives.
+//! The latency that groups save on the machines whose line costs the literature gives.
 //!
 //! ```text
 //! cargo run --release -p corecast-plan --example groups

@@ -1,4 +1,4 @@
-//! What pattern `best` makes of large made-up machines, and in what time.
+//! Plans for large made-up machines with pattern `best`, and the time that they take.
 //!
 //! ```text
 //! cargo run --release -p corecast-plan --example large -- [MEMBERS ...]

@@ -1,4 +1,4 @@
-//! What patterns `best` and `optimal` find and prove, and in what time.
+//! The plans and bounds of patterns `best` and `optimal`, and the time that they take.
 //!
 //! ```text
 //! cargo run --release -p corecast-plan --example planner -- [--pattern best|optimal] [--seconds S]

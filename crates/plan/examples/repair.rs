@@ -1,5 +1,6 @@
-//! How good repaired plans are: for each machine file every single removal, every single insertion
-//! and random sequences of 20, against a fresh search for the new team from the same root.
+//! Measures the quality of repaired plans: for each machine file every single removal, every single
+//! insertion and random sequences of 20, against a fresh search for the new team from the same
+//! root.
 //!
 //! ```sh
 //! cargo run --release -p corecast-plan --example repair -- ../shared/machinedb/*.json
@@ -14,10 +15,10 @@ use corecast_plan::search::{Effort, construct, improve};
 use corecast_plan::{Operation, Pattern, Plan, smelt};
 use rustix::time::{ClockId, clock_gettime};
 
-/// How much is tried.
+/// The number of moves and of sequences that are tried.
 #[derive(Clone, Copy)]
 struct Extent {
-    /// Of each of two fresh searches; the better one counts.
+    /// Moves of each of two fresh searches, of which the better one counts.
     moves: u64,
     /// Random sequences for each machine and operation.
     sequences: u64,

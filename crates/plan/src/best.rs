@@ -1,4 +1,4 @@
-//! Patterns `best` and `optimal`: search and proof take turns until they meet.
+//! Patterns `best` and `optimal`: search and proof alternate until the latency equals the bound.
 //!
 //! ```text
 //! construct ──► improve ──► prove ──► improve, longer ──► prove, longer ──► ...
@@ -6,13 +6,14 @@
 //!                  └────►◄─────┘ equal: optimal
 //! ```
 //!
-//! Where costs say what lines cost that several members share ([`CostModel::lines`]), trees with
-//! groups are searched too, in `grouped`: for broadcasts and barriers, since a reduction shares no
-//! lines. The bound is then [`crate::groups::lower_bound`], of all trees with and without groups.
+//! Where the cost model has costs of lines that several members share ([`CostModel::lines`]),
+//! `grouped` also searches trees with groups. It does so for broadcasts and barriers only, since a
+//! reduction shares no lines. The bound is then [`crate::groups::lower_bound`], which holds for all
+//! trees with and without groups.
 //!
-//! **Deterministic.** The result depends on the costs, the operation, the root, the seed and the
-//! number of moves alone. Whoever has a time limit gives a watcher, which may end the search at any
-//! time; the best plan so far is the result then, with the bound that was proved so far.
+//! **Deterministic.** The result depends only on the costs, the operation, the root, the seed and
+//! the number of moves. A caller with a time limit passes a watcher, which may end the search at
+//! any time; the result is then the best plan so far, with the bound proved so far.
 
 mod barrier;
 mod found;
@@ -32,7 +33,7 @@ use rounds::SearchRounds;
 pub use crate::progress::{Progress, Stage, Watch};
 
 impl Default for Effort {
-    /// Some tens of milliseconds.
+    /// The default takes some tens of milliseconds.
     fn default() -> Self {
         Self {
             seed: 1,
@@ -41,7 +42,7 @@ impl Default for Effort {
     }
 }
 
-/// The best plan's schedule, and the bound that was proved for it.
+/// Returns the schedule of the best plan found, and the bound that was proved for it.
 pub(crate) fn search(
     costs: &CostModel,
     pattern: Pattern,

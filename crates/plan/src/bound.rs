@@ -6,11 +6,12 @@
 //!   (shortest paths over send + receive);
 //! - **growth**: with every send as cheap as the cheapest and every receive too, informed members
 //!   multiply no faster than in the postal model, and the k-th message cannot start before a
-//!   certain time; whoever it goes to needs at least its own cheapest message from then on;
-//! - **islands**: the same count with two prices, one inside of groups of near members, whose size
+//!   certain time; its receiver needs at least its own cheapest message from then on;
+//! - **islands**: the count of growth with two prices, one inside of groups of near members, whose size
 //!   limits how far the low price goes, and one between groups.
 //!
-//! Dearer and tighter, by [`levels()`]: the same with nested groups and a price for each level.
+//! A tighter bound that takes longer is [`levels()`], with nested groups and a price for each
+//! level.
 
 pub(crate) mod groups;
 mod growth;
@@ -25,8 +26,9 @@ pub use levels::levels;
 
 use crate::operation::Operation;
 
-/// Proofs count in whole ticks, each a small fraction of the latency; sums taken in another order
-/// also differ in their last bits.
+/// The relative difference below which latency and bound count as equal: proofs count in whole
+/// ticks, each a small fraction of the latency, and sums taken in another order differ in their
+/// last bits.
 pub(crate) const PROVED: f64 = 1e-7;
 
 /// No tree with this root performs the operation faster; without a root, none with any root.
@@ -63,7 +65,7 @@ pub fn lower_bound(costs: &CostModel, operation: Operation, root: Option<usize>)
     }
 }
 
-/// No barrier of any shape is faster: everybody's arrival must reach everybody.
+/// Returns a latency that no barrier of any shape beats: every arrival must become known to all.
 ///
 /// The news of one member's arrival spread no faster than a broadcast from it, and the news of all
 /// come together at one member no faster than a reduction to it.
@@ -86,8 +88,8 @@ pub fn any_barrier(costs: &CostModel) -> f64 {
 /// Largest team whose roots are looked at one by one.
 const ROOTS_MAX: usize = 64;
 
-/// A bound for the broadcast from the root; without one, for each root there may be, or a single
-/// one for all of them.
+/// Returns one bound for each possible root: a single one where `root` is given or where one bound
+/// holds for all roots.
 fn roots(costs: &CostModel, root: Option<usize>) -> Vec<f64> {
     let near = islands::bound(costs, root);
     let of = |root: usize| {

@@ -1,23 +1,23 @@
-//! The critical chain: what the latency is made of.
+//! The critical chain: the busy times of which the latency is made.
 
 use crate::cost::{Busy, BusyKind, Timeline};
 
-/// One busy time of one member, as a place in [`Timeline::busy`].
+/// One busy time of one member, given by its place in [`Timeline::busy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// The member.
     pub rank: usize,
-    /// Which of its busy times.
+    /// The index of the busy time in the member's list.
     pub at: usize,
 }
 
-/// The busy times that follow one another without a break from 0 to the latency, in order.
+/// Returns the busy times that follow one another without a break from 0 to the latency, in order.
 ///
-/// A chain goes back in time from the receive that ends last: a receive begins when its line lies
-/// ready or when its member is free, a send when its member is free, or where several add to one line
-/// ([`crate::groups`]) when the one before has added. Whoever wants a lower latency
-/// must shorten the chain: nothing else helps. Where several end last the least rank's is taken.
-/// Empty for a single member.
+/// The chain is followed back in time from the receive that ends last. A receive begins when its line
+/// is ready or when its member is free. A send begins when its member is free, or, where several
+/// members add to one line ([`crate::groups`]), when the member before has added. Only a change of
+/// the chain can lower the latency. Where several receives end last, that of the lowest rank is
+/// taken. A single member has an empty chain.
 ///
 /// # Cost
 ///
@@ -48,7 +48,7 @@ pub fn critical_chain(timeline: &Timeline) -> Vec<Moment> {
     chain
 }
 
-/// The receive that ends last.
+/// Returns the receive that ends last.
 fn last(timeline: &Timeline) -> Option<Moment> {
     let mut found: Option<(f64, Moment)> = None;
     for (rank, busy) in timeline.busy.iter().enumerate() {
@@ -62,7 +62,7 @@ fn last(timeline: &Timeline) -> Option<Moment> {
     found.map(|(_, moment)| moment)
 }
 
-/// What a busy time began right after.
+/// Returns the busy time at whose end this one began; `None` for the first of a chain.
 fn before(timeline: &Timeline, Moment { rank, at }: Moment) -> Option<Moment> {
     let time = timeline.busy[rank][at];
     if time.kind == BusyKind::Receive
@@ -81,7 +81,7 @@ fn before(timeline: &Timeline, Moment { rank, at }: Moment) -> Option<Moment> {
     earlier
 }
 
-/// The send to `peer` that ends at this moment.
+/// Returns the send to `peer` that ends at time `end`.
 fn added(timeline: &Timeline, peer: usize, end: f64) -> Option<Moment> {
     (0..timeline.busy.len()).find_map(|rank| {
         let ends = |time: &Busy| {
@@ -92,8 +92,8 @@ fn added(timeline: &Timeline, peer: usize, end: f64) -> Option<Moment> {
     })
 }
 
-/// The last message from `peer` to `rank` that is sent by the time `by`, or the line for several
-/// members that is written at that time.
+/// Returns the last message from `peer` to `rank` whose send ends by the time `by`, or the line for
+/// several members whose write ends at that time.
 #[must_use]
 pub fn sent(timeline: &Timeline, rank: usize, peer: usize, by: f64) -> Option<Moment> {
     let busy = &timeline.busy[peer];
@@ -103,7 +103,7 @@ pub fn sent(timeline: &Timeline, rank: usize, peer: usize, by: f64) -> Option<Mo
     let line = busy.iter().rposition(|time| sends(time) && time.end == by);
     let at = match at {
         Some(at) if busy[at].end == by => at,
-        // A write that takes no time could be a later one of the same moment.
+        // A write that takes no time could be a later one that ends at the same time.
         Some(at) => line.filter(|&k| busy[k].start < by).unwrap_or(at),
         None => line?,
     };

@@ -1,8 +1,8 @@
-//! A second opinion on every plan: is it a schedule, and does it take as long as it says?
+//! Checks a plan independently: that it is a schedule, and that it takes as long as it says.
 //!
-//! Nothing here is shared with planner, search, costs or bounds. A plan is read as data (the root
-//! and the child lists, or the rounds), turned into what each member does in turn, and played
-//! message by message:
+//! The checker shares no code with planner, search, costs or bounds. A plan is read as data (the root
+//! and the child lists, or the rounds), turned into the actions of each member, and played message by
+//! message:
 //!
 //! ```text
 //! child lists ──► spanning ──► script: rank r sends to 3, receives from 5, ... ──► events ──► latency
@@ -15,12 +15,12 @@
 //!
 //! Messages carry the ranks that their sender has heard of, so that the play also shows whether the
 //! operation is done: a broadcast's value has reached everybody, a reduction has every contribution
-//! exactly once, nobody leaves a barrier before everybody has entered.
+//! exactly once, and no member leaves a barrier before all have entered.
 //!
 //! A new [`Shape`] needs a script, and an arm in [`plan`].
 //!
-//! What is *not* checked is that the bound is one: that takes all other schedules, and is what the
-//! tests of bounds do by brute force.
+//! The checker does *not* show that the bound holds: that takes all other schedules, which the tests
+//! of bounds try by brute force.
 
 mod error;
 mod events;
@@ -39,26 +39,27 @@ use crate::rounds::Rounds;
 use events::Played;
 use script::Script;
 
-/// How far two sums of the same costs may be apart, taken in different orders.
+/// The relative difference up to which two sums of the same costs count as equal: the order of
+/// additions changes the last digits.
 const ROUNDING: f64 = 1e-9;
 
-/// How far below the latency a bound may be that proves it, see [`Plan::proved_optimal`]: a proof
-/// counts in ticks.
+/// How far below the latency a bound may lie and still prove it, see [`Plan::proved_optimal`]: proofs
+/// count in ticks.
 const PROVED: f64 = 1e-7;
 
-/// What the checker found by itself.
+/// The latency, the times and the messages that the checker found by itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     /// When the last member is done, in the model's unit.
     pub latency: f64,
-    /// For each rank when it is done, in the model's unit: its last message sent or taken.
+    /// For each rank the time at which its last message is sent or taken, in the model's unit.
     pub done: Vec<f64>,
     /// Messages that were sent. A line that a group polls counts once, one that a group adds to once
     /// for each member.
     pub messages: usize,
 }
 
-/// Whether a plan is a schedule of its operation, and whether all its numbers are right.
+/// Checks that a plan is a schedule of its operation and that all its numbers are right.
 ///
 /// # Errors
 ///
@@ -182,7 +183,7 @@ pub fn two_trees(
 ///
 /// # Errors
 ///
-/// Groups that are no tree over the model's team; shared lines without costs.
+/// Groups that are no tree over the model's team, or shared lines without costs.
 ///
 /// # Examples
 ///
@@ -223,7 +224,7 @@ pub fn grouped(
 ///
 /// # Errors
 ///
-/// As [`grouped`].
+/// The errors of [`grouped`].
 pub fn two_grouped(
     costs: &CostModel,
     root: usize,
@@ -244,7 +245,7 @@ pub fn two_grouped(
 ///
 /// # Errors
 ///
-/// Another team; a member that waits for ever or leaves too early; a message that nobody takes.
+/// Another team, a member that waits for ever or leaves too early, or a message that is never taken.
 pub fn rounds(costs: &CostModel, rounds: &Rounds) -> Result<Checked, CheckError> {
     let n = costs.n();
     if rounds.len() != n {
@@ -264,7 +265,7 @@ pub fn rounds(costs: &CostModel, rounds: &Rounds) -> Result<Checked, CheckError>
     perform(costs, Operation::Barrier, 0, script)
 }
 
-/// Plays a script and looks whether the operation is done at its end.
+/// Plays a script and checks that the operation is done at its end.
 fn perform(
     costs: &CostModel,
     operation: Operation,
@@ -304,7 +305,7 @@ fn has(played: &Played, (rank, of): (usize, usize)) -> bool {
     played.heard[rank].contains(of)
 }
 
-/// Whether latency, bound, gap and claim agree with each other and with what was played.
+/// Checks that latency, bound, gap and claim agree with each other and with what was played.
 fn numbers(plan: &Plan, latency: f64) -> Result<(), CheckError> {
     let bound = plan.lower_bound;
     for (what, value) in [

@@ -1,10 +1,10 @@
-//! All patterns beside each other: which ones, and what each one's bound is.
+//! Comparisons of all patterns: which there are, and the best known bound for each.
 
 use crate::operation::Operation;
 use crate::pattern::Pattern;
 use crate::plan::{Plan, RootChoice};
 
-/// Every pattern, families with a radix at some radices of interest.
+/// Returns every pattern; families with a radix come at a few radices of interest.
 ///
 /// # Examples
 ///
@@ -30,11 +30,11 @@ pub fn patterns() -> Vec<Pattern> {
     all
 }
 
-/// Gives every tree the highest bound that was proved for its root.
+/// Raises the bound of every tree to the highest one that was proved for its root.
 ///
-/// What no tree with any root beats, no tree with a given one does either; and what no tree with groups
-/// beats, no other one does. `costs_of_lines` says whether searches looked at groups, which they do where
-/// the costs say what a shared line costs.
+/// A bound on trees with any root also holds for trees with a given root, and a bound on trees with
+/// groups also holds for trees without. `costs_of_lines` says whether searches looked at groups, which
+/// they do where the cost model has costs of shared lines.
 pub fn share_bounds(
     plans: &mut [&mut Plan],
     operation: Operation,

@@ -1,4 +1,4 @@
-//! What a tree costs under a pairwise model (Smelt §3.1).
+//! The cost of a tree under a pairwise model (Smelt §3.1).
 //!
 //! **Broadcast.** `avail(root) = 0`. The k-th child c of v is available at
 //!
@@ -20,29 +20,29 @@
 //! broadcast over [`Tree::reversed`] costs under [`CostModel::mirrored`].
 //!
 //! **Barrier.** A fan-in and then a fan-out over one tree. The fan-out serves the lists in order.
-//! The fan-in takes each list in the *reverse* order: whoever is served first has most below it and
-//! therefore arrives last. Where each way has a tree of its own, the fan-in is the reduction over
-//! the one and the fan-out the broadcast over the other, see [`two_trees`].
+//! The fan-in takes each list in the *reverse* order: the child that is served first has most below
+//! it and therefore arrives last. Where each direction has its own tree, the fan-in is the
+//! reduction over one and the fan-out the broadcast over the other, see [`two_trees`].
 
 use corecast_model::CostModel;
 
 use crate::operation::Operation;
 use crate::tree::Tree;
 
-/// When every member does what, in the model's unit.
+/// The busy times of every member, in the model's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
-    /// For each rank when it has what it waits for: the value (broadcast), all values of its
-    /// sub-tree (reduce), the permission to leave (barrier).
+    /// For each rank the time at which it has what it waits for: the value (broadcast), all values
+    /// of its sub-tree (reduce), or the permission to leave (barrier).
     pub avail: Vec<f64>,
     /// For each rank its busy times, in order and without overlap.
     pub busy: Vec<Vec<Busy>>,
-    /// The greatest `avail`.
+    /// The greatest entry of `avail`.
     pub latency: f64,
 }
 
 impl Timeline {
-    /// Of these times.
+    /// Makes a timeline whose latency is the greatest of `avail`.
     pub(crate) fn new(avail: Vec<f64>, busy: Vec<Vec<Busy>>) -> Self {
         Self {
             latency: max(&avail),
@@ -55,13 +55,13 @@ impl Timeline {
 /// A time in which a member can do nothing else.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Busy {
-    /// What it does.
+    /// Whether it sends or receives.
     pub kind: BusyKind,
     /// The rank at the other end.
     pub peer: usize,
-    /// First moment.
+    /// The time at which it begins.
     pub start: f64,
-    /// First moment after.
+    /// The time at which it ends, which is not part of it.
     pub end: f64,
 }
 
@@ -78,7 +78,8 @@ pub enum BusyKind {
 ///
 /// # Panics
 ///
-/// When tree and model have different numbers of members; so do the other functions here.
+/// When tree and model have different numbers of members. The other functions of this module panic
+/// then, too.
 ///
 /// # Cost
 ///
@@ -119,7 +120,7 @@ pub fn two_trees(costs: &CostModel, fan_in: &Tree, fan_out: &Tree) -> f64 {
     latency(costs, fan_in, Operation::Reduce) + latency(costs, fan_out, Operation::Broadcast)
 }
 
-/// Who is blocked when in such a barrier.
+/// Returns the busy times of a barrier with a tree for each direction, see [`two_trees`].
 ///
 /// # Panics
 ///
@@ -138,7 +139,7 @@ pub fn two_trees_timeline(costs: &CostModel, fan_in: &Tree, fan_out: &Tree) -> T
     Timeline::new(avail, busy)
 }
 
-/// When each rank has the value of a broadcast that starts at 0.
+/// Returns for each rank the time at which it has the value of a broadcast that starts at 0.
 #[must_use]
 pub fn broadcast_avail(costs: &CostModel, tree: &Tree) -> Vec<f64> {
     check(costs, tree);
@@ -170,7 +171,8 @@ pub fn broadcast_below(costs: &CostModel, tree: &Tree) -> Vec<f64> {
     below
 }
 
-/// When each rank has taken all of its children, all leaves being ready at 0.
+/// Returns for each rank the time at which it has taken all its children, when all leaves are ready
+/// at 0.
 ///
 /// `reverse` takes every child list backwards, as the fan-in of a barrier does.
 #[must_use]
@@ -187,7 +189,7 @@ pub fn reduce_avail(costs: &CostModel, tree: &Tree, reverse: bool) -> Vec<f64> {
     avail
 }
 
-/// Who is blocked when, for drawings and explanations.
+/// Returns the busy times of all members, for drawings and explanations.
 ///
 /// # Cost
 ///
@@ -211,7 +213,7 @@ pub fn timeline(costs: &CostModel, tree: &Tree, operation: Operation) -> Timelin
     Timeline::new(avail, busy)
 }
 
-/// Adds the broadcast that starts at `start`; when each rank has the value.
+/// Adds the busy times of a broadcast that starts at `start`. Returns when each rank has the value.
 fn broadcast_busy(costs: &CostModel, tree: &Tree, start: f64, busy: &mut [Vec<Busy>]) -> Vec<f64> {
     let mut avail = vec![start; tree.len()];
     for &v in tree.order() {
@@ -244,7 +246,7 @@ fn reduce_busy(
     reverse: bool,
     busy: &mut [Vec<Busy>],
 ) {
-    // Children before parents: a member receives before it sends.
+    // Children come before parents here, because a member receives before it sends.
     for &p in tree.order().iter().rev() {
         let mut clock = 0.0_f64;
         for c in in_order(tree.children(p), reverse) {
@@ -276,7 +278,7 @@ fn in_order(list: &[usize], reverse: bool) -> impl Iterator<Item = usize> {
     (0..n).map(move |k| list[if reverse { n - 1 - k } else { k }])
 }
 
-/// The last of these times.
+/// Returns the greatest of these times, or 0.
 pub(crate) fn max(times: &[f64]) -> f64 {
     times.iter().copied().fold(0.0, f64::max)
 }

@@ -56,24 +56,23 @@ use refinement_chain::RefinementChain;
 use split::Split;
 use ticks::Ticks;
 
-/// Largest team whose trees are all looked at; larger ones have the bound by multipliers alone.
+/// Largest team whose trees are all searched; larger teams only get the bound by multipliers.
 pub const MEMBERS_MAX: usize = 64;
 
-/// How much a proof may take.
+/// Limits on the resources of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Splits that are looked at. A million take 20 to 100 ms (AMD EPYC at 2.6 GHz, November
-    /// 2026).
+    /// Splits to look at. A million take 20 to 100 ms (AMD EPYC at 2.6 GHz, November 2026).
     pub work: u64,
-    /// Whether multipliers come first. Otherwise a short pass does without them, which is all that most
-    /// teams of up to 16 need.
+    /// Whether multipliers come first. Otherwise a short pass without them comes before, which is enough for most
+    /// teams of up to 16.
     pub multipliers_first: bool,
-    /// Bytes of its tables.
+    /// Bytes that the tables of the proof may take.
     pub memory: usize,
 }
 
 impl Default for Limits {
-    /// Some ten seconds and 2 GiB.
+    /// The default limits allow some ten seconds and 2 GiB.
     fn default() -> Self {
         Self {
             work: 400_000_000,
@@ -83,29 +82,29 @@ impl Default for Limits {
     }
 }
 
-/// What is known after a proof, finished or not.
+/// The result of a proof, whether it finished or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proof {
-    /// No broadcast tree is faster, in the model's unit. Costs are counted in ticks: exact where
-    /// all are whole multiples of a decimal fraction of the unit, otherwise rounded down by less
-    /// than one part in 10⁸ of the latency.
+    /// A latency that no broadcast tree beats, in the model's unit. Costs are counted in ticks: exactly where all
+    /// are whole multiples of a decimal fraction of the unit, otherwise rounded down by less than one part in 10⁸
+    /// of the latency.
     pub lower_bound: f64,
-    /// A faster tree than the one to be beaten, if one was met.
+    /// A tree that is faster than the given one, if the proof found one.
     pub tree: Option<Tree>,
-    /// Whether the bound and the better of the two trees meet.
+    /// Whether the bound equals the latency of the better of the two trees.
     pub optimal: bool,
-    /// Splits looked at.
+    /// The number of splits that were looked at.
     pub work: u64,
 }
 
-/// Sees the bound so far and the splits looked at, and may end a proof.
+/// A function that is called with the bound so far and the number of splits, and may end the proof.
 pub type ProofWatch<'a> = &'a mut dyn FnMut(f64, u64) -> ControlFlow<()>;
 
-/// Proves that no broadcast tree is faster than `upper`, or finds one that is.
+/// Proves that no broadcast tree is faster than `upper`, or finds a faster one.
 ///
-/// Without `root` trees with any root are meant. `lower_bound` is what is known already. Where
-/// limits or watcher end the proof, the bound reached so far is the result. Teams of more than
-/// [`MEMBERS_MAX`] are not tried.
+/// Without `root`, trees with any root are searched. `lower_bound` is a bound that is known already. Where limits
+/// or the watcher end the proof, the result has the bound reached so far. Teams of more than [`MEMBERS_MAX`]
+/// members only get the bound by multipliers, where the work is enough for it.
 ///
 /// # Panics
 ///
@@ -202,76 +201,77 @@ pub fn prove(
     proof
 }
 
-/// Work that multipliers for one root take in a team of n, for a fair bound and for the best one.
+/// Returns the work that multipliers for one root take in a team of n: for a fair bound, and for the best one.
 pub(crate) fn pricing(n: usize) -> (u64, u64) {
     multipliers::work(n)
 }
 
-/// One proof on its way.
+/// The state of a proof.
 struct Prover<'a> {
     ticks: &'a Ticks,
-    /// Of the best tree so far, in ticks.
+    /// The latency of the best tree so far, in ticks.
     latency: i32,
-    /// No tree takes fewer ticks.
+    /// The number of ticks that no tree beats.
     lower: i32,
     tree: Option<Tree>,
     limits: Limits,
     spent: u64,
-    /// Where the present pass ends.
+    /// The spent work at which the present pass ends.
     quota: u64,
-    /// The watcher has ended it.
+    /// Whether the watcher has ended the proof.
     is_told: bool,
     watch: ProofWatch<'a>,
 }
 
-/// Why a pass ended.
+/// The reason for which a pass ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PassEnd {
-    /// All trees within the limit were looked at.
+    /// All trees within the limit were searched.
     Complete,
-    /// It takes more work than was given to the pass, or more memory than there is.
+    /// The pass needs more work than it was given, or more memory than there is.
     TooMuch,
 }
 
-/// The search for trees with one root, or with any.
+/// The search for trees with one root, or with any root.
 struct ProofCase {
     root: Option<usize>,
-    /// Made for the first pass.
+    /// The refinement chain, which the first pass makes.
     chain: Option<RefinementChain>,
     ascent: Ascent,
-    /// No such tree takes fewer ticks.
+    /// The number of ticks that no tree of this case beats.
     lower: i32,
-    /// How far the next limit goes from the bound to the latency.
+    /// The next limit, as a share of the way from the bound to the latency.
     share: f64,
-    /// Work of the next pass.
+    /// The work that the next pass may take.
     pass: u64,
 }
 
-/// A level may have this many times the pairs of the one before.
+/// A level may have this many times the pairs of the level before.
 const GROWTH: f64 = 6.0;
-/// So many pairs are always allowed.
+/// A level may always have this many pairs.
 const PAIRS_MIN: f64 = 500.0;
-/// How far the first pass with multipliers goes from the bound to the latency.
+/// The limit of the first pass with multipliers, as a share of the way from the bound to the latency.
 const SHARE: f64 = 0.25;
 /// Limits that differ by less than this share of the latency take about as much work. A pass that
 /// takes too much on so short a way gets more work instead of a lower limit.
 const NEAR: f64 = 0.002;
-/// Most work of a pass before there are multipliers; of small teams half of all.
+/// Most work of a pass before there are multipliers. Small teams spend half of all work on it.
 const QUICK_PASS: u64 = 1 << 18;
 /// Most work of the first pass with multipliers.
 const FIRST_PASS: u64 = 1 << 23;
 /// Entries of lists of shares that take as long as a split.
 const ENTRIES_PER_WORK: f64 = 8.0;
-/// Work of the first pass for one root of many.
+/// Work of the first pass for one of many roots.
 const ROOT_PASS: u64 = 1 << 20;
-/// Such teams are mostly done sooner without multipliers.
+/// Teams of up to this size are mostly proved sooner without multipliers.
 const SMALL: usize = 16;
-/// Larger teams are only priced at once where the root is free, and then looked at root by root.
+/// Largest team in which a pass with multipliers searches all roots together. In larger ones only the multipliers
+/// take all roots together, before each root is searched by itself.
 const JOINT_MAX: usize = 24;
 
 impl Prover<'_> {
-    /// All roots at once first. Where that takes too much, root by root, always the one with the
-    /// least bound: single roots have higher bounds.
+    /// Looks at all roots together first. Where that takes too much, it goes on root by root, always with the one
+    /// whose bound is least: single roots have higher bounds.
     fn run(&mut self, root: Option<usize>) {
         let first = (self.limits.work / 4).clamp(1, FIRST_PASS);
         let mut case = self.case(root, first);
@@ -312,14 +312,15 @@ impl Prover<'_> {
         while self.lower < self.latency && !self.is_over() {
             cases.sort_by_key(|case| (case.lower, case.root));
             let next = cases.get(1).map_or(self.latency, |case| case.lower);
-            // Somewhat beyond the next one, so as not to change places with each tick.
+            // The goal is somewhat beyond the next root's bound, so that two roots do not alternate at each tick.
             let goal = next + (self.latency - next) / 4 + 1;
             self.pursue(&mut cases[0], goal);
             let gave_up = cases[0].lower < goal.min(self.latency);
             let least = cases.iter().map(|case| case.lower).min();
             self.lower = self.lower.max(least.unwrap_or(0));
             if gave_up {
-                // Memory may run out long before the work, and the others do not raise the least.
+                // A root whose pass needs too much memory can give up long before the work is used up. The bound of
+                // all roots is its bound, and no other root can raise that.
                 return;
             }
         }
@@ -357,9 +358,9 @@ impl Prover<'_> {
 
     /// Raises the bound of a case to the latency, or to `goal`, as far as the work allows.
     ///
-    /// By multipliers first, then by passes, which have limits between bound and latency: high limits
-    /// prove more, low ones are cheaper. A pass that takes too much is tried with a limit a quarter
-    /// as far from the bound, and when that is near, with more work.
+    /// Multipliers come first, then passes, whose limits lie between bound and latency: high limits prove more, low
+    /// ones take less work. A pass that takes too much is tried again with a limit a quarter as far from the bound,
+    /// and when that is near, with more work.
     fn pursue(&mut self, case: &mut ProofCase, goal: i32) {
         self.multiplier(case, goal);
         while case.lower < goal.min(self.latency) && !self.is_over() {
@@ -376,8 +377,8 @@ impl Prover<'_> {
         }
     }
 
-    /// Looks at all trees that take at most `limit`. Raises the bound as far as it gets, and keeps
-    /// better trees that it meets.
+    /// Searches all trees that take at most `limit`. Raises the bound as far as the search gets, and keeps better
+    /// trees that it finds.
     fn pass(&mut self, case: &mut ProofCase, mut limit: i32) -> PassEnd {
         let root = case.root;
         let counted = self.ticks.n() - usize::from(root.is_some());
@@ -407,7 +408,7 @@ impl Prover<'_> {
                 return PassEnd::Complete;
             }
             if count == counted {
-                // Unreachable in exact arithmetic: single members meet their bound.
+                // This is unreachable in exact arithmetic, where the tree of single members equals the bound.
                 return PassEnd::TooMuch;
             }
             let Some((next, groups)) = self.next(case, &level, count) else {
@@ -451,7 +452,7 @@ impl Prover<'_> {
         AlikeGroups::new(self.ticks, partition, case.root)
     }
 
-    /// The finest partition that is not too many pairs away.
+    /// Returns the finest partition that does not have too many more pairs.
     fn next(
         &mut self,
         case: &ProofCase,
@@ -472,7 +473,7 @@ impl Prover<'_> {
         let (most, sum) = caps
             .map(Split::entries)
             .fold((0.0, 0.0), |(most, sum), n| (f64::max(most, n), sum + n));
-        // Listing them takes time and memory as well.
+        // Listing the sub-shares takes time and memory as well.
         let fits = most <= Split::ENTRIES_MAX && sum * 4.0 <= self.limits.memory as f64;
         let is_allowed = fits && self.tick((sum / ENTRIES_PER_WORK) as u64).is_continue();
         is_allowed.then_some(next)

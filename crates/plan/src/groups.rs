@@ -11,9 +11,9 @@
 //!     5
 //! ```
 //!
-//! With groups of one everywhere this is a [`Tree`] and costs exactly what [`crate::cost`] says;
-//! one group of all others is flat. What a shared line costs comes with the cost model
-//! ([`corecast_model::lines`]); without it there are no groups of two or more.
+//! With groups of one everywhere this is a [`Tree`] and costs exactly what [`crate::cost`] says. The other extreme is
+//! *flat*: one group of all others. Costs of shared lines come with the cost model ([`corecast_model::lines`]);
+//! without them there are no groups of two or more.
 //!
 //! # What a group costs
 //!
@@ -59,8 +59,8 @@
 //! As in the paper, Sandy Bridge's fan-out is flat (§4.1.1) and the Phi's is a tree of several groups
 //! (§3.2). With all SMT siblings the bounds are weaker: they know one near price and one far one.
 //!
-//! The parts: [`latency`], [`timeline`] and [`best_order`] evaluate; [`search()`] finds;
-//! [`lower_bound`] says how much better anything could be.
+//! [`latency`], [`timeline`] and [`best_order`] evaluate a tree with groups, [`search()`] looks for a good one, and
+//! [`lower_bound`] says how much better any could be.
 
 mod bound;
 mod cost;
@@ -109,8 +109,8 @@ pub enum GroupedError {
 impl Grouped {
     /// The tree in which rank r serves the groups `groups[r]`, in that order.
     ///
-    /// The order inside of a group says nothing about a shared line; only a reduction, which has
-    /// none, takes members by it.
+    /// The order inside of a group does not matter for a shared line. Only a reduction, which shares no lines, takes
+    /// members in this order.
     ///
     /// # Errors
     ///
@@ -142,11 +142,11 @@ impl Grouped {
         Ok(Self { tree, groups })
     }
 
-    /// Groups that are right by construction.
+    /// Makes a tree of groups that are right by construction.
     ///
     /// # Panics
     ///
-    /// When they are not.
+    /// When the groups are no tree.
     fn by_construction(root: usize, groups: Vec<Vec<Vec<usize>>>) -> Self {
         match Self::from_groups(root, groups) {
             Ok(grouped) => grouped,
@@ -154,7 +154,7 @@ impl Grouped {
         }
     }
 
-    /// One group of all others.
+    /// Returns the tree with one group, which has all other members.
     ///
     /// # Panics
     ///
@@ -181,7 +181,7 @@ impl Grouped {
         self.tree.root()
     }
 
-    /// Whom this rank serves: groups in order.
+    /// Returns the groups that this rank serves, in order.
     ///
     /// # Panics
     ///
@@ -197,13 +197,13 @@ impl Grouped {
         &self.groups
     }
 
-    /// Who serves whom, without the groups.
+    /// Returns the tree without its groups: each rank's children in the order of service.
     #[must_use]
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// The same as a tree, when no line is shared.
+    /// Returns the tree as a [`Tree`] when no line is shared; `None` otherwise.
     #[must_use]
     pub fn to_tree(&self) -> Option<Tree> {
         (!self.shares_lines()).then(|| self.tree.clone())
@@ -215,7 +215,7 @@ impl Grouped {
         self.groups.iter().flatten().any(|group| group.len() > 1)
     }
 
-    /// Members of the largest group; 0 for a single member.
+    /// Returns the number of members of the largest group; 0 for a single member.
     #[must_use]
     pub fn largest(&self) -> usize {
         let sizes = self.groups.iter().flatten().map(Vec::len);
@@ -224,7 +224,7 @@ impl Grouped {
 }
 
 impl From<&Tree> for Grouped {
-    /// The same tree with groups of one.
+    /// Makes each child a group of one.
     fn from(tree: &Tree) -> Self {
         let lists = tree.child_lists().iter();
         let groups = lists.map(|list| list.iter().map(|&c| vec![c]).collect());

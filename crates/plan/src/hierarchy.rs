@@ -22,7 +22,7 @@ use crate::order::best_order;
 use crate::tree::Tree;
 use replay::Taste;
 
-/// A tree with a bound on all others.
+/// A tree together with a lower bound.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Certified {
@@ -30,7 +30,7 @@ pub struct Certified {
     pub tree: Tree,
     /// Its latency as a broadcast, in the model's unit.
     pub latency: f64,
-    /// No tree with this root is faster, or with any root where none was asked for.
+    /// No tree with the same root is faster, or none with any root where no root was asked for.
     pub lower_bound: f64,
 }
 
@@ -39,10 +39,11 @@ const QUICK_WORK: u64 = 400_000_000;
 /// Time steps beyond the bound that are tried at most, when members find no place in time.
 const LATER_MAX: usize = 6;
 
-/// A good tree soon: a count in coarse time steps, replayed once. `None` where costs have no levels, or
-/// so many members in each that the count would take long.
+/// Returns a good tree quickly, by one replay of a count in coarse time steps. `None` where the costs
+/// have no levels, or so many members in each that the count would take long.
 ///
-/// Without a root, one in the largest groups is taken, of those the one with the least mean send.
+/// Without a root, one in the largest groups is taken; among those, the one with the least mean send
+/// cost.
 ///
 /// # Panics
 ///
@@ -81,10 +82,10 @@ pub fn tree(costs: &CostModel, root: Option<usize>) -> Option<Tree> {
         .map(|found| found.tree)
 }
 
-/// The best tree that replays give, and the bound of [`crate::bound::levels()`], from one count.
+/// Returns the best tree that replays of one count give, with the bound of [`crate::bound::levels()`].
 ///
-/// At most `work` additions are made for the count: the result depends on the arguments alone.
-/// `None` where costs have no levels, or the work is too little.
+/// At most `work` additions are made for the count, so that the result depends on the arguments alone.
+/// `None` where the costs have no levels, or where the work is too little.
 ///
 /// # Panics
 ///
@@ -133,15 +134,15 @@ pub fn certified(costs: &CostModel, root: Option<usize>, work: u64) -> Option<Ce
     })
 }
 
-/// A tree from a replay.
+/// The tree of one replay.
 struct ReplayedTree {
     tree: Tree,
     latency: f64,
-    /// Members that found no place in time.
+    /// The number of members that found no place in time.
     late: usize,
 }
 
-/// Replays with more and more time, until everybody finds a place.
+/// Replays the count with more and more time, until everybody finds a place in time.
 fn best_replay(costs: &CostModel, counted: &mut Counted, root: Option<usize>) -> ReplayedTree {
     let root = root.unwrap_or_else(|| roomy(costs, &counted.chain));
     let optimal = counted.bound * (1.0 + 1e-12);
@@ -185,7 +186,7 @@ fn replayed(
     }
 }
 
-/// The member with most room around it, outermost groups first, then with the least mean send.
+/// Returns the member with most room around it: outermost groups first, then the least mean send cost.
 fn roomy(costs: &CostModel, chain: &RefinementChain) -> usize {
     let sizes: Vec<Vec<usize>> = chain.group.iter().map(|group| sizes(group)).collect();
     let around = |v: usize| {

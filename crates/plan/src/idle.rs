@@ -1,4 +1,4 @@
-//! Who is idle next, for whatever follows a team through time.
+//! A queue of members by the time from which they are idle.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 ///
 /// # Cost
 ///
-/// Taking and adding one: the logarithm of how many there are.
+/// Taking or adding a member is logarithmic in their number.
 #[derive(Debug)]
 pub(crate) struct Idle(BinaryHeap<Reverse<IdleMember>>);
 
@@ -34,17 +34,17 @@ impl PartialOrd for IdleMember {
 }
 
 impl Idle {
-    /// `rank` alone, from 0 on.
+    /// Returns a queue with `rank` alone, which is idle from 0 on.
     pub(crate) fn only(rank: usize) -> Self {
         Self([Reverse(IdleMember { since: 0.0, rank })].into())
     }
 
-    /// `rank` is idle from `since` on.
+    /// Adds `rank`, which is idle from `since` on.
     pub(crate) fn add(&mut self, since: f64, rank: usize) {
         self.0.push(Reverse(IdleMember { since, rank }));
     }
 
-    /// Takes the first, with its time.
+    /// Takes the member that is idle first, with the time.
     pub(crate) fn take(&mut self) -> Option<(f64, usize)> {
         let Reverse(IdleMember { since, rank }) = self.0.pop()?;
         Some((since, rank))

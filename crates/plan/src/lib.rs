@@ -9,8 +9,8 @@
 //! The entry point is [`plan()`]: a pattern, an operation and a cost model give a validated, costed
 //! schedule. Everything below it can be used on its own.
 //!
-//! **Architecture invariant:** this crate does no I/O, reads no clock, draws nothing and holds no unsafe
-//! code. The same input gives the same plan, on every platform: ties are broken by rank, never by
+//! **Architecture invariant:** this crate does no I/O, reads no clock, draws no pictures and holds no
+//! unsafe code. The same input gives the same plan on every platform: ties are broken by rank, never by
 //! address or hash.
 //!
 //! # Examples

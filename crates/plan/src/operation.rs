@@ -5,23 +5,23 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What a team does together.
+/// An operation that is planned for a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
-    /// One value from the root to all.
+    /// The value of the root reaches all ranks.
     Broadcast,
-    /// All values combined at the root.
+    /// The values of all ranks are combined at the root.
     Reduce,
-    /// Nobody leaves before everybody has entered.
+    /// No rank leaves before all have entered.
     Barrier,
 }
 
-/// A name that is no operation.
+/// The text names no operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("operation {found:?} is unknown: use broadcast, reduce or barrier")]
 pub struct OperationError {
-    /// The name.
+    /// The text.
     pub found: String,
 }
 

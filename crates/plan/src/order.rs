@@ -1,20 +1,21 @@
 //! The best order of the children of a given tree.
 //!
-//! For a broadcast a member should serve first whoever needs longest once the line is written: by
-//! decreasing `receive(v, c) + below(c)`, where `below(c)` is the latency of the sub-tree. Swapping
-//! two neighbours in any other order does not lengthen the later one's finish beyond the earlier
-//! one's, whatever their send costs (an exchange argument), so this order is optimal from the
-//! leaves up. Smelt's own reordering (§3.3.2) leaves `receive` out and can lose.
+//! For a broadcast a member should serve its children in the order of decreasing `receive(v, c) +
+//! below(c)`, where `below(c)` is the latency of the child's sub-tree: the child that needs longest
+//! once the line is written comes first. In any other order, swapping two neighbours that are out
+//! of order does not let either finish later than the later one did, whatever their send costs (an
+//! exchange argument), so this order is optimal from the leaves up. Smelt's own reordering (§3.3.2)
+//! leaves `receive` out and can lose.
 //!
-//! A reduction is a broadcast with swapped roles: its parent should take children in the order in
-//! which their messages lie ready.
+//! A reduction is a broadcast with swapped roles: a parent should take its children in the order in
+//! which their messages become ready.
 
 use corecast_model::CostModel;
 
 use crate::operation::Operation;
 use crate::tree::Tree;
 
-/// The same tree with every child list in the order that gives the least latency.
+/// Returns the tree with every child list in the order that gives the least latency.
 ///
 /// For a barrier the lists serve both directions; they are put in the broadcast's order, which is
 /// optimal for the fan-out alone.

@@ -14,8 +14,8 @@ use crate::tree::Tree;
 
 /// A family of trees or round schedules.
 ///
-/// As text: the names in [`Pattern::names`]. [`Pattern::Chain`] is what Nishtala and Yelick call
-/// the radix-1 k-nomial tree (HotPar 2009, footnote 1).
+/// As text, a pattern has one of the names in [`Pattern::names`]. [`Pattern::Chain`] is what
+/// Nishtala and Yelick call the radix-1 k-nomial tree (HotPar 2009, footnote 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
@@ -23,7 +23,8 @@ pub enum Pattern {
     /// The best tree that a search finds, see [`crate::search`], with groups where costs say what
     /// shared lines cost, see [`crate::groups`]; [`Pattern::tree`] alone only constructs it.
     Best,
-    /// The same, searched until it is proved that none is better, see [`crate::best`].
+    /// The tree of [`Pattern::Best`], with the search going on until it is proved that none is
+    /// better, see [`crate::best`].
     Optimal,
     /// Smelt's adaptive tree with both of its optimisations, see [`crate::smelt`].
     Smelt,
@@ -59,22 +60,22 @@ pub enum Pattern {
     },
 }
 
-/// A name that is no pattern.
+/// The text names no pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatternError {
-    /// Not a known name.
+    /// The name is not known.
     #[error("pattern {found:?} is unknown: use one of {}", Pattern::names().join(", "))]
     Unknown {
         /// The name.
         found: String,
     },
-    /// A radix that is missing, no number, or below 2.
+    /// The radix is missing, no number, or below 2.
     #[error("pattern {found:?}: the radix must be a whole number of at least 2{hint}")]
     Radix {
         /// The name with its radix.
         found: String,
-        /// A better name for a radix of 1, or nothing.
+        /// A hint at a better name where the radix is 1, otherwise empty.
         hint: &'static str,
     },
 }
@@ -104,7 +105,7 @@ impl Pattern {
         plain.chain(["knomial:K", "dissemination:K"]).collect()
     }
 
-    /// The tree patterns that need no measurement, with k-nomial trees of radix 3, 4 and 8.
+    /// Returns the tree patterns that need no measurement, with k-nomial trees of radix 3, 4 and 8.
     #[must_use]
     pub fn oblivious() -> Vec<Self> {
         let mut all = vec![
@@ -118,7 +119,7 @@ impl Pattern {
         all
     }
 
-    /// The patterns of Smelt §2.4, in the paper's order: what Smelt is compared with.
+    /// Returns the patterns of Smelt §2.4, with which Smelt is compared, in the paper's order.
     #[must_use]
     pub fn smelt_baselines() -> [Self; 6] {
         [
@@ -138,7 +139,7 @@ impl Pattern {
         self.is_searched() || matches!(self, Smelt | Mst | MstBinary | Cluster | Bad | BadBinary)
     }
 
-    /// Whether the more time is given, the better the plan.
+    /// Whether the plan is searched for, so that it gets better with more time.
     #[must_use]
     pub fn is_searched(self) -> bool {
         matches!(self, Self::Best | Self::Optimal)
@@ -184,7 +185,7 @@ impl Pattern {
         }
     }
 
-    /// The radix, for patterns that have one.
+    /// Returns the radix of patterns that have one.
     #[must_use]
     pub fn radix(self) -> Option<usize> {
         match self {
@@ -211,7 +212,7 @@ impl fmt::Display for Pattern {
 impl FromStr for Pattern {
     type Err = PatternError;
 
-    /// Reads a name; `dissemination` alone is radix 2.
+    /// Reads a name; `dissemination` without a radix has radix 2.
     fn from_str(text: &str) -> Result<Self, PatternError> {
         if let Some(&(_, pattern)) = Self::PLAIN.iter().find(|(name, _)| *name == text) {
             return Ok(pattern);

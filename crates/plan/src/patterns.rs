@@ -1,7 +1,7 @@
 //! The known shapes, one file each: a citation, a picture, a pure function.
 //!
-//! Oblivious shapes are defined over positions with the root at position 0; for another root all
-//! ranks turn: position v is rank `(root + v) mod n`.
+//! Patterns that need no costs are defined over positions, with the root at position 0. For another
+//! root all ranks are rotated: position v is rank `(root + v) mod n`.
 
 mod bad;
 mod binary;
@@ -23,8 +23,8 @@ pub use sequential::sequential;
 
 use crate::tree::Tree;
 
-/// The tree whose position v serves the positions `children(v)`, turned so that `root` is position
-/// 0.
+/// Returns the tree whose position v serves the positions `children(v)`, rotated so that `root` is
+/// position 0.
 fn turned<I: IntoIterator<Item = usize>>(
     n: usize,
     root: usize,

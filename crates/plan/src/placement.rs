@@ -1,12 +1,12 @@
-//! Which threads make a team of k: packed, or round-robin over NUMA nodes (Smelt §5.2).
+//! The choice of threads for a team of k: packed, or round-robin over NUMA nodes (Smelt §5.2).
 
-/// Why there is no such team.
+/// The team cannot be made: it has no members, or more than there are threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a team of {asked} is not possible: choose 1 to {available} threads")]
 pub struct PlacementError {
     /// Members asked for.
     pub asked: usize,
-    /// Threads that there are.
+    /// Threads that are available.
     pub available: usize,
 }
 

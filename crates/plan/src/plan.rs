@@ -18,7 +18,7 @@ use crate::tree::Tree;
 
 pub use crate::shape::Shape;
 
-/// Where a tree starts.
+/// The choice of the rank at which a tree starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RootChoice {
     /// The pattern's own choice: [`Pattern::Best`] and [`Pattern::Optimal`] look for the root as
@@ -32,40 +32,40 @@ pub enum RootChoice {
     Rank(usize),
 }
 
-/// A concrete, validated schedule of one operation for one team, and how good it is.
+/// A concrete, validated schedule of one operation for one team, with its latency and a lower bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The family that it comes from.
+    /// The pattern that the schedule was made by.
     pub pattern: Pattern,
-    /// What it does.
+    /// The operation that it performs.
     pub operation: Operation,
-    /// Where it starts or ends. Rounds have no root; there it is the rank that was asked for.
+    /// The rank at which the operation starts or ends. Rounds have no root; for them it is the rank that was asked
+    /// for.
     pub root: usize,
     /// The schedule.
     pub shape: Shape,
     /// Predicted latency, in the model's unit.
     pub latency: f64,
-    /// No schedule can be faster than this, in the model's unit: for trees none with the same root,
-    /// or with any root where that was left to the search (a barrier may even use a tree for each
-    /// direction), for rounds none at all.
+    /// A latency that no schedule beats, in the model's unit. For a tree it holds for all trees with the same root,
+    /// or with any root where the root was left to the search; a barrier may even use a tree for each direction. For
+    /// rounds it holds for barriers of any shape.
     ///
-    /// Where costs say what shared lines cost ([`CostModel::lines`]) there are more trees: those
-    /// with groups. The bound of a plan that was searched for, and of one with groups, holds for
-    /// them too; that of any other tree for those without groups.
+    /// Where the cost model has costs of shared lines ([`CostModel::lines`]), trees may have groups. The bound of a
+    /// plan that was searched for, and of one with groups, holds for trees with groups too; that of any other tree
+    /// holds for trees without groups.
     pub lower_bound: f64,
     /// `(latency − lower_bound) / latency`, from 0 to 1: the share of the latency that a better
     /// schedule could save at most.
     pub gap: f64,
-    /// Whether the latency equals the bound, to one part in ten million: costs are measured with
-    /// fewer digits.
+    /// Whether latency and bound are equal to one part in ten million, which is less than what costs are measured to.
     pub proved_optimal: bool,
 }
 
-/// Why there is no plan.
+/// Why a plan cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The root is no member.
+    /// The root is outside of the team.
     #[error("root {root} is outside of the team, whose ranks are 0 to {last}")]
     RootOutside {
         /// The root asked for.
@@ -73,7 +73,7 @@ pub enum PlanError {
         /// The last rank.
         last: usize,
     },
-    /// A pattern that cannot do this operation.
+    /// The pattern cannot perform this operation.
     #[error("pattern \"{pattern}\" cannot {operation}: it has no root; use it for a barrier")]
     Unsuited {
         /// The pattern.
@@ -81,13 +81,13 @@ pub enum PlanError {
         /// The operation.
         operation: Operation,
     },
-    /// A radix that no tree or schedule can have.
+    /// The radix is below 2.
     #[error("pattern \"{pattern}\" needs a radix of at least 2")]
     Radix {
         /// The pattern.
         pattern: Pattern,
     },
-    /// The two trees of a barrier must meet.
+    /// The two trees of a barrier have different roots.
     #[error("the fan-in ends at rank {fan_in}, the fan-out starts at rank {fan_out}")]
     Roots {
         /// Root of the fan-in.
@@ -95,10 +95,10 @@ pub enum PlanError {
         /// Root of the fan-out.
         fan_out: usize,
     },
-    /// Groups, whose latency nobody knows.
+    /// Members share lines, and the cost model has no costs of shared lines.
     #[error("the schedule shares lines, and the cost model does not say what that costs")]
     NoLines,
-    /// A schedule for another team.
+    /// The schedule is for a team of another size.
     #[error("the schedule has {found} members, the cost model {expected}")]
     TeamSize {
         /// Members of the schedule.
@@ -109,7 +109,7 @@ pub enum PlanError {
 }
 
 impl RootChoice {
-    /// The rank that is meant; `None` where it is left to a search.
+    /// Returns the rank that is meant; `None` where the choice is left to a search.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ impl RootChoice {
     }
 }
 
-/// The plan of a pattern.
+/// Plans an operation by a pattern.
 ///
 /// A reduction is planned as a broadcast with the roles of send and receive swapped
 /// ([`CostModel::mirrored`]) and lists reversed, so that each pattern sees the costs that matter to
@@ -133,7 +133,7 @@ impl RootChoice {
 /// in both directions, as Smelt does (§4); [`Pattern::Best`] and [`Pattern::Optimal`] plan each
 /// direction by itself. Where costs say what shared lines cost ([`CostModel::lines`]) these two
 /// also look for groups, in broadcasts and barriers; their plans then have no [`Plan::tree`] where
-/// groups are faster. Whoever needs a tree plans with [`CostModel::without_lines`].
+/// groups are faster. A caller that needs a tree plans with [`CostModel::without_lines`].
 ///
 /// # Errors
 ///
@@ -160,11 +160,11 @@ pub fn plan(
     )
 }
 
-/// The same with a limit and a watcher for patterns that are searched for; others take no notice.
+/// Plans like [`plan()`], with a limit and a watcher for patterns that are searched for; other patterns ignore both.
 ///
 /// # Errors
 ///
-/// As [`plan()`].
+/// The errors of [`plan()`].
 ///
 /// # Examples
 ///
@@ -209,14 +209,13 @@ pub fn plan_with(
     built(costs, pattern, operation, root.unwrap_or(0), None)
 }
 
-/// The same without a search and with a bound that is known already, so that comparing many
-/// patterns computes it once: [`bound::lower_bound`](crate::bound::lower_bound) of this operation and root, or one that is
-/// tighter. Plans of rounds have a bound of their own. Patterns that are searched for are
-/// constructed only.
+/// Plans without a search and with a bound that is known already, so that comparing many patterns computes the bound
+/// once. `lower_bound` is [`bound::lower_bound`](crate::bound::lower_bound) of this operation and root, or a tighter
+/// one. Plans of rounds have a bound of their own. Patterns that are searched for are constructed only.
 ///
 /// # Errors
 ///
-/// As [`plan()`].
+/// The errors of [`plan()`].
 pub fn plan_above(
     costs: &CostModel,
     pattern: Pattern,
@@ -231,7 +230,7 @@ pub fn plan_above(
     built(costs, pattern, operation, root, Some(lower_bound))
 }
 
-/// The plan of a pattern that needs no search.
+/// Makes the plan of a pattern that needs no search.
 fn built(
     costs: &CostModel,
     pattern: Pattern,
@@ -258,7 +257,7 @@ fn built(
 }
 
 impl Plan {
-    /// The same plan with a lower bound that was proved elsewhere, where that one is higher.
+    /// Returns the plan with a lower bound that was proved elsewhere, if that one is higher.
     ///
     /// # Examples
     ///
@@ -279,7 +278,7 @@ impl Plan {
         self
     }
 
-    /// Sets the bound and what follows from it.
+    /// Sets the bound, the gap and whether the plan is proved optimal.
     pub(crate) fn set_lower_bound(&mut self, proved: f64) {
         self.proved_optimal = self.latency <= proved * (1.0 + PROVED);
         self.lower_bound = proved.min(self.latency);
@@ -292,11 +291,11 @@ impl Plan {
 
     /// The plan of a given tree, for example one that was read from a file or found by a search.
     ///
-    /// `pattern` is what the tree is to be called.
+    /// `pattern` is the name that the plan gets.
     ///
     /// # Errors
     ///
-    /// A tree with another number of members than the model.
+    /// The tree has another number of members than the model.
     pub fn of_tree(
         costs: &CostModel,
         pattern: Pattern,
@@ -339,12 +338,12 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The plan of a barrier that goes in over one tree and out over another. Where the second is
-    /// the first reversed, it is the plan of that one tree.
+    /// Makes the plan of a barrier that goes in over one tree and out over another. Where the second is the first
+    /// reversed, it is the plan of that one tree.
     ///
     /// # Errors
     ///
-    /// Trees with different roots, or with another number of members than the model.
+    /// The trees have different roots, or another number of members than the model.
     pub fn of_trees(
         costs: &CostModel,
         pattern: Pattern,
@@ -368,12 +367,12 @@ impl Plan {
         Self::of_shape(costs, pattern, Operation::Barrier, root, shape, None)
     }
 
-    /// The plan of a given tree with groups. Where no line is shared it is that of the tree, and so
-    /// it is for a reduction, whose lines are private whatever the groups are.
+    /// Makes the plan of a given tree with groups. Where no line is shared, and for a reduction, whose lines are
+    /// private in any case, it is the plan of the tree without groups.
     ///
     /// # Errors
     ///
-    /// Another number of members than the model; shared lines whose costs the model does not know.
+    /// The tree has another number of members than the model, or shares lines whose costs the model lacks.
     ///
     /// # Examples
     ///
@@ -411,7 +410,7 @@ impl Plan {
         }
     }
 
-    /// The tree that messages leave the root by, unless the plan has none or members share lines.
+    /// Returns the tree by which messages leave the root; `None` for rounds and where members share lines.
     #[must_use]
     pub fn outward(&self) -> Option<&Tree> {
         match (&self.shape, self.operation) {
@@ -448,11 +447,11 @@ impl Plan {
         }
     }
 
-    /// Who is blocked when; `None` for rounds, whose members wait for several others at once.
+    /// Returns the busy times of all members; `None` for rounds, whose members wait for several others at once.
     ///
     /// # Panics
     ///
-    /// When `costs` are of another team.
+    /// When `costs` are those of another team.
     #[must_use]
     pub fn timeline(&self, costs: &CostModel) -> Option<Timeline> {
         match &self.shape {

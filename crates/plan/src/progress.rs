@@ -1,30 +1,30 @@
-//! What a watcher of a search for a plan sees, and how it ends the search.
+//! The progress of a search for a plan, which a watcher sees and by which it may end the search.
 
 use std::ops::ControlFlow;
 
-/// What is being done.
+/// The stage of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
-    /// Better trees are looked for.
+    /// The search looks for better trees.
     Improve,
-    /// It is proved that there are none.
+    /// The search proves that there are no better trees.
     Prove,
 }
 
-/// What a watcher sees.
+/// The state of a search as its watcher sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// What is being done.
+    /// The present stage.
     pub stage: Stage,
     /// The latency of the best plan so far, in the model's unit.
     pub latency: f64,
-    /// No plan is faster than this.
+    /// A latency that no plan beats.
     pub lower_bound: f64,
-    /// Moves so far; the work of proofs is counted as the moves that take as long.
+    /// Moves made so far; the work of proofs is counted as the moves that take as long.
     pub moves: u64,
 }
 
-/// Looks at a search several times a millisecond, and may end it.
+/// A function that is called several times a millisecond during a search, and may end it.
 pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;

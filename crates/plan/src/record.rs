@@ -1,11 +1,12 @@
-//! A plan as a profile keeps it.
+//! The form in which a profile stores a plan.
 
 use corecast_model::RacedCandidate;
 
 use crate::plan::Shape;
 use crate::tree::Tree;
 
-/// The plan of `shape`, called `pattern`, as a profile keeps what a model and a race said of it.
+/// Returns the record of a plan for a profile: its shape, its pattern, and its predicted and
+/// measured latency.
 #[must_use]
 pub fn raced(
     pattern: &str,

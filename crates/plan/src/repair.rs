@@ -1,13 +1,13 @@
-//! Local repair: a member leaves, fails or joins, and the plan is mended in about a
-//! millisecond instead of searched anew (Smelt's future work, §6.1).
+//! Local repair: a member leaves, fails or joins, and the plan is repaired in about a millisecond
+//! instead of searched anew (Smelt's future work, §6.1).
 //!
 //! ```text
 //!   Plan + costs of the new team ──► place filled ──► bounded improvement ──► Repair { plan, moved }
 //! ```
 //!
-//! 1. **Who leaves** is replaced: each of its children finds the parent where the whole is fastest,
-//!    or a member takes its place and its children; the best of a few such trials counts. **Who
-//!    joins** is put where the whole is fastest.
+//! 1. A member that **leaves** is replaced: each of its children finds the parent where the whole is
+//!    fastest, or a member takes its place and its children; the best of a few such trials counts. A
+//!    member that **joins** is put where the whole is fastest.
 //! 2. A tabu search along the critical chain and then kicks, both of limited work, mend what became
 //!    slow. Kicks move many members; what they find only counts if it saves 0.5 %. A tree that may have
 //!    fallen behind is constructed anew besides, and the better one counts.
@@ -16,9 +16,9 @@
 //! broadcast that it mirrors, two trees are repaired each on its own, and rounds are made anew from
 //! their radix.
 //!
-//! **How good.** From a searched tree on the seven machines of the public database (16 to 48
-//! members), against the better of two fresh searches from the same root, start and searches of
-//! 500,000 moves each:
+//! **Quality.** The repaired plans were compared with the better of two fresh searches of 500,000 moves
+//! each from the same root. They start from a searched tree on the seven machines of the public
+//! database (16 to 48 members):
 //!
 //! | change | cases | worst excess | worst mean of a machine | median time | longest |
 //! | --- | --- | --- | --- | --- | --- |
@@ -31,7 +31,7 @@
 //! itself is up to 2 % slower than need be, Barcelona has a single change and one sequence at 5.4 %
 //! (all other sequences of reductions stay within 4.8 %, those of broadcasts within 3.2 %); of 2,800
 //! sequences of reductions in a trial with other seeds one ended at 5.2 % (Shanghai) and one at 5.1 %
-//! (Nehalem). Nothing proves a limit: whoever has to be sure compares with a new plan now and then.
+//! (Nehalem). No limit is proved: to be sure, compare with a new plan now and then.
 //! On average 1 to 31 members move, at most 45 of 48.
 //!
 //! Times are the medians of each machine and change, and the longest of all: processor time, two-core
@@ -58,14 +58,14 @@ use crate::tree::Tree;
 use change::Change;
 use draft::NONE;
 
-/// A plan for a team that has changed by one member.
+/// The result of a repair: a plan for a team that has changed by one member.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repair {
-    /// The plan of the new team. It keeps the name of the pattern that the old one had.
+    /// The plan of the new team, with the pattern of the old plan.
     pub plan: Plan,
-    /// Members that were there before and now have another parent than before, or none, or one for
-    /// the first time: new ranks, rising. Nobody else has to change a line but for the order in
-    /// which it serves. Empty for rounds, where everybody changes.
+    /// The members of the old team whose parent has changed, who lost theirs, or who have one for the
+    /// first time: new ranks in increasing order. All other members keep their lines, though the order
+    /// in which they serve may change. Empty for rounds, where all lines change.
     pub moved: Vec<usize>,
 }
 
@@ -73,15 +73,15 @@ pub struct Repair {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RepairError {
-    /// The rank that leaves is no member, or the rank to join at leaves a hole.
+    /// The rank that leaves is no member, or the rank that joins would leave a hole.
     #[error("rank {rank} is outside: for this change ranks are 0 to {last}")]
     RankOutside {
         /// The rank asked for.
         rank: usize,
-        /// The last possible one.
+        /// The last possible rank.
         last: usize,
     },
-    /// Costs of another team than the changed one.
+    /// The costs are not those of the changed team.
     #[error(
         "the cost model has {found} members, the changed team {expected}: give the costs of the new team"
     )]
@@ -91,14 +91,14 @@ pub enum RepairError {
         /// Members of the changed team.
         expected: usize,
     },
-    /// A team has at least one member.
+    /// The last member cannot leave.
     #[error("the last member cannot leave: a team has at least one")]
     LastMember,
-    /// Groups are not mended: who shares a line decides what it costs all others who do, so that the
-    /// tree without its groups is no start for a repair.
+    /// Plans with groups are not repaired: a member that shares a line affects the costs of all others
+    /// that share it, so that the tree without groups is no start for a repair.
     #[error("members share lines: plans with groups are not repaired, plan anew")]
     Groups,
-    /// Rounds under the name of a pattern that makes none.
+    /// The pattern of a plan with rounds makes no rounds.
     #[error("pattern \"{pattern}\" makes no rounds for the new team: plan anew")]
     NoRounds {
         /// The pattern of the plan.
@@ -107,7 +107,7 @@ pub enum RepairError {
 }
 
 impl Plan {
-    /// The plan without one member.
+    /// Returns the plan without one member.
     ///
     /// `costs` are those of the members that stay, in their order: ranks above `rank` move down by
     /// one, as [`CostModel::subset`] of all other positions has it. When the root leaves, the
@@ -119,8 +119,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// A rank outside of the team, costs of another number of members than one less, a team of one;
-    /// a plan whose members share lines.
+    /// A rank outside of the team, costs of a team that is not one smaller, a team of one, or a plan
+    /// whose members share lines.
     ///
     /// # Cost
     ///
@@ -154,7 +154,7 @@ impl Plan {
         self.changed(costs, Change::Left(rank), last)
     }
 
-    /// The plan with one more member.
+    /// Returns the plan with one more member.
     ///
     /// `costs` are those of the new team: the newcomer is its member `rank`, and old ranks from
     /// there on move up by one; `rank` may be one past the last old one. The root stays the same
@@ -162,12 +162,12 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// A rank that leaves a hole, costs of another number of members than one more; a plan whose
-    /// members share lines.
+    /// A rank that leaves a hole, costs of a team that is not one larger, or a plan whose members share
+    /// lines.
     ///
     /// # Cost
     ///
-    /// As [`Plan::without`].
+    /// That of [`Plan::without`].
     pub fn with(&self, costs: &CostModel, rank: usize) -> Result<Repair, RepairError> {
         let last = self.shape.len();
         if rank > last {
@@ -176,8 +176,7 @@ impl Plan {
         self.changed(costs, Change::Joined(rank), last + 1)
     }
 
-    /// The same plan with the full lower bound of [`crate::bound`], unless the one that it has is
-    /// better.
+    /// Returns the plan with the full lower bound of [`crate::bound`], unless its own bound is better.
     ///
     /// # Panics
     ///
@@ -229,7 +228,7 @@ impl Plan {
         let moved = moved(&self.shape, &shape, change);
         let bound = Some(quick_bound(costs, self.operation, &shape, root));
         let plan = Self::of_shape(costs, self.pattern, self.operation, root, shape, bound);
-        // Of the right size and without groups: nothing that a shape is refused for.
+        // A shape of the right size without groups is never refused.
         let plan = plan.unwrap_or_else(|error| unreachable!("{error}"));
         Ok(Repair { plan, moved })
     }
@@ -239,7 +238,7 @@ fn quick_bound(costs: &CostModel, operation: Operation, shape: &Shape, root: usi
     let outward = || floor::bound(costs, false, root);
     let inward = || floor::bound(costs, true, root);
     match (shape, operation) {
-        // The news of one arrival have to reach all, and those of all one member.
+        // The news of one arrival have to reach all members, and the news of all have to reach one.
         (Shape::Rounds(_), _) => outward().max(inward()),
         (_, Operation::Broadcast) => outward(),
         (_, Operation::Reduce) => inward(),
@@ -247,7 +246,8 @@ fn quick_bound(costs: &CostModel, operation: Operation, shape: &Shape, root: usi
     }
 }
 
-/// Members that stay and whose parent is another one, or who have one where they had none.
+/// Returns the members that stay and whose parent has changed, who lost theirs, or who have one for the
+/// first time.
 fn moved(old: &Shape, new: &Shape, change: Change) -> Vec<usize> {
     let (Some(old), Some(new)) = (both_ways(old), both_ways(new)) else {
         return Vec::new();

@@ -10,17 +10,18 @@ use corecast_model::CostModel;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rounds {
     n: usize,
-    /// `targets[k][r]`: whom rank r notifies in round k, in order.
+    /// `targets[k][r]` lists the ranks that r notifies in round k, in order.
     targets: Vec<Vec<Vec<usize>>>,
-    /// `sources[k][r]`: who notifies rank r in round k, in the order in which r waits.
+    /// `sources[k][r]` lists the ranks that notify r in round k, in the order in which r waits for
+    /// them.
     sources: Vec<Vec<Vec<usize>>>,
 }
 
-/// Why lists of targets are no barrier.
+/// Reasons for which lists of targets are no barrier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RoundsError {
-    /// No member.
+    /// The team has no member.
     #[error("the schedule has no members")]
     Empty,
     /// A round has a list for too many or too few ranks.
@@ -33,7 +34,7 @@ pub enum RoundsError {
         /// Members of the team.
         expected: usize,
     },
-    /// A target that is no other member.
+    /// A target is the rank itself or outside of the team.
     #[error("in round {round} rank {rank} notifies {target}: targets are other ranks, 0 to {last}")]
     Target {
         /// The round.
@@ -45,7 +46,7 @@ pub enum RoundsError {
         /// The last rank.
         last: usize,
     },
-    /// A target listed twice.
+    /// A target is listed twice.
     #[error("in round {round} rank {rank} notifies {target} twice")]
     Repeated {
         /// The round.
@@ -55,18 +56,19 @@ pub enum RoundsError {
         /// The target.
         target: usize,
     },
-    /// Somebody could leave too early.
+    /// A rank could leave before all have entered.
     #[error("rank {rank} can leave before rank {unheard} has entered: add a notification")]
     NotABarrier {
-        /// Who leaves.
+        /// The rank that could leave.
         rank: usize,
-        /// Of whom it has not heard.
+        /// A rank that it has not heard of.
         unheard: usize,
     },
 }
 
 impl Rounds {
-    /// The schedule with these targets: `targets[k][r]` is whom rank r notifies in round k.
+    /// Makes the schedule with these targets: `targets[k][r]` lists the ranks that r notifies in
+    /// round k.
     ///
     /// # Errors
     ///
@@ -100,7 +102,7 @@ impl Rounds {
                             last: n - 1,
                         });
                     }
-                    // Ranks come in order, so a repeated source would be the last one.
+                    // Ranks come in increasing order, so a repeated source would be the last one.
                     if heard[target].last() == Some(&rank) {
                         return Err(RoundsError::Repeated {
                             round,
@@ -111,7 +113,8 @@ impl Rounds {
                     heard[target].push(rank);
                 }
             }
-            // Waiting for the nearest predecessor first spreads the waits of a dissemination evenly.
+            // Each rank waits for its nearest predecessor first, which spreads the waits of a
+            // dissemination evenly.
             for (rank, list) in heard.iter_mut().enumerate() {
                 list.sort_by_key(|&source| (rank + n - source) % n);
             }
@@ -183,29 +186,29 @@ impl Rounds {
         self.targets.len()
     }
 
-    /// Whom a rank notifies in a round, in order.
+    /// Returns the ranks that a rank notifies in a round, in order.
     ///
     /// # Panics
     ///
-    /// When there is no such round or rank; so does [`Rounds::sources`].
+    /// When there is no such round or rank; [`Rounds::sources`] panics then, too.
     #[must_use]
     pub fn targets(&self, round: usize, rank: usize) -> &[usize] {
         &self.targets[round][rank]
     }
 
-    /// For whom a rank waits in a round, in order.
+    /// Returns the ranks that a rank waits for in a round, in order.
     #[must_use]
     pub fn sources(&self, round: usize, rank: usize) -> &[usize] {
         &self.sources[round][rank]
     }
 
-    /// Notifications of all ranks in all rounds.
+    /// Returns the number of notifications of all ranks in all rounds.
     #[must_use]
     pub fn notifications(&self) -> usize {
         self.targets.iter().flatten().map(Vec::len).sum()
     }
 
-    /// When each rank leaves, all having entered at 0, under the cost model of trees.
+    /// Returns when each rank leaves, if all enter at 0, under the cost model of trees.
     ///
     /// In each round a rank is blocked `send` for each notification in turn, and then takes its own
     /// in order: it waits for the next one and is blocked `receive` to take it.
@@ -222,7 +225,7 @@ impl Rounds {
         );
         let mut clock = vec![0.0_f64; self.n];
         for (targets, sources) in self.targets.iter().zip(&self.sources) {
-            // (source, when its notification lies ready) for each rank.
+            // For each rank the pairs (source, time at which its notification is ready).
             let mut ready: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.n];
             for (r, list) in targets.iter().enumerate() {
                 for &t in list {
@@ -241,13 +244,14 @@ impl Rounds {
         clock
     }
 
-    /// When the last rank leaves, see [`Rounds::leave_times`].
+    /// Returns when the last rank leaves, see [`Rounds::leave_times`].
     #[must_use]
     pub fn latency(&self, costs: &CostModel) -> f64 {
         self.leave_times(costs).into_iter().fold(0.0, f64::max)
     }
 
-    /// Who has heard of whom after the last round, as rows of bits.
+    /// Checks that after the last round every rank has heard of every other. Each rank has a row of
+    /// bits.
     fn check_knowledge(&self) -> Result<(), RoundsError> {
         let n = self.n;
         let words = n.div_ceil(64);
@@ -338,7 +342,8 @@ mod tests {
         check(2, vec![vec![vec![2], vec![0]]], "rank 0 notifies 2");
         check(2, vec![vec![vec![0], vec![0]]], "rank 0 notifies 0");
         check(2, vec![vec![vec![1, 1], vec![0]]], "notifies 1 twice");
-        // 1 hears of 0 and tells 2 in the same round: too late for 0's arrival to be in it.
+        // Rank 1 hears of 0 and notifies 2 in the same round, which is too late to pass on 0's
+        // arrival.
         check(
             3,
             vec![vec![vec![1], vec![2], vec![0]]],

@@ -1,4 +1,4 @@
-//! The search for trees of least latency: the best known ones at once, and better ones with time.
+//! The search for trees of least latency: good ones at once, and better ones with more moves.
 //!
 //! ```text
 //! construct ──► improve ──► Tree           one tree: a broadcast, or a reduction on mirrored costs
@@ -9,9 +9,9 @@
 //! Everything here is a broadcast. A reduction is one on [`CostModel::mirrored`], and its tree is
 //! [`Tree::reversed`] afterwards.
 //!
-//! **A search is made of moves, not of time.** Its result depends on the costs, the start, the seed
-//! and the number of moves alone. Whoever has a time limit gives a watcher, which is asked every
-//! few hundred moves and may end the search; the best tree so far is the result then.
+//! **A search is made of moves, not of time.** Its result depends only on the costs, the start, the
+//! seed and the number of moves. A caller with a time limit passes a watcher, which is called every few
+//! hundred moves and may end the search; the result is then the best tree so far.
 
 mod anneal;
 mod barrier;
@@ -37,20 +37,21 @@ use crate::cost;
 use crate::operation::Operation;
 use crate::tree::Tree;
 
-/// How far a search goes.
+/// The length of a search, and the seed of its random choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Decides all choices that are left to chance.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Changes that are tried; `u64::MAX` for as many as the watcher allows. A million takes 0.1 to
-    /// 0.4 s.
+    /// The number of changes that are tried; `u64::MAX` for as many as the watcher allows. A million
+    /// takes 0.1 to 0.4 s.
     pub moves: u64,
 }
 
-/// A broadcast tree that is at least as good as `start`, with the same root unless that is free.
+/// Returns a broadcast tree that is at least as good as `start`, with the same root unless that is
+/// free.
 ///
-/// Ends when the latency is at most `lower_bound`, when all moves are done, or when the watcher
-/// says so.
+/// The search ends when the latency is at most `lower_bound`, when all moves are made, or when the
+/// watcher ends it.
 ///
 /// # Panics
 ///
@@ -58,8 +59,8 @@ pub struct Effort {
 ///
 /// # Cost
 ///
-/// O(n²) once, to lay out the costs; a move costs the way to the root, times the length of the
-/// lists on it.
+/// O(n²) once, to lay out the costs. A move takes time in proportion to the length of the way to the
+/// root and of the lists on it.
 ///
 /// # Examples
 ///
@@ -91,10 +92,11 @@ pub fn improve(
     );
     let latency = |tree: &Tree| cost::latency(costs, tree, Operation::Broadcast);
     let mut search = TreeSearch::new(costs, start, free_root, effort.seed);
-    // Whether the watcher ended it or the moves did, the best so far is the result.
+    // The best tree so far is the result in either case, whether the watcher or the moves ended the
+    // search.
     let _ = search.run(lower_bound, effort.moves, watch);
     let tree = search.tree();
-    // Sums taken in another order differ in their last bits.
+    // Sums taken in another order differ in their last bits, so the exact latency decides.
     if latency(&tree) < latency(start) {
         tree
     } else {
@@ -118,7 +120,7 @@ impl TreeSearch {
         }
     }
 
-    /// Goes on for so many moves. The watcher sees the moves of all runs together.
+    /// Goes on for this many moves. The watcher sees the moves of all runs together.
     pub(crate) fn run(
         &mut self,
         lower_bound: f64,
@@ -129,18 +131,17 @@ impl TreeSearch {
         self.annealer.run(moves, watch)
     }
 
-    /// A tree that was found elsewhere, with the same root unless that is free; it is taken if it is
-    /// better.
+    /// Takes a tree that was found elsewhere, with the same root unless that is free, if it is better.
     pub(crate) fn offer(&mut self, tree: &Tree) {
         self.annealer.offer(tree);
     }
 
-    /// Moves of all runs together.
+    /// Returns the moves of all runs together.
     pub(crate) fn moves(&self) -> u64 {
         self.annealer.moves()
     }
 
-    /// The best tree so far.
+    /// Returns the best tree so far.
     pub(crate) fn tree(&mut self) -> Tree {
         self.annealer.tree()
     }

@@ -1,4 +1,4 @@
-//! What a plan runs: trees, trees whose members share lines, or rounds.
+//! The shape of a plan: trees, trees whose members share lines, or rounds.
 
 use corecast_model::CostModel;
 
@@ -38,7 +38,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// A barrier's trees; one where they are the same.
+    /// Makes the shape of a barrier's trees: one tree where they are the same.
     pub(crate) fn of_trees(fan_in: Tree, fan_out: Tree) -> Self {
         if fan_in == fan_out.reversed() {
             Self::Tree(fan_out)
@@ -47,12 +47,13 @@ impl Shape {
         }
     }
 
-    /// A tree with groups; a plain one where no line is shared.
+    /// Makes the shape of a tree with groups: a plain tree where no line is shared.
     pub(crate) fn of_groups(groups: Grouped) -> Self {
         groups.to_tree().map_or(Self::Groups(groups), Self::Tree)
     }
 
-    /// A barrier's trees with groups; plain ones where no line is shared in either.
+    /// Makes the shape of a barrier's trees with groups: plain trees where no line is shared in
+    /// either.
     pub(crate) fn of_grouped_trees(fan_in: Grouped, fan_out: Grouped) -> Self {
         match (fan_in.to_tree(), fan_out.to_tree()) {
             (Some(fan_in), Some(fan_out)) => Self::of_trees(fan_in, fan_out),
@@ -71,11 +72,11 @@ impl Shape {
         }
     }
 
-    /// How long it takes, in the model's unit.
+    /// Returns the latency, in the model's unit.
     ///
     /// # Panics
     ///
-    /// When it is of another team, or shares lines whose costs the model does not know.
+    /// When it is for another team, or shares lines whose costs the model does not have.
     pub(crate) fn latency(&self, costs: &CostModel, operation: Operation) -> f64 {
         match self {
             Self::Tree(tree) => cost::latency(costs, tree, operation),
@@ -86,7 +87,7 @@ impl Shape {
         }
     }
 
-    /// No schedule of this kind with this root is faster.
+    /// Returns a latency that no schedule of this kind with this root beats.
     pub(crate) fn lower_bound(&self, costs: &CostModel, operation: Operation, root: usize) -> f64 {
         match self {
             Self::Tree(_) | Self::Trees { .. } => bound::lower_bound(costs, operation, Some(root)),
@@ -97,7 +98,7 @@ impl Shape {
         }
     }
 
-    /// Where it starts or ends, unless it has no root.
+    /// Returns the rank at which it starts or ends; `None` for rounds.
     pub(crate) fn root(&self) -> Option<usize> {
         match self {
             Self::Tree(tree) => Some(tree.root()),

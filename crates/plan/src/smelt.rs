@@ -1,7 +1,7 @@
 //! Smelt's adaptive tree (Kaestle et al., OSDI 2016, §3.3): pattern `smelt`.
 //!
-//! An event-driven construction ([`base`], Algorithm 1) and two optimisations of its result
-//! ([`reorder`], [`shuffle`], §3.3.2). The algorithm as it is printed needs reading:
+//! It is an event-driven construction ([`base`], Algorithm 1) and two optimisations of its result
+//! ([`reorder`], [`shuffle`], §3.3.2). The printed algorithm is read as follows:
 //!
 //! - the candidates of an idle core are all cores *except* the active ones and those of other
 //!   active NUMA nodes (`C_all ∩ …` stands for the set difference), and the loop runs while
@@ -27,8 +27,8 @@ pub use shuffle::{Helper, shuffle};
 use crate::idle::Idle;
 use crate::tree::Tree;
 
-/// The root that Smelt takes when the user gives none: the least mean send cost to all others, ties
-/// to the lower rank (§3.3.1).
+/// Returns the root that Smelt takes when the user gives none: the one with the least mean send
+/// cost to all others, ties by the lower rank (§3.3.1).
 ///
 /// # Examples
 ///
@@ -45,11 +45,12 @@ pub fn root(costs: &CostModel) -> usize {
         .map_or(0, |(i, _)| i)
 }
 
-/// The whole of it: [`base`], [`reorder`], and [`shuffle`] with [`Helper::EarliestFinish`].
+/// Returns Smelt's tree: [`base`], then [`reorder`], and [`shuffle`] with
+/// [`Helper::EarliestFinish`].
 ///
 /// # Panics
 ///
-/// When the root is outside of the team; so does [`base`].
+/// When the root is outside of the team; [`base`] panics then, too.
 ///
 /// # Cost
 ///

@@ -24,14 +24,14 @@ pub struct Tree {
     order: Vec<usize>,
 }
 
-/// Why child lists are no tree.
+/// Reasons for which child lists are no tree.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// No list at all.
+    /// There is no list.
     #[error("the tree has no members: give one list of children for each rank")]
     Empty,
-    /// The root is no member.
+    /// The root is outside of the team.
     #[error("root {root} is outside of the team, whose ranks are 0 to {last}")]
     RootOutside {
         /// The root asked for.
@@ -39,7 +39,7 @@ pub enum TreeError {
         /// The last rank.
         last: usize,
     },
-    /// A child is no member.
+    /// A child is outside of the team.
     #[error("rank {parent} lists child {child}, outside of the team, whose ranks are 0 to {last}")]
     ChildOutside {
         /// The rank with the list.
@@ -59,7 +59,7 @@ pub enum TreeError {
         /// The parent that lists it again.
         second: usize,
     },
-    /// The root is somebody's child.
+    /// The root is listed as a child.
     #[error("rank {parent} lists the root {root} as a child")]
     RootIsChild {
         /// The rank with the list.
@@ -67,7 +67,7 @@ pub enum TreeError {
         /// The root.
         root: usize,
     },
-    /// Nobody serves this rank.
+    /// No rank serves this one.
     #[error("rank {rank} is not reached from root {root}: no rank lists it as a child")]
     Unreached {
         /// The lowest such rank.
@@ -86,7 +86,7 @@ pub enum TreeError {
 }
 
 impl Tree {
-    /// The tree in which rank r serves `children[r]`, in that order.
+    /// Makes the tree in which rank r serves `children[r]`, in that order.
     ///
     /// # Errors
     ///
@@ -147,8 +147,8 @@ impl Tree {
             next += 1;
         }
         if order.len() < n {
-            // One parent each and not reached from the root: either nobody lists it, or its
-            // ancestors go round in a circle.
+            // The rank has one parent at most and is not reached from the root: either no rank
+            // lists it, or its ancestors form a cycle.
             let orphan = (0..n).find(|&v| v != root && parent[v].is_none());
             if let Some(rank) = orphan {
                 return Err(TreeError::Unreached { rank, root });
@@ -166,11 +166,11 @@ impl Tree {
         })
     }
 
-    /// The tree of a pattern, whose lists are right by construction.
+    /// Makes the tree of a pattern, whose lists are right by construction.
     ///
     /// # Panics
     ///
-    /// When they are not.
+    /// When the lists are no tree.
     pub(crate) fn by_construction(root: usize, children: Vec<Vec<usize>>) -> Self {
         match Self::from_children(root, children) {
             Ok(tree) => tree,
@@ -185,23 +185,23 @@ impl Tree {
         self.children.len()
     }
 
-    /// The rank without a parent.
+    /// Returns the rank without a parent.
     #[must_use]
     pub fn root(&self) -> usize {
         self.root
     }
 
-    /// Who serves this rank; `None` for the root.
+    /// Returns the rank that serves this one; `None` for the root.
     ///
     /// # Panics
     ///
-    /// When the rank is outside of the team; so do all methods that take one.
+    /// When the rank is outside of the team. All methods that take a rank panic then, too.
     #[must_use]
     pub fn parent(&self, rank: usize) -> Option<usize> {
         self.parent[rank]
     }
 
-    /// Whom this rank serves, in order.
+    /// Returns the ranks that this one serves, in order.
     #[must_use]
     pub fn children(&self, rank: usize) -> &[usize] {
         &self.children[rank]
@@ -213,7 +213,8 @@ impl Tree {
         &self.children
     }
 
-    /// All members in breadth-first order: parents before children, siblings in their order.
+    /// Returns all members in breadth-first order: parents before children, siblings in their
+    /// order.
     #[must_use]
     pub fn order(&self) -> &[usize] {
         &self.order
@@ -230,7 +231,7 @@ impl Tree {
         self.order.iter().copied().filter(|&v| self.is_leaf(v))
     }
 
-    /// Edges between the root and each rank.
+    /// Returns for each rank the number of edges between the root and it.
     #[must_use]
     pub fn depths(&self) -> Vec<usize> {
         let mut depth = vec![0; self.len()];
@@ -242,13 +243,13 @@ impl Tree {
         depth
     }
 
-    /// Most edges between the root and a leaf; 0 for a single member.
+    /// Returns the greatest number of edges between the root and a leaf; 0 for a single member.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.depths().into_iter().max().unwrap_or(0)
     }
 
-    /// Members of the sub-tree below each rank, itself included.
+    /// Returns for each rank the number of members of its sub-tree, itself included.
     #[must_use]
     pub fn subtree_sizes(&self) -> Vec<usize> {
         let mut size = vec![1; self.len()];
@@ -260,11 +261,11 @@ impl Tree {
         size
     }
 
-    /// The sub-tree of a rank in depth-first order, itself first, siblings in their order.
+    /// Returns the sub-tree of a rank in depth-first order, itself first, siblings in their order.
     ///
     /// # Cost
     ///
-    /// Linear in what is taken; the stack is on the heap.
+    /// Linear in the number of ranks taken; the stack is on the heap.
     pub fn subtree(&self, rank: usize) -> impl Iterator<Item = usize> {
         let mut stack = vec![rank];
         std::iter::from_fn(move || {
@@ -274,12 +275,12 @@ impl Tree {
         })
     }
 
-    /// The ancestors of a rank, its parent first and the root last; empty for the root.
+    /// Returns the ancestors of a rank, its parent first and the root last; empty for the root.
     pub fn ancestors(&self, rank: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.parent[rank], |&v| self.parent[v])
     }
 
-    /// The same tree with every child list reversed: the order of a reduction that undoes a
+    /// Returns the tree with every child list reversed: the order of a reduction that mirrors a
     /// broadcast, see [`crate::cost`].
     #[must_use]
     pub fn reversed(&self) -> Self {

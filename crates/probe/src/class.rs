@@ -1,14 +1,15 @@
 //! Topology classes: pairs that should cost the same.
 //!
-//! The class of an ordered pair is how near the two are *and* which NUMA nodes it goes from and to.
-//! The nodes keep what sampling would otherwise lose: machines of four and more packages have nodes
-//! at different distances, and the cost from node a to node b is not that from b to a (Smelt §3.2).
+//! The class of an ordered pair is the proximity of the two *and* the NUMA nodes from which and to
+//! which it goes. The nodes keep what sampling would otherwise lose: machines of four and more
+//! packages have nodes at different distances, and the cost from node a to node b is not that from
+//! b to a (Smelt §3.2).
 
 use std::fmt;
 
 use corecast_model::{CacheKind, Machine, Proximity, Pu};
 
-/// How near two hardware threads are, nearest first.
+/// The proximity of two hardware threads, nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// SMT siblings.
@@ -38,7 +39,7 @@ impl fmt::Display for Kind {
 /// A topology class of ordered pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Class {
-    /// How near.
+    /// The proximity of sender and receiver.
     pub kind: Kind,
     /// The sender's NUMA node, as a dense index.
     pub from_node: u32,
@@ -61,11 +62,11 @@ impl fmt::Display for Class {
     }
 }
 
-/// The class of the ordered pair (`from`, `to`).
+/// Returns the class of the ordered pair (`from`, `to`).
 ///
 /// # Cost
 ///
-/// A look at each cache of the machine; [`Schedule`](crate::Schedule) prepares a table instead.
+/// Each cache of the machine is looked at; [`Schedule`](crate::Schedule) prepares a table instead.
 #[must_use]
 pub fn class_of(machine: &Machine, from: &Pu, to: &Pu) -> Class {
     Caches::new(machine).class(from, to)
@@ -103,7 +104,7 @@ impl Caches {
         &self.of[start..end]
     }
 
-    /// The level of the nearest cache that both have.
+    /// Returns the level of the nearest cache that both have.
     fn shared(&self, a: u32, b: u32) -> Option<u8> {
         let theirs = self.of(b);
         self.of(a)

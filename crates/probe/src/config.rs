@@ -1,4 +1,4 @@
-//! What to measure, and how long it may take.
+//! The configuration of a pairwise measurement.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use corecast_wire::queue::{Backend, DEFAULT_SLOTS};
 
 use crate::ProbeError;
 
-/// What to measure, and how long it may take.
+/// The threads, the queues and the time of a pairwise measurement.
 ///
 /// # Examples
 ///
@@ -24,7 +24,7 @@ use crate::ProbeError;
 pub struct Config {
     /// Operating-system numbers of the hardware threads; entry r becomes row r.
     pub pus: Vec<u32>,
-    /// Protocol of the queues.
+    /// The protocol of the queues.
     pub backend: Backend,
     /// Slots of each queue: a power of two, a multiple of `batch`.
     pub slots: usize,
@@ -77,14 +77,14 @@ impl Config {
         Self::new(machine.pus.iter().map(|pu| pu.os_index).collect())
     }
 
-    /// How long each of `pairs` pairs may take.
+    /// Returns the time that each of `pairs` pairs may take.
     #[must_use]
     pub fn pair_time(&self, pairs: usize) -> Duration {
         let share = self.time_limit / u32::try_from(pairs.max(1)).unwrap_or(u32::MAX);
         share.clamp(Self::PAIR_TIME_MIN, Self::PAIR_TIME_MAX)
     }
 
-    /// The hardware threads in question, in the given order.
+    /// Checks the configuration and returns the hardware threads in the given order.
     pub(crate) fn checked(&self, machine: &Machine) -> Result<Vec<Pu>, ProbeError> {
         machine.validate()?;
         self.check_numbers()?;

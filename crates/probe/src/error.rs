@@ -1,4 +1,4 @@
-//! Why a machine could not be measured.
+//! Reasons for which a machine cannot be measured.
 
 use std::io;
 
@@ -10,10 +10,10 @@ use corecast_wire::SegmentError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProbeError {
-    /// No hardware thread was asked for.
+    /// The list of hardware threads is empty.
     #[error("no PU to measure: name at least two")]
     Empty,
-    /// A single hardware thread: there is no pair.
+    /// There is a single hardware thread, and so no pair.
     #[error(
         "only PU {os_index} may be used: what a message costs between two PUs cannot be measured on one; \
          allow a second PU, or go on with the built-in costs by class of proximity"
@@ -22,13 +22,13 @@ pub enum ProbeError {
         /// Its operating-system number.
         os_index: u32,
     },
-    /// A hardware thread listed twice.
+    /// A hardware thread is listed twice.
     #[error("PU {os_index} is listed twice: name each PU once")]
     Duplicate {
         /// Its operating-system number.
         os_index: u32,
     },
-    /// A hardware thread that the machine does not have, or that this process may not use.
+    /// The machine does not have the hardware thread, or this process may not use it.
     #[error(
         "PU {os_index} is not among those that can be used on {machine:?}: choose from {known}"
     )]
@@ -37,10 +37,10 @@ pub enum ProbeError {
         os_index: u32,
         /// The machine's name.
         machine: String,
-        /// Those that it has.
+        /// The numbers that can be used.
         known: CpuList,
     },
-    /// Slots and batches that do not go together.
+    /// The number of slots and the size of batches do not fit.
     #[error(
         "queues of {slots} slots cannot be measured in batches of {batch}: take a power of two of \
          slots that is a multiple of the batch, such as 64 and 8"
@@ -51,7 +51,7 @@ pub enum ProbeError {
         /// Batch asked for.
         batch: usize,
     },
-    /// An impossible number of samples.
+    /// The numbers of samples are impossible.
     #[error("at least {min} and at most {max} samples were asked for: take 1 <= least <= most")]
     Samples {
         /// The least.
@@ -59,7 +59,7 @@ pub enum ProbeError {
         /// The most.
         max: usize,
     },
-    /// An impossible precision.
+    /// The precision is impossible.
     #[error(
         "a precision of {found} cannot be reached: take a positive part of the median, such as 0.01"
     )]
@@ -67,7 +67,7 @@ pub enum ProbeError {
         /// The value asked for.
         found: String,
     },
-    /// The machine itself was refused.
+    /// The machine itself is not valid.
     #[error(transparent)]
     Machine(#[from] MachineError),
     /// A thread could not be pinned, so its numbers would belong to no PU.
@@ -81,7 +81,7 @@ pub enum ProbeError {
     PinIgnored {
         /// Where it should run.
         os_index: u32,
-        /// Where it runs.
+        /// The PU on which it runs.
         runs_on: u32,
     },
     /// Something took a thread's pinning away while it measured, several times in a row.
@@ -90,19 +90,19 @@ pub enum ProbeError {
          stop what changes affinities or cpusets, and measure again"
     )]
     PinLost {
-        /// Where it was pinned.
+        /// The PU to which it was pinned.
         os_index: u32,
-        /// Its mask as it is now.
+        /// The thread's present mask.
         mask: CpuList,
     },
-    /// A queue could not be had.
+    /// There is no memory for a queue.
     #[error("no queue between PU {from} and PU {to}: {source}")]
     Memory {
         /// The sender.
         from: u32,
         /// The receiver.
         to: u32,
-        /// Why.
+        /// The error of the system.
         source: SegmentError,
     },
     /// A measuring thread could not be started.
@@ -118,26 +118,26 @@ pub enum ProbeError {
         /// The receiver.
         to: u32,
     },
-    /// Lines to measure could not be had.
+    /// There is no memory for the lines to measure.
     #[error("no lines to measure: {source}")]
     Lines {
-        /// Why.
+        /// The error of the system.
         source: SegmentError,
     },
     /// One of the threads of a measurement ended before the others were done.
     #[error("the measurement broke off: one of its threads ended early")]
     CrewBroken,
-    /// A measured value that no cost may have.
+    /// A measured value may not be a cost.
     #[error("the measured costs cannot be used: {0}")]
     Costs(#[from] CostError),
-    /// A result in depth that a machine file refuses.
+    /// A machine file refuses a result in depth.
     #[error(transparent)]
     File(#[from] corecast_model::FileError),
 }
 
 impl ProbeError {
-    /// Whether the machine is at fault and not the request: then it makes sense to go on with the
-    /// built-in costs.
+    /// Whether the error lies in the machine and not in the request. Then a caller can use the
+    /// built-in costs instead.
     #[must_use]
     pub fn is_environment(&self) -> bool {
         matches!(

@@ -1,4 +1,4 @@
-//! From samples to a number that interruptions do not move.
+//! An estimator that interruptions do not disturb.
 //!
 //! Times have a floor and a long tail: interrupts, stolen time and preemption only ever add. The
 //! median ignores them, and its interval needs no distribution: it lies between two order
@@ -6,7 +6,7 @@
 //! Systems*, SC 2015) and Le Boudec derives (*Performance Evaluation of Computer and Communication
 //! Systems*, on confidence intervals for the median).
 
-/// Samples above this many medians were interrupted and are left out.
+/// A sample above this many medians counts as interrupted and is left out.
 ///
 /// A sample is the timed part of a lap of the ring, less than ten microseconds; an interrupt lasts
 /// about as long, a lost time slice a thousand times. A core that its SMT sibling shares takes
@@ -16,20 +16,20 @@ pub const OUTLIER_FACTOR: f64 = 4.0;
 /// A median with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// In nanoseconds.
+    /// The median, in nanoseconds.
     pub median: f64,
     /// Half width of the 95 % interval, in nanoseconds: the larger of its two sides, and half of
     /// what the median drifted between the first and the second half of the samples.
     pub half_width: f64,
-    /// Samples that count.
+    /// The number of samples used.
     pub samples: u64,
-    /// Samples left out as interrupted.
+    /// The number of samples left out as interrupted.
     pub discarded: u64,
 }
 
 impl Estimate {
-    /// The estimate from samples in the order in which they were taken; `None` without a finite
-    /// one.
+    /// Makes the estimate from samples in the order in which they were taken; `None` without a
+    /// finite sample.
     ///
     /// # Examples
     ///
@@ -44,7 +44,7 @@ impl Estimate {
         let finite: Vec<f64> = samples.iter().copied().filter(|s| s.is_finite()).collect();
         let cut = OUTLIER_FACTOR * median(&sorted(&finite))?;
         let kept: Vec<f64> = finite.iter().copied().filter(|&s| s <= cut).collect();
-        // All of them above the cut: only negative samples, whose order is then as good as any.
+        // The list is only empty when all samples are negative; their order is then as good as any.
         let kept = if kept.is_empty() { finite } else { kept };
         let order = sorted(&kept);
         let middle = median(&order)?;
@@ -62,14 +62,14 @@ impl Estimate {
         })
     }
 
-    /// Whether the half width is at most this part of the median.
+    /// Whether the half width is at most this share of the median.
     #[must_use]
     pub fn settled(&self, precision: f64) -> bool {
         self.half_width <= precision * self.median.abs()
     }
 }
 
-/// Samples from the least to the most.
+/// Returns the samples from the least to the greatest.
 pub(crate) fn sorted(samples: &[f64]) -> Vec<f64> {
     let mut order = samples.to_vec();
     order.sort_by(f64::total_cmp);
@@ -82,8 +82,8 @@ pub(crate) fn median(order: &[f64]) -> Option<f64> {
     Some(f64::midpoint(order[last / 2], order[last - last / 2]))
 }
 
-/// The two order statistics around the median that hold it with 95 % probability; the whole range
-/// where there are too few samples for that.
+/// Returns the two order statistics that enclose the true median with 95 % probability; the whole
+/// range where there are too few samples for that.
 fn interval(order: &[f64]) -> (f64, f64) {
     let n = order.len();
     // 1.96 standard deviations of a binomial with p = 1/2, which is close from 6 samples on.

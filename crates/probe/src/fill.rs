@@ -1,4 +1,4 @@
-//! From measured pairs to full matrices. Pure.
+//! The step from measured pairs to full matrices. Pure.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,11 @@ use crate::class::Class;
 use crate::estimate::{median, sorted};
 use crate::{Costs, Estimate, PairCosts, Schedule};
 
-/// The measured pairs with their positions.
+/// The costs of the measured pairs, by positions.
 pub(crate) type MeasuredPairs = HashMap<(usize, usize), PairCosts>;
 
-/// One quantity of every ordered pair: measured where it was, else its class's median.
+/// Returns one quantity for every ordered pair: the measured value, or else the median of its
+/// class.
 ///
 /// The half width of a filled entry reaches from the class's median to the farthest of its
 /// measured members, their own half widths included.

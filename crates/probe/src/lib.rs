@@ -9,7 +9,7 @@
 //!            (pure)       one pair at a time               (pure)
 //! ```
 //!
-//! [`deep`](mod@deep) measures what lies below messages: single lines by state and place, waits, copies.
+//! [`deep`](mod@deep) measures the costs below messages: single lines by state and place, waits, copies.
 //!
 //! # What is measured
 //!
@@ -21,7 +21,7 @@
 //! | [`receive_alone`](Measurement::receive_alone) | one message received that lies in the queue already | j |
 //! | [`one_way`](Measurement::one_way) | half of a round trip over two queues | i |
 //! | [`one`](Measurement::one), [`long`](Measurement::long) | one message after a pause, from a common start; of a line, of 4 KiB | j |
-//! | [`crossed`](Measurement::crossed) | the same, one line each way | the later one |
+//! | [`crossed`](Measurement::crossed) | one message of a line each way, from a common start | the later one |
 //! | [`taken`](Measurement::taken) | `receive_alone` of 4 KiB | j |
 //!
 //! The two threads take turns by flags outside of the timed sections, so that each line is in the

@@ -1,4 +1,4 @@
-//! What a measurement found, and its machine file.
+//! The result of a measurement, and its machine file.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,8 +19,8 @@ pub struct Costs {
     pub half_width_ns: Matrix,
 }
 
-/// Everything that [`pairwise`](crate::pairwise) found. Row and column r of each matrix belong to
-/// entry r of `threads`.
+/// All results of [`pairwise`](crate::pairwise). Row and column r of each matrix belong to entry r
+/// of `threads`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Measurement {
@@ -28,10 +28,11 @@ pub struct Measurement {
     pub machine: Machine,
     /// Operating-system numbers of the measured hardware threads.
     pub threads: Vec<u32>,
-    /// `send(i, j)`: i is blocked to send one line to j. The write buffer hides the transfer.
+    /// `send(i, j)`: how long i is blocked to send one line to j. The write buffer hides the
+    /// transfer.
     pub send: Costs,
-    /// `receive(i, j)`: j is blocked to receive a line from i that is queued already, as one of a
-    /// batch.
+    /// `receive(i, j)`: how long j is blocked to receive a line from i that is queued already, as
+    /// one of a batch.
     pub receive: Costs,
     /// `send(i, j)` until the line has left the write buffer of i.
     pub send_drained: Costs,
@@ -39,11 +40,12 @@ pub struct Measurement {
     pub receive_alone: Costs,
     /// Half of a round trip that i starts with j.
     pub one_way: Costs,
-    /// One message after a pause, from a common start until j, which waits, has it.
+    /// The time of one message of a line after a pause, from a common start until j, which waits,
+    /// has it.
     pub one: Costs,
-    /// The same of a long message.
+    /// The time of one long message after a pause, from a common start until j, which waits, has it.
     pub long: Costs,
-    /// The same of one message each way: the later of the two.
+    /// The time of one message of a line each way from a common start, the later of the two.
     pub crossed: Costs,
     /// `receive_alone` of a long message.
     pub taken: Costs,
@@ -53,36 +55,36 @@ pub struct Measurement {
     pub sampled: bool,
     /// Which ordered pairs were measured, row by row.
     pub measured_pairs: Vec<bool>,
-    /// Samples behind the median pair; each is a lap of the ring.
+    /// The number of samples behind the median pair; each is a lap of the ring.
     pub samples: u64,
-    /// Samples left out as interrupted, of all pairs and quantities.
+    /// The number of samples left out as interrupted, over all pairs and quantities.
     pub discarded: u64,
-    /// Protocol of the queues.
+    /// The protocol of the queues.
     pub backend: Backend,
-    /// Slots of each queue.
+    /// The number of slots of each queue.
     pub slots: usize,
-    /// Messages in a timed section.
+    /// The number of messages in a timed section.
     pub batch: usize,
-    /// When it began, in seconds since 1970.
+    /// The time at which the measurement began, in seconds since 1970.
     pub began_unix_seconds: u64,
-    /// How long it took.
+    /// The time that the measurement took.
     pub elapsed: Duration,
-    /// What people should know about it, one sentence each.
+    /// Notes for the user on the measurement, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Which measured numbers become the `receive` of a cost model; `send` is the same in all.
+/// The measured numbers that become the `receive` of a cost model; `send` is the same in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Basis {
-    /// Smelt's own (§3.2): per message of a batch. Right for a receiver that finds many messages
-    /// queued; too low for one that waits for a single one.
+    /// The time per message of a batch, which is Smelt's own (§3.2). It is right for a receiver that
+    /// finds many messages queued, and too low for one that waits for a single message.
     #[default]
     Batch,
-    /// A message that comes alone, and is there already.
+    /// The time of a message that comes alone and is queued already.
     Alone,
-    /// `one_way - send`, and not less than `Alone`: what passes from the moment when the sender is
-    /// free until the receiver has the message. The model's latency of a tree of two (§3.1) is
-    /// then the measured one, write buffer, invalidation and polling included.
+    /// `one_way - send`, and not less than `Alone`: the time from the moment when the sender is free
+    /// until the receiver has the message. The model's latency of a tree of two (§3.1) is then the
+    /// measured one, write buffer, invalidation and polling included.
     OneWay,
 }
 
@@ -99,13 +101,13 @@ impl Measurement {
         self.measured_pairs[from * n + to]
     }
 
-    /// When it began, as `2026-11-21T22:17:29Z`.
+    /// Returns the time at which the measurement began, as `2026-11-21T22:17:29Z`.
     #[must_use]
     pub fn when(&self) -> String {
         iso_utc(self.began_unix_seconds)
     }
 
-    /// The `receive` matrix of a cost model on this basis.
+    /// Returns the `receive` matrix of a cost model on this basis.
     #[must_use]
     pub fn receive_on(&self, basis: Basis) -> Costs {
         match basis {
@@ -126,21 +128,21 @@ impl Measurement {
         }
     }
 
-    /// The machine file on Smelt's basis, [`Basis::Batch`].
+    /// Makes the machine file on Smelt's basis, [`Basis::Batch`].
     ///
     /// # Errors
     ///
-    /// As [`to_machine_file_on`](Self::to_machine_file_on).
+    /// Those of [`to_machine_file_on`](Self::to_machine_file_on).
     pub fn to_machine_file(&self) -> Result<MachineFile, FileError> {
         self.to_machine_file_on(Basis::Batch)
     }
 
-    /// The machine file: costs in nanoseconds with their intervals, when and how they were
+    /// Makes the machine file: costs in nanoseconds with their intervals, when and how they were
     /// measured. A sampled measurement says so among the machine's assumptions.
     ///
     /// # Errors
     ///
-    /// A machine that was changed since, so that it lacks a thread or is no longer valid.
+    /// The machine was changed since, so that it lacks a thread or is no longer valid.
     pub fn to_machine_file_on(&self, basis: Basis) -> Result<MachineFile, FileError> {
         let receive = self.receive_on(basis);
         let n = self.threads.len();
@@ -169,7 +171,8 @@ impl Measurement {
         }))
     }
 
-    /// What messages cost that come alone; what calls cost has to be measured where calls are.
+    /// Returns the costs of messages that come alone. Costs of calls are not in it: they have to be
+    /// measured where the calls are.
     #[must_use]
     pub fn messages(&self) -> Messages {
         Messages {

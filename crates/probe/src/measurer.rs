@@ -1,4 +1,4 @@
-//! The seam between what is measured and what is done with it.
+//! The interface between measuring pairs and processing the results.
 
 use std::time::Duration;
 
@@ -6,26 +6,26 @@ use corecast_model::Pu;
 
 use crate::{Estimate, ProbeError};
 
-/// What was measured for one ordered pair (i, j).
+/// The measured costs of one ordered pair (i, j).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairCosts {
-    /// i is blocked to send, per message of a batch.
+    /// The time for which i is blocked to send, per message of a batch.
     pub send: Estimate,
-    /// j is blocked to receive what is queued already, per message of a batch.
+    /// The time for which j is blocked to receive what is queued already, per message of a batch.
     pub receive: Estimate,
-    /// i sends one message and waits until it has left its write buffer.
+    /// The time in which i sends one message and waits until it has left its write buffer.
     pub send_drained: Estimate,
-    /// j receives one message that is queued already.
+    /// The time in which j receives one message that is queued already.
     pub receive_alone: Estimate,
     /// Half of a round trip that i starts.
     pub one_way: Estimate,
-    /// One message after a pause, from a common start until j has it.
+    /// The time of one message of a line after a pause, from a common start until j has it.
     pub one: Estimate,
-    /// The same of a long message.
+    /// The time of one long message after a pause, from a common start until j has it.
     pub long: Estimate,
-    /// The same of one message each way: the later of the two.
+    /// The time of one message of a line each way from a common start, the later of the two.
     pub crossed: Estimate,
-    /// j receives a long message that is queued already.
+    /// The time in which j receives a long message that is queued already.
     pub taken: Estimate,
 }
 
@@ -45,13 +45,13 @@ impl PairCosts {
     }
 }
 
-/// Measures pairs: [`Hardware`](crate::Hardware), a simulator, or a fake in a test.
+/// A measurer of pairs: [`Hardware`](crate::Hardware), a simulator, or a fake in a test.
 pub trait Measurer {
-    /// Finds out, before the first pair, whether these hardware threads can be measured at all.
+    /// Checks, before the first pair, whether these hardware threads can be measured at all.
     ///
     /// # Errors
     ///
-    /// What every later pair would fail with.
+    /// The error with which every later pair would fail.
     fn prepare(&mut self, pus: &[Pu]) -> Result<(), ProbeError> {
         let _ = pus;
         Ok(())
@@ -61,10 +61,10 @@ pub trait Measurer {
     ///
     /// # Errors
     ///
-    /// Whatever makes the measurement impossible or meaningless.
+    /// Anything that makes the measurement impossible or meaningless.
     fn measure(&mut self, from: &Pu, to: &Pu, limit: Duration) -> Result<PairCosts, ProbeError>;
 
-    /// What people should know about the measurement, one sentence each.
+    /// Returns notes for the user on the measurement, one sentence each.
     fn notes(&mut self) -> Vec<String> {
         Vec::new()
     }

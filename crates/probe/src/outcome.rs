@@ -1,4 +1,4 @@
-//! Measured costs, or the reason why the built-in ones have to do.
+//! Measured costs, or built-in ones with the reason why the machine was not measured.
 
 use corecast_model::{FileError, Machine, MachineFile, default_costs_for};
 
@@ -62,7 +62,7 @@ impl Outcome {
     ///
     /// # Errors
     ///
-    /// As [`Measurement::to_machine_file`].
+    /// Those of [`Measurement::to_machine_file`].
     pub fn to_machine_file(&self) -> Result<MachineFile, FileError> {
         match self {
             Self::Measured(measurement) => measurement.to_machine_file(),

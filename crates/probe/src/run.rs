@@ -8,7 +8,8 @@ use crate::estimate::{median, sorted};
 use crate::fill::{self, MeasuredPairs};
 use crate::{Config, Hardware, Measurement, Measurer, ProbeError, Schedule};
 
-/// How far a measurement has come. Counts are of ordered pairs, in depth of parts.
+/// The progress of a measurement. The counts are of ordered pairs, and in a measurement in depth of
+/// parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Pairs measured.
@@ -84,11 +85,11 @@ pub fn pairwise(
     )
 }
 
-/// [`pairwise`] with another measurer, which need not measure this machine.
+/// Measures like [`pairwise`], with another measurer, which need not measure this machine.
 ///
 /// # Errors
 ///
-/// As [`pairwise`], and whatever the measurer says.
+/// Those of [`pairwise`], and those of the measurer.
 pub fn pairwise_with(
     config: &Config,
     machine: &Machine,

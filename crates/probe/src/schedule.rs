@@ -1,8 +1,9 @@
-//! Which pairs are measured, and in which order. Pure.
+//! The schedule of a measurement: which pairs are measured, and in which order. Pure.
 //!
-//! Up to a limit, all n(n-1) of them. Above it, a few of each topology class, spread over the class,
-//! and the rest is filled in from them. The order jumps over the machine, so that a slow drift (heat,
-//! a neighbour that wakes up) does not paint whole rows of the matrix.
+//! Up to a limit of threads, all n(n-1) pairs are measured. Above it, a few of each topology class
+//! are measured, spread over the class, and the rest is filled in from them. The order jumps over the
+//! machine, so that a slow drift (heat, a neighbour that wakes up) does not affect whole rows of the
+//! matrix.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +70,7 @@ fn off_diagonal(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(move |i| (0..n).filter(move |&j| j != i).map(move |j| (i, j)))
 }
 
-/// `count` members at even distances.
+/// Returns `count` members at even distances.
 fn spread(class: &[(usize, usize)], count: usize) -> Vec<(usize, usize)> {
     let count = count.min(class.len());
     (0..count)
@@ -77,8 +78,8 @@ fn spread(class: &[(usize, usize)], count: usize) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The same pairs, neighbours in the list far apart: every k-th one around the list, k near the
-/// golden section and without a common divisor with its length.
+/// Reorders the pairs so that neighbours in the list come far apart: every k-th one around the list,
+/// with k near the golden section and without a common divisor with the list's length.
 fn interleaved(pairs: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
     let len = pairs.len();
     let start = (len as f64 * 0.618) as usize;

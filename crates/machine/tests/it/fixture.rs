@@ -181,7 +181,7 @@ impl Fixture {
     }
 }
 
-/// What holds of every discovery, however odd the machine.
+/// Checks the properties of every discovery, however odd the machine.
 pub(crate) fn check_invariants(found: &Discovery, scope: Scope) {
     let machine = &found.machine;
     let pus: CpuList = machine.pus.iter().map(|pu| pu.os_index).collect();

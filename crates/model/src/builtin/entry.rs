@@ -1,4 +1,4 @@
-//! One machine of the literature, as the tables of the other files write it down.
+//! The form in which the other files write down a machine of the literature.
 
 use crate::classes::ClassCosts;
 use crate::levels::Levels;
@@ -9,9 +9,9 @@ pub(super) struct Builtin {
     pub(super) name: &'static str,
     pub(super) cpu: &'static str,
     pub(super) levels: Levels,
-    /// `None` where only the structure is published.
+    /// The costs by class; `None` where only the structure is published.
     pub(super) costs: Option<ClassCosts>,
-    /// `None` where the paper does not look at lines that several threads share.
+    /// The costs of shared lines; `None` where the paper has none.
     pub(super) lines: Option<LineCosts>,
     pub(super) source: &'static str,
 }

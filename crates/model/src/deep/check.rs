@@ -1,4 +1,4 @@
-//! What a section must be to be believed.
+//! Checks of a deep section: only a section that passes them is used.
 
 use super::{Curve, Deep, Figure, SCHEMA};
 use crate::file::FileError;

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Times are nanoseconds whatever the unit of the file's costs; half widths are those of 95 % intervals.
-//! What was asked for and is not yet measured is in `left`, so an interrupted measurement can go on.
+//! Parts that were asked for and are not yet measured are in `left`, so that an interrupted measurement can
+//! go on.
 
 mod check;
 mod words;
@@ -25,10 +26,10 @@ use serde::{Deserialize, Serialize};
 /// The version of the section that is written.
 pub const SCHEMA: u64 = 1;
 
-/// The quantity of a yield while nobody else wants the CPU.
+/// The name of the quantity "one yield while no other thread wants the CPU".
 pub const YIELD: &str = "sched_yield";
 
-/// The quantity of waking a sleeper, from the waker's call until the sleeper runs.
+/// The name of the quantity "waking a sleeper", from the waker's call until the sleeper runs.
 pub const WAKE: &str = "futex wake, until the sleeper runs";
 
 /// A number with its uncertainty.
@@ -43,22 +44,23 @@ pub struct Figure {
     pub samples: u64,
 }
 
-/// How long one thread takes to read or to write, until all see it, a line in a known state.
+/// The time that one thread takes to read a line in a known state, or to write it until all threads see
+/// that.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
-    /// What was timed.
+    /// The access that was timed.
     pub access: Access,
     /// The state that the line was in.
     pub state: State,
     /// The cache of `of` that the line was driven to, or memory.
     pub level: Level,
-    /// How near `of` is to `by`.
+    /// The proximity of `of` and `by`.
     pub near: Near,
     /// Operating-system number of the hardware thread that was timed.
     pub by: u32,
-    /// That of the hardware thread in whose caches the line was, or on whose NUMA node.
+    /// Operating-system number of the hardware thread in whose caches the line was, or on whose NUMA node.
     pub of: u32,
-    /// Nanoseconds a line.
+    /// The time for one line, in nanoseconds.
     #[serde(flatten)]
     pub ns: Figure,
 }
@@ -66,9 +68,9 @@ pub struct Latency {
 /// One measured point of a [`Curve`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// Readers, pairs, or lines.
+    /// The number of readers, pairs or lines.
     pub x: u32,
-    /// Nanoseconds.
+    /// The time at `x`, in nanoseconds.
     #[serde(flatten)]
     pub ns: Figure,
 }
@@ -77,11 +79,11 @@ pub struct Point {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
-    /// CLa's b or q, in nanoseconds.
+    /// The constant part, in nanoseconds: b or q of CLa.
     pub base: Figure,
-    /// CLa's c or o, in nanoseconds for each reader, pair or line.
+    /// The time for each reader, pair or line, in nanoseconds: c or o of CLa.
     pub slope: Figure,
-    /// CLa's a or p, where the points ask for it.
+    /// The coefficient of `−1/x`: a or p of CLa, where the points need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inverse: Option<Figure>,
     /// The largest distance of a point from the curve, as a part of the point.
@@ -89,7 +91,7 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// The fitted time at `x`.
+    /// Returns the fitted time at `x`, in nanoseconds.
     ///
     /// # Examples
     ///
@@ -107,19 +109,19 @@ impl Fit {
     }
 }
 
-/// Times over a number of readers, pairs or lines, and the model of them.
+/// Times over a number of readers, pairs or lines, and the model fitted to them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Curve {
-    /// What grows.
+    /// The quantity that grows along `x`.
     pub kind: CurveKind,
     /// The state that the lines were in.
     pub state: State,
-    /// The farthest owner of the lines.
+    /// The proximity of the farthest owner of the lines.
     pub near: Near,
     /// Measured points, by increasing `x`.
     pub points: Vec<Point>,
-    /// The model, where there are points enough.
+    /// The fitted model, where there are points enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
 }
@@ -130,15 +132,15 @@ pub struct Curve {
 pub struct Reader {
     /// Operating-system number of the reader.
     pub by: u32,
-    /// That of the writer.
+    /// Operating-system number of the writer.
     pub of: u32,
-    /// How near it is to the writer.
+    /// The proximity of reader and writer.
     pub near: Near,
-    /// In which part of the rounds it was the first.
+    /// The share of the rounds in which it was first.
     pub first: f64,
-    /// Its mean place among the readers, from 1.
+    /// Its mean place among the readers, where the first has 1.
     pub place: f64,
-    /// Nanoseconds from before the store until it has seen the value.
+    /// The time from before the store until it has seen the value, in nanoseconds.
     pub ns: Figure,
 }
 
@@ -146,44 +148,44 @@ pub struct Reader {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantity {
-    /// Such as `"pause"`.
+    /// The name, such as `"pause"`.
     pub name: String,
-    /// `"ns"`, `"GB/s"`, `"stores"`.
+    /// The unit: `"ns"`, `"GB/s"` or `"stores"`.
     pub unit: String,
     /// The figure.
     pub figure: Figure,
 }
 
-/// What time was told by, and how still the machine kept.
+/// The clock of a measurement, and how steady the machine was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clock {
-    /// What was read: `"rdtsc"`, `"cntvct_el0"` or `"clock"`.
+    /// The counter that was read: `"rdtsc"`, `"cntvct_el0"` or `"clock"`.
     pub counter: String,
-    /// Whether it ticks at one rate whatever the cores' frequency.
+    /// Whether the counter ticks at one rate whatever the frequency of the cores.
     pub steady: bool,
     /// Ticks in a nanosecond, measured against the system's clock.
     pub ticks_per_ns: f64,
     /// Spread of a core's own speed over the measurement: (slowest − fastest) / fastest of a fixed chain of
     /// instructions.
     pub drift: f64,
-    /// Part of the time that the host took away from the measured processors.
+    /// The share of the measured processors' time that the host took away.
     pub steal: f64,
     /// Whether lines lay in huge pages.
     pub huge_pages: bool,
 }
 
-/// All that a deep measurement found; see the module.
+/// Everything that a deep measurement found; see the module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deep {
     /// The version, [`SCHEMA`].
     pub schema: u64,
-    /// Date and time of the last part.
+    /// Date and time at which the last part ended.
     pub when: String,
     /// Name and version of the measuring program.
     pub tool: String,
-    /// Seconds that it took, all parts together.
+    /// Seconds that all parts took together.
     pub seconds: f64,
     /// Clock and circumstances.
     pub clock: Clock,
@@ -193,25 +195,25 @@ pub struct Deep {
     /// CLa's parameters of single lines by name, in nanoseconds: `R_L`, `R_R`, `R_Q`, `R_I`, `R_QI`.
     #[serde(default)]
     pub parameters: BTreeMap<String, Figure>,
-    /// Contention, congestion, transfers of several lines.
+    /// Curves of contention, of congestion, and of transfers of several lines.
     #[serde(default)]
     pub curves: Vec<Curve>,
-    /// Who sees a change first.
+    /// The order in which readers see a change of a line.
     #[serde(default)]
     pub readers: Vec<Reader>,
-    /// What instructions and calls take, what passes in a second.
+    /// Costs of instructions and calls, and rates of copies.
     #[serde(default)]
     pub quantities: Vec<Quantity>,
-    /// Names of what was asked for and is not yet measured.
+    /// Names of the parts that were asked for and are not yet measured.
     #[serde(default)]
     pub left: Vec<String>,
-    /// What people should know about it, one sentence each.
+    /// Notes for the user on the measurement, one sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
 }
 
 impl Deep {
-    /// The quantity of this name.
+    /// Returns the quantity of this name.
     #[must_use]
     pub fn quantity(&self, name: &str) -> Option<&Quantity> {
         self.quantities

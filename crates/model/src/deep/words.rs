@@ -1,16 +1,17 @@
-//! The words of the section: closed sets, as text in the file, refused with what was found.
+//! The enumerations of the section, as text in the file. Unknown words are refused, and the message quotes
+//! them.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a thread does with a line.
+/// The access of a thread to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
-    /// Reads it.
+    /// The thread reads the line.
     Read,
-    /// Writes it, and waits until all others would see that.
+    /// The thread writes the line, and waits until all others would see that.
     Write,
 }
 
@@ -20,16 +21,16 @@ pub enum Access {
 pub enum State {
     /// One thread has written it.
     Modified,
-    /// One thread has read it, and nobody else.
+    /// One thread has read it, and no other.
     Exclusive,
     /// Two threads have read it.
     Shared,
-    /// Nobody has it.
+    /// No cache has it.
     Invalid,
 }
 
 impl State {
-    /// Its name, as in files.
+    /// Returns the name, as in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -41,13 +42,13 @@ impl State {
     }
 }
 
-/// What grows along a curve.
+/// The quantity that grows along a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CurveKind {
     /// Threads that read one line at once.
     Contention,
-    /// Pairs of threads, each with lines of its own.
+    /// Pairs of threads that each move lines of their own.
     Congestion,
     /// Lines of one transfer.
     Lines,
@@ -57,18 +58,18 @@ pub enum CurveKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Level {
-    /// The cache of this level, from 1.
+    /// The cache of this level, where 1 is the nearest.
     Cache(u8),
-    /// No cache.
+    /// Memory: no cache has the line.
     Memory,
 }
 
-/// How near two threads are, nearest first. As text `own`, `same core`, `same L3 cache`, `same NUMA node`,
-/// `same package`, `other package`.
+/// The proximity of two threads, nearest first. As text `own`, `same core`, `same L3 cache`, `same NUMA
+/// node`, `same package`, `other package`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Near {
-    /// One and the same.
+    /// The two are the same thread.
     Own,
     /// SMT siblings.
     SameCore,
@@ -82,11 +83,11 @@ pub enum Near {
     OtherPackage,
 }
 
-/// The number between two words.
+/// Returns the number between two words.
 fn numbered(text: &str, before: &str, after: &str) -> Option<u8> {
     let digits = text.strip_prefix(before)?.strip_suffix(after)?;
     let number = digits.parse().ok()?;
-    // One way to write each.
+    // Other spellings of the number, such as `01`, are refused.
     (number > 0 && format!("{number}") == digits).then_some(number)
 }
 

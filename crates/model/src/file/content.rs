@@ -1,4 +1,4 @@
-//! What a machine file holds.
+//! The content of a machine file.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct MachineFile {
     pub(super) deep: Option<Deep>,
 }
 
-/// How the costs of a machine file came about.
+/// When and how the costs of a machine file were measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
     /// Date and time, as the measuring program wrote it.
@@ -71,17 +71,18 @@ impl MachineFile {
         })
     }
 
-    /// A machine all of whose hardware threads have costs, in the machine's order.
+    /// Makes the file of a machine all of whose hardware threads have costs, in the machine's
+    /// order.
     ///
     /// # Errors
     ///
-    /// As [`MachineFile::new`].
+    /// Those of [`MachineFile::new`].
     pub fn of_whole(machine: Machine, costs: CostModel) -> Result<Self, FileError> {
         let threads = machine.pus.iter().map(|pu| pu.os_index).collect();
         Self::new(machine, threads, costs)
     }
 
-    /// The same with the half width of each pair's confidence interval.
+    /// Adds the half width of each pair's confidence interval.
     ///
     /// # Errors
     ///
@@ -97,7 +98,7 @@ impl MachineFile {
         Ok(self)
     }
 
-    /// The same with costs of shared lines, in the unit of the pairwise costs.
+    /// Adds costs of shared lines, in the unit of the pairwise costs.
     ///
     /// # Errors
     ///
@@ -108,29 +109,29 @@ impl MachineFile {
         Ok(self)
     }
 
-    /// The same with a note on how the costs were measured.
+    /// Adds a note on how the costs were measured.
     #[must_use]
     pub fn with_measured(mut self, measured: Measured) -> Self {
         self.measured = Some(measured);
         self
     }
 
-    /// The same with costs of messages that come alone, in the unit of the pairwise costs.
+    /// Adds costs of messages that come alone, in the unit of the pairwise costs.
     ///
     /// # Errors
     ///
-    /// What [`Messages::check`] refuses.
+    /// A number that [`Messages::check`] refuses.
     pub fn with_messages(mut self, messages: Messages) -> Result<Self, FileError> {
         messages.check(self.costs.n())?;
         self.messages = Some(messages);
         Ok(self)
     }
 
-    /// The same with what a measurement in depth found, or without it.
+    /// Sets the results of a measurement in depth, or removes them.
     ///
     /// # Errors
     ///
-    /// What [`Deep::check`] refuses.
+    /// A section that [`Deep::check`] refuses.
     pub fn with_deep(mut self, deep: impl Into<Option<Deep>>) -> Result<Self, FileError> {
         self.deep = deep.into();
         self.deep.as_ref().map_or(Ok(()), Deep::check)?;
@@ -179,7 +180,7 @@ impl MachineFile {
         self.messages.as_ref()
     }
 
-    /// What a measurement in depth found, where one was made.
+    /// The results of a measurement in depth, where one was made.
     #[must_use]
     pub fn deep(&self) -> Option<&Deep> {
         self.deep.as_ref()

@@ -1,4 +1,4 @@
-//! Why a machine file is refused.
+//! Errors of machine files.
 
 use crate::machine::MachineError;
 use crate::pairwise::CostError;
@@ -7,25 +7,25 @@ use crate::pairwise::CostError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// No JSON, or not of the expected shape.
+    /// The text is no JSON, or has not the expected shape.
     #[error("not a machine file: {reason}")]
     Json {
-        /// What the JSON reader says, with line and column.
+        /// The message of the JSON reader, with line and column.
         reason: String,
     },
-    /// A version that this program does not know.
+    /// The file has a version that this program does not know.
     #[error("schema {found} is unknown: this version of Corecast reads schema 1")]
     Schema {
         /// The value found.
         found: String,
     },
-    /// A unit that is not known.
+    /// The unit is not known.
     #[error("unit {found:?} is unknown: use \"cycles\" or \"ns\"")]
     Unit {
         /// The value found.
         found: String,
     },
-    /// A measured thread that the machine does not have.
+    /// A measured thread is not on the machine.
     #[error(
         "\"threads\" lists hardware thread {os_index}, which machine {machine:?} does not have"
     )]
@@ -35,13 +35,13 @@ pub enum FileError {
         /// The machine's name.
         machine: String,
     },
-    /// A measured thread listed twice.
+    /// A measured thread is listed twice.
     #[error("\"threads\" lists hardware thread {os_index} twice")]
     RepeatedThread {
         /// The thread's operating-system number.
         os_index: u32,
     },
-    /// A thread that two NUMA nodes claim.
+    /// Two NUMA nodes claim one thread.
     #[error(
         "thread {thread} is in NUMA nodes {first} and {second}: list it in one of \"numa_nodes\""
     )]
@@ -53,13 +53,13 @@ pub enum FileError {
         /// The node that lists it again (equal to `first` when one node lists it twice).
         second: usize,
     },
-    /// A thread that no NUMA node claims.
+    /// No NUMA node claims a thread.
     #[error("thread {thread} is in no NUMA node: list it in one of \"numa_nodes\"")]
     NoNode {
         /// The thread.
         thread: usize,
     },
-    /// A NUMA node that lists a thread without costs.
+    /// A NUMA node lists a thread without costs.
     #[error("NUMA node {node} lists thread {thread}, but \"send\" has rows 0 to {last} only")]
     ThreadOutOfRange {
         /// The node.
@@ -69,22 +69,22 @@ pub enum FileError {
         /// The last thread with costs.
         last: usize,
     },
-    /// A version of the section `deep` that this program does not know.
+    /// The section `deep` has a version that this program does not know.
     #[error("schema {found} of \"deep\" is unknown: this version of Corecast reads schema 1")]
     DeepSchema {
         /// The value found.
         found: String,
     },
-    /// A section `deep` that cannot be used.
+    /// The section `deep` cannot be used.
     #[error("\"deep\" cannot be used: {reason}")]
     Deep {
-        /// What is wrong, with the value found.
+        /// The reason, with the value found.
         reason: String,
     },
-    /// The hardware table was refused.
+    /// The machine in the file is not valid.
     #[error(transparent)]
     Machine(#[from] MachineError),
-    /// The costs were refused.
+    /// The costs in the file are not valid.
     #[error(transparent)]
     Costs(#[from] CostError),
 }

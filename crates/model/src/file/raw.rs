@@ -1,4 +1,4 @@
-//! Corecast's own format as it lies in the file, before anything is believed.
+//! Corecast's own format as it lies in the file, before any check.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -45,7 +45,7 @@ struct RawFile {
     deep: Option<Deep>,
 }
 
-/// A field that came later is optional.
+/// Fields that were added later are optional.
 #[derive(Deserialize)]
 struct RawMessages {
     long_bytes: usize,
@@ -159,7 +159,7 @@ pub(super) fn unit(name: &str) -> Result<Unit, FileError> {
     }
 }
 
-/// Rows of numbers; entries of the diagonal may be anything, because nobody reads them.
+/// Reads rows of numbers. Entries of the diagonal may be anything, because they are not used.
 pub(super) fn numbers(
     matrix: &'static str,
     rows: Vec<Vec<Cell>>,

@@ -1,13 +1,13 @@
-//! Why costs are refused.
+//! Errors of costs.
 
-/// The greatest cost: what is above it, in any unit, is a mistake of whoever measured.
+/// The greatest cost that is accepted: a greater one, in any unit, is an error of the measurement.
 pub(crate) const COST_MAX: f64 = 1e15;
 
 /// Why costs were refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CostError {
-    /// No thread at all.
+    /// There is no thread.
     #[error("the cost model has no threads: give at least one row to \"send\" and \"receive\"")]
     Empty,
     /// A row has the wrong number of entries.
@@ -24,10 +24,10 @@ pub enum CostError {
         /// Entries expected.
         expected: usize,
     },
-    /// The two matrices, or a matrix and the list of NUMA nodes, speak of different threads.
+    /// The two matrices, or a matrix and the list of NUMA nodes, are for different numbers of threads.
     #[error("{what} has {found} entries, expected {expected}, one for each row of \"send\"")]
     Length {
-        /// What has the wrong length: `receive`, `numa`, ...
+        /// The part with the wrong length: `receive`, `numa`, ...
         what: &'static str,
         /// Entries found.
         found: usize,
@@ -69,12 +69,12 @@ pub enum CostError {
     /// A cost of messages or calls is no finite number from 0 to [`CostModel::COST_MAX`](crate::CostModel::COST_MAX).
     #[error("messages.{what} is {value}: costs are numbers from 0 to 1e15")]
     BadMessage {
-        /// What has the cost, for example an operation.
+        /// The entry with the cost, for example an operation.
         what: String,
         /// The value as it was given.
         value: String,
     },
-    /// A list of line costs that is not one for each class.
+    /// A list of line costs has not one entry for each class.
     #[error(
         "lines.{what} has {found} entries, expected 4: same core, same NUMA node, same package, \
          other package"

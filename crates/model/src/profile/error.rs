@@ -1,35 +1,35 @@
-//! Why a profile is refused.
+//! Errors of profiles.
 
 /// Why a profile was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// No JSON, or not of the expected shape.
+    /// The text is no JSON, or has not the expected shape.
     #[error("not a profile: {reason}")]
     Json {
-        /// What the JSON reader says, with line and column.
+        /// The message of the JSON reader, with line and column.
         reason: String,
     },
-    /// A version that this program does not know.
+    /// The profile has a version that this program does not know.
     #[error("profile schema {found} is unknown: run `corecast tune` again to write schema 1")]
     Schema {
         /// The value found.
         found: u64,
     },
-    /// A winner that did not run.
+    /// The winner of an entry is not among its candidates.
     #[error("profile entry {entry}: the winner {winner:?} is not among the candidates")]
     NoWinner {
-        /// Which entry.
+        /// The index of the entry.
         entry: usize,
-        /// The name.
+        /// The name of the winner.
         winner: String,
     },
-    /// A tuning that cannot be.
+    /// A tuning is not consistent.
     #[error("profile tuning {tuning}: {reason}")]
     Tuning {
-        /// Which one.
+        /// The index of the tuning.
         tuning: usize,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// A tree of a candidate is not over the entry's team.
@@ -37,9 +37,9 @@ pub enum ProfileError {
         "profile entry {entry}: {pattern:?} has {found} lists of children, expected {expected}"
     )]
     TeamSize {
-        /// Which entry.
+        /// The index of the entry.
         entry: usize,
-        /// The candidate.
+        /// The name of the candidate.
         pattern: String,
         /// Lists found.
         found: usize,

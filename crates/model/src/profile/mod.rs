@@ -1,13 +1,13 @@
-//! What was raced on a machine: for each operation and team the winner, and the losers with their
-//! predicted and measured latencies.
+//! The races on a machine: for each operation and team the winner, and the losers with their predicted and
+//! measured latencies.
 //!
-//! A *tuning* says for one team which algorithm each operation runs at which length: [`Tuning`].
+//! A [`Tuning`] says for one team which algorithm each operation runs at which length.
 //!
 //! The losers are kept because they show how far the model can be trusted, and because a later race
 //! can start from them.
 //!
-//! A field that came later is optional, and what a program does that does not know it can still run:
-//! the version stays. It changes when an old program would take a file for something else.
+//! The version stays when a field is added: the field is optional, and a program that does not know it can
+//! still run the rest. The version changes when an old program would misread a file.
 
 mod error;
 mod tuning;
@@ -30,13 +30,13 @@ pub const SCHEMA: u64 = 1;
 pub struct Profile {
     /// Version of the format, [`SCHEMA`].
     pub schema: u64,
-    /// Which machine: see [`machine_key`].
+    /// The key of the machine, see [`machine_key`].
     pub machine_key: String,
     /// Date and time of the last race, as the racing program wrote it.
     pub created: String,
     /// One entry for each operation and team.
     pub entries: Vec<ProfileEntry>,
-    /// One for each team that was tuned; absent in older files.
+    /// One entry for each team that was tuned; absent in older files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tunings: Vec<Tuning>,
 }
@@ -50,11 +50,11 @@ pub struct ProfileEntry {
     pub threads: Vec<u32>,
     /// Pattern of the fastest candidate.
     pub winner: String,
-    /// All that ran, the winner among them.
+    /// All candidates that ran, the winner among them.
     pub candidates: Vec<RacedCandidate>,
 }
 
-/// One contestant of a race.
+/// One candidate of a race.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RacedCandidate {
     /// The pattern's name.
@@ -68,7 +68,7 @@ pub struct RacedCandidate {
     /// another tree than out; absent where one tree serves both ways, and in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fan_in: Option<Vec<Vec<usize>>>,
-    /// What the cost model says, in nanoseconds.
+    /// The latency that the cost model predicts, in nanoseconds.
     pub predicted_ns: f64,
     /// Median of the measured latencies, in nanoseconds.
     pub measured_ns: f64,
@@ -104,7 +104,7 @@ impl Profile {
         }
     }
 
-    /// The entry of an operation on a team.
+    /// Returns the entry of an operation on a team.
     #[must_use]
     pub fn find(&self, operation: &str, threads: &[u32]) -> Option<&ProfileEntry> {
         self.entries
@@ -112,7 +112,7 @@ impl Profile {
             .find(|e| e.operation == operation && e.threads == threads)
     }
 
-    /// Adds an entry, in place of an earlier one for the same operation and team.
+    /// Adds an entry, and removes an earlier one for the same operation and team.
     pub fn record(&mut self, entry: ProfileEntry) {
         let same =
             |e: &&mut ProfileEntry| e.operation == entry.operation && e.threads == entry.threads;
@@ -122,7 +122,7 @@ impl Profile {
         }
     }
 
-    /// Adds a tuning, in place of an earlier one for the same team.
+    /// Adds a tuning, and removes an earlier one for the same team.
     pub fn record_tuning(&mut self, tuning: Tuning) {
         let same = |one: &&mut Tuning| one.same_team(&tuning);
         match self.tunings.iter_mut().find(same) {
@@ -135,8 +135,9 @@ impl Profile {
     ///
     /// # Errors
     ///
-    /// Text that is no profile, an unknown schema, a winner that did not run, a tree whose number
-    /// of members is not the team's, ranges of lengths that do not follow each other, times that are none.
+    /// Text that is no profile, an unknown schema, a winner that did not run, a tree whose number of
+    /// members is not the team's, ranges of lengths that do not follow each other, or a time that is no
+    /// number.
     pub fn from_json(text: &str) -> Result<Self, ProfileError> {
         #[derive(Deserialize)]
         #[serde(expecting = "a profile as a JSON object")]
@@ -147,7 +148,7 @@ impl Profile {
             reason: error.to_string(),
         };
         let read: Result<Self, _> = serde_json::from_str(text);
-        // A good file is read once; of others the version says more than what they lack.
+        // A good file is parsed once; of a bad one the version says more than the field that it lacks.
         let schema = match &read {
             Ok(profile) => profile.schema,
             Err(_) => serde_json::from_str::<Version>(text).map_err(json)?.schema,

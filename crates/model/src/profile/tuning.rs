@@ -1,6 +1,7 @@
-//! What was tuned for a team: which algorithm runs at which length, and the races that say so.
+//! The tuning of a team: which algorithm runs at which length, and the races that decided it.
 //!
-//! Names of operations and algorithms are not known here; whoever applies a tuning checks them.
+//! This module does not know the names of operations and algorithms; the program that applies a tuning
+//! checks them.
 
 use super::error::ProfileError;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use std::str::FromStr;
 /// Most ranges of lengths of an operation.
 pub const RANGES_MAX: usize = 8;
 
-/// The tuning of one team: what it fits, then what was found.
+/// The tuning of one team: the circumstances under which it holds, and the result.
 ///
 /// # Examples
 ///
@@ -32,24 +33,24 @@ pub const RANGES_MAX: usize = 8;
 pub struct Tuning {
     /// Operating-system numbers of the members, by rank.
     pub threads: Vec<u32>,
-    /// Whether the members were pinned there.
+    /// Whether the members were pinned to these threads.
     pub pinned: bool,
-    /// What the members were.
+    /// Whether the members were threads or processes.
     pub mode: Mode,
-    /// How the operations that were raced began.
+    /// How the raced operations began.
     pub synchronisation: Start,
-    /// What the races were run under.
+    /// The circumstances of the races.
     pub under: Circumstances,
     /// Date and time, as the tuning program wrote it.
     pub created: String,
-    /// How members wait; absent for what Corecast chooses.
+    /// How members wait; absent for Corecast's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<TunedWaits>,
-    /// Each operation at most once.
+    /// The tuned operations, each at most once.
     pub operations: Vec<TunedOperation>,
 }
 
-/// What members of a team are.
+/// The kind of the members of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -59,7 +60,7 @@ pub enum Mode {
     Processes,
 }
 
-/// How operations begin.
+/// The way in which measured operations begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Start {
     /// All ranks at one instant, behind a barrier: `strict`.
@@ -71,7 +72,7 @@ pub enum Start {
     BackToBack,
 }
 
-/// What a tuning is worth nothing without: another value makes it stale.
+/// The circumstances on which a tuning depends: another value makes it stale.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Circumstances {
     /// The revision of the processors' microcode, where the kernel tells.
@@ -79,38 +80,38 @@ pub struct Circumstances {
     pub microcode: Option<String>,
     /// The PUs that the process may use, as `taskset` lists them.
     pub cpuset: String,
-    /// Which algorithms and built-in choices there are, as Corecast's `edition` says.
+    /// The set of algorithms and built-in choices, as Corecast's `edition` names it.
     pub edition: String,
 }
 
-/// How members wait.
+/// The waits of members: how long to spin and to yield, and whether to park then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TunedWaits {
-    /// Polling with the CPU's own wait instruction in between, in nanoseconds.
+    /// How long to poll with the CPU's own wait instruction in between, in nanoseconds.
     pub spin_ns: u32,
-    /// Polling with the CPU offered to others in between, in nanoseconds.
+    /// How long to poll with the CPU offered to others in between, in nanoseconds.
     pub yield_ns: u32,
-    /// Whether to sleep after that.
+    /// Whether to park after that.
     pub park: bool,
 }
 
 /// One operation, in ranges of lengths.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TunedOperation {
-    /// Its name.
+    /// The name of the operation.
     pub operation: String,
-    /// In increasing order, up to [`RANGES_MAX`]; the last one has no end.
+    /// The ranges in increasing order, up to [`RANGES_MAX`]; the last one has no end.
     pub ranges: Vec<TunedRange>,
 }
 
-/// What runs in one range of lengths.
+/// The algorithm of one range of lengths, and the races that decided it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TunedRange {
     /// The longest block of the range, in bytes; `None` for the last one.
     pub up_to_bytes: Option<u64>,
     /// The algorithm's name; `None` for the built-in choice.
     pub algorithm: Option<String>,
-    /// A sentence where it runs in place of the winner, because a guideline was violated.
+    /// A sentence that says why it runs in place of the winner, where a guideline was violated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mended: Option<String>,
     /// The races of the range, by size.
@@ -123,16 +124,16 @@ pub struct TunedRange {
 pub struct SizeRace {
     /// Bytes of a block; 0 for a barrier.
     pub bytes: u64,
-    /// All that were looked at, the one that runs among them.
+    /// All candidates, the one that runs among them.
     pub candidates: Vec<TunedCandidate>,
 }
 
-/// One contestant, or one that was left out.
+/// One candidate that was raced, or that was left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TunedCandidate {
     /// The algorithm's name; `None` for the built-in choice.
     pub algorithm: Option<String>,
-    /// What the model says, in nanoseconds, where it says something.
+    /// The time that the model predicts, in nanoseconds, where it predicts one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted_ns: Option<f64>,
     /// Median of the measured latencies, in nanoseconds, if it ran.
@@ -141,7 +142,7 @@ pub struct TunedCandidate {
     /// Confidence interval of that median, low and high end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_ns: Option<(f64, f64)>,
-    /// How often it was measured.
+    /// The number of measurements.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub samples: u64,
     /// When and why it was dropped, in words.
@@ -157,10 +158,10 @@ fn is_zero(count: &u64) -> bool {
 macro_rules! words {
     ($type:ident, $what:literal, $error:ident: $($variant:ident = $name:literal),+) => {
         impl $type {
-            /// Every one.
+            /// All values.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// Its name in files and on the command line.
+            /// Returns the name in files and on the command line.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name),+
@@ -194,7 +195,7 @@ words!(Mode, "mode of a team", ModeError: Threads = "threads", Processes = "proc
 words!(Start, "synchronisation", StartError: Together = "strict", BackToBack = "loose");
 
 impl Circumstances {
-    /// Why something that was found under these does not hold under `now`; `None` where it does.
+    /// Says why a tuning from these circumstances does not hold under `now`; `None` where it does.
     ///
     /// # Examples
     ///
@@ -232,7 +233,7 @@ impl Circumstances {
 }
 
 impl Tuning {
-    /// One of a team for which nothing was found yet.
+    /// Makes the tuning of a team without any result.
     #[must_use]
     pub fn new(threads: Vec<u32>, pinned: bool, mode: Mode, synchronisation: Start) -> Self {
         Self {
@@ -247,13 +248,13 @@ impl Tuning {
         }
     }
 
-    /// What was found for an operation.
+    /// Returns the result for an operation.
     #[must_use]
     pub fn operation(&self, name: &str) -> Option<&TunedOperation> {
         self.operations.iter().find(|one| one.operation == name)
     }
 
-    /// Whether it is about the same team, synchronisation included.
+    /// Whether the tuning is for the same team, with the same way to begin operations.
     pub(super) fn same_team(&self, other: &Self) -> bool {
         self.threads == other.threads
             && self.pinned == other.pinned
@@ -281,11 +282,11 @@ impl Tuning {
 }
 
 impl TunedOperation {
-    /// The range of a block of `bytes`.
+    /// Returns the range of a block of `bytes`.
     ///
     /// # Panics
     ///
-    /// In one without ranges, which no profile that was read holds.
+    /// When there are no ranges, which no profile that was read holds.
     #[must_use]
     pub fn at(&self, bytes: u64) -> &TunedRange {
         let ends_before = |range: &TunedRange| range.up_to_bytes.is_some_and(|end| end < bytes);
@@ -325,7 +326,7 @@ impl TunedOperation {
 }
 
 impl TunedRange {
-    /// One that was not raced.
+    /// Makes a range that was not raced.
     #[must_use]
     pub fn new(up_to_bytes: Option<u64>, algorithm: Option<String>) -> Self {
         Self {
@@ -336,7 +337,8 @@ impl TunedRange {
         }
     }
 
-    /// The race whose size is nearest to `bytes`, by ratio; of two the smaller.
+    /// Returns the race whose size is nearest to `bytes` by ratio, and of two equally near the
+    /// smaller.
     #[must_use]
     pub fn race_near(&self, bytes: u64) -> Option<&SizeRace> {
         let away = |race: &&SizeRace| {
@@ -363,7 +365,7 @@ impl TunedRange {
 }
 
 impl SizeRace {
-    /// The record of an algorithm; of the built-in choice for `None`.
+    /// Returns the record of an algorithm, or of the built-in choice for `None`.
     #[must_use]
     pub fn candidate(&self, algorithm: Option<&str>) -> Option<&TunedCandidate> {
         let named = |one: &&TunedCandidate| one.algorithm.as_deref() == algorithm;
@@ -372,7 +374,7 @@ impl SizeRace {
 }
 
 impl TunedCandidate {
-    /// One of which nothing is known yet.
+    /// Makes a candidate without any result.
     #[must_use]
     pub fn new(algorithm: Option<String>) -> Self {
         Self {

@@ -35,7 +35,7 @@ fn profile() -> Value {
     })
 }
 
-/// What takes the place of any value.
+/// Returns the texts that are put in the place of any value.
 fn intruders() -> Vec<String> {
     let deep = "[".repeat(300) + &"]".repeat(300);
     let long = format!("\"{}\"", "m".repeat(10_000));

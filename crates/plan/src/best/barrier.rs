@@ -1,4 +1,4 @@
-//! Both directions with one root.
+//! The search for a barrier: a fan-in and a fan-out that share one root.
 
 use std::ops::ControlFlow;
 
@@ -15,12 +15,12 @@ use crate::search::{self, Effort, TwoTrees};
 use crate::shape::Shape;
 use crate::smelt;
 
-/// The way in, on mirrored costs, and the way out.
+/// The searches for the fan-in, on mirrored costs, and for the fan-out, with one root.
 struct BothDirections<'a> {
     root: usize,
     inward: DirectionSearch<'a>,
     outward: DirectionSearch<'a>,
-    /// Work of its next proofs, each way.
+    /// Work that the next proof of each direction may take.
     work: u64,
 }
 
@@ -59,7 +59,7 @@ impl<'a> BothDirections<'a> {
         self.outward.take(found.outward);
     }
 
-    /// Half a turn for each way.
+    /// One round, of which each direction gets half.
     fn round(&mut self, round: SearchRound, watch: Watch<'_>) -> ControlFlow<()> {
         let half = SearchRound {
             moves: round.moves.div_ceil(2),
@@ -71,7 +71,7 @@ impl<'a> BothDirections<'a> {
     }
 }
 
-/// The progress of one way, with what is known of the other.
+/// The progress of one direction, with latency, bound and moves of the other added.
 fn both(progress: &Progress, other: &DirectionSearch<'_>) -> Progress {
     Progress {
         latency: progress.latency + other.latency,
@@ -120,9 +120,9 @@ fn found(pair: BothDirections<'_>, lower_bound: f64) -> FoundSchedule {
     }
 }
 
-/// All roots at once by [`search::improve_barrier`], which settles on the most promising; then turns
-/// for whichever root has the least bound, since only that one can be better, until the least bound
-/// is the latency.
+/// Plans a barrier whose root is free. [`search::improve_barrier`] looks at all roots at once and
+/// settles on the most promising one. Further rounds go to the root with the least bound, since only
+/// that one can still be better, until the least bound equals the latency.
 fn free(
     costs: &CostModel,
     mirrored: &CostModel,
@@ -146,15 +146,15 @@ fn free(
 struct Roots<'a> {
     costs: &'a CostModel,
     mirrored: &'a CostModel,
-    /// The bound of every root.
+    /// A lower bound that holds for every root.
     base: f64,
-    /// Those that were looked at.
+    /// The roots that were looked at.
     pairs: Vec<BothDirections<'a>>,
-    /// Those that were not.
+    /// The roots that were not looked at yet.
     untried: Vec<usize>,
-    /// The fastest of the pairs.
+    /// The index in `pairs` of the fastest one.
     best: Option<usize>,
-    /// Moves.
+    /// Moves made so far.
     spent: u64,
 }
 
@@ -171,7 +171,7 @@ impl<'a> Roots<'a> {
         }
     }
 
-    /// No root has a faster barrier.
+    /// Returns a latency that no root's barrier beats.
     fn lower_bound(&self) -> f64 {
         let base = (!self.untried.is_empty()).then_some(self.base);
         let bounds = self
@@ -191,7 +191,7 @@ impl<'a> Roots<'a> {
         self.lower_bound() >= self.latency() * (1.0 - bound::PROVED)
     }
 
-    /// The pair with this root, made when it is new.
+    /// Returns the index of the pair with this root, which is made when there is none.
     fn at(&mut self, root: usize) -> usize {
         if let Some(at) = self.pairs.iter().position(|pair| pair.root == root) {
             return at;
@@ -202,14 +202,14 @@ impl<'a> Roots<'a> {
         self.pairs.len() - 1
     }
 
-    /// Looks whether a pair that has changed is the fastest now.
+    /// Updates `best` after the pair at this index has changed.
     fn compare(&mut self, at: usize) {
         if self.pairs[at].latency() < self.latency() {
             self.best = Some(at);
         }
     }
 
-    /// Moves for all roots, a third of that for a good root that stays, and then proofs.
+    /// One round: moves for all roots together, a third as many for Smelt's root alone, then proofs.
     fn round(&mut self, round: SearchRound, watch: Watch<'_>) -> ControlFlow<()> {
         self.improve(round, watch)?;
         let at = self.at(smelt::root(self.costs));
@@ -269,7 +269,7 @@ impl<'a> Roots<'a> {
         ended
     }
 
-    /// The root whose bound is least and can still rise.
+    /// Returns the index of the root whose bound is least and can still rise.
     fn weakest(&mut self) -> Option<usize> {
         if let Some(&root) = self.untried.first() {
             return Some(self.at(root));

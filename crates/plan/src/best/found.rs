@@ -1,11 +1,11 @@
-//! What a search for one operation found.
+//! The result of a search for one operation.
 
 use crate::shape::Shape;
 
-/// What a search for one operation found.
+/// The result of a search for one operation.
 pub(crate) struct FoundSchedule {
-    /// The schedule; never rounds.
+    /// The schedule that was found; it is never [`Shape::Rounds`].
     pub(crate) shape: Shape,
-    /// No schedule of those that were searched is faster.
+    /// A bound that no schedule of the searched kinds beats.
     pub(crate) lower_bound: f64,
 }

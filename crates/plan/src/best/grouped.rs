@@ -1,11 +1,11 @@
-//! Trees whose members share lines, where costs say what that costs.
+//! The search for trees with groups, whose members share lines.
 //!
 //! ```text
 //! trees, improved ──► groups ──► groups, longer ──► ... until bound or end of the moves
 //! ```
 //!
-//! Trees come first, since messages are the finest groups there are; nothing is proved about them,
-//! because the bound of [`crate::groups`] is that of the whole space.
+//! Trees without groups come first, because a message is the smallest group there is. Nothing is
+//! proved about them: the bound of [`crate::groups`] is one on all trees, with groups and without.
 
 use std::ops::ControlFlow;
 
@@ -21,17 +21,18 @@ use crate::search::{self, Effort};
 use crate::shape::Shape;
 use crate::tree::Tree;
 
-/// A quarter of the moves is made with trees, and no more than these: what trees gain by more of
-/// them, groups gain sooner.
+/// Trees without groups get a quarter of the moves, and at most [`TREES_MAX`] of them: beyond that,
+/// moves with groups gain more.
 const TREES_SHARE: u64 = 4;
 const TREES_MAX: u64 = 50_000;
-/// A move of a tree with groups takes as long as so many of a tree.
+/// A move of a tree with groups takes as long as this many moves of a tree without.
 const MOVES_PER_MOVE: u64 = 8;
-/// Moves of trees that the first turn with groups may take: its starts alone take that long.
+/// Length of the first round with groups, in moves of trees without: its starts alone take that
+/// long.
 const FIRST_ROUND: u64 = 16_000;
 
-/// Ends for good what the watcher ended once, and lets it see moves that never become fewer: trees
-/// may take some more than their share.
+/// Passes progress to a watcher. Once the watcher has ended the search it stays ended, and the
+/// moves that it sees never decrease, although trees may take a few more than their share.
 struct Watched<'a> {
     watch: Watch<'a>,
     stopped: bool,
@@ -57,7 +58,7 @@ impl Watched<'_> {
     }
 }
 
-/// The best broadcast or barrier that moves find, and the bound of all trees with groups.
+/// Returns the best broadcast or barrier that moves find, with the bound on all trees with groups.
 pub(super) fn search(
     costs: &CostModel,
     operation: Operation,
@@ -90,7 +91,7 @@ pub(super) fn search(
     let mut best = (start.shape.latency(costs, operation), start.shape.clone());
     let mut spent = first.moves;
     let mut rounds = SearchRounds::without_proof(effort, FIRST_ROUND);
-    // Starts are looked at even where no move is left.
+    // The starts are costed even where no move is left.
     let mut next = rounds.next(spent).or(Some(SearchRound::none(effort.seed)));
     while let Some(mut round) = next {
         if watched.stopped {
@@ -121,7 +122,7 @@ pub(super) fn search(
     }
 }
 
-/// The trees that all turns begin with.
+/// The trees without groups from which every round starts.
 struct FirstTrees<'a> {
     costs: &'a CostModel,
     operation: Operation,
@@ -131,9 +132,9 @@ struct FirstTrees<'a> {
 }
 
 impl FirstTrees<'_> {
-    /// One search; `watch` hears of its moves.
+    /// Runs one search from the trees; `watch` is called with the number of its moves.
     fn improve(&self, round: SearchRound, watch: &mut dyn FnMut(u64) -> ControlFlow<()>) -> Shape {
-        // A barrier is several searches, each of which counts from 0.
+        // A barrier consists of several searches, each of which counts its moves from 0.
         let (mut before, mut last) = (0, 0);
         let look = &mut |progress: &search::SearchProgress| {
             if progress.moves < last {

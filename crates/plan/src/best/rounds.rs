@@ -1,15 +1,15 @@
-//! The turns of a search: some moves, then some proof, each turn longer than the one before.
+//! The rounds of a search: each has some moves, then some proof, and is longer than the one before.
 
 use crate::pattern::Pattern;
 use crate::search::Effort;
 
-/// Splits of a proof that take as long as a move.
+/// Splits of a proof that take as long as one move.
 pub(super) const WORK_PER_MOVE: u64 = 8;
 
-/// Moves of the first turn.
+/// Moves of the first round.
 pub(super) const FIRST_ROUND: u64 = 4_000;
 
-/// Each turn is so many times longer than the one before.
+/// Each round is this many times longer than the one before.
 const GROWTH: u64 = 4;
 
 /// The budget of one round: first of moves, then of proof steps.
@@ -18,12 +18,12 @@ pub(super) struct SearchRound {
     pub(super) seed: u64,
     pub(super) moves: u64,
     pub(super) work: u64,
-    /// Proof also goes on where the gap does not close.
+    /// Whether proofs go on although multipliers have left a gap.
     pub(super) is_patient: bool,
 }
 
 impl SearchRound {
-    /// One of so many parts of it.
+    /// Returns a round with the given fraction, 1 / `parts`, of this budget.
     pub(super) fn part(self, parts: u64) -> Self {
         Self {
             moves: self.moves / parts,
@@ -32,7 +32,7 @@ impl SearchRound {
         }
     }
 
-    /// What is left of it without a part.
+    /// Returns this budget less that of `part`.
     pub(super) fn without(self, part: Self) -> Self {
         Self {
             moves: self.moves - part.moves,
@@ -41,7 +41,7 @@ impl SearchRound {
         }
     }
 
-    /// No moves and no proof.
+    /// Returns a round without moves and without proof.
     pub(super) fn none(seed: u64) -> Self {
         Self {
             seed,
@@ -52,10 +52,10 @@ impl SearchRound {
     }
 }
 
-/// The turns of a search, each longer than the one before, until the moves are used up.
+/// Yields the rounds of a search, each longer than the one before, until the moves are used up.
 pub(super) struct SearchRounds {
     pub(super) effort: Effort,
-    /// Work of a turn's proof for each of its moves.
+    /// Work of a round's proof for each of its moves.
     proof: u64,
     is_patient: bool,
     next: u64,
@@ -63,8 +63,9 @@ pub(super) struct SearchRounds {
 }
 
 impl SearchRounds {
-    /// Proof is the purpose of `optimal` and two thirds of it; in `best` it takes half of the time,
-    /// and is given up for large teams when multipliers have left a gap.
+    /// Divides the time between moves and proof. `optimal` gives two thirds to proof, which is its
+    /// purpose; `best` gives half, and gives proof up for large teams when multipliers have left a
+    /// gap.
     pub(super) fn new(pattern: Pattern, effort: Effort) -> Self {
         let is_patient = pattern == Pattern::Optimal;
         let share = if is_patient { 4 } else { 2 };
@@ -77,7 +78,7 @@ impl SearchRounds {
         }
     }
 
-    /// Moves alone, beginning with a turn of this length.
+    /// Returns rounds of moves without proof, the first of the given length.
     pub(super) fn without_proof(effort: Effort, length: u64) -> Self {
         Self {
             effort,
@@ -88,7 +89,7 @@ impl SearchRounds {
         }
     }
 
-    /// The next turn of a search that has made `done` moves.
+    /// Returns the next round of a search that has made `done` moves; `None` when all are made.
     pub(super) fn next(&mut self, done: u64) -> Option<SearchRound> {
         let left = self
             .effort

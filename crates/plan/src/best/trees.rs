@@ -1,4 +1,4 @@
-//! Trees of lines between two members each: search and proof for every operation.
+//! The search for trees without groups: moves and proofs for every operation.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use crate::progress::{Progress, Watch};
 use crate::shape::Shape;
 use crate::smelt;
 
-/// The best plan with lines of two members only, whatever the costs say.
+/// Returns the best plan whose lines have two members each, even where the costs allow groups.
 pub(super) fn trees(
     costs: &CostModel,
     operation: Operation,
@@ -50,7 +50,8 @@ fn one_way<'a>(
 ) -> DirectionSearch<'a> {
     let bound = bound::lower_bound(costs, Operation::Broadcast, root);
     let mut way = DirectionSearch::new(costs, root, bound, rounds.effort.moves);
-    // Where the root is free, a good one that stays: proofs for one root meet better trees sooner.
+    // Where the root is free, Smelt's root is searched as well: proofs for one root find better
+    // trees sooner.
     let is_rooted = root.is_none() && costs.n() <= way::PROVED_SOON;
     let mut rooted = is_rooted
         .then(|| DirectionSearch::new(costs, Some(smelt::root(costs)), way.lower_bound, 0));
@@ -68,7 +69,8 @@ fn one_way<'a>(
     way
 }
 
-/// A third of a turn for the root that stays, the rest for the free one, which takes what is better.
+/// One round, of which the search with the fixed root gets a third and the one with the free root
+/// the rest; the latter takes over the tree of the former where it is better.
 fn two_roots(
     way: &mut DirectionSearch<'_>,
     rooted: &mut DirectionSearch<'_>,

@@ -1,4 +1,4 @@
-//! One direction: a broadcast, or a reduction on mirrored costs.
+//! The search for one direction: a broadcast, or a reduction read as a broadcast on mirrored costs.
 
 use std::ops::ControlFlow;
 
@@ -13,14 +13,14 @@ use crate::progress::{Progress, Stage, Watch};
 use crate::search::{self, TreeSearch};
 use crate::tree::Tree;
 
-/// Most additions of the count that large teams begin with, a second or two; on machines with
-/// levels it ends sooner; see [`hierarchy::certified`].
+/// Most additions of the count with which a search begins, see [`hierarchy::certified`]. They take a
+/// second or two; on machines with levels the count ends sooner.
 const COUNT_WORK: u64 = 6_000_000_000;
-/// With fewer moves than this, no time for that count is taken.
+/// A search with fewer moves than this skips that count.
 const COUNT_FROM: u64 = 20_000;
 
-/// Larger teams are seldom proved in a short time; theirs is better spent on moves when multipliers have
-/// left a gap.
+/// Teams with more members are seldom proved optimal in a short time. When multipliers have left a gap,
+/// their time is better spent on moves.
 pub(super) const PROVED_SOON: usize = 40;
 
 /// The search for the best broadcast tree, as far as it has come.
@@ -30,18 +30,19 @@ pub(super) struct DirectionSearch<'a> {
     pub(super) tree: Tree,
     pub(super) latency: f64,
     pub(super) lower_bound: f64,
-    /// The search for better ones, once begun.
+    /// The search by moves, once it has begun.
     search: Option<TreeSearch>,
-    /// A proof ended. Counted in ticks, bound and latency may differ in their last digits then.
+    /// Whether a proof has ended. The proof counts in ticks, so that bound and latency may still differ
+    /// in their last digits.
     proved: bool,
-    /// Multipliers have had their time, and bound and latency have not met.
+    /// Whether multipliers have had their time and a gap is left.
     is_wide: bool,
-    /// Moves, and proofs in moves that take as long.
+    /// Moves made so far. The work of proofs is counted as the moves that take as long.
     pub(super) moves: u64,
 }
 
 impl<'a> DirectionSearch<'a> {
-    /// Constructs a tree, with as much care as `moves` are planned.
+    /// Constructs a tree, with more care the more `moves` are planned.
     pub(super) fn new(
         costs: &'a CostModel,
         root: Option<usize>,
@@ -75,7 +76,7 @@ impl<'a> DirectionSearch<'a> {
         self.proved || self.latency <= self.lower_bound
     }
 
-    /// A turn of moves, and one of proof.
+    /// Runs one round of moves, then one of proof.
     pub(super) fn round(&mut self, round: SearchRound, watch: Watch<'_>) -> ControlFlow<()> {
         self.improve(round.seed, round.moves, watch)?;
         if round.is_patient || !self.is_wide {
@@ -149,8 +150,8 @@ impl<'a> DirectionSearch<'a> {
         seen
     }
 
-    /// Keeps the better of two trees. The search goes on where it is: a tree from elsewhere would draw
-    /// it into a valley in which somebody has been.
+    /// Takes the tree if it is faster than the best so far. The search by moves goes on from its own
+    /// tree: another one would draw it into a valley that was searched already.
     pub(super) fn take(&mut self, tree: Tree) {
         let found = latency(self.costs, &tree);
         if found < self.latency {

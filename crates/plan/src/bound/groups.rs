@@ -14,7 +14,8 @@ pub(super) struct Partition {
     pub(super) across: Price,
 }
 
-/// The least send and the least receive of a set of ordered pairs. They may be of different pairs.
+/// The least send and the least receive of a set of ordered pairs. The two may come from different
+/// pairs.
 #[derive(Clone, Copy)]
 pub(super) struct Price {
     pub(super) send: f64,

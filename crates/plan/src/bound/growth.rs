@@ -1,17 +1,19 @@
-//! Informed members multiply no faster than in the postal model.
+//! The bound by growth: informed members multiply no faster than in the postal model.
 
 use corecast_model::CostModel;
 
 use crate::idle::Idle;
 
-/// Let every message take the least send s and the least receive r of all. Then the k-th message
-/// (by start) starts no earlier than a time u_k that depends on s, r and k alone (Karp et al.,
-/// *Optimal broadcast and summation in the LogP model*). A message to member j takes at least
-/// w_j = min_i send(i, j) + receive(i, j) from its start. Whichever message goes to whom, some pair
-/// reaches the greatest `u_k + w_j` of the pairing that gives the early messages to the members
-/// with the greatest w: swapping any two of another pairing does not raise its maximum.
+/// Returns the bound. Let every message take the least send s and the least receive r of all. Then
+/// the k-th message (by start) starts no earlier than a time u_k that depends on s, r and k alone
+/// (Karp et al., *Optimal broadcast and summation in the LogP model*). A message to member j takes
+/// at least w_j = min_i send(i, j) + receive(i, j) from its start. Every pairing of messages with
+/// receivers reaches at least the greatest `u_k + w_j` of the pairing that gives the early messages
+/// to the members with the greatest w: swapping any two of another pairing does not raise its
+/// maximum.
 ///
-/// Whichever member is the root, leaving out the one with the greatest w leaves no greater rest.
+/// Without a root, the member with the greatest w is left out: this gives the least bound, which
+/// therefore holds for every root.
 pub(super) fn bound(costs: &CostModel, root: Option<usize>) -> f64 {
     let n = costs.n();
     let mut least_send = f64::INFINITY;
@@ -39,12 +41,12 @@ pub(super) fn bound(costs: &CostModel, root: Option<usize>) -> f64 {
 
 /// The earliest starts of `count` messages under uniform costs.
 fn starts(count: usize, send: f64, receive: f64) -> Vec<f64> {
-    // When informed members are ready to start their next message.
+    // The times at which informed members are ready to start their next message.
     let mut ready = Idle::only(0);
     (0..count)
         .map_while(|_| {
             let (start, _) = ready.take()?;
-            // All are alike.
+            // All members are alike, so that their number does not matter.
             ready.add(start + send, 0);
             ready.add(start + send + receive, 0);
             Some(start)

@@ -35,11 +35,11 @@ use time_step::down;
 pub(crate) struct Counted {
     pub(crate) chain: RefinementChain,
     pub(crate) table: CountTable,
-    /// The least time, in time steps, not ruled out.
+    /// The least time that is not ruled out, in time steps.
     pub(crate) time: usize,
-    /// Whether the count got to n within its work; otherwise only `time` is of use.
+    /// Whether the count reached n within its work; otherwise only `time` and `bound` are of use.
     pub(crate) whole: bool,
-    /// `time` in the model's unit: a bound.
+    /// `time` in the model's unit, which is a lower bound on the latency.
     pub(crate) bound: f64,
 }
 
@@ -50,11 +50,12 @@ const TIME_STEPS_MIN: f64 = 48.0;
 /// Largest team: counts are 16-bit numbers, and two of them are added.
 const MEMBERS_MAX: usize = 16_000;
 
-/// No broadcast tree with this root is faster; without a root, none with any root. Dearer and
-/// tighter than [`lower_bound`] where near and far come in several levels.
+/// Returns a latency that no broadcast tree with this root beats; without a root, none with any root.
+/// Where near and far come in several levels, the bound is tighter than [`lower_bound`] and takes
+/// longer.
 ///
-/// At most `work` additions are made, see the cost below: the result depends on the arguments
-/// alone. A bound cut short is still a bound.
+/// At most `work` additions are made, see the cost below, so that the result depends on the arguments
+/// alone. A count that is cut short still gives a bound.
 ///
 /// # Panics
 ///
@@ -89,7 +90,8 @@ pub fn levels(costs: &CostModel, root: Option<usize>, work: u64) -> f64 {
     each.fold(quick, |best, counted| best.max(counted.bound))
 }
 
-/// Counts along a refinement chain; `None` where a level's sends are free or too cheap to be counted.
+/// Counts along a refinement chain. Returns `None` where a level's sends are free or too cheap to be
+/// counted, and for teams beyond the table.
 pub(crate) fn count(
     costs: &CostModel,
     chain: RefinementChain,
@@ -119,13 +121,14 @@ pub(crate) fn count(
     })
 }
 
-/// The latency of some tree.
+/// Returns the latency of some tree.
 fn upper(costs: &CostModel, root: usize) -> f64 {
     let base = smelt::base(costs, root);
     crate::cost::latency(costs, &base, Operation::Broadcast)
 }
 
-/// How many rows the work is enough for. Only the rows of the last doublings are whole.
+/// Returns the number of time steps whose rows the work is enough for. Only the rows of the last
+/// doublings are whole.
 fn time_steps(chain: &RefinementChain, work: u64) -> f64 {
     let mut row = 0.0;
     let sizes = chain.largest.iter().map(|&m| m as f64);

@@ -1,4 +1,4 @@
-//! How long the steps are in which costs are counted.
+//! The length of the steps in which costs are counted.
 
 /// A common divisor of all finite costs if one is at least `shortest`, which is the result otherwise.
 ///

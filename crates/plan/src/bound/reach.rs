@@ -1,8 +1,8 @@
-//! Nobody is informed before the cheapest way in allows.
+//! The bound by reach: nobody is informed before the cheapest way from the root allows it.
 
 use corecast_model::CostModel;
 
-/// The greatest distance from the root, over edges of send + receive.
+/// Returns the greatest distance of a member from the root, over edges of send + receive.
 pub(super) fn bound(costs: &CostModel, root: usize) -> f64 {
     let step = |v, u| costs.send(v, u) + costs.receive(v, u);
     farthest(costs.n(), root, step)

@@ -1,4 +1,4 @@
-//! Why a checked plan is wrong.
+//! Errors of a checked plan.
 
 use crate::operation::Operation;
 
@@ -43,7 +43,7 @@ pub enum CheckError {
     Repeated {
         /// The rank.
         rank: usize,
-        /// How often.
+        /// How many times the rank is listed.
         times: usize,
     },
     /// A rank that no list has.
@@ -66,44 +66,44 @@ pub enum CheckError {
         /// The group's place in its list, from 0.
         group: usize,
     },
-    /// Groups, whose latency nobody knows.
+    /// The plan has groups of two or more, and the cost model has no costs of shared lines.
     #[error("members share lines, and the cost model does not say what that costs")]
     NoLines,
     /// A member waits for a message that never comes.
     #[error("rank {rank} waits for a message of rank {source_rank} that never comes")]
     Stuck {
-        /// Who waits.
+        /// The rank that waits.
         rank: usize,
-        /// For whom.
+        /// The rank whose message does not come.
         source_rank: usize,
     },
-    /// A message that nobody takes.
+    /// A message is sent and never taken.
     #[error("rank {rank} never takes a message of rank {source_rank}")]
     Untaken {
-        /// To whom it was sent.
+        /// The rank that the message was sent to.
         rank: usize,
-        /// By whom.
+        /// The rank that sent it.
         source_rank: usize,
     },
-    /// The operation is not done when the schedule is.
+    /// A rank ends its schedule without having heard of all ranks that the operation requires.
     #[error("rank {rank} is done with the {operation} without having heard of rank {unheard}")]
     Unheard {
         /// The operation.
         operation: Operation,
-        /// Who is done too early.
+        /// The rank that is done too early.
         rank: usize,
-        /// Of whom it has not heard.
+        /// A rank that it has not heard of.
         unheard: usize,
     },
-    /// A contribution that is combined twice.
+    /// A contribution is combined twice.
     #[error("rank {rank} takes the contribution of rank {of} twice")]
     Twice {
-        /// Where.
+        /// The rank that combines it.
         rank: usize,
-        /// Whose.
+        /// The rank whose contribution it is.
         of: usize,
     },
-    /// A number that is none, infinite or negative.
+    /// A number of the plan is NaN, infinite or negative.
     #[error("the plan's {what} is {value}: it must be a number from 0")]
     Number {
         /// `latency`, `bound` or `gap`.
@@ -116,26 +116,26 @@ pub enum CheckError {
     Latency {
         /// [`Plan::latency`](crate::Plan::latency).
         said: f64,
-        /// What it is.
+        /// The latency that was found by playing the schedule.
         found: f64,
     },
-    /// The plan is faster than what it says no plan can beat.
+    /// The latency is below the bound that the plan says no plan can beat.
     #[error("the bound {bound} is above the latency {latency}")]
     Bound {
         /// [`Plan::lower_bound`](crate::Plan::lower_bound).
         bound: f64,
-        /// What the schedule takes.
+        /// The latency of the schedule.
         latency: f64,
     },
-    /// The gap is not what latency and bound make.
+    /// The gap is not the one that follows from latency and bound.
     #[error("the plan says a gap of {said}, its latency and its bound make {found}")]
     Gap {
         /// [`Plan::gap`](crate::Plan::gap).
         said: f64,
-        /// What it is.
+        /// The gap that follows from latency and bound.
         found: f64,
     },
-    /// Called optimal while the bound is below the latency.
+    /// The plan is called optimal while its bound is below its latency.
     #[error("called optimal, while the bound {bound} is below the latency {latency}")]
     NotProved {
         /// [`Plan::lower_bound`](crate::Plan::lower_bound).
@@ -143,7 +143,7 @@ pub enum CheckError {
         /// [`Plan::latency`](crate::Plan::latency).
         latency: f64,
     },
-    /// Two trees and rounds do nothing but synchronise.
+    /// The operation is no barrier, and the shape can do nothing else.
     #[error("a schedule of this shape cannot {operation}")]
     Unsuited {
         /// The operation.

@@ -18,15 +18,15 @@ use super::ranks::Ranks;
 use super::script::{Action, Script};
 use super::shared::LineState;
 
-/// How a script went.
+/// The result of a script that was played.
 pub(super) struct Played {
     /// When each rank has ended its last action.
     pub(super) done: Vec<f64>,
-    /// Of whom each rank has heard, itself included.
+    /// The ranks that each rank has heard of, itself included.
     pub(super) heard: Vec<Ranks>,
-    /// The first rank that heard of somebody again, and of whom.
+    /// The first rank that took a contribution twice, and the rank that it came from.
     pub(super) twice: Option<(usize, usize)>,
-    /// Messages sent.
+    /// The number of messages sent.
     pub(super) messages: usize,
 }
 
@@ -44,7 +44,8 @@ enum EventKind {
         line: usize,
         news: Ranks,
     },
-    /// A free line takes whoever is next, after all else of this moment.
+    /// The next member starts to add to a free line. The event comes after all others of the same
+    /// time, because several members may arrive at once.
     Settle {
         line: usize,
     },
@@ -56,7 +57,7 @@ enum EventKind {
 
 struct Event {
     at: f64,
-    /// Counts events, so that those of one moment have an order.
+    /// The number of the event, which orders events of the same time.
     serial: u64,
     what: EventKind,
 }
@@ -65,7 +66,7 @@ struct Play<'a> {
     costs: &'a CostModel,
     script: Script,
     next: Vec<usize>,
-    /// For whose message a rank waits, while none lies ready.
+    /// For each rank the sender that it waits for, while no message is ready.
     waits: Vec<Option<usize>>,
     done: Vec<f64>,
     heard: Vec<Ranks>,
@@ -73,19 +74,19 @@ struct Play<'a> {
     messages: usize,
     lines: Vec<LineState>,
     line_costs: Option<&'a Lines>,
-    /// For which line a rank waits, while it is not written or not full.
+    /// For each rank the line that it polls, while the line is not written or not full.
     polls: Vec<Option<usize>>,
-    /// Messages that lie ready, by receiver and sender, oldest first.
+    /// Messages that are ready, by receiver and sender, oldest first.
     ready: Vec<BTreeMap<usize, VecDeque<Ranks>>>,
     events: BinaryHeap<Event>,
     serial: u64,
 }
 
-/// Plays the script from moment 0 until nothing happens any more.
+/// Plays the script from time 0 until no event is left.
 ///
 /// # Errors
 ///
-/// A member that waits for ever; a message that is left over.
+/// A member that waits for ever, or a message that is never taken.
 pub(super) fn play(costs: &CostModel, script: Script) -> Result<Played, CheckError> {
     let n = costs.n();
     let lines: Vec<LineState> = script.lines.iter().map(LineState::new).collect();
@@ -116,7 +117,7 @@ pub(super) fn play(costs: &CostModel, script: Script) -> Result<Played, CheckErr
 }
 
 impl Play<'_> {
-    /// A rank comes to its next action at this moment.
+    /// Starts the next action of a rank at time `now`.
     fn act(&mut self, rank: usize, now: f64) {
         self.done[rank] = now;
         match self.script.actions[rank].get(self.next[rank]).copied() {
@@ -150,14 +151,15 @@ impl Play<'_> {
         }
     }
 
-    /// What something about a line costs; scripts with lines are played with their costs only.
+    /// Returns the time for which an action on a line blocks. Scripts with lines are only played
+    /// when the model has the costs.
     fn blocked(&mut self, what: impl FnOnce(&mut [LineState], &Lines) -> f64) -> f64 {
         self.line_costs
             .map_or(0.0, |costs| what(&mut self.lines, costs))
     }
 
-    /// A rank that polls a line starts to fetch it, if its parent has written it, or if all have
-    /// added where the rank is the parent.
+    /// Lets a rank start to fetch the line that it polls, if the line is ready: when the parent has
+    /// written it, or, for the parent itself, when all members have added.
     fn poll(&mut self, rank: usize, now: f64) {
         let Some(line) = self.polls[rank] else { return };
         let own = self.lines[line].parent() == rank;
@@ -176,7 +178,7 @@ impl Play<'_> {
         self.plan(taken, EventKind::Taken { to: rank, news });
     }
 
-    /// A rank that waits starts to take the oldest message of the other one, if one lies ready.
+    /// Lets a waiting rank start to take the oldest message of its sender, if one is ready.
     fn look(&mut self, to: usize, now: f64) {
         let Some(from) = self.waits[to] else { return };
         let queue = self.ready[to].get_mut(&from);
@@ -265,13 +267,14 @@ impl Play<'_> {
 }
 
 impl Event {
-    /// Of one moment lines come last.
+    /// Returns 1 for events that come after all others of the same time.
     fn class(&self) -> u8 {
         u8::from(matches!(self.what, EventKind::Settle { .. }))
     }
 }
 
-/// The heap gives its greatest element first: the earliest event, and of one moment the oldest.
+/// Reverses the order, because the heap gives its greatest element first: the earliest event is the
+/// greatest, and of events at the same time the oldest.
 impl Ord for Event {
     fn cmp(&self, other: &Self) -> Ordering {
         let later = other.at.total_cmp(&self.at);

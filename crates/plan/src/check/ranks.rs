@@ -6,7 +6,7 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    /// The set of one rank of a team of n.
+    /// Returns the set that holds one rank of a team of n.
     pub(super) fn only(n: usize, rank: usize) -> Self {
         let mut words = vec![0; n.div_ceil(64)];
         words[rank / 64] = 1 << (rank % 64);
@@ -17,7 +17,7 @@ impl Ranks {
         self.words[rank / 64] >> (rank % 64) & 1 == 1
     }
 
-    /// Adds the other set; the lowest rank that was in both.
+    /// Adds the other set. Returns the lowest rank that was in both.
     pub(super) fn join(&mut self, other: &Self) -> Option<usize> {
         let mut both = None;
         for (at, (word, &more)) in self.words.iter_mut().zip(&other.words).enumerate() {

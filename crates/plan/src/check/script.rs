@@ -1,4 +1,4 @@
-//! What each member does, one action after the other.
+//! Scripts: the actions of each member, one after the other.
 
 use super::error::CheckError;
 
@@ -41,7 +41,8 @@ impl Script {
         }
     }
 
-    /// Everybody but the root waits for its message or its line, and then serves its groups in order.
+    /// Appends a fan-out: everybody but the root waits for its message or its line, and then serves
+    /// its groups in order.
     pub(super) fn fan_out(&mut self, groups: &[Vec<Vec<usize>>]) {
         let mut serve = vec![Vec::new(); groups.len()];
         for (parent, group) in grouped(groups) {
@@ -61,7 +62,8 @@ impl Script {
         }
     }
 
-    /// Everybody takes its groups in order, and then, but for the root, sends or adds to its line.
+    /// Appends a fan-in: everybody takes its groups in order, and then, but for the root, sends or
+    /// adds to its line.
     pub(super) fn fan_in(&mut self, groups: &[Vec<Vec<usize>>]) {
         let mut tell = vec![None; groups.len()];
         for (parent, group) in grouped(groups) {
@@ -81,7 +83,7 @@ impl Script {
         }
     }
 
-    /// A line for a parent and a group of its.
+    /// Adds a line that a parent shares with one of its groups, and returns its index.
     fn share(&mut self, parent: usize, group: &[usize]) -> usize {
         self.lines.push(SharedLine {
             parent,
@@ -90,7 +92,7 @@ impl Script {
         self.lines.len() - 1
     }
 
-    /// Everybody but the root receives, and then serves its children in order.
+    /// Appends a broadcast: everybody but the root receives, and then serves its children in order.
     pub(super) fn broadcast(&mut self, children: &[Vec<usize>]) {
         for (parent, rank) in served(children) {
             self.actions[rank].push(Action::Receive(parent));
@@ -100,7 +102,7 @@ impl Script {
         }
     }
 
-    /// Everybody takes its children in order, and then, but for the root, sends.
+    /// Appends a reduction: everybody takes its children in order, and then, but for the root, sends.
     pub(super) fn reduce(&mut self, children: &[Vec<usize>]) {
         for (parent, rank) in served(children) {
             self.actions[parent].push(Action::Receive(rank));
@@ -110,7 +112,8 @@ impl Script {
         }
     }
 
-    /// One round of one rank: it sends to all targets and then takes from all sources, in order.
+    /// Appends one round of one rank: it sends to all targets and then takes from all sources, in
+    /// order.
     pub(super) fn round(
         &mut self,
         rank: usize,

@@ -1,4 +1,4 @@
-//! What becomes of a line that several members share, while a script is played.
+//! The state of a line that several members share, while a script is played.
 
 use corecast_model::Lines;
 
@@ -8,13 +8,13 @@ use super::script::SharedLine;
 /// The state of one line.
 pub(super) struct LineState {
     shared: SharedLine,
-    /// Of whom those heard who have written so far.
+    /// The ranks that the writers so far have heard of; `None` before the first write.
     pub(super) news: Option<Ranks>,
-    /// Who has come to add and could not yet: when, and who.
+    /// The members that wait to add, each with the time of its arrival.
     queue: Vec<(f64, usize)>,
-    /// Who is adding.
+    /// Whether a member is adding.
     adding: bool,
-    /// How many have added, and who was the last.
+    /// The number of members that have added, and then the last of them.
     added: usize,
     last: usize,
 }
@@ -39,28 +39,28 @@ impl LineState {
         &self.shared.members
     }
 
-    /// How long its parent is blocked to write it while all members poll it.
+    /// Returns how long the parent is blocked to write the line while all members poll it.
     pub(super) fn write(&self, lines: &Lines) -> f64 {
         lines.write(self.parent(), self.members())
     }
 
-    /// How long a member is blocked to fetch it together with all others.
+    /// Returns how long a member is blocked to fetch the line together with all others.
     pub(super) fn fetch(&self, lines: &Lines, rank: usize) -> f64 {
         lines.fetch(self.parent(), rank, self.members().len())
     }
 
-    /// How long the parent is blocked to fetch it from whoever added last.
+    /// Returns how long the parent is blocked to fetch the line from the member that added last.
     pub(super) fn collect(&self, lines: &Lines) -> f64 {
         lines.transfer(self.parent(), self.last)
     }
 
-    /// A member has come to add.
+    /// Puts a member that has arrived into the queue.
     pub(super) fn arrive(&mut self, rank: usize, now: f64) {
         self.queue.push((now, rank));
     }
 
-    /// Whoever is next to add and for how long, if nobody does: the first to come, and of those who
-    /// came together the least rank.
+    /// Starts the next addition unless one is going on. Returns its rank and how long it blocks:
+    /// the first to arrive is next, and the lowest rank among those that arrived together.
     pub(super) fn begin(&mut self, lines: &Lines) -> Option<(usize, f64)> {
         if self.adding {
             return None;
@@ -76,7 +76,7 @@ impl LineState {
         Some((rank, blocked))
     }
 
-    /// The member has added what it has heard of.
+    /// Ends the addition of a member, which adds the ranks that it has heard of.
     pub(super) fn end(&mut self, rank: usize, heard: &Ranks) {
         (self.adding, self.last) = (false, rank);
         self.added += 1;

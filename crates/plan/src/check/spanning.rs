@@ -33,7 +33,8 @@ pub(super) fn check(n: usize, root: usize, children: &[Vec<usize>]) -> Result<()
     no_cycle(root, &parents)
 }
 
-/// Climbs from every rank; ranks that are known to lead to the root are not climbed again.
+/// Checks for cycles by climbing from every rank; ranks that are known to lead to the root are not
+/// climbed again.
 fn no_cycle(root: usize, parents: &[Vec<usize>]) -> Result<(), CheckError> {
     let mut climbed_from = vec![None; parents.len()];
     for start in 0..parents.len() {

@@ -1,11 +1,11 @@
-//! From solved pairs to a tree.
+//! Reads a tree off the pairs that were solved.
 
 use super::refine::Refinement;
 use crate::tree::Tree;
 
 impl Refinement<'_> {
-    /// A tree that takes no more than the greatest costs between groups say, if they say anything:
-    /// members of a group are used in their order.
+    /// Returns a tree that takes no more time than the greatest costs between groups allow, where
+    /// they give a bound. Members of a group are used in their order.
     pub(super) fn tree(&mut self, root: Option<usize>) -> Option<Tree> {
         let (state, holder) = self.surest_start(root)?;
         let mut pools: Vec<Vec<usize>> =

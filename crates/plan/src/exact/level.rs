@@ -1,10 +1,10 @@
-//! One partition of the refinement chain, solved: who can inform how many of each group by when.
+//! A solved partition of the refinement chain: the time in which a holder can inform so many of each group.
 
 use super::split::Split;
 use super::ticks::{NEVER, Ticks};
 
-/// Members that are taken for alike: any message between two groups costs the least send and the
-/// least receive found between them.
+/// Members that are treated as equal: any message between two groups costs the least send and the least
+/// receive found between them.
 #[derive(Clone)]
 pub(super) struct AlikeGroup {
     pub(super) members: Vec<usize>,
@@ -14,7 +14,7 @@ pub(super) struct AlikeGroup {
     pub(super) stride: u64,
 }
 
-/// The groups of a partition and what messages between them cost.
+/// The groups of a partition and the costs of messages between them.
 #[derive(Clone)]
 pub(super) struct AlikeGroups {
     pub(super) each: Vec<AlikeGroup>,
@@ -22,32 +22,32 @@ pub(super) struct AlikeGroups {
     pub(super) send: Vec<i32>,
     /// Send and receive, `[child * k + holder]`.
     pub(super) way: Vec<i32>,
-    /// The same with the greatest costs found.
+    /// The greatest sends between groups, in the order of `send`, and the greatest ways, in that of `way`.
     pub(super) send_most: Vec<i32>,
     pub(super) way_most: Vec<i32>,
 }
 
-/// One way to begin: the first child of a holder and all that is below it.
+/// A way to begin: the first child of a holder, with all that is below the child.
 #[derive(Clone, Copy)]
 pub(super) struct FirstChild {
     /// The child and its sub-tree, by counts.
     pub(super) block: u64,
-    /// No sooner done than this.
+    /// A time before which this way is not done.
     pub(super) least: i32,
     /// The child's group.
     pub(super) child: u32,
 }
 
-/// A holder and whom it has to inform: a vector of counts, as one mixed-radix number, called the
-/// *state*. Only those are kept that can be part of a tree which is fast enough.
+/// A holder and the members that it has to inform. The members are a vector of counts, written as one
+/// mixed-radix number, the *state*. Only entries that can be part of a fast enough tree are kept.
 pub(super) struct HolderEntry {
     pub(super) state: u64,
     pub(super) holder: u32,
-    /// The least time.
+    /// The least time in which the holder can have all of them informed.
     pub(super) finish: i32,
-    /// The most time that is left for it in any tree that is fast enough.
+    /// The most time that any fast enough tree leaves for it.
     pub(super) budget: i32,
-    /// Its ways to begin in such trees, the most promising first.
+    /// Its ways to begin in such trees as a range of `steps`, the most promising first.
     steps: (u32, u32),
 }
 

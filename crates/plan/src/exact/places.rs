@@ -1,8 +1,8 @@
-//! From a state and a holder's group to a place.
+//! A map from a state and a holder's group to a place in a table.
 
 use rustc_hash::FxHashMap;
 
-/// Where the times of each pair of a state and a holder's group are.
+/// The places of the times of each pair of a state and a holder's group.
 pub(super) struct TimePlaces {
     groups: u64,
     table: PlaceTable,

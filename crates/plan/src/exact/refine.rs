@@ -1,4 +1,5 @@
-//! From one partition of the refinement chain to a finer one, looking only where a faster tree can be.
+//! The step from one partition of the refinement chain to a finer one, which only looks where a faster
+//! tree can be.
 
 use std::ops::{ControlFlow, Range};
 
@@ -20,7 +21,7 @@ pub(super) struct Refinement<'a> {
     coarse: &'a PartitionLevel,
     pub(super) groups: AlikeGroups,
     splits: Vec<Split>,
-    /// What trees within the limit can look like by the multipliers of members.
+    /// The limits that the members' multipliers set to the parts of trees within the limit.
     windows: Windows,
     /// The multipliers of each share of each split, the least and the most.
     share_multipliers: Vec<Vec<(f32, f32)>>,
@@ -30,9 +31,10 @@ pub(super) struct Refinement<'a> {
     places: TimePlaces,
     /// The least time of each fine holder of each row.
     finish: Vec<i32>,
-    /// No concrete holder and members that it stands for need more than this.
+    /// For each fine holder a time that is enough for any concrete holder and members that it stands
+    /// for.
     enough: Vec<i32>,
-    /// No tree within the limit leaves more than this.
+    /// For each fine holder the most time that a tree within the limit leaves.
     caps: Vec<i32>,
     work: u64,
     memory: usize,
@@ -47,13 +49,13 @@ struct RefinedRow {
     place: u32,
 }
 
-/// A fine state while it is looked at.
+/// The fine state that is being looked at.
 #[derive(Default)]
 struct Scratch {
     state: u64,
-    /// Its share of each coarse group.
+    /// The state's share of each coarse group.
     shares: Vec<u32>,
-    /// The least and the most that its members can have as multipliers.
+    /// The least and the most that the state's members can have as multipliers.
     multipliers: (f32, f32),
     /// Numbers of the parts of a block, the child's own group left out.
     offsets: Vec<u64>,
@@ -64,19 +66,19 @@ struct Scratch {
     spans: Vec<(i32, i32)>,
 }
 
-/// The fine blocks of a step for one fine child: this plus each of the offsets.
+/// The fine blocks of a step for one fine child: `share` plus each of the offsets.
 struct Fan {
     /// The child's group, and which part of its coarse group that is.
     child: usize,
     part: usize,
-    /// The part of the block that is in the child's coarse group.
+    /// The part of the block that lies in the child's coarse group.
     share: u64,
-    /// The child alone.
+    /// The weight of the child alone.
     stride: u64,
 }
 
 impl<'a> Refinement<'a> {
-    /// `memory` is the most bytes to take.
+    /// Prepares the refinement; `memory` is the most bytes that it may take.
     pub(super) fn new(
         coarse: &'a PartitionLevel,
         groups: AlikeGroups,
@@ -84,7 +86,7 @@ impl<'a> Refinement<'a> {
         memory: usize,
     ) -> Self {
         let splits = coarse.groups.splits(&groups);
-        // Nobody left to inform takes no time.
+        // A holder with nobody left to inform takes no time.
         let widest = splits.iter().map(Split::parts).max().unwrap_or(1);
         let k = coarse.groups.k();
         let mut places = TimePlaces::new(groups.states(), k, coarse.entries.len());
@@ -111,11 +113,10 @@ impl<'a> Refinement<'a> {
         }
     }
 
-    /// The least times of all fine states that can be part of a tree that is fast enough.
-    ///
-    /// A fine state takes no less than its coarse one, so a state without an entry there is left
-    /// out here, and its ways to begin are tried in the order of what they take at least there,
-    /// until none can be better than what was found.
+    /// Computes the least times of all fine states that can be part of a fast enough tree. A fine state
+    /// takes no less time than its coarse one, so a state without a coarse entry is left out. Ways to
+    /// begin are tried in the order of the time that they take at least on the coarse level, until none
+    /// can be better than the best found.
     pub(super) fn times(&mut self, tick: Tick<'_>) -> Result<(), Stop> {
         for at in 0..self.coarse.entries.len() {
             let state = self.coarse.entries[at].state;
@@ -130,7 +131,7 @@ impl<'a> Refinement<'a> {
         Ok(())
     }
 
-    /// The place of a fine pair, if it was found fast enough.
+    /// Returns the place of a fine pair, if it was found fast enough.
     fn place(&self, state: u64, holder: usize) -> Option<usize> {
         let within = |s: &Split| (s.first..s.first + s.parts()).contains(&holder);
         let group = self.splits.iter().position(within)?;
@@ -146,7 +147,7 @@ impl<'a> Refinement<'a> {
         times.min().filter(|&t| t < NEVER)
     }
 
-    /// The start for which the least time is enough whatever members are taken.
+    /// Returns the start with the least time that is enough for any choice of members.
     pub(super) fn surest_start(&self, root: Option<usize>) -> Option<(u64, usize)> {
         let starts = self.groups.starts(root).into_iter();
         let sure = starts.filter_map(|start| {
@@ -157,7 +158,7 @@ impl<'a> Refinement<'a> {
         (time < NEVER).then_some(start)
     }
 
-    /// The way to begin that `enough` comes from: the child's group and its block.
+    /// Returns the way to begin from which `enough` comes: the child's group and its block.
     pub(super) fn surest_step(&mut self, state: u64, holder: usize) -> Option<(usize, u64)> {
         let place = self.place(state, holder)?;
         let at = self.rows.partition_point(|row| row.place as usize <= place);
@@ -192,7 +193,7 @@ impl<'a> Refinement<'a> {
         found
     }
 
-    /// The level with the budgets and the ways to begin of all fine states, from the starts
+    /// Makes the level with the budgets and ways to begin of all fine states, from the starts
     /// downwards.
     pub(super) fn level(
         mut self,
@@ -228,7 +229,7 @@ impl<'a> Refinement<'a> {
         }
     }
 
-    /// Calls `f` for each fine state with these coarse counts, the state in `scratch`.
+    /// Calls `f` for each fine state with these coarse counts; `scratch` then holds the state.
     fn each_state(&mut self, counts: &[u8], mut f: impl FnMut(&mut Self)) {
         let mut places = vec![0_usize; counts.len()];
         let scratch = &mut self.scratch;
@@ -262,8 +263,8 @@ impl<'a> Refinement<'a> {
         }
     }
 
-    /// The state that is looked at gets another share of a coarse group. Multipliers are whole numbers:
-    /// sums do not drift.
+    /// Gives the state in `scratch` another share of a coarse group. Multipliers are whole numbers, so
+    /// that sums do not drift.
     fn change_share(&mut self, group: usize, share: u32) {
         let scratch = &mut self.scratch;
         let old = std::mem::replace(&mut scratch.shares[group], share);
@@ -275,7 +276,7 @@ impl<'a> Refinement<'a> {
         scratch.multipliers.1 += after.1 - before.1;
     }
 
-    /// Looks at this state, without its multipliers.
+    /// Puts this state into `scratch`, without its multipliers.
     fn look_at(&mut self, state: u64) {
         self.scratch.state = state;
         self.scratch.shares.clear();
@@ -283,7 +284,7 @@ impl<'a> Refinement<'a> {
         self.scratch.shares.extend(shares);
     }
 
-    /// The time of the state that is looked at, for the holders of a coarse entry.
+    /// Computes the times of the state in `scratch`, for the holders of a coarse entry.
     fn time_of(&mut self, at: usize) {
         self.work += WORK_PER_STATE;
         if !self.find_spans(at) {
@@ -363,14 +364,14 @@ impl<'a> Refinement<'a> {
         self.scratch.enough = enough;
     }
 
-    /// The least and the most time that the state that is looked at can take with each of an
-    /// entry's holders, the most below nought where it is impossible; whether any is possible.
+    /// Finds the least and the most time that the state in `scratch` can take with each of an entry's
+    /// holders; the most is negative where it is impossible. Returns whether any is possible.
     fn find_spans(&mut self, at: usize) -> bool {
         let entry = &self.coarse.entries[at];
         let holder = entry.holder as usize;
         let split = &self.splits[holder];
         let scratch = &mut self.scratch;
-        // Those that the state wants informed do not hold it.
+        // A member that the state wants informed is not its holder.
         let digits = split.digits(scratch.shares[holder]);
         let (windows, groups, multipliers) =
             (&self.windows, &self.groups.each, scratch.multipliers);

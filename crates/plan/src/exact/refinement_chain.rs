@@ -1,18 +1,18 @@
-//! Which members are taken for alike: a refinement chain of ever finer partitions.
+//! A refinement chain of ever finer partitions, whose groups hold similar members.
 
 use super::ticks::{NEVER, Ticks};
 
 /// Members in an order in which each partition of the refinement chain cuts it into runs.
 pub(super) struct RefinementChain {
-    /// Members, most alike next to each other. A fixed root is first, and always alone.
+    /// The members, similar ones next to each other. A fixed root is first, and always alone.
     order: Vec<usize>,
-    /// `height[i]`: how unalike the groups are that meet between `order[i]` and `order[i + 1]`.
+    /// `height[i]` is the distance of the two groups that meet between `order[i]` and `order[i + 1]`.
     height: Vec<f64>,
     fixed_root: bool,
 }
 
 impl RefinementChain {
-    /// Joins the two groups that are most alike until one is left (average linkage).
+    /// Joins the two most similar groups until one is left (average linkage).
     ///
     /// # Cost
     ///
@@ -69,7 +69,8 @@ impl RefinementChain {
         }
     }
 
-    /// The partition into `count` groups, a fixed root not counted; fewer where there are not so many.
+    /// Returns the partition into `count` groups, a fixed root not counted, or into fewer where there
+    /// are not so many.
     pub(super) fn partition(&self, count: usize) -> Vec<Vec<usize>> {
         let mut cuts: Vec<usize> = (0..self.height.len()).collect();
         cuts.sort_by(|&a, &b| self.height[b].total_cmp(&self.height[a]).then(a.cmp(&b)));
@@ -86,8 +87,9 @@ impl RefinementChain {
     }
 }
 
-/// How differently two members send and receive, and how dear a message between them is not: members
-/// of one NUMA node are near and have the same distances to all others.
+/// Returns a distance of two members: how differently they send and receive, and how expensive a
+/// message between them is. Members of one NUMA node are near and have the same distances to all
+/// others.
 fn unlike(ticks: &Ticks, i: usize, j: usize) -> f64 {
     let cost = |a: usize, b: usize| {
         let whole = |t: i32| f64::from(t.min(NEVER));

@@ -1,4 +1,4 @@
-//! How many members of each part of a group: sub-vectors of counts, listed once.
+//! The shares of a group's parts: sub-vectors of counts, listed once.
 
 /// A coarse group split into finer ones, which are neighbours in the order of the finer level.
 ///

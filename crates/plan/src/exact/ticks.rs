@@ -6,7 +6,8 @@ use corecast_model::CostModel;
 
 use crate::tree::Tree;
 
-/// No such message, or not within the time that matters. Sums of three stay below `i32::MAX`.
+/// The cost of a message that does not exist or that takes too long. A sum of three stays below
+/// `i32::MAX`.
 pub(super) const NEVER: i32 = 1 << 29;
 /// Most ticks of the latency to be beaten.
 const TICKS_MAX: f64 = (1_u32 << 28) as f64;
@@ -23,9 +24,9 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    /// Ticks in which the costs are whole where that is possible with some decimal fraction of the
-    /// unit, and otherwise costs rounded down. A message that takes longer than `upper` is left out:
-    /// no tree of that latency can have it.
+    /// Chooses ticks in which the costs are whole, where some decimal fraction of the unit allows
+    /// that, and rounds costs down otherwise. A message that takes longer than `upper` gets
+    /// [`NEVER`]: no tree of that latency can have it.
     pub(super) fn new(costs: &CostModel, upper: f64) -> Self {
         let n = costs.n();
         let scale = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5]
@@ -52,9 +53,9 @@ impl Ticks {
         }
     }
 
-    /// Ticks that no tree takes less than when none is faster than `bound`.
+    /// Converts a bound in the model's unit into ticks that no tree beats.
     pub(super) fn at_least(&self, bound: f64) -> i32 {
-        // What rounding down takes from the messages on the longest way.
+        // The ticks that rounding down takes from the messages on the longest way.
         let lost = if self.are_exact { 0 } else { 2 * self.n };
         ((bound * (1.0 - 1e-9) / self.tick) as i32 - lost as i32).max(0)
     }
@@ -96,5 +97,5 @@ fn is_whole(costs: &CostModel, scale: f64, upper: f64) -> bool {
         .all(|&cost| (cost * scale).round() / scale == cost)
 }
 
-/// Asked now and then with the work done since; breaks to stop.
+/// A function that is called with the work done since the last call; it breaks to stop the proof.
 pub(super) type Tick<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;

@@ -20,7 +20,8 @@ use crate::smelt;
 /// Largest team in which reach is looked at for every root when none is given.
 const ROOTS_MAX: usize = 64;
 
-/// No tree with groups performs the operation faster with this root; without a root, with any.
+/// Returns a latency that no tree with groups and this root beats; without a root, none with any
+/// root.
 ///
 /// For a barrier the bound holds even when fan-in and fan-out use different trees of one root. For
 /// a reduction, whose lines are private, it is that of [`crate::bound`].
@@ -55,7 +56,7 @@ pub fn lower_bound(costs: &CostModel, operation: Operation, root: Option<usize>)
     }
 }
 
-/// The same for the fan-in of a barrier alone, a notification of the root by all.
+/// Returns the bound for the fan-in of a barrier alone, in which all members notify the root.
 ///
 /// # Panics
 ///
@@ -63,7 +64,7 @@ pub fn lower_bound(costs: &CostModel, operation: Operation, root: Option<usize>)
 ///
 /// # Cost
 ///
-/// As [`lower_bound`].
+/// That of [`lower_bound`].
 #[must_use]
 pub fn fan_in_bound(costs: &CostModel, root: Option<usize>) -> f64 {
     match costs.lines() {
@@ -96,8 +97,8 @@ fn one_way(costs: &CostModel, way: Flow, root: Option<usize>) -> f64 {
     counted.fold(reach, f64::max).min(upper)
 }
 
-/// The latency of one of the obvious trees. With any root it may be that of another one: whoever
-/// has the root 0 has a tree of this latency, and the least over all roots is not above it.
+/// Returns the latency of Smelt's base tree or of the flat one, whichever is less. It is no less
+/// than the least latency over all roots, so that it also limits a bound for any root.
 pub(super) fn some_latency(costs: &CostModel, way: Flow, root: usize) -> f64 {
     let flat = Grouped::flat(costs.n(), root);
     match way {
@@ -113,8 +114,8 @@ pub(super) fn some_latency(costs: &CostModel, way: Flow, root: usize) -> f64 {
     }
 }
 
-/// Each member by itself, and the levels at which the team falls into several parts that are not
-/// single members.
+/// Returns the partitions whose counts are bounds: one part for each member, and one partition for
+/// each level of the machine at which the team falls into several parts.
 pub(super) fn partitions(costs: &CostModel) -> Vec<Vec<usize>> {
     let n = costs.n();
     let mut all: Vec<Vec<usize>> = vec![(0..n).collect()];
@@ -139,9 +140,9 @@ pub(super) fn partitions(costs: &CostModel) -> Vec<Vec<usize>> {
     all
 }
 
-/// The least that a step from one member to another costs, in a message or a group.
+/// The least costs of a step from one member to another, by a message or by a group.
 struct Steps<'a> {
-    /// Mirrored for a fan-in, so that a step always leads away from the root.
+    /// The costs, mirrored for a fan-in, so that a step always leads away from the root.
     costs: CostModel,
     lines: Option<&'a Lines>,
     way: Flow,
@@ -159,7 +160,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The least that it costs `v` and `u` together when u is served by v.
+    /// Returns the least cost of a step, to `v` and `u` together, when v serves u.
     fn step(&self, v: usize, u: usize) -> f64 {
         let message = self.costs.send(v, u) + self.costs.receive(v, u);
         let Some(lines) = self.lines.filter(|_| self.costs.n() > 2) else {
@@ -179,7 +180,7 @@ impl<'a> Steps<'a> {
         message.min(shared)
     }
 
-    /// The greatest distance from the root.
+    /// Returns the greatest distance of a member from the root.
     fn farthest(&self, root: usize) -> f64 {
         farthest(self.costs.n(), root, |v, u| self.step(v, u))
     }

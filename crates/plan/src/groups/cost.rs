@@ -1,4 +1,4 @@
-//! What a tree with groups costs, and the best order of its groups. The formulas are in
+//! The cost of a tree with groups, and the best order of its groups. The formulas are in
 //! [`crate::groups`].
 
 use corecast_model::{CostModel, Lines};
@@ -14,7 +14,8 @@ use crate::operation::Operation;
 /// # Panics
 ///
 /// When tree and model have different numbers of members, or when a line is shared and the model
-/// does not know what that costs ([`CostModel::lines`]); so do the other functions here.
+/// has no costs of shared lines ([`CostModel::lines`]). The other functions of this module panic
+/// then, too.
 ///
 /// # Cost
 ///
@@ -47,33 +48,35 @@ pub fn latency(costs: &CostModel, grouped: &Grouped, operation: Operation) -> f6
     }
 }
 
-/// When the root of a fan-in, which carries no values, knows that all members have arrived; groups
-/// are taken in list order.
+/// Returns the time at which the root of a fan-in, which carries no values, knows that all members
+/// have arrived; groups are taken in list order.
 #[must_use]
 pub fn fan_in_latency(costs: &CostModel, grouped: &Grouped) -> f64 {
     fan_in_avail(costs, grouped, false)[grouped.root()]
 }
 
-/// The latency of a barrier with a tree for each way.
+/// Returns the latency of a barrier with a tree for each direction.
 ///
 /// The fan-in takes groups in list order, the fan-out serves them in list order.
 ///
 /// # Panics
 ///
-/// As [`latency`], and when the roots differ.
+/// In the cases of [`latency`], and when the roots differ.
 #[must_use]
 pub fn two_ways(costs: &CostModel, fan_in: &Grouped, fan_out: &Grouped) -> f64 {
     assert_eq!(fan_in.root(), fan_out.root(), "both ways have one root");
     fan_in_latency(costs, fan_in) + latency(costs, fan_out, Operation::Broadcast)
 }
 
-/// When each rank has the value or the notification of a fan-out that starts at 0.
+/// Returns for each rank the time at which it has the value or the notification of a fan-out that
+/// starts at 0.
 #[must_use]
 pub fn fan_out_avail(costs: &CostModel, grouped: &Grouped) -> Vec<f64> {
     fan_out(costs, grouped, 0.0, |_, _| {})
 }
 
-/// When each rank knows that everybody below it has arrived, all members arriving at 0.
+/// Returns for each rank the time at which it knows that everybody below it has arrived, when all
+/// members arrive at 0.
 ///
 /// `reverse` takes every list of groups backwards, as the fan-in of a barrier over one tree does.
 #[must_use]
@@ -81,7 +84,7 @@ pub fn fan_in_avail(costs: &CostModel, grouped: &Grouped, reverse: bool) -> Vec<
     fan_in(costs, grouped, reverse, |_, _| {})
 }
 
-/// Who is blocked when, for drawings and explanations.
+/// Returns the busy times of all members, for drawings and explanations.
 ///
 /// The write of a shared line is one [`BusyKind::Send`] of the parent whose peer is the group's
 /// first member. In a fan-in each member's add is its [`BusyKind::Send`], and the parent's
@@ -95,19 +98,19 @@ pub fn timeline(costs: &CostModel, grouped: &Grouped, operation: Operation) -> T
     }
 }
 
-/// Who is blocked when in a barrier with a tree for each way, see [`two_ways`].
+/// Returns the busy times of a barrier with a tree for each direction, see [`two_ways`].
 ///
 /// # Panics
 ///
-/// As [`two_ways`].
+/// In the cases of [`two_ways`].
 #[must_use]
 pub fn two_ways_timeline(costs: &CostModel, inward: &Grouped, outward: &Grouped) -> Timeline {
     assert_eq!(inward.root(), outward.root(), "both ways have one root");
     blocked(costs, Some((inward, false)), outward)
 }
 
-/// Who is blocked when in a fan-out, after a fan-in where one is given with whether its lists are
-/// taken backwards.
+/// Returns the busy times of a fan-out, and of a fan-in before it where one is given. Its flag says
+/// whether the fan-in takes lists backwards.
 fn blocked(costs: &CostModel, inward: Option<(&Grouped, bool)>, outward: &Grouped) -> Timeline {
     let mut busy = vec![Vec::new(); outward.len()];
     let mut keep = |rank: usize, span| busy[rank].push(span);
@@ -118,8 +121,8 @@ fn blocked(costs: &CostModel, inward: Option<(&Grouped, bool)>, outward: &Groupe
     Timeline::new(avail, busy)
 }
 
-/// The same tree with every list of groups in the order that gives the least latency, and members
-/// of each group by rank.
+/// Returns the tree with every list of groups in the order that gives the least latency, and with
+/// the members of each group by rank.
 ///
 /// A fan-out serves groups by decreasing *tail*, the longest time from the end of the write until
 /// the last of those below the group has the value: the exchange argument of [`crate::order`] holds
@@ -156,12 +159,12 @@ pub fn best_order(costs: &CostModel, grouped: &Grouped, operation: Operation) ->
     Grouped::by_construction(grouped.root(), lists)
 }
 
-/// What serving a group in a fan-out takes.
+/// The cost of serving a group in a fan-out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Serve {
-    /// Blocks the parent.
+    /// The time for which the parent is blocked.
     pub(super) blocked: f64,
-    /// From then until the last of the group, and of those below it, has the value.
+    /// The time from then until all members of the group, and all below them, have the value.
     pub(super) tail: f64,
 }
 
@@ -189,14 +192,14 @@ impl Serve {
     }
 }
 
-/// What taking a group in a fan-in takes.
+/// The cost of taking a group in a fan-in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Take {
-    /// When the line is complete.
+    /// The time at which the line is complete.
     pub(super) ready: f64,
-    /// Blocks the parent from then on, or from when it is free.
+    /// The time for which the parent is blocked, from `ready` or from when it is free.
     pub(super) blocked: f64,
-    /// Who wrote last.
+    /// The member that wrote last.
     last: usize,
 }
 
@@ -277,7 +280,7 @@ fn fan_in(
     let lines = lines_of(costs, grouped);
     let mut avail = vec![0.0_f64; grouped.len()];
     let mut members = Vec::new();
-    // Children before parents: a member takes before it adds.
+    // Children come before parents here, because a member takes before it adds.
     for &p in grouped.tree().order().iter().rev() {
         let list = grouped.groups(p);
         let mut clock = 0.0_f64;

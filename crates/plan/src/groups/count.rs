@@ -1,4 +1,4 @@
-//! How many members can be informed in a given time: the count behind the bound and a start.
+//! The count of members that can be informed in a given time, from which the bound and a start come.
 //!
 //! Split the members into *parts*, and give everything a price within a part ("near") and one
 //! between parts ("far"), each the least there is. An *island* is a maximal piece of a tree whose
@@ -45,10 +45,10 @@ use crate::bound::measure::measure;
 const WORK_MAX: usize = 60_000_000;
 /// Most time steps that a latency is divided into.
 const TIME_STEPS_MAX: usize = 4096;
-/// Fewer say nothing.
+/// With fewer time steps a count says nothing.
 const TIME_STEPS_MIN: usize = 32;
 
-/// Which way notifications flow.
+/// The direction in which notifications flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     /// From the root.
@@ -57,25 +57,25 @@ pub(super) enum Flow {
     In,
 }
 
-/// What one message costs at least.
+/// The least cost of one message.
 #[derive(Clone, Copy, Debug)]
 struct Message {
-    /// Blocks the holder.
+    /// The time for which the holder is blocked.
     held: f64,
-    /// Until the other one has it.
+    /// The time until the receiver has it.
     total: f64,
 }
 
-/// The least of line costs within a part or between parts.
+/// The least costs of lines within a part or between parts.
 #[derive(Clone, Debug)]
 struct SharedLineCosts {
     invalidate: f64,
     transfer: f64,
-    /// Base and slope of each class that occurs.
+    /// Base and slope of each class of proximity that occurs.
     fetch: Vec<(f64, f64)>,
 }
 
-/// Prices of a partition.
+/// The prices of a partition.
 #[derive(Clone, Debug)]
 pub(super) struct Prices {
     /// The part of each member.
@@ -88,7 +88,7 @@ pub(super) struct Prices {
 }
 
 impl Prices {
-    /// The prices of a split by `part`. `costs` are mirrored for a fan-in.
+    /// Computes the prices of a partition `part`. `costs` are mirrored for a fan-in.
     pub(super) fn new(costs: &CostModel, lines: Option<&Lines>, part: Vec<usize>) -> Self {
         let n = part.len();
         let mut size = vec![0; n];
@@ -148,20 +148,21 @@ impl SharedLineCosts {
     }
 }
 
-/// How a holder that has all it needs goes on.
+/// The next action of a holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HolderChoice {
-    /// Nobody more in time.
+    /// The holder informs nobody more in time.
     Stop,
-    /// A message to another part; the holder has `t_held` left, the other one `t_child`.
+    /// The holder sends a message to another part; it has `t_held` left then, the receiver `t_child`.
     Far { t_held: usize, t_child: usize },
-    /// A message inside, whose receiver's island may grow by `k_child`.
+    /// The holder sends a message within its part; the receiver's island may grow by `k_child`.
     Near {
         t_held: usize,
         t_child: usize,
         k_child: usize,
     },
-    /// A line for `near` and `far` ones; the near ones share `k_near`, themselves counted.
+    /// The holder writes a line for `near` and `far` readers; the near ones share `k_near`, themselves
+    /// counted.
     Line {
         near: usize,
         far: usize,
@@ -170,8 +171,8 @@ pub(super) enum HolderChoice {
         t_near: usize,
         t_far: usize,
     },
-    /// A line that is taken with `t_held` left, first from a near or far member; its near ones
-    /// share `k_near`, themselves counted.
+    /// The holder takes a line with `t_held` left, first from a near or far member. The near members of
+    /// the line share `k_near`, themselves counted.
     Chain {
         far: bool,
         k_near: usize,
@@ -179,46 +180,46 @@ pub(super) enum HolderChoice {
     },
 }
 
-/// A member of a fan-in's line, as the count has it.
+/// A member of a fan-in's line, in terms of the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Adder {
     pub(super) far: bool,
-    /// What its sub-tree takes at most.
+    /// The most time that its sub-tree takes.
     pub(super) t: usize,
-    /// By how many its island may grow, if it is near.
+    /// The number by which its island may grow, if it is near.
     pub(super) k: usize,
 }
 
-/// A time that is over: nothing happens in it.
+/// The time of an addition for which no time is left.
 pub(super) const OVER: usize = usize::MAX;
 
 /// The tables of one count.
 pub(super) struct Count {
     way: Flow,
-    /// Counting stops here.
+    /// Counting stops at this many members.
     enough: u32,
-    /// Greatest island.
+    /// The most members of an island.
     m: usize,
-    /// Far members that a line may have.
+    /// The most far members of a line.
     far_max: usize,
     time_step: f64,
     near: [usize; 2],
     far: [usize; 2],
-    /// Fan-out: for each pair (near, far) of readers the write, the near and the far fetch.
+    /// Fan-out: for each pair (near, far) of numbers of readers, the write, the near and the far fetch.
     serve: Vec<[usize; 3]>,
-    /// Fan-in: near transfer, far transfer, write.
+    /// Fan-in: the near transfer, the far transfer and the write.
     take: Option<[usize; 3]>,
-    /// H by time, then k.
+    /// H, by time, then k.
     h: Vec<u32>,
-    /// Q by time, then a from 1, then κ from 0.
+    /// Q, by time, then a from 1, then κ from 0.
     q: Vec<u32>,
-    /// C by time, then κ: near, far, then the same for at least two.
+    /// C, by time, then κ: near, far, then near and far for at least two members.
     c: [Vec<u32>; 4],
 }
 
 impl Count {
-    /// A count up to about `upper`, a latency that some tree has; `None` when the prices allow
-    /// none: something is free, or the tables would be too large.
+    /// Prepares a count up to about `upper`, a latency that some tree has. `None` when the prices allow
+    /// no count: something is free, or the tables would be too large.
     pub(super) fn new(prices: &Prices, way: Flow, upper: f64) -> Option<Self> {
         let (n, m) = (prices.part.len(), prices.largest());
         let far_max = n - 1;
@@ -259,7 +260,7 @@ impl Count {
         count.takes_time().then_some(count)
     }
 
-    /// Whether nothing that informs somebody takes no time at all: the tables are filled by time.
+    /// Whether everything that informs a member takes time, as it must: the tables are filled by time.
     fn takes_time(&self) -> bool {
         let free = self.near[1] == 0
             || self.far[1] == 0
@@ -271,8 +272,8 @@ impl Count {
         !free
     }
 
-    /// The least time, in the model's unit, at which `H(t, first − 1)` reaches the whole team; at
-    /// most `upper`, which must be the latency of some tree.
+    /// Returns the least time, in the model's unit, at which `H(t, first − 1)` reaches the whole team.
+    /// It is at most `upper`, which must be the latency of some tree.
     pub(super) fn first_time(&mut self, first: usize, upper: f64) -> f64 {
         let limit = (upper / self.time_step) as usize + 2;
         for t in 0..=limit {
@@ -284,7 +285,7 @@ impl Count {
         upper
     }
 
-    /// The last time that is in the tables.
+    /// Returns the last time in the tables.
     pub(super) fn last(&self) -> usize {
         self.h.len() / self.m - 1
     }
@@ -327,8 +328,8 @@ impl Count {
         self.q[(t * (self.m - 1) + a - 1) * self.m + kappa]
     }
 
-    /// The most that a holders of one part inform when they share κ, and what the first one's
-    /// island may grow by then; `None` when κ is too small for them.
+    /// Returns the most that a holders of one part inform when they share κ, and by how much the island
+    /// of the first of them may then grow; `None` when κ is too small for them.
     pub(super) fn share(&self, t: usize, a: usize, kappa: usize) -> Option<(usize, u32)> {
         if a == 0 || kappa < a {
             return None;
@@ -349,7 +350,7 @@ impl Count {
             .reduce(|best, next| if next.1 > best.1 { next } else { best })
     }
 
-    /// `H(t, k)` and how it comes about.
+    /// Returns `H(t, k)` and the action from which it comes.
     pub(super) fn best(&self, t: usize, k: usize) -> (u32, HolderChoice) {
         let mut best = (1, HolderChoice::Stop);
         let mut offer = |value: u32, choice: HolderChoice| {
@@ -360,7 +361,7 @@ impl Count {
         let [held, total] = self.far;
         if t >= total {
             let child = self.h(t - total, self.m - 1);
-            // Free of charge, so as often as one likes.
+            // A free action can be repeated without limit.
             let own = if held == 0 {
                 self.enough
             } else {
@@ -428,7 +429,8 @@ impl Count {
                 };
                 for k_near in near..=k {
                     let held = match write {
-                        // This very entry: free of charge, so as often as one likes.
+                        // The entry refers to itself: the action is free and can be repeated without
+                        // limit.
                         0 if k_near == 0 => self.enough,
                         _ => self.h(t_held, k - k_near),
                     };
@@ -452,7 +454,7 @@ impl Count {
                         break;
                     }
                 }
-                // More readers are slower, and cannot bring in more than everybody.
+                // More readers take longer, and cannot inform more than everybody.
                 if islands >= self.enough {
                     break;
                 }
@@ -511,7 +513,7 @@ impl Count {
         two: bool,
         [x_near, x_far, write]: [usize; 3],
     ) -> Option<(u32, Adder, Option<(bool, usize)>)> {
-        // How far its own island may grow, and what is left of κ then.
+        // The numbers by which its own island may grow, at the cost of κ if it is near.
         let shares = match (far, kappa) {
             (true, _) => self.m - 1..self.m,
             (false, 0) => return None,

@@ -2,7 +2,7 @@
 
 use super::state::{Group, GroupedState};
 
-/// A seeded generator; its sequence is part of what a plan is made from, so it is fixed here
+/// A seeded generator of random numbers. A plan depends on its sequence, so it is fixed here
 /// (xorshift64*, Vigna, *An experimental exploration of Marsaglia's xorshift generators*, 2016).
 pub(super) struct Random(u64);
 
@@ -21,18 +21,18 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// From 0 to n − 1; n is far below 2³².
+    /// Returns a number from 0 to n − 1; n is far below 2³².
     pub(super) fn below(&mut self, n: usize) -> usize {
         (((self.bits() >> 32) * n as u64) >> 32) as usize
     }
 
-    /// From 0 to below 1.
+    /// Returns a number from 0 to below 1.
     pub(super) fn share(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
-/// What a change overwrote, newest last.
+/// The values that a change overwrote, newest last.
 #[derive(Default)]
 pub(super) struct Undo {
     root: usize,
@@ -52,7 +52,7 @@ impl Undo {
         (state.parent[rank], state.slot[rank]) = group;
     }
 
-    /// Moves all who are `meant` to one group; whether there were any.
+    /// Moves all members for which `meant` holds into one group. Returns whether there were any.
     fn gather(
         &mut self,
         state: &mut GroupedState,
@@ -69,8 +69,8 @@ impl Undo {
     }
 }
 
-/// Makes one change by chance, and now and then some more at once: the way to a better tree may
-/// lead over a far worse one. `false` when nothing was changed.
+/// Makes one random change, and now and then several at once, since the way to a better tree may
+/// lead over a far worse one. Returns `false` when nothing was changed.
 pub(super) fn change(
     state: &mut GroupedState,
     random: &mut Random,
@@ -86,7 +86,7 @@ pub(super) fn change(
     any
 }
 
-/// One change; `false` when the one that was drawn is impossible.
+/// Makes one change. Returns `false` when the one that was drawn is impossible.
 fn step(state: &mut GroupedState, random: &mut Random, free_root: bool, undo: &mut Undo) -> bool {
     let n = state.parent.len();
     let (x, y) = (random.below(n), random.below(n));
@@ -155,7 +155,7 @@ fn exchange(
     true
 }
 
-/// All of x's group join y's.
+/// Moves all of x's group into y's.
 fn merge(state: &mut GroupedState, x: usize, y: usize, undo: &mut Undo) -> bool {
     if x == state.root || y == state.root || state.same_group(x, y) {
         return false;

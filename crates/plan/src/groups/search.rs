@@ -5,8 +5,8 @@
 //! are kept with a probability that falls with the loss and with time), each step evaluated exactly.
 //! Members move alone or in groups, groups merge and split, members change places.
 //!
-//! As in [`crate::search`], a search is made of moves: its result depends on costs, start, seed and
-//! moves alone.
+//! A search is made of moves, as in [`crate::search`]: its result depends only on the costs, the
+//! start, the seed and the number of moves.
 
 use std::ops::ControlFlow;
 
@@ -22,16 +22,16 @@ use crate::operation::Operation;
 use crate::search::{Effort, SearchProgress, SearchWatch};
 use crate::tree::Tree;
 
-/// How many starts are improved.
+/// The number of starts that are improved.
 const IMPROVED: usize = 3;
 /// Rounds of each search, which divide its moves.
 const ROUNDS: u64 = 9;
-/// First temperatures of the rounds in turn, as a share of the latency. Small teams with costs in
-/// no order need the hot ones, large and regular ones the cool ones.
+/// Initial temperatures of the rounds in turn, as shares of the latency. Small teams with irregular
+/// costs need the hot ones, large and regular ones the cool ones.
 const HOT: [f64; 3] = [0.1, 0.03, 0.3];
-/// Last temperature of each round.
+/// Final temperature of each round, as a share of the latency.
 const COLD: f64 = 0.0005;
-/// Moves between two looks of the watcher.
+/// Moves between two calls of the watcher.
 const WATCHED: u64 = 256;
 
 /// A barrier's two trees, which have one root.
@@ -43,14 +43,15 @@ pub struct TwoWays {
     pub fan_out: Grouped,
 }
 
-/// A tree with groups that is at least as good as `start`, with the same root unless that is free.
+/// Returns a tree with groups that is at least as good as `start`, with the same root unless that is
+/// free.
 ///
 /// `start` is the best tree that is known. Without [`CostModel::lines`], and for a reduction, whose
 /// lines are private, it is the result. For a barrier the tree serves both ways; see
 /// [`search_barrier`] for one each.
 ///
-/// Ends when the latency is at most `lower_bound`, when all moves are done, or when the watcher
-/// says so.
+/// The search ends when the latency is at most `lower_bound`, when all moves are made, or when the
+/// watcher ends it.
 ///
 /// # Panics
 ///
@@ -111,7 +112,8 @@ pub fn search(
     }
 }
 
-/// A fan-in and a fan-out with one root that together are at least as good as the given ones.
+/// Returns a fan-in and a fan-out with one root that together are at least as good as the given
+/// ones.
 ///
 /// The trees that are given must have one root; their lists are in the order in which a reduction
 /// takes and a broadcast serves children. A free root is looked for in each way first, then the
@@ -190,18 +192,18 @@ pub fn search_barrier(
 }
 
 impl TwoWays {
-    /// The latency of the barrier.
+    /// Returns the latency of the barrier.
     ///
     /// # Panics
     ///
-    /// As [`two_ways`].
+    /// In the cases of [`two_ways`].
     #[must_use]
     pub fn latency(&self, costs: &CostModel) -> f64 {
         two_ways(costs, &self.fan_in, &self.fan_out)
     }
 }
 
-/// The same tree with its root and this rank in each other's places.
+/// Returns the tree with the root and the given rank in each other's places.
 fn rooted(tree: &Tree, rank: usize) -> Tree {
     let root = tree.root();
     let other = |r: usize| match r {
@@ -214,7 +216,7 @@ fn rooted(tree: &Tree, rank: usize) -> Tree {
     Tree::by_construction(rank, lists.collect())
 }
 
-/// A search for one tree, which may serve both ways.
+/// A search for one tree, which may serve both directions.
 struct OneTree<'a> {
     costs: &'a CostModel,
     lines: &'a Lines,
@@ -225,7 +227,7 @@ struct OneTree<'a> {
 }
 
 impl OneTree<'_> {
-    /// The best tree found, which is no worse than `start`.
+    /// Returns the best tree found, which is no worse than `start`.
     fn run(&self, start: &Tree, watch: SearchWatch<'_>) -> Grouped {
         let costs = self.costs;
         let mut judge = LatencyScratch::new(costs, self.lines, self.aim);
@@ -244,7 +246,7 @@ impl OneTree<'_> {
             let state = GroupedState::new(&grouped);
             from.push((judge.latency(&state), state));
         }
-        // The tree that is given is always among those that are improved. The sort is stable.
+        // The given tree is always among those that are improved. The sort is stable.
         from[1..].sort_by(|(a, _), (b, _)| a.total_cmp(b));
         from.truncate(IMPROVED);
         let best = from.iter().min_by(|(a, _), (b, _)| a.total_cmp(b));

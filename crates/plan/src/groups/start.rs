@@ -9,12 +9,12 @@ use super::Grouped;
 use super::bound::{partitions, some_latency};
 use super::count::{Count, Flow, HolderChoice, OVER, Prices};
 
-/// Sizes of the groups that members of a part are cut into.
+/// Sizes of the groups into which members of a part are cut.
 const CHUNKS: [usize; 6] = [2, 3, 4, 6, 8, 12];
-/// Most roots that are looked at when the root is free.
+/// Most roots that are tried when the root is free.
 const ROOTS_MAX: usize = 64;
 
-/// Everything that is worth a look, in an order that does not depend on costs.
+/// Returns all starts for one root, in an order that does not depend on costs.
 pub(super) fn starts(costs: &CostModel, way: Flow, root: usize) -> Vec<Grouped> {
     let mut all = shapes(&partitions(costs), root);
     let each = partitions(costs).into_iter();
@@ -22,7 +22,7 @@ pub(super) fn starts(costs: &CostModel, way: Flow, root: usize) -> Vec<Grouped> 
     all
 }
 
-/// The same for other roots, evenly chosen where they are many, without what takes long.
+/// Returns the quick starts for other roots, which are evenly chosen where there are many.
 pub(super) fn other_roots(costs: &CostModel, root: usize) -> Vec<Grouped> {
     let n = costs.n();
     let parts = partitions(costs);
@@ -39,7 +39,7 @@ fn shapes(parts: &[Vec<usize>], root: usize) -> Vec<Grouped> {
         all.push(leaders(part, root, n));
         all.extend(sizes().map(|size| leaders(part, root, size)));
     }
-    // Chunks of the whole team, whatever its parts are.
+    // The chunks of the whole team are tried whatever its parts are.
     let one = vec![0; n];
     all.extend(sizes().map(|size| leaders(&one, root, size)));
     all
@@ -55,7 +55,7 @@ fn by_part(part: &[usize], root: usize) -> Grouped {
     Grouped::by_construction(root, groups)
 }
 
-/// The parts without the root, and without those that are empty then.
+/// Returns the parts without the root; parts that are then empty are left out.
 fn members_of(part: &[usize], root: usize) -> Vec<Vec<usize>> {
     let mut members = vec![Vec::new(); part.len()];
     for (rank, &p) in part.iter().enumerate() {
@@ -103,8 +103,8 @@ fn leaders(part: &[usize], root: usize, size: usize) -> Grouped {
     Grouped::by_construction(root, groups)
 }
 
-/// What the count does when it reaches the whole team first, with the members of the parts put in
-/// where they are wanted, whoever has most time first.
+/// Returns the tree of the count that first reaches the whole team. Members of the parts take the
+/// places of the count's, those with most time left first.
 fn counted(costs: &CostModel, way: Flow, part: &[usize], root: usize) -> Option<Grouped> {
     let n = part.len();
     let prices = match way {
@@ -145,7 +145,7 @@ fn counted(costs: &CostModel, way: Flow, part: &[usize], root: usize) -> Option<
                 t_far,
             } => {
                 let k_left = k - k_near;
-                // Whoever would be late waits for another service.
+                // A member that would be late waits for another service.
                 let near = if t_near == OVER { 0 } else { near };
                 let far = if t_far == OVER { 0 } else { far };
                 for a in (1..=near).rev() {
@@ -175,7 +175,8 @@ fn counted(costs: &CostModel, way: Flow, part: &[usize], root: usize) -> Option<
                 (t_held, k - k_near)
             }
         };
-        // Nobody is left, or nobody where the count goes on sending for nothing.
+        // The holder stops when no member is left, or when it found none and its action takes no
+        // time.
         if group.is_empty() && (free.is_empty() || t_left == t) {
             continue;
         }
@@ -185,7 +186,7 @@ fn counted(costs: &CostModel, way: Flow, part: &[usize], root: usize) -> Option<
         }
         open.push((t_left, Reverse(v), k_left));
     }
-    // The count may send members where there are none left; whoever waits elsewhere comes last.
+    // The count may send to members where none are left; those that wait elsewhere come last.
     let rest = free.rest();
     if !rest.is_empty() {
         groups[root].push(rest);
@@ -193,7 +194,7 @@ fn counted(costs: &CostModel, way: Flow, part: &[usize], root: usize) -> Option<
     Some(Grouped::by_construction(root, groups))
 }
 
-/// Members that nobody has been sent to.
+/// The members that no message was sent to yet.
 struct UnsentMembers {
     size: Vec<usize>,
     parts: Vec<Vec<usize>>,
@@ -217,7 +218,7 @@ impl UnsentMembers {
         }
     }
 
-    /// By how many the island of a member may grow.
+    /// Returns by how many the island of a member may grow.
     fn island(&self, member: usize) -> usize {
         self.size[self.part[member]] - 1
     }
@@ -226,7 +227,7 @@ impl UnsentMembers {
         self.parts[part].pop()
     }
 
-    /// A member of the part with most left.
+    /// Takes a member of the part that has most left.
     fn far(&mut self, part: usize) -> Option<usize> {
         let others = (0..self.parts.len()).filter(|&p| p != part);
         let most = others.max_by_key(|&p| (self.parts[p].len(), Reverse(p)))?;

@@ -9,25 +9,25 @@ use corecast_model::{CostModel, Lines};
 use super::Grouped;
 use super::cost::{Serve, Take};
 
-/// What is to be short.
+/// The latency that a search makes short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aim {
-    /// The fan-out.
+    /// The latency of the fan-out.
     Out,
-    /// The fan-in.
+    /// The latency of the fan-in.
     In,
-    /// Both over one tree, in the order that suits the fan-out.
+    /// The latency of both over one tree, in the order that suits the fan-out.
     Both,
 }
 
-/// Parent and slot: what the members of a group, and they alone, have in common.
+/// The parent and the slot, which exactly the members of one group have in common.
 pub(super) type Group = (usize, usize);
 
 /// Parents and slots.
 #[derive(Clone, Debug)]
 pub(super) struct GroupedState {
     pub(super) root: usize,
-    /// The root's own is itself.
+    /// The parent of each member; the root's parent is the root itself.
     pub(super) parent: Vec<usize>,
     pub(super) slot: Vec<usize>,
     fresh: usize,
@@ -53,7 +53,7 @@ impl GroupedState {
         state
     }
 
-    /// A slot that no member has.
+    /// Returns a slot that no member has.
     pub(super) fn fresh(&mut self) -> usize {
         self.fresh += 1;
         self.fresh
@@ -71,7 +71,7 @@ impl GroupedState {
         rank != self.root && self.parent[rank] == parent
     }
 
-    /// The group of a rank; the root's own has no members.
+    /// Returns the group that a rank belongs to; that of the root has no members.
     pub(super) fn group(&self, rank: usize) -> Group {
         (self.parent[rank], self.slot[rank])
     }
@@ -85,7 +85,7 @@ impl GroupedState {
     }
 }
 
-/// Takes latencies, with the room to do so.
+/// Computes latencies, in memory that is reused.
 pub(super) struct LatencyScratch<'a> {
     costs: &'a CostModel,
     lines: &'a Lines,
@@ -101,10 +101,10 @@ pub(super) struct LatencyScratch<'a> {
     list: Vec<GroupEntry>,
 }
 
-/// A group in its parent's list.
+/// A group in the list of its parent.
 #[derive(Clone, Copy)]
 struct GroupEntry {
-    /// Decides the order, least first.
+    /// The key by which groups are ordered, least first.
     key: f64,
     serve: Serve,
     take: Option<Take>,
@@ -129,12 +129,12 @@ impl<'a> LatencyScratch<'a> {
         }
     }
 
-    /// The latency with every list in its best order.
+    /// Returns the latency with every list in its best order.
     pub(super) fn latency(&mut self, state: &GroupedState) -> f64 {
         self.walk(state, |_, _| {})
     }
 
-    /// The tree in that order.
+    /// Returns the tree with every list in that order.
     pub(super) fn grouped(&mut self, state: &GroupedState) -> Grouped {
         let mut lists = vec![Vec::new(); state.parent.len()];
         self.walk(state, |v, group| {
@@ -167,7 +167,7 @@ impl<'a> LatencyScratch<'a> {
         }
     }
 
-    /// Children by parent and slot, and parents before children.
+    /// Sorts children by parent and slot, and lists parents before children.
     fn lay_out(&mut self, state: &GroupedState) {
         let n = state.parent.len();
         self.begin.fill(0);
@@ -177,7 +177,7 @@ impl<'a> LatencyScratch<'a> {
         for v in 0..n {
             self.begin[v + 1] += self.begin[v];
         }
-        // `order` lends its room for the places that are taken.
+        // `order` is used as scratch memory for the places that are taken.
         self.order.clear();
         self.order.extend_from_slice(&self.begin[..n]);
         for c in (0..n).filter(|&c| c != state.root) {
@@ -196,7 +196,7 @@ impl<'a> LatencyScratch<'a> {
         }
     }
 
-    /// The groups of a member, in its list's order.
+    /// Collects the groups of a member in the order of its list.
     fn collect(&mut self, state: &GroupedState, v: usize, from: usize, to: usize) {
         self.kids[from..to].sort_unstable_by_key(|&c| (state.slot[c], c));
         self.list.clear();

@@ -1,18 +1,19 @@
-//! Which members are still free, and how much of each group is promised to whom.
+//! The members that are still free, and the room in each group that is promised to holders.
 
 use corecast_model::CostModel;
 
 use crate::bound::groups::RefinementChain;
 
-/// The concrete side of a replay. A holder's room is promised: nobody else takes it.
+/// The members and groups of the machine during a replay. A holder's room is promised: nobody else
+/// takes it.
 pub(super) struct ReplayPlaces<'a> {
     costs: &'a CostModel,
     chain: &'a RefinementChain,
-    /// For each grouping and group the members neither taken nor promised.
+    /// For each grouping and group the number of members that are neither taken nor promised.
     free: Vec<Vec<usize>>,
-    /// Members not yet taken, by innermost group.
+    /// The members that are not yet taken, by innermost group.
     idle: Vec<Vec<usize>>,
-    /// A member of each innermost group, to tell where the group lies.
+    /// A member of each innermost group, from which the groups around it follow.
     sample: Vec<usize>,
 }
 
@@ -38,21 +39,21 @@ impl<'a> ReplayPlaces<'a> {
         }
     }
 
-    /// How many groupings part the member from an innermost group.
+    /// Returns the number of groupings that separate the member from an innermost group.
     fn apart(&self, member: usize, home: usize) -> usize {
         let other = self.sample[home];
         let parted = |group: &&Vec<usize>| group[member] != group[other];
         self.chain.group.iter().filter(parted).count()
     }
 
-    /// The innermost groups with idle members at this distance from a member.
+    /// Returns the innermost groups at this distance from a member that have idle members.
     pub(super) fn homes(&self, member: usize, level: usize) -> Vec<usize> {
         let all = 0..self.idle.len();
         all.filter(|&g| !self.idle[g].is_empty() && self.apart(member, g) == level)
             .collect()
     }
 
-    /// What is free of the groups around an innermost group.
+    /// Returns the number of free members in the group of this grouping around an innermost group.
     pub(super) fn free(&self, home: usize, grouping: usize) -> usize {
         self.free[grouping][self.chain.group[grouping][self.sample[home]]]
     }
@@ -61,7 +62,7 @@ impl<'a> ReplayPlaces<'a> {
         self.chain.group[0][member]
     }
 
-    /// Promises members of the group around this one.
+    /// Promises `count` members of the group around this member.
     pub(super) fn promise(&mut self, member: usize, grouping: usize, count: usize) {
         let group = self.chain.group[grouping][member];
         self.free[grouping][group] -= count;
@@ -73,8 +74,8 @@ impl<'a> ReplayPlaces<'a> {
         self.free[grouping][group] += count;
     }
 
-    /// Takes the idle member of a group that is cheapest to serve from here. Promises are the
-    /// caller's business.
+    /// Takes the idle member of a group that is cheapest to serve from `from`. The caller keeps the
+    /// promises in order.
     pub(super) fn take(&mut self, from: usize, home: usize) -> Option<usize> {
         let cost = |&x: &usize| self.costs.send(from, x) + self.costs.receive(from, x);
         let idle = &self.idle[home];
@@ -86,12 +87,12 @@ impl<'a> ReplayPlaces<'a> {
         Some(self.idle[home].swap_remove(best))
     }
 
-    /// Takes this very member.
+    /// Takes the root.
     pub(super) fn take_root(&mut self, root: usize) {
         self.idle[self.chain.group[0][root]].retain(|&x| x != root);
     }
 
-    /// Everybody not taken, by rank.
+    /// Returns all members that are not taken, by rank.
     pub(super) fn left(self) -> Vec<usize> {
         let mut left: Vec<usize> = self.idle.into_iter().flatten().collect();
         left.sort_unstable();

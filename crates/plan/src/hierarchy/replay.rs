@@ -1,11 +1,11 @@
-//! From a count to a tree: the choices behind the count, made again in the order of time, each
-//! abstract member becoming a concrete one.
+//! The replay of a count, which makes a tree: the choices behind the count are made again in the order
+//! of time, and each abstract member becomes a concrete one.
 //!
-//! A holder is told how many members it is to inform (`want`) and how much room it has for that.
-//! The count's recursion says which first messages allow it. Of these the one is taken whose child
-//! finds most of its room in the machine as it is by then; the count knows how large groups are,
-//! not how many there are, so that can be less than all. Members for whom no place is found are
-//! served last, each by whoever is done first.
+//! A holder is given a number of members to inform (`want`) and room for them. The count's recursion
+//! says which first messages allow that many. Among these, the one is taken whose child finds most of
+//! its room in the machine as it is by then; this can be less than all, because the count knows how
+//! large groups are, not how many there are. Members for whom no place is found are served last, each by
+//! the member that can serve it first.
 
 use std::collections::BinaryHeap;
 
@@ -16,12 +16,13 @@ use crate::bound::groups::RefinementChain;
 use crate::bound::levels::table::{CountStep, CountTable, GROUPINGS, Room};
 use crate::tree::Tree;
 
-/// What the recursion leaves open.
+/// How a replay decides between choices that the count holds for equal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taste {
-    /// Which room a holder goes without first when it does not need all.
+    /// The room that a holder gives up first when it does not need all.
     pub(super) thrift: Thrift,
-    /// Of children that use a group equally well, prefer those with most below them.
+    /// Whether, of children that use a group equally well, those with more members below them are
+    /// preferred.
     pub(super) large_child: bool,
 }
 
@@ -33,7 +34,7 @@ pub(super) enum Thrift {
 }
 
 impl Taste {
-    /// None of them is the best everywhere.
+    /// All four ways to decide; none is the best on every machine.
     pub(super) const ALL: [Self; 4] = [
         Self {
             thrift: Thrift::Outer,
@@ -54,17 +55,17 @@ impl Taste {
     ];
 }
 
-/// Somebody who has the value.
+/// A member that has the value.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Holder {
-    /// Time left when it can send next; the greatest is served first.
+    /// The time that is left when it can send next; the holder with most is served first.
     time: usize,
     want: i16,
     member: usize,
     room: Room,
 }
 
-/// A choice with what it comes to in the machine.
+/// A choice of the count with the group that it would use in the machine.
 struct ReplayMove {
     step: CountStep,
     home: usize,
@@ -78,16 +79,16 @@ pub(super) struct Replay<'a> {
     table: &'a CountTable,
     taste: Taste,
     places: ReplayPlaces<'a>,
-    /// Groupings of the table that the refinement chain lacks; they come first.
+    /// The number of groupings that the table has and the refinement chain lacks; they come first.
     pad: usize,
     children: Vec<Vec<usize>>,
     queue: BinaryHeap<Holder>,
-    /// Members that nobody wants to inform so far.
+    /// The number of members that no holder is to inform so far.
     unplanned: i16,
 }
 
-/// A tree that informs all within `time` time steps, and how many members it found no place for in time;
-/// these are served late.
+/// Returns a tree that informs all within `time` time steps, and the number of members that found no
+/// place in time; these are served late.
 pub(super) fn tree(
     costs: &CostModel,
     chain: &RefinementChain,
@@ -133,7 +134,7 @@ impl Replay<'_> {
         });
     }
 
-    /// Promises a holder no more room than it needs, and queues it.
+    /// Queues a holder, to which no more room is promised than it needs.
     fn push(&mut self, mut holder: Holder) {
         holder.room = self.needed(holder.time, holder.room, holder.want);
         for grouping in 0..GROUPINGS - self.pad {
@@ -143,7 +144,7 @@ impl Replay<'_> {
         self.queue.push(holder);
     }
 
-    /// The least room, outermost first, that is enough for as many as wanted.
+    /// Returns the least room, outermost first, that is enough for as many as wanted.
     fn needed(&self, time: usize, mut room: Room, want: i16) -> Room {
         for at in 0..GROUPINGS {
             let at = match self.taste.thrift {
@@ -202,8 +203,8 @@ impl Replay<'_> {
         });
     }
 
-    /// Gives a holder what others found no place for, as far as its time and what is free around
-    /// it allow.
+    /// Adds unplanned members to those that a holder is to inform, as far as its time and the free
+    /// members around it allow.
     fn want_more(&mut self, holder: &mut Holder) {
         if self.unplanned == 0 {
             return;
@@ -247,8 +248,8 @@ impl Replay<'_> {
         best.map(|b| b.0)
     }
 
-    /// Where the child of this choice would best live, and how good that is: members informed,
-    /// then no room left over in its group.
+    /// Returns the best innermost group for the child of this choice, and how good it is: first by the
+    /// members informed, then by how little room is left over in its group.
     fn placed(
         &self,
         holder: &Holder,
@@ -292,8 +293,8 @@ impl Replay<'_> {
         best
     }
 
-    /// The room that a child gets in a group, and what of it would be left to nobody in
-    /// particular. Room inside of the level's group comes out of the holder's own.
+    /// Returns the room that a child gets in a group, and how much of the group would be left over. Room
+    /// inside of the level's group is taken from the holder's own.
     fn fit(&self, home: usize, level: usize, need: Room) -> (Option<Room>, usize) {
         let mut room = need;
         let mut waste = 0;
@@ -308,7 +309,7 @@ impl Replay<'_> {
     }
 }
 
-/// Adds those left over, each below whoever can have served it first.
+/// Adds the members that are left, each below the member that can serve it first.
 fn attach(costs: &CostModel, root: usize, children: &mut [Vec<usize>], left: &[usize]) {
     let n = costs.n();
     let mut idle = vec![f64::INFINITY; n];

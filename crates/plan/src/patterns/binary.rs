@@ -15,7 +15,7 @@ use crate::tree::Tree;
 ///
 /// # Panics
 ///
-/// When the root is outside of the team; so do the other patterns.
+/// When the root is outside of the team. The other patterns panic then, too.
 #[must_use]
 pub fn binary(n: usize, root: usize) -> Tree {
     turned(n, root, |v| (2 * v + 1..=2 * v + 2).filter(move |&c| c < n))

@@ -3,7 +3,7 @@
 use super::turned;
 use crate::tree::Tree;
 
-/// Everyone serves the next.
+/// The chain, in which each member serves the next one.
 ///
 /// ```text
 ///    0 ─► 1 ─► 2 ─► 3

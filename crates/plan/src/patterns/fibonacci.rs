@@ -9,11 +9,11 @@ use crate::tree::Tree;
 
 /// The Fibonacci tree, for any number of members.
 ///
-/// Whoever has the message at time t serves its first child so that it has the message at t + 1 and
-/// its second so that it has it at t + 2, and nobody else. Positions are numbered in the order in
-/// which they get the message, ties by their parents' positions; the tree of n members are the
-/// first n. With the members of time h or earlier this is the Fibonacci tree of order h, whose left
-/// sub-tree has order h − 1 and whose right one has order h − 2.
+/// A member that has the message at time t serves two children: the first has it at t + 1, the
+/// second at t + 2. Positions are numbered in the order in which they get the message, ties by
+/// their parents' positions; the tree of n members are the first n. With the members of time h or
+/// earlier this is the Fibonacci tree of order h, whose left sub-tree has order h − 1 and whose
+/// right one has order h − 2.
 ///
 /// ```text
 ///    order 3, 7 members      time

@@ -1,16 +1,16 @@
 //! How a team changes by one member, and what that does to its ranks.
 
-/// The way from old ranks to new ones.
+/// The change from old ranks to new ones.
 #[derive(Clone, Copy)]
 pub(super) enum Change {
-    /// This old rank goes, those above it move down by one.
+    /// The member of this old rank leaves; ranks above it move down by one.
     Left(usize),
-    /// This new rank comes, those from there on have moved up by one.
+    /// A member joins with this new rank; old ranks from there on move up by one.
     Joined(usize),
 }
 
 impl Change {
-    /// The new rank of an old one that stays.
+    /// Returns the new rank of an old one that stays.
     pub(super) fn new_rank(self, old: usize) -> usize {
         match self {
             Self::Left(rank) => old - usize::from(old > rank),

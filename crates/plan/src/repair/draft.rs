@@ -1,4 +1,4 @@
-//! A broadcast tree under change: every list in its best order, every time known.
+//! A broadcast tree that is being changed: every list in its best order, every time exact.
 //!
 //! ```text
 //!          v            lists[v] = [a, b, c], by falling tail
@@ -15,24 +15,25 @@
 //!    [`crate::order`];
 //! 4. `below` is exact, so `below[root]` is the latency of the root's part.
 //!
-//! `avail` is a picture of the last [`TreeDraft::look`]; members outside of the root's part have an
-//! infinite one.
+//! `avail` has the times of the last [`TreeDraft::look`]. Members outside of the root's part have
+//! infinite ones.
 
 use super::way::ParentCosts;
 
-/// Nobody.
+/// The parent of a member that has none.
 pub(super) const NONE: usize = usize::MAX;
 
-/// Times of a member with all below it, side by side: walks along lists need most of them.
+/// The times of a member and of all below it. They lie side by side, because walks along lists need
+/// most of them.
 #[derive(Clone, Copy, Default)]
 struct SubtreeTimes {
-    /// What the parent pays for the message to this member.
+    /// The time for which the parent is blocked to send to this member.
     send: f64,
-    /// What this member pays for it.
+    /// The time for which this member is blocked to receive.
     receive: f64,
-    /// From the end of that send until all is done.
+    /// The time from the end of the send until all below this member have the value.
     tail: f64,
-    /// The same from when this member has the value.
+    /// The time from when this member has the value until all below it have it.
     below: f64,
 }
 
@@ -43,14 +44,14 @@ pub(super) struct TreeDraft<'a> {
     pub(super) lists: Vec<Vec<usize>>,
     parts: Vec<SubtreeTimes>,
     pub(super) avail: Vec<f64>,
-    /// Members in some order with parents first; room that is used again.
+    /// Members with parents before children; scratch memory.
     order: Vec<usize>,
-    /// Lists that were walked since the beginning: the measure of work.
+    /// The number of lists that were walked so far, which measures the work.
     pub(super) walked: usize,
 }
 
 impl<'a> TreeDraft<'a> {
-    /// The forest in which each member has this parent.
+    /// Makes the forest in which each member has the given parent.
     pub(super) fn new(way: ParentCosts<'a>, root: usize, parent: &[usize]) -> Self {
         let n = parent.len();
         let mut draft = Self {
@@ -67,7 +68,7 @@ impl<'a> TreeDraft<'a> {
         draft
     }
 
-    /// Makes it the forest in which each member has this parent.
+    /// Changes it into the forest in which each member has the given parent.
     pub(super) fn restore(&mut self, root: usize, parent: &[usize]) {
         self.root = root;
         self.lists.iter_mut().for_each(Vec::clear);
@@ -91,12 +92,12 @@ impl<'a> TreeDraft<'a> {
         }
     }
 
-    /// Members of the team.
+    /// Returns the number of members.
     pub(super) fn len(&self) -> usize {
         self.parent.len()
     }
 
-    /// The latency of the root's part.
+    /// Returns the latency of the root's part.
     pub(super) fn latency(&self) -> f64 {
         self.parts[self.root].below
     }
@@ -105,18 +106,18 @@ impl<'a> TreeDraft<'a> {
         &self.way
     }
 
-    /// From when x has the value until all below it have it.
+    /// Returns the time from when x has the value until all below it have it.
     pub(super) fn below(&self, x: usize) -> f64 {
         self.parts[x].below
     }
 
-    /// What the message from parent v to child c costs v and costs c.
+    /// Returns what the message from parent v to child c costs v, and what it costs c.
     #[inline]
     pub(super) fn pair(&self, v: usize, c: usize) -> (f64, f64) {
         self.way.pair(v, c)
     }
 
-    /// Takes the costs of the message from the parent of c.
+    /// Looks up the costs of the message from the parent of c.
     #[inline]
     fn price(&mut self, c: usize) {
         let (send, receive) = self.pair(self.parent[c], c);
@@ -124,11 +125,12 @@ impl<'a> TreeDraft<'a> {
         self.parts[c].receive = receive;
     }
 
-    /// Puts the list of v into its best order and counts anew what is below v; whether that changed.
+    /// Puts the list of v into its best order and recomputes what is below v. Returns whether that
+    /// changed.
     fn settle(&mut self, v: usize) -> bool {
         self.walked += 1;
         let (parts, list) = (&self.parts, &mut self.lists[v]);
-        // By insertion: lists are short, and mostly in order already.
+        // The list is sorted by insertion: lists are short, and mostly in order already.
         for at in 1..list.len() {
             let c = list[at];
             let tail = parts[c].tail;
@@ -163,7 +165,7 @@ impl<'a> TreeDraft<'a> {
         }
     }
 
-    /// Cuts the part with head x off; no change for a head.
+    /// Cuts off the part with head x; a head is left as it is.
     pub(super) fn detach(&mut self, x: usize) {
         let p = std::mem::replace(&mut self.parent[x], NONE);
         if p != NONE {
@@ -180,8 +182,8 @@ impl<'a> TreeDraft<'a> {
         self.settle_up(x);
     }
 
-    /// Two members, neither of them a head, change places: each gets the other's parent and
-    /// children. Twice is nothing.
+    /// Lets two members, neither of them a head, change places: each gets the other's parent and
+    /// children. A second call undoes the first.
     pub(super) fn exchange(&mut self, x: usize, y: usize) {
         let (x, y) = if self.parent[x] == y { (y, x) } else { (x, y) };
         let (above_x, above_y) = (self.parent[x], self.parent[y]);
@@ -207,8 +209,8 @@ impl<'a> TreeDraft<'a> {
         self.settle_up(y);
     }
 
-    /// Two members, neither above the other, change parents; their children go with them. Twice is
-    /// nothing.
+    /// Lets two members, neither above the other, change parents; their children go with them. A
+    /// second call undoes the first.
     pub(super) fn trade(&mut self, x: usize, y: usize) {
         let (p, q) = (self.parent[x], self.parent[y]);
         self.detach(x);
@@ -217,27 +219,28 @@ impl<'a> TreeDraft<'a> {
         self.attach(y, p);
     }
 
-    /// When all below x would be done if q, which has the value no sooner, served x first.
+    /// Returns a time before which not all below x can be done if q serves it: as if q served x
+    /// first.
     #[inline]
     pub(super) fn soonest(&self, q: usize, x: usize) -> f64 {
         let (send, receive) = self.pair(q, x);
         self.avail[q] + send + receive + self.parts[x].below
     }
 
-    /// About when the part of x's parent would be done with the part of y instead of that of x;
-    /// infinite when that is no sooner for sure.
+    /// Returns about when the part of x's parent would be done with the part of y in place of that
+    /// of x; infinite when that is certainly no sooner.
     #[inline]
     pub(super) fn with_part_of(&mut self, x: usize, y: usize) -> f64 {
         let (send, receive) = self.pair(self.parent[x], y);
         self.instead(x, send, receive + self.parts[y].below)
     }
 
-    /// About when the part of x's parent would be done if y stood in the place of x, whose children
-    /// it would serve in the order of x; infinite when that is no sooner for sure.
+    /// Returns about when the part of x's parent would be done if y stood in the place of x and
+    /// served its children in their order; infinite when that is certainly no sooner.
     pub(super) fn with_name_of(&mut self, x: usize, y: usize) -> f64 {
         let p = self.parent[x];
         if p == y || self.parent[y] == x {
-            // The two serve each other: not to be told from here.
+            // One of the two is the other's parent, where this estimate does not apply.
             return 0.0;
         }
         let (mut clock, mut last) = (0.0, 0.0_f64);
@@ -259,7 +262,7 @@ impl<'a> TreeDraft<'a> {
         self.avail[p] + self.below_with(p, x, send, tail)
     }
 
-    /// Notes when each member of the root's part has the value.
+    /// Records when each member of the root's part has the value.
     pub(super) fn look(&mut self) {
         self.avail.fill(f64::INFINITY);
         self.avail[self.root] = 0.0;
@@ -278,17 +281,18 @@ impl<'a> TreeDraft<'a> {
         }
     }
 
-    /// The parent other than `not` below which the detached part of x gives the least latency, and
-    /// that latency; `None` when none is below `limit`.
+    /// Returns the parent other than `not` below which the detached part of x gives the least
+    /// latency, with that latency; `None` when none is below `limit`.
     ///
-    /// Where others make the latency, many parents will do: then that one whose own part is done
-    /// first, ties to the lower rank. Goes by the times of the last [`TreeDraft::look`].
+    /// Where x's part does not decide the latency, many parents give the same one. Then that parent
+    /// is taken whose own part is done first, ties by the lower rank. The times are those of the
+    /// last [`TreeDraft::look`].
     pub(super) fn best_home(&mut self, x: usize, not: usize, limit: f64) -> Option<(usize, f64)> {
         let (mut best, mut least, mut least_done) = (None, limit, f64::NEG_INFINITY);
         self.glance();
         for q in 0..self.len() {
             let (send, receive) = self.pair(q, x);
-            // Served first by q, no member before it any sooner.
+            // A time before which x cannot be done below q: as if q served it first.
             let soonest = self.avail[q] + send + receive + self.parts[x].below;
             if q == not || soonest > least || (soonest == least && best.is_none()) {
                 continue;
@@ -302,8 +306,8 @@ impl<'a> TreeDraft<'a> {
         best
     }
 
-    /// Counts a look at all members. One that comes to nothing takes an eighth of a walk, and two
-    /// walks where the costs are beyond the near caches.
+    /// Counts the work of a look at all members. A look without result takes an eighth of a walk for
+    /// each member, and two walks where the costs do not fit the near caches.
     pub(super) fn glance(&mut self) {
         self.walked += match self.len() {
             n @ ..=128 => n / 8,
@@ -311,7 +315,7 @@ impl<'a> TreeDraft<'a> {
         };
     }
 
-    /// The latency with one more child of q, and what is below q then.
+    /// Returns the latency with one more child of q, and what is then below q.
     fn latency_with(&mut self, q: usize, send: f64, tail: f64) -> (f64, f64) {
         let below_q = self.below_with(q, NONE, send, tail);
         let (mut v, mut below) = (q, below_q);
@@ -326,8 +330,8 @@ impl<'a> TreeDraft<'a> {
         (self.latency(), below_q)
     }
 
-    /// What would be below v if its child `skip` had this send and tail, or if a child with them
-    /// came in addition.
+    /// Returns what would be below v if its child `skip` had this send and tail, or, without such a
+    /// child, if one with them came in addition.
     fn below_with(&mut self, v: usize, skip: usize, send: f64, tail: f64) -> f64 {
         self.walked += 1;
         let (mut clock, mut last) = (0.0, 0.0_f64);
@@ -350,7 +354,7 @@ impl<'a> TreeDraft<'a> {
         last
     }
 
-    /// Who makes the broadcast as long as it is: along the way to the member that finishes last,
+    /// Lists the members that decide the latency: along the way to the member that finishes last,
     /// those on it and their elder siblings.
     pub(super) fn critical(&self, chain: &mut Vec<usize>) {
         chain.clear();

@@ -5,11 +5,11 @@
 //! - **reach**: a member is served by the root, or by somebody else, who was not informed before the
 //!   root's cheapest message arrived anywhere;
 //! - **growth**: the k-th message starts no earlier than in the postal model with the least send and
-//!   the least receive of all, and whoever gets it needs its own cheapest message from then on.
+//!   the least receive of all, and its receiver needs its own cheapest message from then on.
 
 use corecast_model::{CostModel, Matrix};
 
-/// No broadcast from the root is faster; `inward`: no reduction to it.
+/// Returns a latency that no broadcast from the root beats, or with `inward` no reduction to it.
 pub(super) fn bound(costs: &CostModel, inward: bool, root: usize) -> f64 {
     let n = costs.n();
     let (send, receive) = (costs.send_matrix(), costs.receive_matrix());
@@ -36,9 +36,9 @@ pub(super) fn bound(costs: &CostModel, inward: bool, root: usize) -> f64 {
 
 /// Send and receive of the cheapest message to each member.
 struct Ways {
-    /// From the root.
+    /// The cost of the message from the root.
     direct: Vec<f64>,
-    /// From anybody else; infinite where there is nobody.
+    /// The least cost of a message from any other member; infinite where there is none.
     others: Vec<f64>,
 }
 
@@ -46,12 +46,12 @@ fn ways_in(send: &Matrix, receive: &Matrix, root: usize, inward: bool) -> Ways {
     let n = send.n();
     let mut direct = vec![0.0; n];
     let mut others = vec![f64::INFINITY; n];
-    // Row by row, whichever way messages go: a walk down a column is all cache misses.
+    // The matrix is read row by row in either direction: a walk down a column is all cache misses.
     for i in 0..n {
         let (send, receive) = (send.row(i), receive.row(i));
         let whole = || send.iter().zip(receive).map(|(s, r)| s + r);
         if inward {
-            // Row i holds what its messages to each parent cost.
+            // Row i holds the costs of i's messages to each parent.
             direct[i] = send[root] + receive[root];
             let but = |skip: std::ops::Range<usize>| {
                 let ways = send[skip.clone()].iter().zip(&receive[skip]);
@@ -63,7 +63,7 @@ fn ways_in(send: &Matrix, receive: &Matrix, root: usize, inward: bool) -> Ways {
         } else if i == root {
             direct.iter_mut().zip(whole()).for_each(|(d, way)| *d = way);
         } else {
-            // Nobody sends to itself; the diagonal is 0.
+            // The diagonal is 0 and has to be left out.
             let own = others[i];
             let less = |(w, way): (&mut f64, f64)| *w = least_of(*w, way);
             others.iter_mut().zip(whole()).for_each(less);
@@ -73,7 +73,7 @@ fn ways_in(send: &Matrix, receive: &Matrix, root: usize, inward: bool) -> Ways {
     Ways { direct, others }
 }
 
-/// The least entry off the diagonal.
+/// Returns the least entry off the diagonal.
 fn least(matrix: &Matrix) -> f64 {
     let rows = matrix.rows().enumerate();
     rows.fold(f64::INFINITY, |least, (i, row)| {
@@ -82,13 +82,13 @@ fn least(matrix: &Matrix) -> f64 {
     })
 }
 
-/// The lesser of two numbers, neither of which is NaN.
+/// Returns the lesser of two numbers, neither of which is NaN.
 fn least_of(a: f64, b: f64) -> f64 {
     if b < a { b } else { a }
 }
 
-/// The earliest starts of `count` messages under uniform costs: each allows its sender and its
-/// receiver one more, and both kinds of permission come in the order of the messages.
+/// Returns the earliest starts of `count` messages under uniform costs. Each message allows its
+/// sender and its receiver one more, and both kinds of permission come in the order of the messages.
 fn starts(count: usize, send: f64, receive: f64) -> Vec<f64> {
     let mut starts = vec![0.0];
     let (mut sender, mut receiver) = (0, 0);

@@ -14,10 +14,11 @@
 
 use super::draft::{NONE, TreeDraft};
 
-/// What a step must save to count, as a share of the latency: more than rounding.
+/// The share of the latency that a step must save to count, which is more than rounding.
 const GAIN_MIN: f64 = 1e-6;
-/// Steps in which a member that was changed stays, unless a record falls. Of 3, 4, 6 and 10 the one
-/// with the least worst case over 150 random sequences on three machines of the public database.
+/// Steps for which a changed member stays, unless its change gives a new record. Of 3, 4, 6 and 10
+/// this has the least worst case over 150 random sequences on three machines of the public
+/// database.
 const TENURE: usize = 6;
 #[derive(Clone, Copy)]
 enum ImproveSteps {
@@ -60,16 +61,16 @@ struct ImproveSearch {
     /// The least latency so far.
     record: f64,
     step: usize,
-    /// The step from which on each member may change again.
+    /// For each member the step from which on it may change again.
     free_at: Vec<usize>,
-    /// Whom to change, see [`TreeDraft::critical`].
+    /// The members to change, see [`TreeDraft::critical`].
     chain: Vec<usize>,
-    /// Walked lists at which to stop.
+    /// The number of walked lists at which to stop.
     end: usize,
 }
 
 impl ImproveSearch {
-    /// What a step with x must stay below.
+    /// Returns the latency that a step with x must stay below.
     fn limit(&self, x: usize, limit: f64) -> f64 {
         if self.step < self.free_at[x] {
             limit.min(self.record * (1.0 - GAIN_MIN))
@@ -98,7 +99,8 @@ impl ImproveSearch {
         self.free_at[y] = self.step + TENURE;
     }
 
-    /// The best move if it pays, else the best trade or exchange that pays, else the best move.
+    /// Returns the best move if it pays, else the best trade or exchange that pays, else the best
+    /// move.
     fn best_step(&self, draft: &mut TreeDraft) -> Option<ImproveSteps> {
         let now = draft.latency() * (1.0 - GAIN_MIN);
         let (mut best, mut least) = (None, f64::INFINITY);
@@ -137,7 +139,7 @@ impl ImproveSearch {
     }
 }
 
-/// The best other parent for x and the latency with it, if below the limit.
+/// Returns the best other parent for x and the latency with it, if that is below the limit.
 fn moved(draft: &mut TreeDraft, x: usize, limit: f64) -> Option<(usize, f64)> {
     let old = draft.parent[x];
     draft.detach(x);
@@ -151,7 +153,7 @@ fn moved(draft: &mut TreeDraft, x: usize, limit: f64) -> Option<(usize, f64)> {
     home
 }
 
-/// The latency when the parts of x and y change places, if below the limit.
+/// Returns the latency when the parts of x and y change places, if it is below the limit.
 fn traded(draft: &mut TreeDraft, x: usize, y: usize, limit: f64) -> Option<f64> {
     let (p, q) = (draft.parent[x], draft.parent[y]);
     if draft.soonest(p, y) >= limit
@@ -169,7 +171,7 @@ fn traded(draft: &mut TreeDraft, x: usize, y: usize, limit: f64) -> Option<f64> 
     (latency < limit).then_some(latency)
 }
 
-/// The latency when x and y alone change places, if below the limit.
+/// Returns the latency when x and y alone change places, if it is below the limit.
 fn exchanged(draft: &mut TreeDraft, x: usize, y: usize, limit: f64) -> Option<f64> {
     if draft.with_name_of(x, y) >= limit || draft.with_name_of(y, x) >= limit {
         return None;

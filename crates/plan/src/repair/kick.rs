@@ -1,4 +1,4 @@
-//! Kicks, for the changes that no short row of steps can make.
+//! Kicks, for improvements that no short sequence of steps can make.
 //!
 //! A few members, most of them of the critical chain, and every other time the leaves that end late,
 //! are cut loose with all that they serve, and each part is put where the whole is fastest; every
@@ -7,30 +7,30 @@
 //! 2000). The next kick begins there unless it is much slower than the best (record-to-record
 //! travel: Dueck, *New optimization heuristics*, 1993).
 //!
-//! Choices come from a fixed seed, so that the result does not depend on chance.
+//! Choices come from a generator with a fixed seed, so that the result is always the same.
 
 use super::draft::TreeDraft;
 use super::improve::improve;
 use super::vacancy::house_all;
 use crate::search::random::Random;
 
-/// Steps without a record after which the improvement after a kick ends.
+/// The improvement after a kick ends after this many steps without a record.
 const PATIENCE: usize = 3;
-/// Most members that a kick cuts loose, without late leaves.
+/// Most members that a kick cuts loose, besides late leaves.
 const LOOSE_MAX: usize = 7;
-/// How far before the end leaves count as late, as a share of the latency.
+/// Leaves count as late in this last share of the latency.
 const LATE_MAX: f64 = 0.12;
-/// How much slower than the best a tree may be after a kick to be worth improving.
+/// A tree after a kick is improved if it is at most this many times as slow as the best.
 const HOPE: f64 = 1.15;
-/// How much slower than the best a tree may be for the next kick to begin there. Of 0, 1 and 3 % the
-/// one with the fewest sequences more than 4 % above a fresh search.
+/// The next kick begins at a tree that is at most this many times as slow as the best. Of 0, 1 and 3
+/// % this has the fewest sequences more than 4 % above a fresh search.
 const ASTRAY_MAX: f64 = 1.03;
-/// Every so many kicks begin at the best again.
+/// After this many kicks the next one begins at the best tree again.
 const TOUR: usize = 8;
-/// How much dearer than the cheapest message one to a near parent may be.
+/// A parent is near if its message costs at most this many times the cheapest one.
 const NEAR: f64 = 1.3;
 
-/// A tree to come back to.
+/// A tree that can be restored.
 #[derive(Clone)]
 pub(super) struct Best {
     root: usize,
@@ -57,10 +57,10 @@ impl Best {
     }
 }
 
-/// A walk from tree to tree.
+/// A walk from tree to tree by kicks.
 pub(super) struct Kicks {
     pub(super) best: Best,
-    /// Where the next kick begins.
+    /// The tree at which the next kick begins.
     here: Best,
     count: usize,
     random: Random,
@@ -68,7 +68,7 @@ pub(super) struct Kicks {
 }
 
 impl Kicks {
-    /// A walk that begins at the tree of the draft.
+    /// Starts a walk at a tree.
     pub(super) fn new(best: Best) -> Self {
         Self {
             here: best.clone(),
@@ -79,8 +79,8 @@ impl Kicks {
         }
     }
 
-    /// One kick and what follows, until `end` lists have been walked in all; the latency of where
-    /// it led.
+    /// Makes one kick with the improvement that follows, until `end` lists have been walked in all.
+    /// Returns the latency of the tree that it led to.
     pub(super) fn kick(&mut self, draft: &mut TreeDraft, end: usize) -> f64 {
         self.ruin(draft);
         if draft.latency() < self.best.latency * HOPE {
@@ -118,7 +118,7 @@ impl Kicks {
             }
         }
         if random.below(2) == 0 {
-            // Whoever ends late as well: a broadcast that is to end sooner must place them anew.
+            // Late leaves are cut loose as well: to end sooner, the broadcast must place them anew.
             let share = LATE_MAX * (1 + random.below(4)) as f64 / 4.0;
             let late = draft.latency() * (1.0 - share);
             draft.look();
@@ -147,8 +147,8 @@ impl Kicks {
     }
 }
 
-/// Puts a part below any member, every other time below one of those that are near: to put each
-/// part at its best leads back to the same tree too often.
+/// Puts a part below any member, every other time below a near one: if every part went to its best
+/// place, the same tree would come back too often.
 fn mislay(draft: &mut TreeDraft, x: usize, random: &mut Random) {
     let price = |draft: &TreeDraft, q: usize| {
         let (send, receive) = draft.pair(q, x);

@@ -1,4 +1,4 @@
-//! How much work a change is worth, and what it is spent on.
+//! The limit of work for a change, and what the work is spent on.
 //!
 //! ```text
 //! improve ──► easy change? ── yes ──► few kicks ──────────────┐
@@ -7,12 +7,12 @@
 //! ```
 //!
 //! A team with one member more that is no slower than before, or with one less that is faster, is
-//! about as near to the best as it was: that is an easy change. After any other one the tree may
-//! fall behind without a trace: as members leave, the best latency drops in steps of up to 5 %, at
-//! which trees of another form win, and no short row of steps leads there. So there is a second
-//! start then, the one that every search has. Kicks that find much get more time.
+//! about as near to the best as it was: that is an easy change. After any other change the tree may
+//! fall behind unnoticed: as members leave, the best latency drops in steps of up to 5 %, at which
+//! trees of another form win, and no short sequence of steps leads there. So there is then a second
+//! start, the one that every search has. Kicks that find much get more time.
 //!
-//! All that moves many members, so it only counts if it saves enough in all.
+//! All this moves many members, so its result only counts if it saves enough in all.
 
 use super::draft::{NONE, TreeDraft};
 use super::improve::improve;
@@ -20,24 +20,24 @@ use super::kick::{Best, Kicks};
 use super::way::{Direction, LAID_OUT_MAX};
 use crate::search::construct;
 
-/// Work is in lists walked, some 20 to 30 ns each in teams of up to 48 (two-core KVM guest, AMD
-/// EPYC at 2.6 GHz, November 2026).
+/// The limits of work, in lists walked, which take some 20 to 30 ns each in teams of up to 48
+/// (two-core KVM guest, AMD EPYC at 2.6 GHz, November 2026).
 struct Work {
-    /// Steps without a record after which the first improvement ends.
+    /// The first improvement ends after this many steps without a record.
     patience: usize,
-    /// Of the kicks after an easy change.
+    /// Work of the kicks after an easy change.
     easy: usize,
-    /// Of the kicks after any other change.
+    /// Work of the kicks after any other change.
     usual: usize,
-    /// Of the kicks after one that found much.
+    /// Work of the kicks after one that found much.
     more: usize,
-    /// Of everything, after which there are no more kicks.
+    /// Work after which there are no more kicks.
     most: usize,
 }
 
-/// On most machines a member sends to any other one in about the same time, so that many trees are
-/// good. Without a second start one sequence of 1,400 ended 8 % above a fresh search, with it none
-/// above 4 %.
+/// The limits for messages from parent to child. On most machines a member sends to any other one in
+/// about the same time, so that many trees are good. Without a second start one sequence of 1,400
+/// ended 8 % above a fresh search, with it none above 4 %.
 const OUTWARD: Work = Work {
     patience: 6,
     easy: 2_000,
@@ -46,9 +46,10 @@ const OUTWARD: Work = Work {
     most: 40_000,
 };
 
-/// What a member fetches blocks it, on most machines several times as long from far as from near:
-/// good trees are few and of many forms. With 12,000 instead of 20,000 and with 3,000 after easy
-/// changes more sequences ended far above a fresh search, one of them 19 %.
+/// The limits where messages go from child to parent. What a member fetches blocks it, on most
+/// machines several times as long from far as from near: good trees are few and of many forms. With
+/// 12,000 instead of 20,000 and with 3,000 after easy changes more sequences ended far above a fresh
+/// search, one of them 19 %.
 const INWARD: Work = Work {
     patience: 12,
     easy: 4_000,
@@ -57,7 +58,8 @@ const INWARD: Work = Work {
     most: 80_000,
 };
 
-/// Above [`LAID_OUT_MAX`] members each list takes several times as long, and there are more of them.
+/// The limits for more than [`LAID_OUT_MAX`] members: each list takes several times as long, and
+/// there are more of them.
 const LARGE: Work = Work {
     patience: 12,
     easy: 20_000,
@@ -66,18 +68,18 @@ const LARGE: Work = Work {
     most: 20_000,
 };
 
-/// Smaller teams get more work after easy changes, in proportion: it costs less there, and who joins
-/// a small team may be worth another tree.
+/// Smaller teams get more work after easy changes, in proportion: it takes less time there, and a
+/// member that joins a small team may call for another tree.
 const EASY_MEMBERS: usize = 40;
 
 /// Work of an improvement at most.
 const IMPROVE_MAX: usize = 20_000;
-/// What must be saved at once to count as much, and in all to turn a plan over that runs; as a share
-/// of the latency.
+/// The share of the latency that a kick or a second start must save to count as much, and that all
+/// of them must save for their tree to be taken.
 const GAIN_MIN: f64 = 0.005;
 
-/// Makes the tree faster, with limited work; it never gets slower. `easy` is the latency that it
-/// need not exceed to be good enough, if that is known.
+/// Makes the tree faster, with limited work; it never gets slower. `easy` is the latency up to which
+/// the change counts as easy, if that is known.
 pub(super) fn polish(draft: &mut TreeDraft, easy: Option<f64>) {
     let (begin, work) = (draft.walked, work(draft));
     improve(draft, work.patience, begin + IMPROVE_MAX);
@@ -114,7 +116,7 @@ fn work(draft: &TreeDraft) -> &'static Work {
     }
 }
 
-/// Takes the tree of [`construct`] for the best, improved, if it is clearly better. Large teams have
+/// Makes the improved tree of [`construct`] the best one, if it is clearly better. Large teams have
 /// no second start.
 fn start_afresh(draft: &mut TreeDraft, patience: usize, best: &mut Best) {
     if let Some(costs) = draft.way().model() {

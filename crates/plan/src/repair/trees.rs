@@ -1,4 +1,4 @@
-//! Trees of a team that has changed.
+//! The repair of the trees of a team that has changed.
 
 use corecast_model::CostModel;
 
@@ -11,14 +11,14 @@ use crate::cost;
 use crate::operation::Operation;
 use crate::tree::Tree;
 
-/// How much less time a broadcast must take without a member to count as faster, as a share: more
+/// The share by which a broadcast without the member must be faster to count as such, which is more
 /// than rounding.
 const FALL_MIN: f64 = 1e-4;
-/// The same for a reduction. With 0.0001 seven sequences of 1,400 ended more than 5 % above a fresh
-/// search, with this two of 2,800.
+/// The share by which a reduction without the member must be faster to count as such. With 0.0001
+/// seven sequences of 1,400 ended more than 5 % above a fresh search, with this two of 2,800.
 const FALL_MIN_INWARD: f64 = 0.01;
 
-/// The tree that serves this operation alone, and took `was` before the change.
+/// Repairs the tree of a plan with a single one; `was` is its latency before the change.
 pub(super) fn one_tree(
     costs: &CostModel,
     tree: &Tree,
@@ -26,7 +26,7 @@ pub(super) fn one_tree(
     change: Change,
     was: f64,
 ) -> Tree {
-    // A barrier's latency does not say what each of its ways took.
+    // The latency of a barrier does not say what each direction took.
     let easy = match (operation, change) {
         (Operation::Barrier, _) => None,
         (Operation::Reduce, Change::Left(_)) => Some(was * (1.0 - FALL_MIN_INWARD)),
@@ -43,7 +43,7 @@ pub(super) fn one_tree(
         Operation::Broadcast => repaired(Direction::Outward),
         Operation::Reduce => repaired(Direction::Inward).reversed(),
         Operation::Barrier => {
-            // Which way decides differs from machine to machine.
+            // Which direction decides differs from machine to machine, so all are tried.
             let [first, rest @ ..] =
                 [Direction::Both, Direction::Outward, Direction::Inward].map(repaired);
             let latency = |tree: &Tree| cost::latency(costs, tree, Operation::Barrier);
@@ -58,7 +58,7 @@ pub(super) fn one_tree(
     }
 }
 
-/// A barrier's fan-in and fan-out, with one root.
+/// Repairs a barrier's fan-in and fan-out, which keep one root.
 pub(super) fn two_trees(
     costs: &CostModel,
     fan_in: &Tree,
@@ -74,15 +74,15 @@ pub(super) fn two_trees(
     (fan_in.reversed(), fan_out)
 }
 
-/// What is missing in a tree.
+/// What a tree lacks after a change.
 enum Gap {
-    /// The place of who left.
+    /// The place of the member that left is empty.
     Vacancy(Vacancy),
-    /// A place for the newcomer.
+    /// The newcomer has no place yet.
     Newcomer(usize),
 }
 
-/// The tree with new ranks, and what is missing in it.
+/// Returns the tree with new ranks, and what it lacks.
 fn adapted<'a>(
     costs: &'a CostModel,
     direction: Direction,
@@ -100,7 +100,7 @@ fn adapted<'a>(
             parent[new(rank)] = new(p);
         }
     }
-    // Where the root has gone, any member stands for it until there is a successor.
+    // Where the root has left, any member stands for it until a successor is found.
     let root = if tree.root() == gone {
         0
     } else {
@@ -118,7 +118,7 @@ fn adapted<'a>(
     (draft, gap)
 }
 
-/// Makes whole trees that share a root, and makes them fast; for `easy` see [`polish`].
+/// Completes trees that share a root, and makes them fast; for `easy` see [`polish`].
 fn repair(drafts: &mut [(TreeDraft, Gap)], easy: Option<f64>) {
     let rootless =
         |(_, gap): &(TreeDraft, Gap)| matches!(gap, Gap::Vacancy(v) if v.place.is_none());
@@ -137,7 +137,7 @@ fn repair(drafts: &mut [(TreeDraft, Gap)], easy: Option<f64>) {
     }
 }
 
-/// Makes that member root with which all trees together are fastest, among those that suit the
+/// Chooses as root the member with which all trees together are fastest, among those that suit the
 /// place best.
 fn succeed_root(drafts: &mut [(TreeDraft, Gap)]) {
     let mut ratings: Vec<(f64, usize)> = Vec::new();

@@ -1,29 +1,29 @@
-//! Who takes the place of a member that left.
+//! The replacement of a member that left.
 
 use super::draft::{NONE, TreeDraft};
 
-/// Successors that are tried, of those that look best.
+/// The number of successors that are tried, of those that look best.
 const TRIALS: usize = 4;
-/// The same where the root has left: its place matters most.
+/// The number of successors that are tried where the root has left, whose place matters most.
 const TRIALS_ROOT: usize = 8;
 
-/// A tree with a hole.
+/// A tree without the member that left.
 pub(super) struct Vacancy {
-    /// The members that are left, each with its parent; the children of whoever left have none.
+    /// The parent of each member that is left; the children of the member that left have none.
     pub(super) parent: Vec<usize>,
-    /// Who served it; nobody for the root.
+    /// The parent of the member that left; `None` for the root.
     pub(super) place: Option<usize>,
-    /// Whom it served.
+    /// The children of the member that left.
     pub(super) children: Vec<usize>,
 }
 
 impl Vacancy {
-    /// How long each member would take in that place, least first: only itself and the children
-    /// that it would have are looked at.
+    /// Estimates for each member how long its part would take in that place. Only the member itself
+    /// and the children that it would have are looked at.
     pub(super) fn ratings(&self, draft: &mut TreeDraft) -> Vec<(f64, usize)> {
         let mut ratings = Vec::with_capacity(draft.len());
         for s in 0..draft.len() {
-            // Who is above the place cannot move below it.
+            // A member above the place cannot move below it.
             if self.place.is_none_or(|p| !draft.is_above(s, p)) {
                 ratings.push((self.rating(draft, s), s));
             }
@@ -55,15 +55,15 @@ impl Vacancy {
         })
     }
 
-    /// The members to try, by rating, ties by rank.
+    /// Returns the members to try, by rating, ties by rank.
     pub(super) fn shortlist(mut ratings: Vec<(f64, usize)>, root: bool) -> Vec<usize> {
         let most = if root { TRIALS_ROOT } else { TRIALS };
         ratings.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         ratings.iter().take(most).map(|&(_, s)| s).collect()
     }
 
-    /// Fills the place of a member other than the root as well as can be seen at once: its children
-    /// find parents one by one, or somebody takes its place.
+    /// Fills the place of a member other than the root in the best way of a few: its children find
+    /// parents one by one, or another member takes its place.
     pub(super) fn fill(&self, draft: &mut TreeDraft) {
         let ratings = self.ratings(draft);
         let mut heads = self.children.clone();
@@ -81,8 +81,8 @@ impl Vacancy {
         draft.restore(draft.root, &best);
     }
 
-    /// The tree in which s has the place; its old children, unless it keeps them, find parents one
-    /// by one.
+    /// Gives the place to s. The children of s, unless s was a child of the member that left, find
+    /// parents one by one.
     pub(super) fn succeed(&self, draft: &mut TreeDraft, s: usize) {
         draft.restore(draft.root, &self.parent);
         let mut heads = Vec::new();
@@ -102,7 +102,7 @@ impl Vacancy {
     }
 }
 
-/// Finds a parent for each of these parts, those that take longest first.
+/// Finds a parent for each of these parts, the longest first.
 pub(super) fn house_all(draft: &mut TreeDraft, heads: &mut [usize]) {
     heads.sort_unstable_by(|&a, &b| draft.below(b).total_cmp(&draft.below(a)).then(a.cmp(&b)));
     for &x in heads.iter() {

@@ -4,26 +4,26 @@ use std::borrow::Cow;
 
 use corecast_model::CostModel;
 
-/// What the messages of a tree stand for.
+/// The direction of the messages of a tree.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
-    /// From parent to child.
+    /// Messages go from parent to child.
     Outward,
-    /// From child to parent: what the parent pays to receive counts as its send.
+    /// Messages go from child to parent: what the parent pays to receive counts as its send.
     Inward,
-    /// One of each, their costs added.
+    /// Messages go in both directions, and their costs are added.
     Both,
 }
 
-/// Members up to which the costs are laid out anew: that takes 1 ns for each pair and halves the
-/// time of all that follows. For 1,024 members it would take longer than the repair.
+/// Largest team whose costs are laid out anew, which takes 1 ns for each pair and halves the time
+/// of all that follows. For 1,024 members it would take longer than the repair.
 pub(super) const LAID_OUT_MAX: usize = 96;
 
-/// Costs of the messages from parents to children.
+/// The costs of messages from parents to children.
 pub(super) struct ParentCosts<'a> {
     costs: &'a CostModel,
     direction: Direction,
-    /// The costs for each child of the messages from all parents; empty for large teams.
+    /// For each child the costs of the messages from all parents; empty for large teams.
     laid_out: Vec<(f64, f64)>,
 }
 
@@ -49,8 +49,8 @@ impl<'a> ParentCosts<'a> {
         self.direction
     }
 
-    /// The cost model under which this is a broadcast; `None` for both directions together, and
-    /// for large teams, where to use it takes longer than a repair.
+    /// Returns the cost model under which this is a broadcast; `None` for both directions together,
+    /// and for large teams, where its use takes longer than a repair.
     pub(super) fn model(&self) -> Option<Cow<'a, CostModel>> {
         match self.direction {
             _ if self.laid_out.is_empty() => None,
@@ -60,7 +60,7 @@ impl<'a> ParentCosts<'a> {
         }
     }
 
-    /// What the message from parent v to child c costs v and costs c.
+    /// Returns what the message from parent v to child c costs v, and what it costs c.
     #[inline]
     pub(super) fn pair(&self, v: usize, c: usize) -> (f64, f64) {
         if self.laid_out.is_empty() {

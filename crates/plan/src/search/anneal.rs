@@ -36,23 +36,23 @@ use super::random::Random;
 use super::state::{PairCosts, TreeState};
 use crate::tree::Tree;
 
-/// Moves between two looks at the watcher.
+/// Moves between two calls of the watcher.
 const LOOK: u64 = 256;
-/// Steps of the temperature in a round: 2 to the power of this.
+/// The temperature falls in this many steps in a round, given as a power of 2.
 const STEPS_LOG: u32 = 6;
-/// Moves of the first round for each member, and at least for how many members.
+/// Moves of the first round for each member, and the least number of members that they are counted for.
 const FIRST: f64 = 64.0;
 const FIRST_MEMBERS: usize = 8;
-/// How much longer each round is than the one before.
+/// Each round is longer than the one before by this factor.
 const GROWTH: f64 = 1.2;
-/// Rounds stop growing here.
+/// Rounds do not grow beyond this number of moves.
 const LENGTH_MAX: f64 = 1e15;
 /// Coldest temperature of a round, as a share of the latency.
 const COLD: f64 = 0.0005;
 
 /// Moves for each member before the ladder is set up. Shorter searches fare better with rounds alone.
 const ROUNDS: u64 = 3000;
-/// How many times longer than a round the ladder has its turn.
+/// After a round the ladder gets this many times the moves of the round.
 const SHARE: u64 = 2;
 /// Trees on the ladder.
 const TREES: usize = 5;
@@ -80,25 +80,25 @@ const EXPONENTIALS: usize = 1024;
 /// A search that can be continued.
 pub(super) struct TreeAnnealer {
     pairs: Rc<PairCosts>,
-    /// The tree of the rounds, then those on the ladder, the coldest first.
+    /// The tree of the rounds, and then those on the ladder, the coldest first.
     movers: Vec<Mover>,
-    /// Which of them moves.
+    /// The index of the tree that moves.
     now: usize,
-    /// Which one on the ladder moved last.
+    /// The place on the ladder of the tree that moved last.
     place: usize,
-    /// Turns of trees on the ladder until the next round.
+    /// The turns of trees on the ladder that are left until the next round.
     on_ladder: u64,
-    /// The least latency that was seen on the ladder.
+    /// The least latency that was found on the ladder.
     best_of_ladder: f64,
-    /// Decides what happens on the ladder between turns.
+    /// The generator of the choices between turns on the ladder.
     random: Random,
     exponentials: Vec<f64>,
-    /// Where the last round that explored ended.
+    /// The tree at which the last round ended that left the neighbourhood.
     wanderer: Vec<u32>,
     nodes: Vec<Vec<u32>>,
     best: Vec<u32>,
     best_latency: f64,
-    /// The state is better than `best`, which is saved before the state gets worse.
+    /// Whether the state is better than `best`, which is then saved before the state gets worse.
     ahead: bool,
     lower_bound: f64,
     free_root: bool,
@@ -106,9 +106,9 @@ pub(super) struct TreeAnnealer {
     rounds: u64,
     /// Whether this round ends where the next one that leaves the neighbourhood begins.
     roams: bool,
-    /// Moves of the next round.
+    /// The number of moves of the next round.
     length: f64,
-    /// Moves left in this round, moves at one temperature, and what then becomes of it.
+    /// The moves left in this round, those at one temperature, and the factor between temperatures.
     left: u64,
     step: u64,
     factor: f64,
@@ -157,23 +157,23 @@ impl TreeAnnealer {
         self.best_latency
     }
 
-    /// Moves of all runs together.
+    /// Returns the moves of all runs together.
     pub(super) fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// The best tree so far.
+    /// Returns the best tree so far.
     pub(super) fn tree(&mut self) -> Tree {
         self.save();
         TreeState::of_parents(&self.pairs, &self.best).tree()
     }
 
-    /// From now on nothing is known to be faster than this.
+    /// Sets the lower bound, at which the search ends.
     pub(super) fn bound(&mut self, lower_bound: f64) {
         self.lower_bound = lower_bound;
     }
 
-    /// A tree that was found elsewhere; it is taken if it is better.
+    /// Takes a tree that was found elsewhere, if it is better.
     pub(super) fn offer(&mut self, tree: &Tree) {
         let offered = TreeState::of_tree(&self.pairs, tree);
         if offered.latency() >= self.best_latency {
@@ -184,13 +184,13 @@ impl TreeAnnealer {
         self.ahead = false;
     }
 
-    /// Whether there is nothing left to win.
+    /// Whether no better tree is possible.
     pub(super) fn is_done(&self) -> bool {
         let n = self.pairs.n();
         self.best_latency <= self.lower_bound || n == 1 || (n == 2 && !self.free_root)
     }
 
-    /// Goes on for so many moves, also in the middle of a round.
+    /// Goes on for this many moves, also from the middle of a round.
     pub(super) fn run(&mut self, moves: u64, watch: SearchWatch<'_>) -> ControlFlow<()> {
         let end = self.moves.saturating_add(moves);
         while self.moves < end && !self.is_done() {
@@ -259,7 +259,7 @@ impl TreeAnnealer {
         self.rounds += 1;
     }
 
-    /// Gives the turn to the next tree on the ladder.
+    /// Lets the next tree on the ladder move.
     fn begin_turn(&mut self) {
         if self.now == 0 {
             self.climb();
@@ -277,8 +277,8 @@ impl TreeAnnealer {
         self.temperature = LADDER[self.now - 1] * self.best_latency;
     }
 
-    /// Puts the best tree at the foot of the ladder if it is better than those there; at first, on
-    /// all places. In the tree at the top two NUMA nodes exchange their roles.
+    /// Puts the best tree at the foot of the ladder if it is better than those there; the first time,
+    /// it fills all places with it. Then two NUMA nodes exchange their roles in the tree at the top.
     fn climb(&mut self) {
         while self.movers.len() <= TREES {
             let state = TreeState::of_parents(&self.pairs, &self.best);
@@ -297,7 +297,8 @@ impl TreeAnnealer {
         }
     }
 
-    /// From hot to cold, so that a good tree can come all the way down at once.
+    /// Exchanges temperatures of neighbours from hot to cold, so that a good tree can come all the way
+    /// down at once.
     fn exchange_temperatures(&mut self) {
         for cold in (1..TREES).rev() {
             let energy = |place: usize| self.movers[place].state.energy();
@@ -345,7 +346,7 @@ impl TreeAnnealer {
     }
 }
 
-/// The members of each NUMA node.
+/// Returns the members of each NUMA node.
 fn nodes(numa: &[u32]) -> Vec<Vec<u32>> {
     let mut by_node: Vec<(u32, u32)> = numa.iter().copied().zip(0..).collect();
     by_node.sort_unstable();
@@ -355,7 +356,7 @@ fn nodes(numa: &[u32]) -> Vec<Vec<u32>> {
         .collect()
 }
 
-/// Two NUMA nodes change roles: their members change places one by one.
+/// Exchanges the roles of two NUMA nodes: their members change places one by one.
 fn kick_nodes(mover: &mut Mover, nodes: &[Vec<u32>]) {
     let (a, b) = (
         mover.random.below(nodes.len()),

@@ -1,4 +1,4 @@
-//! Two trees with one root: the best way in and the best way out of a barrier.
+//! The search for two trees with one root: the fan-in and the fan-out of a barrier.
 
 use std::cmp::Ordering::Equal;
 use std::ops::ControlFlow;
@@ -15,22 +15,22 @@ use crate::operation::Operation;
 use crate::smelt;
 use crate::tree::Tree;
 
-/// What a search for a barrier found.
+/// The result of a search for a barrier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoTrees {
     /// The fan-in, as a reduction's tree: lists in the order in which children are taken.
     pub inward: Tree,
     /// The fan-out, as a broadcast's tree with the same root.
     pub outward: Tree,
-    /// Both latencies together.
+    /// The sum of both latencies.
     pub latency: f64,
 }
 
-/// Roots that are looked at where the root is free.
+/// Most roots that are looked at where the root is free.
 const WIDE: usize = 64;
-/// Roots that are looked at in depth.
+/// Most roots that are searched in depth.
 const DEEP: usize = 12;
-/// Moves of the first turn of each root.
+/// Moves of the first round of each root.
 const FIRST: u64 = 4096;
 
 /// The searches for one root.
@@ -49,11 +49,11 @@ impl RootSearches {
     }
 }
 
-/// The best pair of trees with one root for a barrier: the reduction's latency plus the broadcast's
-/// is to be least.
+/// Returns the best pair of trees with one root for a barrier: the sum of the latencies of
+/// reduction and broadcast is to be least.
 ///
-/// `lower_bound` is one of both phases together, below which nothing can be; the search ends when
-/// it is reached. The watcher sees the latency of the best pair so far.
+/// `lower_bound` holds for both phases together; the search ends when it is reached. The watcher
+/// sees the latency of the best pair so far.
 ///
 /// # Panics
 ///
@@ -99,10 +99,10 @@ pub fn improve_barrier(
     }
 }
 
-/// Quick trees for the most promising roots, best first.
+/// Returns quickly made trees for the most promising roots, best first.
 ///
-/// Looked at first is Smelt's root, then come those with the cheapest messages both ways. A watcher
-/// that ends the search leaves the ones that were looked at.
+/// Smelt's root is looked at first, and then those with the cheapest messages in both directions.
+/// When a watcher ends the search, the roots looked at so far are the result.
 fn ranked(costs: &CostModel, mirrored: &CostModel, watch: SearchWatch<'_>) -> Vec<[Tree; 2]> {
     let (n, first) = (costs.n(), smelt::root(costs));
     let sum = |r: usize| {
@@ -139,7 +139,8 @@ fn ranked(costs: &CostModel, mirrored: &CostModel, watch: SearchWatch<'_>) -> Ve
     found.into_iter().map(|(_, trees)| trees).collect()
 }
 
-/// Turns that get longer, from which the worst roots drop out.
+/// Searches in rounds of increasing length, after each of which the worse half of the roots is
+/// dropped.
 fn deepen(searches: &mut Vec<RootSearches>, lower_bound: f64, moves: u64, watch: SearchWatch<'_>) {
     let mut spent = 0;
     let mut turn = FIRST;

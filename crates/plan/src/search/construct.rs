@@ -1,9 +1,10 @@
 //! Good trees at once: a portfolio of greedy constructions, each in the exact child order.
 //!
-//! Two families. **Earliest completion first** (Bhat, Raghavendra, Prasanna): of all pairs of an
-//! informed and an uninformed member the message that arrives first. **Longest remainder first**:
-//! whenever a member is idle it serves the NUMA node that would be finished last, with weight β, or
-//! the one it reaches first. A short descent by the search's own moves ends the construction.
+//! There are two families. **Earliest completion first** (Bhat, Raghavendra, Prasanna): of all
+//! pairs of an informed and an uninformed member, the message that arrives first is taken.
+//! **Longest remainder first**: whenever a member is idle, it serves the NUMA node that would be
+//! finished last, with weight β, or the one that it reaches first. A short descent by the search's
+//! own moves ends the construction.
 
 use std::ops::ControlFlow;
 
@@ -17,10 +18,10 @@ use crate::order::best_order;
 use crate::smelt;
 use crate::tree::Tree;
 
-/// Weights of the remainder, from the nearest first to the longest first.
+/// Weights β of the remainder, from the nearest first to the longest first.
 const BETAS: [f64; 9] = [0.0, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 5.0, 100.0];
 
-/// From more members than this on fewer weights are tried.
+/// Teams with more members than this try fewer weights.
 const LARGE: usize = 256;
 
 /// Moves of the descent for each member.
@@ -29,10 +30,9 @@ const DESCENT: u64 = 20;
 /// Roots that are tried where the root is free.
 const ROOTS: usize = 8;
 
-/// A good tree at once.
+/// Constructs a good tree quickly.
 ///
-/// `None` for the root leaves it to the search, which looks at the few members whose messages are
-/// cheapest.
+/// Without a root, the few members whose messages are cheapest are tried as root.
 ///
 /// # Panics
 ///
@@ -65,7 +65,7 @@ pub fn construct(costs: &CostModel, root: Option<usize>) -> Tree {
     descended(costs, tree, true)
 }
 
-/// The tree after a few moves downwards for each member.
+/// Returns the tree after a few improving moves for each member.
 fn descended(costs: &CostModel, tree: Tree, free_root: bool) -> Tree {
     let effort = Effort {
         seed: 0,
@@ -76,7 +76,7 @@ fn descended(costs: &CostModel, tree: Tree, free_root: bool) -> Tree {
     })
 }
 
-/// The better of two, the first where they tie.
+/// Returns the better of two trees, the first where they tie.
 fn better(a: (Tree, f64), b: (Tree, f64)) -> (Tree, f64) {
     if b.1 < a.1 { b } else { a }
 }
@@ -99,18 +99,18 @@ fn portfolio(costs: &CostModel, nodes: &Nodes, root: usize) -> (Tree, f64) {
     better(best, rated(costs, earliest(costs, root)))
 }
 
-/// One construction in its best order, and its latency.
+/// Returns one construction in its best order, with its latency.
 pub(super) fn quick(costs: &CostModel, nodes: &Nodes, root: usize) -> (Tree, f64) {
     rated(costs, remainder(costs, nodes, root, 1.0))
 }
 
-/// The NUMA nodes of a team and how fast a message spreads within each.
+/// The NUMA nodes of a team, and how fast a message spreads within each.
 pub(super) struct Nodes {
-    /// For each member its node, numbered without holes.
+    /// For each member the number of its node, numbered without holes.
     of: Vec<usize>,
     members: Vec<Vec<usize>>,
-    /// For each node when its k-th member is informed if the first one is at 0 and costs are the
-    /// node's means.
+    /// For each node the time at which its k-th member is informed, if the first one is at 0 and
+    /// costs are the node's means.
     growth: Vec<Vec<f64>>,
 }
 
@@ -129,7 +129,7 @@ impl Nodes {
         }
     }
 
-    /// From when `have` members of the node are informed until `have + more` are.
+    /// Returns the time from when `have` members of the node are informed until `have + more` are.
     fn fill(&self, node: usize, have: usize, more: usize) -> f64 {
         let growth = &self.growth[node];
         growth[have + more - 1] - growth[have - 1]
@@ -161,7 +161,7 @@ fn growth(costs: &CostModel, members: &[usize]) -> Vec<f64> {
     informed
 }
 
-/// Longest remainder first.
+/// Constructs a tree by longest remainder first.
 fn remainder(costs: &CostModel, nodes: &Nodes, root: usize, beta: f64) -> Tree {
     let n = costs.n();
     let mut left = nodes.members.clone();
@@ -206,7 +206,7 @@ fn remainder(costs: &CostModel, nodes: &Nodes, root: usize, beta: f64) -> Tree {
     Tree::by_construction(root, children)
 }
 
-/// Earliest completion first.
+/// Constructs a tree by earliest completion first.
 fn earliest(costs: &CostModel, root: usize) -> Tree {
     let n = costs.n();
     let mut children = vec![Vec::new(); n];

@@ -1,4 +1,4 @@
-//! What a search tries: one random change after another, most of them where it can help.
+//! The moves of a search: one random change after another, most of them where it can help.
 //!
 //! Only a change to the *critical chain* makes a tree faster: from the root on, the child whose
 //! sub-tree finishes last and those that are served before it.
@@ -9,20 +9,20 @@
 //! | exchange | a member of the chain, or the root where it is free | the place of a near member, any member, its parent |
 //! | trade | a member of the chain with all below it | the place of another sub-tree, which takes its own |
 //!
-//! Where a sub-tree keeps its shape, its new place says at once whether the tree can be fast enough;
-//! most moves are refused on that, and nothing is changed for them.
+//! Where a sub-tree keeps its shape, its new place alone shows whether the tree can be fast enough. Most moves are
+//! refused by this test, before anything is changed.
 
 use std::rc::Rc;
 
 use super::random::Random;
 use super::state::{PairCosts, TreeState};
 
-/// Whom a member prefers as a parent; found when it is first asked for.
+/// For each member the parents that it prefers; a list is made when it is first asked for.
 pub(super) struct Near {
     lists: Vec<Vec<u32>>,
 }
 
-/// Entries of a list of near members.
+/// Most entries of such a list.
 const NEAR: usize = 12;
 
 impl Near {
@@ -32,7 +32,7 @@ impl Near {
         }
     }
 
-    /// Those from whom a message to `x` is cheapest, nearest first.
+    /// Returns the members from which a message to `x` is cheapest, nearest first.
     fn of(&mut self, pairs: &PairCosts, x: usize) -> &[u32] {
         if self.lists[x].is_empty() {
             let price = |&q: &u32| {
@@ -83,7 +83,7 @@ impl Chain {
     }
 }
 
-/// Makes and judges moves.
+/// Makes moves, and decides on them by latency and energy.
 pub(super) struct Mover {
     pairs: Rc<PairCosts>,
     pub(super) state: TreeState,
@@ -91,9 +91,9 @@ pub(super) struct Mover {
     chain: Chain,
     pub(super) random: Random,
     free_root: bool,
-    /// The energy of the state, unless a move is being looked at.
+    /// The energy of the state before the move that is being looked at.
     energy: f64,
-    /// That of the state with the last move.
+    /// The energy of the state with the last move.
     energy_moved: f64,
 }
 
@@ -119,14 +119,14 @@ impl Mover {
         }
     }
 
-    /// To be called after the state was set from outside.
+    /// Must be called after the state was set from outside.
     pub(super) fn refresh(&mut self) {
         self.chain.renew(&self.state);
         self.energy = self.state.energy();
     }
 
-    /// Makes one move, unless latency or energy rise above their limits; whether it did. The move can
-    /// be looked at, and is then to be accepted.
+    /// Makes one move, unless latency or energy would rise above their limits. Returns whether it did; the caller may
+    /// look at the move, and must then accept it.
     #[inline]
     pub(super) fn step(&mut self, limit: f64, energy_limit: f64) -> bool {
         let bits = self.random.bits();
@@ -163,7 +163,7 @@ impl Mover {
         self.energy = self.energy_moved;
     }
 
-    /// The energy of the state, without the trouble of computing it.
+    /// Returns the stored energy of the state.
     #[inline]
     pub(super) fn energy(&self) -> f64 {
         self.energy
@@ -177,7 +177,7 @@ impl Mover {
         }
     }
 
-    /// A near member, the nearer the likelier.
+    /// Returns a near member; nearer ones are more likely.
     fn near(&mut self, x: usize) -> usize {
         let list = self.near.of(&self.pairs, x);
         let bound = 1 + self.random.below(list.len());

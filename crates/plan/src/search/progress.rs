@@ -1,8 +1,8 @@
-//! What a watcher of a search sees, and how it ends the search.
+//! The progress of a search, which a watcher sees and by which it may end the search.
 
 use std::ops::ControlFlow;
 
-/// What a watcher sees.
+/// The state of a search as its watcher sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SearchProgress {
@@ -14,5 +14,5 @@ pub struct SearchProgress {
     pub rounds: u64,
 }
 
-/// Looks at a search every few hundred moves, about every 0.1 ms, and may end it.
+/// A function that is called every few hundred moves, about every 0.1 ms, and may end the search.
 pub type SearchWatch<'a> = &'a mut dyn FnMut(&SearchProgress) -> ControlFlow<()>;

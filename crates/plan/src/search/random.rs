@@ -1,4 +1,4 @@
-//! A seeded generator. Its sequence is part of what a plan is made from, so it is fixed here and
+//! A seeded generator of random numbers. A plan depends on its sequence, so it is fixed here and
 //! does not follow the versions of a crate: SplitMix64 (Steele, Lea, Flood: Fast splittable
 //! pseudorandom number generators, OOPSLA 2014).
 

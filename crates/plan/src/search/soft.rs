@@ -1,4 +1,4 @@
-//! Sums that see more than the last of many times: the *soft maximum*.
+//! The *soft maximum* of many times, which depends on all of them and not on the last alone.
 //!
 //! A latency is a maximum, so most changes of a tree leave it as it is, and a search that looks at it
 //! alone walks in the dark. The soft maximum of times t is
@@ -13,16 +13,16 @@
 //! [`ln`] once for each tree. Both are made of the four basic operations, so that they are the same on
 //! every platform, which those of the standard library need not be.
 
-/// How much more late times count than early ones: 0 would be the mean, infinity the maximum. With
-/// next to 0, 15, 25, 40 and 70 trees of 2 million moves on the public matrices of 32 and 48 members
-/// were 0.31, 0.24, 0.24, 0.21 and 0.22 % above the best known in the mean (12 seeds each of 8
-/// searches, November 2026).
+/// The weight of late times against early ones: 0 would give the mean, infinity the maximum. With next
+/// to 0, 15, 25, 40 and 70, trees of 2 million moves on the public matrices of 32 and 48 members were
+/// 0.31, 0.24, 0.24, 0.21 and 0.22 % above the best known in the mean (12 seeds each of 8 searches,
+/// November 2026).
 const SHARPNESS: f64 = 40.0;
 
 /// Halvings of the exponent in [`grown`].
 const HALVINGS: u32 = 10;
 
-/// The k of times in the order of `scale`; 0 where that is no use.
+/// Returns the k for times in the order of `scale`; 0 where no k is of use.
 pub(super) fn sharpness(scale: f64) -> f64 {
     if scale > 0.0 && scale.is_finite() {
         SHARPNESS / scale

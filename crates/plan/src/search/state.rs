@@ -1,4 +1,4 @@
-//! A tree that changes, with its latency always at hand.
+//! A tree that is being changed, with its latency always up to date.
 //!
 //! For every member v the state keeps its child list in the exact order (by decreasing *tail*,
 //! `receive(v, c) + below(c)`) with the costs of each edge beside the child, and `below(v)`, the
@@ -29,17 +29,17 @@ use corecast_model::CostModel;
 use super::soft;
 use crate::tree::Tree;
 
-/// What there is to know of a message from one member to another.
+/// The costs of a message from one member to another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MessageCost {
     pub(super) send: f64,
     pub(super) receive: f64,
-    /// The factors of the two in a soft maximum.
+    /// The factors of `send` and `receive` in a soft maximum.
     soft_send: f64,
     soft_receive: f64,
 }
 
-/// The edges of all ordered pairs.
+/// The costs of messages for all ordered pairs.
 pub(super) struct PairCosts {
     n: usize,
     edges: Vec<MessageCost>,
@@ -48,7 +48,7 @@ pub(super) struct PairCosts {
 }
 
 impl PairCosts {
-    /// For trees whose latency is in the order of `scale`.
+    /// Lays out the costs for trees whose latency is in the order of `scale`.
     pub(super) fn of(costs: &CostModel, scale: f64) -> Self {
         let sharpness = soft::sharpness(scale);
         let edge = |(&send, &receive): (&f64, &f64)| MessageCost {
@@ -73,7 +73,7 @@ impl PairCosts {
         self.n
     }
 
-    /// A message from `v` to `c`.
+    /// Returns the costs of a message from `v` to `c`.
     #[inline]
     pub(super) fn edge(&self, v: usize, c: usize) -> &MessageCost {
         &self.edges[v * self.n + c]
@@ -101,7 +101,7 @@ impl Child {
     }
 }
 
-/// What a sub-tree amounts to, times counted from when its top has the value.
+/// The sums over a sub-tree, with times counted from when its top has the value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Sum {
     /// The latency.
@@ -111,13 +111,13 @@ struct Sum {
     soft: f64,
 }
 
-/// Of a member without children.
+/// The sums of a member without children.
 const LEAF: Sum = Sum {
     below: 0.0,
     soft: 1.0,
 };
 
-/// One edit, as it is taken back.
+/// One edit, with what is needed to undo it.
 #[derive(Clone, Copy)]
 enum Edit {
     Sum {
@@ -146,7 +146,7 @@ enum Edit {
         at: u32,
         child: Child,
     },
-    /// The list as it was starts at `saved[start]`.
+    /// The old list starts at `saved[start]`.
     List {
         v: u32,
         start: u32,
@@ -156,7 +156,7 @@ enum Edit {
 /// The parent of a root.
 const NOBODY: u32 = u32::MAX;
 
-/// A tree under change.
+/// A tree that is being changed.
 pub(super) struct TreeState {
     pairs: Rc<PairCosts>,
     root: usize,
@@ -175,7 +175,7 @@ impl TreeState {
         Self::of_parents(pairs, &parents)
     }
 
-    /// The same of a tree that is given as everybody's parent.
+    /// Makes the state of a tree that is given by everybody's parent.
     pub(super) fn of_parents(pairs: &Rc<PairCosts>, parents: &[u32]) -> Self {
         let n = pairs.n();
         let mut state = Self {
@@ -191,7 +191,7 @@ impl TreeState {
         state
     }
 
-    /// Takes over another tree, given as everybody's parent.
+    /// Takes over another tree, which is given by everybody's parent.
     pub(super) fn set(&mut self, parents: &[u32]) {
         self.log.clear();
         self.saved.clear();
@@ -254,9 +254,9 @@ impl TreeState {
         self.sums[self.root].below
     }
 
-    /// What annealing lowers: the latency, plus the soft maximum of the times at which members are
-    /// idle. Most moves leave the latency as it is; those that set members free earlier make room for
-    /// the ones that lower it, and late members need that most.
+    /// Returns the energy, which annealing lowers: the latency, plus the soft maximum of the times at
+    /// which members are idle. Most moves leave the latency as it is. Those that set members free
+    /// earlier make room for moves that lower it, and late members need this most.
     #[inline]
     pub(super) fn energy(&self) -> f64 {
         let sum = &self.sums[self.root];
@@ -282,12 +282,12 @@ impl TreeState {
         (self.parent[v] != NOBODY).then_some(self.parent[v] as usize)
     }
 
-    /// Everybody's parent, as [`TreeState::set`] takes it.
+    /// Returns everybody's parent, as [`TreeState::set`] takes it.
     pub(super) fn parents(&self) -> &[u32] {
         &self.parent
     }
 
-    /// Everybody's parent before the changes since the last `keep` or `undo`.
+    /// Writes everybody's parent before the changes since the last `keep` or `undo`.
     pub(super) fn parents_before(&self, parents: &mut [u32]) {
         parents.copy_from_slice(&self.parent);
         for edit in self.log.iter().rev() {
@@ -302,8 +302,8 @@ impl TreeState {
         Tree::by_construction(self.root, self.lists.iter().map(ranks).collect())
     }
 
-    /// When `q` would have the value if `x` and what is below it were not there; `None` when `q` is
-    /// itself below `x`.
+    /// Returns when `q` would have the value if `x` and all below it were not there; `None` when `q`
+    /// is itself below `x`.
     ///
     /// Lists stay in the order they have now; with `x` gone, another order can be a little better.
     #[inline]
@@ -329,7 +329,7 @@ impl TreeState {
         (v != x).then_some(time)
     }
 
-    /// The latency under `q` if `x` were one more child of it, and `gone` none.
+    /// Returns the latency under `q` if `x` were one more child of it, and `gone` were not its child.
     #[inline]
     pub(super) fn below_with(&self, q: usize, x: usize, gone: Option<usize>) -> f64 {
         let gone = gone.map_or(NOBODY, |v| v as u32);
@@ -372,7 +372,7 @@ impl TreeState {
         }
     }
 
-    /// Moves `x` with all below it to another parent, which is not below `x`.
+    /// Moves `x` with all below it to another parent, which must not be below `x`.
     pub(super) fn relocate(&mut self, x: usize, to: usize) {
         debug_assert!(x != self.root && !self.is_within(to, x));
         let from = self.parent[x] as usize;
@@ -382,7 +382,7 @@ impl TreeState {
         self.lift(to);
     }
 
-    /// `x` and `y` change places together with all below them. Neither is below the other.
+    /// Lets `x` and `y` change places together with all below them. Neither may be below the other.
     pub(super) fn trade(&mut self, x: usize, y: usize) {
         debug_assert!(!self.is_within(x, y) && !self.is_within(y, x));
         let (p, q) = (self.parent[x] as usize, self.parent[y] as usize);
@@ -394,9 +394,9 @@ impl TreeState {
         self.lift(q);
     }
 
-    /// `a` and `b` change places, the members around them stay. Either may be the root.
+    /// Lets `a` and `b` change places; the members around them stay. Either may be the root.
     pub(super) fn exchange(&mut self, a: usize, b: usize) {
-        // Upper and lower, should one be the parent of the other.
+        // Puts the upper one first, if one is the parent of the other.
         let (a, b) = if self.parent[a] == b as u32 {
             (b, a)
         } else {
@@ -422,7 +422,7 @@ impl TreeState {
             self.lift(v);
         }
         for p in [above_b, above_a] {
-            // What was above may by now be one of the two, which has been lifted.
+            // A former parent may by now be one of the two, which has been lifted.
             if p != NOBODY {
                 self.lift(p as usize);
             }
@@ -439,12 +439,12 @@ impl TreeState {
             self.set_parent(new, NOBODY);
             return;
         }
-        // With a common parent, or right below the other one, it may have gone already.
+        // With a common parent, or right below the other one, it may already be gone from the list.
         self.remove(p as usize, old);
         self.insert(p as usize, new);
     }
 
-    /// Renews all of a list that came from somebody else.
+    /// Updates the parents, costs and order of a list that came from another member.
     fn adopt(&mut self, v: usize) {
         for at in 0..self.lists[v].len() {
             let c = self.lists[v][at].rank();
@@ -604,7 +604,7 @@ impl TreeState {
     }
 }
 
-/// What whoever serves this list sums up to.
+/// Returns the sums of the member that serves this list.
 #[inline]
 fn walk(list: &[Child]) -> Sum {
     let (mut clock, mut below, mut factor, mut soft) = (0.0, 0.0_f64, 1.0, 0.0);
@@ -620,7 +620,7 @@ fn walk(list: &[Child]) -> Sum {
     }
 }
 
-/// Moves the entry at `at` to where its tail belongs, all others being in order; where that is.
+/// Moves the entry at `at` to where its tail belongs, all others being in order. Returns that place.
 #[inline]
 fn settle(list: &mut [Child], mut at: usize) -> usize {
     let child = list[at];

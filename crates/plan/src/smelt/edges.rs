@@ -1,7 +1,7 @@
-//! A tree with the costs of its own edges beside it.
+//! The edges of a tree with their costs.
 //!
-//! The optimisations look at all edges again and again; in a matrix of a thousand members nearly
-//! every look is a cache miss.
+//! The optimisations look at all edges again and again; in the matrix of a team of a thousand,
+//! nearly every look is a cache miss.
 
 use corecast_model::CostModel;
 
@@ -28,8 +28,9 @@ impl Edges {
         }
     }
 
-    /// When each rank has the value, and when it is done with its sends. The sums are taken in the
-    /// order of [`crate::cost::broadcast_avail`], so that both agree to the last bit.
+    /// Returns for each rank when it has the value, and when it is done with its sends. The sums
+    /// are taken in the order of [`crate::cost::broadcast_avail`], so that both agree to the last
+    /// bit.
     pub(super) fn avail_and_idle(&self, tree: &Tree) -> (Vec<f64>, Vec<f64>) {
         let mut avail = vec![0.0; tree.len()];
         let mut idle = vec![0.0; tree.len()];
@@ -48,8 +49,8 @@ impl Edges {
         self.avail_and_idle(tree).0.into_iter().fold(0.0, f64::max)
     }
 
-    /// The paper's order, better or not: by decreasing latency below each child. Equal sub-trees
-    /// keep their order.
+    /// Returns the tree in the paper's order, by decreasing latency below each child, even where
+    /// that is slower. Equal sub-trees keep their order.
     pub(super) fn by_subtree(&self, tree: &Tree) -> Tree {
         let mut lists = tree.child_lists().to_vec();
         let mut below = vec![0.0_f64; tree.len()];
@@ -66,7 +67,7 @@ impl Edges {
         Tree::by_construction(tree.root(), lists)
     }
 
-    /// The better of a tree and its [`Self::by_subtree`] order.
+    /// Returns the better of a tree and its [`Self::by_subtree`] order.
     pub(super) fn reordered(&self, tree: Tree) -> Tree {
         let sorted = self.by_subtree(&tree);
         if self.latency(&sorted) <= self.latency(&tree) {

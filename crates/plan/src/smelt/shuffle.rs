@@ -5,7 +5,7 @@ use corecast_model::CostModel;
 use super::edges::Edges;
 use crate::tree::Tree;
 
-/// Who takes over the member that finishes last.
+/// The member that takes over the one that finishes last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Helper {
     /// The member that is first done with all its sends, as the paper says.
@@ -24,11 +24,11 @@ pub enum Helper {
 /// the broadcast, `v_e` becomes the last child of `v_s` and all lists are
 /// [reordered](super::reorder()).
 ///
-/// Two things the paper leaves open. Several members may finish last together; then moving one of
+/// The paper leaves two things open. Several members may finish last together; then moving one of
 /// them cannot make the broadcast faster, but may be the first of the moves that do. And the moved
-/// send may delay others. So a step counts as progress when the latency falls, or stays and fewer
-/// members finish last; any other step is undone and ends the search. Hence the result is never
-/// worse than the input, and the search ends.
+/// send may delay others. So a step counts as progress when the latency falls, or when it stays and
+/// fewer members finish last; any other step is undone and ends the search. Hence the result is
+/// never worse than the input, and the search ends.
 ///
 /// # Panics
 ///
@@ -64,7 +64,7 @@ pub fn shuffle(costs: &CostModel, tree: &Tree, helper: Helper) -> Tree {
     best
 }
 
-/// Whom to move the member that finishes last to; `None` when the move does not fit.
+/// Returns the new parent and the member that finishes last; `None` when the move does not fit.
 fn step(
     costs: &CostModel,
     tree: &Tree,
@@ -72,7 +72,7 @@ fn step(
     helper: Helper,
 ) -> Option<(usize, usize)> {
     let last = standing.last;
-    // The member that moves cannot serve itself, nor can whoever is below it.
+    // The member that moves cannot serve itself, nor can a member below it, so only leaves move.
     if !tree.is_leaf(last) {
         return None;
     }
@@ -89,7 +89,7 @@ fn step(
     (finish < standing.latency).then_some((first, last))
 }
 
-/// The tree in which a leaf is the last child of another parent.
+/// Returns the tree in which a leaf is the last child of another parent.
 fn with_moved(tree: &Tree, to: usize, leaf: usize) -> Tree {
     let mut lists = tree.child_lists().to_vec();
     if let Some(old) = tree.parent(leaf) {
@@ -99,14 +99,14 @@ fn with_moved(tree: &Tree, to: usize, leaf: usize) -> Tree {
     Tree::by_construction(tree.root(), lists)
 }
 
-/// How a tree does, and who is to blame.
+/// The times of a tree, and the members that finish last.
 struct Standing {
     /// When each rank is done with its sends.
     idle: Vec<f64>,
     latency: f64,
     /// The lowest rank that finishes last.
     last: usize,
-    /// How many finish last together.
+    /// The number of members that finish last together.
     ties: usize,
 }
 
@@ -115,7 +115,8 @@ impl Standing {
         let (avail, idle) = edges.avail_and_idle(tree);
         let latency = avail.iter().copied().fold(0.0, f64::max);
         let at_end = || (0..avail.len()).filter(|&v| avail[v] == latency);
-        // A member that serves others at no cost can tie with them; the leaf is the one to move.
+        // A member that serves others at no cost can finish at the same time; the leaf is the one
+        // to move.
         let last = at_end().find(|&v| tree.is_leaf(v)).unwrap_or(tree.root());
         let ties = at_end().count();
         Self {

@@ -208,14 +208,15 @@ fn effort(moves: u64) -> Effort {
     Effort { seed: 7, moves }
 }
 
-/// What a search that starts from Smelt's tree with root 0 finds.
+/// Returns the result of a search that starts from Smelt's tree with root 0.
 fn found(costs: &CostModel, operation: Operation, free: bool, bound: f64, moves: u64) -> Grouped {
     let start = smelt::tree(costs, 0);
     let effort = effort(moves);
     search(costs, operation, free, &start, bound, effort, &mut go_on)
 }
 
-/// The same for a barrier with two trees.
+/// Returns the result of a search for a barrier with two trees that starts from Smelt's tree with
+/// root 0.
 fn found_pair(costs: &CostModel, free: bool, bound: f64, moves: u64) -> TwoWays {
     let start = smelt::tree(costs, 0);
     let (fan_in, effort) = (start.reversed(), effort(moves));

@@ -59,7 +59,7 @@ fn trees(plan: &Plan) -> Vec<&Tree> {
     }
 }
 
-/// Who moved, with `name(new rank)` the old rank or nothing.
+/// Returns the members that moved; `name(new rank)` is the old rank, or `None` for a newcomer.
 fn moved(old: &Plan, new: &Plan, name: impl Fn(usize) -> Option<usize>) -> Vec<usize> {
     let differs = |rank: &usize| {
         name(*rank).is_some_and(|before| {
@@ -213,7 +213,7 @@ fn wrong_changes_are_refused() {
     refused(whole.with(costs, 4), "has 4 members, the changed team 5");
 }
 
-/// What a repaired plan may cost, as a multiple of a fresh search.
+/// The most that a repaired plan may cost, as a multiple of a fresh search.
 const EXCESS_MAX: f64 = 1.05;
 
 fn near_fresh(costs: &CostModel, plan: &Plan, moves: u64, what: &str) {

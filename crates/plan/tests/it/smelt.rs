@@ -66,7 +66,7 @@ fn naive_base(costs: &CostModel, root: usize) -> Vec<Vec<usize>> {
     lists
 }
 
-/// What the base algorithm promises on any input.
+/// Checks the properties that the base algorithm has on any input.
 fn check_base(costs: &CostModel, root: usize) {
     let tree = base(costs, root);
     assert_eq!(tree.child_lists(), naive_base(costs, root));

@@ -1,4 +1,4 @@
-//! How many bytes a second a thread copies, with plain stores and past the caches.
+//! Bandwidths: bytes per second that threads copy, with plain stores and past the caches.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use super::crew::{Mate, Stop};
 /// Sizes of a copy, in KiB: within the first cache, the second, the last, and none.
 const SIZES: [usize; 4] = [16, 256, 4 << 10, 64 << 10];
 
-/// What each of several threads copies at once, in KiB: beyond their shares of most caches.
+/// KiB that each of several threads copies at once: more than their shares of most caches.
 const SHARE: usize = 16 << 10;
 
 /// Bytes that a sample moves at least.
 const BYTES: usize = 1 << 20;
 
-/// How bytes are moved.
+/// The way in which bytes are moved.
 #[derive(Clone, Copy, Debug)]
 enum ByteMove {
     Copy,
@@ -28,7 +28,7 @@ enum ByteMove {
 /// Figures in GB/s (10⁹ bytes that were written), by name.
 pub(super) type NamedFigures = Vec<(String, Figure)>;
 
-/// One thread alone.
+/// Measures one thread alone.
 pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<NamedFigures, Stop> {
     let mut all = NamedFigures::new();
     for kibibytes in SIZES {
@@ -46,7 +46,7 @@ pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<NamedFigures
     Ok(all)
 }
 
-/// All threads of the crew at once, together.
+/// Measures all threads of the crew at once.
 pub(super) fn together(mate: &mut Mate<'_>, limit: Duration) -> Result<NamedFigures, Stop> {
     let threads = mate.crew();
     let mut all = NamedFigures::new();
@@ -65,7 +65,7 @@ pub(super) fn together(mate: &mut Mate<'_>, limit: Duration) -> Result<NamedFigu
     Ok(all)
 }
 
-/// Bytes a nanosecond of all threads of the crew.
+/// Returns the bytes per nanosecond of all threads of the crew.
 fn rate(
     mate: &mut Mate<'_>,
     way: ByteMove,

@@ -1,4 +1,4 @@
-//! How still the machine keeps while it is measured: the pace of its cores, and time that its host takes.
+//! The circumstances of a measurement: how steady its cores are, and how much time the host takes.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use crate::hardware::chain;
 /// Multiplications of a chain: some 10 µs.
 const LINKS: u32 = 8_000;
 
-/// Chains of one look, of which the fastest counts: interruptions only add.
+/// Chains of one look. The fastest one counts, because interruptions only add time.
 const CHAINS: usize = 5;
 
-/// From here on people are told.
+/// The drift, the stolen share and the factor between latencies from which on the user gets a note.
 const DRIFT_NOTICED: f64 = 0.05;
 const STEAL_NOTICED: f64 = 0.005;
 const APART_NOTICED: f64 = 3.0;
 
-/// Nanoseconds of a fixed chain of instructions on the calling thread's core, now.
+/// Returns the nanoseconds of a fixed chain of instructions on the calling thread's core.
 pub(super) fn pace(timer: &Timer) -> f64 {
     let once = || {
         let start = timer.now();
@@ -29,7 +29,7 @@ pub(super) fn pace(timer: &Timer) -> f64 {
     (0..CHAINS).map(|_| once()).fold(f64::INFINITY, f64::min)
 }
 
-/// What was seen of the measured processors.
+/// The measured processors' pace and stolen time so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ObservedProcessors {
     /// Fastest and slowest pace by operating-system number.
@@ -50,7 +50,7 @@ impl ObservedProcessors {
         *entry = (entry.0.min(pace), entry.1.max(pace));
     }
 
-    /// (slowest − fastest) / fastest, of the processor where that is most.
+    /// Returns (slowest − fastest) / fastest, of the processor where that is most.
     pub(super) fn drift(&self) -> f64 {
         let parts = self.paces.values().filter(|(fastest, _)| *fastest > 0.0);
         parts
@@ -58,7 +58,7 @@ impl ObservedProcessors {
             .fold(0.0, f64::max)
     }
 
-    /// The part of the processors' time that the host took since the beginning.
+    /// Returns the share of the processors' time that the host took since the beginning.
     pub(super) fn steal(&self, pus: &[u32]) -> f64 {
         match (&self.begin, cpu_time(pus)) {
             (Some(begin), Some(now)) => now.stolen_since(begin),
@@ -67,7 +67,7 @@ impl ObservedProcessors {
     }
 }
 
-/// What people should know about the circumstances.
+/// Returns notes for the user on the circumstances.
 pub(super) fn notes(drift: f64, steal: f64, latencies: &[Latency]) -> Vec<String> {
     let mut notes = Vec::new();
     let moved = |latency: &&Latency| {

@@ -12,8 +12,8 @@ use super::settle::CHAINS;
 /// Lines of a batch.
 const LINES: usize = 64;
 
-/// How long the slowest of the first `active` readers takes for a line of its owner, when all read at
-/// once. `pairs` are ranks: who reads, and whose lines. Rank 0 has the figure.
+/// Measures the time for one line of the slowest of the first `active` readers, when all read lines
+/// of their owners at once. `pairs` are the ranks of readers and owners. Rank 0 gets the figure.
 pub(super) fn measure(
     mate: &mut Mate<'_>,
     pairs: &[(usize, usize)],

@@ -10,8 +10,8 @@ use super::latency::own;
 use super::order::{Picker, SEED};
 use super::settle::SHOTS;
 
-/// How long the last of `readers` threads takes to have a line that the last rank prepared; ranks from 0
-/// on read. Rank 0 has the figure.
+/// Measures the time until the last of `readers` threads, ranks from 0 on, has a line that the last rank
+/// prepared. Rank 0 gets the figure.
 pub(super) fn measure(
     mate: &mut Mate<'_>,
     state: State,

@@ -1,8 +1,8 @@
 //! Pinned threads that run one program together, each knowing its rank, as SPMD programs do.
 //!
-//! They meet between the steps of a measurement: a flag each, of which the first rank reads all and
-//! the others that of the first rank. Its flag also says whether they go on, so that all leave a loop after
-//! the same round although one of them alone knows when it is time.
+//! The threads meet between the steps of a measurement. Each has a flag: the first rank reads the flags of
+//! all, the others read that of the first rank. Its flag also says whether to go on, so that all leave a loop
+//! after the same round, although only one of them knows when the time is up.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -22,26 +22,26 @@ use crate::ProbeError;
 pub(super) use crate::hardware::Stop;
 use crate::hardware::{chain, joined, still_pinned};
 
-/// What a flag says when its thread has left.
+/// The value of a flag whose thread has left.
 const LEFT: u64 = u64::MAX;
 
-/// Polls before the CPU is offered to others.
+/// Polls before the thread yields its CPU.
 const POLLS: u32 = 20_000;
 
 /// Multiplications of the longest pause of [`Mate::dither`]: some 20 ns, two steps of the coarsest counter.
 const DITHER_LINKS: u32 = 20;
 
-/// From the order to start until the start: longer than news take to anybody.
+/// Nanoseconds from the order to start until the start: longer than news take to any thread.
 const LEAD_NS: f64 = 1500.0;
 
 /// Bytes of lines that every thread has at least: those that are measured, and one to leave numbers in.
 pub(super) const BUFFER_BYTES: usize = AREA_BYTES + LINE_BYTES;
 
-/// What all threads of a crew see.
+/// The memory that all threads of a crew share.
 #[derive(Debug)]
 struct CrewShared {
     flags: Vec<LineRef<Flag>>,
-    /// When all begin at once, in ticks of rank 0.
+    /// The time at which all begin at once, in ticks of rank 0.
     start: LineRef<Flag>,
     fields: Vec<OnceLock<LineBuffer>>,
 }
@@ -51,24 +51,24 @@ struct CrewShared {
 pub(super) struct Mate<'a> {
     /// Its position among the crew's hardware threads.
     pub(super) rank: usize,
-    /// What it tells time by.
+    /// The clock of the thread.
     pub(super) timer: Timer,
     shared: &'a CrewShared,
     random: fastrand::Rng,
     round: u64,
     /// The last common start.
     started: u64,
-    /// It has met the others for the last time.
+    /// Whether the thread has met the others for the last time.
     done: bool,
 }
 
 impl Mate<'_> {
-    /// How many threads the crew has.
+    /// Returns the number of threads of the crew.
     pub(super) fn crew(&self) -> usize {
         self.shared.flags.len()
     }
 
-    /// The lines that lie with `rank`.
+    /// Returns the lines in the memory of `rank`.
     pub(super) fn lines_of(&self, rank: usize) -> &LineBuffer {
         self.shared.fields[rank]
             .get()
@@ -83,12 +83,12 @@ impl Mate<'_> {
         }
     }
 
-    /// Returns when all are here.
+    /// Returns when all threads have called it.
     pub(super) fn meet(&mut self) -> Result<(), Stop> {
         self.agree(true).map(|_| ())
     }
 
-    /// Returns when all are here, with what rank 0 said.
+    /// Returns when all threads have called it, with the `go` of rank 0.
     pub(super) fn agree(&mut self, go: bool) -> Result<bool, Stop> {
         self.round += 1;
         let word = 2 * self.round + u64::from(go);
@@ -103,7 +103,8 @@ impl Mate<'_> {
         Ok(go)
     }
 
-    /// Returns at one instant for all, as far as their counters agree; else as soon as each has heard of it.
+    /// Returns at the same time on all threads, as far as their counters agree; else as soon as each has
+    /// heard of it.
     pub(super) fn start_together(&mut self) -> Result<(), Stop> {
         self.meet()?;
         let lead = self.timer.ticks(LEAD_NS);
@@ -126,7 +127,7 @@ impl Mate<'_> {
         };
         self.started = start;
         if self.timer.is_common() {
-            // A counter that is far behind is not the same one.
+            // A counter that is far behind is not the same counter.
             let now = self.timer.now();
             while (1..2 * lead).contains(&start.saturating_sub(self.timer.now()))
                 && self.timer.now().wrapping_sub(now) < 2 * lead
@@ -135,7 +136,7 @@ impl Mate<'_> {
         Ok(())
     }
 
-    /// Lets a random moment pass, so that what follows begins at any phase of the counter's steps.
+    /// Waits for a random time, so that what follows begins at any phase of the counter's steps.
     pub(super) fn dither(&mut self) {
         chain(self.random.u32(..DITHER_LINKS));
     }
@@ -145,26 +146,27 @@ impl Mate<'_> {
         self.lines_of(self.rank).store(AREA_BYTES, number.to_bits());
     }
 
-    /// What `rank` has left.
+    /// Returns the number that `rank` has left.
     pub(super) fn left(&self, rank: usize) -> f64 {
         f64::from_bits(self.lines_of(rank).load(AREA_BYTES))
     }
 
-    /// Meets the others; rank 0 has the most that one of `ranks` has left, the others nothing.
+    /// Meets the others. Rank 0 gets the greatest number that one of `ranks` has left, the others get
+    /// nothing.
     pub(super) fn most_left(
         &mut self,
         ranks: impl IntoIterator<Item = usize>,
     ) -> Result<Option<f64>, Stop> {
         self.meet()?;
-        // The others leave those lines where they are.
+        // The others leave their numbers where they are until the next meeting.
         Ok((self.rank == 0).then(|| {
             let numbers = ranks.into_iter().map(|rank| self.left(rank));
             numbers.fold(0.0, f64::max)
         }))
     }
 
-    /// Repeats `shot` until those of rank 0 make samples enough, in groups of so many; rank 0 has the figure.
-    /// Where a rank has nothing to say, its shot is none.
+    /// Repeats `shot` until the values of rank 0 are enough samples, in groups of the given size. Rank 0 gets
+    /// the figure. A rank that measures nothing returns no value.
     pub(super) fn until_settled(
         &mut self,
         group: usize,
@@ -182,7 +184,7 @@ impl Mate<'_> {
         }
     }
 
-    /// What the flag of `rank` says once it has come to this round.
+    /// Waits for the flag of `rank` to reach this round, and returns its value.
     fn wait(&self, rank: usize) -> Result<u64, Stop> {
         let mut polls = 0;
         loop {
@@ -202,19 +204,20 @@ impl Mate<'_> {
 
 impl Drop for Mate<'_> {
     fn drop(&mut self) {
-        // Else somebody might still look for the last counter barrier.
+        // A thread that is done keeps its flag, since another one may not have read it yet at the last
+        // meeting.
         if !self.done {
             self.shared.flags[self.rank].raise(LEFT);
         }
     }
 }
 
-/// Runs `program` on a thread for each of `pus`, each with `bytes` of lines of its own, and returns what they
-/// return.
+/// Runs `program` on one thread for each of `pus`, each with `bytes` of lines of its own, and returns the
+/// results.
 ///
 /// # Errors
 ///
-/// Pinning refused, lost or ignored; threads or memory refused; what the program says.
+/// Pinning refused, lost or ignored; threads or memory refused; errors of the program.
 pub(super) fn run<T: Send>(
     pus: &[Pu],
     bytes: usize,
@@ -254,7 +257,7 @@ pub(super) fn run<T: Send>(
             .map(|rank| {
                 let member = &member;
                 let thread = Builder::new().spawn_scoped(scope, move || member(rank, &pus[rank]));
-                // The others wait for a thread that could not be started.
+                // The others must not wait for a thread that could not be started.
                 thread.inspect_err(|_| shared.flags[rank].raise(LEFT))
             })
             .collect();

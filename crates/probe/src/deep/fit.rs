@@ -1,4 +1,4 @@
-//! Curves through measured points, with what the points leave open. Pure.
+//! Fits of curves to measured points, with the uncertainty that the points leave. Pure.
 //!
 //! Models are CLa's: `b + c·n` (Equations 2 and 4) and `b + c·n − a/n` (Equations 3 and 5). Errors count as
 //! parts of the time, since the longest times would decide all otherwise. A point may be wrong altogether, as
@@ -20,7 +20,7 @@ const CUT: f64 = 2.5;
 /// No point is left out for being off by less than this part of itself: models are models.
 const TOLERANCE: f64 = 0.05;
 
-/// Nanoseconds that no time is told better than, so that a time of nothing does not weigh everything.
+/// The resolution in nanoseconds: a time of 0 must not outweigh all others.
 const FLOOR: f64 = 0.01;
 
 /// Upper 97.5 % points of Student's t by degrees of freedom, from 1.
@@ -33,12 +33,12 @@ fn student(freedom: usize) -> f64 {
     }
 }
 
-/// `base + slope·x` through points with at least two different x.
+/// Fits `base + slope·x` to points with at least two different x.
 pub(super) fn line(points: &[Point]) -> Option<Fit> {
     Model::<2>::fit(points).map(|model| model.described(points))
 }
 
-/// [`line`], or `base + slope·x − inverse/x` where that is nearer by more than chance.
+/// Fits [`line`], or `base + slope·x − inverse/x` where that is nearer by more than chance.
 pub(super) fn line_or_curve(points: &[Point]) -> Option<Fit> {
     let straight = Model::<2>::fit(points)?;
     let simple = straight.described(points);
@@ -52,7 +52,7 @@ pub(super) fn line_or_curve(points: &[Point]) -> Option<Fit> {
     let (far, near) = (straight.squares(&bent.kept), bent.squares(&bent.kept));
     let freedom = bent.kept.len().saturating_sub(3);
     let enough = student(freedom).powi(2) / freedom.max(1) as f64;
-    // Else it would be nearer to most for being far from the others.
+    // The curve must not be nearer to most points at the price of being far from the others.
     let no_farther = bent.farthest(points) <= straight.farthest(points);
     if no_farther && far - near > enough * near {
         Some(bent.described(points))
@@ -83,7 +83,7 @@ fn at<const P: usize>(coefficients: &[f64; P], x: f64) -> f64 {
         .sum()
 }
 
-/// The point's distance from the curve, as a part of the point.
+/// Returns the point's distance from the curve, as a part of the point.
 fn distance<const P: usize>(coefficients: &[f64; P], point: &Point) -> f64 {
     let y = point.ns.value;
     (at(coefficients, f64::from(point.x)) - y).abs() / y.max(FLOOR)
@@ -134,12 +134,12 @@ impl<const P: usize> Model<P> {
     }
 }
 
-/// How many of `n` points a curve through P of them has to be near.
+/// Returns how many of `n` points a curve through P of them has to be near.
 fn majority<const P: usize>(n: usize) -> usize {
     (n + P).div_ceil(2).min(n)
 }
 
-/// Of all curves through P of the points, the one from which the majority's farthest is least far.
+/// Returns, of all curves through P of the points, the one whose farthest point of a majority is nearest.
 fn nearest_to_most<const P: usize>(points: &[Point]) -> Option<[f64; P]> {
     let n = points.len();
     let mut best: Option<(f64, [f64; P])> = None;
@@ -170,7 +170,7 @@ fn nearest_to_most<const P: usize>(points: &[Point]) -> Option<[f64; P]> {
     }
 }
 
-/// The common fit by least squares of relative errors.
+/// Fits a curve by least squares of relative errors.
 fn least_squares<const P: usize>(kept: Vec<Point>) -> Option<Model<P>> {
     let weight = |point: &Point| point.ns.value.max(FLOOR).powi(-2);
     let mut normal = [[0.0; P]; P];
@@ -220,7 +220,7 @@ fn times<const P: usize>(matrix: &[[f64; P]; P], vector: &[f64; P]) -> [f64; P] 
     std::array::from_fn(|i| matrix[i].iter().zip(vector).map(|(a, b)| a * b).sum())
 }
 
-/// The inverse by elimination with pivots; `None` where there is none.
+/// Returns the inverse by elimination with pivots; `None` where there is none.
 fn inverted<const P: usize>(mut rows: [[f64; P]; P]) -> Option<[[f64; P]; P]> {
     let mut inverse = [[0.0; P]; P];
     for (i, row) in inverse.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! How long it takes to read a line, or to write it until all see that, by its state, level and place.
+//! The time to read a line, or to write it until all threads see that, by its state, level and place.
 //!
 //! The method is that of Molka and others, on which the tables of Mencagli and others rest (§4.2): lines
 //! are put into a state by what two or three threads do with them one after another, driven to a level by
@@ -37,13 +37,13 @@ const LINES: usize = 64;
 const LINES_DRIVEN: usize = 256;
 const _: () = assert!(LINES_DRIVEN <= LINES_MAX);
 
-/// How often the lines of a batch are read that stay as they are.
+/// Number of times that a batch is read whose lines stay as they are.
 const ROUNDS: usize = 8;
 
-/// How often a cache's own size is read to drive lines out of it.
+/// Number of times that a cache's own size is read to drive lines out of it.
 pub(super) const DRIVE: usize = 3;
 
-/// What is timed.
+/// The access that is timed, with the state and the level of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LatencyCase {
     pub(super) access: Access,
@@ -51,26 +51,26 @@ pub(super) struct LatencyCase {
     pub(super) level: Level,
 }
 
-/// Who does what: ranks of the crew. Rank 0 is timed.
+/// The ranks of the crew that take part. Rank 0 is the one that is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Roles {
-    /// In whose caches the lines are, and whose memory it is.
+    /// The rank in whose caches and whose memory the lines are.
     pub(super) owner: usize,
-    /// Who reads them as well when they are to be shared.
+    /// The rank that also reads the lines when they are to be shared.
     pub(super) sharer: usize,
 }
 
-/// Bytes of private caches: what has to be read to drive lines to a level.
+/// The bytes that have to be read to drive lines to a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Drive {
-    /// Of the cache before the level.
+    /// The private caches before the level.
     pub(super) to_level: usize,
-    /// Of all private caches.
+    /// All private caches.
     pub(super) out: usize,
 }
 
 impl Drive {
-    /// Bytes of lines that a thread needs for it.
+    /// Returns the bytes of lines that a thread needs to drive lines out.
     pub(super) fn buffer_bytes(self) -> usize {
         AREA_BYTES + DRIVE * self.to_level.max(self.out)
     }
@@ -142,7 +142,7 @@ pub(super) fn prepare(
     mate.meet()
 }
 
-/// The owner's own part of that.
+/// Puts the lines into a state as far as their owner does it.
 pub(super) fn own(mate: &Mate<'_>, owner: usize, state: State, lines: &[usize]) {
     let lines_of = mate.lines_of(owner);
     chain(mate, owner, lines);
@@ -156,7 +156,7 @@ pub(super) fn own(mate: &Mate<'_>, owner: usize, state: State, lines: &[usize]) 
     drain_stores();
 }
 
-/// Each line says which is the next.
+/// Writes into each line which line is the next.
 fn chain(mate: &Mate<'_>, owner: usize, lines: &[usize]) {
     let nexts = lines.iter().cycle().skip(1);
     for (&line, &next) in lines.iter().zip(nexts) {
@@ -166,11 +166,11 @@ fn chain(mate: &Mate<'_>, owner: usize, lines: &[usize]) {
 
 fn look(mate: &Mate<'_>, owner: usize, lines: &[usize]) {
     mate.touch(owner, lines.iter().copied());
-    // Else a line might still be on its way.
+    // Without this a line might still be on its way.
     mate.timer.now();
 }
 
-/// Reads so many bytes thrice, behind the lines that are measured.
+/// Reads this many bytes thrice, behind the lines that are measured.
 fn drive_out(mate: &Mate<'_>, bytes: usize) {
     let end = mate
         .lines_of(mate.rank)
@@ -180,7 +180,7 @@ fn drive_out(mate: &Mate<'_>, bytes: usize) {
     mate.timer.now();
 }
 
-/// Nanoseconds a line of following a chain of lines.
+/// Follows a chain of lines. Returns the nanoseconds for each line.
 pub(super) fn read(mate: &Mate<'_>, owner: usize, lines: &[usize], rounds: usize) -> f64 {
     let lines_of = mate.lines_of(owner);
     let steps = lines.len() * rounds;
@@ -194,8 +194,9 @@ pub(super) fn read(mate: &Mate<'_>, owner: usize, lines: &[usize], rounds: usize
     mate.timer.ns(start, end) / steps as f64
 }
 
-/// The same, each line written beside where it says which is the next. Without that look a processor would
-/// ask for the next lines while it waits at the fence.
+/// Follows a chain of lines and writes each. Returns the nanoseconds for each line. The word that is written
+/// lies beside the one that names the next line: without a look at the latter a processor would ask for the next
+/// lines while it waits at the fence.
 fn write(mate: &Mate<'_>, owner: usize, lines: &[usize]) -> f64 {
     let lines_of = mate.lines_of(owner);
     let mut at = lines[0];

@@ -17,7 +17,8 @@ pub(super) const COUNTS: [u32; 9] = [1, 2, 4, 8, 16, 24, 32, 64, 128];
 
 const WORDS: usize = LINE_BYTES / size_of::<u64>();
 
-/// How long rank 0 takes to copy `count` lines of the owner into memory that it has cached.
+/// Measures the time that rank 0 takes to copy `count` lines of the owner into memory that it has
+/// cached.
 pub(super) fn measure(
     mate: &mut Mate<'_>,
     state: State,

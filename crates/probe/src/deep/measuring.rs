@@ -1,4 +1,4 @@
-//! From a part of the measurement to the section: who takes part, what is kept.
+//! The measurement of one part: the threads that take part, and the place of its figures in the section.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ use super::task::{THREADS_MAX, Task, counts};
 use super::{bandwidth, congestion, contention, fit, lines, readers, stores, waits};
 use crate::ProbeError;
 
-/// What measures a part, and where its figures go.
+/// The measurement of parts, with the section that collects their figures.
 pub(super) struct Measuring<'a> {
     pub(super) site: &'a Site<'a>,
     pub(super) found: &'a mut Deep,
     pub(super) seen: &'a mut ObservedProcessors,
-    /// For each figure, at most.
+    /// The most time for one figure.
     pub(super) limit: Duration,
 }
 
@@ -38,8 +38,8 @@ impl Measuring<'_> {
         }
     }
 
-    /// Runs `program` on a crew of these positions, and keeps in mind how fast their cores are and which
-    /// pages they have.
+    /// Runs `program` on a crew of these positions, and records how fast their cores are and which pages
+    /// they have.
     fn crew<T: Send>(
         &mut self,
         positions: &[usize],
@@ -70,7 +70,8 @@ impl Measuring<'_> {
         }
     }
 
-    /// Reader, owner, and a third thread where there is one; and who of them shares lines.
+    /// Returns the positions of a reader, an owner, and a third thread where there is one, with their
+    /// roles.
     fn trio(&self, by: usize, of: usize) -> (Vec<usize>, Roles) {
         let owner = usize::from(of != by);
         let mut positions = vec![by];
@@ -128,7 +129,7 @@ impl Measuring<'_> {
 
     fn contention(&mut self, near: Near, state: State) -> Result<(), ProbeError> {
         let positions = self.site.readers(near, THREADS_MAX - 1);
-        // Nobody has an invalid line, so its owner can be a reader as well.
+        // No thread has an invalid line in its cache, so its owner can be a reader as well.
         let most = positions.len() - usize::from(state != State::Invalid);
         let (xs, limit) = (counts(most), self.limit);
         let figures = self.crew(&positions, 0, |mate| {
@@ -143,7 +144,7 @@ impl Measuring<'_> {
     fn congestion(&mut self, near: Near) -> Result<(), ProbeError> {
         let mut pairs = self.site.pairs(near, THREADS_MAX);
         if pairs.is_empty() {
-            // Such pairs are only among the last threads of a large machine.
+            // Pairs that are so near are only among the last threads of a large machine.
             pairs = self.site.pairs(near, self.site.pus.len());
             pairs.truncate(THREADS_MAX / 2);
         }

@@ -1,4 +1,4 @@
-//! Measurements in depth: what single lines, waits and copies cost on this machine.
+//! Measurements in depth: the costs of single lines, waits and copies on this machine.
 //!
 //! ```text
 //!  site, task ─► crew: latency, … ─► settle ─► Deep, a section of the machine file
@@ -58,7 +58,7 @@ use site::Site;
 use task::{Named, Task};
 use timer::Timer;
 
-/// What to measure in depth, and how long it may take.
+/// The configuration of a measurement in depth.
 ///
 /// # Examples
 ///
@@ -72,7 +72,7 @@ use timer::Timer;
 pub struct DeepConfig {
     /// Operating-system numbers of the hardware threads.
     pub pus: Vec<u32>,
-    /// What to measure.
+    /// The parts that are measured.
     pub scope: Scope,
     /// No part is begun after this time.
     pub time_limit: Duration,
@@ -81,7 +81,7 @@ pub struct DeepConfig {
 }
 
 impl DeepConfig {
-    /// The defaults for these hardware threads: everything, within two minutes.
+    /// Returns the defaults for these hardware threads: everything, within two minutes.
     #[must_use]
     pub fn new(pus: Vec<u32>) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl DeepConfig {
     }
 }
 
-/// Time for one figure, at most and at least. Most settle sooner.
+/// Most and least time for one figure. Most figures settle sooner.
 const FIGURE_TIME_MAX: Duration = Duration::from_millis(80);
 const FIGURE_TIME_MIN: Duration = Duration::from_millis(4);
 
@@ -102,9 +102,9 @@ const FIGURES_PER_PART: u32 = 6;
 
 /// Measures in depth the hardware threads of `config`, which are part of `machine`.
 ///
-/// `before` is what an earlier call found: what it left is done now, and the rest is kept. Where it left
-/// nothing of the scope, the scope is measured anew. `part` is called before the first part and after each,
-/// with all that was found so far.
+/// `before` is the result of an earlier call: the parts that it left are measured now, and the rest is kept. Where it
+/// left nothing of the scope, the scope is measured anew. `part` is called before the first part and after each, with
+/// all results so far.
 ///
 /// # Errors
 ///
@@ -145,7 +145,7 @@ pub fn deep(
     let name = |task: &Task| Named(&site, *task).to_string();
     let mut found = match before {
         Some(deep) if tasks.iter().any(|task| deep.left.contains(&name(task))) => deep,
-        // Complete: the rest of it is no reason to keep old latencies, nor are they one to lose the rest.
+        // Every part is done, so the scope is measured anew. Results outside of the scope are kept.
         Some(mut deep) if config.scope != Scope::All => {
             if config.scope == Scope::Coherence {
                 deep.latencies.clear();
@@ -214,7 +214,7 @@ pub fn deep(
     Ok(found)
 }
 
-/// A section in which nothing is measured yet.
+/// Returns a section in which nothing is measured yet.
 fn blank(left: Vec<String>) -> Deep {
     let steady = microbench::counter_is_steady();
     let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! Which lines, and in which order: random, and the same for all threads of a crew. Pure.
+//! The choice and the order of lines: random, and the same for all threads of a crew. Pure.
 //!
 //! A line's address decides which slice of the last cache and which directory serves it, and its successor
 //! in memory may be fetched with it. So lines are drawn at random, from one pair of lines each, and come in
@@ -18,13 +18,13 @@ const WINDOW_BYTES: usize = 32 * PAGE_BYTES;
 /// Bytes from which lines are drawn.
 pub(super) const AREA_BYTES: usize = 4 << 20;
 
-/// The most lines of a draw: half of what there is, so that drawing ends soon.
+/// The most lines of a draw: half of those in a window, so that drawing ends soon.
 pub(super) const LINES_MAX: usize = WINDOW_BYTES / PAIR_BYTES / 2;
 
-/// All threads of a crew draw by this seed.
+/// The seed with which all threads of a crew draw.
 pub(super) const SEED: u64 = 41;
 
-/// Draws lines.
+/// A generator of random lines.
 #[derive(Clone, Debug)]
 pub(super) struct Picker {
     random: fastrand::Rng,
@@ -32,7 +32,7 @@ pub(super) struct Picker {
 }
 
 impl Picker {
-    /// Equal seeds draw equal lines.
+    /// Makes a generator; equal seeds draw equal lines.
     pub(super) fn new(seed: u64) -> Self {
         Self {
             random: fastrand::Rng::with_seed(seed),
@@ -40,7 +40,7 @@ impl Picker {
         }
     }
 
-    /// Offsets of `count` different lines, at most [`LINES_MAX`].
+    /// Returns the offsets of `count` different lines, at most [`LINES_MAX`].
     pub(super) fn lines(&mut self, count: usize) -> Vec<usize> {
         assert!(count <= LINES_MAX, "{count} lines of {LINES_MAX}");
         let windows = AREA_BYTES / WINDOW_BYTES;
@@ -59,7 +59,7 @@ impl Picker {
         lines
     }
 
-    /// `count` adjacent lines, from a random one on.
+    /// Returns `count` adjacent lines, from a random one on.
     pub(super) fn run(&mut self, count: usize) -> Vec<usize> {
         let windows = AREA_BYTES / WINDOW_BYTES;
         self.begin = self.random.usize(..windows) * WINDOW_BYTES;
@@ -70,7 +70,7 @@ impl Picker {
         (0..count).map(|line| first + line * LINE_BYTES).collect()
     }
 
-    /// A line in each page of the last window: no draw takes it, a run may.
+    /// Returns a line in each page of the last window. No draw takes these lines, a run may.
     pub(super) fn pages(&self) -> impl Iterator<Item = usize> + use<> {
         (self.begin..self.begin + WINDOW_BYTES).step_by(PAGE_BYTES)
     }

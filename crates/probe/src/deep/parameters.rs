@@ -5,8 +5,8 @@
 //! | `R_L` | a line that the core itself has cached | own |
 //! | `R_R` | one that another core of the package has cached | other cores of the package |
 //! | `R_Q` | one that a core of another package has cached | other packages |
-//! | `R_I` | one that nobody has cached, on the own NUMA node | memory of own and of threads there |
-//! | `R_QI` | the same on another NUMA node | memory of threads elsewhere |
+//! | `R_I` | a line that no cache has, on the own NUMA node | memory of own and of threads there |
+//! | `R_QI` | a line that no cache has, on another NUMA node | memory of threads elsewhere |
 //!
 //! The paper finds little difference between states and clusters them; so does this, but for shared lines of
 //! others, which a nearer cache may have as well. The half width of a parameter reaches over all that it
@@ -19,13 +19,13 @@ use corecast_model::deep::{Access, Figure, Latency, Level, Near, State};
 
 use crate::estimate::{median, sorted};
 
-/// Which parameter a latency belongs to.
+/// Returns the name of the parameter to which a latency belongs.
 fn name(latency: &Latency, same_node: bool) -> Option<&'static str> {
     let name = match (latency.level, latency.near) {
         (Level::Memory, _) if same_node => "R_I",
         (Level::Memory, _) => "R_QI",
         (Level::Cache(1), Near::Own) => "R_L",
-        // Lines that were driven further are slower to have, and siblings share their caches.
+        // Lines that were driven further take longer, and siblings share their caches.
         (Level::Cache(2..), _) | (_, Near::Own | Near::SameCore) => return None,
         _ if latency.state == State::Shared => return None,
         (_, Near::OtherPackage) => "R_Q",
@@ -34,7 +34,7 @@ fn name(latency: &Latency, same_node: bool) -> Option<&'static str> {
     Some(name)
 }
 
-/// The parameters that the latencies tell.
+/// Returns the parameters that follow from the latencies.
 pub(super) fn of(machine: &Machine, latencies: &[Latency]) -> BTreeMap<String, Figure> {
     let node = |os_index: u32| machine.pu(os_index).map(|pu| pu.numa_node);
     let mut groups: BTreeMap<&str, Vec<Figure>> = BTreeMap::new();
@@ -51,7 +51,8 @@ pub(super) fn of(machine: &Machine, latencies: &[Latency]) -> BTreeMap<String, F
         .collect()
 }
 
-/// The median of several figures, with an interval that reaches to the end of each; nothing of none.
+/// Returns the median of several figures, with an interval that reaches to the end of each; `None` without
+/// figures.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! Who of several threads that poll a line sees a change of it first, and how much later the others do.
+//! The order in which several threads that poll a line see a change of it, and their delays.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -13,23 +13,23 @@ use super::settle::of_shots;
 /// Rounds at most.
 const ROUNDS: u64 = 1000;
 
-/// Longest wait for a change, in nanoseconds: a reader that lost its processor gives the round up.
+/// Longest wait for a change, in nanoseconds: a reader that lost its processor gives up the round.
 const PATIENCE_NS: f64 = 1e6;
 
-/// What one reader saw.
+/// The result of one reader.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
-    /// Part of the rounds in which it was first.
+    /// The share of the rounds in which it was first.
     pub(super) first: f64,
-    /// Mean place, from 1.
+    /// Its mean place, where the first has 1.
     pub(super) place: f64,
     /// Nanoseconds from before the store until it had seen the value.
     pub(super) ns: Figure,
 }
 
-/// Rank 0 writes, the others poll; rank 0 has what each saw, in the order of ranks from 1 on.
+/// Lets rank 0 write and the others poll. Rank 0 gets the results, in the order of ranks from 1 on.
 ///
-/// The counters of all must be one, see [`super::timer::Timer::is_common`].
+/// All threads must read one counter, see [`super::timer::Timer::is_common`].
 pub(super) fn measure(mate: &mut Mate<'_>, limit: Duration) -> Result<Vec<Seen>, Stop> {
     let readers = mate.crew() - 1;
     let mut picker = Picker::new(SEED);
@@ -52,7 +52,7 @@ pub(super) fn measure(mate: &mut Mate<'_>, limit: Duration) -> Result<Vec<Seen>,
         if mate.rank == 0 {
             let mut order: Vec<(f64, usize)> =
                 (0..readers).map(|r| (mate.left(r + 1) - seen, r)).collect();
-            // A round that somebody gave up says nothing about the order.
+            // A round that a reader gave up says nothing about the order.
             if order.iter().all(|(delay, _)| delay.is_finite()) {
                 order.sort_by(|a, b| a.0.total_cmp(&b.0));
                 rounds += 1;
@@ -78,7 +78,7 @@ pub(super) fn measure(mate: &mut Mate<'_>, limit: Duration) -> Result<Vec<Seen>,
     Ok(seen.collect())
 }
 
-/// Waits until all poll, and writes; nanoseconds of the counter before it did.
+/// Waits until all poll, and writes. Returns the counter's nanoseconds just before.
 fn write(mate: &mut Mate<'_>, line: usize, round: u64) -> f64 {
     let begin = mate.timer.now();
     let wait = mate.timer.ticks(1000.0);
@@ -89,7 +89,7 @@ fn write(mate: &mut Mate<'_>, line: usize, round: u64) -> f64 {
     mate.timer.at_ns(start)
 }
 
-/// Polls until the value is there; nanoseconds of the counter then, or NaN.
+/// Polls until the value is there. Returns the counter's nanoseconds then, or NaN.
 fn poll(mate: &Mate<'_>, line: usize, round: u64) -> f64 {
     let lines_of = mate.lines_of(0);
     let begin = mate.timer.now();

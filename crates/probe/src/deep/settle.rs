@@ -1,4 +1,4 @@
-//! When there are samples enough.
+//! The decision when there are enough samples.
 //!
 //! A counter may tick in steps of ten nanoseconds (Zen: 100 MHz, however fast it claims to count). What is
 //! shorter than many steps is a *shot*: a sample is the mean of a group of them, begun at all phases of a step
@@ -11,13 +11,13 @@ use corecast_model::deep::Figure;
 use crate::estimate::{median, sorted};
 use crate::{Estimate, OUTLIER_FACTOR};
 
-/// Samples at least, also when time is up: fewer make no interval.
+/// Least number of samples, even when the time is up: fewer make no interval.
 const LEAST: usize = 9;
 
-/// Samples at most.
+/// Greatest number of samples.
 const MOST: usize = 4096;
 
-/// Between two looks at the samples.
+/// Samples between two looks at them.
 const EVERY: usize = 16;
 
 /// A measurement is done when its half width is this part of its median.
@@ -26,19 +26,19 @@ const PRECISION: f64 = 0.01;
 /// Samples that are thrown away first: code and predictors warm up.
 const WARM_UP: usize = 2;
 
-/// Shots of a group.
+/// Shots of a group, which make one sample.
 pub(super) const SHOTS: usize = 16;
 
-/// Chains of a group.
+/// Chains of a group, which make one sample.
 pub(super) const CHAINS: usize = 4;
 
-/// No shot counts as interrupted that took no longer than this, several steps of a counter.
+/// A shot that took no longer than this, several steps of a counter, never counts as interrupted.
 const STEPS: f64 = 100.0;
 
-/// Samples of one case.
+/// The samples of one case.
 #[derive(Clone, Debug)]
 pub(super) struct Settle {
-    /// Shots of a sample.
+    /// The number of shots of a sample.
     group: usize,
     shots: Vec<f64>,
     warm_up: usize,
@@ -72,7 +72,7 @@ impl Settle {
         }
     }
 
-    /// Whether to stop.
+    /// Whether there are enough samples, or the time is up.
     pub(super) fn is_settled(&self) -> bool {
         let taken = self.samples.len();
         if taken < LEAST {
@@ -86,13 +86,13 @@ impl Settle {
             && Estimate::of(&self.samples).is_some_and(|estimate| estimate.settled(PRECISION))
     }
 
-    /// What they say; nothing without samples.
+    /// Returns the figure of the samples; `None` without samples.
     pub(super) fn figure(&self) -> Option<Figure> {
         figure(&self.samples)
     }
 }
 
-/// The mean of shots, those left out that were interrupted.
+/// Returns the mean of shots, without those that were interrupted.
 pub(super) fn mean(shots: &[f64]) -> f64 {
     let order = sorted(shots);
     let middle = median(&order).unwrap_or(0.0);
@@ -102,13 +102,13 @@ pub(super) fn mean(shots: &[f64]) -> f64 {
     sum / f64::from(count.max(1))
 }
 
-/// Median and interval of groups of shots.
+/// Returns median and interval of groups of shots.
 pub(super) fn of_shots(shots: &[f64]) -> Option<Figure> {
     let groups = shots.chunks_exact(SHOTS).map(mean);
     figure(&groups.collect::<Vec<_>>())
 }
 
-/// Median and interval of samples of a time. What is shorter than the clock's own reading counts as nothing.
+/// Returns median and interval of samples of a time. A time shorter than the clock's own reading counts as 0.
 pub(super) fn figure(samples: &[f64]) -> Option<Figure> {
     Estimate::of(samples).map(|estimate| Figure {
         value: estimate.median.max(0.0),

@@ -1,4 +1,4 @@
-//! The hardware threads that are measured: who is near whom, and what their caches hold. Pure.
+//! The hardware threads that are measured: their proximity, and the sizes of their caches. Pure.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::class::{Caches, Kind};
 /// Bytes of private caches where the system does not tell.
 const UNKNOWN_BYTES: usize = 1 << 20;
 
-/// No more is read to drive lines out of a cache.
+/// Most bytes that are read to drive lines out of a cache.
 const DRIVE_BYTES: usize = 8 << 20;
 
 /// The hardware threads that take part, by their positions.
@@ -32,7 +32,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// How near two positions are.
+    /// Returns the proximity of two positions.
     pub(super) fn near(&self, a: usize, b: usize) -> Near {
         if a == b {
             return Near::Own;
@@ -60,7 +60,7 @@ impl<'a> Site<'a> {
         all
     }
 
-    /// How near positions are that are not the same, nearest first.
+    /// Returns the proximities of different positions, nearest first.
     pub(super) fn nears(&self) -> Vec<Near> {
         let n = self.pus.len();
         let pairs = (0..n).flat_map(|a| (0..a).map(move |b| (a, b)));
@@ -77,8 +77,8 @@ impl<'a> Site<'a> {
         all
     }
 
-    /// The first position and those that read its lines, no farther than `near`, nearest first; the owner
-    /// comes last.
+    /// Returns the positions that read lines of the first position, no farther than `near`, nearest first; the
+    /// owner comes last.
     pub(super) fn readers(&self, near: Near, most: usize) -> Vec<usize> {
         let owner = 0;
         let mut crew = self.neighbours(owner, &[]);
@@ -136,7 +136,7 @@ impl<'a> Site<'a> {
         levels
     }
 
-    /// What has to be read to drive lines of a position to a level.
+    /// Returns the bytes that have to be read to drive lines of a position to a level.
     pub(super) fn drive(&self, of: usize, level: Level) -> Drive {
         let sizes = self.sizes(of);
         let before = |level: u8| {

@@ -1,4 +1,4 @@
-//! Where a curve jumps up. Pure.
+//! Finds the jump of a curve. Pure.
 //!
 //! A store that hits its cache is done at once as long as the write buffer has room, however long the first
 //! store in the buffer waits for its line. So the time of k stores behind one that waits is small until the
@@ -8,18 +8,18 @@
 
 use crate::estimate::{self, sorted};
 
-/// Points on either side that a line needs at least.
+/// Least number of points that a line needs on either side.
 const SIDE: usize = 6;
 
-/// A jump is one that is so many times the median distance from the lines.
+/// A jump counts if it is at least this many times the median distance from the lines.
 const CLEAR: f64 = 6.0;
 
 /// A jump of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CurveStep {
-    /// Points before it.
+    /// The number of points before it.
     pub(super) before: usize,
-    /// By how much the lines differ there.
+    /// The difference of the two lines there.
     pub(super) height: f64,
 }
 

@@ -1,11 +1,10 @@
-//! How many stores a core holds back before it stalls: the depth of its write buffer.
+//! The depth of the write buffer: the number of stores that a core holds back before it stalls.
 //!
 //! One store goes to a line that is in no cache, so it waits, and with it all later stores, as they leave
 //! the buffer in order. How long k stores to lines at hand take behind it jumps where the buffer is full.
 //!
-//! Nothing else may store meanwhile, not even a call its return address. A program written apart from this one, in C,
-//! finds the jump between 112 and 116 stores where this finds 115 (2-core KVM guest, AMD EPYC, Zen 5,
-//! 2026-11-22).
+//! No other store may happen meanwhile, not even that of a call's return address. A separate program in C finds the
+//! jump between 112 and 116 stores where this one finds 115 (2-core KVM guest, AMD EPYC, Zen 5, 2026-11-22).
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +16,7 @@ use super::order::{Picker, SEED};
 use super::settle::{figure, mean};
 use super::step;
 
-/// Most stores that are tried: more than any buffer of today holds.
+/// Most stores that are tried: more than any present buffer holds.
 const STORES: usize = 192;
 
 /// Different lines that the stores go to, in turns, so that none can be merged with its neighbour.
@@ -29,7 +28,7 @@ const SAMPLES: usize = 15;
 /// Rounds, each of which finds a depth.
 const ROUNDS: usize = 7;
 
-/// The depth, where a jump was seen.
+/// Returns the depth of the write buffer, where a jump was seen.
 pub(super) fn measure(mate: &mut Mate<'_>, limit: Duration) -> Result<Option<Figure>, Stop> {
     let deadline = Instant::now() + limit;
     let mut picker = Picker::new(SEED);
@@ -52,7 +51,7 @@ pub(super) fn measure(mate: &mut Mate<'_>, limit: Duration) -> Result<Option<Fig
     Ok(figure(&depths))
 }
 
-/// Nanoseconds of so many stores behind one that waits.
+/// Returns the nanoseconds of this many stores behind one that waits.
 fn burst(mate: &mut Mate<'_>, lines: &[usize], stores: usize) -> f64 {
     let lines_of = mate.lines_of(mate.rank);
     let (&cold, hot) = lines.split_first().expect("a line that waits");

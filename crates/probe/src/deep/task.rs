@@ -1,4 +1,4 @@
-//! What is measured, in parts that can be done one at a time. Pure.
+//! The parts of a measurement, which can be done one at a time. Pure.
 //!
 //! Each part has a name that is the same whenever the same threads are measured, so that an interrupted
 //! measurement knows what is left. Places are sampled: of each class of pairs a few, spread over the class.
@@ -10,7 +10,7 @@ use corecast_model::deep::{Level, Near, State};
 use super::site::Site;
 use crate::Schedule;
 
-/// Pairs of each class that are measured, and with more hardware threads than
+/// Number of pairs of each class that are measured, and the number with more hardware threads than
 /// [`DeepConfig::sample_above_threads`](super::DeepConfig::sample_above_threads).
 const PAIRS_PER_CLASS: [usize; 2] = [4, 2];
 
@@ -20,14 +20,14 @@ const OWN: usize = 2;
 /// Most threads of one measurement.
 pub(super) const THREADS_MAX: usize = 64;
 
-/// What to measure.
+/// The scope of a measurement in depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Everything.
+    /// All parts are measured.
     All,
-    /// Latencies by state, level and place alone.
+    /// Only latencies by state, level and place are measured.
     Coherence,
-    /// What waiting is made of alone.
+    /// Only the costs of waiting are measured: pauses, yields, fences, futexes.
     Waits,
 }
 
@@ -38,21 +38,21 @@ pub(super) enum Task {
     Latency { by: usize, of: usize, level: Level },
     /// 1, 2, … threads no farther than `near` read one line at once.
     Contention { near: Near, state: State },
-    /// 1, 2, … pairs that are so near move lines of their own at once.
+    /// 1, 2, … pairs at this proximity move lines of their own at once.
     Congestion { near: Near },
-    /// One thread copies several lines of another that is so near.
+    /// One thread copies several lines of another one at this proximity.
     Lines { near: Near, state: State },
-    /// Who sees a change first.
+    /// The order in which readers see a change.
     Readers,
     /// The depth of the write buffer.
     Stores,
-    /// What waiting is made of.
+    /// The costs of waiting: pauses, yields, fences, futexes.
     Waits,
-    /// Copies.
+    /// The bandwidths of copies.
     Bandwidth,
 }
 
-/// A task with the operating-system numbers of its threads, for people and files.
+/// A task with the operating-system numbers of its threads, for messages and files.
 pub(super) struct Named<'a>(pub(super) &'a Site<'a>, pub(super) Task);
 
 impl fmt::Display for Named<'_> {
@@ -76,7 +76,7 @@ impl fmt::Display for Named<'_> {
     }
 }
 
-/// The parts of a scope.
+/// Returns the parts of a scope.
 pub(super) fn all(site: &Site<'_>, scope: Scope, sample_above: usize) -> Vec<Task> {
     if scope == Scope::Waits {
         return vec![Task::Waits];
@@ -115,7 +115,7 @@ pub(super) fn all(site: &Site<'_>, scope: Scope, sample_above: usize) -> Vec<Tas
     tasks
 }
 
-/// 1, 2, 3, 4, 6, 8, 12, … and `most` itself: numbers of threads along a curve.
+/// Returns the numbers of threads along a curve: 1, 2, 3, 4, 6, 8, 12, … and `most` itself.
 pub(super) fn counts(most: usize) -> Vec<usize> {
     let steps = (0..).flat_map(|k| [2_usize << k, 3 << k]);
     let mut counts: Vec<usize> = [1]

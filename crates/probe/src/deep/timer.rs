@@ -1,4 +1,4 @@
-//! What a thread tells time by: the cycle counter where it is steady, the system's clock elsewhere.
+//! A thread's clock: the cycle counter where it is steady, the system's clock elsewhere.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ const READINGS: usize = 401;
 /// A thread's timer, made on the thread that uses it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timer {
-    /// Without a steady counter.
+    /// The system's clock, where there is no steady counter.
     clock: Option<Instant>,
     per_ns: f64,
     /// Ticks between two readings with nothing between them.
@@ -40,7 +40,7 @@ impl Timer {
         timer
     }
 
-    /// Ticks. Loads before have finished, those after have not begun.
+    /// Returns the ticks now. Loads before have finished, those after have not begun.
     #[inline(always)]
     pub(super) fn now(&self) -> u64 {
         match self.clock {
@@ -49,28 +49,30 @@ impl Timer {
         }
     }
 
-    /// Nanoseconds of the section between two readings.
+    /// Returns the nanoseconds of the section between two readings, without the time of the readings.
     pub(super) fn ns(&self, start: u64, end: u64) -> f64 {
         (end.wrapping_sub(start) as f64 - self.empty) / self.per_ns
     }
 
-    /// A reading in nanoseconds, to be compared with those of others whose counter is the same.
+    /// Returns a reading in nanoseconds, which can be compared with those of threads that share the
+    /// counter.
     pub(super) fn at_ns(&self, reading: u64) -> f64 {
         reading as f64 / self.per_ns
     }
 
-    /// Ticks in so many nanoseconds.
+    /// Returns the number of ticks in this many nanoseconds.
     pub(super) fn ticks(&self, ns: f64) -> u64 {
         (ns * self.per_ns) as u64
     }
 
-    /// Ticks in a nanosecond between `start` and now, which are `elapsed` apart by the system's clock.
+    /// Returns the ticks per nanosecond between `start` and now, which are `elapsed` apart by the
+    /// system's clock.
     pub(super) fn rate(&self, start: u64, elapsed: std::time::Duration) -> f64 {
         let ns = elapsed.as_nanos().max(1) as f64;
         self.now().wrapping_sub(start) as f64 / ns
     }
 
-    /// Whether the readings of two threads can be compared: both read one counter.
+    /// Whether the readings of two threads can be compared, because both read one counter.
     pub(super) fn is_common(&self) -> bool {
         self.clock.is_none()
     }

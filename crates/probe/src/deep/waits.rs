@@ -1,4 +1,4 @@
-//! What waiting is made of: `pause`, the processor's own sleep, yielding, fences, futexes.
+//! The costs of waiting: `pause`, the processor's own sleep, yields, fences, futexes.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -13,19 +13,19 @@ use super::settle::Settle;
 /// A word of a field that is watched.
 const LINE: usize = 0;
 
-/// How long a nap is asked for, in nanoseconds.
+/// The length of a nap that is asked for, in nanoseconds.
 const NAP_NS: f64 = 1000.0;
 
-/// How long a sleeper is given to fall asleep, in nanoseconds.
+/// The time in which a sleeper falls asleep, in nanoseconds.
 const ASLEEP_NS: f64 = 30_000.0;
 
-/// Longest sleep for which nobody came.
+/// Longest sleep of a thread that nobody wakes.
 const SLEEP_LIMIT: Duration = Duration::from_millis(20);
 
 /// Figures in nanoseconds, by name.
 pub(super) type NamedFigures = Vec<(&'static str, Figure)>;
 
-/// What one thread can measure alone. Others of the crew are at hand and do nothing.
+/// Measures what one thread can measure alone, while the other threads of the crew wait.
 pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<NamedFigures, Stop> {
     let mut all = NamedFigures::new();
     let timer = mate.timer;
@@ -33,7 +33,7 @@ pub(super) fn alone(mate: &mut Mate<'_>, limit: Duration) -> Result<NamedFigures
     each(&mut all, mate, limit, "pause", 1000, arch::relax)?;
     each(&mut all, mate, limit, "full fence", 1000, || {
         drain_stores();
-        // Else a compiler makes one fence of many.
+        // Without this a compiler may merge several fences into one.
         black_box(());
     })?;
     each(&mut all, mate, limit, YIELD, 100, std::thread::yield_now)?;
@@ -94,7 +94,7 @@ fn each(
     Ok(())
 }
 
-/// What it takes to wake a sleeper: rank 0 wakes, rank 1 sleeps.
+/// Measures the wake-up of a sleeper: rank 0 wakes, rank 1 sleeps.
 pub(super) fn wakes(
     mate: &mut Mate<'_>,
     bell: &BareFutex,
@@ -131,7 +131,8 @@ pub(super) fn wakes(
     Ok(all)
 }
 
-/// Nanoseconds of rank 0's call, and from before it until rank 1 runs where their counters are one.
+/// Returns the nanoseconds of rank 0's call, and, where both have one counter, those from before
+/// the call until rank 1 runs.
 fn wake(
     mate: &mut Mate<'_>,
     limit: Duration,

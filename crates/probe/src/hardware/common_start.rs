@@ -1,4 +1,5 @@
-//! How both threads of a pair begin at one instant, and the buffers that long messages come from.
+//! The common start of the two threads of a pair, and the buffers from which long messages are
+//! sent.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,21 +10,21 @@ use corecast_wire::{Flag, LINE_BYTES, LineRef};
 use super::threads::{PairRole, Stop};
 use super::turns::TurnFlags;
 
-/// How long before it a start is agreed on: as long as races of collectives pause.
+/// Time between the agreement on a start and the start: as long as races of collectives pause.
 const LEAD: Duration = Duration::from_micros(4);
 
-/// Looks for a start between two looks for who should give it.
+/// Polls for a start between two looks whether the other thread has left.
 const POLLS: u32 = 1024;
 
-/// Bytes of a long message where the queue takes as much.
+/// Bytes of a long message, where the queue allows that many.
 const LONG_BYTES: usize = 4096;
 
 const _: () = assert!(LONG_BYTES > SLOT_PAYLOAD_BYTES);
 
-/// Buffers that data lie in, one after the other.
+/// Number of buffers, which are used one after the other.
 const PLACES: usize = 64;
 
-/// Bytes of the long messages of a queue with so many slots.
+/// Returns the bytes of the long messages of a queue with this many slots.
 pub(crate) fn long_bytes(slots: usize) -> usize {
     LONG_BYTES.min(message_bytes_max(slots))
 }
@@ -32,11 +33,11 @@ pub(crate) fn long_bytes(slots: usize) -> usize {
 #[derive(Debug)]
 pub(super) struct CommonStart {
     base: Instant,
-    /// Nanoseconds after `base`, from the leader; times only grow.
+    /// The start that the leader gives, in nanoseconds after `base`; it only grows.
     start: LineRef<Flag>,
     /// The last start that was seen.
     pub(super) last: u64,
-    /// What two looks at the clock take, in nanoseconds.
+    /// The time of two readings of the clock, in nanoseconds.
     pub(super) clock: u64,
     pub(super) data: Vec<Vec<u8>>,
     pub(super) place: usize,
@@ -59,7 +60,8 @@ impl CommonStart {
         self.base.elapsed().as_nanos() as u64
     }
 
-    /// The next buffer; what is sent from it is fresh, in the sender's own cache.
+    /// Goes to the next buffer. With `fresh` its data are written anew, into the sender's own
+    /// cache.
     pub(super) fn next(&mut self, fresh: bool) {
         self.place = (self.place + 1) % PLACES;
         let data = &mut self.data[self.place];
@@ -70,7 +72,7 @@ impl CommonStart {
         black_box(data);
     }
 
-    /// Returns at an instant that is the same for both threads.
+    /// Returns at the same time on both threads.
     pub(super) fn line_up(&mut self, role: PairRole, turns: &TurnFlags) -> Result<(), Stop> {
         if role == PairRole::Leader {
             self.start.raise(self.now() + LEAD.as_nanos() as u64);
@@ -79,7 +81,7 @@ impl CommonStart {
         let mut polls = 0_u32;
         while at == self.last {
             polls = polls.wrapping_add(1);
-            // The leader gives a start, or goes.
+            // The leader gives a start or leaves.
             if polls.is_multiple_of(POLLS) && turns.is_alone() {
                 return Err(Stop::OtherGone);
             }

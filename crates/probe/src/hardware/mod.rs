@@ -40,10 +40,10 @@ use corecast_model::{Machine, Pu};
 
 use crate::{Config, Measurer, PairCosts, ProbeError};
 
-/// How often a pair is measured again when something takes a thread's pinning away.
+/// Number of times that a pair is measured when a thread loses its pinning.
 const ATTEMPTS: usize = 3;
 
-/// Measures pairs of this machine's hardware threads; see the module and the crate.
+/// A [`Measurer`] of this machine's hardware threads; see the crate for what it measures.
 #[derive(Debug)]
 pub struct Hardware {
     config: Config,
@@ -52,7 +52,7 @@ pub struct Hardware {
 }
 
 impl Hardware {
-    /// A measurer with the queues, precision and limits of `config`.
+    /// Makes a measurer with the queues, precision and limits of `config`.
     #[must_use]
     pub fn new(config: &Config, machine: &Machine) -> Self {
         Self {

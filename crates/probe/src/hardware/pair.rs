@@ -22,21 +22,21 @@ const WARM_UP_LAPS: usize = 4;
 /// Laps between two looks at the samples, the pinning and the time.
 const LAPS_PER_ORDER: usize = 16;
 
-/// What a message carries.
+/// The payload of every message.
 const PAYLOAD: [u8; 8] = *b"corecast";
 
-/// What is timed.
+/// The quantity that a stage times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TimedStage {
-    /// Batches in turns, write buffer left alone.
+    /// Batches in turns, with the write buffer left alone.
     Batch,
-    /// Single messages in turns, write buffer drained.
+    /// Single messages in turns, with the write buffer drained.
     Alone,
     /// Round trips.
     RoundTrip,
     /// Messages from a common start.
     Shot(Shot),
-    /// Long messages that lie there.
+    /// Long messages that are queued already.
     Taken,
 }
 
@@ -50,11 +50,11 @@ struct LapOrder {
 /// The follower's samples of one order, in nanoseconds per message.
 type FollowerReport = Result<Vec<f64>, ProbeError>;
 
-/// How many stages there are.
+/// The number of stages.
 const STAGES: u32 = 7;
 
-/// Measures the ordered pair on two threads of its own, within about `limit`; also says where
-/// memory came to lie that should lie elsewhere.
+/// Measures the ordered pair on two threads of its own, within about `limit`. Also returns notes on memory
+/// that was not placed on the intended node.
 pub(super) fn measure(
     config: &Config,
     from: &Pu,
@@ -100,7 +100,7 @@ pub(super) fn measure(
             let costs = here.lead(config, from, limit, &orders, &report)?;
             Ok((costs, note))
         });
-        // Without a leader its ends of the channels are gone, and the follower leaves by itself.
+        // Without a leader the ends of its channels are dropped, and the follower leaves by itself.
         let led = match leader {
             Ok(leader) => joined(leader),
             Err(error) => Err(Stop::Error(ProbeError::Spawn(error))),
@@ -114,7 +114,7 @@ pub(super) fn measure(
 }
 
 impl PairEnd {
-    /// The leader's part: gives orders until the samples have settled.
+    /// Runs the leader: gives orders until the samples have settled.
     fn lead(
         mut self,
         config: &Config,
@@ -132,7 +132,7 @@ impl PairEnd {
                 let order = LapOrder { stage, laps };
                 orders.send(order).map_err(|_| Stop::OtherGone)?;
                 let samples = self.laps(config, order, &watch, PairRole::Leader)?;
-                // A follower that failed has said why where it ended.
+                // A follower that failed has already returned the reason.
                 let report = reports.recv().map_err(|_| Stop::OtherGone)??;
                 still_pinned(pu)?;
                 if laps == LAPS_PER_ORDER {
@@ -174,7 +174,7 @@ impl PairEnd {
         })
     }
 
-    /// The follower's part: does what it is told until the leader leaves.
+    /// Runs the follower: executes orders until the leader leaves.
     fn follow(
         mut self,
         config: &Config,
@@ -193,7 +193,7 @@ impl PairEnd {
         Ok(())
     }
 
-    /// One order, on either side: a sample for each lap.
+    /// Executes one order on either side. Returns a sample for each lap.
     fn laps(
         &mut self,
         config: &Config,
@@ -274,7 +274,7 @@ impl PairEnd {
         Ok(watch.per_message(lap, Tail::Pending, config.slots))
     }
 
-    /// A lap of round trips; the sample is half of one.
+    /// Runs a lap of round trips. The sample is half of one round trip.
     fn round_trips(&mut self, config: &Config, watch: &Stopwatch) -> Result<f64, Stop> {
         self.turns.pass();
         self.turns.wait()?;
@@ -293,7 +293,7 @@ impl PairEnd {
         Ok(watch.per_message(lap, Tail::Pending, 2 * config.slots))
     }
 
-    /// The other side of [`round_trips`](Self::round_trips), which has nothing to time.
+    /// Runs the other side of [`round_trips`](Self::round_trips), which times nothing.
     fn echo(&mut self, config: &Config) -> Result<f64, Stop> {
         self.turns.wait()?;
         self.turns.pass();
@@ -308,8 +308,8 @@ impl PairEnd {
     }
 }
 
-/// A sample for each lap of shots: of what takes as long as its receiver waits; of two that cross, of the one
-/// that waits longer.
+/// Returns a sample for each lap of shots. The time of a shot is that of its receiver; of two shots that
+/// cross it is the longer one.
 fn later(shot: Shot, leader: &[f64], follower: &[f64]) -> Vec<f64> {
     match shot {
         Shot::One | Shot::Long => means(follower),
@@ -320,7 +320,7 @@ fn later(shot: Shot, leader: &[f64], follower: &[f64]) -> Vec<f64> {
     }
 }
 
-/// Both estimates once they are good enough, or must be.
+/// Returns both estimates once they are good enough, or once the time or the samples are used up.
 fn finished(
     config: &Config,
     mine: &[f64],

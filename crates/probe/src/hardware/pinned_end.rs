@@ -1,4 +1,4 @@
-//! What each of the two threads brings along: its place on a PU and memory of its own.
+//! The pinning and the memory of each of the two threads of a pair.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use corecast_wire::{Flag, LineRef, Placement, Segment, SegmentError, WaitConfig,
 
 use crate::ProbeError;
 
-/// A pinned thread's memory, made by itself: where the system refuses to bind memory to a NUMA
-/// node, the first touch still puts it there.
+/// The memory of a pinned thread, which the thread makes itself: where the system refuses to bind
+/// memory to a NUMA node, the first touch still puts it there.
 #[derive(Clone, Debug)]
 pub(super) struct PinnedMemory {
     pub(super) wait_strategy: WaitStrategy,
@@ -33,7 +33,7 @@ impl PinnedMemory {
         })
     }
 
-    /// What people should know about where the memory lies.
+    /// Returns a note for the user if the memory does not lie on the intended node.
     pub(super) fn placement_note(&self, pu: &Pu) -> Option<String> {
         match self.memory.placement() {
             Placement::Elsewhere(why) => {
@@ -44,7 +44,7 @@ impl PinnedMemory {
     }
 }
 
-/// Why there is no pinned end.
+/// Reasons for which a thread cannot be pinned or gets no memory.
 #[derive(Debug)]
 pub(super) enum TakeError {
     Probe(ProbeError),
@@ -63,7 +63,7 @@ impl From<SegmentError> for TakeError {
     }
 }
 
-/// Whether the calling thread still runs where it was pinned, as far as the system tells.
+/// Checks that the calling thread still runs where it was pinned, as far as the system tells.
 pub(crate) fn still_pinned(pu: &Pu) -> Result<(), ProbeError> {
     let os_index = pu.os_index;
     match pin_state(os_index) {

@@ -1,6 +1,6 @@
 //! Messages that come alone: after a pause, from a common start, to a receiver that waits.
 //!
-//! That is how a collective meets its queues. In a round trip the lines, the branches and the prefetchers are
+//! A collective meets its queues in this way. In a round trip the lines, the branches and the prefetchers are
 //! warm from the message before; a message after a pause took 1.4 times as long on a two-core KVM guest (AMD
 //! EPYC, Zen 5, November 2026).
 //!
@@ -13,8 +13,8 @@
 //!   sends                                    receives, and looks at the clock
 //! ```
 //!
-//! Both look at one clock of the system, whose own time is taken off. Data lie in one buffer after the other, so
-//! that those who receive find theirs in the second cache.
+//! Both threads read one clock of the system, whose own time is subtracted. Data lie in one buffer after the
+//! other, so that receivers find theirs in the second cache.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -25,25 +25,25 @@ use super::end::PairEnd;
 use super::stopwatch::{Lap, Stopwatch, Tail};
 use super::threads::{PairRole, Stop};
 
-/// Messages behind a sample.
+/// Number of messages behind a sample.
 pub(super) const SHOTS: usize = 16;
 
-/// What marks messages: collectives mark theirs.
+/// The tag of messages, which have one because the messages of collectives do.
 const TAG: u32 = 7;
 
-/// What is sent from the common start.
+/// A message that is sent from the common start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shot {
     /// A message of one line.
     One,
-    /// A long one.
+    /// A long message.
     Long,
     /// One line each way.
     Crossed,
 }
 
 impl PairEnd {
-    /// A lap of shots: nanoseconds of each, on either side.
+    /// Runs a lap of shots. Returns the nanoseconds of each on this side.
     pub(super) fn shots(&mut self, shot: Shot, role: PairRole) -> Result<Vec<f64>, Stop> {
         (0..SHOTS).map(|_| self.shot(shot, role)).collect()
     }
@@ -75,7 +75,7 @@ impl PairEnd {
         Ok(took.saturating_sub(range.clock).max(1) as f64)
     }
 
-    /// Returns when both threads are here.
+    /// Returns when both threads have called it.
     fn meet(&mut self, role: PairRole) -> Result<(), Stop> {
         match role {
             PairRole::Leader => {
@@ -90,7 +90,7 @@ impl PairEnd {
         Ok(())
     }
 
-    /// A lap of long messages that lie there when they are received: nanoseconds of one, at the follower.
+    /// Runs a lap of long messages that are queued already. Returns the nanoseconds of one, at the follower.
     pub(super) fn taken_lap(&mut self, watch: &Stopwatch, role: PairRole) -> Result<f64, Stop> {
         let mut lap = Lap::default();
         for _ in 0..SHOTS {
@@ -98,7 +98,7 @@ impl PairEnd {
             let data = &mut self.common_start.data[self.common_start.place];
             if role == PairRole::Leader {
                 self.queues.send(data).map_err(|_| Stop::OtherGone)?;
-                // Else its last lines might still be on their way into its cache.
+                // Without this the last lines might still be on their way into the receiver's cache.
                 corecast_wire::drain_stores();
                 self.turns.pass();
                 self.turns.wait()?;
@@ -119,7 +119,7 @@ impl PairEnd {
     }
 }
 
-/// Means of the shots of each lap.
+/// Returns the mean of the shots of each lap.
 pub(super) fn means(shots: &[f64]) -> Vec<f64> {
     let laps = shots.chunks(SHOTS);
     laps.map(|lap| lap.iter().sum::<f64>() / lap.len() as f64)

@@ -25,24 +25,24 @@ const SECTIONS: usize = 401;
 /// than the closing reading, and all in flight at once in a window of 200 instructions.
 const LINKS: u32 = 48;
 
-/// How a section ends.
+/// The way in which a section ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tail {
-    /// With its instructions executed.
+    /// All its instructions have been executed.
     Done,
-    /// With a load, or a fence, that still waits for a line.
+    /// A load or a fence still waits for a line.
     Pending,
 }
 
 /// One thread's stopwatch, calibrated where it runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stopwatch {
-    /// Counter ticks by which a section that ends pending adds less than an empty one.
+    /// Counter ticks by which a section with [`Tail::Pending`] adds less than an empty one.
     overlap: f64,
     per_ns: f64,
 }
 
-/// Counter ticks of the full sections of a lap, and of as many empty ones.
+/// Counter ticks of the full sections of a lap, and of the same number of empty ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lap {
     pub(super) full: u64,
@@ -58,7 +58,7 @@ impl Stopwatch {
     /// About a quarter of a millisecond.
     pub(super) fn new() -> Self {
         let mut times = [const { Vec::new() }; 3];
-        // In turns, so that a change of the clock frequency meets all three.
+        // The sections alternate, so that a change of the clock frequency affects all three.
         for _ in 0..SECTIONS {
             for (times, links) in times.iter_mut().zip([0, LINKS, 2 * LINKS]) {
                 times.push(timed_chain(links));
@@ -71,9 +71,9 @@ impl Stopwatch {
         }
     }
 
-    /// Nanoseconds per message of a lap that moved `messages`.
+    /// Returns the nanoseconds per message of a lap that moved `messages`.
     ///
-    /// Never 0: what is too short for the counter takes its smallest step.
+    /// The result is never 0: a time too short for the counter counts as its smallest step.
     pub(super) fn per_message(&self, lap: Lap, tail: Tail, messages: usize) -> f64 {
         let overlap = match tail {
             Tail::Done => 0.0,
@@ -85,8 +85,8 @@ impl Stopwatch {
 }
 
 impl Lap {
-    /// Times `section` told to do nothing, and told to do everything. An empty one goes before
-    /// both and does not count: what follows a long wait runs cold.
+    /// Times `section` told to do nothing, and told to do everything. One more empty section goes
+    /// before both and does not count, because the code that follows a long wait runs cold.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl Lap {
         mut section: impl FnMut(usize) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut found = [0; 3];
-        // One loop, so that all three are the same instructions.
+        // All three run in one loop, so that they are the same instructions.
         for (found, count) in found.iter_mut().zip([0, 0, count]) {
             let count = black_box(count);
             let (ticks, result) = ticks(|| section(count));
@@ -112,7 +112,7 @@ impl Lap {
     }
 }
 
-/// Ticks that `section` takes, with the overhead, and its result.
+/// Returns the ticks that `section` takes, with the overhead, and its result.
 #[inline(always)]
 fn ticks<T>(section: impl FnOnce() -> T) -> (u64, T) {
     settle();
@@ -133,13 +133,13 @@ fn settle() {
     black_box(Instant::now());
 }
 
-/// Ticks of a chain of multiplications, each of which needs the one before.
+/// Returns the ticks of a chain of multiplications, each of which needs the one before.
 #[inline(never)]
 fn timed_chain(links: u32) -> u64 {
     ticks(|| chain(links)).0
 }
 
-/// Multiplications, each of which needs the one before.
+/// Executes a chain of multiplications, each of which needs the one before.
 #[inline(always)]
 pub(crate) fn chain(links: u32) {
     let mut link: u64 = black_box(3);

@@ -1,9 +1,9 @@
-//! The two threads of a pair: which one it is, why it stopped, and what it returned.
+//! The two threads of a pair: their roles, why they stop, and what they return.
 
 use super::turns::OtherLeft;
 use crate::ProbeError;
 
-/// Which of the two threads.
+/// The role of one of the two threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PairRole {
     Leader,
@@ -13,9 +13,9 @@ pub(super) enum PairRole {
 /// Why a thread of a pair or a crew stopped.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// For a reason of its own.
+    /// The thread failed with this error.
     Error(ProbeError),
-    /// Because another one is gone; that one knows why.
+    /// Another thread is gone, and has the reason.
     OtherGone,
 }
 
@@ -31,7 +31,7 @@ impl From<OtherLeft> for Stop {
     }
 }
 
-/// What a thread returned. Its panic is ours.
+/// Returns the result of a thread; its panic goes on in the caller.
 pub(crate) fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     thread
         .join()

@@ -2,10 +2,10 @@
 
 use corecast_wire::{Flag, LineRef, arch};
 
-/// What a flag says when its raiser has left.
+/// The value of a flag whose raiser has left.
 const LEFT: u64 = u64::MAX;
 
-/// Polls before the CPU is offered to others: about 100 µs, longer than any batch.
+/// Polls before the thread yields its CPU: about 100 µs, longer than any batch.
 const POLLS: u32 = 2_000;
 
 /// The other thread has left in the middle of a lap.
@@ -15,9 +15,9 @@ pub(super) struct OtherLeft;
 /// One side of a pair of flags, each raised by one thread and read by the other.
 #[derive(Debug)]
 pub(super) struct TurnFlags {
-    /// Raised here, on the other's NUMA node.
+    /// The flag that this thread raises, on the other's NUMA node.
     theirs: LineRef<Flag>,
-    /// Raised by the other one, on this thread's NUMA node.
+    /// The flag that the other thread raises, on this thread's NUMA node.
     mine: LineRef<Flag>,
     passed: u64,
     awaited: u64,
@@ -33,19 +33,19 @@ impl TurnFlags {
         }
     }
 
-    /// Gives the turn to the other one.
+    /// Gives the turn to the other thread.
     #[inline(always)]
     pub(super) fn pass(&mut self) {
         self.passed += 1;
         self.theirs.raise(self.passed);
     }
 
-    /// Whether the other one has left.
+    /// Whether the other thread has left.
     pub(super) fn is_alone(&self) -> bool {
         self.mine.seq() == LEFT
     }
 
-    /// Waits until the other one gives the turn once more.
+    /// Waits until the other thread gives the turn once more.
     #[inline(always)]
     pub(super) fn wait(&mut self) -> Result<(), OtherLeft> {
         self.awaited += 1;

@@ -16,7 +16,7 @@ fn config(machine: &Machine) -> Option<DeepConfig> {
     Some(DeepConfig::new(vec![first.os_index, second.os_index]))
 }
 
-/// What a measurement found; nothing where this machine does not let threads be pinned.
+/// Returns the result of a measurement; `None` where this machine does not let threads be pinned.
 fn found(config: &DeepConfig, machine: &Machine, before: Option<Deep>) -> Option<Deep> {
     match deep(config, machine, before, |_, _| ()) {
         Ok(found) => Some(found),
@@ -46,7 +46,7 @@ fn latencies_are_in_the_order_of_distance() {
     let Some(mut config) = config(&machine) else {
         return println!("SKIPPED: one core");
     };
-    // Who shares the machine with others may be disturbed; what holds on every machine holds in one of these.
+    // A machine that is shared with others may be disturbed, so one of these time limits has to suffice.
     let holds = [20, 40, 80, 160].into_iter().any(|seconds| {
         config.time_limit = Duration::from_secs(seconds);
         let found = found(&config, &machine, None);

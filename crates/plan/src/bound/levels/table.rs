@@ -21,7 +21,7 @@ impl TimeSteps {
     };
 }
 
-/// What a table is made from.
+/// The input of a count: sizes of groups, prices, and where to stop.
 #[derive(Clone, Debug)]
 pub(crate) struct CountInput {
     /// Most members of a group of each grouping, innermost first; 1 where there is no such level.
@@ -29,9 +29,9 @@ pub(crate) struct CountInput {
     /// The price inside of each grouping's groups, and last that between the outermost ones.
     /// No send is free.
     pub(crate) price: [TimeSteps; GROUPINGS + 1],
-    /// Counting stops here.
+    /// Counting stops at this many members.
     pub(crate) enough: i16,
-    /// The room of the root.
+    /// The room of the root's islands.
     pub(crate) first: Room,
 }
 
@@ -47,21 +47,21 @@ struct CountRow {
 pub(crate) struct CountStep {
     /// The grouping inside of which the message stays; [`GROUPINGS`] for one across.
     pub(crate) level: usize,
-    /// What room the holder is left with.
+    /// The room that the holder is left with.
     pub(crate) holder: Room,
-    /// What room the child has.
+    /// The room that the child has.
     pub(crate) child: Room,
 }
 
 pub(crate) struct CountTable {
     frame: CountInput,
-    /// `H(t, all room)`, some rows further than `rows`.
+    /// `H(t, all room)`, for some more times than `rows` has.
     full: Vec<i16>,
     rows: Vec<CountRow>,
     cells: Vec<i16>,
-    /// The least send.
+    /// The least send of all levels, in time steps.
     least: usize,
-    /// Additions so far.
+    /// Additions made so far.
     work: u64,
 }
 
@@ -92,7 +92,7 @@ impl CountTable {
         (table, limit, false)
     }
 
-    /// One time more.
+    /// Counts one more time step.
     pub(crate) fn extend(&mut self) {
         let t = self.full.len();
         // A row is needed in full only once something was sent at that time.

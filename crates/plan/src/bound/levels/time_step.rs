@@ -1,6 +1,6 @@
-//! Which unit to count time in.
+//! The choice of the unit in which a count measures time.
 
-/// A loss that makes a longer time step not worth less.
+/// The greatest loss for which a longer time step is taken.
 const LOSS_BY_THE_WAY: f64 = 1e-3;
 
 /// The longest time step, not shorter than `shortest`, that loses little of these costs when they are

@@ -1,4 +1,4 @@
-//! From multipliers to better ones.
+//! The ascent: a few rounds of moves that improve the multipliers.
 
 use std::ops::ControlFlow;
 
@@ -7,18 +7,18 @@ use super::table::{ADDITIONS_PER_WORK, Multipliers, PriceTable};
 use crate::exact::ticks::Tick;
 use crate::exact::ticks::Ticks;
 
-/// Steps of time in which multipliers are moved, first coarse ones; each with a number of moves.
+/// For each round the steps of time, first coarse ones, and the number of moves of the multipliers.
 const ROUNDS: [(i32, u32); 3] = [(512, 48), (2048, 32), (8192, 8)];
-/// What a move aims at: to collect this share less than all multipliers.
+/// A move aims at multipliers of which all but this share can be collected.
 const AIM: f64 = 0.005;
 /// Length of a move, as a share of the one that would reach the aim if all were linear.
 const STRIDE: f64 = 0.7;
-/// How much of the last move's direction is kept.
+/// The share of the last move's direction that is kept.
 const MOMENTUM: f64 = 0.5;
 /// How near to the bound so far the last moves of a round look.
 const NEAR: f64 = 0.05;
 
-/// Work of the first round and of all of them, about.
+/// Returns the approximate work of the first round and of all rounds.
 pub(in crate::exact) fn work(n: usize) -> (u64, u64) {
     let of = |&(steps, moves): &(i32, u32)| {
         n as u64 * n as u64 * steps as u64 * u64::from(moves) / ADDITIONS_PER_WORK as u64
@@ -26,13 +26,13 @@ pub(in crate::exact) fn work(n: usize) -> (u64, u64) {
     (of(&ROUNDS[0]), ROUNDS.iter().map(of).sum())
 }
 
-/// The multipliers for trees with one root, or with any, on their way.
+/// The multipliers for trees with one root, or with any root, while they are being improved.
 pub(in crate::exact) struct Ascent {
     root: Option<usize>,
     multipliers: Vec<f64>,
     direction: Vec<f64>,
     best: Vec<f64>,
-    /// No tree takes fewer ticks.
+    /// The number of ticks that no tree beats.
     pub(in crate::exact) lower: i32,
     round: usize,
     table: PriceTable,
@@ -60,7 +60,8 @@ impl Ascent {
         self.round >= ROUNDS.len()
     }
 
-    /// One round of moves for trees faster than `latency`; `tick` is told the work and may end it.
+    /// Runs one round of moves for trees faster than `latency`; `tick` gets the work and may end the
+    /// round.
     pub(in crate::exact) fn round(
         &mut self,
         ticks: &Ticks,
@@ -102,8 +103,8 @@ impl Ascent {
         ControlFlow::Continue(())
     }
 
-    /// Multipliers fall for whoever was collected more than once, and rise for whoever was not. Breaks
-    /// where nobody was either.
+    /// Lowers the multipliers of members that were collected more than once, and raises those of
+    /// members that were not collected. Breaks where there are no such members.
     fn step(&mut self, grid: &Grid, multipliers: &Multipliers, t: usize) -> ControlFlow<()> {
         // A fixed root has no multiplier.
         let value = |r: usize| multipliers.each[r] + self.table.row(r)[t];
@@ -144,7 +145,7 @@ impl Ascent {
         ControlFlow::Continue(())
     }
 
-    /// The best multipliers so far, once there are any.
+    /// Returns the best multipliers so far, once there are any.
     pub(super) fn best(&self) -> Option<Multipliers> {
         (self.round > 0).then(|| Multipliers::new(&self.best))
     }

@@ -1,11 +1,11 @@
-//! Costs in steps of time.
+//! The costs in steps of time.
 
 use crate::bound::measure::gcd;
 use crate::exact::ticks::{NEVER, Ticks};
 
-/// A message that matters.
+/// A message that a tree within the limit can have.
 pub(super) struct Edge {
-    /// Who gets it.
+    /// The member that gets it.
     pub(super) child: usize,
     /// Steps until the holder is free again.
     pub(super) send: usize,
@@ -13,21 +13,21 @@ pub(super) struct Edge {
     pub(super) way: usize,
 }
 
-/// What messages cost, in steps, rounded down.
+/// The costs of messages in steps of time, rounded down.
 pub(super) struct Grid {
     /// Ticks of a step.
     pub(super) step: i32,
-    /// Steps of the latency that is asked about.
+    /// Steps of the latency that is to be beaten.
     pub(super) steps: usize,
     /// For each holder its messages, the shortest first. None goes to a fixed root.
     pub(super) edges: Vec<Vec<Edge>>,
-    /// No message takes fewer: so many steps can be worked out at once.
+    /// The least steps that a send takes: so many steps can be computed at once.
     pub(super) block: usize,
 }
 
 impl Grid {
-    /// For trees of at most `limit` ticks, with about `steps` steps: exactly, where the costs have a
-    /// common measure that is no shorter.
+    /// Makes the grid for trees of at most `limit` ticks, with about `steps` steps. It is exact
+    /// where the costs have a common measure that is no shorter.
     ///
     /// `None` where some message takes less than a step to send: nothing limits what is collected
     /// then.

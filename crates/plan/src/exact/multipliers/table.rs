@@ -1,4 +1,4 @@
-//! The most that each holder can collect in each time.
+//! The most that each holder can collect within each time.
 
 use std::ops::ControlFlow;
 
@@ -7,7 +7,7 @@ use crate::exact::ticks::Tick;
 
 /// The sum of all multipliers is about this.
 const SUM: f64 = (1 << 20) as f64;
-/// Nothing more than so many times the sum is told apart. Three of them are whole in `f32`.
+/// Sums are capped at this many times the sum of all. Three capped ones are whole in `f32`.
 pub(super) const CAP: f32 = 4.0;
 
 /// Additions that take as long as a split of a proof.
@@ -33,7 +33,7 @@ impl Multipliers {
     }
 }
 
-/// `G` of the module above.
+/// The table of `G`, see [`super`].
 #[derive(Default)]
 pub(super) struct PriceTable {
     /// Steps of a row.
@@ -43,8 +43,9 @@ pub(super) struct PriceTable {
 }
 
 impl PriceTable {
-    /// Fills the rows up to `goal` steps, and further, to at most the grid's, until what `root` can
-    /// collect is all. Gives the steps that takes, if it is reached; breaks where `tick` does.
+    /// Fills the rows up to `goal` steps, and further, up to the grid's steps, until `root` can
+    /// collect all multipliers. Returns the steps after which it can, if they are reached; breaks
+    /// where `tick` does.
     pub(super) fn fill(
         &mut self,
         grid: &Grid,
@@ -70,7 +71,7 @@ impl PriceTable {
                 }
             }
             reached = reached.or_else(|| {
-                // A fixed root has no multiplier.
+                // A fixed root has no multiplier of its own, so that nothing is added for it.
                 let all =
                     |r: usize, t: usize| multipliers.each[r] + self.row(r)[t] >= multipliers.sum;
                 (from..to).find(|&t| match root {
@@ -84,7 +85,7 @@ impl PriceTable {
         ControlFlow::Continue(reached)
     }
 
-    /// What each holder collects at most, by the steps that are left.
+    /// Returns the most that a holder can collect, by the steps that are left.
     pub(super) fn row(&self, holder: usize) -> &[f32] {
         &self.values[holder * self.length..][..self.length]
     }
@@ -124,7 +125,8 @@ impl PriceTable {
         }
     }
 
-    /// How often each member is collected in the best that `holder` can do in `t` steps.
+    /// Returns how often each member is collected in the best that `holder` can do within `t`
+    /// steps.
     pub(super) fn collected(
         &self,
         grid: &Grid,
@@ -132,7 +134,7 @@ impl PriceTable {
         holder: usize,
         t: usize,
     ) -> Vec<u32> {
-        /// Enough to tell who is collected too often.
+        /// Looks at this many messages, which is enough to tell who is collected too often.
         const MOST: usize = 4096;
         let mut times = vec![0; grid.n()];
         let mut open = vec![(holder, t)];

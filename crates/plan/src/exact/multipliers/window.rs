@@ -1,8 +1,9 @@
-//! Which parts a tree within a limit can have at all, by their multipliers.
+//! Limits that multipliers set to each part of a tree: how much time the part needs, and how much it can
+//! have.
 //!
-//! What a part of a tree collects is at most what its holder can in the time that is left, `G`, and
-//! at least what all the rest cannot: `O(v, t)` is the most that is collected outside of the part
-//! that v begins with t left. Both are tight where the multipliers' bound is.
+//! A part of a tree collects at most what its holder can collect in the time that is left, `G`, and at
+//! least what the rest of the tree cannot: `O(v, t)` is the most that is collected outside of the part
+//! that v begins with t left. Both limits are tight where the multipliers' bound is.
 
 use std::ops::ControlFlow;
 
@@ -15,9 +16,9 @@ use crate::exact::ticks::Ticks;
 /// Steps that the limit is divided into.
 const STEPS: i32 = 2048;
 
-/// What parts a partition's groups can have.
+/// The windows of a partition's groups.
 pub(in crate::exact) struct Windows {
-    /// Nothing is known where there are none.
+    /// The window of each group; empty where nothing is known.
     groups: Vec<Window>,
     limit: i32,
     /// Ticks of a step.
@@ -25,17 +26,17 @@ pub(in crate::exact) struct Windows {
     sum: f32,
 }
 
-/// The best of the members of a group.
+/// The tables of one group: for each time the best of its members.
 struct Window {
     /// `G`
     within: Vec<f32>,
     /// `O`
     outside: Vec<f32>,
-    /// The least and the most that so many of the members can have as multipliers.
+    /// For each number of members the least and the most that so many have as multipliers.
     multipliers: Vec<(f32, f32)>,
 }
 
-/// The same for single members.
+/// The tables of single members.
 pub(in crate::exact) struct Tables {
     multipliers: Multipliers,
     within: PriceTable,
@@ -46,8 +47,8 @@ pub(in crate::exact) struct Tables {
 }
 
 impl Tables {
-    /// For trees of at most `limit` ticks; `None` where multipliers say nothing. Breaks where `tick`
-    /// does.
+    /// Makes the tables for trees of at most `limit` ticks; `None` where multipliers say nothing. Breaks
+    /// where `tick` does.
     pub(in crate::exact) fn new(
         ticks: &Ticks,
         ascent: &Ascent,
@@ -62,7 +63,8 @@ impl Tables {
             return ControlFlow::Continue(None);
         };
         let mut within = PriceTable::default();
-        // The other way round takes twice as long.
+        // The table of `O` takes twice the work of the table of `G`, so that both take three times as
+        // much.
         let tick = &mut |work| tick(3 * work);
         let _ = within.fill(&grid, &multipliers, root, grid.steps, tick)?;
         ControlFlow::Continue(Some(Self {
@@ -74,7 +76,8 @@ impl Tables {
         }))
     }
 
-    /// For members that are taken for alike; of each group so many as others can inform.
+    /// Returns the windows of groups whose members are treated as equal. Each group comes with the
+    /// number of its members that others can inform.
     pub(in crate::exact) fn windows<'a>(
         &self,
         groups: impl Iterator<Item = (&'a [usize], u8)>,
@@ -121,7 +124,7 @@ fn best<'a>(rows: impl Iterator<Item = &'a [f32]>) -> Vec<f32> {
 }
 
 impl Windows {
-    /// Nothing is known.
+    /// Returns windows that exclude nothing.
     pub(in crate::exact) fn open() -> Self {
         Self {
             groups: Vec::new(),
@@ -131,14 +134,15 @@ impl Windows {
         }
     }
 
-    /// The least and the most that so many members of a group have as multipliers.
+    /// Returns the least and the most that so many members of a group have as multipliers.
     pub(in crate::exact) fn multipliers(&self, group: usize, count: u8) -> (f32, f32) {
         let window = self.groups.get(group);
         window.map_or((0.0, 0.0), |window| window.multipliers[count as usize])
     }
 
-    /// Ticks that a holder of this group needs at least for members of these multipliers, and those that
-    /// it can have at most, of `budget`, in a tree within the limit. `None` when that is less.
+    /// Returns the ticks that a holder of this group needs at least to collect these multipliers, and
+    /// those that it can have at most, of `budget`, in a tree within the limit. `None` when it can have
+    /// less than it needs.
     pub(in crate::exact) fn span(
         &self,
         holder: usize,
@@ -154,7 +158,7 @@ impl Windows {
         let (least, most) = multipliers;
         let rest = self.sum - most;
         let steps = (budget / self.step) as usize;
-        // Mostly one look is enough: with all its budget the holder collects too little.
+        // This look is mostly enough: even with all its budget the holder collects too little.
         if within[steps] < least {
             return None;
         }
@@ -170,7 +174,8 @@ impl Windows {
     }
 }
 
-/// `O`: the most that is collected outside of what each holder does from each time on.
+/// Returns the table of `O`: for each holder and time the most that is collected outside of what the
+/// holder does from then on.
 fn outside(
     grid: &Grid,
     multipliers: &Multipliers,
@@ -183,7 +188,7 @@ fn outside(
         Some(root) => values[root * length + steps] = 0.0,
         None => (0..n).for_each(|r| values[r * length + steps] = multipliers.each[r]),
     }
-    // Turned round, so that a child looks at who may inform it.
+    // The edges by child, so that a child finds the holders that may inform it.
     let mut informers: Vec<Vec<(usize, usize, usize)>> = (0..n).map(|_| Vec::new()).collect();
     for (holder, edges) in grid.edges.iter().enumerate() {
         for edge in edges {
@@ -217,7 +222,7 @@ fn outside(
                     arm,
                 );
             }
-            // v was informed, and who informed it goes on.
+            // v was informed by a holder, which goes on with others.
             for &(holder, send, way) in informers {
                 let end = to.min(length - way);
                 if from >= end {
