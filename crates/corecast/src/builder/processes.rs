@@ -24,8 +24,8 @@ impl Builder {
     /// # Cost
     ///
     /// That of [`build`](Self::build), but only the first process plans; then the call waits until all have come.
-    /// Each rank reserves 256 KiB of bounce buffer for each operation in flight, and 256 KiB of eager buffer
-    /// where there are two ranks or up to 16 that share cores.
+    /// Each rank reserves 256 KiB of bounce buffer for each operation in flight, and a broadcast ring of
+    /// 256 KiB where there are two ranks or up to 16 that share cores.
     ///
     /// # Examples
     ///
