@@ -12,10 +12,10 @@ use crate::store::Store;
 use crate::waits::Waits;
 
 /// A barrier of threads that need no rank: any thread may come, and the number that is expected may
-/// shrink. The interface is that of C++20's `std::barrier`; waits are as those of teams.
+/// shrink. The interface is that of C++20's `std::barrier`, and threads wait as members of a team do.
 ///
 /// The barriers of a [`Team`](crate::Team) are planned for its machine, notice members that are gone, and reach
-/// other processes. This one is for programs whose threads come and go, and for those that have such a barrier
+/// other processes. This one is for programs whose threads come and go, and for those that use a `std::barrier`
 /// already.
 ///
 /// # Examples
@@ -57,7 +57,7 @@ impl<F> fmt::Debug for Barrier<F> {
 }
 
 impl Barrier {
-    /// The most that can be expected.
+    /// The most threads that a barrier can expect.
     pub const MOST: usize = PhaseBarrier::MOST as usize;
 
     /// A barrier of `expected` threads in each phase, which wait as fits the machine and their number, or as
@@ -69,18 +69,22 @@ impl Barrier {
     ///
     /// # Panics
     ///
-    /// If `expected` is above [`Barrier::MOST`]; so do the other ways to make one.
+    /// If `expected` is above [`Barrier::MOST`].
     pub fn new(expected: usize) -> Result<Self, Error> {
         Self::with_completion(expected, || ())
     }
 }
 
 impl<F: Fn()> Barrier<F> {
-    /// The same; the last thread of each phase runs `complete` before anybody goes on.
+    /// A barrier of `expected` threads; the last one of each phase runs `complete` before any goes on.
     ///
     /// # Errors
     ///
-    /// As [`Barrier::new`].
+    /// [`Error::Wait`] for a `CORECAST_WAIT` that cannot be read.
+    ///
+    /// # Panics
+    ///
+    /// If `expected` is above [`Barrier::MOST`].
     pub fn with_completion(expected: usize, complete: F) -> Result<Self, Error> {
         Ok(Self::with_wait_config(
             expected,
@@ -89,7 +93,11 @@ impl<F: Fn()> Barrier<F> {
         ))
     }
 
-    /// The same, with waits to the nanosecond.
+    /// A barrier of `expected` threads that wait by `wait_config`; the last one of each phase runs `complete`.
+    ///
+    /// # Panics
+    ///
+    /// If `expected` is above [`Barrier::MOST`].
     pub fn with_wait_config(expected: usize, wait_config: WaitConfig, complete: F) -> Self {
         let most = PhaseBarrier::MOST;
         let fitting = u32::try_from(expected)
@@ -105,11 +113,11 @@ impl<F: Fn()> Barrier<F> {
         }
     }
 
-    /// Arrives and goes on: whoever wants to know when the phase is over waits with what this returns.
+    /// Arrives without waiting. [`wait`](Self::wait) with the returned value waits for the end of the phase.
     ///
     /// # Errors
     ///
-    /// [`TooMany`]; nobody has arrived then.
+    /// [`TooMany`] if more arrive than are expected; the call then has no effect.
     ///
     /// # Panics
     ///
@@ -117,13 +125,13 @@ impl<F: Fn()> Barrier<F> {
     ///
     /// # Cost
     ///
-    /// One line taken from whoever came before.
+    /// One transfer of a cache line, from the thread that arrived before.
     #[inline]
     pub fn arrive(&self, arrivals: u32) -> Result<Arrival, TooMany> {
         self.phase_barrier.arrive(arrivals, &self.complete)
     }
 
-    /// Waits until the phase of `arrival`, this one or the one before, is over.
+    /// Waits until the phase of `arrival`, which is the current one or the one before, is over.
     #[inline]
     pub fn wait(&self, arrival: Arrival) {
         self.phase_barrier.wait(arrival);
@@ -141,7 +149,7 @@ impl<F: Fn()> Barrier<F> {
         Ok(())
     }
 
-    /// Arrives, and is expected no more from the next phase on.
+    /// Arrives, and lowers the number of expected threads by one from the next phase on.
     ///
     /// # Errors
     ///
@@ -151,9 +159,9 @@ impl<F: Fn()> Barrier<F> {
     }
 }
 
-/// How so many threads wait here.
+/// The waits of `expected` threads on this machine.
 fn wait_config(expected: usize) -> Result<WaitConfig, Error> {
-    /// Read once: a program may have many barriers.
+    /// Discovery runs once, since a program may have many barriers.
     static HERE: OnceLock<(Discovery, Option<WaitCosts>)> = OnceLock::new();
     let (here, costs) = HERE.get_or_init(|| {
         let here = corecast_machine::discover();

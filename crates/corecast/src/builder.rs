@@ -1,4 +1,4 @@
-//! From preferences to a team.
+//! [`Builder`] turns a program's preferences into a team.
 
 mod planned;
 mod processes;
@@ -39,9 +39,10 @@ enum AskedThreads {
     Cores(String),
 }
 
-/// Makes a [`Team`]. Whatever is not said is found out: the machine, its costs, the plans.
+/// Makes a [`Team`]. What a program does not set, the builder finds out: the machine, its costs, the plans.
+/// Each row of the table names sources in order; the first that is there decides.
 ///
-/// | what | from the first that is there |
+/// | setting | sources |
 /// | --- | --- |
 /// | threads | [`threads`](Self::threads) or [`cores`](Self::cores), the later call; a rank for each usable PU |
 /// | costs | [`machine`](Self::machine); what `corecast probe` has stored; the literature, by class of proximity |
@@ -77,27 +78,27 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// One rank for each PU that this process may use, everything chosen by Corecast.
+    /// A team of one rank for each PU that this process may use; Corecast chooses everything.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// `ranks` ranks on the usable PUs, one NUMA node after the other, a PU of each core before any
-    /// SMT sibling. More ranks than PUs go around them, unpinned unless [`pin`](Self::pin) says
-    /// otherwise.
+    /// The team has `ranks` ranks on the usable PUs. They fill one NUMA node after the other, and
+    /// in each node every core gets one rank before any SMT sibling does. Where there are more ranks
+    /// than PUs, several share a PU and are not pinned unless [`pin`](Self::pin) says otherwise.
     pub fn threads(mut self, ranks: usize) -> Self {
         self.ranks = Some(AskedThreads::Count(ranks));
         self
     }
 
-    /// One rank for each PU of a list such as `"0-3,8"`, in its order.
+    /// The team has one rank for each PU of a list such as `"0-3,8"`: rank r runs on the r-th.
     pub fn cores(mut self, list: impl Into<String>) -> Self {
         self.ranks = Some(AskedThreads::Cores(list.into()));
         self
     }
 
-    /// Plans for these costs instead of this machine's own. Where they are not for the PUs of the
-    /// team, rank r has the costs of the file's r-th thread. Races of this machine do not count.
+    /// Plans for the costs of this file instead of this machine's own. Where the file lacks the PUs of the
+    /// team, rank r has the costs of the file's r-th thread. Stored races of this machine are not used.
     pub fn machine(mut self, machine: MachineFile) -> Self {
         self.machine = Some(machine);
         self
@@ -106,18 +107,18 @@ impl Builder {
     /// Runs this pattern, whatever model and races say. Operations that it cannot do are chosen as
     /// if it had not been named.
     ///
-    /// `best` is what the model would choose among trees anyway. `optimal` is searched for up to a
-    /// second for each tree, which proves it in teams of up to some 16 ranks; then the best that
-    /// was found runs.
+    /// `best` is what the model chooses among trees without this call. `optimal` searches for up to
+    /// one second of CPU time for each tree, which is enough to prove trees optimal in teams of up to
+    /// about 16 ranks. In larger teams the best tree found in that time runs.
     pub fn pattern(mut self, pattern: Pattern) -> Self {
         self.preferences.pattern = Some(pattern);
         self
     }
 
-    /// Builds all trees from this rank. Any rank can still be the root of any operation; that of
+    /// Builds all trees from this rank. Any rank can still be the root of an operation, but the root of
     /// the tree is the fastest. By default broadcasts and reductions share the rank whose sends are
-    /// cheapest, since programs do both from one root; barriers, whose root nobody sees, may have
-    /// another one.
+    /// cheapest, since programs do both from one root. Barriers may have another root, as programs
+    /// do not name one.
     pub fn root(mut self, rank: usize) -> Self {
         self.preferences.root = RootChoice::Rank(rank);
         self
@@ -130,7 +131,7 @@ impl Builder {
         self
     }
 
-    /// How members wait.
+    /// How members wait: [`Waiting`] names the strategies.
     ///
     /// # Examples
     ///
@@ -147,12 +148,12 @@ impl Builder {
         self
     }
 
-    /// How members wait, to the nanosecond.
+    /// How members wait, with a duration for each phase in nanoseconds.
     pub fn wait_config(self, wait_config: WaitConfig) -> Self {
         self.wait(Waiting::Exactly(wait_config))
     }
 
-    /// The queues' protocol.
+    /// The protocol of the queues between ranks.
     pub fn backend(mut self, backend: Backend) -> Self {
         self.options.backend = backend;
         self
@@ -164,8 +165,8 @@ impl Builder {
         self
     }
 
-    /// How long a member may sleep for another one before that is a
-    /// [`Failure::Stalled`](crate::Failure::Stalled); by default for ever.
+    /// How long a member may sleep while it waits for another one, before the team fails with
+    /// [`Failure::Stalled`](crate::Failure::Stalled). There is no limit by default.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.options.patience = Some(patience);
         self
@@ -182,7 +183,7 @@ impl Builder {
     ///
     /// # Cost
     ///
-    /// Algorithms for commutative operators only are not used then.
+    /// Algorithms that need a commutative operator are not used.
     pub fn deterministic(mut self, deterministic: bool) -> Self {
         self.options.deterministic = deterministic;
         self
@@ -194,15 +195,15 @@ impl Builder {
     ///
     /// # Cost
     ///
-    /// Each has queues, flags and offers of its own, made when a member first needs them; in a team of
-    /// processes their memory is reserved at once.
+    /// Each of them has its own queues, flags and descriptors, which are made when a member first needs them.
+    /// In a team of processes their memory is reserved at once.
     pub fn depth(mut self, depth: usize) -> Self {
         self.options.depth = depth;
         self
     }
 
-    /// Uses these algorithms, by the bytes of a block, instead of those that length and links would choose.
-    /// One that cannot do what it is asked for is not used.
+    /// Uses these algorithms, by the bytes of a block, instead of those that Corecast would choose.
+    /// Where an algorithm cannot run an operation, the built-in choice runs instead.
     ///
     /// # Examples
     ///
@@ -219,8 +220,8 @@ impl Builder {
         self
     }
 
-    /// Takes a tuning that was raced with operations that begin so; by default all ranks at one instant. Where
-    /// only the other one is there that one is taken.
+    /// Uses the tuning that was raced with this start of operations; by default all ranks begin at one
+    /// instant. Where only the other kind of tuning is stored, that one is used.
     pub fn start(mut self, start: Start) -> Self {
         self.start = start;
         self
@@ -240,7 +241,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`Error`]. What was stored and cannot be used is none: the explanation tells.
+    /// [`Error`]. Stored measurements that cannot be used are no error: [`Team::explain`] names them.
     ///
     /// # Cost
     ///
@@ -256,7 +257,7 @@ impl Builder {
         Ok(draft.finish(team, choices))
     }
 
-    /// Everything but the plans: for `size` ranks, or for as many as were asked for.
+    /// Finds everything but the plans, for `size` ranks or for as many as the program asked for.
     fn draft(self, size: Option<usize>) -> Result<TeamDraft, Error> {
         let here = corecast_machine::discover();
         let machine = &here.machine;
@@ -323,7 +324,7 @@ impl Builder {
     }
 }
 
-/// A team that lacks its plans and its lines.
+/// What is known of a team before its plans are chosen and its memory is allocated.
 struct TeamDraft {
     here: Discovery,
     rank_pus: Vec<u32>,
@@ -339,7 +340,7 @@ struct TeamDraft {
 }
 
 impl TeamDraft {
-    /// The plans, and how they were chosen.
+    /// Chooses the plans; returns the decisions too, for barrier, broadcast and reduce in this order.
     fn choose(&self) -> Result<(Vec<Choice>, Plans), Error> {
         let costs = self.costs.both_ways();
         let chooser =
@@ -351,7 +352,7 @@ impl TeamDraft {
         Ok((vec![barrier, broadcast, reduce], plans))
     }
 
-    /// What was chosen, with the packages that it runs in.
+    /// The chosen plans, with each rank's package where ranks are pinned.
     fn plans(&self, barrier: &Choice, broadcast: &Choice, reduce: &Choice) -> Result<Plans, Error> {
         let plan = match self.counts(barrier) {
             true => BarrierPlan::Counter(self.rank_pus.len()),
@@ -364,8 +365,8 @@ impl TeamDraft {
         })
     }
 
-    /// Whether the barrier is one line whatever the model says: it knows of no turns, and where ranks share
-    /// hardware threads these are what takes time.
+    /// Whether the barrier is a counter in one line, whatever the model says. Where ranks share hardware
+    /// threads, most of the time is spent on waiting for a turn on a PU, which the model leaves out.
     fn counts(&self, barrier: &Choice) -> bool {
         let usable = self.here.unthrottled_parallelism();
         self.rank_pus.len() > usable && barrier.decided_by == DecidedBy::Model
@@ -380,7 +381,7 @@ impl TeamDraft {
         (packages.len() == self.rank_pus.len()).then_some(packages)
     }
 
-    /// The team; `choices` are empty where another process made them.
+    /// Joins the team's memory with what is known of it; `choices` are empty where another process planned.
     fn finish(self, team: corecast_team::Team, choices: Vec<Choice>) -> Team {
         let here = &self.here;
         let rank = |(rank, &pu): (usize, &u32)| RankPlace {

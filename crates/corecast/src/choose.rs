@@ -4,9 +4,9 @@
 //!  asked for ──► raced and won, same threads ──► least predicted latency
 //! ```
 //!
-//! A race beats the model because it was run on the machine; a preference beats both. Where one of them
-//! decides nothing is searched. Else all [`patterns`] are planned, `best` among them, see
-//! [`choose`] for how far.
+//! A race beats the model because it was run on the machine, and a preference beats both. Where one of
+//! them decides, nothing is searched. Otherwise all [`patterns`] are planned, `best` among them;
+//! [`choose`] says how long `best` is searched for.
 
 mod best;
 mod candidate;
@@ -26,16 +26,16 @@ use serde::Serialize;
 
 use drafts::Drafts;
 
-/// CPU time after which no better trees are looked for, in a team of up to 128 members: a guard, as
-/// on the machines of today all moves are done before.
+/// CPU time after which a team of up to 128 members looks for no better trees. This is a guard: today's
+/// machines make all moves in less time.
 const GUARD: Duration = Duration::from_millis(9);
 
-/// What the user wants, whatever model and races say.
+/// The user's preferences, which override model and races.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Preferences {
-    /// A pattern; for operations that it cannot do the others are looked at.
+    /// The pattern. Operations that it cannot do are chosen without a preference.
     pub pattern: Option<Pattern>,
-    /// Where trees start.
+    /// The root of all trees.
     pub root: RootChoice,
 }
 
@@ -48,20 +48,20 @@ pub enum DecidedBy {
     User,
     /// A race on this machine with exactly these threads.
     Race,
-    /// The least predicted latency.
+    /// The model: this plan has the least predicted latency.
     Model,
-    /// Ranks share hardware threads, of which no model knows.
+    /// Corecast itself: ranks share hardware threads, which the model does not cover.
     Sharing,
 }
 
 /// The decision about one operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// What it is about.
+    /// The operation.
     pub operation: Operation,
-    /// The chosen schedule first, then the others by predicted latency: all patterns, or where a
-    /// race decided those that it beat, or none beside a preference. Of patterns that come to the same
-    /// schedule only the first is there.
+    /// The chosen schedule, followed by the others in the order of predicted latency. The others are
+    /// all patterns, or those that lost the race that decided, or none where a preference did. Of
+    /// several patterns with the same schedule only the first is listed.
     pub candidates: Vec<Candidate>,
     /// What decided.
     pub decided_by: DecidedBy,
@@ -70,12 +70,12 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// What runs.
+    /// The schedule that runs.
     pub fn chosen(&self) -> &Candidate {
         &self.candidates[0]
     }
 
-    /// What does not run, by predicted latency.
+    /// The schedules that do not run, by predicted latency.
     pub fn runners_up(&self) -> &[Candidate] {
         &self.candidates[1..]
     }
@@ -102,8 +102,8 @@ pub fn patterns(operation: Operation) -> Vec<Pattern> {
 /// `threads[r]`, as a team does that starts.
 ///
 /// Without a preference and a race all [`patterns`] are planned. `best` gets a number of moves that
-/// depends on the number of members alone, so that the same costs give the same plan on every
-/// machine; no clock is looked at here. A team that starts has a guard besides, see [`choose_all`].
+/// depends on the number of members alone, so the same costs give the same plan on every machine.
+/// This function reads no clock; a team that starts has a guard, see [`choose_all`].
 ///
 /// Where a preference or a race decides no other pattern is planned: [`compare`] does that.
 ///
@@ -113,8 +113,8 @@ pub fn patterns(operation: Operation) -> Vec<Pattern> {
 ///
 /// # Cost
 ///
-/// At most a tree or schedule for each of [`patterns`], and no bound: at 128 members a few
-/// milliseconds, and next to nothing where a race was won.
+/// At most one tree or schedule for each of [`patterns`], without lower bounds. That takes a few
+/// milliseconds at 128 members, and much less where a race has decided.
 ///
 /// # Examples
 ///
@@ -140,12 +140,12 @@ pub fn choose(
     Chooser::new((costs, costs), threads, preferences, races)?.choose(operation)
 }
 
-/// All decisions of a team that starts, in the order of [`Operation::ALL`]: those of [`choose`], and
-/// what several operations need is searched once.
+/// The decisions of [`choose`] for all operations of a starting team, in the order of
+/// [`Operation::ALL`]. A tree that several operations need is searched once.
 ///
-/// Unlike there a clock is looked at, as a guard: after 9 ms of the thread's own CPU time, for up to
-/// 128 members, no better trees are looked for any more. A machine has to be much slower than those
-/// of today for that; see [`Builder::build`](crate::Builder::build) for figures.
+/// Unlike [`choose`] it reads a clock as a guard: with up to 128 members, the search for better trees
+/// ends after 9 ms of the thread's own CPU time. Only a machine much slower than today's needs so
+/// long; [`Builder::build`](crate::Builder::build) has figures.
 ///
 /// # Errors
 ///
@@ -163,7 +163,7 @@ pub fn choose_all(
         .collect()
 }
 
-/// The decision of [`choose`], with all other patterns planned for comparison whatever decided.
+/// The decision of [`choose`], with all other patterns planned for comparison in any case.
 ///
 /// # Errors
 ///
@@ -182,7 +182,7 @@ pub fn compare(
     Chooser::new((costs, costs), threads, preferences, races)?.compare(operation)
 }
 
-/// Decides for one team; what several operations need is searched once.
+/// Decides for one team. A tree that several operations need is searched once.
 #[derive(Debug)]
 pub(crate) struct Chooser<'a> {
     drafts: Drafts<'a>,
@@ -200,7 +200,7 @@ struct Settled {
 }
 
 impl<'a> Chooser<'a> {
-    /// With costs of messages towards the root, and from it.
+    /// `costs` are those of messages towards the root, and from it.
     pub(crate) fn new(
         costs: (&'a CostModel, &'a CostModel),
         threads: &'a [u32],
@@ -216,9 +216,10 @@ impl<'a> Chooser<'a> {
         })
     }
 
-    /// Ends the search for better trees when much more CPU time was used than it takes.
+    /// Sets the guard: the search for better trees ends after [`GUARD`] of CPU time, more in large
+    /// teams.
     pub(crate) fn guarded(mut self) -> Self {
-        // Constructions take time by the square of the team, and no clock ends them.
+        // The time of constructions grows with the square of the team, and the guard does not end them.
         let times = (self.threads.len() / 128).max(1) as u32;
         self.drafts.searcher.guard(GUARD * times * times);
         self
@@ -332,7 +333,7 @@ impl<'a> Chooser<'a> {
         self.drafts.raced(won, operation)
     }
 
-    /// Those of all patterns, by predicted latency.
+    /// The schedules of all patterns, by predicted latency.
     fn all(&self, operation: Operation) -> Result<Vec<Candidate>, PlanError> {
         let mut candidates: Vec<Candidate> = Vec::new();
         for pattern in patterns(operation) {
@@ -341,13 +342,14 @@ impl<'a> Chooser<'a> {
                 candidates.push(candidate);
             }
         }
-        // Stable: equals stay in the order of `patterns`, which begins with those that fit machines.
+        // The sort is stable: equal ones stay in the order of `patterns`, which begins with
+        // machine-aware ones.
         candidates.sort_by(|a, b| a.latency.total_cmp(&b.latency));
         Ok(candidates)
     }
 }
 
-/// Puts the chosen schedule before all others, in place of its like.
+/// Puts the chosen schedule first, and removes others of its pattern or shape.
 fn put_first(candidates: &mut Vec<Candidate>, chosen: Candidate) {
     candidates.retain(|other| other.pattern != chosen.pattern && other.shape != chosen.shape);
     candidates.insert(0, chosen);

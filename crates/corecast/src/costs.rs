@@ -1,4 +1,4 @@
-//! What messages between the ranks of a team cost, and who says so.
+//! The costs of messages between the ranks of a team, and their source.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,23 +14,23 @@ use crate::choose::Candidate;
 use crate::error::Error;
 use crate::store::{Store, Stored};
 
-/// Whose costs a team is planned with.
+/// The source of the costs that a team is planned with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CostSource {
-    /// Those of a machine file that the user gave.
+    /// A machine file that the user gave.
     Given {
         /// The machine's name.
         machine: String,
     },
-    /// Those that were measured on this machine and kept.
+    /// Stored measurements of this machine.
     Measured {
         /// The file.
         path: PathBuf,
-        /// When, where the file tells.
+        /// The time of the measurement, if the file has it.
         when: Option<String>,
     },
-    /// The literature's, by class of proximity, for want of better.
+    /// Costs from the literature by class of proximity, which are used where nothing better is known.
     BuiltIn {
         /// Why there is nothing better.
         why: String,
@@ -57,7 +57,7 @@ impl fmt::Display for CostSource {
     }
 }
 
-/// This machine's costs with their source: the stored ones, else the literature's.
+/// This machine's costs with their source: stored ones, or else those of the literature.
 ///
 /// What was measured by a process that could use the whole machine also serves one that a mask or a
 /// cpuset confines to a part of it.
@@ -101,7 +101,7 @@ pub(crate) fn whole_machine(here: &Discovery) -> Option<Machine> {
     Some(machine::discover_at(Path::new("/"), &options).machine)
 }
 
-/// The costs of the threads of `machine` in `file`, of messages that come alone too; `None` where one has none.
+/// The costs of the threads of `machine` in `file`, and those of lone messages; `None` where a thread has none.
 fn part_of(file: &MachineFile, machine: &Machine) -> Option<MachineFile> {
     let threads: Vec<u32> = machine.pus.iter().map(|pu| pu.os_index).collect();
     let at: Option<Vec<usize>> = threads.iter().map(|&pu| file.position(pu)).collect();
@@ -146,9 +146,9 @@ pub fn of_waits(file: &MachineFile) -> Option<WaitCosts> {
 #[derive(Debug)]
 pub(crate) struct TeamCosts {
     model: CostModel,
-    /// Of waiting here, where they were measured.
+    /// Costs of waiting on this machine, where they were measured.
     pub(crate) waits: Option<WaitCosts>,
-    /// Of messages towards the root, where they differ.
+    /// Costs of messages towards the root, where they differ from those of the other direction.
     fan_in: Option<CostModel>,
     pub(crate) source: CostSource,
     /// What had to be assumed, one sentence each.
@@ -156,7 +156,7 @@ pub(crate) struct TeamCosts {
 }
 
 impl TeamCosts {
-    /// Those of ranks on `rank_pus`, from `given` or else from `store` or else from the literature.
+    /// The costs of ranks on `rank_pus`: from `given`, else from `store`, else from the literature.
     pub(crate) fn find(
         given: Option<&MachineFile>,
         store: &Store,
@@ -177,13 +177,13 @@ impl TeamCosts {
         Ok(Self { waits, ..costs })
     }
 
-    /// Of messages towards the root, and from it.
+    /// The costs of messages towards the root, and from it.
     pub(crate) fn both_ways(&self) -> (&CostModel, &CostModel) {
         (self.fan_in.as_ref().unwrap_or(&self.model), &self.model)
     }
 
     /// The share of a schedule's latency, from 0 to 1, that a better one with the same root could
-    /// save at most; `None` where nobody knows.
+    /// save at most; `None` where it is unknown.
     ///
     /// # Cost
     ///
@@ -216,7 +216,7 @@ impl TeamCosts {
         self.model.unit()
     }
 
-    /// By PU where the file knows each rank's own one, else by rank.
+    /// Costs by PU where each rank has its own PU and the file knows all of them, else by rank.
     fn given(file: &MachineFile, rank_pus: &[u32]) -> Result<Self, Error> {
         let source = CostSource::Given {
             machine: file.machine().name.clone(),
@@ -298,19 +298,19 @@ impl TeamCosts {
     }
 }
 
-/// What a hop costs besides for each rank that shares a PU: its receiver has to wait for its turn.
+/// The extra cost of a hop for each rank that shares a PU, as its receiver waits for a turn on the PU.
 /// Barriers of 4 and 8 ranks over eleven patterns took 0.4 to 0.45 µs for each level and each rank
 /// on a PU (2-core KVM guest, Xeon at 2.5 GHz, November 2026).
 ///
-/// The receivers of one sender take their turns side by side, and so do the senders to one receiver.
-/// Hence a turn is paid at the end of an edge that has one neighbour: the child's, which receives
-/// in a broadcast and sends in a reduction.
+/// The receivers of one sender wait for their turns concurrently, and so do the senders to one receiver.
+/// So the model adds a turn at the child's end of an edge, which receives in a broadcast and sends
+/// in a reduction.
 const TURN_NS: f64 = 420.0;
 
-/// The same in cycles of 2.5 GHz.
+/// [`TURN_NS`] in cycles at 2.5 GHz.
 const TURN_CYCLES: f64 = 1_050.0;
 
-/// How many ranks the fullest PU has.
+/// The most ranks that share a PU.
 fn ranks_per_pu(rank_pus: &[u32]) -> usize {
     let mut ranks: HashMap<u32, usize> = HashMap::new();
     for &pu in rank_pus {

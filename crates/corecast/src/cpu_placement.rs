@@ -1,4 +1,4 @@
-//! On which PU each rank sits.
+//! The CPU placement of a team: the PU on which each rank runs.
 
 use std::collections::BTreeMap;
 use std::collections::HashSet;
@@ -10,8 +10,8 @@ use crate::error::Error;
 
 /// The PUs of a team of `ranks`, by rank.
 ///
-/// All PUs are taken in the order of their numbers. Of fewer the first by [`packed`] are taken. More
-/// ranks than PUs go around them.
+/// A team with a rank for each PU takes them in the order of their numbers. A smaller team takes the
+/// first by [`packed`]. In a larger one rank r has PU r modulo the number of PUs.
 pub(crate) fn of_count(machine: &Machine, ranks: usize) -> Vec<u32> {
     let all: Vec<u32> = machine.pus.iter().map(|pu| pu.os_index).collect();
     if ranks < all.len() {
@@ -21,7 +21,7 @@ pub(crate) fn of_count(machine: &Machine, ranks: usize) -> Vec<u32> {
 }
 
 /// The first `ranks` PUs when one NUMA node is filled after the other, and in each node every core
-/// gives one PU before any gives a second: SMT siblings share what a rank needs for itself.
+/// gives one PU before any gives a second, since SMT siblings share the units of their core.
 fn packed(machine: &Machine, ranks: usize) -> Vec<u32> {
     let mut siblings_before: BTreeMap<u32, usize> = BTreeMap::new();
     let key = |pu: &corecast_model::Pu| {
@@ -35,7 +35,7 @@ fn packed(machine: &Machine, ranks: usize) -> Vec<u32> {
     keyed.into_iter().map(|(.., os_index)| os_index).collect()
 }
 
-/// The PUs of a list such as `0-3,8`, which keeps its order: rank r sits on the r-th.
+/// The PUs of a list such as `0-3,8` in its order: rank r runs on the r-th.
 ///
 /// # Errors
 ///

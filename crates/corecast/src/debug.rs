@@ -1,6 +1,6 @@
-//! What is said on standard error: `CORECAST_DEBUG=OFF|WARN|INFO|TRACE`, `WARN` by default.
+//! Messages on standard error: `CORECAST_DEBUG=OFF|WARN|INFO|TRACE`, `WARN` by default.
 //!
-//! For whatever speaks in Corecast's name; programs need none of it.
+//! Corecast's own crates and bindings print by these functions; programs do not need them.
 //!
 //! # Examples
 //!
@@ -12,16 +12,16 @@
 use std::io::Write;
 use std::sync::Once;
 
-/// How much is said; each level says what those before it say.
+/// How much is printed. Each level includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Nothing.
     Off,
-    /// What is lost, and how to get it back. The default.
+    /// What makes a team slower than it could be, and the remedy. This is the default.
     Warn,
-    /// What runs, in a line.
+    /// One line about the plans that run.
     Info,
-    /// All that is known.
+    /// The whole explanation of a team.
     Trace,
 }
 
@@ -40,7 +40,7 @@ fn of(text: &str) -> Level {
     }
 }
 
-/// Says `text`, each line with the name in front. A closed standard error is no reason to panic.
+/// Prints `text` with Corecast's name before each line. A closed standard error causes no panic.
 pub fn say(at: Level, text: impl FnOnce() -> String) {
     if level() < at {
         return;

@@ -14,7 +14,7 @@ use crate::waiting::WaitingError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A team of nobody.
+    /// The team has no ranks.
     #[error("a team has at least one rank: ask for threads(1) or more")]
     NoRanks,
     /// A list of PUs that cannot be read.
@@ -27,7 +27,7 @@ pub enum Error {
         list: String,
         /// The PU.
         pu: u32,
-        /// Those that run.
+        /// The PUs that run.
         online: CpuList,
     },
     /// A PU listed twice.
@@ -45,19 +45,19 @@ pub enum Error {
         list: String,
         /// The PU.
         pu: u32,
-        /// What withholds it.
+        /// The mask or cpuset that withholds it.
         by: &'static str,
-        /// What is left.
+        /// The PUs that the process may use.
         usable: CpuList,
     },
-    /// A given machine file that does not tell what this team's messages cost.
+    /// The given machine file lacks the costs of messages between this team's PUs.
     #[error(
         "the machine file of {machine:?} has costs for {known} threads, too few for a team of {ranks}, and none for PU {pu}: measure this machine or give none"
     )]
     NoCosts {
         /// The machine's name.
         machine: String,
-        /// Threads with costs.
+        /// The number of threads that have costs.
         known: usize,
         /// The team's size.
         ranks: usize,
@@ -71,10 +71,10 @@ pub enum Error {
         variable: &'static str,
         /// Its value.
         value: String,
-        /// What is wrong, and what there is.
+        /// What is wrong, and which values there are.
         reason: TextError,
     },
-    /// Program and environment together ask for too much.
+    /// Program and environment together ask for more ranges of lengths than an operation can have.
     #[error("CORECAST_ALGO and the program together ask for too much of {operation}: {error}")]
     Ranges {
         /// The operation.
@@ -88,20 +88,21 @@ pub enum Error {
     /// The plans do not make a team.
     #[error(transparent)]
     Plans(#[from] PlansError),
-    /// Costs that no model can have.
+    /// The costs are no valid cost model.
     #[error(transparent)]
     Costs(#[from] CostError),
-    /// Memory, slots, or too many ranks.
+    /// The team's memory could not be made: no memory, an invalid number of slots, or too many
+    /// ranks.
     #[error(transparent)]
     Team(#[from] TeamError),
-    /// A team of processes of another size than the builder was asked for.
+    /// The team of processes has another size than the builder was asked for.
     #[error(
         "the builder was asked for {asked} ranks, the team of processes has {size}: leave threads out, or list a PU for each rank"
     )]
     Size {
-        /// Ranks by `threads` or `cores`.
+        /// The number of ranks by `threads` or `cores`.
         asked: usize,
-        /// Ranks of the team.
+        /// The number of ranks of the team.
         size: usize,
     },
     /// `CORECAST_WAIT` names no way to wait.

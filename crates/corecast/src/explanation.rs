@@ -1,4 +1,4 @@
-//! What a team runs, where, and why: for people, for JSON, and for the line at the start.
+//! What a team runs, where, and why: as text for people, as JSON, and as the line at a team's start.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::costs::CostSource;
 use crate::pins::Pinning;
 use crate::waits::Waits;
 
-/// What runs, where, and why. [`Display`](fmt::Display) is for people.
+/// What a team runs, where, and why. [`Display`](fmt::Display) is for people.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Explanation {
@@ -23,9 +23,9 @@ pub struct Explanation {
     pub machine: String,
     /// Each rank's place.
     pub ranks: Vec<RankPlace>,
-    /// How members wait, and why so.
+    /// How members wait, and the reason.
     pub waits: Waits,
-    /// Whether whoever wakes a sleeper pays a fence.
+    /// Whether waking a sleeping member costs the waker a memory fence.
     pub fence: &'static str,
     /// The chosen plans; none where another process has chosen.
     pub operations: Vec<Chosen>,
@@ -35,8 +35,8 @@ pub struct Explanation {
     pub races: String,
     /// Where algorithms by length come from, or why nothing was tuned.
     pub tuning: String,
-    /// What is asked for by length and who asks, a sentence each; none where another process has chosen, or
-    /// where all choices are built in.
+    /// Which algorithms are asked for by length and by whom, one sentence each. Empty where another process has
+    /// chosen, or where all choices are built in.
     pub algorithms: Vec<String>,
     /// Why lines are placed as they are.
     pub memory: String,
@@ -55,7 +55,7 @@ pub struct RankPlace {
     pub numa_node: u32,
     /// Whether its thread is pinned there.
     pub pinning: Pinning,
-    /// Where its lines lie.
+    /// The NUMA placement of its lines, in words.
     pub memory: String,
 }
 
@@ -66,14 +66,14 @@ pub struct Chosen {
     pub operation: Operation,
     /// The plan's pattern.
     pub pattern: String,
-    /// Where its tree starts, or both its trees; absent for rounds.
+    /// The root of its tree or trees; absent for rounds.
     pub root: Option<usize>,
-    /// Whether the way in has another tree than the way out.
+    /// Whether fan-in and fan-out have different trees.
     pub two_trees: bool,
-    /// What the model says, in `unit`; absent where it says nothing.
+    /// The latency that the model predicts, in `unit`; absent where it predicts none.
     pub predicted: Option<f64>,
     /// The share of `predicted`, from 0 to 1, that a better plan with the same root could save at
-    /// most; for rounds any plan. Absent where nobody knows.
+    /// most; for rounds, a plan with any root. Absent where it is unknown.
     pub gap: Option<f64>,
     /// `ns` or `cycles`.
     pub unit: Unit,
@@ -90,7 +90,7 @@ pub struct Chosen {
 pub struct RunnerUp {
     /// Its pattern.
     pub pattern: String,
-    /// What the model says.
+    /// The latency that the model predicts.
     pub predicted: f64,
 }
 
@@ -117,8 +117,8 @@ impl Chosen {
 }
 
 impl Chosen {
-    /// A barrier of `ranks` over one line, as they share `usable` hardware threads: what was chosen is the first
-    /// runner-up.
+    /// Describes a counter barrier instead, which runs as `ranks` ranks share `usable` hardware threads. The
+    /// plan that the model chose becomes the first runner-up.
     pub(crate) fn counted(self, ranks: usize, usable: usize) -> Self {
         let pattern = self.pattern;
         let other = self

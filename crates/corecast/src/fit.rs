@@ -5,14 +5,14 @@ use std::fmt;
 use corecast_machine::CpuList;
 use corecast_model::profile::{Circumstances, Mode, Start, Tuning};
 
-/// A team, as a tuning has to fit it.
+/// The properties of a team that a tuning has to match.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit<'a> {
     /// The PU of each rank.
     pub threads: &'a [u32],
     /// Whether ranks are pinned there.
     pub pinned: bool,
-    /// What ranks are.
+    /// Whether ranks are threads or processes.
     pub mode: Mode,
     /// How operations begin; where only the other one was tuned, that one is taken.
     pub start: Start,

@@ -1,9 +1,9 @@
 //! Communication between the cores of one machine, measured, planned and raced.
 //!
-//! A [`Team`] of threads, in one process or in several, gets collectives whose trees and rounds are
-//! chosen for the machine that it runs on: barriers, everything that moves data, and everything
-//! that combines them, one at a time or several in flight. Without any setting it takes what `corecast` has measured
-//! and raced here, and says on request what it chose and why.
+//! A [`Team`] of threads, in one process or in several, runs collectives whose trees and rounds are
+//! chosen for the machine that it runs on: barriers, collectives that move data, and reductions,
+//! one at a time or several in flight. Without any setting it uses what the `corecast` command has measured
+//! and raced on this machine, and [`Team::explain`] says what it chose and why.
 //!
 //! ```
 //! let team = corecast::team(2)?;
@@ -79,7 +79,7 @@ pub use corecast_wire::phase_barrier::{Arrival, TooMany};
 pub use corecast_wire::queue::{self, Backend};
 pub use corecast_wire::{Placement, WaitConfig, WaitCosts};
 
-/// Where processes of a team find each other, what a launcher hands on, and what can go wrong.
+/// How processes of a team find each other, the variables that a launcher sets for them, and errors.
 pub mod process {
     pub use corecast_process::{
         Address, CMA, EnterError, InheritError, RendezvousError, SegmentHeaderError, TEAM_FD,
@@ -105,7 +105,7 @@ pub fn team(ranks: usize) -> Result<Team, Error> {
     Builder::new().threads(ranks).build()
 }
 
-/// The programs of the crate's README, which are tested as those of its documentation are.
+/// Makes `cargo test` run the programs of the crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,9 +1,9 @@
-//! On which NUMA node each rank's lines belong.
+//! The NUMA placement of a team: the node on which each rank's lines are allocated.
 
 use corecast_machine::Discovery;
 use serde::Serialize;
 
-/// Where the lines of a team go, and why.
+/// The NUMA nodes for the lines of a team, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NumaPlacement {
     /// Each rank's NUMA node by the operating system's number; `None` where lines lie wherever they
@@ -14,7 +14,7 @@ pub struct NumaPlacement {
 }
 
 impl NumaPlacement {
-    /// Those of a team whose rank r is on PU `pus[r]`.
+    /// The placement of a team whose rank r runs on PU `pus[r]`.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! Which rank is pinned to which PU, and whether it still is.
+//! Pins ranks to their PUs, and reports whether they still are pinned.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::debug;
 
-/// What has become of a rank's pinning.
+/// The state of a rank's pinning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "state")]
 #[non_exhaustive]
@@ -20,7 +20,7 @@ pub enum Pinning {
     Planned,
     /// The thread is confined to its PU.
     Held,
-    /// It was, and somebody has changed its mask since.
+    /// The thread was confined to its PU, and its mask has been changed since.
     Lost {
         /// The mask that was found.
         #[serde(serialize_with = "as_text")]
@@ -28,14 +28,14 @@ pub enum Pinning {
     },
     /// The system keeps the mask without obeying it.
     Ignored {
-        /// Where the thread was seen.
+        /// The PU on which the thread was seen.
         runs_on: u32,
     },
     /// The system accepted the pinning and does not tell whether it holds.
     Unknown,
     /// The system refused; the thread runs wherever it may.
     Refused {
-        /// What it said.
+        /// The system's error.
         reason: String,
     },
 }
@@ -86,7 +86,8 @@ struct RankPin {
 }
 
 impl Pins {
-    /// Rank r on `rank_pus[r]`; `wanted` is false for a team that does not pin.
+    /// The pinnings of a team whose rank r runs on `rank_pus[r]`; `wanted` is false if it does not
+    /// pin.
     pub(crate) fn new(rank_pus: Vec<u32>, wanted: bool) -> Self {
         let last_seen = if wanted {
             Pinning::Planned
@@ -122,7 +123,7 @@ impl Pins {
         pinning
     }
 
-    /// The calling thread, which is that of `rank`, is about to end.
+    /// Tells that the calling thread, which is that of `rank`, is about to end.
     pub(crate) fn leave(&self, rank: usize) {
         let pinned = self.ranks()[rank].thread.is_some();
         if pinned {
@@ -135,7 +136,8 @@ impl Pins {
         }
     }
 
-    /// The pinning of each rank: of threads that live as it is now, of others as it was last seen.
+    /// The pinning of each rank: as it is now for running threads, and as it was last seen for
+    /// others.
     pub(crate) fn look(&self) -> Vec<Pinning> {
         let mut ranks = self.ranks();
         for (rank, &pu) in ranks.iter_mut().zip(&self.rank_pus) {

@@ -1,10 +1,11 @@
-//! Which algorithm runs at which length, and who asked for it.
+//! The rules by which a team chooses the algorithm of an operation at each length.
 //!
 //! ```text
 //! asked for by the program ──► by CORECAST_ALGO ──► tuned for this team ──► built-in choice
 //! ```
 //!
-//! Each operation and each range of lengths by itself: what one of them leaves open the next one decides.
+//! This order holds for each operation and each range of lengths by itself: where one source names no
+//! algorithm, the next one decides.
 
 use corecast_collectives::preferences::{NamedRange, UnknownOperation};
 use corecast_collectives::{Algorithms, preferences as algorithms};
@@ -17,7 +18,7 @@ use crate::error::Error;
 
 pub use crate::fit::Fit;
 
-/// The variable that asks for algorithms.
+/// The environment variable that asks for algorithms.
 pub const CORECAST_ALGO: &str = "CORECAST_ALGO";
 
 /// Who asked for an algorithm.
@@ -26,22 +27,23 @@ pub const CORECAST_ALGO: &str = "CORECAST_ALGO";
 pub enum AskedBy {
     /// The program, by [`Builder::algorithms`](crate::Builder::algorithms).
     Program,
-    /// Whoever set [`CORECAST_ALGO`].
+    /// The environment, by [`CORECAST_ALGO`].
     Environment,
-    /// A tuning of this very team.
+    /// A stored tuning that fits this team.
     Profile,
     /// Nobody: Corecast chooses by length and links.
     BuiltIn,
 }
 
-/// What is asked for at one length.
+/// The rule of an operation at one length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule<'a> {
     /// The algorithm's name; `None` for the built-in choice.
     pub algorithm: Option<&'static str>,
-    /// Who asked.
+    /// Who asked for it.
     pub by: AskedBy,
-    /// The range of the tuning, where one fits the team, whoever has asked.
+    /// The range of the tuning that holds this length, if one fits the team, even where it did not
+    /// decide.
     pub tuned: Option<&'a TunedRange>,
 }
 
@@ -76,7 +78,7 @@ pub struct Rules {
 ///
 /// # Errors
 ///
-/// [`Error::Environment`], which quotes the part that cannot be.
+/// [`Error::Environment`], which quotes the part that cannot be read.
 pub fn environment() -> Result<Algorithms, Error> {
     let Some(value) = std::env::var_os(CORECAST_ALGO) else {
         return Ok(Algorithms::default());
@@ -104,7 +106,7 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// [`Error::Ranges`], where both together have too many.
+    /// [`Error::Ranges`], where both together have too many ranges of lengths.
     pub fn new(program: Algorithms, environment: Algorithms) -> Result<Self, Error> {
         let both = program.or(&environment);
         let all = both.map_err(|(operation, error)| Error::Ranges { operation, error })?;
@@ -118,7 +120,7 @@ impl Rules {
         })
     }
 
-    /// The same with the tuning that `races` have of a team, if one fits it.
+    /// Adds the tuning that `races` have for a team, if one fits it.
     #[must_use]
     pub fn with_tuning(mut self, races: &Races, fit: &Fit<'_>, now: &Circumstances) -> Self {
         match races.tuning(fit, now) {
@@ -160,7 +162,7 @@ impl Rules {
         self.tuning = Some(tuning);
     }
 
-    /// All of them together, as a team takes them.
+    /// The algorithms of all sources together, as a team is made with them.
     pub fn algorithms(&self) -> &Algorithms {
         &self.all
     }
@@ -175,7 +177,7 @@ impl Rules {
         &self.source
     }
 
-    /// What is asked for in an operation, where a block has `bytes`.
+    /// The rule for an operation whose blocks have `bytes`.
     ///
     /// # Errors
     ///
@@ -188,7 +190,7 @@ impl Rules {
             .or(by(&self.environment, AskedBy::Environment)?)
             .or(by(&self.profile, AskedBy::Profile)?);
         let nobody = match tuned {
-            // It was raced, and nothing was faster.
+            // The race found nothing faster than the built-in choice.
             Some(range) if range.algorithm.is_none() => AskedBy::Profile,
             _ => AskedBy::BuiltIn,
         };
@@ -199,7 +201,7 @@ impl Rules {
         })
     }
 
-    /// What each of them asks for, in words; nothing where none does.
+    /// One sentence for each source that asks for algorithms.
     pub(crate) fn sentences(&self) -> Vec<String> {
         let asked = [
             ("the program", &self.program),
@@ -218,7 +220,7 @@ fn named_range(range: &TunedRange) -> NamedRange<'_> {
     (end.unwrap_or(usize::MAX), range.algorithm.as_deref())
 }
 
-/// The algorithms of a tuning, whose names may be any.
+/// The algorithms of a tuning; an error where it names an unknown one.
 fn named(tuning: &Tuning) -> Result<Algorithms, algorithms::SelectionError> {
     let mut asked = Algorithms::default();
     for operation in &tuning.operations {

@@ -1,8 +1,8 @@
-//! Where Corecast keeps what it measured: `$XDG_CACHE_HOME/corecast` or `~/.cache/corecast`.
+//! The folder with measured costs and races: `$XDG_CACHE_HOME/corecast` or `~/.cache/corecast`.
 //!
 //! File names carry the topology's fingerprint, because a home folder is often shared by several
-//! machines, and because a changed cpuset or BIOS setting makes old costs meaningless. What cannot
-//! be read is a value and never an error: old measurements must not keep a program from running.
+//! machines, and because a changed cpuset or BIOS setting makes old costs meaningless. A file that cannot
+//! be read is [`Stored::Unusable`] and no error: old measurements must not keep a program from running.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,14 +29,14 @@ pub struct Store {
     folder: Option<PathBuf>,
 }
 
-/// A stored file: there, absent, or unusable with the reason.
+/// The result of reading a stored file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stored<T> {
-    /// Read and valid.
+    /// The file is valid.
     Found(PathBuf, T),
-    /// No such file.
+    /// There is no such file.
     Absent,
-    /// There, but it cannot be used; one sentence that names the file.
+    /// The file cannot be used; the sentence names it and the reason.
     Unusable(String),
 }
 
@@ -44,7 +44,7 @@ pub enum Stored<T> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// No folder.
+    /// The environment names no folder.
     #[error("nowhere to save: set XDG_CACHE_HOME or HOME, or name a file")]
     Nowhere,
     /// The system refused.
@@ -123,8 +123,7 @@ impl Store {
 
     /// Keeps the costs of `file`'s machine; readers see the old file or the new one, never a part.
     ///
-    /// A measurement in depth that is there already is kept as well, unless `file` has one: it takes long, and
-    /// says more than the costs do.
+    /// A measurement in depth that the old file has is kept, unless `file` has one, because it takes long.
     ///
     /// # Errors
     ///

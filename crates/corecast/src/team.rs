@@ -1,4 +1,5 @@
-//! A team: plans that were chosen, threads that are pinned, and what is known about both.
+//! [`Team`]: the members with their chosen plans and pinned threads, and what can be asked about
+//! them.
 
 use corecast_team::TransferPath;
 use corecast_team::{Failure, JoinError, Member};
@@ -80,7 +81,7 @@ impl Team {
     ///
     /// # Cost
     ///
-    /// A few system calls; once for each thread, outside of what is timed.
+    /// A few system calls. Call it once for each thread, outside of what is timed.
     pub fn pin_here(&self, rank: usize) -> Pinning {
         let size = self.size();
         assert!(rank < size, "rank {rank} is outside of a team of {size}");
@@ -99,7 +100,7 @@ impl Team {
         self.team.ranks()
     }
 
-    /// How long data come from the process of a rank; `None` for ranks of this process.
+    /// The path by which long data come from the process of a rank; `None` for ranks of this process.
     ///
     /// # Panics
     ///
@@ -121,8 +122,8 @@ impl Team {
         self.team.size()
     }
 
-    /// The PU of each rank, by the operating system's numbers. Where the team does not pin, the PU
-    /// that its plans assume.
+    /// The PU of each rank, by the operating system's numbers. Where the team does not pin, it is the
+    /// PU that the plans assume.
     pub fn pus(&self) -> Vec<u32> {
         self.built.ranks.iter().map(|rank| rank.pu).collect()
     }
@@ -132,7 +133,7 @@ impl Team {
         self.team.wait_config()
     }
 
-    /// Where the lines of a rank lie.
+    /// The NUMA placement of a rank's memory.
     ///
     /// # Panics
     ///
@@ -141,8 +142,8 @@ impl Team {
         self.team.placement(rank)
     }
 
-    /// The pinning of each rank at this moment; of ranks of other processes what is planned. Finds pinnings that were lost silently: masks are
-    /// read anew for threads that live.
+    /// The pinning of each rank at this moment, and the planned one for ranks of other processes. The
+    /// masks of running threads are read anew, so a pinning that was lost silently is found.
     ///
     /// # Cost
     ///
@@ -157,12 +158,12 @@ impl Team {
     }
 
     /// What runs, where, why, and how good it is. In a team of processes only the one that came first
-    /// knows the operations' plans; the others have none to show.
+    /// knows the operations' plans; the explanation of any other has none.
     ///
     /// # Cost
     ///
-    /// Bounds on what the best plans could do, which a team that starts has no time for: up to some
-    /// milliseconds for 48 ranks, half a second for 1,024.
+    /// The call computes lower bounds of the latency of all plans. That takes up to some milliseconds
+    /// for 48 ranks and half a second for 1,024, too long for the start of a team.
     ///
     /// # Examples
     ///

@@ -1,11 +1,12 @@
-//! What a user may say about waiting.
+//! [`Waiting`]: how a user asks for a wait strategy, in the program or by `CORECAST_WAIT`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use corecast_wire::WaitConfig;
 
-/// Names this, for all teams of a program whose [`Builder`](crate::Builder) says nothing itself.
+/// The environment variable with the [`Waiting`] of all teams whose [`Builder`](crate::Builder) names
+/// none.
 pub const WAIT: &str = "CORECAST_WAIT";
 
 /// How the members of a team are to wait: what [`Builder::wait`](crate::Builder::wait) takes, and
@@ -29,16 +30,16 @@ pub enum Waiting {
     Spin,
     /// Spins, offers the CPU, and sleeps, each for as long as fits the machine and the number of ranks.
     Balanced,
-    /// Sleeps at once: no CPU time for waits, a wake-up for each.
+    /// Sleeps at once: waits use no CPU time, and each one ends with a wake-up by the kernel.
     Park,
-    /// As balanced, but a wait sleeps after it has used a CPU for this long, in nanoseconds.
+    /// Does as `Balanced`, but a wait sleeps after it has used a CPU for this many nanoseconds.
     Budget(u32),
     /// Exactly these phases.
     Exactly(WaitConfig),
 }
 
 impl Waiting {
-    /// What a team does instead of `balanced`, and what that is called; `None` where it is to do that.
+    /// The configuration that replaces `balanced` and its name; `None` for [`Waiting::Balanced`].
     pub(crate) fn applied(self, balanced: WaitConfig) -> Option<(WaitConfig, &'static str)> {
         Some(match self {
             Self::Balanced => return None,
@@ -80,13 +81,13 @@ impl fmt::Display for Waiting {
     }
 }
 
-/// No way to wait.
+/// The error for a text that names no way to wait.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no way to wait is called {text:?}: take spin, balanced, park, or the time that a wait may use a CPU before it sleeps, such as 20us, up to 4s"
 )]
 pub struct WaitingError {
-    /// What was said.
+    /// The text.
     pub text: String,
 }
 
@@ -120,11 +121,11 @@ impl FromStr for Waiting {
     }
 }
 
-/// What the environment says; `None` where it says nothing.
+/// What `CORECAST_WAIT` asks for; `None` where it is not set.
 ///
 /// # Errors
 ///
-/// A word that is no way to wait.
+/// [`WaitingError`] for a value that names no way to wait.
 pub(crate) fn of_environment() -> Result<Option<Waiting>, WaitingError> {
     match std::env::var_os(WAIT) {
         None => Ok(None),

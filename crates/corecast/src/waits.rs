@@ -20,13 +20,13 @@ pub struct Waits {
     pub yield_ns: u32,
     /// Whether members sleep after that.
     pub park: bool,
-    /// Why so.
+    /// Where the policy comes from, in words.
     pub reason: String,
 }
 
 impl Waits {
-    /// The waits of a team on the machine at hand, unless it asks for others: by its size, the usable
-    /// PUs, the CPU quota, and what waiting costs there, see [`costs::of_waits`](crate::costs::of_waits).
+    /// The default waits of a team on this machine. They depend on its size, the usable PUs, the CPU
+    /// quota, and what waiting costs here, see [`costs::of_waits`](crate::costs::of_waits).
     ///
     /// # Examples
     ///
@@ -71,11 +71,11 @@ impl Waits {
         Self::new(name, policy, reason)
     }
 
-    /// The same team as `CORECAST_WAIT` wants it, where that is set.
+    /// Replaces these waits by those that `CORECAST_WAIT` asks for, where it is set.
     ///
     /// # Errors
     ///
-    /// A word that is no way to wait.
+    /// [`WaitingError`] for a value that names no way to wait.
     pub fn by_environment(self) -> Result<Self, WaitingError> {
         Ok(match waiting::of_environment()? {
             Some(waiting) => self.wished(waiting, true),
@@ -83,7 +83,7 @@ impl Waits {
         })
     }
 
-    /// The same team as `waiting` wants it.
+    /// Replaces these waits by those that `waiting` asks for.
     ///
     /// # Examples
     ///
@@ -99,7 +99,7 @@ impl Waits {
         self.wished(waiting, false)
     }
 
-    /// The same, by whom.
+    /// [`Waits::with`], whose reason names `CORECAST_WAIT` if `by_environment` is true.
     pub(crate) fn wished(self, waiting: Waiting, by_environment: bool) -> Self {
         let Some((policy, name)) = waiting.applied(self.as_wait_config()) else {
             return self;
@@ -111,7 +111,7 @@ impl Waits {
         Self::new(name, policy, who)
     }
 
-    /// As teams take them.
+    /// These waits as the `WaitConfig` that a team is made with.
     pub fn as_wait_config(&self) -> WaitConfig {
         WaitConfig {
             spin_ns: self.spin_ns,
@@ -120,7 +120,7 @@ impl Waits {
         }
     }
 
-    /// The same team as it was tuned, if it was.
+    /// Replaces these waits by tuned ones, if there are any.
     pub(crate) fn tuned(self, tuned: Option<TunedWaits>) -> Self {
         let Some(tuned) = tuned else {
             return self;
@@ -173,7 +173,7 @@ impl fmt::Display for Waits {
     }
 }
 
-/// Whether whoever wakes a sleeping member pays a fence, in a sentence.
+/// A sentence that says whether waking a sleeping member costs the waker a memory fence.
 pub fn fence() -> &'static str {
     match fence_kind() {
         FenceKind::Asymmetric | FenceKind::SharedAsymmetric => {

@@ -5,9 +5,9 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `address.rs`, `rendezvous.rs`, `server.rs`, `message.rs` | a name or path, where the first process hands the memory to the others |
+//! | `address.rs`, `rendezvous.rs`, `rendezvous_server.rs`, `message.rs` | a name or path, where the first process hands the memory to the others |
 //! | `inherited.rs` | memory, rank and size from a launcher |
-//! | `header.rs` | the first lines of shared memory: version, options, algorithms, plans, who has come |
+//! | `segment_header.rs` | the first lines of shared memory: version, options, algorithms, plans, ranks that have joined |
 //! | `error.rs` | why a process cannot become part of a team |
 //! | `process_group.rs` | a process's part of a team: created, attached, waiting for all |
 //! | `peer_monitor.rs`, `process_stat.rs` | one thread that the kernel wakes when another process ends |

@@ -1,4 +1,4 @@
-//! Long data: lent by the rank that has them, read where they lie.
+//! Transfer of long data: the rank that has them lends them, and others read them in place.
 //!
 //! A queue moves 56 bytes per line and copies twice. Long data are *lent* instead: the lender names
 //! a part of its buffer in one line (a descriptor), the borrower reads it in place, once, at the speed of
@@ -10,16 +10,16 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `descriptor.rs` | one offer: the lines by which it is made, returned and revoked |
+//! | `descriptor.rs` | the lines by which a descriptor is sent, acknowledged and revoked |
 //! | `bounce_buffer.rs`, `eager_buffer.rs` | memory to which lent data are copied: for other processes, and for threads of this one |
-//! | `kernel_copy.rs` | memory of another process, read by the kernel |
+//! | `cma.rs` | memory of another process, read by the kernel (`process_vm_readv`) |
 //! | `link.rs`, `join.rs` | the two ends between a pair of ranks |
 //! | `pipelined.rs` | loans that wait until the bounce buffer has room |
 //! | `window.rs`, `scope.rs` | buffers of which parts can be lent, and for how long |
-//! | `piece.rs` | what a borrower reads |
+//! | `piece.rs` | a piece of a loan, as a borrower reads it |
 //! | `endpoint.rs` | all of a rank's loans |
 //!
-//! **Invariant 1:** an address is only exposed within a [`scope`], which ends when nobody reads what
+//! **Invariant 1:** an address is only exposed within a [`scope`], which ends only when no rank reads what
 //! it has opened. **Invariant 2:** addresses travel in lines of this process's own memory, so no
 //! other process can write one.
 

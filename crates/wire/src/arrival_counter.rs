@@ -1,4 +1,4 @@
-//! A line to which many add, and that one reads.
+//! Arrival counters: a line to which many members add and which one reads.
 
 use crate::segment::Lines;
 use crate::sync::{AtomicU64, Ordering, order};
@@ -6,10 +6,10 @@ use crate::sync::{AtomicU64, Ordering, order};
 /// CLa's many-to-one synchronisation over the *same line* (§3.1): every member takes the line once to
 /// add to it, and the reader fetches it once when all have.
 ///
-/// What members add is up to them; the sum wraps.
+/// The members decide what they add; the sum wraps around.
 ///
-/// **Invariant:** nothing but additions writes the line, so whoever reads a sum sees what each of
-/// those who added to it did before: every addition continues the release of those before it.
+/// **Invariant:** only additions write the line, and each continues the release sequence of those
+/// before it. So a reader of a sum sees what each member that added to it did before.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct ArrivalCounter {
@@ -20,12 +20,12 @@ pub struct ArrivalCounter {
 unsafe impl Lines for ArrivalCounter {}
 
 impl ArrivalCounter {
-    /// Adds: what the caller did before is visible to whoever sees it. Returns the sum, by which the last
-    /// one of a group knows that it is the last, and wakes the reader.
+    /// Adds `value` and returns the sum. A reader of the sum sees what the caller did before. The sum
+    /// tells the last member of a group that it is the last, and has to wake the reader.
     ///
     /// # Cost
     ///
-    /// One line taken from whoever added before.
+    /// One transfer of a cache line, from the member that added before.
     #[inline(always)]
     pub fn add(&self, value: u64) -> u64 {
         // Release: synchronises with the load in `sum`.
@@ -37,7 +37,7 @@ impl ArrivalCounter {
         self.sum.fetch_add(value, order).wrapping_add(value)
     }
 
-    /// What was added so far.
+    /// The sum of all additions so far.
     #[inline(always)]
     pub fn sum(&self) -> u64 {
         // Acquire: synchronises with the additions in `add`.

@@ -1,23 +1,22 @@
-//! A line to which all of a group add, and which all of them watch until everybody has.
+//! Counter barriers: one line to which all members of a group add, and which all watch until the sum is complete.
 
 use crate::park::Parker;
 use crate::segment::LineRef;
 use crate::sync::{mutated, order};
 use crate::{ArrivalCounter, FenceKind, Line};
 
-/// One member's end of a counter barrier: a counter barrier without a master. Whoever comes last lets all others go, with
-/// the very addition by which it comes, and goes on at once: nobody has to run first who only passes the news
-/// on, which counts where members share cores.
+/// One member's end of a counter barrier, which has no master. The last addition releases all others, and its
+/// member goes on at once. No member has to run only to pass a release on, which matters where they share cores.
 ///
-/// What members add is up to them, and so is how the sum tells that all have come. Sums of one counter barrier
-/// differ from those of the next, and a member that goes on may have added to that one already: whoever
-/// waits asks for a sum *or more*.
+/// The members decide what they add and which sum means that all have come. The sum grows from one barrier to the
+/// next, and a member that goes on may already have added for the next one. So members wait until the sum is the
+/// expected one *or more*.
 ///
-/// **Invariant:** nothing but additions writes the line, and each continues the release of those before
-/// it. So whoever sees a sum, by its own addition or by a look, sees what each of those who added to it did
-/// before.
+/// **Invariant:** only additions write the line, and each continues the release sequence of those before it.
+/// So a member that sees a sum, by its own addition or by a load, also sees what each member that added to it
+/// did before.
 ///
-/// Nothing here waits: whoever does looks at [`sum`](Self::sum) by the wait strategy, with
+/// No method waits. A member waits for [`sum`](Self::sum) by its wait strategy, with the token
 /// [`broadcast_ring::token`](crate::broadcast_ring::token) of the counter barrier's number.
 #[derive(Debug)]
 pub struct CounterBarrier {
@@ -28,8 +27,8 @@ pub struct CounterBarrier {
 }
 
 impl CounterBarrier {
-    /// An end of counter barrier number `number`, which tells it from every broadcast ring, arrival counter and other counter barrier that shares a
-    /// parker with it. `others` are where the other members sleep.
+    /// An end of counter barrier `number`. No broadcast ring, arrival counter or other counter barrier that shares
+    /// a parker with it has that number. `others` are the parkers of the other members.
     ///
     /// # Examples
     ///
@@ -75,12 +74,12 @@ impl CounterBarrier {
         }
     }
 
-    /// Adds. Returns the sum, by which the last one knows that it is the last: then all see what all did before,
-    /// it must [`wake`](Self::wake) the others, and need not look.
+    /// Adds `value` and returns the sum. The member whose sum is complete is the last: it sees what all did
+    /// before, need not wait, and must [`wake`](Self::wake) the others.
     ///
     /// # Cost
     ///
-    /// One line taken from whoever added before, or from those who watch it.
+    /// One transfer of the line, from the member that added before or from those that watch it.
     #[inline(always)]
     pub fn come(&self, value: u64) -> u64 {
         let order = match mutated!(MeetUnseen) {
@@ -91,21 +90,22 @@ impl CounterBarrier {
         self.counter.add_by(value, order)
     }
 
-    /// What was added so far.
+    /// The sum of all additions so far.
     ///
     /// # Cost
     ///
-    /// One line read when somebody has added.
+    /// One read of the line after each addition.
     #[inline(always)]
     pub fn sum(&self) -> u64 {
         self.counter.sum()
     }
 
-    /// Wakes those who sleep for this counter barrier.
+    /// Wakes the members that sleep for this counter barrier.
     ///
     /// # Cost
     ///
-    /// One load for each of them, of a line that is shared while it runs; a system call for each that sleeps.
+    /// One load of each other member's parker, whose line is shared while that member runs; a system call for each
+    /// one that sleeps.
     #[inline(always)]
     pub fn wake(&self) {
         for bell in &self.others {

@@ -1,4 +1,4 @@
-//! Lines that say how far their writers have come.
+//! Flags: lines with the sequence number that their writer has reached.
 
 use crate::segment::{LineRef, Lines};
 use crate::sync::{AtomicU64, order};
@@ -15,14 +15,14 @@ pub struct Flag {
 unsafe impl Lines for Flag {}
 
 impl Flag {
-    /// Says that the writer has come to `seq`: what it did before is visible to whoever sees it.
+    /// Raises the flag to `seq`. A reader of this value sees what the writer did before.
     #[inline(always)]
     pub fn raise(&self, seq: u64) {
         // Release: synchronises with the load in `seq`.
         self.seq.store(seq, order::raise());
     }
 
-    /// How far the writer has come.
+    /// The value that the writer has raised the flag to.
     #[inline(always)]
     pub fn seq(&self) -> u64 {
         // Acquire: synchronises with the store in `raise`.
@@ -30,10 +30,10 @@ impl Flag {
     }
 }
 
-/// A line with a word for each of two: how far they have come, told to each other.
+/// The flags of two threads that notify each other, in one line.
 ///
-/// Whoever takes the line to tell its own gets the other's with it. Where both come at about the same time that is one
-/// transfer less than with a [`Flag`] each; where one tells and the other listens it is the same.
+/// A thread that takes the line to raise its own flag gets the other's with it. Where both come at about the same
+/// time that saves one transfer over a [`Flag`] each; where one raises and the other waits, the cost is equal.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Exchange {
@@ -43,7 +43,7 @@ pub struct Exchange {
 // SAFETY: atomic integers, of which any value is valid; zero is their default, no Drop.
 unsafe impl Lines for Exchange {}
 
-/// One word of an [`Exchange`]: a flag for whoever shares the line.
+/// One word of an [`Exchange`], which serves as a flag.
 ///
 /// # Examples
 ///

@@ -1,7 +1,7 @@
-//! Whether this process is a copy of the one that made something.
+//! Detects that this process was forked from the one that made a team or queue.
 //!
-//! After `fork` the child has the parent's memory but none of its other threads: a team, a queue
-//! or a thread that it inherited is not its own. A [`ForkDetector`] taken when such a thing is made tells.
+//! After `fork` the child has the parent's memory but none of its other threads, so a team, a queue
+//! or a thread that it inherited is unusable. A [`ForkDetector`] taken when such a thing is made tells.
 //!
 //! The stamp is compared with a word in a page that the kernel clears in every child
 //! (`MADV_WIPEONFORK`, Linux 4.14), however the child is made. Where that is refused, a handler of
@@ -13,7 +13,7 @@
 use crate::sync::{AtomicU32, Ordering};
 use std::sync::OnceLock;
 
-/// In which process something was made.
+/// A stamp of the process in which something was made.
 ///
 /// # Examples
 ///
@@ -47,9 +47,9 @@ impl ForkDetector {
     }
 
     fn of(word: &'static AtomicU32) -> Self {
-        /// Inherited by children, so that none takes a number from above.
+        /// Children inherit this counter, so none takes a number of its parent.
         static LAST: AtomicU32 = AtomicU32::new(0);
-        // Relaxed, all: numbers, which publish nothing.
+        // All accesses are Relaxed: these are numbers, which publish nothing.
         let mut number = word.load(Ordering::Relaxed);
         if number == 0 {
             let fresh = LAST.fetch_add(1, Ordering::Relaxed) + 1;

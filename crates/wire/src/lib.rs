@@ -1,12 +1,13 @@
-//! Corecast's wires: cache lines, flags, one-way queues, lines for groups, parking, and the wait strategy of every wait.
+//! Corecast's wires: flags, queues and group lines over cache lines, parking, and the wait strategy of
+//! every wait.
 //!
-//! This is the room that holds unsafe code. Its protocols, with the dangerous interleavings and
+//! This crate holds most of the project's unsafe code. Its protocols, with the dangerous interleavings and
 //! proof sketches, are in `crates/wire/README.md`; `tests/loom.rs` checks them in every
 //! interleaving that the memory model allows, at small sizes.
 //!
 //! **Architecture invariants:** atomics come from one façade that loom can replace; a line has
-//! one writer at a time; whoever publishes pays nothing for sleepers beyond one load of a line
-//! that is shared while nobody sleeps.
+//! one writer at a time; a publisher pays nothing for sleepers beyond one load of a line, which
+//! stays in its cache while nobody sleeps.
 //!
 //! Linux only: parking is a futex, placement is `mbind`, the asymmetric fence is `membarrier`.
 
@@ -51,7 +52,8 @@ pub use segment::{LineRef, LineSlice, Lines, Placement, Segment, SegmentError};
 pub use wait::{WaitConfig, WaitCosts, WaitStrategy};
 pub use words::{WORDS, Words};
 
-/// Of what the lines of a shared segment mean: processes with different ones do not understand each other.
+/// Version of the protocols and of the layout of shared segments. Processes of different versions form no
+/// team.
 pub const PROTOCOL_VERSION: u32 = 8;
 
 #[cfg(loom)]

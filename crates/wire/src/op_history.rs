@@ -1,8 +1,8 @@
-//! What a rank is doing, written for those who wait for it too long.
+//! Operation histories: lines in which a rank names its operations, for ranks that wait for it too long.
 //!
-//! A member writes two words of its own line when it enters an operation; nobody else touches that
-//! line in ordinary times, so that costs two stores to the core's own cache. Whoever has waited
-//! for a while reads it, and can say where the other one is.
+//! A member writes two words of its own line when it enters an operation. No other thread touches that
+//! line in ordinary times, so this costs two stores to the core's own cache. A member that has waited
+//! for a while reads it, and can report the operation and call site of the other one.
 //!
 //! **Invariant 1:** what operation number s is, and where it was called, lies in page s mod
 //! [`HISTORY_LEN`], and is written before the word that names s. Page s is overwritten by operation
@@ -13,36 +13,35 @@ use crate::segment::{LineRef, Lines};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, order};
 use std::panic::Location;
 
-/// An operation: its number in the life of the team, and what it is, in the words of the layer
-/// above.
+/// An operation: its number in the life of the team, and its kind, encoded by the layer above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// 1 for the first operation; 0 before it. The lower 32 bits count.
     pub seq: u32,
-    /// What is done.
+    /// The kind of operation.
     pub what: u32,
 }
 
-/// Whether somebody speaks for a rank.
+/// Whether a rank has a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Presence {
-    /// Nobody yet.
+    /// The rank has not joined yet.
     Absent = 0,
-    /// A member.
+    /// The rank has a member.
     Present = 1,
-    /// It has left.
+    /// The member has left.
     Left = 2,
-    /// It has left in a panic.
+    /// The member has left in a panic.
     Panicked = 3,
-    /// Its process has ended without leaving.
+    /// The member's process has ended without leaving.
     Died = 4,
 }
 
 /// How many operations an operation history remembers, the current one included; one less is safe to read.
 #[cfg(not(loom))]
 pub const HISTORY_LEN: usize = 8;
-/// As few as can be in a model.
+/// The fewest that a model can have.
 #[cfg(loom)]
 pub const HISTORY_LEN: usize = 2;
 

@@ -1,7 +1,8 @@
-//! One thread's place to sleep, and how others learn that it sleeps.
+//! [`Parker`]: a futex word on which one thread sleeps, and by which others learn that it sleeps.
 //!
-//! A thread mostly waits for one thing; a *token* names it. Who waits for several at once sleeps
-//! for [`ANY`]. The word is [`AWAKE`] or the token of what its owner is about to sleep for:
+//! A thread mostly waits for one event, which a *token* names. A thread that waits for several at
+//! once sleeps for [`ANY`]. The word is [`AWAKE`] or the token of what its owner is about to sleep
+//! for:
 //!
 //! | word | owner | a publisher of `token` |
 //! | --- | --- | --- |
@@ -35,7 +36,7 @@ pub const AWAKE: u32 = 0;
 /// The token of an owner that waits for several things at once: every publisher rings.
 pub const ANY: u32 = u32::MAX;
 
-/// A thread's place to sleep. The owner sleeps, anybody may wake.
+/// The word on which a thread sleeps. Only its owner sleeps on it, and any thread may wake it.
 #[derive(Debug, Default)]
 pub struct Parker {
     word: AtomicU32,
@@ -63,11 +64,11 @@ impl Parker {
         }
     }
 
-    /// Wakes the owner whatever it sleeps for: for news that concern everybody, such as a lost peer.
+    /// Wakes the owner whatever it sleeps for, as for a lost peer.
     ///
     /// # Cost
     ///
-    /// Between processes a system call always.
+    /// One load, and a system call if the owner sleeps; between processes always a system call.
     pub fn wake_any(&self, kind: FenceKind) {
         fence::light(kind);
         // Relaxed: as in `wake_for`.
@@ -105,7 +106,8 @@ impl Parker {
     }
 
     /// Owner's side: announces that it is about to sleep for `token`, looks once more, and sleeps
-    /// until it is woken, `limit` has passed, or for no reason. Returns what the last look found.
+    /// until it is woken, `limit` has passed, or it wakes spuriously. Returns what the last look
+    /// found.
     ///
     /// # Panics
     ///

@@ -1,6 +1,7 @@
-//! A phase barrier that opens when all have come: a barrier without ranks, whose members may change from phase to phase.
+//! Phase barriers, like C++20's `std::barrier`: barriers without ranks whose members may change from phase
+//! to phase.
 //!
-//! One word tells where it stands:
+//! One word holds the state:
 //!
 //! ```text
 //!  63            33  32        31              0
@@ -35,20 +36,20 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering, order};
 use crate::wait::{Pace, WaitConfig};
 use std::time::Duration;
 
-/// Who has arrived, and for whom it is waited.
+/// A barrier without ranks; arrival and wait are separate calls.
 #[derive(Debug)]
 pub struct PhaseBarrier {
     word: Line<AtomicU64>,
-    /// Expected from the next phase on.
+    /// The number of threads that are expected from the next phase on.
     next: AtomicU64,
     bell: AtomicU32,
     futex_word: FutexWord,
     pace: Pace,
-    /// Expected at first: nobody brings more.
+    /// The number of threads that were expected at first. No call has more arrivals.
     most: u32,
 }
 
-/// The phase in which somebody has arrived.
+/// The phase of an arrival, by which the caller can wait for its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "whoever has arrived waits with it, or leaves it to others"]
 pub struct Arrival(u32);
@@ -59,7 +60,7 @@ impl Arrival {
         self.0
     }
 
-    /// That of a number.
+    /// The arrival of a phase by its number.
     ///
     /// # Panics
     ///
@@ -74,9 +75,9 @@ impl Arrival {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{arrivals} arrive where {missing} are missing: expect more from the beginning")]
 pub struct TooMany {
-    /// How many came at once.
+    /// The arrivals of the call.
     pub arrivals: u32,
-    /// For how many it was waited.
+    /// The arrivals that were missing.
     pub missing: u32,
 }
 
@@ -104,10 +105,10 @@ impl Drop for Opening<'_> {
 }
 
 impl PhaseBarrier {
-    /// The most that can be expected.
+    /// The most threads that a barrier can expect.
     pub const MOST: u32 = (FULL - 1) as u32;
 
-    /// A phase barrier for `expected` in each phase, who wait by `wait_config`.
+    /// A phase barrier for `expected` threads in each phase, which wait by `wait_config`.
     ///
     /// # Panics
     ///
@@ -128,12 +129,12 @@ impl PhaseBarrier {
         }
     }
 
-    /// `arrivals` arrive. The last one of a phase runs `complete` before anybody goes on; what all did
-    /// before they arrived is visible to it, and what it did to whoever has waited.
+    /// Counts `arrivals` arrivals. The last thread of a phase runs `complete` before any goes on: it sees
+    /// what all did before they arrived, and all that wait for the phase see what it did.
     ///
     /// # Errors
     ///
-    /// [`TooMany`]; nobody has arrived then.
+    /// [`TooMany`] if more arrive than are expected; the call then has no effect.
     ///
     /// # Panics
     ///
@@ -141,7 +142,7 @@ impl PhaseBarrier {
     ///
     /// # Cost
     ///
-    /// One line taken from whoever came before.
+    /// One transfer of a cache line, from the thread that arrived before.
     #[inline]
     pub fn arrive(&self, arrivals: u32, complete: impl FnOnce()) -> Result<Arrival, TooMany> {
         assert!(arrivals > 0, "nobody arrives");
@@ -153,7 +154,7 @@ impl PhaseBarrier {
         let (count, phase) = (before & (SLEEPERS - 1), phase(before));
         let now = count + u64::from(arrivals);
         if now > FULL {
-            // Relaxed: what is taken back tells nobody anything.
+            // Relaxed: an addition that is taken back publishes nothing.
             self.word.fetch_sub(arrivals.into(), Ordering::Relaxed);
             let missing = FULL.saturating_sub(count) as u32;
             return Err(TooMany { arrivals, missing });
@@ -165,9 +166,10 @@ impl PhaseBarrier {
         Ok(Arrival(phase))
     }
 
-    /// The next phase begins.
+    /// Begins the next phase.
     fn open(&self, phase: u32) {
-        // Relaxed: whoever has left came to this phase after it said so, and the last one has seen that.
+        // Relaxed: a thread that leaves lowers this number before it arrives, and the last one has seen all
+        // arrivals.
         let expected = self.next.load(Ordering::Relaxed);
         let next = u64::from(phase.wrapping_add(1) & PHASE_MASK);
         let word = next << PHASE_SHIFT | (FULL - expected);
@@ -179,13 +181,13 @@ impl PhaseBarrier {
         }
     }
 
-    /// Arrives once, and is expected no more from the next phase on.
+    /// Arrives once, and lowers the number of expected threads by one from the next phase on.
     ///
     /// # Errors
     ///
     /// As [`arrive`](Self::arrive).
     pub fn arrive_and_drop(&self, complete: impl FnOnce()) -> Result<(), TooMany> {
-        // Relaxed: the arrival publishes it to the last one.
+        // Relaxed: the arrival that follows publishes this to the last one.
         let before = self.next.fetch_sub(1, Ordering::Relaxed);
         let arrived = match before {
             0 => Err(TooMany {
@@ -211,11 +213,12 @@ impl PhaseBarrier {
         phase(self.word.load(order::pass())) != arrival.0
     }
 
-    /// Waits until the phase of `arrival` is over. It is this one or the one before.
+    /// Waits until the phase of `arrival`, which is the current one or the one before, is over.
     ///
     /// # Cost
     ///
-    /// Two lines: that of the last arrival, and that of the beginning, unless it polls between them.
+    /// Two reads of the line, after the last arrival and after the beginning of the next phase; one if it
+    /// does not poll between them.
     #[inline]
     pub fn wait(&self, arrival: Arrival) {
         let over = || self.is_over(arrival).then_some(());

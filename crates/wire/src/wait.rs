@@ -1,4 +1,4 @@
-//! The wait strategy: how a thread waits when what it waits for may come at once, or in an hour.
+//! The wait strategy of a thread: it spins, then yields, then sleeps, as an event may come at once or in an hour.
 //!
 //! ```text
 //!  look ──► spin, with the CPU's own wait instruction ──► yield ──► park ──┐
@@ -6,14 +6,14 @@
 //!                                                                   └──────┘
 //! ```
 //!
-//! Who shares its hardware thread does not spin, unless it has reason to believe that whoever it waits for runs at
-//! this moment: then it does so for as long as a switch takes, see [`WaitStrategy::soon`].
+//! A thread that shares its hardware thread does not spin, unless the thread it waits for probably runs at this
+//! moment. Then it spins for as long as a context switch takes, see [`WaitStrategy::soon`].
 //!
-//! Every phase looks before it ends, so a wait that ends early costs what a bare spin costs. When
-//! more threads wait than there are hardware threads, spinning only keeps the CPU from whoever is
-//! waited for: then the first phase is empty.
+//! Every phase looks before it ends, so a wait that ends early costs what a bare spin costs. Where
+//! more threads wait than there are hardware threads, spinning only keeps the CPU from the threads that
+//! are waited for, so the first phase is empty.
 //!
-//! A yield that comes back late has met somebody who computes: the next waits then skip that phase.
+//! A yield that returns late has given the CPU to a thread that computes; the next waits then skip that phase.
 //!
 //! There is no phase of spinning *without* the wait instruction: on x86-64 `pause` makes the
 //! reaction faster, not slower, because a loop of bare loads has to be undone when the line comes
@@ -38,9 +38,8 @@ pub struct WaitCosts {
     pub wake_ns: f64,
 }
 
-/// How much longer a wait must have lasted than what the next phase adds to it: whoever goes on to that phase
-/// hears of the end of its wait an eighth later at most. Waits that long pay it for whoever else
-/// wants the CPU.
+/// A phase ends when the wait has lasted this many times as long as the next phase can delay its end. So a wait
+/// becomes longer by an eighth at most, in return for a CPU that others can use.
 const PATIENCE: f64 = 8.0;
 
 /// How long a wait may spend in each phase before it parks.
@@ -58,7 +57,7 @@ pub struct WaitConfig {
     pub spin_ns: u32,
     /// Polling with the CPU offered to others in between, in nanoseconds.
     pub yield_ns: u32,
-    /// Whether to sleep after that; otherwise it begins again.
+    /// Whether to sleep after that; otherwise the wait begins again with spinning.
     pub park: bool,
 }
 
@@ -93,7 +92,7 @@ impl WaitConfig {
         park: false,
     };
 
-    /// Sleeps at once.
+    /// Sleeps at once, so waits take no CPU time.
     pub const PARK: Self = Self {
         spin_ns: 0,
         yield_ns: 0,
@@ -110,9 +109,9 @@ impl WaitConfig {
         }
     }
 
-    /// The same by what waiting was measured to cost: no phase begins before it adds less than an eighth to
-    /// a wait. Ranks that share a hardware thread do not spin, and as each of them may have to be woken in
-    /// turn they yield the longer, the more they are.
+    /// The policy for `ranks` threads on `usable` hardware threads by measured costs: no phase begins before it
+    /// adds less than an eighth to a wait. Ranks that share a hardware thread do not spin. They yield the longer
+    /// the more they are, as each of them may have to be woken in turn.
     ///
     /// Spinning lasts 3 to 20 µs, as waits of 3 µs are no sign that anybody is late, and yielding 20 µs to 2 ms,
     /// whatever was measured.
@@ -144,17 +143,17 @@ impl WaitConfig {
     }
 }
 
-/// How a wait that is not ended by what it waits for can end.
+/// A condition that ends a wait early, such as the death of a peer.
 pub trait Watch {
-    /// What ends it.
+    /// The reason why it ended.
     type Error;
 
-    /// Looked at once in eight yields, once per sleep, and between two spins; never while spinning.
+    /// Is called once in eight yields, once per sleep, and between two spins, but never while spinning.
     /// `waited` counts from the end of the first phase, and is zero while the thread yields.
     ///
     /// # Errors
     ///
-    /// Whatever makes further waiting useless.
+    /// The reason why further waiting is useless.
     fn check(&mut self, waited: Duration) -> Result<(), Self::Error>;
 }
 
@@ -176,15 +175,15 @@ impl Watch for Patient {
 #[cfg_attr(loom, allow(dead_code, reason = "a model has no time to spin"))]
 pub struct WaitStrategy {
     pace: Pace,
-    /// How many of the coming waits go to sleep without yielding.
+    /// The number of coming waits that go to sleep without yielding.
     lost_turns: Cell<u32>,
     fence: FenceKind,
     parker: LineRef<Line<Parker>>,
 }
 
-/// About what a switch to another thread takes: who looks for as long before it gives the CPU away loses at most
-/// as much again. Four ranks on two CPUs take 1.25 us a barrier with 0.4 to 1.6 us of it and 1.75 us without, eight
-/// 3.55 and 4.2 us (2-core KVM guest, AMD EPYC, November 2026).
+/// About the time of a switch to another thread. A thread that looks this long before it gives the CPU away loses
+/// at most as much again. Four ranks on two CPUs take 1.25 µs a barrier with 0.4 to 1.6 µs of it and 1.75 µs
+/// without, eight 3.55 and 4.2 µs (2-core KVM guest, AMD EPYC, November 2026).
 const SOON_NS: u32 = 600;
 
 /// The phases of a wait before it sleeps, in ticks.
@@ -196,7 +195,7 @@ pub(crate) struct Pace {
     /// How long [`soon`](Self::soon) looks.
     soon_ticks: u64,
     park: bool,
-    /// A yield that takes longer gave the CPU to somebody who does not give it back.
+    /// A yield that takes longer gave the CPU to a thread that computes.
     turn_ticks_max: u64,
 }
 
@@ -261,7 +260,7 @@ impl Pace {
         None
     }
 
-    /// See [`WaitStrategy::soon`].
+    /// Looks for as long as a context switch takes, see [`WaitStrategy::soon`].
     #[inline(always)]
     pub(crate) fn soon<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
         #[cfg(not(loom))]
@@ -273,8 +272,8 @@ impl Pace {
         None
     }
 
-    /// The second phase, of a thread that waits for nothing else and by no parker of its own; where nobody
-    /// sleeps, both in turn. `false` when it is time to sleep.
+    /// The second phase of a thread without a parker of its own. Returns `false` when it is time to sleep; a
+    /// configuration that never sleeps spins and yields in turn.
     #[cfg(not(loom))]
     pub(crate) fn take_turns(&self, mut done: impl FnMut() -> bool) -> bool {
         LOST_TURNS.with(|lost| {
@@ -336,7 +335,7 @@ impl Pace {
 }
 
 impl WaitStrategy {
-    /// A wait strategy for the owner of `parker`, whose wakers are threads of this process.
+    /// A wait strategy for the owner of `parker`, which only threads of this process wake.
     pub fn new(wait_config: WaitConfig, parker: LineRef<Line<Parker>>) -> Self {
         Self::with_fence(wait_config, parker, fence_kind())
     }
@@ -355,13 +354,13 @@ impl WaitStrategy {
         }
     }
 
-    /// Which fence goes with this wait strategy's parker.
+    /// The kind of fence that wakers of this wait strategy's parker need.
     #[inline(always)]
     pub fn fence(&self) -> FenceKind {
         self.fence
     }
 
-    /// The place to sleep.
+    /// The parker on which the thread sleeps.
     pub fn parker(&self) -> &LineRef<Line<Parker>> {
         &self.parker
     }
@@ -375,8 +374,8 @@ impl WaitStrategy {
         }
     }
 
-    /// Waits until `look` finds something or the watch ends it. The watch is made when the wait
-    /// turns long.
+    /// Waits until `look` finds something or the watch ends the wait. The watch is made when the wait
+    /// becomes long.
     ///
     /// Whoever makes `look` succeed must call [`Parker::wake_for`] with the same `token` on this
     /// wait strategy's parker afterwards.
@@ -410,15 +409,15 @@ impl WaitStrategy {
         self.pace.spin(look)
     }
 
-    /// Looks for as long as a switch to another thread takes. For a wait that does not spin, as ranks share
-    /// hardware threads, and whose end is near, as all who are waited for may be running: yielding would cost a
-    /// switch there and one back. Nothing where the wait spins anyway, or is to sleep at once.
+    /// Looks for as long as a switch to another thread takes. It is for waits that do not spin, as ranks share
+    /// hardware threads, but may end soon, as all ranks that are waited for may be running: yielding would cost a
+    /// switch to another thread and one back. It does nothing where the wait spins anyway or sleeps at once.
     #[inline(always)]
     pub fn soon<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
         self.pace.soon(look)
     }
 
-    /// What is left of a wait that did not end in its first phase.
+    /// The later phases of a wait that did not end in its first phase.
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_long<T, W: Watch>(
@@ -473,7 +472,7 @@ impl WaitStrategy {
     }
 }
 
-/// Polls with the CPU's own wait instruction in between, for so many ticks of the counter.
+/// Polls for this many ticks of the counter, with the CPU's wait instruction between two polls.
 #[cfg(not(loom))]
 #[inline(always)]
 fn poll<T>(ticks: u64, mut look: impl FnMut() -> Option<T>) -> Option<T> {

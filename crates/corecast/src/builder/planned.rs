@@ -1,4 +1,4 @@
-//! What a team would be made of, for those who race its parts.
+//! Plans and options of a team that is not made, for the tuner that races them.
 
 use super::Builder;
 use crate::choose::{Choice, Chooser};
@@ -7,7 +7,7 @@ use corecast_collectives::Plans;
 use corecast_plan::Operation;
 use corecast_team::Options;
 
-/// A team that was not made.
+/// The plans, waits and options that [`Builder::build`] would make a team of.
 #[derive(Clone, Debug)]
 pub struct Planned {
     /// The PU of each rank.
@@ -16,9 +16,9 @@ pub struct Planned {
     pub pinned: bool,
     /// How its members would wait, in a word.
     pub waits: &'static str,
-    /// Over what they would run.
+    /// The plans that operations would run over.
     pub plans: Plans,
-    /// How it would be made besides.
+    /// All other options of the team.
     pub options: Options,
     /// The decisions about broadcast, reduce and barrier: the chosen schedule first, then all others.
     pub choices: [Choice; 3],
@@ -33,7 +33,7 @@ impl Builder {
     ///
     /// # Cost
     ///
-    /// Plans all patterns for all operations, also where a race was won.
+    /// All patterns are planned for all operations, also where a stored race has decided.
     ///
     /// # Examples
     ///

@@ -12,9 +12,9 @@ impl Builder {
     /// brings one rank for each of `requested_ranks`, a particular one or any. Returns when all have come, at
     /// the latest after [`join_limit`](Self::join_limit).
     ///
-    /// The process that comes first plans for all, as [`build`](Self::build) does; slots, depth,
-    /// back end, limits, determinism and algorithms are its too. Rank r has the r-th PU of the whole team, whoever brings it; so all processes should
-    /// be allowed the same PUs.
+    /// The process that comes first plans for all, as [`build`](Self::build) does; its slots, depth,
+    /// back end, limits, determinism and algorithms hold for all, too. Rank r has the r-th PU of the whole team,
+    /// whichever process brings it, so all processes should be allowed to use the same PUs.
     ///
     /// # Errors
     ///
@@ -23,13 +23,13 @@ impl Builder {
     ///
     /// # Cost
     ///
-    /// As [`build`](Self::build), of which only the first process plans; then until all have come.
-    /// Each rank has 256 KiB of bounce buffer for each operation in flight, and 256 KiB of posts where there are two
-    /// ranks or up to 16 that share cores, reserved at once.
+    /// That of [`build`](Self::build), but only the first process plans; then the call waits until all have come.
+    /// Each rank reserves 256 KiB of bounce buffer for each operation in flight, and a broadcast ring of
+    /// 256 KiB where there are two ranks or up to 16 that share cores.
     ///
     /// # Examples
     ///
-    /// Both ranks in one process, which is a team of processes all the same:
+    /// Here both ranks are in one process, which uses the same shared memory as several would:
     ///
     /// ```
     /// use corecast::process::Address;
@@ -84,7 +84,7 @@ impl Builder {
         let Some(place) = inherited().map_err(EnterError::from)? else {
             return Ok(None);
         };
-        // Costs are for all pairs of ranks: not before it is clear that there are so many.
+        // Costs grow with the square of the ranks, so an impossible size is refused before they are made.
         place.check()?;
         let draft = self.draft(Some(place.size as usize))?;
         let team = ProcessGroup::inherited(&draft.options)?;

@@ -31,9 +31,9 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// What `n` members can afford. A move takes longer in larger teams, 0.2 µs at 16 members and
-    /// 0.4 µs at 128, and a construction grows with n²: 0.05 ms and 1.9 ms (two-core KVM guest,
-    /// AMD EPYC at 2.6 GHz, November 2026, `cargo run --release -p corecast --example startup`).
+    /// The effort for `n` members. A move takes 0.2 µs at 16 members and 0.4 µs at 128. A
+    /// construction grows with n², from 0.05 ms to 1.9 ms (two-core KVM guest, AMD EPYC at 2.6 GHz,
+    /// November 2026, `cargo run --release -p corecast --example startup`).
     pub(super) fn of(n: usize) -> Self {
         Self {
             moves: MOVES_MAX.min(160_000 / n as u64),
@@ -42,19 +42,19 @@ impl Budget {
     }
 }
 
-/// With twice as many the trees of 16 to 32 members are better by less than 1 %.
+/// Most moves for a tree. Twice as many make the trees of 16 to 32 members better by less than 1 %.
 const MOVES_MAX: u64 = 2_500;
 
-/// The best root is nearly always among the first few.
+/// Most roots that are tried for a barrier: the best is nearly always among the first few.
 const ROOTS_MAX: usize = 6;
 
 /// CPU time for each tree of pattern `optimal`.
 const OPTIMAL_LIMIT: Duration = Duration::from_secs(1);
 
-/// Any will do, as long as it is always the same.
+/// Seed of the search. It is fixed so that plans are reproducible.
 const SEED: u64 = 1;
 
-/// What was searched.
+/// Counts of what the search did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SearchTally {
     /// Constructions of a tree.
@@ -67,12 +67,12 @@ pub(super) struct SearchTally {
     pub(super) proofs: usize,
 }
 
-/// A tree that messages leave the root by; one of a reduction is of mirrored costs.
+/// A tree by which messages leave the root; that of a reduction was found with mirrored costs.
 #[derive(Clone, Debug)]
 pub(super) struct FoundTree {
     pub(super) tree: Tree,
     pub(super) latency: f64,
-    /// Before any move.
+    /// Its predicted latency before any move.
     pub(super) constructed: f64,
     pub(super) took: Duration,
 }
@@ -85,7 +85,7 @@ pub(super) struct Searcher {
     search_counts: Cell<SearchTally>,
 }
 
-/// What this thread has used.
+/// The CPU time that this thread has used.
 fn cpu_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime)
         .try_into()
@@ -98,7 +98,7 @@ impl Searcher {
         self.search_counts.get()
     }
 
-    /// Makes no moves when so much more CPU time is used.
+    /// Makes no moves once this thread has used `cpu` more CPU time.
     pub(super) fn guard(&mut self, cpu: Duration) {
         self.limit = Some(cpu_time() + cpu);
     }
@@ -122,8 +122,8 @@ impl Searcher {
         }
     }
 
-    /// What pattern `optimal` comes to, for those who asked for it: a tree, as costs of
-    /// shared lines are left out: no probe measures them.
+    /// The tree of pattern `optimal`, which runs only where a user asks for it. Costs of shared
+    /// lines are left out, since no probe measures them.
     pub(super) fn optimal(&self, costs: &CostModel, root: usize) -> Result<FoundTree, PlanError> {
         let (start, limit) = (Instant::now(), cpu_time() + OPTIMAL_LIMIT);
         let mut search_counts = self.search_counts.get();

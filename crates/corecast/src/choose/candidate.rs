@@ -1,12 +1,12 @@
-//! A schedule that can run.
+//! [`Candidate`]: a schedule that can run, with its predicted latency.
 
 use std::time::Duration;
 
 use corecast_model::CostModel;
 use corecast_plan::{Operation, Pattern, Plan, PlanError, RootChoice, Shape, Tree, plan};
 
-/// What a barrier that goes both ways over the way out of `best` is called in races and profiles. By
-/// the model two trees are better; the hardware may like fewer lines.
+/// The name, in races and profiles, of a barrier that uses the fan-out tree of `best` for its fan-in
+/// too. By the model two trees are better, but the hardware may be faster with fewer lines.
 pub const ONE_TREE: &str = "best-one-tree";
 
 /// A schedule that can run.
@@ -14,7 +14,7 @@ pub const ONE_TREE: &str = "best-one-tree";
 pub struct Candidate {
     /// The family that it comes from.
     pub pattern: Pattern,
-    /// Where its tree starts; rounds have no root, there it is what was asked for.
+    /// The root of its tree. Rounds have none; for them it is the root that was asked for.
     pub root: usize,
     /// The schedule.
     pub shape: Shape,
@@ -38,12 +38,12 @@ impl Candidate {
         !matches!(self.shape, Shape::Rounds(_))
     }
 
-    /// The same as a plan of `operation`, with its bound and gap, which take longer to find than
-    /// the schedule.
+    /// Makes a plan of `operation` from this schedule, with its lower bound and gap, which take
+    /// longer to find than the schedule.
     ///
     /// # Errors
     ///
-    /// Costs of another team, or another operation than it was chosen for.
+    /// [`PlanError`] for costs of another team, or for an operation that the schedule cannot do.
     pub fn plan(&self, costs: &CostModel, operation: Operation) -> Result<Plan, PlanError> {
         match &self.shape {
             Shape::Tree(tree) => Plan::of_tree(costs, self.pattern, operation, tree.clone()),
@@ -54,7 +54,7 @@ impl Candidate {
                 pattern: self.pattern,
                 operation,
             }),
-            // Rounds; groups are not chosen.
+            // The other shapes are rounds; groups are not chosen.
             _ => plan(costs, self.pattern, operation, RootChoice::Rank(self.root)),
         }
     }

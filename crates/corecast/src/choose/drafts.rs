@@ -1,4 +1,4 @@
-//! Schedules for one team: what several operations need is found once.
+//! Finds the schedules of one team. Trees that several operations need are found once.
 
 use std::cell::{OnceCell, RefCell};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ pub(super) struct Drafts<'a> {
     root: usize,
     /// Whether a barrier may have a root of its own.
     free_root: bool,
-    /// For messages towards the root, which are planned as those from it.
+    /// Costs of messages towards the root, mirrored so that reductions are planned as broadcasts.
     mirrored: OnceCell<CostModel>,
     pub(super) searcher: Searcher,
     best_in: OnceCell<FoundTree>,
@@ -29,7 +29,7 @@ pub(super) struct Drafts<'a> {
 }
 
 impl<'a> Drafts<'a> {
-    /// For costs of messages towards the root, and from it.
+    /// `costs` are those of messages towards the root, and from it.
     pub(super) fn new(
         (fan_in, fan_out): (&'a CostModel, &'a CostModel),
         root: RootChoice,
@@ -120,7 +120,8 @@ impl<'a> Drafts<'a> {
         self.candidate(Pattern::Best, operation, shape, took)
     }
 
-    /// Each way's optimal tree from the team's root, as far as that can be found.
+    /// The optimal trees of fan-in and fan-out from the team's root, or the best found in the time
+    /// limit.
     fn optimal(&self, operation: Operation) -> Result<Candidate, PlanError> {
         let inward = || self.searcher.optimal(self.mirrored(), self.root);
         let outward = || self.searcher.optimal(self.fan_out, self.root);
@@ -233,8 +234,8 @@ impl<'a> Drafts<'a> {
             + cost::latency(self.fan_out, fan_out, Operation::Broadcast)
     }
 
-    /// What ran in a race: the very trees, even where their pattern would build others from the
-    /// costs of today.
+    /// The schedule that ran in a race. Its trees are those of the race, even where the pattern
+    /// would build other ones from the current costs.
     pub(super) fn raced(
         &self,
         ran: &RacedCandidate,
@@ -262,7 +263,7 @@ impl<'a> Drafts<'a> {
     }
 }
 
-/// One tree where the way in is the way out reversed.
+/// The shape of a barrier: one tree where fan-in is fan-out reversed, else two.
 fn both_ways(inward: &FoundTree, outward: &FoundTree) -> Shape {
     let fan_out = outward.tree.clone();
     if inward.tree == fan_out {

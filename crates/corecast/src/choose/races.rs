@@ -11,7 +11,7 @@ use crate::costs;
 use crate::fit::{self, Fit};
 use crate::store::{Store, Stored};
 
-/// The races of a machine, or why there are none.
+/// The stored races of a machine, or why there are none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Races {
     profile: Option<Profile>,
@@ -19,7 +19,7 @@ pub struct Races {
 }
 
 impl Races {
-    /// None, for a reason that ends up in explanations.
+    /// No races, for a reason that explanations quote.
     pub fn none(why: impl fmt::Display) -> Self {
         Self {
             profile: None,
@@ -27,7 +27,7 @@ impl Races {
         }
     }
 
-    /// Those of a profile, with a few words on where it comes from.
+    /// The races of a profile; `source` says in a few words where it comes from.
     pub fn of(profile: Profile, source: impl fmt::Display) -> Self {
         Self {
             source: source.to_string(),
@@ -35,8 +35,8 @@ impl Races {
         }
     }
 
-    /// Those that `store` has of this machine; for a process that may only use a part of it those
-    /// of the whole also count, as far as they were raced on that part.
+    /// The races that `store` has of this machine. A process that may use only a part of it also
+    /// gets those races of the whole machine that ran on that part.
     pub fn here(store: &Store, here: &Discovery) -> Self {
         let mut stored = store.profile(&here.machine);
         if stored == Stored::Absent
@@ -67,7 +67,7 @@ impl Races {
         }
     }
 
-    /// The file that they were read from, without what it says about itself.
+    /// The file that they were read from, without further words about it.
     pub(crate) fn file(&self) -> &str {
         let end = self.source.rfind(", raced ");
         end.map_or(&self.source, |end| &self.source[..end])

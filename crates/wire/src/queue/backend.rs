@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// How the two ends agree on which slots are free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// Lap bit and acknowledgement line.
+    /// Slots have a lap bit, and the receiver acknowledges in a line of its own.
     #[default]
     Ump,
     /// The receiver empties each slot.
@@ -27,7 +27,7 @@ impl fmt::Display for Backend {
     }
 }
 
-/// A name that is no back end.
+/// The error for a name that is no back end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no queue back end is called '{0}': take 'ump' or 'fastforward'")]
 pub struct UnknownBackend(String);

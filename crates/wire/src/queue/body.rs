@@ -1,13 +1,13 @@
-//! The rest of messages, and of published messages, that are longer than a slot: lines without headers, one after
-//! another, so that the whole of it is one copy.
+//! The body of a queue or broadcast ring: lines without headers for the part of a message that does not fit its
+//! slot. They lie one after another, so the part is copied at once.
 
 use super::header::{LEN_MAX, SLOT_PAYLOAD_BYTES};
 use crate::LINE_BYTES;
 use crate::segment::{LineSlice, Lines};
 use crate::sync::UnsafeCell;
 
-/// Body lines of a queue for each of its slots. Twice as many again, for messages of 16 KiB, are no faster than
-/// two messages, and reductions are slower than where their reader takes the operands from loans.
+/// Body lines of a queue for each of its slots. Twice as many, which allow messages of 16 KiB, are no faster than
+/// two messages, and reductions of such messages are slower than those of loans.
 const LINES_PER_SLOT: usize = 8;
 
 /// Body lines of a queue with so many slots.
@@ -23,8 +23,8 @@ pub const fn body_lines(slots: usize) -> usize {
     LINES_PER_SLOT * slots
 }
 
-/// Most body lines of one message: a quarter, so that the sender seldom waits, or even looks, for what the
-/// receiver gives back by halves.
+/// Most body lines of one message: a quarter of the body. As the receiver gives back half of it at a time, the
+/// sender seldom waits for lines, or even looks for them.
 pub(super) const fn lines_max(slots: usize) -> usize {
     body_lines(slots) / 4
 }
@@ -51,7 +51,7 @@ type Words = [u64; LINE_BYTES / 8];
 
 // SAFETY: plain integers, written by the sender alone from when all receivers have given the line back
 // until the slot of its message is published, then only read by these (Invariants 1 and 2 of queues and of
-// notices).
+// broadcast rings).
 unsafe impl Sync for BodyLine {}
 // SAFETY: plain integers.
 unsafe impl Send for BodyLine {}
@@ -79,7 +79,7 @@ impl Body {
         }
     }
 
-    /// Lines in all.
+    /// The number of lines.
     pub(super) fn len(&self) -> u64 {
         self.lines.len() as u64
     }
@@ -113,12 +113,12 @@ impl Body {
         });
     }
 
-    /// Calls `copy` with ranges of `len` bytes, and the lines from where each is on: mostly once, twice at the
-    /// end of the ring. Goes on by the lines.
+    /// Calls `copy` with each range of `len` bytes and the lines from its place on: mostly once, and twice at
+    /// the end of the ring. Advances `next` by these lines.
     #[inline(always)]
     fn each_run(&mut self, len: usize, mut copy: impl FnMut(core::ops::Range<usize>, &[BodyLine])) {
         let mut start = 0;
-        // More than twice only if another process wrote nonsense, which must not lead out of the ring.
+        // There are more than two only if another process wrote nonsense, which must not lead out of the ring.
         while start < len {
             let place = self.place();
             let end = len.min(start + (self.lines.len() - place) * LINE_BYTES);
@@ -149,7 +149,7 @@ pub(crate) unsafe fn write(lines: &[BodyLine], bytes: &[u8]) {
         // caller's bytes overlap them.
         unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
-    // Line by line: a model watches each.
+    // A model watches each line, so they are copied one by one.
     #[cfg(loom)]
     for (line, bytes) in lines.iter().zip(bytes.chunks(LINE_BYTES)) {
         // SAFETY: as above, within one line.

@@ -13,7 +13,7 @@ pub(super) const LEN_MAX: usize = (1 << 23) - 1;
 /// Largest tag.
 pub const TAG_MAX: u32 = (1 << 24) - 1;
 
-/// One line: a header word and what it announces.
+/// One line of a queue: a header word and the payload that it announces.
 ///
 /// The header is written by the sender after the payload, and read by the receiver before it.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ const _: () = assert!(align_of::<Slot>() == crate::LINE_BYTES);
 
 // SAFETY: the payload is accessed by the sender alone until it publishes the header, then by the
 // receiver alone until it gives the slot back (queue Invariants 1 and 2). In a broadcast ring the writer is
-// alone until then, and afterwards all only read (notice Invariants 1 and 2).
+// alone until then, and afterwards all only read (broadcast ring Invariants 1 and 2).
 unsafe impl Sync for Slot {}
 // SAFETY: plain integers.
 unsafe impl Send for Slot {}
@@ -75,7 +75,7 @@ impl SlotHeader {
     }
 }
 
-/// By how much a slot's number is shifted to give its lap, which in FastForward never turns.
+/// The shift that makes a lap of a slot's number. In FastForward the lap bit never turns.
 pub(super) fn lap_shift(backend: Backend, slots: usize) -> u32 {
     match backend {
         Backend::Ump => slots.trailing_zeros(),

@@ -1,4 +1,4 @@
-//! Two queues back to back: what two threads need to talk to each other.
+//! Queue pairs: two queues in opposite directions between two threads.
 
 use super::{
     Backend, FIRST_LINK, Options, ReceiveError, Received, Receiver, SendError, Sender,
@@ -10,9 +10,9 @@ use crate::segment::{Segment, SegmentError};
 /// One end of two one-way queues in opposite directions (Smelt §4.1's queue pair).
 #[derive(Debug)]
 pub struct QueuePair {
-    /// Towards the other end.
+    /// Sends to the other end.
     pub sender: Sender,
-    /// From the other end.
+    /// Receives from the other end.
     pub receiver: Receiver,
 }
 

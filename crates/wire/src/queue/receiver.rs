@@ -1,4 +1,4 @@
-//! The receiving end.
+//! The receiving end of a queue.
 
 use super::backend::Backend;
 use super::body::Body;
@@ -10,7 +10,7 @@ use crate::sync::order;
 use crate::wait::Watch;
 use crate::{Line, WaitStrategy};
 
-/// The receiving end of a queue. Not shared: one thread receives.
+/// The receiving end of a queue, which one thread at a time uses.
 #[derive(Debug)]
 pub struct Receiver {
     ring: LineSlice<Slot>,
@@ -28,7 +28,7 @@ pub struct Receiver {
     wait_strategy: WaitStrategy,
 }
 
-/// What a message is, besides its bytes.
+/// The length and tag of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
     /// Bytes of payload.
@@ -37,7 +37,7 @@ pub struct Received {
     pub tag: u32,
 }
 
-/// Why no message was received. Nothing is lost: a message that was there is still there.
+/// Why no message was received. A message that was there stays in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiveError<E = Gone> {
@@ -54,10 +54,10 @@ pub enum ReceiveError<E = Gone> {
     Ended(E),
 }
 
-/// Why the message that was expected was not received. Nothing is lost.
+/// Why the message that was expected was not received. It stays in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExactError<E> {
-    /// Another one is next. It stays in the queue.
+    /// The next message is another one, which stays in the queue.
     Unexpected(Received),
     /// The wait was ended.
     Ended(E),
@@ -127,11 +127,11 @@ impl Receiver {
     /// # Errors
     ///
     /// [`ReceiveError::BufferTooSmall`], or [`Gone`] if nothing is left and the sender was dropped. A
-    /// sender that ends amid a message, as only a process can that is killed, takes it along.
+    /// message is lost if its sender's process is killed while it sends.
     ///
     /// # Cost
     ///
-    /// One line read, and one per 64 bytes beyond 56; in UMP one line written per half lap besides, in
+    /// One line read, and one more per 64 bytes beyond 56. UMP also writes one line per half lap,
     /// FastForward one per message.
     #[inline(always)]
     pub fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, ReceiveError> {
@@ -196,7 +196,7 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// What the watch says.
+    /// The error of the watch.
     #[inline(always)]
     pub fn wait_watched<W: Watch>(&self, watch: impl FnOnce() -> W) -> Result<Received, W::Error> {
         match self.look_soon() {
@@ -234,7 +234,7 @@ impl Receiver {
     fn try_receive_empty(&mut self, buffer: &mut [u8]) -> Result<Received, TryReceiveError> {
         let gone = PeerGone(&self.ack.sender_gone).check(std::time::Duration::ZERO);
         let gone = gone.err().ok_or(TryReceiveError::Empty)?;
-        // Its last message may have come between the two looks.
+        // The sender's last message may have come between the two looks.
         match self.look(self.next) {
             Some(header) => self.take_complete(header, buffer),
             None => Err(TryReceiveError::Gone(gone)),
@@ -276,12 +276,12 @@ impl Receiver {
         full.then_some(header)
     }
 
-    /// Takes a message of `len` bytes, at most a slot's, whose slot is known to be full.
+    /// Takes a message that fits one slot, which is known to be full.
     #[inline(always)]
     fn take_short(&mut self, len: usize, buffer: &mut [u8]) {
         if len == buffer.len() {
-            // The caller's length is often known to the compiler, the message's never: here the
-            // copy becomes a few moves.
+            // The compiler often knows the caller's length, but never the message's: with the former
+            // the copy becomes a few moves.
             self.take(buffer);
         } else {
             self.take(&mut buffer[..len]);
@@ -301,7 +301,7 @@ impl Receiver {
         self.take(first);
     }
 
-    /// Gives back all lines of the body that are read, and with the next slot wakes the sender.
+    /// Gives back all lines of the body that are read. Giving back the next slot wakes the sender.
     #[inline(never)]
     fn give_back_body(&mut self) {
         self.body.limit = self.body.next + self.body.len() / 2;
@@ -342,8 +342,8 @@ impl Receiver {
     }
 }
 
-/// After how many slots the receiver gives them back. In UMP twice a lap (Invariant 3): rarely
-/// enough to cost nothing, often enough that the sender finds half of the slots free when it looks.
+/// The number of slots that the receiver gives back at a time. In UMP it is half a lap (Invariant 3):
+/// rarely enough to cost little, often enough that the sender finds half of the slots free when it looks.
 fn give_back_step(backend: Backend, slots: usize) -> u64 {
     match backend {
         Backend::Ump => slots as u64 / 2,

@@ -1,4 +1,4 @@
-//! The sending end.
+//! The sending end of a queue.
 
 use super::backend::Backend;
 use super::body::{Body, body_lines_for, message_bytes_max};
@@ -10,7 +10,7 @@ use crate::sync::{mutated, order};
 use crate::wait::Watch;
 use crate::{Line, WaitStrategy};
 
-/// The sending end of a queue. Not shared: one thread sends.
+/// The sending end of a queue, which one thread at a time uses.
 #[derive(Debug)]
 pub struct Sender {
     ring: LineSlice<Slot>,
@@ -115,7 +115,7 @@ impl Sender {
     ///
     /// # Cost
     ///
-    /// One line written, and one per 64 bytes beyond 56; in UMP one line read per half lap besides.
+    /// One line written, and one more per 64 bytes beyond 56. UMP also reads one line per half lap.
     #[inline(always)]
     pub fn send(&mut self, payload: &[u8]) -> Result<(), SendError> {
         self.send_tagged(0, payload)
@@ -138,11 +138,11 @@ impl Sender {
         self.wait_for_room(len, || PeerGone(&ack.receiver_gone))
     }
 
-    /// [`send_tagged`](Self::send_tagged) with a watch of the caller's over the wait for room.
+    /// [`send_tagged`](Self::send_tagged) with a watch that can end the wait for room.
     ///
     /// # Errors
     ///
-    /// [`SendError::TooLong`], or what the watch says.
+    /// [`SendError::TooLong`], or the error of the watch.
     ///
     /// # Panics
     ///
@@ -159,8 +159,8 @@ impl Sender {
 
     /// Sends `payload`, waiting by `wait` for as much room as it takes.
     ///
-    /// The payload goes to no function that is not inlined: its address would force it into
-    /// memory, from where the copy would have to fetch it past half-finished stores.
+    /// All functions that take the payload are inlined. A call would force it into memory, and the
+    /// copy would then wait for the stores to that memory.
     #[inline(always)]
     fn send_by<E>(
         &mut self,
@@ -170,11 +170,12 @@ impl Sender {
     ) -> Result<(), SendError<E>> {
         assert!(tag <= TAG_MAX, "tag {tag} is above {TAG_MAX}");
         let (len, max) = (payload.len(), self.message_bytes_max());
-        // One slot is always within the limit, and needs no look at it.
+        // One slot is always within the limit.
         if len > SLOT_PAYLOAD_BYTES && len > max {
             return Err(SendError::TooLong { len, max });
         }
-        // All of it or nothing: a wait that is ended in the middle would leave half a message.
+        // The sender first waits for all room: a wait that ended in the middle would leave half a
+        // message.
         if !self.has_room(len) {
             wait(self, len)?;
         }
@@ -241,7 +242,7 @@ impl Sender {
         self.next < self.room_end && (len <= SLOT_PAYLOAD_BYTES || body())
     }
 
-    /// Takes back what the receiver has given back.
+    /// Looks for slots and body lines that the receiver has given back.
     #[inline(never)]
     fn look_for_room(&mut self, len: usize) -> bool {
         let slots = self.ring.len() as u64;
@@ -306,8 +307,8 @@ impl Sender {
             .wake_for(self.tokens.message, self.wait_strategy.fence());
     }
 
-    /// The slot last: then the receiver, who looks there, finds the whole message, and has not looked at
-    /// any of its other lines while they were written.
+    /// Writes the body first and the slot last. The receiver, which polls the slot, then finds the whole
+    /// message, and has not read any of its other lines while they were written.
     #[inline(never)]
     fn put_long(&mut self, tag: u32, payload: &[u8]) {
         let (first, rest) = payload.split_at(SLOT_PAYLOAD_BYTES);

@@ -1,4 +1,4 @@
-//! What a queue is made of, and what its two ends see of each other.
+//! The shared parts of a queue, and how its two ends notice that the other is gone.
 
 use super::body::BodyLine;
 use super::header::Slot;
@@ -8,13 +8,14 @@ use crate::segment::{LineRef, LineSlice, Lines};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The line that the receiver writes rarely and the sender reads when it must.
+/// The acknowledgement line, which the receiver writes rarely and the sender reads when it lacks
+/// room.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub(crate) struct Ack {
     /// UMP: how many slots the receiver has read.
     pub(super) read: AtomicU64,
-    /// How many lines of the body it has read.
+    /// How many lines of the body the receiver has read.
     pub(super) read_body: AtomicU64,
     pub(super) sender_gone: AtomicU32,
     pub(super) receiver_gone: AtomicU32,
@@ -23,7 +24,7 @@ pub(crate) struct Ack {
 // SAFETY: atomic integers, zero by default, no Drop.
 unsafe impl Lines for Ack {}
 
-/// The names by which the two ends of a queue wait and wake: one for news, one for room.
+/// The tokens for which the two ends of a queue sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tokens {
     /// The receiver sleeps for a message.
@@ -32,7 +33,7 @@ pub(crate) struct Tokens {
     pub(crate) room: u32,
 }
 
-/// What both ends of a queue see.
+/// The memory that both ends of a queue share.
 #[derive(Clone, Debug)]
 pub(super) struct QueueMemory {
     pub(super) ring: LineSlice<Slot>,
@@ -62,7 +63,7 @@ impl crate::wait::Watch for PeerGone<'_> {
     }
 }
 
-/// One end's last act: says so and wakes the other.
+/// Marks an end as gone and wakes the other one.
 pub(super) fn leave(gone: &AtomicU32, other: &LineRef<Line<Parker>>, fence: crate::FenceKind) {
     // A model that has failed unwinds out of a scheduler that can take no more steps.
     if cfg!(loom) && std::thread::panicking() {
