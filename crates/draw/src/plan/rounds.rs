@@ -11,7 +11,7 @@ use corecast_plan::Rounds;
 /// ```
 /// use corecast_plan::Rounds;
 ///
-/// let text = corecast_draw::plan::rounds_text(&Rounds::dissemination(4, 1));
+/// let text = corecast_draw::plan::rounds_text(&Rounds::dissemination(4, 2));
 /// assert_eq!(text, "round 0: each rank r notifies r + 1 (mod 4)\nround 1: each rank r notifies r + 2 (mod 4)\n");
 /// ```
 #[must_use]
