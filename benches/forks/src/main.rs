@@ -8,9 +8,9 @@
 mod union;
 
 use clap::Parser;
+use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::forks::{self, Lines, Method, Team};
 use corecast_bench::peers::Selection;
-use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::{Comparison, Entrant, Settings, race, table};
 use corecast_collectives::Plans;
 use std::error::Error;
@@ -77,7 +77,13 @@ fn compare(
     }
     entrants.push(Entrant::threads(Union::new(placements)));
     entrants.extend(forks::peers(placements, selection));
-    Ok(race::run("fork_join", placements, settings, &entrants, |_| {})?)
+    Ok(race::run(
+        "fork_join",
+        placements,
+        settings,
+        &entrants,
+        |_| {},
+    )?)
 }
 
 fn placements(pus: Option<&[u32]>) -> Result<Vec<CpuPlacement>, String> {
@@ -119,6 +125,9 @@ mod tests {
     #[test]
     fn a_pu_cannot_be_given_twice() {
         assert!(placements(Some(&[0, 0])).is_err() && placements(Some(&[0])).is_err());
-        assert_eq!(placements(Some(&[1, 0])), Ok(cpu_placement::pinned(2, &[1, 0])));
+        assert_eq!(
+            placements(Some(&[1, 0])),
+            Ok(cpu_placement::pinned(2, &[1, 0]))
+        );
     }
 }

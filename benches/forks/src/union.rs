@@ -1,8 +1,8 @@
 //! `fork_union`: a pool whose threads poll for the next fork.
 
+use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::engine::Ledger;
 use corecast_bench::forks::{Forking, Pieces};
-use corecast_bench::cpu_placement::{self, CpuPlacement};
 use corecast_bench::{Engine, Flaw, Member};
 use fork_union::ThreadPool;
 use std::cell::Cell;

@@ -236,7 +236,7 @@ impl<T: Tx, R: Rx> Member for Pong<T, R> {
 mod tests {
     use super::*;
     use crate::peers;
-    use corecast_bench::{Entrant, Settings, Status, race, cpu_placement};
+    use corecast_bench::{Entrant, Settings, Status, cpu_placement, race};
 
     /// Spoils one word of the message after so many.
     struct Spoiling<T>(T, u64);
@@ -272,7 +272,14 @@ mod tests {
             verify_rounds: 128,
             ..Settings::quick()
         };
-        let comparison = race::run("test", &cpu_placement::free(2), &settings, &entrants, |_| {}).unwrap();
+        let comparison = race::run(
+            "test",
+            &cpu_placement::free(2),
+            &settings,
+            &entrants,
+            |_| {},
+        )
+        .unwrap();
         for entry in &comparison.entries {
             assert!(
                 matches!(&entry.status, Status::Failed(why) if why.contains("held")),

@@ -6,7 +6,7 @@ use crate::wire;
 use corecast_bench::floor::{self, LineStream};
 use corecast_bench::{Entrant, Role};
 use corecast_wire::queue::Backend;
-use corecast_wire::{WaitConfig, SegmentError};
+use corecast_wire::{SegmentError, WaitConfig};
 
 /// Ring sizes raced: a page of lines, and a ring that fills an L1 cache twice.
 const SLOTS: [usize; 2] = [64, 1024];
@@ -120,7 +120,7 @@ pub(crate) fn throughput() -> Result<Vec<Entrant<'static>>, SegmentError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corecast_bench::{Settings, Status, race, cpu_placement};
+    use corecast_bench::{Settings, Status, cpu_placement, race};
 
     #[test]
     fn everybody_delivers_every_message() {

@@ -2,7 +2,7 @@
 
 use crate::link::{Message, Rx, Tx, WORDS};
 use corecast_wire::queue::{self, Backend, Options, Receiver, Sender};
-use corecast_wire::{WaitConfig, SegmentError};
+use corecast_wire::{SegmentError, WaitConfig};
 
 /// One direction.
 pub(crate) fn wire(
