@@ -6,12 +6,12 @@
 //!
 //! | part | from |
 //! | --- | --- |
-//! | the way between two cores, the same both ways | a message of one line that lies there, which is two of them |
+//! | the way between two cores, the same both ways | a message of one line that has already arrived: two ways |
 //! | how long a core that polls takes to notice | a message of one line to a core that waits, beyond four ways |
 //! | time of a cache to give a copy up | each further line that is written |
 //! | time of a cache for a request | each further line that is read |
-//! | by how much ranks begin apart | two messages that cross, beyond one: who begins late is waited for |
-//! | what an operation takes beside its lines | a team of one |
+//! | by how much ranks begin apart | two messages that cross, beyond their simulated time: one rank waits |
+//! | time of an operation besides its lines | an operation of a team of one |
 //!
 //! The last two rows are not parts; they describe how collectives are called and measured.
 
@@ -34,31 +34,31 @@ pub struct MeasuredMachine {
     placement: Placement,
 }
 
-/// Stores and reads that are under way at once: more than caches answer in the time of one.
+/// Stores and reads of a core that are under way at once; they are so many that only the caches limit them.
 const AT_ONCE: usize = 64;
 
-/// Lines of a cache: more than any call touches.
+/// Lines of a cache, more than any call touches.
 const CACHED: usize = 1 << 26;
 
-/// Where the small programs run.
+/// The cores on which the small programs run.
 const FIRST_TWO: [usize; 2] = [0, 1];
 
 /// Iterations of the fit.
 const ROUNDS: usize = 8;
 
-/// Runs of a short call, whose ranks begin apart by chance: of two ranks, and of any number. Many ranks have as
-/// many chances in one run.
+/// Runs of a short call of two ranks, which begin with random delays. More ranks take fewer runs, because one run has
+/// more delays, but at least `RUNS_LEAST`.
 const RUNS: usize = 64;
 const RUNS_LEAST: usize = 4;
 
-/// Calls of up to this length are short. In longer calls the different begins of ranks do not matter.
+/// Calls of up to this length are short. In longer calls the delays with which ranks begin do not matter.
 const SHORT_BYTES: usize = 16 << 10;
 
-/// The mean difference of two numbers below 1, left to chance, is a third.
+/// The greatest delay of a rank for a mean difference of 1: two random numbers below 1 differ by 1/3 on average.
 const SPREAD: f64 = 3.0;
 
 impl MeasuredMachine {
-    /// The machine of these costs and messages, which are of the same threads.
+    /// Fits a machine to measured `costs` and `messages` of the same threads, which are at `places`.
     ///
     /// # Errors
     ///
@@ -66,11 +66,11 @@ impl MeasuredMachine {
     ///
     /// # Panics
     ///
-    /// If there are less than two threads, or messages of others.
+    /// If there are fewer than two threads, or `messages` has another number of them.
     ///
     /// # Cost
     ///
-    /// Some runs of two ranks, a few milliseconds.
+    /// It takes some runs of two ranks, a few milliseconds.
     pub fn new(
         name: &str,
         costs: &CostModel,
@@ -86,7 +86,7 @@ impl MeasuredMachine {
         let typical = typical(messages);
         let unit = typical.one;
         let own = &mut machine.costs;
-        // Small beside any way; what they are in truth is in the time of a message.
+        // These are small beside the way between two cores; the true ones are part of the measured time of a message.
         own.l1 = unit / 200.0;
         own.l2 = unit / 50.0;
         own.store = unit / 200.0;
@@ -98,10 +98,10 @@ impl MeasuredMachine {
         let sizes = &mut machine.sizes;
         (sizes.stores, sizes.draining, sizes.misses) = (AT_ONCE, AT_ONCE, AT_ONCE);
         sizes.pipelined = false;
-        // Nothing was measured of memory: all that ranks touch stays in their caches.
+        // Memory was not measured, so all lines that ranks touch stay in their caches.
         (sizes.l1, sizes.l2) = (CACHED, CACHED);
 
-        // Of two cores first.
+        // The parts are fitted on two cores first.
         let mut pair = machine.clone();
         pair.cores.truncate(2);
         pair.homes.truncate(2);
@@ -135,19 +135,18 @@ impl MeasuredMachine {
         })
     }
 
-    /// Its parts.
+    /// The fitted machine.
     pub fn machine(&self) -> &SimMachine {
         &self.machine
     }
 
-    /// By how much ranks begin late at most, in the machine's unit.
+    /// The greatest delay with which a rank begins, in the machine's unit.
     pub fn skew(&self) -> f64 {
         self.skew
     }
 
-    /// What a call takes with rank r on core `cores[r]`, as programs measure it that let all ranks begin at an
-    /// instant they have agreed on: from when a rank began to its end, the longest of all ranks, the mean of
-    /// several runs.
+    /// The time of a call with rank r on core `cores[r]`, as a program measures it whose ranks begin at an agreed
+    /// instant: the longest time of a rank from its begin to its end, and of short calls the mean of several runs.
     ///
     /// # Errors
     ///
@@ -166,8 +165,8 @@ impl MeasuredMachine {
         Ok(sum / runs as f64)
     }
 
-    /// What the symbolic model says of the call, with what it takes beside its lines; nothing of calls that
-    /// it cannot follow.
+    /// The bounds of the symbolic model for the call, with its [`entry`](Self::entry) time added; `None` for calls
+    /// that the model cannot follow.
     pub fn bounds(&self, job: &Job) -> Option<Bounds> {
         let graph = record_job(job).ok()?;
         let bounds = Analysis::new(&graph, &self.placement, &CostRules::repeated()).bounds();
@@ -197,7 +196,7 @@ impl MeasuredMachine {
         predict(&self.machine, cores, job, &setting)
     }
 
-    /// What a call takes beside its lines.
+    /// The measured time of a call besides its lines, in the machine's unit.
     pub fn entry(&self, call: &Call) -> f64 {
         self.messages.call(call.collective.name())
     }
@@ -219,7 +218,7 @@ fn placement(costs: &CostModel, messages: &Messages, places: Vec<Place>) -> Plac
         .with_lent_lines(read)
 }
 
-/// The means over all pairs.
+/// The means of the measured messages over all pairs of threads.
 fn typical(messages: &Messages) -> Shots {
     let mean = |matrix: &Matrix| {
         let n = matrix.n();
@@ -236,7 +235,7 @@ fn typical(messages: &Messages) -> Shots {
     }
 }
 
-/// The time of a line from cache to cache, of a message that takes `one`: `alone`, but at most half of `one`.
+/// The time of a line from cache to cache, where a message takes `one`: it is `alone`, but at most half of `one`.
 fn fetch(one: f64, alone: f64) -> f64 {
     alone.min(one / 2.0)
 }
@@ -322,7 +321,7 @@ mod tests {
             assert!(bounds.t_min <= bounds.t_max);
             bounds.t_min
         };
-        // A line, and the call.
+        // A message of one line takes 70, the call 10.
         assert!((t_min(8) - 80.0).abs() < 1e-9, "{}", t_min(8));
         // The message that was measured: a slot and 64 lines of body.
         let wanted = 240.0 + 10.0;

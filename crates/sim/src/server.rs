@@ -10,7 +10,7 @@ use crate::VirtualTime;
 
 /// One server: the times at which it is busy, and its load so far.
 ///
-/// As large as a cache line of the host, as there are thousands, and a message asks many of them.
+/// It fills one cache line of the host, because there are thousands of servers, and a message asks many of them.
 ///
 /// # Examples
 ///
@@ -28,21 +28,21 @@ use crate::VirtualTime;
 pub struct Server {
     /// The last span of time in which it is busy.
     last: BusySpan,
-    /// Those before, apart from each other and in order; the first ones may be over.
+    /// The busy spans before the last one, in order and with gaps between them; the first ones may be over.
     earlier: Vec<BusySpan>,
     busy: VirtualTime,
     served: u64,
     waited: VirtualTime,
 }
 
-/// From when until when.
+/// The start and the end of a span of time.
 type BusySpan = (VirtualTime, VirtualTime);
 
 const _: () = assert!(size_of::<Server>() == 64);
 
 impl Server {
-    /// Serves a request that arrives `at` and takes `service`; says when that begins. Nothing will arrive
-    /// before `now`.
+    /// Serves a request that arrives `at` and takes `service`, and returns the time at which its service begins. No
+    /// later call may have an arrival before `now`.
     #[inline]
     pub fn serve(
         &mut self,
@@ -76,7 +76,7 @@ impl Server {
         start
     }
 
-    /// The last span is not the last one any more.
+    /// Moves the last span to the earlier ones, and drops earlier ones that are over when their vector is full.
     fn keep(&mut self, now: VirtualTime) {
         if self.earlier.len() == self.earlier.capacity() {
             let over = self.earlier.partition_point(|span| span.1 <= now);
@@ -131,22 +131,22 @@ impl Server {
         }
     }
 
-    /// How long it was busy, all together.
+    /// The total time for which it was busy.
     pub fn busy(&self) -> VirtualTime {
         self.busy
     }
 
-    /// How many requests it has served.
+    /// The number of requests that it has served.
     pub fn served(&self) -> u64 {
         self.served
     }
 
-    /// How long requests have waited for others, all together.
+    /// The total time for which requests have waited for others.
     pub fn waited(&self) -> VirtualTime {
         self.waited
     }
 
-    /// Forgets what it has done, but not what it is doing.
+    /// Sets the counters to zero; the times at which it is busy stay.
     pub(crate) fn reset(&mut self) {
         (self.busy, self.served, self.waited) = (0, 0, 0);
     }
@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    /// Against a calendar of single ticks.
+    /// Compares the server with a calendar of single ticks.
     #[test]
     fn no_two_requests_are_served_at_once_and_each_as_soon_as_it_fits() {
         let mut random = fastrand::Rng::with_seed(3);

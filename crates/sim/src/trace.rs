@@ -13,9 +13,9 @@ pub struct TraceSpan {
     pub name: &'static str,
     /// The other rank, or the number of the shared line.
     pub with: u32,
-    /// The begin, in thousandths of the machine's unit.
+    /// The start, in thousandths of the machine's unit.
     pub start: VirtualTime,
-    /// The end.
+    /// The end, in the same unit.
     pub end: VirtualTime,
 }
 
@@ -62,7 +62,7 @@ impl Trace {
         self.spans.clear();
     }
 
-    /// When it began.
+    /// The time at which the timeline begins.
     pub(crate) fn start(&self) -> VirtualTime {
         self.start
     }
@@ -82,7 +82,8 @@ impl Trace {
         units(time.saturating_sub(self.start))
     }
 
-    /// Pairs of operations: the k-th send or notification between two ranks, and the k-th receive or wait.
+    /// Pairs the k-th send from one rank to another with the k-th receive there, and notifications with waits
+    /// likewise.
     pub fn pairs(&self) -> Vec<(TraceSpan, TraceSpan)> {
         let gives = |name| match name {
             "send" => Some("receive"),

@@ -1,4 +1,4 @@
-//! What is called: a collective, an algorithm of it, its root and its size.
+//! A call: a collective, one of its algorithms, its root and its size.
 
 use corecast_collectives::{Algorithms, Collective};
 use std::fmt;
@@ -22,23 +22,23 @@ pub fn algorithms(collective: Collective) -> Vec<&'static str> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
-    /// What.
+    /// The collective.
     pub collective: Collective,
-    /// How: a name of [`algorithms`].
+    /// The name of the algorithm, one of [`algorithms`].
     pub algorithm: String,
-    /// From or to whom, where that matters.
+    /// The root rank, for collectives that have one.
     pub root: usize,
-    /// Bytes that one rank brings, or the root of a scatter for all. Where they are parts for each of n ranks, as in a
-    /// scatter and in an alltoall, each part has an n-th, and what is left over goes nowhere.
+    /// Bytes that each rank contributes; in a broadcast and a scatter, bytes of the root. A scatter and an alltoall
+    /// cut them into one part for each rank, and leave out the remainder.
     pub bytes: usize,
 }
 
 impl Call {
-    /// A call.
+    /// A call of `collective` by `algorithm`.
     ///
     /// # Errors
     ///
-    /// An algorithm that the collective does not have.
+    /// [`CallError::Algorithm`], if the collective has no algorithm of this name.
     pub fn new(
         collective: Collective,
         algorithm: &str,
@@ -77,7 +77,7 @@ impl fmt::Display for Call {
 ///
 /// # Errors
 ///
-/// [`CallError::Collective`].
+/// [`CallError::Collective`], if there is none.
 pub fn collective(name: &str) -> Result<Collective, CallError> {
     let found = Collective::WITH_ALGORITHMS
         .into_iter()
@@ -87,48 +87,48 @@ pub fn collective(name: &str) -> Result<Collective, CallError> {
     })
 }
 
-/// Why something cannot be called.
+/// Why a call cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// No such collective.
+    /// No collective that can be called has this name.
     #[error("no collective is called {name:?}: take one of {}", names(&Collective::WITH_ALGORITHMS.map(Collective::name)))]
     Collective {
-        /// What was asked for.
+        /// The one that was asked for.
         name: String,
     },
-    /// No such algorithm.
+    /// The collective has no algorithm of this name.
     #[error("no algorithm of {collective} is called {name:?}: take one of {}", names(&algorithms(*collective)))]
     Algorithm {
-        /// Of this collective.
+        /// The collective.
         collective: Collective,
-        /// What was asked for.
+        /// The one that was asked for.
         name: String,
     },
-    /// A root that is no rank.
+    /// The root is not one of the ranks.
     #[error("root {root} is none of {n} ranks: take one below {n}")]
     Root {
-        /// What was asked for.
+        /// The one that was asked for.
         root: usize,
-        /// How many ranks there are.
+        /// The number of ranks.
         n: usize,
     },
-    /// Groups serve one root.
+    /// The groups of the plan are for another root.
     #[error("the plan has groups from root {plan}, not from {asked}: call it from {plan}")]
     GroupRoot {
-        /// That of the plan.
+        /// The root of the plan's groups.
         plan: usize,
-        /// What was asked for.
+        /// The one that was asked for.
         asked: usize,
     },
-    /// Not for so many ranks.
+    /// The algorithm cannot run on this number of ranks.
     #[error("{call} on {n} ranks: it needs {needs}")]
     Ranks {
-        /// What was asked for.
+        /// The one that was asked for.
         call: String,
-        /// How many ranks there are.
+        /// The number of ranks.
         n: usize,
-        /// How many it takes.
+        /// The need that is not met, in words.
         needs: &'static str,
     },
 }

@@ -1,14 +1,15 @@
-//! The operator of simulated reductions: sums of bytes, which shows every order and every omission.
+//! The operator of simulated reductions: sums of bytes modulo 256, which do not depend on the order of combining.
 
 use corecast_collectives::Combine;
 
-/// Adds bytes, modulo 256. `cost` is told how many were combined, so that a fabric can let time pass.
+/// Adds bytes modulo 256. It calls `cost` with the number of bytes of each combination, so that a fabric can let time
+/// pass.
 pub struct Bytes<C: Fn(usize)> {
     cost: C,
 }
 
 impl<C: Fn(usize)> Bytes<C> {
-    /// Sums that tell `cost` their number of bytes.
+    /// An operator that calls `cost` with the number of bytes of each combination.
     pub fn new(cost: C) -> Self {
         Self { cost }
     }

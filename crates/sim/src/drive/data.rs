@@ -1,15 +1,15 @@
-//! What each rank of a simulated call brings.
+//! The data that each rank of a simulated call contributes.
 
 use std::ops::Range;
 
-/// What rank `rank` brings: bytes that differ from rank to rank.
+/// The `len` bytes that rank `rank` contributes; they differ from rank to rank.
 pub(super) fn given(rank: usize, len: usize) -> Vec<u8> {
     (0..len)
         .map(|index| (index * 7 + rank * 31 + 1) as u8)
         .collect()
 }
 
-/// Where each rank's part is among parts of `len` bytes.
+/// The byte range of each rank's part, among consecutive parts of `len` bytes.
 pub(super) fn parts(len: usize) -> impl Fn(usize) -> Range<usize> + Copy {
     move |rank| rank * len..(rank + 1) * len
 }

@@ -26,17 +26,18 @@ pub struct Job {
 }
 
 impl Job {
-    /// Prepares `call` over `plans`, as a team does that is asked for its algorithm. A barrier by an algorithm that is
-    /// not that of its plan gets the default for its number of ranks, and a broadcast over groups that the plan does not
-    /// have gets one group of all.
+    /// Prepares `call` over `plans`, as a team does whose caller requests its algorithm. A barrier by an algorithm
+    /// that is not that of its plan gets the default for its number of ranks, and a broadcast over groups that the
+    /// plan does not have gets one group of all.
     ///
-    /// Two things differ from a team. All pairs of ranks have links, whatever their number. And where ranks are too few
-    /// to share a line, a call of an algorithm over such lines becomes what a team runs instead:
-    /// [`call`](Self::call) says which.
+    /// Two things differ from a team. All pairs of ranks have links, whatever their number. One or two ranks share no
+    /// lines, so a call of an algorithm that needs such lines becomes the one that a team runs instead;
+    /// [`call`](Self::call) returns it.
     ///
     /// # Errors
     ///
-    /// An algorithm that cannot run on so many ranks, or a root that is none of them.
+    /// If the algorithm cannot run on this number of ranks, the root is not one of them, or the plan has groups for
+    /// another root.
     ///
     /// # Cost
     ///
@@ -89,7 +90,7 @@ impl Job {
         }
         let mut plans = plans.clone();
         if call.collective != Collective::Barrier {
-            // The barrier that takes no routes, since it is not run.
+            // This barrier is not run; a counter barrier needs no routes.
             let unused = plans.with_barrier(BarrierPlan::Counter(n));
             plans = unused.expect("as many ranks");
         }
@@ -109,7 +110,7 @@ impl Job {
         Ok(plans)
     }
 
-    /// What is called.
+    /// The call that runs; its algorithm can differ from the one requested, see [`new`](Self::new).
     pub fn call(&self) -> &Call {
         &self.call
     }
@@ -119,12 +120,12 @@ impl Job {
         self.schedules.len()
     }
 
-    /// The lines that groups share, with which the fabric must have been made.
+    /// The lines that groups of ranks share; the fabric must be made with them.
     pub fn groups(&self) -> &Groups {
         &self.groups
     }
 
-    /// What the rank of `fabric` runs on. Its scratch takes as much memory as calls have needed.
+    /// The context in which the rank of `fabric` runs calls. Its scratch memory grows where a call needs more.
     ///
     /// # Panics
     ///
@@ -135,8 +136,8 @@ impl Job {
         OpContext::with_scratch_bytes(fabric, schedule, 0)
     }
 
-    /// Does the call on the rank of `context`, which is one of [`context`](Self::context), combines with `combine`, and
-    /// returns what this rank has then: nothing where the call gives it nothing.
+    /// Runs the call on the rank of `context`, which [`context`](Self::context) has made, combines with `combine`,
+    /// and returns the result of this rank. It is empty where the call gives this rank nothing.
     ///
     /// # Errors
     ///
@@ -222,19 +223,19 @@ impl Job {
         }
     }
 
-    /// The algorithm of the collective whose type this is.
+    /// The algorithm of the call, in the type of its collective.
     fn algorithm<A: FromStr<Err: Debug>>(&self) -> A {
         self.call.algorithm.parse().expect("calls are checked")
     }
 
-    /// The block of each rank where the bytes of a call are cut into one for each.
+    /// The byte range of each rank's block, where the bytes of the call are cut into one block for each rank.
     pub(super) fn block(&self) -> impl Fn(usize) -> Range<usize> + Copy + use<> {
         let (len, n) = (self.call.bytes, self.ranks());
         move |rank| pipeline::block(len, 1, n, rank)
     }
 }
 
-/// What a call needs of ranks, behind "it needs".
+/// A need in the words that follow "it needs".
 fn in_words(need: Need) -> &'static str {
     match need {
         Need::PowerOfTwo => "a power of two",

@@ -1,8 +1,9 @@
-//! Runs any collective of [`corecast_collectives`] over any fabric, and knows what must come of it.
+//! Runs any collective of [`corecast_collectives`] over any fabric, and computes the results that it must give.
 //!
-//! A [`Call`] says what is called; a [`Job`] is the call with the schedules of all ranks, as a team has them. Each rank
-//! makes an [`OpContext`](corecast_collectives::OpContext) over its fabric and runs the collective's own `run`, which is
-//! the code that runs on hardware. Nothing here knows how an algorithm works, or when it is chosen.
+//! A [`Call`] names a collective, its algorithm, its root and its size; a [`Job`] is the call with the schedules of
+//! all ranks, as a team has them. Each rank makes an [`OpContext`](corecast_collectives::OpContext) over its fabric
+//! and runs the collective's own `run`, which is the code that runs on hardware. Nothing here knows how an algorithm
+//! works, or when it is chosen.
 //!
 //! ```text
 //! Call + Plans ──► Job ──► groups()                     lines for the fabric
@@ -13,12 +14,12 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `call.rs` | what is called, and why something cannot be |
-//! | `team.rs` | a simulated team, as its choices of algorithms see it, and what it chooses |
+//! | `call.rs` | a call, and why it cannot be made |
+//! | `team.rs` | the traits of a simulated team, and the algorithms that it chooses |
 //! | `job.rs` | a call that is ready to run |
-//! | `data.rs` | what each rank brings |
+//! | `data.rs` | the data that each rank contributes |
 //! | `combine.rs` | the operator of reductions |
-//! | `reference.rs` | what a call must give, by one loop over all ranks |
+//! | `reference.rs` | the expected results of a call, by one loop over all ranks |
 
 mod call;
 mod combine;

@@ -1,24 +1,24 @@
-//! What a call must give, computed by one loop over all ranks.
+//! The expected results of a call, computed by one loop over all ranks.
 
 use super::data::{given, parts};
 use super::job::Job;
 use corecast_collectives::Collective;
 use std::borrow::Cow;
 
-/// What a call must have given, for all ranks.
+/// The expected results of a call, for all ranks.
 #[derive(Clone, Debug)]
 pub struct Reference<'a> {
     job: &'a Job,
-    /// All data, or the sum of all, where ranks get that or a part of it.
+    /// The data of the root or of all ranks, or their sum, where ranks get that or a part of it.
     all: Vec<u8>,
 }
 
 impl Job {
-    /// What [`run`](Job::run) must give.
+    /// The results that [`run`](Job::run) must return.
     ///
     /// # Cost
     ///
-    /// A pass over the bytes of all ranks, or of the root if only it gives something.
+    /// A pass over the bytes of all ranks, or of the root if only it contributes.
     pub fn reference(&self) -> Reference<'_> {
         let (n, len, root) = (self.ranks(), self.call().bytes, self.call().root);
         let all = match self.call().collective {
@@ -29,20 +29,21 @@ impl Job {
             Collective::Reduce | Collective::Allreduce | Collective::ReduceScatter => {
                 sum(0..n, len)
             }
-            // Each rank has something of its own, or nothing.
+            // Each rank has a result of its own, or none.
             _ => Vec::new(),
         };
         Reference { job: self, all }
     }
 
-    /// What [`run`](Job::run) must have given on `rank`: [`reference`](Self::reference), for one rank.
+    /// The result that [`run`](Job::run) must return on `rank`; for several ranks, [`reference`](Self::reference) is
+    /// cheaper.
     pub fn expected(&self, rank: usize) -> Vec<u8> {
         self.reference().expected(rank).into_owned()
     }
 }
 
 impl Reference<'_> {
-    /// What rank `rank` must have.
+    /// The result that rank `rank` must return.
     pub fn expected(&self, rank: usize) -> Cow<'_, [u8]> {
         let (call, n) = (self.job.call(), self.job.ranks());
         let (len, all) = (call.bytes, &self.all[..]);

@@ -1,4 +1,4 @@
-//! A simulated team, as its choices of algorithms see it.
+//! The traits of a simulated team by which it chooses algorithms.
 
 use corecast_collectives::preferences::TeamOutline;
 use corecast_collectives::{Algorithms, Collective, Plans};
@@ -11,10 +11,12 @@ pub(super) fn outline(plans: &Plans) -> TeamOutline<'_> {
     }
 }
 
-/// What a team of these plans chooses on a simulated machine where nobody asks for an algorithm and a block has `bytes`.
+/// The name of the algorithm that a team of these plans chooses on a simulated machine if none is requested, for
+/// blocks of `bytes`.
 ///
-/// It is the choice of a team of threads with a core each, with one exception: long broadcasts between two ranks, which
-/// go in published messages with a body on hardware, are lent, because a published message has one line on a simulated machine.
+/// It is the choice of a team of threads with a core each, except that long broadcasts between two ranks, which go in
+/// published messages with a body on hardware, are lent, because a published message has one line on a simulated
+/// machine.
 ///
 /// # Examples
 ///

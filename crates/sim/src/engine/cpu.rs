@@ -36,7 +36,7 @@ impl<'y> Cpu<'y> {
         }
     }
 
-    /// This rank.
+    /// The rank that runs here.
     pub fn rank(&self) -> usize {
         self.rank
     }
@@ -102,7 +102,7 @@ impl<'y> Cpu<'y> {
         self.wait(CoreWait::Barrier);
     }
 
-    /// The times of the parts.
+    /// The costs of the machine's parts, in thousandths of its unit.
     pub(crate) fn ticks(&self) -> CostTicks {
         self.world.borrow().memory.ticks
     }
@@ -127,7 +127,7 @@ impl<'y> Cpu<'y> {
         self.world.borrow().memory.state(core as u32, line.0)
     }
 
-    /// What was counted so far, on the whole machine.
+    /// The counters of the whole machine at this moment. Takes no time.
     pub fn counts(&mut self) -> Counts {
         self.turn();
         self.world.borrow().memory.counts.clone()
@@ -259,14 +259,14 @@ impl<'y> Cpu<'y> {
         self.time += world.memory.ticks.store;
     }
 
-    /// Adds to a line, and returns what was there before. All stores before are done first.
+    /// Adds to a line, and returns its word before the addition. All earlier stores of this core are done first.
     pub fn add(&mut self, line: LineId, value: u64) -> u64 {
         self.fence();
         let request = self.request(line, Access::Add, value);
         self.ask(request)
     }
 
-    /// Waits until all stores are done and visible to all cores.
+    /// Waits until all stores of this core are done and visible to all cores.
     pub fn fence(&mut self) {
         self.turn();
         let done = self.world.borrow().cores[self.core as usize]
@@ -361,7 +361,7 @@ impl<'y> Cpu<'y> {
                 if world.memory.line(line.0).copy(self.core).is_none()
                     || world.memory.line(line.0).word != word
                 {
-                    // Lost, or changed by somebody who wrote where this core's copy is, since the load.
+                    // Since the load this core has lost its copy, or the word was changed in place: load again.
                     continue;
                 }
                 world.memory.watch(line.0, self.core);

@@ -1,4 +1,4 @@
-//! The options of a run, its result, and why a run has none.
+//! The options of a run, its result, and the error of a run that has none.
 
 use crate::machine::SimMachineError;
 use crate::memory::Counts;
@@ -17,8 +17,8 @@ pub struct RunOptions {
     pub checking: bool,
     /// The run is given up after this time, in units of the machine.
     pub limit: f64,
-    /// Bytes of a rank's stack. Teams of up to 256 get 256 KiB at least, so that a panic can say where it
-    /// happened; pages that nobody touches take no memory.
+    /// Bytes of a rank's stack. Teams of up to 256 get 256 KiB at least, so that a panic can say where it happened;
+    /// pages that are not touched take no memory.
     pub stack_bytes: usize,
 }
 
@@ -45,19 +45,19 @@ pub enum SimError {
     /// The machine does not have this core, or two ranks are on it.
     #[error("core {core} of {machine:?}: it has {cores} cores, and each serves one rank")]
     Core {
-        /// What was asked for.
+        /// The core that was asked for.
         core: usize,
-        /// Of which machine.
+        /// The name of the machine.
         machine: String,
-        /// How many there are.
+        /// The number of its cores.
         cores: usize,
     },
     /// All ranks wait, and no event is left.
     #[error("at {at} everybody waits, and nothing can happen any more: {waits}")]
     Stuck {
-        /// When.
+        /// The virtual time, with its unit.
         at: String,
-        /// Who waits for what.
+        /// The ranks that wait, and what each of them waits for.
         waits: String,
     },
     /// The run exceeds its limit.
@@ -65,15 +65,15 @@ pub enum SimError {
         "not done at {at}: the run was limited to that, or a rank polls for something that never comes"
     )]
     Limit {
-        /// When it was given up.
+        /// The virtual time at which it was given up, with its unit.
         at: String,
     },
     /// There is no memory for the stacks.
     #[error("no memory for the stacks of {ranks} ranks: {why}")]
     Stacks {
-        /// For how many.
+        /// The number of ranks.
         ranks: usize,
-        /// What the kernel says.
+        /// The error of the operating system.
         why: String,
     },
 }
@@ -81,7 +81,7 @@ pub enum SimError {
 /// The load of one server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerUse {
-    /// Its name.
+    /// The name of the server.
     pub name: String,
     /// Requests that it served.
     pub served: u64,
@@ -98,7 +98,7 @@ pub struct RunOutcome<R> {
     pub results: Vec<R>,
     /// When each rank ended, in units of the machine.
     pub ends: Vec<f64>,
-    /// Transfers, invalidations and so on.
+    /// The counters of transfers, invalidations and other events.
     pub counts: Counts,
     /// The servers that served at least one request.
     pub servers: Vec<ServerUse>,

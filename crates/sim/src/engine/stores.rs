@@ -50,7 +50,7 @@ impl World {
                 StoreProgress::Ready => writes,
                 StoreProgress::Asked | StoreProgress::Written => false,
             };
-            // One line may be on its way for another store already.
+            // The line may already be on its way for an earlier store.
             let mut before = self.cores[core as usize].stores.iter().take(place);
             if !act || (!leads && before.any(|other| other.line == store.line)) {
                 first &= store.progress == StoreProgress::Written;
@@ -88,7 +88,7 @@ impl World {
         }
     }
 
-    /// A store was put in order at its home. On a core with pipelined stores the next store sets out.
+    /// Notes that a store was put in order at its home; on a core with pipelined stores the next store sets out.
     pub(super) fn written(&mut self, core: u32, number: u64, what: Access) {
         let sizes = &self.memory.machine.sizes;
         if what == Access::Own || !sizes.ordered || !sizes.pipelined {
@@ -101,7 +101,8 @@ impl World {
         }
     }
 
-    /// The line of a store has come, and it was written if that was asked for.
+    /// Notes that the line of a store has come. A store that was written leaves the buffer; one whose line was
+    /// fetched in advance is ready.
     pub(super) fn drained(&mut self, core: u32, number: u64, what: Access) {
         let stores = &mut self.cores[core as usize].stores;
         let Some(place) = stores.iter().position(|store| store.number == number) else {

@@ -72,12 +72,12 @@ pub(super) enum CoreWait {
     Over,
 }
 
-/// What a request serves.
+/// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// The rank waits for it.
+    /// An operation of the rank, which waits for the answer.
     Answer,
-    /// The buffered store of this number.
+    /// The buffered store with this number.
     Store(u64),
     /// One line of a copy.
     Copy,

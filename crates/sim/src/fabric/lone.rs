@@ -28,11 +28,11 @@ pub(crate) enum Exchange {
     Message(usize),
     /// A loan of so many lines.
     Loan(usize),
-    /// A line that all others wait for, with so many bytes.
+    /// A published line with so many bytes, for which all others wait.
     Publish(usize),
-    /// An addition.
+    /// An addition to an arrival counter, which the second rank collects.
     Addition,
-    /// So many lines of the first rank's own, which the second one has read, written anew.
+    /// The first rank writes so many of its own lines anew, which the second one has read.
     Fill(usize),
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum Exchange {
 const SHORT_LINES: usize = 4;
 
 impl Exchange {
-    /// A shorter operation of the same kind, for a long one.
+    /// A shorter operation of the same kind, if this one is long.
     fn short(self) -> Option<Self> {
         match self {
             Self::Loan(lines) if lines > SHORT_LINES => Some(Self::Loan(SHORT_LINES)),
@@ -65,7 +65,7 @@ impl TimeRange {
         most: 0.0,
     };
 
-    /// The range of both.
+    /// The range that covers both.
     fn with(self, other: Self) -> Self {
         Self {
             least: self.least.min(other.least),
@@ -79,15 +79,15 @@ impl TimeRange {
     }
 }
 
-/// For how long servers work, by name.
+/// For how long each server works, by its name.
 pub(crate) type ServerWork = BTreeMap<String, f64>;
 
-/// The times of the table above.
+/// The times in the table of this module's documentation.
 #[derive(Clone, Debug)]
 pub(crate) struct LoneTimes {
     pub(crate) given: TimeRange,
     pub(crate) came: TimeRange,
-    /// As `came`, with a receiver that has polled for long.
+    /// The time of `came`, where the receiver has polled for long.
     polled: f64,
     pub(crate) taken: TimeRange,
     pub(crate) behind: f64,
@@ -98,7 +98,7 @@ pub(crate) struct LoneTimes {
 }
 
 impl LoneTimes {
-    /// What it takes under either of two circumstances.
+    /// The ranges that cover the times of both, and the greater work of each server.
     pub(crate) fn either(self, other: &Self) -> Self {
         let mut work = self.work;
         for (name, &busy) in &other.work {
@@ -118,7 +118,8 @@ impl LoneTimes {
         }
     }
 
-    /// Takes trials into account; by how much the taker of that in which it came soonest was late.
+    /// Widens the ranges by these trials. Returns by how much the taker was later than the giver in the fastest one,
+    /// or 0 if none was faster than before.
     fn swept(&mut self, all: &[Vec<Clocks>], lates: &[Late]) -> f64 {
         let trials = || all[0].iter().zip(&all[1]).zip(lates);
         let mut best = 0.0;
@@ -162,12 +163,12 @@ impl LoneTimes {
 struct Late {
     giver: f64,
     taker: f64,
-    /// The giver, to ask for what it has lent.
+    /// The delay with which the giver asks for its loan.
     asks: f64,
 }
 
 impl Late {
-    /// The taker, or the giver if it is less than nothing.
+    /// Delays the taker by `shift`, or the giver if `shift` is negative.
     fn by(shift: f64) -> Self {
         Self {
             giver: (-shift).max(0.0),
@@ -177,11 +178,11 @@ impl Late {
     }
 }
 
-/// What a rank does in a trial.
+/// Which ranks take part in a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TrialMode {
     Plain,
-    /// A flag is given right behind it to another rank, which times that alone.
+    /// The first rank sets a flag for the last one right behind the operation, and the last one times the flag.
     Flagged,
     /// A third rank takes it before the second does.
     Second,
@@ -199,16 +200,17 @@ impl TrialMode {
     }
 }
 
-/// Clock readings of a rank in a trial: it begins; goes on; all its stores are done; it asks for its loan; knows.
+/// Clock readings of a rank in a trial: when it begins, when it goes on, when all its stores are done, when it asks
+/// for its loan, and when it knows of the return.
 type Clocks = [f64; 5];
 
-/// Those of all trials, by rank, and what servers did in the last one.
+/// The clock readings by rank and trial, and the work of the servers in the last trial.
 type Trials = (Vec<Vec<Clocks>>, ServerWork);
 
-/// Times at which a taker comes in a sweep, before and after a shot would have come.
+/// A sweep moves the arrival of the taker in steps; this many steps are twice the typical time of the operation.
 const SWEEP: usize = 64;
 
-/// The shot from the first core to the second one; where there is a third, it may have taken it first.
+/// Measures `shot` from the first core to the second one. If there is a third core, it may have taken the data first.
 ///
 /// # Errors
 ///
@@ -245,7 +247,7 @@ pub(crate) fn lone(
     Ok(found)
 }
 
-/// A short one, at all times at which its taker can come.
+/// Measures a short operation, with a taker that arrives at any moment.
 fn swept(
     machine: &SimMachine,
     pair: &[usize],
@@ -259,7 +261,7 @@ fn swept(
     let coarse = sweep(typical);
     let (all, _) = trials(machine, pair, shot, TrialMode::Plain, coarse.clone())?;
     let best = found.swept(&all, &coarse);
-    // Once more around the best time.
+    // A finer sweep around the best moment.
     let step = 2.0 * typical / SWEEP as f64;
     let fine: Vec<Late> = (0..=SWEEP / 4)
         .map(|place| Late::by(best + (8.0 * place as f64 / SWEEP as f64 - 1.0) * step))
@@ -272,8 +274,8 @@ fn swept(
     Ok(found)
 }
 
-/// One of many lines: what says that it has come is as with few, and that can come at a better or a worse time
-/// than to a taker who polls.
+/// Measures an operation of many lines, with a taker that arrives early, in time or late. How much the moment of
+/// arrival matters besides is taken from `short`, an operation of few lines.
 fn long(
     machine: &SimMachine,
     pair: &[usize],
@@ -298,7 +300,7 @@ fn long(
     Ok(found)
 }
 
-/// A rank that writes to its own buffer.
+/// The times of a rank that writes to its own buffer.
 fn filled(trials: &[Clocks], work: ServerWork) -> LoneTimes {
     let mut found = LoneTimes::new(work);
     for [begins, goes_on, done, ..] in trials {
@@ -308,7 +310,7 @@ fn filled(trials: &[Clocks], work: ServerWork) -> LoneTimes {
     found
 }
 
-/// Takers that come before, in and after the time that a shot takes.
+/// Delays with which a taker arrives before, during and after an operation of the typical time.
 fn sweep(typical: f64) -> Vec<Late> {
     let step = 2.0 * typical / SWEEP as f64;
     let shift = |place: usize| (place as f64 - SWEEP as f64 / 2.0) * step;
@@ -317,7 +319,7 @@ fn sweep(typical: f64) -> Vec<Late> {
         .collect()
 }
 
-/// What a lender waits for when it asks for its loan, soon or late.
+/// Measures how long a lender waits that asks for its loan soon or late.
 fn asked(
     machine: &SimMachine,
     pair: &[usize],
@@ -346,8 +348,8 @@ fn asked(
     Ok(())
 }
 
-/// When the store behind a shot sets out: a flag that is given next, to the same rank or another one that polls it,
-/// comes by so much later than alone.
+/// When the next store behind an operation can set out: the least delay of a flag that is set next, for the same rank
+/// or another one that polls it.
 fn behind(
     machine: &SimMachine,
     cores: &[usize],
@@ -368,7 +370,7 @@ fn behind(
     Ok(found.max(0.0))
 }
 
-/// What others have taken may lie nearer, or farther.
+/// Widens the ranges by a taker that comes after another one, because the data may lie nearer or farther then.
 fn second(
     machine: &SimMachine,
     cores: &[usize],
@@ -389,8 +391,7 @@ fn second(
     Ok(())
 }
 
-/// A line of so many bytes from the first core to all others, who wait for it: when the last one has it; when all
-/// stores are done; what servers do.
+/// Measures a published line of `bytes` bytes from the first core to all others, which wait for it.
 ///
 /// # Errors
 ///
@@ -424,7 +425,7 @@ pub(crate) fn publish(
     Ok(found)
 }
 
-/// Runs a shot on the first cores, once for each of `lates`; clock readings by rank and trial.
+/// Runs an operation on the first cores, once for each of `lates`.
 fn trials(
     machine: &SimMachine,
     cores: &[usize],

@@ -42,12 +42,12 @@ impl SimTeam {
     }
 }
 
-/// A buffer that is open: the lines where it lies.
+/// An open buffer, and the lines where it lies.
 #[derive(Debug)]
 pub struct SimWindow<'w> {
     bytes: &'w mut [u8],
     first: LineId,
-    /// Which of the rank's windows.
+    /// The number of the window among those of the rank.
     number: usize,
 }
 
@@ -55,7 +55,7 @@ pub struct SimWindow<'w> {
 #[derive(Debug)]
 struct OpenLoan {
     peer: usize,
-    /// Which loan on the link.
+    /// The number of the loan on its link.
     count: u64,
     window: usize,
     range: Range<usize>,
@@ -66,7 +66,7 @@ struct OpenLoan {
 struct BufferRegion {
     first: LineId,
     lines: usize,
-    /// Where it was opened last, to know parts of it again.
+    /// The host addresses at which it was opened last, by which parts of it are recognised.
     address: Range<usize>,
 }
 
@@ -119,12 +119,12 @@ impl<'c, 'y> SimFabric<'c, 'y> {
         self.cpu.arrive_and_wait(ranks);
     }
 
-    /// The core that it runs on.
+    /// The core on which this rank runs.
     pub fn cpu(&mut self) -> &mut Cpu<'y> {
         self.cpu
     }
 
-    /// An operator that adds bytes, and takes the core's time.
+    /// An operator that adds bytes; the core takes time for them at its next operation.
     pub fn combine(&self) -> crate::drive::Bytes<impl Fn(usize) + use<>> {
         let combined = self.combined.clone();
         crate::drive::Bytes::new(move |bytes| combined.set(combined.get() + bytes))
@@ -145,7 +145,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
         start
     }
 
-    /// Line `number` of a ring between two ranks.
+    /// The line of entry `number` of a ring between two ranks.
     fn entry(&mut self, ends: (usize, usize), number: u64, part: RingOf) -> LineId {
         self.team.0.borrow_mut().entry(self.cpu, ends, number, part)
     }
@@ -168,7 +168,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
         self.out.retain(|out| out.peer != peer || out.count > count);
     }
 
-    /// The lines of `range` from `first` on, where `first` is that of byte 0.
+    /// The first line of a byte range, counted from the line of byte 0, and the number of its lines.
     fn lines_of(range: &Range<usize>) -> (usize, usize) {
         let start = range.start / LINE_BYTES;
         match range.is_empty() {
@@ -177,7 +177,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
         }
     }
 
-    /// Takes the next loan of `peer`: reads its lines, and returns it when `taken` has had its bytes.
+    /// Takes the next loan of `peer`: reads its lines, calls `taken` with its bytes, and returns it.
     fn take_loan(&mut self, peer: usize, len: usize, taken: impl FnOnce(&mut Self, &[u8])) {
         let (line, count) = {
             let wires = &mut *self.team.0.borrow_mut();
@@ -202,7 +202,7 @@ impl<'c, 'y> SimFabric<'c, 'y> {
         self.look_for_sleeper(peer);
     }
 
-    /// The cost of writing into `into`, which may be a part of a window.
+    /// Takes the time of writing into `into`; where that is a part of a window, it stores the window's lines.
     fn write_into(&mut self, into: &[u8]) {
         let address = into.as_ptr() as usize;
         let inside = |region: &&BufferRegion| {
@@ -226,8 +226,8 @@ impl<'c, 'y> SimFabric<'c, 'y> {
 }
 
 impl SimFabric<'_, '_> {
-    /// A window over `bytes`. `written` says that this rank has just written them, as a program does with what it gives:
-    /// no other rank has a copy of their lines then.
+    /// A window over `bytes`. `written` says that this rank has just written them, as a program does with the data
+    /// that it gives: then no other rank has a copy of their lines.
     pub fn open<'w>(&mut self, bytes: &'w mut [u8], written: bool) -> SimWindow<'w> {
         let lines = bytes.len().div_ceil(LINE_BYTES);
         let number = self.opened;
@@ -322,14 +322,14 @@ impl Fabric for SimFabric<'_, '_> {
             link.sent = sent;
             link.mail.push_back(payload.to_vec());
         }
-        // The slot last: the receiver looks there alone.
+        // The slot is stored last, because the receiver polls nothing else.
         for number in before.lines..sent.lines {
             let line = self.entry(ends, number, RingOf::Body);
             self.cpu.store(line, number + 1);
         }
         let slot = self.entry(ends, before.slots, RingOf::Slot);
         self.cpu.store(slot, sent.slots);
-        // In time for the next message.
+        // Looks for acknowledgements early, so that the next message need not wait for room.
         if sent.lines > before.lines && freed.lines + BODY_LINES / 2 < sent.lines {
             freed.lines = Used::of_word(self.cpu.load(ack)).lines;
         }
@@ -513,7 +513,7 @@ impl Fabric for SimFabric<'_, '_> {
         message_bytes_max(DEFAULT_SLOTS)
     }
 
-    /// A post has one line here.
+    /// A published message has one line on a simulated machine.
     fn publish_bytes_max(&self, _line: usize) -> usize {
         RING_PAYLOAD_BYTES
     }
@@ -542,7 +542,7 @@ impl Fabric for SimFabric<'_, '_> {
         result
     }
 
-    /// Over a copy, as windows here are of bytes that may be written.
+    /// Opens a window over a copy, because a [`SimWindow`] is over bytes that may be written.
     fn with_window_to_read<R>(
         &mut self,
         data: &[u8],

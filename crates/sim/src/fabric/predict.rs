@@ -36,13 +36,14 @@ impl Default for CallSetting {
 /// The prediction of a call.
 #[derive(Clone, Debug)]
 pub struct CallPrediction {
-    /// From the start, which all ranks share, to the end of the last one, in units of the machine.
+    /// The time from the start, which all ranks share, to the end of the last rank, in units of the
+    /// machine.
     pub latency: f64,
-    /// The time of the end of each rank.
+    /// The time from the start to the end of each rank.
     pub ends: Vec<f64>,
-    /// The delay of each rank.
+    /// The delay with which each rank begins.
     pub begins: Vec<f64>,
-    /// Transfers, invalidations and so on.
+    /// The counters of transfers, invalidations and other events.
     pub counts: Counts,
     /// The load of each server.
     pub servers: Vec<ServerUse>,

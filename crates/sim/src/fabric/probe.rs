@@ -1,4 +1,4 @@
-//! What a message costs on a simulated machine, as a probe would measure it there: for planners.
+//! Message costs of a simulated machine for planners, measured as a probe measures hardware.
 
 use super::{SimFabric, SimTeam};
 use crate::engine::{Cpu, RunOptions, SimError, run};

@@ -14,9 +14,9 @@ pub(crate) struct Shots {
     pub(crate) one: f64,
     /// A long message to a rank that waits for it.
     pub(crate) long: f64,
-    /// To receive a message of one line that has arrived already.
+    /// The receipt of a message of one line that has arrived already.
     pub(crate) alone: f64,
-    /// To receive a long message that has arrived already.
+    /// The receipt of a long message that has arrived already.
     pub(crate) taken: f64,
     /// One message of a line each way at the same time.
     pub(crate) crossed: f64,
@@ -39,7 +39,7 @@ pub(crate) fn shots(
             let (rank, peer) = (fabric.rank(), 1 - fabric.rank());
             let mut data = vec![0; bytes];
             let mut took = 0.0;
-            // The first one makes lines.
+            // The first pass allocates the lines; the second one is timed.
             for _ in 0..2 {
                 fabric.cpu().arrive_and_wait(2);
                 let mut start = fabric.cpu().now();

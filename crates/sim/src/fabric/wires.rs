@@ -1,24 +1,24 @@
-//! The lines of a team, laid out as [`corecast_wire`] does: who writes and who reads each, and in whose
-//! memory it is.
+//! The lines of a team, laid out as [`corecast_wire`] does. The table says which rank writes and which reads each
+//! line, and in the memory of which rank it is.
 //!
 //! | line | written by | read by | in the memory of |
 //! | --- | --- | --- | --- |
 //! | flag | sender | receiver | receiver |
 //! | 64 slots of a queue, 256 lines of its body | sender | receiver | receiver |
 //! | acknowledgement | receiver, twice a lap | sender, when it runs out of room | sender |
-//! | 8 offers | lender | borrower | borrower |
-//! | returns | borrower | lender | lender |
-//! | 16 lines of a broadcast ring | the one | all others | the one |
-//! | place of a reader | the reader, twice a lap | the one, when it runs out of room | the reader |
-//! | arrival counter | all others, adding | the one | the one |
-//! | counter barrier | all, adding | all | the first |
-//! | parker | its rank, when it goes to sleep | whoever publishes something for it | its rank |
+//! | 8 descriptors of loans | lender | borrower | borrower |
+//! | acknowledgement of loans | borrower | lender | lender |
+//! | 16 lines of a broadcast ring | publisher | all others | publisher |
+//! | place of a reader | reader, twice a lap | publisher, when it runs out of room | reader |
+//! | arrival counter | all others, adding | collector | collector |
+//! | counter barrier | all, adding | all | first of its ranks |
+//! | parker | its rank, when it goes to sleep | a rank that publishes something for it | its rank |
 //!
-//! Flags have a line each here, also those of two ranks alone, who have one line for both.
+//! Each flag has a line of its own here; on hardware the two flags of a team of two ranks share one.
 //!
-//! Lines are made when they are first used, in the state of a team that has run for a while: whoever writes a
-//! line has written it, and whoever reads it has read it since. Payloads travel beside the lines, in order; what
-//! says that they have come is the number in the line.
+//! Lines are made when they are first used, in the state of a team that has run for a while: the writer of a line has
+//! written it, and its readers have read it since. Payloads travel beside the lines, in order; the number in a line
+//! says that a payload has come.
 
 use crate::engine::Cpu;
 use crate::memory::LineId;
@@ -29,23 +29,23 @@ use std::rc::Rc;
 
 /// Slots of a queue.
 pub(crate) const SLOTS: u64 = DEFAULT_SLOTS as u64;
-/// Lines of its body.
+/// Lines of the body of a queue.
 pub(crate) const BODY_LINES: u64 = body_lines(DEFAULT_SLOTS) as u64;
-/// Offers of a link.
+/// Descriptors of loans on a link.
 pub(super) const DESCRIPTORS: u64 = 8;
-/// Lines of a broadcast ring, as [`corecast_wire::ring`] has them.
+/// Lines of a broadcast ring, as [`corecast_wire::broadcast_ring`] has them.
 pub(super) const RING_SLOTS: u64 = 16;
 
 /// How much of a queue was written, read or given back since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Used {
     pub(crate) slots: u64,
-    /// Of the body.
+    /// Lines of the body.
     pub(crate) lines: u64,
 }
 
 impl Used {
-    /// A message of `len` bytes more.
+    /// The counts after one more message of `len` bytes.
     pub(crate) fn and_message(self, len: usize) -> Self {
         Self {
             slots: self.slots + 1,
@@ -53,13 +53,13 @@ impl Used {
         }
     }
 
-    /// Whether so much can be written when so much is given back.
+    /// Whether this much fits into a queue of which `freed` was given back.
     pub(crate) fn fits(self, freed: Self) -> bool {
         self.slots <= freed.slots + SLOTS && self.lines <= freed.lines + BODY_LINES
     }
 
-    /// What a receiver gives back that has read so much, and gave so much back before: twice a lap of either ring,
-    /// the slots with the body.
+    /// What a receiver that has read this much gives back, after `before`. It gives back twice a lap of either ring,
+    /// and with the lines of the body also the slots.
     pub(crate) fn given(self, before: Self) -> Self {
         if self.lines >= before.lines + BODY_LINES / 2 {
             self
@@ -86,7 +86,7 @@ impl Used {
     }
 }
 
-/// What a line of a link is part of.
+/// The ring of a link to which a line belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RingOf {
     Slot,
@@ -94,7 +94,7 @@ pub(super) enum RingOf {
     Descriptor,
 }
 
-/// A ring of lines, made when they are first used.
+/// A ring of lines, which are made when they are first used.
 #[derive(Debug, Default)]
 pub(super) struct LineRing(Vec<LineId>);
 
@@ -109,7 +109,7 @@ impl LineRing {
     }
 }
 
-/// What is lent: some lines, and their content at that time.
+/// A loan: some lines, and their content when they were lent.
 #[derive(Clone, Debug)]
 pub(super) struct Loan {
     pub(super) first: LineId,
@@ -128,9 +128,9 @@ pub(super) struct WireLink {
     pub(super) ack: LineId,
     pub(super) sent: Used,
     pub(super) received: Used,
-    /// What the receiver has given back.
+    /// How much the receiver has given back.
     pub(super) given: Used,
-    /// What the sender knows of that.
+    /// How much the sender knows to be given back.
     pub(super) freed: Used,
     pub(super) mail: VecDeque<Vec<u8>>,
     pub(super) descriptors: LineRing,
@@ -165,31 +165,31 @@ impl WireLink {
     }
 }
 
-/// A line that one publishes on and others read.
+/// A ring of lines that one rank publishes on and others read.
 #[derive(Debug)]
 pub(super) struct BroadcastRing {
     pub(super) one: usize,
     pub(super) readers: Vec<usize>,
     pub(super) ring: LineRing,
     pub(super) published: u64,
-    /// What the writer knows all to have read.
+    /// How many messages the publisher knows all readers to have read.
     pub(super) freed: u64,
-    /// By reader.
+    /// The positions of the readers.
     pub(super) places: Vec<ReaderLine>,
 }
 
-/// Where a reader of a broadcast ring is.
+/// The position of a reader of a broadcast ring.
 #[derive(Debug)]
 pub(super) struct ReaderLine {
-    /// How many posts it has read.
+    /// How many messages it has read.
     pub(super) read: u64,
-    /// The line that says so.
+    /// The line in which it tells the publisher how many.
     pub(super) line: LineId,
-    /// What it has not read.
+    /// The messages that it has not read yet.
     pub(super) mail: VecDeque<Rc<[u8]>>,
 }
 
-/// A line that others add to and one collects.
+/// An arrival counter: a line that other ranks add to and one collects.
 #[derive(Debug)]
 pub(super) struct WireTally {
     pub(super) line: LineId,
@@ -198,11 +198,11 @@ pub(super) struct WireTally {
     pub(super) collected: u64,
 }
 
-/// A line to which all add and that all watch.
+/// A counter barrier: a line to which all its ranks add and that all of them watch.
 #[derive(Debug)]
 pub(super) struct WireMeeting {
     pub(super) line: LineId,
-    /// How often each of its ranks has come.
+    /// How often each of its ranks has arrived.
     pub(super) came: Vec<u64>,
 }
 
@@ -210,15 +210,16 @@ pub(super) struct WireMeeting {
 #[derive(Debug)]
 pub(super) struct Wires {
     cores: Vec<usize>,
-    /// For each rank the others to which it has lines, in order, and which of `links` these are.
+    /// For each rank the others to which it has lines, in order, with the index of the link in `links`.
     ways: Vec<Vec<(u32, u32)>>,
     links: Vec<WireLink>,
     pub(super) rings: Vec<Option<BroadcastRing>>,
     pub(super) counters: Vec<Option<WireTally>>,
     counter_barriers: Vec<Option<WireMeeting>>,
     groups: Groups,
-    /// For each rank the numbers of lines that it publishes on; that it reads, with its place among readers; that
-    /// it adds to; that it collects; that it meets others at, with its place among them.
+    /// For each rank the indices of five kinds of lines: rings that it publishes on; rings that it reads, with its
+    /// place among the readers; counters that it adds to; counters that it collects; counter barriers, with its place
+    /// among their ranks.
     numbers: Vec<[Vec<(usize, usize)>; 5]>,
     parkers: Vec<Option<LineId>>,
 }
@@ -283,7 +284,7 @@ impl Wires {
         &mut self.links[index]
     }
 
-    /// Which of the links is that from rank `from` to rank `to`.
+    /// The index of the link from rank `from` to rank `to`, which is made if there is none.
     fn way(&mut self, cpu: &Cpu<'_>, from: usize, to: usize) -> usize {
         let found = self.ways[from].binary_search_by_key(&(to as u32), |way| way.0);
         match found {
@@ -297,7 +298,7 @@ impl Wires {
         }
     }
 
-    /// Line `number` of one of the rings of a link.
+    /// The line of entry `number` of one of the rings of a link.
     pub(super) fn entry(
         &mut self,
         cpu: &Cpu<'_>,
@@ -362,7 +363,7 @@ impl Wires {
     pub(super) fn counter_barrier(&mut self, cpu: &Cpu<'_>, index: usize) -> &mut WireMeeting {
         let (cores, ranks) = (&self.cores, &self.groups.counter_barriers()[index]);
         self.counter_barriers[index].get_or_insert_with(|| WireMeeting {
-            // Whoever came last has it, and all others have read it since.
+            // The last rank has added last, and all others have read the line since.
             line: Self::line(
                 cores,
                 cpu,
@@ -374,12 +375,12 @@ impl Wires {
         })
     }
 
-    /// The ranks that meet at a line.
+    /// The ranks of a counter barrier.
     pub(super) fn members(&self, index: usize) -> Vec<usize> {
         self.groups.counter_barriers()[index].clone()
     }
 
-    /// Where a rank sleeps: `publisher` looks there, as it has done before.
+    /// The line that says whether `rank` sleeps. `publisher`, which is about to look there, has a copy.
     pub(super) fn parker(&mut self, cpu: &Cpu<'_>, rank: usize, publisher: usize) -> LineId {
         let cores = &self.cores;
         let line =

@@ -8,7 +8,7 @@ use super::routes::{packages, route};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("machine {name:?}: {why}")]
 pub struct SimMachineError {
-    /// Its name.
+    /// The name of the machine.
     pub name: String,
     /// What is wrong.
     pub why: String,

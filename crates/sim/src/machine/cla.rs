@@ -1,8 +1,8 @@
 //! The two machines of Ramos and Hoefler (CLa, TPDS 2016) in parts, fitted to their Tables 1 to 4.
 //!
-//! The tables have sums: what a line takes from somewhere. What they do not tell is how a sum splits, and where that
-//! matters this is the rule: the way to where requests are put in order is short, since who waits in line has it
-//! behind it; what has to pass between two owners of a line is long, up to all that the tables say.
+//! The tables have sums: the time of a line from a given source. They do not tell how a sum splits among parts. Where
+//! that matters, this is the rule: the way to the agent that puts requests in order is short, because a request that
+//! waits there has it behind it; what has to pass between two owners of a line is long, as long as the tables allow.
 //!
 //! | part, ns | Sandy Bridge | Xeon Phi | from |
 //! | --- | --- | --- | --- |
@@ -11,7 +11,7 @@
 //! | way on the ring, on average | 1.3 | 14.2 | 3 stops; 15 hops (§2.1.2), a cycle each |
 //! | shared cache | 1 | – | hardly any contention (§2.2.2) |
 //! | home | 2 | 36 | home + way + snoop = c of Table 2 on Xeon Phi |
-//! | `snoop`, `invalidate` | 1 | 6 | the same |
+//! | `snoop`, `invalidate` | 1 | 6 | see `home` |
 //! | `fill`: from arrival to use | 25.9 | 142.6 | what is left of R_R, Table 1 |
 //! | `memory` | 17.6 | 47.9 | what is left of R_I |
 //! | way from the home agent | 15.4 | – | what is left of R_Q |
@@ -22,13 +22,13 @@
 //! | `atomic` | 9.1 | 31.4 | not in the tables: 20 cycles; as long as way, `l2` and `l1` |
 //! | a memory's time for a line | 1.25 | 1.6 | not in the tables: 51.2 and 40 GB/s |
 //!
-//! The intercepts q of Tables 3 and 4 are those of half a ping-pong (Equation 1): a copy, and the fetch by who polls
-//! its last line. If w lines come one after another and the others in a stream, q = R_L + R + w·(R − o). That gives w =
-//! 1.1 in a package of Sandy Bridge, 1.0 between two, 8.0 on Xeon Phi.
+//! The intercepts q of Tables 3 and 4 are those of half a ping-pong (Equation 1): a copy, and the fetch by the core
+//! that polls its last line. If w lines come one after another and the others in a stream, q = R_L + R + w·(R − o).
+//! That gives w = 1.1 in a package of Sandy Bridge, 1.0 between two, 8.0 on Xeon Phi.
 //!
 //! On Sandy Bridge R_R is what the shared cache gives without asking; a line that a core has modified takes 2.3 ns
 //! more, since it asks that core first. On Xeon Phi lines are spread over all directories by their address, and the
-//! average latency does not depend on who is near whom (Fig. 3), so there is one latency for all.
+//! average latency does not depend on which cores are near each other (Fig. 3), so there is one latency for all.
 
 use super::links::{Hop, Inner, PackageLink};
 use super::parts::{CorePlace, Home, PartCosts, PartSizes, Protocol, SimMachine};
@@ -115,7 +115,7 @@ pub fn sandy_bridge() -> SimMachine {
 pub fn xeon_phi() -> SimMachine {
     const CORES: usize = 60;
     const MEMORIES: usize = 8;
-    // A message takes the ring wherever it goes, also to the stop that it comes from: on average.
+    // Cores, homes and memories have stops of their own, so that every message takes the average way on the ring.
     let stops = 2 * CORES + MEMORIES;
     let inner = Inner::Crossbar {
         stops: stops as u32,

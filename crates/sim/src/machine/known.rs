@@ -89,12 +89,12 @@ pub fn packages(packages: usize, cores: usize) -> SimMachine {
 
 /// TILEPro64, 866 MHz: 8 × 8 tiles, lines at home in a tile's cache (Mencagli and others, Tables 2 and 4).
 ///
-/// From the tables: loads of 2, 8 and, from another tile, 40 to 70 cycles; memory at 120; a store to another
-/// tile's line 45 to 73 cycles, and up to 332 with copies everywhere. So a hop takes one cycle, as Tilera says; a
-/// tile's cache 14 and the way back into the core 18, which is how the 32 cycles that are neither network nor the
-/// own caches are split here; a copy that goes 4. The tables do not tell a notification: 8 cycles for each end, as long
-/// as the second cache, is what Table 5 shows for one hop. A copy has three lines under way, as Tilera's own does
-/// (Linux 4.16, `arch/tile/lib/memcpy_32.S`).
+/// From the tables: loads of 2, 8 and, from another tile, 40 to 70 cycles; memory at 120; a store to another tile's
+/// line 45 to 73 cycles, and up to 332 with copies everywhere. So a hop takes one cycle, as Tilera says; the 32
+/// cycles that are neither network nor the own caches are split into 4 for a tile's cache and 28 for the way back
+/// into the core; a copy that goes takes 4. The tables do not tell a notification: 8 cycles for each end, as long as
+/// the second cache, is what Table 5 shows for one hop. A copy has three lines under way, as Tilera's own does (Linux
+/// 4.16, `arch/tile/lib/memcpy_32.S`).
 pub fn tilepro64() -> SimMachine {
     let hop = Hop {
         latency: 1.0,
@@ -150,7 +150,8 @@ pub fn tilepro64() -> SimMachine {
 ///
 /// # Errors
 ///
-/// Another name, quoted, with those that there are; parts that are none or beyond 65,536 cores.
+/// If `name` is no such name, a size is 0, or the machine would have more than 65,536 cores. The error quotes the
+/// name and lists the known ones.
 ///
 /// # Examples
 ///
@@ -194,15 +195,15 @@ pub fn named(name: &str) -> Result<SimMachine, UnknownMachine> {
     }
 }
 
-/// Most cores of a machine by name.
+/// The greatest number of cores of a machine by name.
 const CORES_MAX: usize = 65_536;
 
-/// A name of no machine.
+/// No machine has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no machine of parts is called {name:?}: there are tilepro64, xeon-e5-2650, xeon-e5-2660, xeon-phi-5110p, mesh:WxH, ring:N, bus:N and packages:PxN, up to 65536 cores"
 )]
 pub struct UnknownMachine {
-    /// What was asked for.
+    /// The name that was asked for.
     pub name: String,
 }

@@ -12,7 +12,7 @@ pub(crate) enum Payload {
 /// A link: its latency, and for how long a message occupies it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hop {
-    /// From one end to the other.
+    /// The time from one end to the other.
     pub latency: f64,
     /// For how long a message without data occupies it.
     pub control: f64,
@@ -29,16 +29,16 @@ pub enum Inner {
     Ring {
         /// Number of stops.
         stops: u32,
-        /// Between two of them.
+        /// The link between two of them.
         hop: Hop,
     },
     /// A mesh of `width` columns; messages go along the row first.
     Mesh {
-        /// Columns.
+        /// The number of columns.
         width: u32,
-        /// Rows.
+        /// The number of rows.
         height: u32,
-        /// Between two neighbours.
+        /// The link between two neighbours.
         hop: Hop,
     },
     /// A crossbar without contention: one latency, or one for each pair of stops, row by row.
@@ -57,7 +57,7 @@ pub struct PackageLink {
     pub a: u32,
     /// The other.
     pub b: u32,
-    /// What it costs.
+    /// The latency and the occupancy of the link.
     pub hop: Hop,
 }
 

@@ -4,16 +4,15 @@
 //! | part, cycles | value | from |
 //! | --- | --- | --- |
 //! | `l1`, `l2` | 6, 12 | local loads, Table 1 |
-//! | `store` | 9 | a local store to a line that nobody else has, Table 3 |
+//! | `store` | 9 | a local store to a line that no other core has, Table 3 |
 //! | ways, shared cache, `fill` | 4, 5, 14 | 39 for a line of the shared cache, with `l2` and two ways |
 //! | `snoop` | 56 | 90 (exclusive) to 108 (modified) from a core of the chip: 99 |
 //! | `invalidate` | 38 | 80 to 83 for a local store to a shared line |
 //! | home, memory | 56, 90 | 185 for a line from memory |
 //! | link | 47.5 | 280 from the other chip's memory; 195 from its cache then comes out |
 //!
-//! Parts make no difference between a line that another core has modified and one that it has for itself, and ask
-//! that core in both cases. So of the other chip both take 259 cycles, where loads were measured to take 304 to 312
-//! and 195 to 205.
+//! The parts treat a line that another core has modified and one that it has exclusively alike, and ask that core in
+//! both cases. From the other chip both take 259 cycles, where loads were measured to take 304 to 312 and 195 to 205.
 
 use super::links::{Hop, Inner, PackageLink};
 use super::parts::{PartCosts, PartSizes, SimMachine};

@@ -1,8 +1,8 @@
 //! Networks in virtual time: how long a message is under way over buses, rings, meshes and links between packages.
 //!
-//! A message takes one link after another. Each link is a server in either direction: the next message
-//! can enter when this one's flits have left, and the head arrives at the other end after the link's
-//! latency. So distance and congestion come from the same place.
+//! A message takes one link after another. Each link is a server in either direction: the next message can enter when
+//! this one's flits have left, and the head arrives at the other end after the link's latency. Distance and
+//! congestion both follow from this.
 
 use super::links::{Hop, Inner, Payload};
 use super::parts::{SimMachine, Spot};
@@ -61,7 +61,7 @@ pub(crate) struct Network {
     per_package: usize,
     steps: Vec<HopTicks>,
     outer: Vec<Server>,
-    /// For each pair of packages.
+    /// The links to take, for each pair of packages.
     routes: Vec<Vec<u32>>,
     packages: u32,
 }

@@ -1,13 +1,13 @@
-//! A machine of which only pairwise costs are known: what a message costs each of two threads.
+//! A machine of which only pairwise costs are known: the costs of a message for its sender and its receiver.
 //!
 //! The costs say for how long a sender and a receiver are blocked. That is not what a message does to the
 //! machine, so the simulated machine has what they leave out:
 //!
-//! - *The sender's line.* A slot that is written again is still in the receiver's cache. To take it back costs a
-//!   way there and back, which a store buffer hides from whoever times `send`: on the Intel machines it is 8
-//!   cycles where the way takes hundreds. It is not hidden from the next store: stores leave in order, one when
-//!   the one before has reached its home.
-//! - *The order of things.* A core that answers others, or whose line is being taken, serves one at a time.
+//! - *The sender's line.* A slot that is written again is still in the receiver's cache. To take it back costs a way
+//!   there and back, which a store buffer hides from a program that times `send`: on the Intel machines it is 8
+//!   cycles where the way takes hundreds. It is not hidden from the next store: stores leave in order, one when the
+//!   one before has reached its home.
+//! - *The order of requests.* A core that answers others, or whose line is being taken, serves one at a time.
 //!
 //! A line goes from cache to cache in the time that its receiver was blocked for; the way is taken to be as long
 //! in both directions, half of it each.
@@ -19,7 +19,8 @@ use corecast_model::CostModel;
 
 /// A machine in which lines take as long as `costs` says that receivers wait for them.
 ///
-/// Core i is the i-th thread of the costs. Lines are at home with who reads them, as the wires put them there.
+/// Core i is the i-th thread of the costs. Lines are at home with the core that reads them, where the fabric's wires
+/// put them.
 ///
 /// # Examples
 ///
@@ -63,7 +64,7 @@ pub fn machine(name: &str, costs: &CostModel) -> SimMachine {
         .fold(f64::INFINITY, f64::min);
     let least = if least.is_finite() { least } else { 0.0 };
     let parts = &mut machine.costs;
-    // What every transfer has to pass is a part of the shortest one.
+    // The parts that every transfer passes take a share of the shortest transfer.
     parts.l1 = least / 50.0;
     parts.l2 = least / 20.0;
     parts.store = least / 50.0;

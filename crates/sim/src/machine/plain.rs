@@ -1,9 +1,9 @@
-//! What descriptions of machines begin with: parts of round figures, laid out as tiles or as packages.
+//! The base of machine descriptions: parts with round costs and sizes, laid out as tiles or as packages.
 
 use super::links::Inner;
 use super::parts::{CopyLookup, CorePlace, Home, PartCosts, PartSizes, Protocol, SimMachine, Spot};
 
-/// Round figures of a core of our days, in cycles.
+/// Round costs of a present-day core, in cycles.
 fn plain_costs() -> PartCosts {
     PartCosts {
         l1: 4.0,

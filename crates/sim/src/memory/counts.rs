@@ -66,9 +66,9 @@ impl LineSource {
 /// How far a line came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Distance {
-    /// Within a group that shares a cache, or a core.
+    /// Within a core or a group that shares a cache.
     Group,
-    /// Within a package.
+    /// Within a package, from another group or core.
     Package,
     /// From another package.
     Machine,
@@ -85,22 +85,22 @@ impl Distance {
     }
 }
 
-/// What one core's caches have done.
+/// The counters of one core's caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoreCounts {
     /// Loads, stores and additions that needed no request.
     pub hits: u64,
     /// Loads, stores and additions that needed a request.
     pub misses: u64,
-    /// Lines that others took from here.
+    /// Lines that other cores took from these caches.
     pub given: u64,
-    /// Copies that were invalidated here.
+    /// Copies in these caches that were invalidated.
     pub invalidated: u64,
     /// Lines that were evicted.
     pub evicted: u64,
 }
 
-/// What was counted on the whole machine.
+/// The counters of the whole machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Lines that came to a core, by source and distance.
@@ -116,7 +116,7 @@ pub struct Counts {
     /// Stores and additions that went to another core's cache, which is their line's home, beside those that were
     /// [`LineSource::Pushed`].
     pub stores_home: u64,
-    /// By core.
+    /// The counters of each core.
     pub cores: Vec<CoreCounts>,
 }
 
@@ -128,7 +128,7 @@ impl Counts {
         }
     }
 
-    /// Transfers from one kind of source, however far.
+    /// Transfers from one kind of source, over any distance.
     pub fn from(&self, source: LineSource) -> u64 {
         let of = |((from, _), count): (&(LineSource, Distance), &u64)| {
             (*from == source).then_some(*count)

@@ -1,4 +1,4 @@
-//! What a core does with its own copy of a line, without a request to anybody.
+//! Accesses that a core's own copy of a line satisfies, without a request.
 
 use super::line::{Copy, CopyState};
 use super::request::{Access, LineRequest};

@@ -1,14 +1,14 @@
-//! The protocol of homes, as on TILEPro64: each line lives in the cache of its home core, which gets every
-//! store and tells all who have a copy. Copies are shared or not there.
+//! The protocol of homes, as on TILEPro64: each line lives in the cache of its home core, which gets every store and
+//! invalidates the copies of other cores. Copies are only shared there.
 //!
 //! ```text
 //!   load    core ──► home ──► core                        from memory if the home's cache lost it
 //!   store   core ──► home ──► each sharer ──► home ──► core    the core goes on meanwhile
 //! ```
 //!
-//! A store does not bring the line to who stores; a copy that is there is updated. What is stored into a line
-//! that the home's cache does not have makes it read the rest from memory, unless all of it is written. A line
-//! that leaves its home's cache for want of room goes to memory if it was stored to.
+//! A store does not bring the line to the core that stores; a copy that it has is updated. A store into a line that
+//! the home's cache does not have makes it read the line from memory, unless the whole line is written. A line that
+//! is evicted from its home's cache goes to memory if it was stored to.
 
 use super::counts::LineSource;
 use super::line::CopyState;
@@ -51,7 +51,7 @@ impl Memory {
             return Arrival::Done(self.send(here, there, Payload::Data, at) + fill);
         }
         if what == Access::Own {
-            // Nobody owns a line but its home: nothing to fetch.
+            // Only the home owns a line, so there is nothing to fetch.
             return Arrival::Done(self.send(here, there, Payload::Control, at) + fill);
         }
         let losers: SmallVec<[u32; 8]> = self
@@ -65,7 +65,7 @@ impl Memory {
             .into_iter()
             .filter(|&loser| loser != home && loser != core)
         {
-            // The home tells one after the other.
+            // The home invalidates one copy after the other.
             tells += self.ticks.invalidate;
             let reached = self.send(here, self.core_spot(loser), Payload::Control, tells);
             let served = self.serve(ServerOf::Loser(loser), reached);
@@ -79,7 +79,7 @@ impl Memory {
             self.counts.stores_home += 1;
         }
         if core != home {
-            // What the home has in its first cache is older now.
+            // The copy in the home's first cache is older now.
             self.leave_first(home, line);
             self.wake(line, home, at);
         }

@@ -1,4 +1,4 @@
-//! One line: its content, and who has a copy in which state.
+//! One line: its content, and which caches have a copy in which state.
 
 use super::lru::LruPlace;
 use crate::VirtualTime;
@@ -41,7 +41,7 @@ impl CopyState {
 pub(crate) struct Copy {
     pub(crate) core: u32,
     pub(crate) state: CopyState,
-    /// Where it is in its core's caches.
+    /// The place of the copy in its core's caches.
     pub(crate) place: LruPlace,
     /// When it arrives; it cannot be passed on earlier.
     pub(crate) since: VirtualTime,
@@ -66,11 +66,11 @@ pub(crate) struct CachedLine {
     /// One word stands for the whole line and for all its copies.
     pub(crate) word: u64,
     pub(crate) home: u32,
-    /// Under the protocol of homes: whether the home's cache has what memory does not.
+    /// Under the protocol of homes: whether the home's cache is newer than memory.
     pub(crate) newer: bool,
     /// Until this time a request is served, and others wait.
     pub(crate) busy: VirtualTime,
-    /// By core.
+    /// The copies of cores, by core.
     pub(crate) copies: LineCopies,
     pub(crate) groups: Vec<GroupCopy>,
 }

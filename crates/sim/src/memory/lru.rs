@@ -1,4 +1,4 @@
-//! Which lines a cache has room for: least recently used ones leave first.
+//! The lines in a cache: the least recently used ones leave first.
 //!
 //! The lines of a cache are a list, by use, that runs through an array of *places*. A copy knows its place, so a use
 //! moves it to the end of the list, and no other line is looked at. Where a small cache is within a large one, the
@@ -7,7 +7,8 @@
 /// A place in a cache; a copy that is not in it has [`NOWHERE`].
 pub(crate) type LruPlace = u32;
 
-/// What is not in a cache. As a place it is the ring's seam: after it comes the oldest line, before it the newest.
+/// The place of a copy that is not in the cache. The entry there joins the ends of the list: the oldest line comes
+/// after it, the newest before it.
 pub(crate) const NOWHERE: LruPlace = 0;
 
 /// A line in a cache, between the lines used before and after it.
@@ -37,16 +38,16 @@ pub(crate) struct Lru {
     room: usize,
     held: usize,
     places: Vec<LruEntry>,
-    /// Places of lines that have gone, the first of a list.
+    /// The first free place; each free place has the next one in `newer`.
     free: LruPlace,
     small_room: usize,
     small_held: usize,
-    /// Of all that are in the small cache, the one used least recently, if there is one.
+    /// The place of the least recently used line in the small cache, or `NOWHERE`.
     small_oldest: LruPlace,
 }
 
 impl Lru {
-    /// For `room` lines; the last `small_room` of them are in a small cache too.
+    /// A cache for `room` lines; up to `small_room` of those used last are in a small cache too.
     pub(crate) fn new(room: usize, small_room: usize) -> Self {
         Self {
             room,
@@ -59,7 +60,7 @@ impl Lru {
         }
     }
 
-    /// Notes a use of `line`, which is at `place`; its place from now on.
+    /// Notes a use of `line`, which is at `place`, and returns its new place.
     pub(crate) fn touch(&mut self, line: u32, mut place: LruPlace) -> LruPlace {
         if place == NOWHERE {
             self.held += 1;
@@ -75,7 +76,7 @@ impl Lru {
         place
     }
 
-    /// The line at `place` has gone.
+    /// Removes the line at `place`.
     pub(crate) fn remove(&mut self, place: LruPlace) {
         self.leave_small(place);
         self.held -= 1;
@@ -99,7 +100,7 @@ impl Lru {
         self.places[place as usize].small
     }
 
-    /// The line at `place` is in the large cache only.
+    /// Removes the line at `place` from the small cache.
     pub(crate) fn leave_small(&mut self, place: LruPlace) {
         if !std::mem::take(&mut self.places[place as usize].small) {
             return;
@@ -114,7 +115,7 @@ impl Lru {
         }
     }
 
-    /// The newest line is in the small cache too; another one leaves it if there is no room.
+    /// Adds the newest line to the small cache, and removes the oldest one from it if there is no room.
     fn enter_small(&mut self, place: LruPlace) {
         self.places[place as usize].small = true;
         self.small_held += 1;
@@ -138,7 +139,7 @@ impl Lru {
         (self.places.len() - 1) as LruPlace
     }
 
-    /// Puts it before the seam.
+    /// Makes the line at `place` the newest one.
     fn append(&mut self, place: LruPlace) {
         let newest = std::mem::replace(&mut self.places[NOWHERE as usize].older, place);
         self.places[newest as usize].newer = place;
@@ -157,7 +158,7 @@ impl Lru {
 mod tests {
     use super::*;
 
-    /// Against two lists that are searched from the front.
+    /// Compares the cache with two lists that are searched from the front.
     #[test]
     fn the_line_used_least_recently_leaves_first() {
         let mut random = fastrand::Rng::with_seed(11);

@@ -16,7 +16,7 @@ use super::system::{Memory, asks_all};
 use crate::VirtualTime;
 use crate::machine::{Payload, Protocol};
 
-/// What answers a load.
+/// The cache or memory that answers a load.
 enum Supplier {
     Core(u32, CopyState),
     Shared(u32),
@@ -224,7 +224,7 @@ impl Memory {
                 };
             }
         }
-        // Exclusive and owned copies that did not answer, as a shared cache did, are alone no more.
+        // Where a shared cache has answered, an exclusive copy becomes a shared one, too.
         for copy in &mut entry.copies {
             if copy.state == CopyState::Exclusive {
                 copy.state = CopyState::Shared;

@@ -1,4 +1,4 @@
-//! A request for a line, who puts it in order, and what becomes of it.
+//! Requests for a line, the agents that put them in order, and how far a request has come.
 
 use crate::VirtualTime;
 use crate::machine::Spot;

@@ -104,7 +104,7 @@ impl Memory {
         let first = self.lines.len();
         for index in first..first + count {
             let home = match self.machine.hashed {
-                // The golden ratio spreads neighbours, whatever the number of homes.
+                // Hashing with the golden ratio spreads neighbouring lines over any number of homes.
                 true => {
                     let hash = (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
                     (hash % self.machine.homes.len() as u64) as u32
@@ -187,7 +187,7 @@ impl Memory {
     /// Sends a request from an agent to a core's cache, through the shared cache of its group; returns its arrival.
     pub(super) fn reach_core(&mut self, agent: AgentAt, core: u32, at: VirtualTime) -> VirtualTime {
         if self.network.is_bus() {
-            // Everybody has seen the request.
+            // All cores have seen the request on the bus.
             return at;
         }
         let spot = self.core_spot(core);
@@ -289,7 +289,7 @@ impl Memory {
     }
 }
 
-/// Whether requests are broadcast.
+/// Whether requests are broadcast to all caches.
 pub(super) fn asks_all(machine: &SimMachine) -> bool {
     machine.finding == CopyLookup::Snooping
 }

@@ -36,8 +36,9 @@ impl Memory {
             .map(|copy| (copy.group, copy.dirty))
             .collect();
         let near_cache = self.is_near(core, line);
-        // Of several sources the first of these answers: a core's copy that would, the own shared cache, another
-        // one that is newer than memory or forwards.
+        // The first of these gives the line: another core's copy that is exclusive or newer than memory; the own
+        // shared cache; another core's copy that answers readers; another shared cache that is newer than memory or
+        // forwards; memory.
         let from_core = answerer
             .filter(|copy| copy.state.writable() || copy.state.dirty() || !near_cache)
             .filter(|_| needs_data)
@@ -140,7 +141,7 @@ impl Memory {
         if what == Access::Add {
             done += self.ticks.atomic;
         }
-        // Its next owner can ask for it when this one has it.
+        // The next owner can ask for the line when this core has it.
         let has = match self.untimed {
             true => at,
             false => done + self.ticks.fill,
@@ -150,7 +151,7 @@ impl Memory {
         done
     }
 
-    /// A core loses its copy, because another one writes.
+    /// Removes a core's copy, because another core writes the line.
     pub(super) fn invalidate(&mut self, core: u32, line: u32, at: VirtualTime) {
         self.drop_copy(core, line);
         self.wake(line, core, at);

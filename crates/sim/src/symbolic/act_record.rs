@@ -1,8 +1,7 @@
 //! Records what ranks do to lines, and which caches have each line.
 //!
-//! Ranks take turns, so acts come in an order in which they can have happened. Where a line is found
-//! depends on who has touched it before; between the ranks of a crowd, which add in any order, the
-//! analysis decides.
+//! Ranks take turns, so acts come in an order in which they can have happened. Where a line is found depends on the
+//! ranks that have touched it before. The ranks of a crowd add in any order; the analysis decides in which.
 
 use super::graph::{Act, FoundAt, Graph, GraphLine, LineKind, Op, Touch};
 use std::collections::{HashMap, HashSet};
@@ -16,7 +15,7 @@ struct LineHistory {
     holders: Vec<usize>,
     /// The rank that stored last.
     writer: Option<usize>,
-    /// Waits for it: the act, and how many changes its rank had waited for before.
+    /// Waits for this line: the act, and how many changes its rank had waited for before.
     waits: Vec<(usize, usize)>,
 }
 
@@ -29,7 +28,7 @@ pub(super) struct ActRecord {
     by_name: HashMap<String, usize>,
     /// The last act of each rank.
     last: Vec<Option<usize>>,
-    /// Changes by several ranks that one wait was for.
+    /// The crowds: changes by several ranks for which one wait was.
     crowds: Vec<Vec<usize>>,
     in_crowd: HashSet<usize>,
     /// How many changes of each line each rank has waited for.
@@ -56,7 +55,7 @@ impl ActRecord {
         line
     }
 
-    /// How often the value of a line was written or added to.
+    /// How often a line was written or added to.
     pub(super) fn value(&self, line: usize) -> usize {
         self.states[line].changes.len()
     }
@@ -149,7 +148,7 @@ impl ActRecord {
         let other = state.writer.filter(|&writer| writer != rank);
         let found = match (stores, data_of) {
             _ if touched_before && holds && (alone || !stores) => FoundAt::Again,
-            // A private buffer is nobody else's to take (§2.5).
+            // No other rank takes a line of a private buffer (§2.5).
             (true, Some(owner)) if owner == rank => match touched_before {
                 true => FoundAt::Again,
                 false => FoundAt::Own,

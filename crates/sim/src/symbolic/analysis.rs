@@ -17,8 +17,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The upper bound, in the unit of the costs; `None` where there is none, as
-    /// [`OnParts::bounds`](super::OnParts::bounds) says of lines that may leave caches.
+    /// The upper bound, in the unit of the costs; `None` if it is infinite, see
+    /// [`OnParts::bounds`](super::OnParts::bounds).
     ///
     /// # Examples
     ///
@@ -50,11 +50,12 @@ impl<'a> Analysis<'a> {
     ///
     /// # Panics
     ///
-    /// When the graph is of more or fewer ranks than have a place.
+    /// If the graph has another number of ranks than `placement`.
     ///
     /// # Cost
     ///
-    /// E·log(E) for E acts; with congestion the square of the number of transfers between packages.
+    /// Time in E·log(E) for E acts; with congestion, also in the square of the number of transfers
+    /// between packages.
     #[must_use]
     pub fn new(graph: &'a Graph, placement: &'a Placement, rules: &CostRules) -> Self {
         let (ranks, seated) = (graph.ranks(), placement.ranks());
@@ -103,13 +104,13 @@ impl<'a> Analysis<'a> {
         all
     }
 
-    /// When each act happens in the best case.
+    /// The start, cost and end of each act in the best case.
     #[must_use]
     pub fn least(&self) -> &ActTimes {
         &self.least
     }
 
-    /// When each act happens in the worst case.
+    /// The start, cost and end of each act in the worst case.
     #[must_use]
     pub fn greatest(&self) -> &ActTimes {
         &self.greatest
@@ -127,13 +128,13 @@ impl<'a> Analysis<'a> {
         self.path(&self.greatest)
     }
 
-    /// The graph.
+    /// The graph that was analysed.
     #[must_use]
     pub fn graph(&self) -> &'a Graph {
         self.graph
     }
 
-    /// The machine.
+    /// The costs, and the places of the ranks.
     #[must_use]
     pub fn placement(&self) -> &'a Placement {
         self.placement
@@ -156,7 +157,8 @@ impl<'a> Analysis<'a> {
             };
             let waits = self.graph.acts()[act].after.contains(&order[0]);
             if waits {
-                // The path visits all of it, and goes on where the last one came from.
+                // The path visits the whole crowd, and continues with the act before the member
+                // that came last.
                 path.extend(order.iter().rev());
                 at = self.graph.acts()[*last].before;
             }

@@ -1,4 +1,4 @@
-//! What an access to a line costs: the parameters of the symbolic model.
+//! The costs of accesses to lines: the parameters of the symbolic model.
 //!
 //! | field | in the paper | equation |
 //! | --- | --- | --- |
@@ -10,19 +10,19 @@
 //! | [`AccessCosts::lines`] | q, o, c, p | 4 and 5 |
 //!
 //! The paper is Ramos and Hoefler, *Cache Line Aware Algorithm Design for Cache-Coherent Architectures* (TPDS 2016).
-//! It always charges `R_I` for a line from memory, because whoever reads the line first has it in its own NUMA node
-//! (§2.5). So its `R_QI`, a line from another node's memory, has no field.
+//! It always charges `R_I` for a line from memory, because the line is in the NUMA node of the rank that reads it
+//! first (§2.5). Its `R_QI`, a line from another node's memory, therefore has no field.
 
 use corecast_model::LineCosts;
 
-/// How long each of n threads takes that fetch one line at once: b + c·n − a/n.
+/// The time of each of n threads that fetch one line at once: b + c·n − a/n.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contention {
-    /// What it takes however many they are.
+    /// The part that does not depend on their number.
     pub base: f64,
-    /// What each of them adds.
+    /// The part that each of them adds.
     pub slope: f64,
-    /// What many of them save where the line comes from memory.
+    /// The part that many of them save where the line comes from memory.
     pub saved: f64,
 }
 
@@ -44,16 +44,16 @@ impl Contention {
     }
 }
 
-/// How long N lines take: q + o·N + c·n·N − p/N, where n threads copy at once.
+/// The time of N lines: q + o·N + c·n·N − p/N, where n threads copy at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ManyLines {
-    /// What it takes however many they are.
+    /// The part that does not depend on their number.
     pub base: f64,
-    /// What each line adds.
+    /// The part that each line adds.
     pub per_line: f64,
-    /// What each line and each thread that copies over the same link add.
+    /// The part that each line adds for each thread that copies over the same link.
     pub per_line_and_thread: f64,
-    /// What many lines save of the start.
+    /// The part of `base` that many lines save.
     pub saved: f64,
 }
 
@@ -77,25 +77,25 @@ impl ManyLines {
     }
 }
 
-/// What accesses cost on one machine, in nanoseconds, by class of
-/// [`Proximity`](corecast_model::Proximity), nearest first.
+/// The costs of accesses on one machine, in nanoseconds, by class of [`Proximity`](corecast_model::Proximity),
+/// nearest first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AccessCosts {
-    /// Whoever is the first to touch a line.
+    /// The first access of any rank to a line.
     pub memory: f64,
     /// One line from a thread's own cache.
     pub own: f64,
     /// One line from the cache of another thread of this class.
     pub transfer: [f64; 4],
-    /// Fetching one line at once, where that costs more than doing so alone.
+    /// The time of threads that fetch one line at once, where that costs more than fetching it alone.
     pub contention: Option<Contention>,
     /// Several lines from the cache of a thread of this class.
     pub lines: [ManyLines; 4],
 }
 
 impl AccessCosts {
-    /// Those of a cost model that knows shared lines. It does not know what several lines take, so they
-    /// take as long as one after another, which no prefetcher would let happen.
+    /// The costs of a cost model that knows shared lines. It does not know the time of several lines, so they take as
+    /// long as one after another; on hardware, a prefetcher makes them faster.
     ///
     /// # Examples
     ///

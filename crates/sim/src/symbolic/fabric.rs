@@ -9,13 +9,13 @@
 //! | `add`, `collect` | add to an arrival counter; wait for it |
 //! | `lend` | write of a flag that names the data |
 //! | `borrow`, `fetch` | wait for it, copy of the data from where they lie, write of another flag back |
-//! | `own`, `flush` | wait for the flag that comes back |
+//! | `view_mut`, `flush` | wait for the flag that comes back |
 //!
-//! Each message, post and loan has lines of its own (*single-use lines*), as on hardware within a lap. Notifications
-//! between two ranks share one flag, and each arrival counter is one line. A rank's buffers are one set of lines in its
-//! own cache; the recorded steps know which of these lines have copies elsewhere. Combining costs as much as reading,
-//! as in the paper (§5.2). Flow control of queues and broadcast rings is not recorded, because no operation waits for
-//! it by itself.
+//! Each message, published message and loan has lines of its own (*single-use lines*), as on hardware within a lap.
+//! Notifications between two ranks share one flag, and each arrival counter is one line. A rank's buffers are one set
+//! of lines in its own cache; the recorded steps know which of these lines have copies elsewhere. Combining costs as
+//! much as reading, as in the paper (§5.2). Flow control of queues and broadcast rings is not recorded, because no
+//! operation waits for it by itself.
 
 use super::graph::LineKind;
 use super::recorder::{Recorder, Stuck};
@@ -43,7 +43,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Those of each of `n` ranks.
+    /// The shared lines of each of `n` ranks.
     pub(super) fn of_all(n: usize, groups: &Groups) -> Vec<Self> {
         let mut shared: Vec<Self> = (0..n).map(|_| Self::default()).collect();
         for (number, group) in groups.rings().iter().enumerate() {
@@ -124,8 +124,8 @@ impl<'w> Symbolic<'w> {
         }
     }
 
-    /// A window over `bytes`. `written` says that this rank has just written them, as a program does with what it gives:
-    /// no other rank has a copy of their lines then.
+    /// A window over `bytes`. `written` says that this rank has just written them, as a program does with the data
+    /// that it gives: then no other rank has a copy of their lines.
     pub fn open<'b>(&mut self, bytes: &'b mut [u8], written: bool) -> &'b mut [u8] {
         self.windows.push(addresses(bytes));
         if written {
@@ -173,7 +173,7 @@ impl<'w> Symbolic<'w> {
         }
     }
 
-    /// An operator that adds bytes, and is recorded.
+    /// An operator that adds bytes; its work is recorded as a step.
     pub fn combine(&self) -> Bytes<impl Fn(usize) + use<>> {
         let combined = self.combined.clone();
         Bytes::new(move |bytes| combined.set(combined.get() + bytes))
@@ -213,7 +213,7 @@ impl<'w> Symbolic<'w> {
     ) -> Result<Parcel, Stuck> {
         let empty = parcels(&mut self.traffic.borrow_mut()).is_empty();
         if empty {
-            // Its line has only a name until a rank writes it.
+            // This line only names the wait in an error; the parcel brings its own line.
             self.recorder.suspend(self.rank, (awaited(), 1), || {
                 !parcels(&mut self.traffic.borrow_mut()).is_empty()
             });
@@ -247,7 +247,8 @@ impl<'w> Symbolic<'w> {
         self.recorder.copy(self.rank, from, to, lines);
     }
 
-    /// Copies a payload of so many bytes into or out of a line that also holds a flag, and those of a body.
+    /// Copies a payload of so many bytes into or out of a line that also holds a flag, and into or out of the lines
+    /// of a body.
     fn carry(&self, from: usize, to: usize, bytes: usize) {
         if bytes > 0 {
             self.copy(from, to, 1 + body_lines_for(bytes) as usize);
@@ -259,7 +260,7 @@ impl<'w> Symbolic<'w> {
         for out in &lent {
             self.await_value(out.back, 1);
         }
-        // Each rank has one line for all that it returns to this one.
+        // A rank acknowledges all loans of this one in one line, so only its last return is waited for.
         let later = |place: usize, peer| lent[place + 1..].iter().any(|out| out.peer == peer);
         let last = lent.iter().enumerate();
         let last = last.filter(|(place, out)| !later(*place, out.peer));
@@ -528,7 +529,7 @@ impl Fabric for Symbolic<'_> {
         message_bytes_max(DEFAULT_SLOTS)
     }
 
-    /// A post has one line here.
+    /// A published message has one line here, as on a simulated machine.
     fn publish_bytes_max(&self, _line: usize) -> usize {
         RING_PAYLOAD_BYTES
     }
@@ -557,7 +558,7 @@ impl Fabric for Symbolic<'_> {
         result
     }
 
-    /// Over a copy, as windows here are of bytes that may be written.
+    /// Opens a window over a copy, because windows here are over bytes that may be written.
     fn with_window_to_read<R>(
         &mut self,
         data: &[u8],

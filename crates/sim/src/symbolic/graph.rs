@@ -68,7 +68,7 @@ pub enum FoundAt {
 pub struct Touch {
     /// The line's number in [`Graph::lines`].
     pub line: usize,
-    /// Where it was.
+    /// Where the line was before.
     pub found: FoundAt,
 }
 
@@ -165,8 +165,8 @@ impl Graph {
         readers
     }
 
-    /// How many ranks copy the same data together, by act: those who waited for writes that its owner
-    /// made one after another.
+    /// For each act, how many ranks copy the same data together: those that waited for writes which the owner made
+    /// one after another.
     pub(super) fn copiers(&self) -> Vec<usize> {
         let key = |act: &Act| {
             let touch = act.load?;

@@ -1,19 +1,18 @@
-//! T_max: the longest path when everybody who polls a line takes it away from whoever writes it (§2.3,
-//! §2.4).
+//! T_max: the longest path when every rank that polls a line takes it away from the rank that writes it (§2.3, §2.4).
 //!
-//! A line costs what its first use costs, and what those who poll it steal. That is charged to whoever
-//! writes it and, to a rank that comes along its own acts (E1), to whoever waits for it; a path that takes
-//! the edge from the write to the wait (E2) has paid for the line already and pays nothing.
+//! The cost of a line is that of its first use and of the transfers by which its pollers steal it. Its writer pays
+//! this cost. A rank that waits for the line pays it too on a path along its own acts (E1); a path over the edge from
+//! the write to the wait (E2) has paid already, and the wait costs nothing there.
 //!
 //! | line | stolen | source |
 //! | --- | --- | --- |
 //! | flag | two transfers | Equations 12, 13, 23 to 25 |
 //! | broadcast ring | by [`Stealing`] | Equations 17 to 19, 26, 28, 30, 31, 33 |
 //! | arrival counter | two transfers for each addition, all between packages if one is | Equations 8 and 9 |
-//! | counter barrier | the same, but a transfer for each of those who watch | as above |
+//! | counter barrier | for each addition one transfer, and one for each rank that watches | Equations 8 and 9 |
 //! | data | nothing; ranks copy one after another | §4.2 |
 //!
-//! Edges E4 make those who poll a line in other stages readers of it too.
+//! Ranks that poll a line in another stage (edges E4) steal it, too.
 
 use super::graph::{Act, FoundAt, Graph, LineKind, Op};
 use super::least::ActTimes;
@@ -21,23 +20,23 @@ use super::price::Priced;
 use super::rules::{Polls, Stealing};
 use super::together::Together;
 
-/// What is known of all acts before any path is followed.
+/// Facts of all acts that do not depend on paths.
 struct ActFacts<'a> {
     readers: Vec<Vec<usize>>,
     crowd_of: Vec<Option<usize>>,
     /// The cost of each crowd's line.
     crowds: Vec<f64>,
-    /// The cost of the line that each act writes and others poll, without that of its copy.
+    /// The cost of the transfers by which pollers steal the line that each act writes.
     stolen: Vec<f64>,
-    /// What its first use cost, the copy into it included.
+    /// The cost of the first use of that line, with the copy into it.
     first: Vec<f64>,
-    /// How many ranks copy what each act copies.
+    /// How many ranks copy the data that each act copies.
     copiers: Vec<usize>,
     together: &'a Together,
 }
 
 impl Priced<'_> {
-    /// The worst case, where transfers happen `together`.
+    /// The times of all acts in the worst case, where transfers happen `together`.
     pub(super) fn greatest(&self, together: &Together) -> ActTimes {
         let facts = self.facts(together);
         let acts = &self.graph.acts;
@@ -56,7 +55,7 @@ impl Priced<'_> {
             for &of in &act.after {
                 let (start, cost, cause) = match facts.crowd_of[of] {
                     Some(crowd) => {
-                        // Whoever came last, and then all of them.
+                        // After the last arrival come all additions of the crowd.
                         let come = times.start[of];
                         (come, facts.crowds[crowd] + self.rest(act), Some(of))
                     }
@@ -117,13 +116,13 @@ impl Priced<'_> {
         facts
     }
 
-    /// What the act before cost that wrote to the same line.
+    /// The cost of `act`, the one before, if it has written to the same line.
     fn first_use(&self, act: &Act, line: usize) -> f64 {
         let store = act.store.filter(|store| store.line == line);
         store.map_or(0.0, |store| self.store(act, store))
     }
 
-    /// What an act costs a rank that comes to it along its own acts.
+    /// The cost of an act on a path along the acts of its rank (E1).
     fn by_itself(&self, index: usize, act: &Act, facts: &ActFacts<'_>) -> f64 {
         let rest = self.rest(act);
         if let Some(crowd) = facts.crowd_of[index] {
@@ -178,7 +177,7 @@ impl Priced<'_> {
         }
     }
 
-    /// What else the act does but for polling and changing a line: reads a value to add.
+    /// The cost of an act besides polling and changing a line: reading a value to add.
     fn rest(&self, act: &Act) -> f64 {
         match (act.op, act.load) {
             (Op::Add, Some(touch)) => self.load(act, touch, 1, 1),
@@ -186,7 +185,7 @@ impl Priced<'_> {
         }
     }
 
-    /// What `pollers` steal of the line that an act writes.
+    /// The cost of the transfers by which `pollers` steal the line that an act writes.
     fn stolen(&self, index: usize, act: &Act, pollers: &[usize], together: &Together) -> f64 {
         let Some(store) = act.store.filter(|_| !pollers.is_empty()) else {
             return 0.0;
@@ -206,7 +205,7 @@ impl Priced<'_> {
         let sum: f64 = transfers.iter().sum();
         match kind {
             LineKind::Data => 0.0,
-            // One writer and one who polls: n-writers with n = 1.
+            // One writer and one poller: *n-writers* with n = 1.
             LineKind::Flag | LineKind::ArrivalCounter if pollers.len() == 1 => 2.0 * last,
             LineKind::Flag | LineKind::BroadcastRing | LineKind::ArrivalCounter => {
                 match [self.rules.inside, self.rules.across][usize::from(any_crosses)] {
@@ -222,8 +221,8 @@ impl Priced<'_> {
         }
     }
 
-    /// The line of a crowd: its first use, and for each addition a transfer to whoever adds and one to each who
-    /// watches.
+    /// The cost of a crowd's line: its first use, and for each addition a transfer to the adder and one to each rank
+    /// that watches.
     fn crowd(&self, crowd: &[usize], facts: &ActFacts<'_>) -> f64 {
         let graph: &Graph = self.graph;
         let acts = crowd.iter().map(|&index| &graph.acts[index]);

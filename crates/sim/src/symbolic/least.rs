@@ -11,16 +11,16 @@ use super::rules::{AdditionOverlap, Crossings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// When each act happens.
+/// The cost, the start and the end of each act.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ActTimes {
-    /// What it costs, by act.
+    /// The cost of each act.
     pub cost: Vec<f64>,
-    /// When what it waits for has happened.
+    /// The start of each act: all that it waits for has happened.
     pub start: Vec<f64>,
-    /// When it has ended.
+    /// The end of each act.
     pub finish: Vec<f64>,
-    /// The act whose end it waited for, on the critical path to it.
+    /// The act before each act on the critical path to it.
     pub(super) cause: Vec<Option<usize>>,
     /// The order of each crowd, and where the path visits all of it, the member that came last.
     pub(super) order: Vec<(Vec<usize>, Option<usize>)>,
@@ -33,7 +33,7 @@ impl ActTimes {
     }
 }
 
-/// A crowd's line while its members take it.
+/// The state of a crowd's line while its members take it.
 #[derive(Clone, Debug, Default)]
 struct CrowdQueue {
     order: Vec<usize>,
@@ -41,13 +41,13 @@ struct CrowdQueue {
     free: f64,
     /// All costs of members so far.
     sum: f64,
-    /// When the last one came, and who it was.
+    /// The latest arrival of a member, and that member.
     latest: f64,
     last: Option<usize>,
 }
 
 impl Priced<'_> {
-    /// The best case.
+    /// The times of all acts in the best case.
     pub(super) fn least(&self) -> ActTimes {
         let acts = &self.graph.acts;
         let (crowd_of, readers) = (self.graph.crowd_of(), self.graph.readers());
@@ -78,7 +78,8 @@ impl Priced<'_> {
             cause: vec![None; acts.len()],
             order: Vec::new(),
         };
-        // By time, then by number: times are not negative, so their bits are in their order.
+        // Acts that can begin, by time and then by number. Times are not negative, so their bits are in the same
+        // order.
         let mut ready: BinaryHeap<Reverse<(u64, usize)>> = (0..acts.len())
             .filter(|&act| missing[act] == 0)
             .map(|act| Reverse((0, act)))
@@ -119,7 +120,7 @@ impl Priced<'_> {
         times
     }
 
-    /// An addition: takes the line from whoever added before.
+    /// Lets an addition take the line of its crowd from the member that added before.
     fn join(&self, index: usize, queue: &mut CrowdQueue, times: &mut ActTimes) {
         let act = &self.graph.acts[index];
         let come = times.start[index];
@@ -135,7 +136,7 @@ impl Priced<'_> {
                     Crossings::EachAddition => {
                         self.taken_from(self.graph.acts[before].rank, act.rank, home)
                     }
-                    // Counted where all are known, by the wait.
+                    // The wait adds the crossings, when all members are known.
                     Crossings::Fewest => self.placement.near(),
                 }
             }
@@ -154,7 +155,7 @@ impl Priced<'_> {
         queue.order.push(index);
     }
 
-    /// The touch of a crowd's first member, whoever that was when it was taken down.
+    /// The touch of the member that adds first. It finds the line where the first member of the record found it.
     fn as_first(&self, index: usize, touch: super::graph::Touch) -> super::graph::Touch {
         let crowd = self
             .graph
@@ -163,14 +164,15 @@ impl Priced<'_> {
             .find(|crowd| crowd.contains(&index));
         let first = crowd.and_then(|crowd| self.graph.acts[crowd[0]].store);
         match first {
-            // What one finds with itself another one finds with it.
+            // A line that the first member had in its own cache, another member finds with that one, as its own touch
+            // says.
             Some(first) if first.found == FoundAt::Own || first.found == FoundAt::Again => touch,
             Some(first) => first,
             None => touch,
         }
     }
 
-    /// When a wait for a crowd can begin.
+    /// Sets when a wait for a crowd can begin, where additions do not overlap with arrivals.
     fn arrive_and_wait(
         &self,
         act: usize,
@@ -193,7 +195,7 @@ impl Priced<'_> {
         }
     }
 
-    /// What a wait for a crowd costs: fetching the line from whoever added last.
+    /// The cost of a wait for a crowd, which fetches the line from the member that added last; `None` for other acts.
     fn last_of_crowd(
         &self,
         act: usize,
@@ -209,7 +211,7 @@ impl Priced<'_> {
         match self.rules.crossings {
             Crossings::EachAddition => Some(self.taken_from(adder(last), act.rank, home)),
             Crossings::Fewest => {
-                // Package by package, that of the wait last: one crossing for each other package.
+                // Members add package by package, that of the waiting rank last: one crossing for each other package.
                 let places = self.placement.places();
                 let mut others: Vec<u32> = (queues[crowd].order.iter())
                     .map(|&member| places[adder(member)].package)

@@ -1,14 +1,14 @@
-//! Bounds on a machine of parts: the steps of a graph at the prices of single messages, loans and flags, which are
-//! measured on that machine when nothing else goes on there.
+//! Bounds on a machine of parts: the steps of a graph with the costs of single messages, loans and flags, which are
+//! measured on that machine while nothing else goes on there.
 //!
-//! **At least.** Others on the machine only make a step wait. So no step takes less than alone, at the best time for
-//! whoever takes what it gives, with the line wherever it can lie; and a rank's stores set out one behind the other.
-//! What overlaps in reality, stores in a buffer, several reads under way, transfers in both directions, overlaps in
-//! what was measured too.
+//! **At least.** Other work on the machine can only delay a step. So each step takes its least time alone, over all
+//! moments at which a receiver can arrive and all places where the line can lie, and a rank's stores set out one
+//! behind the other. What overlaps in a run overlaps in the measurement too: stores in a buffer, several reads under
+//! way, transfers in both directions.
 //!
-//! **At most.** Steps take what they take alone at the worst time, and a rank's stores are done one after another. Then
-//! who is on the longest path waits for others: at the busiest server of each kind for all that it does in the call.
-//! Where lines may leave caches for want of room, nothing is said: what a line takes then is no matter of one message.
+//! **At most.** Each step takes its greatest time alone, and a rank's stores are done one after another. The longest
+//! path can also wait for others: at the busiest server of each kind, for all that it does in the call. Where lines
+//! may be evicted from caches there is no bound, because a single message does not show what a line takes then.
 
 use super::analysis::Bounds;
 use super::graph::Graph;
@@ -20,10 +20,10 @@ use corecast_wire::queue::body_lines_for;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-/// What was measured, between whom.
+/// Measured times, by the ranks between which they were measured.
 type MeasuredTimes<K> = HashMap<K, Rc<LoneTimes>>;
 
-/// A machine of parts, and the ranks of a team on it, with all that was measured so far.
+/// A machine of parts, and the ranks of a team on it, with the times measured so far.
 #[derive(Debug)]
 pub struct OnParts {
     machine: SimMachine,
@@ -33,7 +33,7 @@ pub struct OnParts {
 }
 
 impl OnParts {
-    /// Rank r on core `cores[r]`.
+    /// A team on `machine`, with rank r on core `cores[r]`.
     pub fn new(machine: &SimMachine, cores: &[usize]) -> Self {
         Self {
             machine: machine.clone(),
@@ -44,8 +44,7 @@ impl OnParts {
     }
 
     /// T_min and T_max of a collective that was [recorded](super::record_job), in the machine's unit: of a call that
-    /// is repeated, of ranks that begin at the same time. T_max is infinite where lines may leave caches for want of
-    /// room.
+    /// is repeated, of ranks that begin at the same time. T_max is infinite where lines may be evicted from caches.
     ///
     /// # Errors
     ///
@@ -53,12 +52,12 @@ impl OnParts {
     ///
     /// # Panics
     ///
-    /// When the graph is of more ranks than have cores.
+    /// If the graph has more ranks than there are cores.
     ///
     /// # Cost
     ///
-    /// Some runs of two or three ranks for each pair that exchanges something, and for each size of that; then
-    /// linear in the number of steps. What was measured is kept for the next graph.
+    /// Some runs of two or three ranks for each pair that exchanges something, and for each size of that; then linear
+    /// in the number of steps. The measured times are kept for the next graph.
     ///
     /// # Examples
     ///
@@ -88,7 +87,7 @@ impl OnParts {
         })
     }
 
-    /// A shot from one rank to another.
+    /// The times of an operation from one rank to another, which is measured once.
     fn alone(&mut self, from: usize, to: usize, shot: Exchange) -> Result<Rc<LoneTimes>, SimError> {
         let key = (from, to, shot);
         if let Some(found) = self.shots.get(&key) {
@@ -96,7 +95,7 @@ impl OnParts {
         }
         let machine = &self.machine;
         let pair = [self.cores[from], self.cores[to]];
-        // Somebody who may have taken it before: next to the taker if possible.
+        // A third core that may have taken the data before, in the group of the taker if possible.
         let group = machine.cores[pair[1]].group;
         let others = self.cores.iter().filter(|core| !pair.contains(core));
         let near = |core: &&usize| group.is_some() && machine.cores[**core].group == group;
@@ -107,7 +106,7 @@ impl OnParts {
         Ok(found)
     }
 
-    /// A line from the first of some ranks to all others.
+    /// The times of a published line from the first of `ranks` to all others, which is measured once.
     fn publish(&mut self, ranks: Vec<usize>, bytes: usize) -> Result<Rc<LoneTimes>, SimError> {
         let key = (ranks, bytes);
         if let Some(found) = self.publishes.get(&key) {
@@ -121,7 +120,7 @@ impl OnParts {
         Ok(found)
     }
 
-    /// T_min.
+    /// Computes T_min.
     fn least(&mut self, steps: &[FabricStep]) -> Result<f64, SimError> {
         let costs = self.machine.costs.clone();
         let (hit, lone_lines) = (costs.l1.min(costs.l2), self.machine.sizes.lone);
@@ -149,7 +148,7 @@ impl OnParts {
                     give(&*shot(rank, to, Exchange::Publish(bytes))?, 0.0)
                 }
                 StepKind::Add { to } => give(&*shot(rank, to, Exchange::Addition)?, 0.0),
-                // It may lie in the own memory, and be in the own cache.
+                // The line of the counter barrier may be in this rank's own cache.
                 StepKind::BarrierEnd { .. } => {
                     sets_out[index] = start.max(free[rank]);
                     start + costs.call + hit
@@ -191,7 +190,8 @@ impl OnParts {
                         &sets_out,
                         &*shot(from, rank, Exchange::Loan(fetched))?,
                     );
-                    // Lines that come one after another until a prefetcher helps may be those that are known.
+                    // The first lines, which come one after another until a prefetcher helps, may be lines that the
+                    // rank has already.
                     let alone = known.min(fetched).min(lone_lines);
                     let spared = match alone {
                         0 => 0.0,
@@ -215,8 +215,8 @@ impl OnParts {
                 }
                 StepKind::Collect => {
                     let mut end = start + costs.call + hit;
-                    // Who adds as well may look for the first time when the last addition is done: no copy has to
-                    // be taken from it, which a single addition is measured with.
+                    // A rank that adds, too, may look for the first time after the last addition. No copy is taken
+                    // from it then, unlike in the measured addition.
                     let barrier_ends = step.after.iter().any(|&of| steps[of].rank == rank);
                     for &of in &step.after {
                         let came = match barrier_ends {
@@ -235,7 +235,7 @@ impl OnParts {
         Ok(ends.into_iter().fold(0.0, f64::max))
     }
 
-    /// T_max.
+    /// Computes T_max.
     fn greatest(&mut self, steps: &[FabricStep]) -> Result<f64, SimError> {
         let mut worst = Worst::new(self, steps);
         if worst.oversubscribed {
@@ -249,14 +249,14 @@ impl OnParts {
     }
 }
 
-/// When a rank has what comes from steps before, or lies there, at the soonest.
+/// The earliest time at which a rank has taken what the steps before give, or what has arrived already.
 fn soonest(step: &FabricStep, start: f64, sets_out: &[f64], alone: &LoneTimes) -> f64 {
     let came = step.after.iter();
     let came = came.map(|&of| sets_out[of] + alone.came.least);
     came.fold(start + alone.taken.least, f64::max)
 }
 
-/// The ranks that read each step's post.
+/// The ranks that read what each step publishes.
 fn readers(steps: &[FabricStep]) -> Vec<Vec<usize>> {
     let mut readers = vec![Vec::new(); steps.len()];
     for step in steps {
@@ -269,20 +269,20 @@ fn readers(steps: &[FabricStep]) -> Vec<Vec<usize>> {
     readers
 }
 
-/// A path that takes as long as possible.
+/// The longest path through the steps.
 struct Worst<'a> {
     on: &'a mut OnParts,
     steps: &'a [FabricStep],
     readers: Vec<Vec<usize>>,
-    /// Ranks whose stores may be more than their buffer has room for.
+    /// Whether the stores of each rank may exceed its store buffer.
     full: Vec<bool>,
-    /// Whether lines may leave caches.
+    /// Whether lines may be evicted from caches.
     oversubscribed: bool,
     ends: Vec<f64>,
     sets_out: Vec<f64>,
     /// When all stores of each rank are done.
     done: Vec<f64>,
-    /// What servers do in all.
+    /// The total work of each server.
     work: ServerWork,
 }
 
@@ -317,7 +317,7 @@ impl<'a> Worst<'a> {
         Self {
             readers: readers(steps),
             full: stores.iter().map(|&stores| stores > sizes.stores).collect(),
-            // Lines of the call before are there too.
+            // The lines of the call before are in the caches, too.
             oversubscribed: touched.iter().any(|&lines| 2 * lines > sizes.l2),
             ends: vec![0.0; steps.len()],
             sets_out: vec![0.0; steps.len()],
@@ -344,7 +344,8 @@ impl<'a> Worst<'a> {
         }
     }
 
-    /// A store that sets out when all those before are done; when the rank goes on.
+    /// Lets the store of a step set out when all earlier ones of its rank are done, and returns when the rank goes
+    /// on.
     fn give(&mut self, index: usize, start: f64, alone: &LoneTimes) -> f64 {
         let rank = self.steps[index].rank;
         self.sets_out[index] = start.max(self.done[rank]);
@@ -356,7 +357,7 @@ impl<'a> Worst<'a> {
         begins + alone.given.most
     }
 
-    /// What comes from steps before, or lies there.
+    /// The latest time at which a rank has taken what the steps before give, or what has arrived already.
     fn take(&self, step: &FabricStep, start: f64, alone: &LoneTimes) -> f64 {
         let came = step
             .after
@@ -365,7 +366,7 @@ impl<'a> Worst<'a> {
         came.fold(start + alone.taken.most, f64::max)
     }
 
-    /// When a step ends.
+    /// Returns when a step ends.
     fn step(&mut self, index: usize, step: &FabricStep) -> Result<f64, SimError> {
         let rank = step.rank;
         let start = step.before.map_or(0.0, |before| self.ends[before]);
@@ -437,7 +438,7 @@ impl<'a> Worst<'a> {
             }
             StepKind::Return => start.max(self.done[rank]),
             StepKind::Regain => {
-                // In any order: all others may be asked for when the last one has come.
+                // Loans return in any order: the rank may look for all others after the last one has come.
                 let (mut all, mut least, mut last) = (0.0, f64::INFINITY, start);
                 for &of in &step.after {
                     let alone = self.alone(rank, self.steps[of].rank, Exchange::Loan(1))?;
@@ -464,7 +465,7 @@ impl<'a> Worst<'a> {
         })
     }
 
-    /// An addition that takes the line from whomever of `others` it may be with, until that one can see it.
+    /// The greatest time of an addition that takes the line from one of `others`, until that rank sees it.
     fn added(&mut self, adder: usize, others: &[usize]) -> Result<f64, SimError> {
         let mut most = 0.0_f64;
         for &other in others.iter().filter(|&&other| other != adder) {
@@ -473,12 +474,12 @@ impl<'a> Worst<'a> {
         Ok(most)
     }
 
-    /// What all who add to a line take until its collector has it, or all who watch it.
+    /// The time of all additions to a line until its collector, or every rank that watches it, has it.
     fn crowd(&mut self, collect: &FabricStep) -> Result<f64, SimError> {
         let watches = |step: &&FabricStep| {
             matches!(step.what, StepKind::Collect) && step.after == collect.after
         };
-        // At a counter barrier everybody takes the line from whoever adds, but for that one.
+        // At a counter barrier every rank but the adder takes the line from it.
         let watchers = match self.steps.iter().filter(watches).count() {
             1 => 1.0,
             all => (all - 1) as f64,
@@ -492,7 +493,7 @@ impl<'a> Worst<'a> {
         Ok(watchers * sum)
     }
 
-    /// How long a path waits for others: at the busiest server of each kind.
+    /// How long a path can wait for others: at the busiest server of each kind, for all its work.
     fn waits(&self) -> f64 {
         let mut kinds = BTreeMap::new();
         for (name, &busy) in &self.work {

@@ -16,14 +16,14 @@ struct Further {
 pub struct Placement {
     costs: AccessCosts,
     places: Vec<Place>,
-    /// What messages cost between each pair, where that was measured.
+    /// The costs of messages between each pair of ranks, where they were measured.
     messages: Option<CostModel>,
-    /// What each further line of a message adds, where that was measured.
+    /// The cost of each further line of a message, where it was measured.
     further: Option<Further>,
 }
 
 impl Placement {
-    /// Ranks at these places.
+    /// A machine with these costs, and ranks at these places.
     #[must_use]
     pub fn new(costs: AccessCosts, places: Vec<Place>) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl Placement {
         }
     }
 
-    /// A core for each rank, on these packages, each of which is one NUMA node.
+    /// A machine with a core for each rank, on these packages, each of which is one NUMA node.
     #[must_use]
     pub fn of_packages(costs: AccessCosts, packages: &[u32]) -> Self {
         let place = |(rank, &package): (usize, &u32)| Place {
@@ -46,14 +46,14 @@ impl Placement {
         Self::new(costs, places)
     }
 
-    /// A measured machine, or one of the model's: a message costs what `costs` say of its pair, so
-    /// `R_I` is its send and `R_R` its receive; lines that groups share, what they say of lines. Where they
-    /// say nothing of lines, shared ones cost what messages do on average in each class of proximity, and
-    /// what a rank finds in its own cache costs nothing, as it is in the time of the message.
+    /// A machine with the costs of a cost model. A message costs what `costs` says of its pair: its send is `R_I`,
+    /// its receive `R_R`. Lines that groups share cost what `costs` says of lines. Where it says nothing of lines, a
+    /// shared line costs as much as a message on average in its class of proximity, and a line in a rank's own cache
+    /// costs nothing, because the time of a message includes it.
     ///
     /// # Panics
     ///
-    /// When there are not as many places as ranks.
+    /// If there are not as many places as ranks.
     ///
     /// # Cost
     ///
@@ -130,7 +130,7 @@ impl Placement {
         further.map(|further| further.read * (lines - 1.0))
     }
 
-    /// What accesses cost.
+    /// The costs of accesses.
     #[must_use]
     pub fn costs(&self) -> &AccessCosts {
         &self.costs
@@ -159,12 +159,12 @@ impl Placement {
         self.places[a].proximity(&self.places[b]) as usize
     }
 
-    /// Whether a transfer between them takes a link between packages.
+    /// Whether a transfer between two ranks takes a link between packages.
     pub(super) fn crosses(&self, a: usize, b: usize) -> bool {
         self.class(a, b) == Proximity::OtherPackage as usize
     }
 
-    /// One line from the cache of rank `from` to that of `to`.
+    /// The cost of one line from the cache of rank `from` to that of `to`.
     pub(super) fn transfer(&self, kind: LineKind, from: usize, to: usize) -> f64 {
         match &self.messages {
             _ if from == to => self.costs.own,
@@ -173,7 +173,7 @@ impl Placement {
         }
     }
 
-    /// The first access of `rank` to a line that `home` polls.
+    /// The cost of the first access of `rank` to a line that `home` polls.
     pub(super) fn first(&self, kind: LineKind, rank: usize, home: usize) -> f64 {
         match &self.messages {
             Some(messages) if kind == LineKind::Flag && rank != home => messages.send(rank, home),
@@ -181,7 +181,8 @@ impl Placement {
         }
     }
 
-    /// The first access of `rank` to a line that `home` has polled already, as it does when messages are measured.
+    /// The cost of the first access of `rank` to a line that `home` has polled already, as it does when messages are
+    /// measured.
     pub(super) fn polled(&self, kind: LineKind, rank: usize, home: usize) -> f64 {
         match &self.messages {
             Some(messages) if kind == LineKind::Flag && rank != home => messages.send(rank, home),
@@ -189,7 +190,7 @@ impl Placement {
         }
     }
 
-    /// The most expensive transfer within a package.
+    /// The cost of a transfer between cores of a package.
     pub(super) fn near(&self) -> f64 {
         self.costs.transfer[Proximity::SamePackage as usize]
     }
@@ -204,7 +205,7 @@ fn of_messages(costs: &CostModel, places: &[Place]) -> AccessCosts {
         })
     };
     let (send, receive) = mean(None).unwrap_or((0.0, 0.0));
-    // A class that no pair is in is never asked for.
+    // The cost of a class that has no pair is never used.
     let transfer = Proximity::ALL.map(|class| mean(Some(class)).map_or(receive, |pair| pair.1));
     AccessCosts {
         memory: send,

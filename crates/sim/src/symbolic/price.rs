@@ -13,7 +13,7 @@ pub(super) struct Priced<'a> {
 }
 
 impl Priced<'_> {
-    /// The whole act in the best case, when `readers` ranks fetch at once what it waits for.
+    /// The cost of a whole act in the best case, when `readers` ranks fetch at once what it waits for.
     pub(super) fn act(&self, act: &Act, readers: usize) -> f64 {
         let load = act
             .load
@@ -21,8 +21,8 @@ impl Priced<'_> {
         load + self.store_after_load(act)
     }
 
-    /// What the act stores: nothing for its own cache if it has loaded from there too, which counts
-    /// once, and nothing for what many lines' time includes.
+    /// The cost of what the act stores. It is 0 in the rank's own cache if the act has loaded from there too, which
+    /// counts once, or if the time of a copy of several lines includes it.
     pub(super) fn store_after_load(&self, act: &Act) -> f64 {
         let Some(store) = act.store else {
             return 0.0;
@@ -36,12 +36,13 @@ impl Priced<'_> {
         self.store(act, store)
     }
 
-    /// Fetches what the act reads: `together` ranks copy over the same link at the same time.
+    /// The cost of what the act loads, when `readers` ranks fetch it and `together` ranks copy over the same link at
+    /// the same time.
     pub(super) fn load(&self, act: &Act, touch: Touch, readers: usize, together: usize) -> f64 {
         let costs = self.placement.costs();
         let own = costs.own * act.lines as f64;
         match touch.found {
-            // The flag's line has come; its data are in several.
+            // The line of the flag has come; the data are in several lines.
             FoundAt::Again if act.lines > 1 && touch.line != self.stored(act) => {
                 let kind = self.graph.lines[touch.line].kind;
                 let lines = act.lines as f64;
@@ -62,7 +63,7 @@ impl Priced<'_> {
                 let contended = self.rules.contention && class > 0;
                 match costs.contention.filter(|_| contended) {
                     _ if act.lines > 1 => self.many(act, class, readers, together),
-                    // A flag has one reader by its nature, and so has what is added up.
+                    // Flags and arrival counters have one reader each, and no contention.
                     Some(contention) if kind == LineKind::BroadcastRing => {
                         contention.time(readers.max(1))
                     }
@@ -80,7 +81,7 @@ impl Priced<'_> {
         act.store.map_or(usize::MAX, |store| store.line)
     }
 
-    /// From whom the wait before fetched the line that the act copies from.
+    /// The rank from which the wait before fetched the line that the act copies from.
     fn fetched(&self, act: &Act) -> Option<usize> {
         let wait = &self.graph.acts[act.before?];
         match wait.load?.found {
@@ -89,7 +90,7 @@ impl Priced<'_> {
         }
     }
 
-    /// Several lines: Equations 4 and 5, and where readers hold each other up the intercept and slope of
+    /// The cost of several lines: Equations 4 and 5, and where readers hold each other up, the intercept and slope of
     /// Equation 2 with the slope per line (§4.2.2).
     fn many(&self, act: &Act, class: usize, readers: usize, together: usize) -> f64 {
         let costs = self.placement.costs();
@@ -108,7 +109,7 @@ impl Priced<'_> {
         }
     }
 
-    /// Takes what the act writes.
+    /// The cost of taking the line that the act writes.
     pub(super) fn store(&self, act: &Act, touch: Touch) -> f64 {
         let lines = self.stored_lines(act);
         match touch.found {
@@ -123,7 +124,7 @@ impl Priced<'_> {
         }
     }
 
-    /// Rule 1: a line that nobody has touched.
+    /// Rule 1: the cost of a line that no rank has touched.
     fn first(&self, act: &Act, touch: Touch) -> f64 {
         let line = &self.graph.lines[touch.line];
         let one = match self.lying(line.kind) {
@@ -137,7 +138,7 @@ impl Priced<'_> {
         }
     }
 
-    /// How many of the lines that it copies an act waits for to store them: a store buffer hides further ones at best.
+    /// For how many of the lines that it stores an act waits: at best, a store buffer hides all but the first.
     fn stored_lines(&self, act: &Act) -> f64 {
         match self.rules.copies {
             CopyTime::PingPong => act.lines as f64,
@@ -154,8 +155,8 @@ impl Priced<'_> {
         }
     }
 
-    /// What an act that begins at `start` saves because whoever polls the line that it is the first to write has
-    /// fetched it meanwhile.
+    /// What an act that begins at `start` and is the first to write a line saves, because the rank that polls the
+    /// line has fetched it meanwhile.
     pub(super) fn fetched_early(&self, act: &Act, store: Option<Touch>, start: f64) -> f64 {
         let Some(touch) = store.filter(|touch| touch.found == FoundAt::Untouched) else {
             return 0.0;
@@ -170,8 +171,8 @@ impl Priced<'_> {
         (memory - taken).max(0.0)
     }
 
-    /// What it costs to take a line from a rank that has added to it: to the next one, or to whoever
-    /// polls it, at `home`.
+    /// The cost of taking a line from a rank that has added to it, to the `next` rank. With
+    /// [`Crossings::EachAddition`] it is that of a transfer to `home`, which polls the line.
     pub(super) fn taken_from(&self, adder: usize, next: usize, home: usize) -> f64 {
         match self.rules.crossings {
             Crossings::EachAddition => {

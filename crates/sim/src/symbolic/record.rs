@@ -17,7 +17,7 @@ use std::cell::RefCell;
 ///
 /// # Panics
 ///
-/// With the algorithm's own panic.
+/// If the algorithm panics, with its panic.
 ///
 /// # Cost
 ///
@@ -62,7 +62,7 @@ pub fn record(
     })
 }
 
-/// [`record`] of a `body` that has the fabric for itself, and gives it back.
+/// Records as [`record`] does, with a `body` that owns the fabric and returns it.
 fn record_owned(
     n: usize,
     groups: &Groups,
@@ -91,11 +91,11 @@ fn record_owned(
 ///
 /// # Errors
 ///
-/// As [`record`].
+/// See [`record`].
 ///
 /// # Cost
 ///
-/// As [`record`].
+/// See [`record`].
 ///
 /// # Examples
 ///
@@ -120,16 +120,16 @@ pub fn record_job(job: &Job) -> Result<Graph, Stuck> {
     record_results(job, |_, _| ())
 }
 
-/// Runs a call as [`record_job`] does, and shows `results` what each rank has then.
+/// Runs a call as [`record_job`] does, and calls `results` with each rank and its result.
 ///
 /// # Errors
 ///
-/// As [`record`]; ranks that end with an error have no result.
+/// Those of [`record`]; `results` is not called for a rank that ends with an error.
 pub fn record_results(job: &Job, results: impl Fn(usize, &[u8])) -> Result<Graph, Stuck> {
     record_owned(job.ranks(), job.groups(), |fabric, rank| {
         let mut context = job.context(fabric);
         let combine = context.fabric.combine();
-        // As above: the traffic keeps the failure.
+        // The traffic keeps the failure of a rank.
         if let Ok(given) = job.run(&mut context, &combine) {
             results(rank, &given);
         }

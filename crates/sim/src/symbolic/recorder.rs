@@ -1,6 +1,6 @@
 //! Records a run: each rank is a fiber, they take turns, and what they do to lines becomes a graph.
 //!
-//! The fabric of [`record`](super::record()) is written over this, and so can any other set of primitives be.
+//! The fabric of [`record`](super::record()) uses the recorder; other primitives can use it, too.
 
 use super::act_record::ActRecord;
 use super::graph::{Graph, LineKind};
@@ -8,7 +8,7 @@ use corecast_wire::fiber::{self, Look, Stacks};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
-/// What all ranks of a run share: the lines, and what was done to them so far.
+/// The lines of a run, and what its ranks have done to them so far.
 ///
 /// A rank says what it does by [`write`](Self::write), [`add`](Self::add), [`copy`](Self::copy) and
 /// [`wait`](Self::wait), which are the primitives of Ramos and Hoefler (CLa §2.4). It may call them only inside of
@@ -32,7 +32,7 @@ use std::fmt;
 #[derive(Debug)]
 pub struct Recorder {
     record: RefCell<ActRecord>,
-    /// The line that each rank waits for, and its value.
+    /// The line that each rank waits for, and the value that it waits for.
     waits: RefCell<Vec<Option<(usize, usize)>>>,
 }
 
@@ -40,33 +40,33 @@ pub struct Recorder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stuck {
-    /// Ranks wait for what nobody does.
+    /// Ranks wait for changes that no rank makes.
     Waiting(Vec<Awaited>),
-    /// A rank was given something of another length than it takes.
+    /// A rank receives data of another length than it expects.
     Length {
         /// The rank.
         rank: usize,
-        /// Where it came from.
+        /// The name of the line that the data came from.
         line: String,
         /// Bytes that came.
         came: usize,
         /// Bytes that were expected.
         expected: usize,
     },
-    /// No stacks to run ranks on: the kernel's words.
+    /// There is no memory for the stacks of the ranks; this is the error of the operating system.
     Stacks(String),
 }
 
-/// What a rank waits for.
+/// A wait of a rank that cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Awaited {
     /// The rank.
     pub rank: usize,
-    /// The line.
+    /// The name of the line.
     pub line: String,
     /// How often it was changed.
     pub value: usize,
-    /// How often it was to be.
+    /// How often it was to be changed.
     pub expected: usize,
 }
 
@@ -107,7 +107,7 @@ impl fmt::Display for Stuck {
 impl std::error::Error for Stuck {}
 
 impl Recorder {
-    /// A run of so many ranks, in which nothing has happened yet.
+    /// A recorder for a run of `ranks` ranks, in which nothing has happened yet.
     #[must_use]
     pub fn new(ranks: usize) -> Self {
         Self {
@@ -172,7 +172,7 @@ impl Recorder {
     ///
     /// # Panics
     ///
-    /// With the panic of `body`.
+    /// If `body` panics, with its panic.
     ///
     /// # Cost
     ///

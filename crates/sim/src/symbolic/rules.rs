@@ -1,12 +1,12 @@
-//! How the paper's rules are read where they leave a choice, or where its equations make different ones.
+//! The choices that the paper's rules leave open, or that its equations make differently.
 //!
-//! The [default](Reading::default) is one set of rules for everything. Each of the others is needed
-//! for some of the equations; docs/symbolic.md says which, and where the paper contradicts itself.
+//! The [default](CostRules::default) is one set of choices for everything. Each other choice is needed for some of
+//! the equations; docs/symbolic.md says which, and where the paper contradicts itself.
 
 /// A reading of CLa's rules (§2.3, §2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CostRules {
-    /// Whether who comes early to a line that many add to saves time.
+    /// Whether a rank that arrives early at a line to which many add saves time.
     pub overlap: AdditionOverlap,
     /// Whether readers of one line hold each other up, on machines where they do.
     pub contention: bool,
@@ -15,19 +15,20 @@ pub struct CostRules {
     pub congestion: bool,
     /// Which additions to a line take a link between packages.
     pub crossings: Crossings,
-    /// Whether the first looks at lines that one rank writes in a row overlap; T_max alone.
+    /// Whether the first looks at lines that one rank writes in a row overlap; of concern for T_max alone.
     pub polls: Polls,
-    /// What those who poll a line cost whoever writes it, in one package; T_max alone.
+    /// What the ranks that poll a line cost its writer, within one package; of concern for T_max alone.
     pub inside: Stealing,
-    /// The same where one of them is in another package.
+    /// What they cost the writer if one of them is in another package; of concern for T_max alone.
     pub across: Stealing,
-    /// What several lines take that are copied.
+    /// What the time of a copy of several lines includes.
     pub copies: CopyTime,
-    /// Where flags lie that one rank writes and one reads: of messages, loans and notifications.
+    /// Where the flags of messages, loans and notifications lie before their first use; one rank writes such a flag,
+    /// and one reads it.
     pub flags: Lying,
-    /// Where lines lie that one rank writes and several read.
+    /// Where lines that one rank writes and several read lie before their first use.
     pub rings: Lying,
-    /// Where lines lie that several ranks add to.
+    /// Where lines that several ranks add to lie before their first use.
     pub counters: Lying,
 }
 
@@ -60,7 +61,7 @@ pub enum Polls {
     Overlapped,
 }
 
-/// What n ranks that poll a line cost whoever writes it.
+/// What n ranks that poll a line cost its writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stealing {
     /// One transfer each (§2.3 *n-readers*; Equations 17, 19 and 31).
@@ -75,13 +76,14 @@ pub enum Stealing {
     OnePerOperation,
 }
 
-/// What the time of several lines has in it (Equations 4 and 5).
+/// What the time of several lines includes (Equations 4 and 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyTime {
-    /// All of what was measured, half a ping-pong: the copy, and the fetch by who polls its last line (Equation 1).
+    /// All of what was measured, half a ping-pong: the copy, and the fetch by the rank that polls its last line
+    /// (Equation 1).
     PingPong,
-    /// The copy alone: waits have fetches of their own, and of the lines that it stores to where others poll the
-    /// first one alone takes time, the others pass through a store buffer.
+    /// The copy alone, because waits have fetches of their own. Of the lines that it stores only the first one takes
+    /// time; the others pass through a store buffer.
     Alone,
 }
 
@@ -90,10 +92,10 @@ pub enum CopyTime {
 pub enum Lying {
     /// In no cache (rule 1 of §2.4, §2.5).
     Memory,
-    /// In the cache of whoever polls it, as when the operation is repeated.
+    /// In the cache of the rank that polls it, as when the operation is repeated.
     Polled,
-    /// In no cache, but whoever polls it has been doing so from the beginning: after the time of a line from memory
-    /// it lies with them. Of concern for T_min alone.
+    /// In no cache at first. The rank that polls it does so from the beginning, and has it after the time of a line
+    /// from memory. Of concern for T_min alone.
     Fetched,
 }
 
@@ -116,8 +118,8 @@ impl Default for CostRules {
 }
 
 impl CostRules {
-    /// The default for an operation that is repeated: no line comes from memory, and who comes early
-    /// saves time.
+    /// The default for an operation that is repeated: no line comes from memory, and ranks that arrive early save
+    /// time.
     #[must_use]
     pub fn repeated() -> Self {
         Self {
@@ -129,9 +131,10 @@ impl CostRules {
         }
     }
 
-    /// The default but for what makes T_min more than a run can take: additions of who comes early save time (what
-    /// §5.1 calls an upper bound for T_min), additions cross between packages as seldom as §2.4 says, flags that are
-    /// polled before they are written have come from memory by then, and a copy of many lines is not half a ping-pong.
+    /// The default without what makes T_min greater than the time of a run: additions of ranks that arrive early save
+    /// time (what §5.1 calls an upper bound for T_min), additions cross between packages as seldom as §2.4 says,
+    /// flags that are polled before they are written have come from memory by then, and a copy of many lines is not
+    /// half a ping-pong.
     #[must_use]
     pub fn least() -> Self {
         Self {

@@ -42,7 +42,7 @@ pub(crate) enum StepKind {
     Call,
     /// Waits until others have returned their loans.
     Regain,
-    /// Published messages a line to several readers.
+    /// Publishes a line to several readers.
     Publish { bytes: usize },
     /// Waits for a published message.
     Read { from: usize, bytes: usize },
@@ -66,11 +66,11 @@ pub(super) type BufferPart = (usize, usize, Range<usize>);
 pub(super) struct FabricSteps {
     pub(super) list: Vec<FabricStep>,
     last: HashMap<usize, usize>,
-    /// Notifications that nobody has waited for, by both ranks.
+    /// The steps of notifications that were not waited for yet, by both ranks.
     pub(super) flags: HashMap<(usize, usize), VecDeque<usize>>,
-    /// Additions, by arrival counter, and by counter barrier after all arrival counters.
+    /// The steps of additions, by arrival counter; counter barriers are numbered after all arrival counters.
     pub(super) added: HashMap<usize, Vec<usize>>,
-    /// Who has copies of lines that their rank has written in this run; of others nothing is known.
+    /// The ranks with copies of each line that its own rank has written in this run; of other lines nothing is known.
     copies: HashMap<(usize, usize, usize), Vec<usize>>,
 }
 
@@ -87,8 +87,8 @@ impl FabricSteps {
         number
     }
 
-    /// A rank has written these lines of its own: no other has copies, but those who may be reading them: they
-    /// were lent other bytes of the same lines.
+    /// Notes that a rank has written these lines of its own. After that only the ranks in `reading` have copies; they
+    /// may be reading other bytes of these lines, which they were lent.
     pub(super) fn written(&mut self, part: &BufferPart, reading: impl Fn(usize) -> Vec<usize>) {
         let (rank, window, lines) = part;
         for line in lines.clone() {
@@ -96,7 +96,7 @@ impl FabricSteps {
         }
     }
 
-    /// A rank reads these lines; how many of them it has to fetch.
+    /// Notes that `reader` reads these lines, and returns how many of them it has to fetch.
     pub(super) fn read(&mut self, reader: usize, (rank, window, lines): BufferPart) -> usize {
         let mut fetched = 0;
         for line in lines {

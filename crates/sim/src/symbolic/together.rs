@@ -13,18 +13,18 @@ use std::collections::BTreeSet;
 struct Crossing {
     /// The act that fetches.
     act: usize,
-    /// The line that is fetched, and by whom.
+    /// The line that is fetched, and the rank that fetches it.
     from: usize,
     to: usize,
     begin: f64,
 }
 
-/// What happens at the same time as each act.
+/// The transfers that happen at the same time as each act.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Together {
     /// How many transfers take the same link, by the act that fetches.
     crossings: Vec<usize>,
-    /// What one line costs on a link that is congested, by the act that wrote it.
+    /// The cost of one line on a congested link, by the act that wrote the line.
     congested: Vec<Option<f64>>,
 }
 
@@ -34,14 +34,14 @@ impl Together {
         self.crossings[act].max(1)
     }
 
-    /// What one line costs that this act writes, where its transfer is on a congested link.
+    /// The cost of the line that this act writes, if its transfer is on a congested link.
     pub(super) fn transfer(&self, act: usize) -> Option<f64> {
         self.congested[act]
     }
 }
 
 impl Priced<'_> {
-    /// Looks which transfers coincide when everything goes as fast as it can.
+    /// Finds the transfers that coincide in the best case.
     pub(super) fn together(&self, times: &ActTimes) -> Together {
         let acts = &self.graph.acts;
         let mut together = Together {

@@ -1,4 +1,5 @@
-//! What is under way between the ranks of a recorded run: messages, loans and published messages, and how full queues are.
+//! The messages, loans and published messages that are under way between the ranks of a recorded run, and how full
+//! queues are.
 
 use super::recorder::Stuck;
 use super::steps::{BufferPart, FabricSteps};
@@ -8,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 /// A message, a published message or a loan under way between ranks.
 #[derive(Debug)]
 pub(super) struct Parcel {
-    /// The line that announces it.
+    /// The line whose change announces it.
     pub(super) line: usize,
     pub(super) bytes: Vec<u8>,
     /// The step that sent it.
@@ -36,7 +37,7 @@ pub(super) struct QueueFill {
     pub(super) sent: Used,
     pub(super) read: Used,
     pub(super) given: Used,
-    /// How much had been read after each step that received a message.
+    /// How much was read after each step that received a message, and the number of that step.
     pub(super) steps: Vec<(Used, usize)>,
 }
 
@@ -68,13 +69,13 @@ impl QueueFill {
 pub(super) struct Traffic {
     pub(super) messages: HashMap<(usize, usize), Parcels>,
     pub(super) loans: HashMap<(usize, usize), Parcels>,
-    /// By notice and reader.
+    /// Published messages, by broadcast ring and reader.
     pub(super) publishes: HashMap<(usize, usize), Parcels>,
     pub(super) steps: FabricSteps,
     pub(super) queues: HashMap<(usize, usize), QueueFill>,
     /// The steps that returned loans, by line.
     pub(super) returned: HashMap<usize, usize>,
-    /// How many lines of each kind each pair, or notice, has used.
+    /// How many lines of each kind each pair of ranks, or each broadcast ring, has used.
     pub(super) used: HashMap<(&'static str, usize, usize), usize>,
     pub(super) failure: Option<Stuck>,
 }

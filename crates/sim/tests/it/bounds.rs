@@ -12,11 +12,11 @@ use corecast_sim::fabric::{CallSetting, predict};
 use corecast_sim::machine::{SimMachine, known, pairs};
 use corecast_sim::symbolic::{OnParts, record_job};
 
-/// A call, and what it takes: simulated, as parts of T_min and T_max.
+/// A call, with T_min as a part of its simulated time, and that as a part of T_max.
 struct Row {
     what: String,
     least: f64,
-    /// None where there is no T_max.
+    /// `None` where T_max is infinite.
     most: Option<f64>,
 }
 
@@ -28,7 +28,7 @@ fn tolerance(machine: &SimMachine) -> f64 {
     if machine.hashed { 0.02 } else { 0.0 }
 }
 
-/// Every `stride`-th core, so that packages have as many ranks.
+/// Every `stride`-th core, so that all packages have the same number of ranks.
 fn spread(machine: &SimMachine, ranks: usize) -> Vec<usize> {
     let packages = (0..machine.cores.len()).map(|core| machine.package(core));
     let stride = match packages.max() {
@@ -52,7 +52,7 @@ fn plans(machine: &SimMachine, cores: &[usize]) -> Plans {
     plans.with_broadcast_groups(Grouped::flat(n, 0)).unwrap()
 }
 
-/// All calls of blocks of these sizes; fails for one that is not between its bounds.
+/// Runs all calls with blocks of these sizes, and fails if one is not between its bounds.
 fn between(machine: &SimMachine, ranks: usize, sizes: &[usize], setting: &CallSetting) -> Vec<Row> {
     let cores = spread(machine, ranks);
     let plans = plans(machine, &cores);
@@ -66,7 +66,7 @@ fn between(machine: &SimMachine, ranks: usize, sizes: &[usize], setting: &CallSe
             for algorithm in corecast_sim::drive::algorithms(collective) {
                 let bytes = size * collective.blocks(ranks);
                 let call = Call::new(collective, algorithm, 0, bytes).unwrap();
-                // Some are for a power of two alone.
+                // Some algorithms need a power of two of ranks.
                 let Ok(job) = Job::new(&call, &plans) else {
                     continue;
                 };
@@ -112,7 +112,7 @@ fn calls_take_between_t_min_and_t_max() {
         let [_, least, _] = range(rows.iter().map(|row| row.least));
         let [_, most, _] = range(rows.iter().filter_map(|row| row.most));
         let what = &rows[0].what;
-        // Bounds that are of use.
+        // The bounds are close enough to be of use.
         assert!(least > 0.45 && most > 0.3, "{what}: {least:.2}, {most:.2}");
     }
 }
@@ -126,7 +126,7 @@ fn calls_take_between_the_bounds_on_pairwise_costs() {
     between(&machine, 4, &[8, 4096], &CallSetting::default());
 }
 
-/// Queues that have gone around, whose acknowledgements fall anywhere.
+/// After many calls queues have wrapped around, and acknowledgements fall anywhere.
 #[test]
 fn bounds_hold_after_many_calls() {
     let setting = CallSetting {
@@ -136,7 +136,7 @@ fn bounds_hold_after_many_calls() {
     between(&known::mesh(2, 2), 4, &[8, 4096], &setting);
 }
 
-/// The table of docs/simulator.md. Some minutes without optimisation.
+/// Prints the table of docs/simulator.md. It takes some minutes without optimisation.
 #[test]
 #[ignore = "long: .ci/run has it optimised"]
 fn calls_take_between_the_bounds_on_all_machines() {

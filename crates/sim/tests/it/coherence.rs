@@ -1,4 +1,4 @@
-//! One line, step by step: who has it in which state, what was transferred from where, what it took. All
+//! One line, step by step: the states of its copies, the transfers by source, and the time of each step. All
 //! expectations were worked out by hand from the protocols.
 
 use corecast_sim::engine::{Cpu, RunOptions, run};
@@ -25,10 +25,10 @@ struct Step {
     took: f64,
 }
 
-/// Far more than any operation takes.
+/// The time between two steps: far more than any operation takes.
 const APART: f64 = 10_000.0;
 
-/// The steps one after another, on a line at home with core 0.
+/// Runs the steps one after another, on a line at home with core 0.
 fn play(machine: &SimMachine, steps: &'static [(usize, Act)]) -> Vec<Step> {
     let cores = machine.cores.len();
     let options = RunOptions {
@@ -54,7 +54,7 @@ fn play(machine: &SimMachine, steps: &'static [(usize, Act)]) -> Vec<Step> {
             }
             cpu.fence();
             let took = cpu.now() - start;
-            // Seen when everything has settled.
+            // The state is read when everything has settled.
             cpu.compute(APART / 2.0);
             let step = Step {
                 states: (0..cores).map(|core| cpu.state(core, line)).collect(),
@@ -83,7 +83,7 @@ fn with(mut machine: SimMachine, protocol: Protocol) -> SimMachine {
     machine
 }
 
-/// The states after each step, and the totals of transfers by source.
+/// Checks the states after each step, and in the end the transfers by source, the invalidations and the write-backs.
 #[track_caller]
 fn expect(
     machine: &SimMachine,
@@ -177,7 +177,7 @@ fn a_bus_gives_the_same_states() {
             assert_eq!(a.states, b.states, "{protocol}");
             assert_eq!(a.counts.invalidations, b.counts.invalidations);
         }
-        // Everybody but who asks and who answers looks whether it has the line.
+        // Every core except the one that asks and the one that answers looks whether it has the line.
         let probes: Vec<u64> = bus.iter().map(|step| step.counts.probes).collect();
         assert!(probes.windows(2).all(|two| two[0] < two[1]), "{probes:?}");
         assert_eq!(mesh.last().unwrap().counts.probes, 0);
@@ -228,9 +228,9 @@ fn shared_caches_answer_for_their_cores() {
         ],
         &[
             (LineSource::Memory, 1),
-            // 1 from 0, 2 from 3.
+            // Core 1 from core 0, core 2 from core 3.
             (LineSource::Modified, 2),
-            // 2 from the other package, 3 from its own one.
+            // Core 2 from the other package, core 3 from its own one.
             (LineSource::SharedCache, 2),
         ],
         // Three cores and a shared cache lose it; written back when the other package reads it.
@@ -302,7 +302,7 @@ fn homes_get_every_store() {
         states(&[0]),
         states(&[0, 9]),
         states(&[0, 9, 63]),
-        // The copy of who stores stays, the other one goes.
+        // The copy of the core that stores stays, the other one goes.
         states(&[0, 9]),
         // The home's store takes the last one away.
         states(&[0]),

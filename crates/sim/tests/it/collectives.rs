@@ -1,4 +1,4 @@
-//! Every algorithm on simulated machines: what it gives, that it ends, and that it is the same every time.
+//! Runs every algorithm on simulated machines: its results are right, it ends, and it is the same every time.
 
 use corecast_collectives::Plans;
 use corecast_plan::Pattern;
@@ -19,7 +19,7 @@ fn machines() -> Vec<SimMachine> {
     victims.protocol = Protocol::Moesi;
     victims.sizes.inclusive = false;
     all.push(victims);
-    // So little room that lines come and go all the time, and no store waits.
+    // The caches have so little room that lines come and go all the time, and there is no store buffer.
     let mut tiny = known::packages(3, 3);
     (tiny.sizes.l1, tiny.sizes.l2, tiny.sizes.shared) = (2, 4, 8);
     tiny.sizes.stores = 0;
@@ -42,7 +42,7 @@ fn one(
 ) -> Option<CallPrediction> {
     let job = Job::new(call, &plans(n, Pattern::Binary)).ok()?;
     let cores: Vec<usize> = (0..n).collect();
-    // It asserts that results are right.
+    // `predict` asserts that results are right.
     Some(
         predict(machine, &cores, &job, setting)
             .unwrap_or_else(|error| panic!("{call} on {n} cores of {}: {error}", machine.name)),
@@ -77,7 +77,7 @@ fn every_algorithm_on_every_machine() {
     assert!(runs > 2000, "{runs}");
 }
 
-/// Long data in pipeline segments, queues that run full, rings that go around.
+/// Calls with long data in pipeline segments, with queues that run full, and with rings that wrap around.
 #[test]
 fn long_data_and_many_laps() {
     for machine in [known::mesh(3, 3), known::packages(3, 3), known::tilepro64()] {
@@ -123,8 +123,8 @@ fn the_same_seed_gives_the_same_and_another_one_does_not() {
     assert_ne!(found(1), found(2));
 }
 
-/// The line operations of a message, counted: a store into a slot and a look for a sleeper there, a load of the
-/// slot here.
+/// Counts the line operations of a message: the sender stores into a slot and looks for a sleeper, the receiver loads
+/// the slot.
 #[test]
 fn a_message_is_one_line_from_cache_to_cache() {
     let call = Call::new(Collective::Broadcast, "messages", 1, 8).unwrap();
@@ -132,7 +132,7 @@ fn a_message_is_one_line_from_cache_to_cache() {
         let found = one(&machine, 2, &call, &CallSetting::default()).unwrap();
         let counts = &found.counts;
         let transfers: u64 = counts.transfers.values().sum();
-        // The sender has it from the lap before, and takes it for itself; the receiver reads it.
+        // The sender has a copy from the lap before, and gets the only one; then the receiver reads the line.
         assert_eq!((transfers, counts.invalidations), (2, 1), "{counts:?}");
         assert_eq!(counts.from(corecast_sim::memory::LineSource::Modified), 1);
     }

@@ -1,4 +1,4 @@
-//! Random programs: what they read is what some order of their operations on a plain memory gives.
+//! Random programs read what some order of their operations on a plain memory gives.
 //!
 //! The oracle knows nothing of caches: it searches for an order. Without store buffers, or with a fence after
 //! each store, that is an interleaving of the programs (sequential consistency); with buffers in order, stores
@@ -16,7 +16,7 @@ enum Op {
     Fence,
 }
 
-/// What an operation was, and what it read.
+/// The operations of each rank, each with the word that it read.
 type History = Vec<Vec<(Op, u64)>>;
 
 const LINES: usize = 2;
@@ -50,7 +50,7 @@ fn machines() -> Vec<SimMachine> {
             all.push(machine);
         }
     }
-    // One line of room: everything is evicted all the time.
+    // With room for one line, lines are evicted all the time.
     for mut machine in all.clone() {
         machine.sizes.l1 = 1;
         machine.sizes.l2 = 1;
@@ -135,7 +135,7 @@ fn explained(history: &History, buffers: bool) -> bool {
         }
         for rank in 0..3 {
             let program = &history[rank];
-            // The oldest operation that has not reached memory does.
+            // The oldest operation that has not reached memory reaches it now.
             if flushed[rank] < at[rank] {
                 let (mut flushed, mut memory) = (flushed, memory);
                 if let (Op::Store(line, word), _) = program[flushed[rank]] {

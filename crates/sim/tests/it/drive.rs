@@ -24,7 +24,7 @@ struct Pipes {
     barrier_ends: Vec<BarrierEnd>,
 }
 
-/// To the others who meet there, and from them.
+/// The ends of channels to the other ranks of a counter barrier, and the end from them.
 type BarrierEnd = (Vec<Sender<Vec<u8>>>, Receiver<Vec<u8>>);
 
 impl Fabric for Pipes {

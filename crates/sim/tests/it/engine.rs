@@ -1,10 +1,10 @@
-//! What a program of ranks can do wrong, and what it is told.
+//! Errors of programs on simulated cores, store buffers and polling.
 
 use corecast_sim::engine::{Cpu, RunOptions, SimError, run};
 use corecast_sim::machine::{SimMachine, known};
 use corecast_sim::memory::LineId;
 
-/// Runs `body` on the first `n` cores, with a line.
+/// Runs `body` on `cores`, with one line.
 fn go<R: 'static>(
     machine: &SimMachine,
     cores: &[usize],
@@ -91,11 +91,12 @@ fn stores_are_hidden_until_a_fence() {
         cpu.fence();
         (stored, cpu.now())
     });
-    // 14 to know, 2 hops, home 10, memory 150, 2 hops back.
+    // 14 to know the miss, 2 hops, home 10, memory 150, 2 hops back.
     assert_eq!(took.unwrap(), [(1.0, 182.0)]);
 }
 
-/// One poller that is woken for every store sees them in order, and no more loads than stores and one.
+/// A poller is woken for every store, sees all of them in order, and loads no more often than the line changes and a
+/// wait begins.
 #[test]
 fn pollers_look_once_for_each_change() {
     let seen = go(&known::mesh(2, 1), &[0, 1], 1e6, |cpu, &line| {

@@ -1,4 +1,4 @@
-//! The simulator from outside.
+//! Tests of the simulator's public interface.
 
 mod bounds;
 mod coherence;
