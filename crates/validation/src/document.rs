@@ -7,7 +7,7 @@ use std::path::Path;
 pub struct Section {
     /// The heading, by which the section is found in an existing document.
     pub title: &'static str,
-    /// Makes the section anew.
+    /// Makes the content of the section.
     pub make: fn() -> Content,
 }
 
@@ -146,7 +146,7 @@ fn difference(old: &str, new: &str) -> String {
     text
 }
 
-/// A table in Markdown. The first column is to the left, the others to the right.
+/// A table in Markdown. The first column is aligned to the left, the others to the right.
 pub fn table<const COLUMNS: usize>(
     head: [&str; COLUMNS],
     rows: impl IntoIterator<Item = [String; COLUMNS]>,

@@ -1,8 +1,8 @@
-//! Holds Corecast's predictions against what was published and measured.
+//! Compares Corecast's predictions with published and measured results.
 //!
-//! No user reaches this crate: nothing in the workspace depends on it. Its program writes docs/validation.md, and its
-//! tests hold the figures of the papers. It has what only that needs: algorithms as the papers print them, their
-//! tables, and programs that the papers measured.
+//! Nothing in the workspace depends on this crate. Its program writes docs/validation.md, and its tests hold the
+//! figures of the papers. It has what only these need: algorithms as the papers print them, their tables, and
+//! programs that the papers measured.
 //!
 //! - [`sections`] has a file for each section of docs/validation.md.
 //! - [`document`] puts the sections together.

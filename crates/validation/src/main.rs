@@ -1,5 +1,5 @@
-//! Writes docs/validation.md anew: what the simulator and the symbolic model say, beside what was measured or
-//! published. The same bytes every time.
+//! Writes docs/validation.md anew: the predictions of the simulator and of the symbolic model, beside measured and
+//! published results. Every run writes the same bytes.
 //!
 //! ```text
 //! cargo run --release -p corecast-validation
@@ -14,7 +14,7 @@ use corecast_validation::sections::{cla, farm, here, queueing, smelt, table5};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// In the order of the document. A new section is a module and a line here.
+/// The sections, in the order of the document. A new section is a module and an entry here.
 const SECTIONS: &[Section] = &[
     Section {
         title: "Trees on measured machines",

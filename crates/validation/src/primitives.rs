@@ -29,7 +29,7 @@ pub struct PaperRank<'w> {
 }
 
 impl PaperRank<'_> {
-    /// This rank.
+    /// The number of this rank.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.rank
@@ -69,7 +69,7 @@ impl PaperRank<'_> {
 ///
 /// # Panics
 ///
-/// With the algorithm's own panic.
+/// If the algorithm panics, with its panic.
 ///
 /// # Cost
 ///

@@ -119,10 +119,10 @@ pub fn one_to_many(n: usize, sharing: Sharing) -> Graph {
     }
 }
 
-/// A rank of a tree, its children by package where each package has lines of its own.
+/// A rank of a tree, with its children, by package where each package has lines of its own.
 struct Family {
     parent: Option<usize>,
-    /// Which of the parent's groups it is in.
+    /// The index of its group among those of the parent.
     group: usize,
     children: Vec<Vec<usize>>,
 }
@@ -158,7 +158,7 @@ struct TreeLines {
     pflag: Vec<Vec<PaperLine>>,
     sflag: Vec<Vec<PaperLine>>,
     data: Vec<PaperLine>,
-    /// Where each rank's parent reads what it brings, in the parent's cache.
+    /// The buffer of each rank in its parent's cache, from which the parent reads the rank's data.
     buffer: Vec<PaperLine>,
 }
 
@@ -331,12 +331,12 @@ pub fn broadcast_in_groups(plan: &Grouped) -> Graph {
     )
 }
 
-/// Figure 16: one line up a tree. Children copy to buffers in their parent's cache (*privatisation*), which
-/// it adds up one after another. With `packages` as [`broadcast`].
+/// Figure 16: one line up a tree. Children copy to buffers in their parent's cache (*privatisation*), which it adds
+/// up one after another. `packages` has the meaning that it has for [`broadcast`].
 ///
 /// # Panics
 ///
-/// As [`broadcast`].
+/// See [`broadcast`].
 #[must_use]
 pub fn reduction(tree: &Tree, packages: Option<&[u32]>) -> Graph {
     over_tree(tree, packages, |hand, lines, family| {

@@ -19,7 +19,7 @@ use corecast_sim::symbolic::{Act, FoundAt, Graph, LineKind, Op};
 struct ReplayProgram {
     lines: Vec<LineId>,
     kinds: Vec<LineKind>,
-    /// By rank: its acts, each with how many changes of its line it waits for or makes.
+    /// For each rank its acts, each with the number of the change of its line that it waits for or makes.
     acts: Vec<Vec<(Act, u64)>>,
 }
 
@@ -92,7 +92,7 @@ fn lay_out(graph: &Graph, cores: &[usize], setup: &mut Setup<'_>) -> ReplayProgr
     for (index, act) in graph.acts().iter().enumerate() {
         let value = match act.op {
             Op::Wait => act.after.iter().map(|&of| number[of]).max().unwrap_or(0),
-            // Of a line with a flag: what that has.
+            // A copy into a line with a flag keeps the value of the flag.
             Op::Copy => act.store.map_or(0, |touch| changes[touch.line]),
             Op::Write | Op::Add => {
                 let line = act.store.map_or(0, |touch| touch.line);
@@ -125,7 +125,7 @@ impl ReplayProgram {
                     1 => _ = cpu.load(self.lines[from]),
                     lines => cpu.copy(self.lines[from], lines),
                 }
-                // What many lines take has their stores to the own cache in it.
+                // The time of a copy of many lines includes their stores to the own cache.
                 let found = act.store.map(|touch| touch.found);
                 if act.lines == 1 || found != Some(FoundAt::Own) {
                     (0..act.lines).for_each(|line| cpu.store(self.lines[to].offset(line), value));

@@ -1,5 +1,5 @@
 //! The tables of Ramos and Hoefler (*Cache Line Aware Algorithm Design for Cache-Coherent Architectures*, TPDS 2016):
-//! what an access to a line costs on their two machines, in nanoseconds.
+//! the costs of accesses to lines on their two machines, in nanoseconds.
 //!
 //! | field | in the paper | Sandy Bridge | Xeon Phi KNC | source |
 //! | --- | --- | --- | --- | --- |
@@ -110,9 +110,9 @@ pub const XEON_PHI: AccessCosts = {
     }
 };
 
-/// The paper's Sandy Bridge with its way to fill it: eight ranks on the first package, then the second
-/// one (CLa §2.5, "packing"). Its packages have eight cores each; more ranks than 16 are an
-/// extrapolation, half of them on each package.
+/// The paper's Sandy Bridge, filled as in the paper: eight ranks on the first package, then the second one (CLa §2.5,
+/// "packing"). Its packages have eight cores each; more than 16 ranks are an extrapolation, with half of them on each
+/// package.
 ///
 /// # Examples
 ///
@@ -138,7 +138,7 @@ pub fn xeon_phi(n: usize) -> Placement {
 mod tests {
     use super::*;
 
-    /// The same numbers stand in the model's built-in machines, which planners use.
+    /// The built-in machines of the model, which planners use, have the costs of these tables.
     #[test]
     fn built_in_machines_have_the_same_costs() {
         for (name, costs) in [

@@ -1,4 +1,5 @@
-//! What all optimisers share: the bounds of a candidate, and which of two candidates is better.
+//! Functions that all optimisers use: the bounds of a candidate, and the comparison of two
+//! candidates.
 
 use corecast_plan::groups::Grouped;
 use corecast_sim::symbolic::{Analysis, Bounds, CostRules, Graph, Placement, Stuck};
@@ -21,7 +22,8 @@ pub(super) fn ended(graph: Result<Graph, Stuck>) -> Graph {
     }
 }
 
-/// Which of two bounds is better.
+/// Compares two bounds. The better one is less: it has the lower T_min, or the lower T_max if T_min
+/// is equal.
 pub(super) fn compare(a: Bounds, b: Bounds) -> Ordering {
     let close = (a.t_min - b.t_min).abs() <= 1e-9 * a.t_min;
     match close {
@@ -30,7 +32,7 @@ pub(super) fn compare(a: Bounds, b: Bounds) -> Ordering {
     }
 }
 
-/// The tree of these lists.
+/// The tree from rank 0 with these groups of each rank.
 pub(super) fn grouped(lists: Vec<Vec<Vec<usize>>>) -> Grouped {
     match Grouped::from_groups(0, lists) {
         Ok(grouped) => grouped,

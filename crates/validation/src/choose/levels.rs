@@ -16,16 +16,16 @@ pub(super) enum LevelSplit {
 #[derive(Clone, Debug)]
 pub(super) struct TreeLevels {
     split: LevelSplit,
-    /// By ranks below: how many of them are children.
+    /// How many ranks are children, by the number of ranks below.
     children: Vec<usize>,
-    /// By ranks below: what all levels cost together.
+    /// The cost of all levels together, by the number of ranks below.
     cost: Vec<f64>,
 }
 
 impl TreeLevels {
-    /// For up to `most` ranks below. A level with k children costs `last(k)` where they have no children,
-    /// and `upper(k)` more than what is below where they have. As costs grow with the number of ranks, even
-    /// shares are best.
+    /// Finds the best levels for up to `most` ranks below a parent. A level with k children costs `last(k)` where
+    /// they have no children, and otherwise `upper(k)` more than the levels below it. Costs grow with the number of
+    /// ranks, so even shares are best.
     pub(super) fn new(
         most: usize,
         split: LevelSplit,
@@ -53,8 +53,8 @@ impl TreeLevels {
         levels
     }
 
-    /// For up to `most` ranks below, children and parent going on with the rest, where a whole tree costs
-    /// what its groups say.
+    /// Finds the best levels for up to `most` ranks below a parent, where children and parent share the other ranks.
+    /// `cost` returns the cost of a whole tree of groups.
     pub(super) fn of_groups(most: usize, cost: impl Fn(&Grouped) -> f64) -> Self {
         let mut levels = Self {
             split: LevelSplit::ChildrenAndParent,
@@ -64,7 +64,7 @@ impl TreeLevels {
         for below in 1..=most {
             levels.children.push(1);
             let mut best = (f64::INFINITY, 1);
-            // Of equal ones the first: with the fewest readers of a line.
+            // Of equal costs the first one stays, which has the fewest readers of a line.
             for children in 1..=below {
                 levels.children[below] = children;
                 let cost = cost(&levels.grouped(below + 1));
@@ -91,7 +91,7 @@ impl TreeLevels {
         self.children[below]
     }
 
-    /// The largest share, with k children.
+    /// The largest share of the ranks that are not children, with k children.
     fn largest(&self, below: usize, k: usize) -> usize {
         let shares = match self.split {
             LevelSplit::Children => k,
@@ -100,7 +100,7 @@ impl TreeLevels {
         (below - k).div_ceil(shares)
     }
 
-    /// The groups of each of `ranks`, of which the first is the root, added to `lists`.
+    /// Adds the groups of each of `ranks`, of which the first is the root, to `lists`.
     pub(super) fn grow(&self, ranks: &[usize], lists: &mut [Vec<Vec<usize>>]) {
         let Some((&root, others)) = ranks.split_first() else {
             return;

@@ -8,7 +8,7 @@ use corecast_sim::symbolic::{Bounds, Placement};
 /// A tree that was chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChosenTree {
-    /// With rank 0 as its root.
+    /// The tree, with rank 0 as its root.
     pub tree: Tree,
     /// The bounds of the algorithm over it.
     pub bounds: Bounds,
@@ -70,7 +70,8 @@ pub(super) fn in_packages(
     best.expect("there is a rank in the other package")
 }
 
-/// Rank 0 with so many children of each part, and the others of the part evenly below them.
+/// A tree in which rank 0 has the given number of children in each part, with the others of the part evenly below
+/// them.
 fn tree(levels: &TreeLevels, n: usize, parts: &[(&[usize], usize)]) -> Tree {
     let mut lists = vec![Vec::new(); n];
     for &(ranks, k) in parts {

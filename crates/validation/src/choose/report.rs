@@ -1,4 +1,4 @@
-//! What the model chooses on the paper's machines, as a document.
+//! Writes what the model chooses on the paper's machines, for docs/choices.md.
 
 use super::candidates::bounds;
 use super::packages::ChosenTree;
@@ -28,7 +28,7 @@ const EFFORT: Effort = Effort {
     moves: 20_000,
 };
 
-/// docs/choices.md: tables of all thread counts from 2 to the number of cores.
+/// The text of docs/choices.md: tables of all thread counts from 2 to the number of cores.
 ///
 /// # Panics
 ///
@@ -152,7 +152,7 @@ and because it knows that a parent takes one group while others still arrive; th
 as if all of one came at the same time.
 ";
 
-/// The paper refines what readers steal in a dissemination (Equation 28).
+/// The rules with the paper's refinement for disseminations: one interference per operation (Equation 28).
 fn refined() -> CostRules {
     CostRules {
         inside: Stealing::OnePerOperation,
@@ -160,7 +160,7 @@ fn refined() -> CostRules {
     }
 }
 
-/// Rows for numbers of threads, equal ones in one.
+/// Adds the rows for 2 to `ranks` threads; equal rows in a row become one.
 fn rows(out: &mut String, ranks: usize, row: impl Fn(usize) -> String) {
     let (mut first, mut last) = (2, row(2));
     let mut end = |first: usize, beyond: usize, row: &str| {
@@ -312,7 +312,8 @@ fn xeon_phi_groups(out: &mut String) {
     out.push_str(XEON_PHI_GROUPS_SAID);
 }
 
-/// Threads on cores of their own of a machine of the literature, in the planner's costs and in ours.
+/// The costs for the planner and for the model of `n` threads, each on a core of its own of a machine of the
+/// literature.
 fn team(name: &str, threads_of_a_core: usize, n: usize) -> (CostModel, Placement) {
     let file = builtin(name).expect("a machine of the literature");
     let team: Vec<usize> = (0..n).map(|core| core * threads_of_a_core).collect();
@@ -325,7 +326,7 @@ fn team(name: &str, threads_of_a_core: usize, n: usize) -> (CostModel, Placement
     (costs, placement)
 }
 
-/// What the planner finds from rank 0.
+/// The best shape that the planner finds from rank 0.
 fn best(costs: &CostModel, operation: Operation) -> Shape {
     let go_on = &mut |_: &_| ControlFlow::Continue(());
     let root = RootChoice::Rank(0);
@@ -333,7 +334,7 @@ fn best(costs: &CostModel, operation: Operation) -> Shape {
     found.expect("a root of the team").shape
 }
 
-/// The root's groups by size.
+/// The sizes of the root's groups.
 fn groups(plan: &Grouped) -> String {
     let sizes: Vec<usize> = plan.groups(0).iter().map(Vec::len).collect();
     list(&sizes)
@@ -373,8 +374,8 @@ fn notifications(
     });
 }
 
-/// The way in and the way out of a barrier. Planners list groups as the way out takes them; over one tree
-/// the way in takes them in reverse.
+/// The fan-in and the fan-out of a barrier. Planners list groups in the order of the fan-out; over one tree the
+/// fan-in takes them in reverse.
 fn ways(shape: &Shape) -> (Grouped, Grouped) {
     use corecast_collectives::BarrierPlan::{Groups, Trees};
     match corecast_collectives::BarrierPlan::of_shape(shape) {

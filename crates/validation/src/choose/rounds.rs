@@ -9,14 +9,14 @@ use corecast_sim::symbolic::{Bounds, CostRules, Graph, Placement, record};
 /// A dissemination that was chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rounded {
-    /// The number of lines that each rank reads in each round: m, or fewer in the last round where further lines
-    /// would bring no news.
+    /// The number of lines that each rank reads in each round: m, or fewer in the last round, where further lines
+    /// would tell a rank nothing new.
     pub reads: Vec<usize>,
-    /// The m of which it is the dissemination; of several, the largest.
+    /// The m of the dissemination; of several, the largest.
     pub m: usize,
-    /// Who hears from whom in each round.
+    /// The ranks from which each rank hears in each round.
     pub rounds: Rounds,
-    /// Its bounds.
+    /// The bounds of the barrier.
     pub bounds: Bounds,
 }
 
@@ -28,7 +28,7 @@ impl Rounded {
     }
 }
 
-/// The graph of the collective over these rounds.
+/// The graph of the collective barrier over these rounds.
 pub(super) fn graph(rounds: &Rounds) -> Graph {
     let mut groups = Groups::new(rounds.len());
     let steps = LineSteps::all(rounds, &mut groups);
@@ -47,11 +47,11 @@ fn rounded(rounds: Rounds, m: usize, placement: &Placement, rules: &CostRules) -
     }
 }
 
-/// The best m-way dissemination for all ranks that have a place.
+/// The best m-way dissemination for all ranks of `placement`.
 ///
 /// # Panics
 ///
-/// With fewer than two ranks.
+/// If there are fewer than two ranks.
 ///
 /// # Cost
 ///
@@ -76,7 +76,7 @@ pub fn dissemination(placement: &Placement, rules: &CostRules) -> Rounded {
     let least_m = |rounds: u32| (1..n).find(|m| (m + 1).pow(rounds) >= n).unwrap_or(1);
     let all: Vec<usize> = match one_package {
         true => (1..=n.next_power_of_two().ilog2()).map(least_m).collect(),
-        // More lines may cross less often.
+        // In several packages, a greater m may take fewer transfers between packages.
         false => (1..n).collect(),
     };
     let candidates = all
@@ -86,11 +86,12 @@ pub fn dissemination(placement: &Placement, rules: &CostRules) -> Rounded {
     best.expect("at least one round")
 }
 
-/// The best dissemination with an m of its own for each round. Rounds are priced as those of one package.
+/// The best dissemination with an m of its own for each round. Each round has the cost that it has within one
+/// package.
 ///
 /// # Panics
 ///
-/// With fewer than two ranks.
+/// If there are fewer than two ranks.
 ///
 /// # Cost
 ///
@@ -103,7 +104,7 @@ pub fn dissemination(placement: &Placement, rules: &CostRules) -> Rounded {
 pub fn several_m(placement: &Placement, rules: &CostRules) -> Rounded {
     let n = placement.ranks();
     assert!(n > 1, "a barrier of {n} ranks has no rounds");
-    // A round of m lines is the whole barrier of m + 1 ranks.
+    // A round of m lines costs as much as the whole barrier of m + 1 ranks.
     let round: Vec<f64> = (0..n)
         .map(|m| match m {
             0 => 0.0,
@@ -130,7 +131,7 @@ pub fn several_m(placement: &Placement, rules: &CostRules) -> Rounded {
     rounded(of_factors(n, &factors), m, placement, rules)
 }
 
-/// Rounds in which what each rank has heard of is multiplied by each factor in turn.
+/// Rounds that multiply the number of ranks of which each rank has heard by each factor in turn.
 fn of_factors(n: usize, factors: &[usize]) -> Rounds {
     let mut reach = 1;
     let round = |&factor: &usize| {

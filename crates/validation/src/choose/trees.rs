@@ -14,9 +14,9 @@ use corecast_wire::broadcast_ring::RING_PAYLOAD_BYTES;
 /// The best notification trees for a barrier over groups.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notified {
-    /// Towards rank 0.
+    /// The tree of notifications to rank 0.
     pub fan_in: Grouped,
-    /// From rank 0.
+    /// The tree of notifications from rank 0.
     pub fan_out: Grouped,
     /// The bounds of the barrier over both.
     pub bounds: Bounds,
@@ -30,7 +30,7 @@ impl Notified {
     }
 }
 
-/// One package of these costs, with a rank on each of `n` cores.
+/// One package with these costs, with a rank on each of `n` cores.
 fn one_package(placement: &Placement, n: usize) -> Placement {
     Placement::of_packages(*placement.costs(), &vec![0; n])
 }
@@ -44,12 +44,12 @@ fn level<'a>(
     move |k| bounds(&graph(k), &one_package(placement, k + 1), rules).t_min
 }
 
-/// Root 0, and one group of k children.
+/// A tree of root 0 and one group of k children.
 fn flat(k: usize) -> Tree {
     Grouped::flat(k + 1, 0).tree().clone()
 }
 
-/// Root 0 with k children, of which the first has a child.
+/// A tree of root 0 with k children, of which the first has a child.
 fn above_a_pair(k: usize) -> Tree {
     let mut lists = vec![Vec::new(); k + 2];
     lists[0].push((1..=k).collect());
@@ -61,7 +61,7 @@ fn above_a_pair(k: usize) -> Tree {
 ///
 /// # Panics
 ///
-/// When ranks have places in several packages, or are fewer than two.
+/// If ranks are in several packages, or are fewer than two.
 ///
 /// # Cost
 ///
@@ -77,7 +77,7 @@ pub fn notification(placement: &Placement, rules: &CostRules) -> Notified {
     in_one_package(placement);
     let inward = |k| published::many_to_one(k, Sharing::SameLine);
     let outward = |k| published::one_to_many(k, Sharing::SameLine);
-    // Whatever is below, a notification costs the same.
+    // The cost of a notification does not depend on the levels below.
     let inward = level(inward, placement, rules);
     let outward = level(outward, placement, rules);
     let fan_in = TreeLevels::new(n - 1, LevelSplit::Children, &inward, &inward);
@@ -91,7 +91,7 @@ pub fn notification(placement: &Placement, rules: &CostRules) -> Notified {
     }
 }
 
-/// The collective over these groups.
+/// The graph of the collective barrier over these groups.
 pub(super) fn barrier_graph(fan_in: &Grouped, fan_out: &Grouped) -> Graph {
     let mut groups = Groups::new(fan_in.len());
     let ways = GroupSchedule::all(fan_in, fan_out, &mut groups);
@@ -104,11 +104,11 @@ pub(super) fn barrier_graph(fan_in: &Grouped, fan_out: &Grouped) -> Graph {
 ///
 /// # Panics
 ///
-/// With fewer than two ranks, or ranks in more than two packages.
+/// If there are fewer than two ranks, or ranks in more than two packages.
 ///
 /// # Cost
 ///
-/// As [`notification`]; in two packages a graph for each number of children in each of them.
+/// That of [`notification`]; in two packages also a graph for each number of children in each of them.
 ///
 /// # Source
 ///
@@ -133,11 +133,11 @@ pub fn broadcast(placement: &Placement, rules: &CostRules) -> ChosenTree {
 ///
 /// # Panics
 ///
-/// As [`broadcast`].
+/// See [`broadcast`].
 ///
 /// # Cost
 ///
-/// As [`broadcast`].
+/// See [`broadcast`].
 ///
 /// # Source
 ///
@@ -170,7 +170,7 @@ fn tree(
 /// A tree of groups that was chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChosenGroups {
-    /// With rank 0 as its root.
+    /// The tree of groups, with rank 0 as its root.
     pub plan: Grouped,
     /// The bounds of the algorithm over it.
     pub bounds: Bounds,
@@ -206,11 +206,12 @@ impl InGroups {
 }
 
 /// The best trees of groups for a broadcast, for each number of ranks from 1 to that of `placement`, which are in one
-/// package: the root's first group, and the others split evenly among all who then know (§4.1.2).
+/// package. Below the root's first group the other ranks are split evenly among all ranks that have the data then
+/// (§4.1.2).
 ///
 /// # Panics
 ///
-/// When ranks have places in several packages.
+/// If ranks are in several packages.
 ///
 /// # Cost
 ///

@@ -6,7 +6,7 @@ use corecast_draw::Rgb;
 use corecast_draw::plot::{self, Curve, Labels, Panel, Pen};
 
 impl AlgorithmCurve {
-    /// Least and greatest of a ratio over all counts.
+    /// The least and the greatest value of a ratio over all thread counts.
     fn range(&self, ratio: impl Fn(&CurvePoint) -> f64) -> (f64, f64) {
         let ratios = self.points.iter().map(ratio);
         ratios.fold((f64::INFINITY, 0.0), |(least, most), ratio| {

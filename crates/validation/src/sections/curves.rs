@@ -104,9 +104,9 @@ pub const ROUNDING: f64 = 0.05;
 /// How the bounds of an algorithm are counted.
 #[derive(Clone, Copy, Debug, Default)]
 struct CountingRule {
-    /// A dissemination, of which the paper refines T_max (Equation 28).
+    /// Whether it is a dissemination, of which the paper refines T_max (Equation 28).
     refined: bool,
-    /// Whether the last of several readers of one line is what ends it, so that contention is in every run.
+    /// Whether it ends with the last of several readers of one line, so that every run has contention.
     contended: bool,
 }
 
@@ -135,20 +135,21 @@ fn packages(placement: &Placement) -> Option<Vec<u32>> {
     (!in_one_package(placement)).then(|| placement.packages())
 }
 
-/// The collective `whole`, over this tree.
+/// The graph of the algorithm `whole` of a collective over this tree.
 fn whole(collective: Collective, bytes: usize, tree: &Tree) -> Graph {
     let call = Call::new(collective, "whole", 0, bytes).expect("an algorithm");
     let job = Job::new(&call, &Plans::of_tree(tree)).expect("a call");
     record_job(&job).expect("it ends")
 }
 
-/// Children copy from where their parent has the data (§4.2), over the tree of one line.
+/// The graph of a long broadcast over the best tree for one line; children copy from their parent's buffer (§4.2).
 fn long_broadcast(placement: &Placement) -> Graph {
     let tree = choose::broadcast(placement, &CostRules::default()).tree;
     whole(Collective::Broadcast, 8192, &tree)
 }
 
-/// A binomial tree for each package, and the other package's root last (§5.2).
+/// The graph of a long reduction over a binomial tree in each package; the root takes the other package's root last
+/// (§5.2).
 fn long_reduction(placement: &Placement) -> Graph {
     let mut children = vec![Vec::new(); placement.ranks()];
     let far = placement

@@ -35,7 +35,7 @@ const fn size(elements: &'static str, side: usize, sequential: f64, published: [
     }
 }
 
-/// Table 6.
+/// Table 6: the farm.
 pub const FARM: [Size; 6] = [
     size("int", 32, 52.6, [3.76, 5.65, 6.68]),
     size("int", 64, 218.0, [6.99, 8.12, 9.42]),
@@ -45,7 +45,7 @@ pub const FARM: [Size; 6] = [
     size("float", 128, 3035.0, [62.58, 65.34, 78.42]),
 ];
 
-/// Table 7.
+/// Table 7: the map.
 pub const MAP: [Size; 6] = [
     size("int", 56, 94.1, [4.95, 8.50, 14.00]),
     size("int", 168, 843.0, [24.23, 27.06, 34.05]),
@@ -91,7 +91,7 @@ fn run_on(
             let lines = size.side * size.side / WORDS;
             // Short tasks take longest to fill all places.
             let before = if lines < 1024 { 8 * workers } else { workers };
-            // Whole rounds of all workers, who are in step at first.
+            // Tasks are whole rounds of all workers, because workers are in step at first.
             let tasks = workers * 24_usize.div_ceil(workers);
             Farm {
                 runtime,
@@ -144,7 +144,7 @@ pub fn saved(ours: &StreamFlow, theirs: &StreamFlow) -> f64 {
     100.0 * (1.0 - ours.requests / theirs.requests)
 }
 
-/// Requests at 56 workers.
+/// Rows of the requests for a task at 56 workers.
 fn requests(what: &str, published: f64, sizes: &[Size], flows: &Flows) -> Vec<[String; 7]> {
     let mut rows = Vec::new();
     let mut sum = 0.0;
@@ -175,13 +175,14 @@ fn requests(what: &str, published: f64, sizes: &[Size], flows: &Flows) -> Vec<[S
     rows
 }
 
-/// The best service time of some numbers of workers, µs.
+/// The best service time over all numbers of workers, in µs.
 fn best(flows: &[StreamFlow]) -> f64 {
     let times = flows.iter().map(|flow| flow.service / CYCLES);
     times.fold(f64::INFINITY, f64::min)
 }
 
-/// Best times, published and simulated in two ways; how many of each are within 25 %.
+/// Rows of the best times, published and simulated in two ways, and how many of each way are within 25 % of the
+/// published ones.
 fn times(sizes: &[Size], flows: [&Flows; 2]) -> (Vec<[String; 7]>, [usize; 2]) {
     let (mut rows, mut near) = (Vec::new(), [0; 2]);
     for (place, size) in sizes.iter().enumerate() {
@@ -237,9 +238,9 @@ fn order(what: &str, sizes: &[Size], flows: &Flows) -> Vec<[String; 1 + WORKERS.
 pub enum Otherwise {
     /// No change.
     Nothing,
-    /// The sequential time has a read of memory for each line in it, which workers then do not pay twice.
+    /// The sequential time includes a read of memory for each line, which workers then do not pay twice.
     Misses,
-    /// All four memories serve all tiles, and not each the tiles of its quarter.
+    /// Each of the four memories serves all tiles, and not only those of its quarter.
     Memories,
     /// A second cache holds a task and its result.
     Room,

@@ -1,7 +1,7 @@
-//! Contention at one server, against queueing theory: M/D/1 (Mencagli and others, §5 and Fig. 3).
+//! Compares contention at one server with queueing theory: M/D/1 (Mencagli and others, §5 and Fig. 3).
 //!
-//! Clients ask for lines of one memory at random times, however long the last answer takes. All else on the
-//! way has room, so what is waited for is the memory.
+//! Clients ask for lines of one memory at random times, however long the last answer takes. All else on the way has
+//! room, so requests wait for the memory only.
 
 use crate::document::{Content, percent, table};
 use corecast_draw::Rgb;
@@ -13,7 +13,8 @@ use corecast_sim::memory::LineId;
 /// The latency without load, in cycles: 14 to know that the access is a miss, 10 each way, 150 for the memory.
 pub const BASE: f64 = 14.0 + 20.0 + 150.0;
 
-/// Clients that each ask every `interval` cycles on average, of a memory that serves one for `service` cycles.
+/// Clients that each make a request every `interval` cycles on average, to a memory that serves one in `service`
+/// cycles.
 #[derive(Clone, Copy, Debug)]
 pub struct OfferedLoad {
     /// Number of clients.
@@ -31,7 +32,7 @@ impl OfferedLoad {
     }
 }
 
-/// Service and interval of three memories.
+/// Service and interval of three memories, in cycles.
 const RATES: [(f64, f64); 3] = [(10.0, 200.0), (20.0, 400.0), (50.0, 2000.0)];
 
 /// The loads of the table: 4 to 32 clients, utilisations of 0.2 to 0.8.

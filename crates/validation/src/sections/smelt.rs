@@ -15,9 +15,9 @@ use std::rc::Rc;
 
 /// A machine of the database: its costs, and the times that were measured on it.
 pub struct MeasuredTrees {
-    /// Its name.
+    /// The name of the machine.
     pub name: String,
-    /// Its pairwise costs.
+    /// The pairwise costs of its threads.
     pub costs: CostModel,
     /// Cycles of a broadcast over each tree, by the names of the campaign.
     times: serde_json::Value,

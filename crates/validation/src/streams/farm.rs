@@ -52,7 +52,7 @@ impl Farm {
     ///
     /// # Errors
     ///
-    /// As [`run`](corecast_sim::engine::run): a wrong description of a machine, or too few cores.
+    /// Those of [`run`](corecast_sim::engine::run): a wrong description of a machine, or too few cores.
     ///
     /// # Panics
     ///
@@ -107,7 +107,7 @@ impl Farm {
 
     fn lay_out(&self, setup: &mut Setup<'_>) -> FarmPorts {
         let queues = self.runtime == StreamRuntime::Queues;
-        // Of tasks one is being written, and each worker has one and one before it; of a worker's results one is
+        // One task is being written, and each worker has one in work and one waiting. Of a worker's results one is
         // being written, one passed on, one read.
         let tasks = queues.then(|| Heap::new(setup, 2 * self.workers + 2, self.lines));
         let mut port = |worker: usize, (ready, ack), tasks: Option<&Heap>| {
@@ -121,7 +121,7 @@ impl Farm {
             Port::new(setup, self.runtime, place, self.lines, heap)
         };
         let count = self.workers as u32;
-        // A worker's own notifications are 0 and 1; those of all workers to one thread are in a row.
+        // The tags of notifications to a worker are 0 and 1; those of all workers to one thread are consecutive.
         let results = |w: usize| (2 + count + w as u32, 1);
         FarmPorts {
             tasks: (0..self.workers)

@@ -6,7 +6,8 @@
 //!              └──► worker ──► two more …
 //! ```
 //!
-//! Who gathers takes the entries of one worker after the other. How rows come to their workers, see [`Rows`].
+//! The gathering thread takes the entries of one worker after the other. [`Rows`] says how rows come to their
+//! workers.
 
 use super::port::{Heap, Port, PortPlace};
 use super::{END, StreamFlow, StreamMarks, StreamRuntime, WORDS, flow};
@@ -23,8 +24,8 @@ pub enum Rows {
     /// copies what is theirs into their interfaces. In the generic runtime pointers go down the tree, and each worker
     /// reads its own rows where the scatter thread has written them.
     Copied,
-    /// With all runtimes a reference goes down the tree, of one line. Matrices come from a network, so each is new and
-    /// in memory only, its lines at home anywhere; each worker reads its own rows.
+    /// With all runtimes a reference of one line goes down the tree. Matrices come from a network, so each is new and
+    /// in memory only, and its lines have any homes; each worker reads its own rows.
     Referred,
 }
 
@@ -52,7 +53,7 @@ const SCATTER: usize = 0;
 const GATHER: usize = 1;
 const FIRST: usize = 2;
 
-/// A worker's place in the tree: its own number is the first of its range, and its children follow.
+/// The two subtrees below a thread that has the workers of `below`. The first worker of a subtree is its root.
 fn halves(below: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let middle = below.start + below.len().div_ceil(2);
     let both = [below.start..middle, middle..below.end];
@@ -88,7 +89,7 @@ impl Map {
     ///
     /// # Errors
     ///
-    /// As [`run`](corecast_sim::engine::run): a wrong description of a machine, or too few cores.
+    /// Those of [`run`](corecast_sim::engine::run): a wrong description of a machine, or too few cores.
     ///
     /// # Panics
     ///
@@ -140,13 +141,13 @@ impl Map {
         worker * (self.side / self.workers) + worker.min(self.side % self.workers)
     }
 
-    /// Lines from the first of one worker's rows to the last of another's, in a message that begins with them.
+    /// The number of lines of the rows of `workers`, in a message that begins with them.
     fn lines(&self, workers: &Range<usize>) -> usize {
         let rows = self.row(workers.end) - self.row(workers.start);
         (rows * self.side).div_ceil(WORDS)
     }
 
-    /// Lines that a message with the rows of `workers` has before those of `part`.
+    /// The number of lines that a message with the rows of `workers` has before those of `part`.
     fn before(&self, workers: &Range<usize>, part: &Range<usize>) -> usize {
         (self.row(part.start) - self.row(workers.start)) * self.side / WORDS
     }
@@ -189,7 +190,7 @@ impl Map {
                 ready: worker as u32,
                 ack: 1,
             };
-            // One is being written, one passed on, one gathered.
+            // One entry is being written, one passed on, one gathered.
             let words = queues.then(|| Heap::new(setup, 4, 1));
             Port::new(setup, self.runtime, place, 1, words.as_ref())
         };
@@ -258,7 +259,7 @@ impl Map {
         }
         entries.prime(cpu);
         let (me, all) = (worker..worker + 1, 0..self.workers);
-        // A message begins with this worker's rows, else there is a whole matrix.
+        // This worker's lines of a message, which begins with them, or of a whole matrix.
         let own = match ways.matrices {
             Matrices::Nowhere => 0..self.lines(&me),
             _ => {

@@ -45,11 +45,11 @@ pub struct PortPlace {
 }
 
 impl Port {
-    /// A port for messages of up to so many lines; with queues its messages are in buffers of `heap`.
+    /// A port for messages of up to `lines` lines; with queues its messages are in buffers of `heap`.
     ///
     /// # Panics
     ///
-    /// When queues get no heap.
+    /// If the runtime is [`StreamRuntime::Queues`] and there is no heap.
     pub fn new(
         setup: &mut Setup<'_>,
         runtime: StreamRuntime,
@@ -116,7 +116,7 @@ impl Port {
         }
     }
 
-    /// Where to write a message, when there is room.
+    /// Returns where to write a message, when there is room.
     pub fn open(&self, cpu: &mut Cpu<'_>) -> LineId {
         match &self.heap {
             Some(heap) if self.runtime == StreamRuntime::Queues => heap.take(cpu),
@@ -135,12 +135,12 @@ impl Port {
         }
     }
 
-    /// Sends what was written to `at`, where [`open`](Self::open) has said, to a core.
+    /// Sends the message that was written to `at`, which [`open`](Self::open) has returned, to core `to`.
     pub fn send(&self, cpu: &mut Cpu<'_>, to: usize, at: LineId) {
         match self.runtime {
             StreamRuntime::Signals => {
-                // Several lines may be late. A lone one that nothing holds up comes before the notification, and who
-                // has more under way fences.
+                // Several lines may come after the notification. A single line comes before it; a caller with other
+                // stores under way fences first.
                 if self.lines > 1 {
                     cpu.fence();
                 }
@@ -155,13 +155,13 @@ impl Port {
         }
     }
 
-    /// Passes a buffer on that came from elsewhere; queues only.
+    /// Passes on a buffer that came from elsewhere; only for [`StreamRuntime::Queues`].
     pub fn pass(&self, cpu: &mut Cpu<'_>, at: LineId) {
         cpu.fence();
         cpu.store(self.ready, u64::from(at.number()) + 1);
     }
 
-    /// Where a message is that has come.
+    /// Returns where a message is that has come.
     pub fn accept(&self, cpu: &mut Cpu<'_>) -> LineId {
         if self.runtime != StreamRuntime::Queues {
             self.set(cpu, self.ready, 0);
@@ -221,10 +221,10 @@ impl Port {
     }
 }
 
-/// Many ports of one thread, to take whichever is ready.
+/// The ports of one thread, which takes whichever is ready.
 ///
-/// With notifications that is the one that has waited longest. Else one after the other is looked at, from the
-/// one after the last, with a pause of the machine's `poll` between two looks.
+/// With notifications it takes the port that has waited longest. Otherwise it looks at one port after the other,
+/// beginning after the last one that it looked at, with a pause of the machine's `poll` between two looks.
 #[derive(Debug)]
 pub struct Ports<'p> {
     ports: &'p [Port],
@@ -233,7 +233,7 @@ pub struct Ports<'p> {
 }
 
 impl<'p> Ports<'p> {
-    /// These ports, which have notifications in a row; the machine's pause.
+    /// Ports whose notifications have consecutive tags, and the pause between two looks.
     pub fn new(ports: &'p [Port], pause: f64) -> Self {
         Self {
             ports,
@@ -242,12 +242,12 @@ impl<'p> Ports<'p> {
         }
     }
 
-    /// Waits until one has room: which.
+    /// Waits until a port has room, and returns its index.
     pub fn await_room(&mut self, cpu: &mut Cpu<'_>) -> usize {
         self.any(cpu, |port| port.tags.1, Port::has_room)
     }
 
-    /// Waits until one has a message: which.
+    /// Waits until a port has a message, and returns its index.
     pub fn await_message(&mut self, cpu: &mut Cpu<'_>) -> usize {
         self.any(cpu, |port| port.tags.0, Port::has_message)
     }
@@ -274,8 +274,8 @@ impl<'p> Ports<'p> {
     }
 }
 
-/// Buffers of one size, of one thread: an arena of glibc's. What was freed first is given out first; there are
-/// more only when none is free. Its lock and its list are lines like any others.
+/// Buffers of one size of one thread, as in an arena of glibc. The buffer that was freed first is given out first,
+/// and a fresh one only when none is free. The lock and the list are lines of the simulated machine.
 #[derive(Clone, Debug)]
 pub struct Heap {
     lock: LineId,
@@ -292,7 +292,7 @@ struct Buffers {
 }
 
 impl Heap {
-    /// Room for so many buffers of so many lines.
+    /// An arena of `buffers` buffers of `lines` lines.
     pub fn new(setup: &mut Setup<'_>, buffers: usize, lines: usize) -> Self {
         let (lock, list) = (setup.allocate(0, 1), setup.allocate(0, 1));
         let fresh = (0..buffers).map(|_| setup.allocate(0, lines)).collect();
@@ -307,7 +307,7 @@ impl Heap {
         }
     }
 
-    /// A free buffer.
+    /// Takes a free buffer.
     pub(super) fn take(&self, cpu: &mut Cpu<'_>) -> LineId {
         self.locked(cpu, |buffers| {
             let free = buffers.free.pop_front();
@@ -327,7 +327,7 @@ impl Heap {
         });
     }
 
-    /// Gives the buffer back that was given out first.
+    /// Gives back the buffer that was given out first.
     pub(super) fn free_oldest(&self, cpu: &mut Cpu<'_>) {
         self.locked(cpu, |buffers| buffers.free.extend(buffers.used.pop_front()));
     }

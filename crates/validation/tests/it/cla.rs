@@ -1,5 +1,5 @@
-//! Ramos and Hoefler's machines in parts: their tables come out of single accesses, and their algorithms take as long
-//! as the symbolic model says at least and at most.
+//! Ramos and Hoefler's machines in parts: single accesses take the times of their tables, and their algorithms take
+//! times between the bounds of the symbolic model.
 
 use corecast_collectives::Plans;
 use corecast_plan::Pattern;
@@ -33,7 +33,7 @@ fn times_on_xeon_phi_are_between_the_bounds() {
     between_the_bounds(PaperMachine::XeonPhi, 13);
 }
 
-/// All algorithms of all collectives on `n` ranks, eight in a package.
+/// The graphs of all algorithms of all collectives on `n` ranks; the first eight are in one package.
 fn graphs(n: usize, bytes: usize) -> Vec<(String, Graph)> {
     let costs = corecast_model::synthetic(&format!("core:{n}")).unwrap();
     let plans = Plans::of_pattern(costs.costs(), Pattern::Binomial, Some(0)).unwrap();
@@ -44,7 +44,7 @@ fn graphs(n: usize, bytes: usize) -> Vec<(String, Graph)> {
     for collective in Collective::WITH_ALGORITHMS {
         for algorithm in corecast_sim::drive::algorithms(collective) {
             let call = Call::new(collective, algorithm, 0, bytes).unwrap();
-            // Some are for a power of two alone.
+            // Some algorithms need a power of two of ranks.
             let job = Job::new(&call, &plans).ok();
             graphs.extend(job.map(|job| (call.to_string(), record_job(&job).unwrap())));
         }
@@ -52,10 +52,11 @@ fn graphs(n: usize, bytes: usize) -> Vec<(String, Graph)> {
     graphs
 }
 
-/// Every algorithm that there is, not only the paper's. A plain store does not make up for the way that a request has
-/// behind it that waits in line, so long chains of messages can be a little below T_min. Several lines are looked at
-/// from below alone: a graph has one set of lines for all of a rank's data, in which it finds too much with itself; and
-/// on Sandy Bridge alone, since few lines on Xeon Phi take longer by Equation 5 than any part says.
+/// Checks every algorithm, not only those of the paper. A request that waits at its agent has a part of its way
+/// behind it, and a plain store does not make up for that, so long chains of messages can be a little below T_min.
+/// For several lines only the lower bound is checked, because a graph has one set of lines for all data of a rank,
+/// and finds too many of them in its own cache. They are checked on Sandy Bridge only, because on Xeon Phi Equation 5
+/// gives few lines more time than the parts do.
 #[test]
 fn every_collective_is_between_the_bounds() {
     for which in PaperMachine::ALL {
@@ -97,7 +98,8 @@ fn every_collective_is_between_the_bounds() {
     }
 }
 
-/// When each of some cores has loaded so many lines that `owner` has, modified; of none in memory next to `home`.
+/// The time at which each of `cores` has loaded `lines` lines, which `owner` has modified; without an owner they are
+/// in the memory of `home`.
 fn loads(
     machine: &SimMachine,
     cores: &[usize],
@@ -159,7 +161,7 @@ fn table_1_comes_out() {
     near(load(0, None), 277.7, 0.001, "R_I");
 }
 
-/// What each further thread adds that loads the same line: c of Table 2, next to nothing on Sandy Bridge (§2.2.2).
+/// Each further thread that loads the same line adds c of Table 2, and next to nothing on Sandy Bridge (§2.2.2).
 #[test]
 fn contention_is_that_of_table_2() {
     let last = |machine: &SimMachine, cores: &[usize]| {
@@ -177,7 +179,7 @@ fn contention_is_that_of_table_2() {
     assert!((0.0..7.0).contains(&added), "{added}");
 }
 
-/// What each further line adds, o of Tables 3 and 4; between packages for one thread with c.
+/// Each further line adds o of Tables 3 and 4; between packages, one thread adds c, too.
 #[test]
 fn slopes_of_tables_3_and_4_come_out() {
     let slope = |machine: &SimMachine, owner| {
@@ -190,8 +192,9 @@ fn slopes_of_tables_3_and_4_come_out() {
     near(slope(&machines::xeon_phi(), 1), 76.0, 0.02, "o, Xeon Phi");
 }
 
-/// Half a ping-pong, as Equation 1 has it: a copy, a store to the own cache, and the fetch of the last line by who
-/// polls it. A few lines on Xeon Phi take less than Equation 5 says, whose p/N has no part of its own.
+/// Half a ping-pong is, by Equation 1, a copy, a store to the own cache, and the fetch of the last line by the rank
+/// that polls it. A few lines on Xeon Phi take less than Equation 5 says, because no part of the machine stands for
+/// its term p/N.
 #[test]
 fn ping_pongs_take_what_equations_4_and_5_say() {
     let half = |machine: &SimMachine, owner, own: f64, fetch: f64, lines| {

@@ -1,5 +1,5 @@
-//! Farm and map against what Mencagli and others measured on TILEPro64 (§7.2, Tables 6 and 7, Figs. 14 to 16): what
-//! docs/validation.md says is met.
+//! Farm and map against what Mencagli and others measured on TILEPro64 (§7.2, Tables 6 and 7, Figs. 14 to 16): these
+//! tests hold what docs/validation.md says is met.
 
 use corecast_sim::machine::known;
 use corecast_validation::sections::farm::{
@@ -12,8 +12,8 @@ const READ: StreamProgram = StreamProgram::Farm { reads: true };
 const TAKEN: StreamProgram = StreamProgram::Farm { reads: false };
 const REFERRED: StreamProgram = StreamProgram::Map(Rows::Referred);
 
-/// By which part RA-UDN has fewer requests between caches than FF-QUEUE, of three sizes on average, percent; also
-/// what RA-UDN has.
+/// How many percent fewer requests between caches RA-UDN has than FF-QUEUE, on average over `sizes`, and the requests
+/// of RA-UDN for each size.
 fn saved_by(program: StreamProgram, sizes: &[Size]) -> (f64, Vec<f64>) {
     let mut parts = Vec::new();
     let ours = sizes.iter().map(|size| {
@@ -44,7 +44,8 @@ fn a_map_saves_48_percent_of_the_requests() {
     assert!((saved - 48.0).abs() < 5.0, "{saved:.1} %");
 }
 
-/// Those of `program` that are named: size, runtime and the number of workers with which it is best.
+/// Checks that the named service times are within 25 % of the published ones. Each of `named` has the indices of a
+/// size and a runtime, and the number of workers.
 fn near(program: StreamProgram, sizes: &[Size], named: &[(usize, usize, usize)]) {
     for &(place, which, workers) in named {
         let (size, runtime) = (&sizes[place], StreamRuntime::STREAMS[which]);
@@ -68,7 +69,7 @@ fn the_map_takes_as_long_as_in_table_7_over_the_rdy_ack_interface() {
     near(REFERRED, &MAP, &[(1, 1, 56), (2, 0, 56), (2, 1, 56)]);
     near(REFERRED, &MAP, &[(3, 0, 56), (3, 1, 56), (4, 0, 56)]);
     near(REFERRED, &MAP, &[(4, 1, 56), (5, 0, 56), (5, 1, 56)]);
-    // Queues only where most of the time is work.
+    // Queues are near only where most of the time is work.
     near(REFERRED, &MAP, &[(4, 2, 56), (5, 2, 56)]);
 }
 
@@ -78,7 +79,7 @@ fn notifications_are_fastest_and_queues_slowest() {
         let services =
             StreamRuntime::STREAMS.map(|runtime| run(program, size, runtime, workers).service);
         let wrong = disorder(services);
-        // A tie below 2 %.
+        // Below 2 % it is a tie.
         let what = format!("{} {}, {workers} workers", size.elements, size.side);
         assert!(wrong < 2.0, "{what}: {services:.0?}");
     };
@@ -99,7 +100,7 @@ fn notifications_are_fastest_and_queues_slowest() {
     order(TAKEN, &FARM[2], 56);
 }
 
-/// Where a task and its result fit into their worker's tile.
+/// In these runs a task and its result fit into their worker's tile.
 #[test]
 fn large_matrices_are_in_order_where_there_is_room() {
     for workers in [8, 24, 40] {
@@ -120,7 +121,7 @@ fn small(rows: Rows, workers: usize) -> Map {
     }
 }
 
-/// Who copies sends each line once for each level of the tree below.
+/// A program that copies sends each line once for each level of the tree.
 #[test]
 fn a_map_that_copies_sends_lines_once_for_each_level() {
     let of = |rows| small(rows, 7).run(&known::tilepro64()).unwrap();

@@ -1,5 +1,5 @@
-//! What was measured on this project's own machine against what is predicted from messages and empty calls of
-//! the same minute: the record's figures are fixed, the predictions are made anew.
+//! Compares measurements of this project's own machine with predictions from messages and empty calls of the same
+//! minute. The figures of the record are fixed; the predictions are made anew.
 
 use corecast_validation::sections::here;
 

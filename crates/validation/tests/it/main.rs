@@ -1,4 +1,5 @@
-//! The figures of the papers, and what holds of the symbolic model on their machines.
+//! Tests that predictions match the figures of the papers, and tests of the symbolic model on their
+//! machines.
 
 mod cla;
 mod equations;

@@ -1,4 +1,5 @@
-//! Contention at one server, against queueing theory: M/D/1 (Mencagli and others, §5 and Fig. 3).
+//! Compares contention at one server with queueing theory: M/D/1 (Mencagli and others, §5 and Fig.
+//! 3).
 
 use corecast_validation::sections::queueing::{BASE, in_theory, loads, wait};
 

@@ -1,13 +1,14 @@
-//! The Intel machine of Mencagli and others against Tables 1 and 3: single loads and stores.
+//! Single loads and stores on the Intel machine of Mencagli and others take the times of Tables 1
+//! and 3.
 
 use corecast_sim::engine::{Cpu, RunOptions, Setup, run};
 use corecast_sim::machine::mencagli;
 use corecast_sim::memory::LineId;
 
-/// Who has the line before core 0 asks for it.
+/// The cores that have the line before core 0 asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
-    /// Nobody; it is at home with this core.
+    /// No core has it; it is at home with this one.
     Nobody(usize),
     /// This core has written it.
     Modified(usize),
@@ -78,7 +79,8 @@ fn loads_and_stores_take_as_long_as_in_tables_1_and_3() {
             "{kind}, {before:?}: {found} is not {least} to {most}"
         );
     }
-    // What parts cannot tell from each other: exclusive 195 to 205, modified 304 to 312.
+    // The parts do not tell an exclusive line, measured 195 to 205, from a modified one, measured
+    // 304 to 312.
     let far = cycles(Before::Modified(8), load);
     assert!((195.0..=312.0).contains(&far), "{far}");
 }

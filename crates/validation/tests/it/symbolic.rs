@@ -1,4 +1,4 @@
-//! Every collective on the symbolic fabric: right results, a graph that is one, bounds that hold.
+//! Every collective on the symbolic fabric has right results, a well-formed graph, and bounds in their order.
 
 use corecast_collectives::{Groups, Plans};
 use corecast_plan::Pattern;
@@ -26,7 +26,7 @@ fn jobs(n: usize, bytes: usize) -> Vec<Job> {
     for collective in Collective::WITH_ALGORITHMS {
         for algorithm in corecast_sim::drive::algorithms(collective) {
             let call = Call::new(collective, algorithm, 0, bytes).unwrap();
-            // Some are for a power of two alone.
+            // Some algorithms need a power of two of ranks.
             jobs.extend(Job::new(&call, &plans));
         }
     }
@@ -61,7 +61,7 @@ fn every_collective_gives_what_it_must_and_takes_between_t_min_and_t_max() {
     }
 }
 
-/// Two packages.
+/// A placement with half of the ranks on each of two packages.
 fn halves(n: usize) -> Placement {
     let packages: Vec<u32> = (0..n).map(|rank| u32::from(2 * rank >= n)).collect();
     Placement::of_packages(*tables::sandy_bridge(1).costs(), &packages)
@@ -89,7 +89,7 @@ fn has_bounds(graph: &Graph, placement: &Placement, rules: &CostRules, what: &st
     for rank in analysis.by_rank() {
         assert!(rank.t_min <= rank.t_max + 1e-6, "{what}: {rank:?}");
     }
-    // The critical path is as long as the whole.
+    // The acts of the critical path take T_min together.
     let path = analysis.critical();
     let sum: f64 = path.iter().map(|&act| analysis.least().cost[act]).sum();
     assert!(
@@ -119,7 +119,7 @@ fn what_comes_early_saves_time() {
             );
         }
     }
-    // Rank 3 adds late, when the others have added: one transfer, and the fetch.
+    // Rank 3 adds late, when the others have added: what remains is one transfer, and the fetch.
     let graph = trace(
         4,
         |lines| {
@@ -147,7 +147,7 @@ fn what_comes_early_saves_time() {
     assert_eq!(t_min(&CostRules::default()), come + 70.0 + 3.0 * 35.0);
 }
 
-/// Figures 5, 9, 10b, 13 and 17: acts and edges, counted by hand.
+/// The graphs of Figures 5, 9, 10b, 13 and 17 have the acts and edges that were counted by hand.
 #[test]
 fn graphs_of_the_figures() {
     use Sharing::{DifferentLines, SameLine};
@@ -179,8 +179,8 @@ fn graphs_of_the_figures() {
     // Root copy, write, wait; rank 1 wait, copy, copy, write, wait, add; leaves wait, copy, add.
     let graph = published::broadcast(&four, None);
     check(&graph, 3 + 6 + 3 + 3, [2 + 5 + 2 + 2, 6, 1, 0], "13");
-    // Root write, wait, add, add; rank 1 write, wait, add, wait, copy, add; leaves wait, copy, add. The
-    // data are waited for with the flags.
+    // Root write, wait, add, add; rank 1 write, wait, add, wait, copy, add; leaves wait, copy, add. A wait for a flag
+    // is a wait for the data, too.
     let graph = published::reduction(&four, None);
     check(&graph, 4 + 6 + 3 + 3, [3 + 5 + 2 + 2, 6, 1, 0], "17");
 }
@@ -253,7 +253,7 @@ fn a_place_for_each_rank() {
     let _ = Analysis::new(&graph, &tables::xeon_phi(3), &CostRules::default());
 }
 
-/// Rule 2, counted once for an act: loading and storing in the own cache is one R_L for each line.
+/// Rule 2 counts once for an act: loading and storing in the own cache is one R_L for each line.
 #[test]
 fn a_copy_in_the_own_cache_costs_one_access_for_each_line() {
     for lines in [1, 3] {

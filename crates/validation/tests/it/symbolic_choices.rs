@@ -1,5 +1,5 @@
-//! The optimiser over the symbolic model: against all candidates of small teams, against what the paper says
-//! of its own choices, and against the planner, which counts in another way.
+//! Compares the optimiser over the symbolic model with all candidates of small teams, with what the paper says of its
+//! own choices, and with the planner, which uses formulas.
 
 use corecast_collectives::Plans;
 use corecast_collectives::barrier::{GroupSchedule, LineSteps, m_way};
@@ -95,7 +95,7 @@ fn several_m_are_the_best_of_all() {
             .map(cost)
             .fold(f64::INFINITY, f64::min);
         let best = choose::several_m(&placement, &refined()).bounds.t_min;
-        // Rounds are priced as full ones: the last one can have fewer lines than that.
+        // Each round has the cost of a full one, but the last one can have fewer lines.
         assert!(
             best >= least - 1e-9 && best <= least * 1.06,
             "{n}: {best} {least}"
@@ -104,7 +104,7 @@ fn several_m_are_the_best_of_all() {
     }
 }
 
-/// Every tree from rank 0 up to names: each rank has a smaller one for its parent.
+/// Every tree from rank 0, up to the names of ranks: each rank has a parent with a smaller number.
 fn trees(n: usize) -> Vec<Tree> {
     let count: usize = (1..n).product();
     let tree = |mut code: usize| {
@@ -126,7 +126,7 @@ fn trees_are_the_best_of_all() {
         (published::broadcast, choose::broadcast),
         (published::reduction, choose::reduction),
     ];
-    // Few enough children that a second level pays already in small teams.
+    // Costs with which a second level pays already in small teams.
     let dear = AccessCosts {
         memory: 10.0,
         ..tables::XEON_PHI
@@ -221,7 +221,7 @@ fn random_groups(n: usize, random: &mut fastrand::Rng) -> Grouped {
     Grouped::from_groups(ranks[0], lists).unwrap()
 }
 
-/// Two programs that share no code: the planner's formulas for groups, and the graph of the collective.
+/// Compares two programs that share no code: the planner's formulas for groups, and the graph of the collective.
 #[test]
 fn the_planner_predicts_t_min_of_any_groups() {
     let early = CostRules {
@@ -229,7 +229,8 @@ fn the_planner_predicts_t_min_of_any_groups() {
         ..CostRules::default()
     };
     let mut random = fastrand::Rng::with_seed(7);
-    // Two packages without R_QI, which the built-in machine has in its messages and the paper nowhere.
+    // These two packages have no R_QI, which the built-in machine has in its messages, but which the paper does not
+    // use.
     let two_packages = "package:2 core:8 send=70,70 receive=35,94 write=70 transfer=35,94";
     for (file, every) in [
         (corecast_model::synthetic(two_packages).unwrap(), 1),
@@ -290,7 +291,7 @@ fn the_document_is_what_the_model_says() {
         );
     }
     assert_eq!(report.len(), document.len(), "write docs/choices.md anew");
-    // As the document says of its last tables, whose rows have ten columns.
+    // In the last tables, whose rows have ten columns, the planner's prediction is T_min, as the document says.
     let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect();
     let tables = &report[report.find("## Notification trees").unwrap()..];
     let rows: Vec<Vec<String>> = tables
@@ -306,7 +307,7 @@ fn the_document_is_what_the_model_says() {
     assert!(numbers.count() >= 60);
 }
 
-/// Costs of a machine that somebody has measured: each pair its own.
+/// Random costs of a measured machine, in which each pair has its own.
 fn measured(n: usize, random: &mut fastrand::Rng) -> CostModel {
     let mut other = random.fork();
     let send = |_, _| f64::from(random.u8(1..));
@@ -351,7 +352,7 @@ fn the_planner_predicts_t_min_of_messages_on_measured_machines() {
     }
 }
 
-/// The smallest first groups that no other first group beats, and what the document says of them.
+/// Trees of groups cost no less with more ranks, and those of three ranks cost what the equations say.
 #[test]
 fn groups_of_broadcasts_are_the_best_of_their_shape() {
     let (placement, rules) = (tables::xeon_phi(9), CostRules::default());
@@ -367,12 +368,12 @@ fn groups_of_broadcasts_are_the_best_of_their_shape() {
             assert_eq!((one.plan.len(), one.plan.root()), (index + 1, 0));
         }
     }
-    // One group of all, R_I + T_C(2) + three copies: less than two groups of one.
+    // One group of all takes R_I + T_C(2) and two copies, less than two groups of one.
     let all = choose::broadcasts_in_groups(choose::InGroups::Collective, &placement, &rules);
     assert_eq!(all[2].plan, Grouped::flat(3, 0));
     let (own, memory, contended) = (8.6, 277.7, 320.5 + 2.0 * 56.2);
     assert!((all[2].bounds.t_min - (2.0 * own + memory + contended)).abs() < 1e-9);
-    // With notifications back: from another core's memory R_I, and R_R for each child.
+    // Notifications back add R_I for the first access to their line, and R_R for each child.
     let all = choose::broadcasts_in_groups(choose::InGroups::Published, &placement, &rules);
     let back = memory + 2.0 * 235.8;
     let t_min = 2.0 * own + memory + contended + back;

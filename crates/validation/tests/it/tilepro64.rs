@@ -1,5 +1,5 @@
-//! TILEPro64 against what Mencagli and others measured: Tables 2 and 4, to which its parts are fitted, and
-//! Table 5, to which they are not, but for what a notification costs each end.
+//! Compares TILEPro64 with what Mencagli and others measured: Tables 2 and 4, to which its parts are fitted, and
+//! Table 5, to which only the cost of a notification is fitted.
 
 use corecast_sim::engine::{Cpu, RunOptions, Setup, run};
 use corecast_sim::machine::known;
@@ -97,13 +97,13 @@ fn loads_and_stores_take_as_long_as_in_tables_2_and_4() {
     );
 }
 
-/// What is forwarded home and leaves no copy needs no invalidation later.
+/// A store that is forwarded home leaves no copy, so no invalidation is needed later.
 #[test]
 fn forwarding_avoids_requests_between_caches() {
     let requests = |forward: bool| {
         let setup = |setup: &mut Setup<'_>| setup.allocate(9, 16);
         let body = move |cpu: &mut Cpu<'_>, &first: &LineId| {
-            // Tile 0 gives a task of 16 lines to tile 9, again and again, which works on it.
+            // Tile 0 gives tile 9 a task of 16 lines again and again, and tile 9 works on it.
             for round in 1..=20 {
                 if cpu.rank() == 0 {
                     for line in 0..16 {

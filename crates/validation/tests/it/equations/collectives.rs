@@ -1,4 +1,4 @@
-//! What the equations say of Corecast's own collectives: the same code that runs on hardware.
+//! The equations hold of Corecast's own collectives, in the code that runs on hardware.
 
 use super::{
     R_I, R_L, R_Q, R_R, RANKS_MAX, bounds, equal, one_package, phi, t_m_far, t_m_near, two_packages,
@@ -19,7 +19,7 @@ fn flat(n: usize) -> Plans {
     Plans::of_tree(Grouped::flat(n, 0).tree())
 }
 
-/// Equations 14 and 16 with data; nobody reports back.
+/// Equations 14 and 16 with data, and without notifications back.
 #[test]
 fn a_broadcast_in_one_line_is_one_to_many() {
     for n in 3..=16 {
@@ -34,7 +34,7 @@ fn a_broadcast_in_one_line_is_one_to_many() {
     }
 }
 
-/// Equation 20 with data, and twice: the root copies once and then finds its data in its cache.
+/// Equation 20 with data: for each child the root copies its data, which it has in its cache, into a line.
 #[test]
 fn a_broadcast_in_messages_is_one_to_many_over_different_lines() {
     for n in 2..=RANKS_MAX {
@@ -59,7 +59,7 @@ fn a_reduction_in_messages_is_many_to_one_over_different_lines() {
     }
 }
 
-/// A chain of notifications, each R_I + R_R, there and back.
+/// A chain of notifications, each R_I + R_R, takes the way there and back.
 #[test]
 fn a_barrier_over_a_chain_is_one_to_one_many_times() {
     for n in 2..=RANKS_MAX {
@@ -74,8 +74,8 @@ fn a_barrier_over_a_chain_is_one_to_one_many_times() {
     }
 }
 
-/// §4.2: children copy from where the data lie. In the best case all at once, on Xeon Phi with contention
-/// b + c·n and the slope per line; in the worst one after another.
+/// In §4.2 children copy from where the data lie. In the best case they copy all at once, on Xeon Phi with contention
+/// b + c·n and the slope per line; in the worst case they copy one after another.
 #[test]
 fn a_broadcast_of_many_lines_is_driven_by_the_copy() {
     for lines in [2, 8, 128] {
@@ -83,9 +83,9 @@ fn a_broadcast_of_many_lines_is_driven_by_the_copy() {
             let graph = graph(Collective::Broadcast, "whole", 64 * lines, &flat(n));
             let (what, others) = (format!("{n} ranks, {lines} lines"), (n - 1) as f64);
             let found = bounds(&graph, &one_package(n), &CostRules::default());
-            // The root's offers, the last child's wait and copy and flag, the root's wait for it.
+            // The root's descriptors, the last child's wait, copy and flag, and the root's wait for that flag.
             let flags = (others + 1.0) * R_I + 2.0 * R_R;
-            // Or, where copies are short, the root's own flags.
+            // Where copies are short, the root's own flags take longer.
             let by_flags = others * (R_I + R_R);
             equal(found.t_min, by_flags.max(flags + t_m_near(lines)), &what);
             let stolen = R_I + 2.0 * R_R;
@@ -105,7 +105,7 @@ fn a_broadcast_of_many_lines_is_driven_by_the_copy() {
     }
 }
 
-/// A message that takes a slot and lines of a body: one wait, and the lines that follow (Equation 4).
+/// A message with a slot and lines of a body takes one wait, and the time of the lines that follow (Equation 4).
 #[test]
 fn a_long_message_is_one_wait_and_many_lines() {
     for lines in [2, 9, 32] {
@@ -121,8 +121,8 @@ fn a_long_message_is_one_wait_and_many_lines() {
     }
 }
 
-/// Two pairs that copy over the link at the same time congest it for each other: c·n·N of Equation 4, in
-/// T_max, and only where they cross.
+/// Two pairs that copy over the link at the same time congest it: T_max has c·n·N of Equation 4, but only if the
+/// copies cross.
 #[test]
 fn copies_that_cross_together_congest_the_link() {
     let lines = 64;
@@ -157,7 +157,7 @@ fn copies_that_cross_together_congest_the_link() {
         "within packages",
     );
     let found = bounds(&graph(true), &placement, &CostRules::default());
-    // Flags cross together too.
+    // The flags cross together, too.
     let flag = R_I + 2.0 * t_m_far(2, 1);
     equal(found.t_max, 2.0 * flag + t_m_far(2, lines), "across");
     let alone = CostRules {

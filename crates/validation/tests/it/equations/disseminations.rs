@@ -19,7 +19,7 @@ fn barrier(rounds: &Rounds) -> Graph {
     recorded.unwrap()
 }
 
-/// One interference per operation, as Equation 28 has it, and no contention, as Equation 27.
+/// The rules with one interference per operation, as in Equation 28, and no contention, as in Equation 27.
 fn rules() -> CostRules {
     CostRules {
         contention: false,
@@ -44,7 +44,7 @@ fn least(reads: &[usize]) -> f64 {
     reads.iter().map(|&m| R_I + m as f64 * R_R).sum()
 }
 
-/// Equation 28, likewise.
+/// Equation 28, for whatever number of lines is read in each round.
 fn most(reads: &[usize]) -> f64 {
     let operation = R_I + 2.0 * R_R;
     reads.iter().map(|&m| operation * (m + 1) as f64).sum()
@@ -60,8 +60,8 @@ fn equations_27_and_28_dissemination() {
             let found = bounds(&graph, &one_package(n), &rules());
             equal(found.t_min, least(&reads), &what);
             equal(found.t_max, most(&reads), &what);
-            // The paper takes m lines in every round; where the last distances would reach n ranks have
-            // heard already, and fewer are read.
+            // The paper takes m lines in every round; where the last distances would reach n, ranks have heard
+            // already, and read fewer lines.
             let (r, count) = (reads.len() as f64, m as f64);
             let published = r * (R_I + count * R_R);
             assert!(found.t_min <= published + 1e-9, "{what}");
@@ -113,7 +113,7 @@ fn several_m_cost_what_each_round_reads() {
     }
 }
 
-/// Sizes of two packages: all small ones, and some of [`RANKS_MAX`] together.
+/// Sizes of two packages: all small ones, and some that are [`RANKS_MAX`] ranks together.
 fn sizes() -> impl Iterator<Item = [usize; 2]> {
     let small = (1..=9).flat_map(|a| (1..=9).map(move |b| [a, b]));
     let even = (10..=RANKS_MAX / 2).map(|half| [half, half]);
@@ -126,7 +126,7 @@ fn packages([first, second]: [usize; 2]) -> Vec<u32> {
     packages
 }
 
-/// The slower package's dissemination, with the m that the barrier takes.
+/// The cost of the slower package's dissemination, with the m that the barrier takes.
 fn slower(sizes: [usize; 2], cost: fn(&[usize]) -> f64) -> f64 {
     let of = |n: usize| cost(&reads(n, best_m(n)));
     of(sizes[0]).max(of(sizes[1]))
@@ -152,7 +152,7 @@ fn equation_30_pair_wise() {
             as_published += 1;
             equal(found.t_max, formula, &what);
         } else {
-            // Fewer transfers than ranks, and fewer readers of a line than there are more.
+            // There are fewer transfers than ranks, and fewer readers of a line than the packages differ by.
             below += 1;
             assert!(
                 found.t_max <= formula + 1e-9,
@@ -191,7 +191,7 @@ fn equation_31_a_root_for_each_package() {
     }
 }
 
-/// §3.3.1: a flag for each rank, written in every round, against one for each rank and round.
+/// Compares a flag for each rank, which is written in every round, with a flag for each rank and round (§3.3.1).
 #[test]
 fn single_use_lines_have_no_edges_e4() {
     let dissemination = |n: usize, single_use: bool| {
@@ -225,7 +225,7 @@ fn single_use_lines_have_no_edges_e4() {
         let (single, shared) = (dissemination(n, true), dissemination(n, false));
         let rounds = n.ilog2() as usize;
         assert_eq!(single.edge_counts()[3], 0, "{n} ranks");
-        // Each wait but those that nothing else can be written to meanwhile.
+        // A shared flag is written in several rounds, so a wait can meet the write of another one.
         assert_eq!(shared.edge_counts()[3] > 0, rounds > 1, "{n} ranks");
         let of = |graph| bounds(graph, &one_package(n), &CostRules::default());
         assert_eq!(

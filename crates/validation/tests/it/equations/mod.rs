@@ -1,7 +1,7 @@
-//! CLa's Equations 6 to 35: formulas here, and nowhere else, against what comes out of the graphs.
+//! CLa's Equations 6 to 35: compares the formulas, which are written only here, with the bounds of graphs.
 //!
-//! Algorithms are the paper's pseudo-code in its own primitives (Figures 4, 8, 10, 12 and 16), or the
-//! collectives themselves. docs/symbolic.md has a table of what holds, and by which reading.
+//! Algorithms are the paper's pseudo-code in its own primitives (Figures 4, 8, 10, 12 and 16), or the collectives
+//! themselves. docs/symbolic.md has a table of the equations that hold, and of the rules by which they do.
 
 mod collectives;
 mod disseminations;
@@ -39,7 +39,7 @@ fn t_m_far(threads: usize, lines: usize) -> f64 {
     180.65 + 7.5 * lines as f64 + 3.0 * (threads * lines) as f64
 }
 
-/// Both bounds.
+/// Both bounds of a graph.
 fn bounds(graph: &Graph, placement: &Placement, rules: &CostRules) -> Bounds {
     Analysis::new(graph, placement, rules).bounds()
 }
@@ -58,11 +58,11 @@ fn one_package(n: usize) -> Placement {
     Placement::of_packages(tables::SANDY_BRIDGE, &vec![0; n])
 }
 
-/// Rank 0, `near` more in its package, and `far` in another one.
+/// Rank 0, `near` more ranks in its package, and `far` ranks in another one.
 fn two_packages(near: usize, far: usize) -> Placement {
     let packages: Vec<u32> = (0..=near + far).map(|r| u32::from(r > near)).collect();
     Placement::of_packages(tables::SANDY_BRIDGE, &packages)
 }
 
-/// Most ranks of all tests.
+/// The greatest number of ranks of all tests.
 const RANKS_MAX: usize = 64;

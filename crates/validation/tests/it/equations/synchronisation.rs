@@ -12,8 +12,8 @@ use corecast_validation::published::{many_to_one, one_to_many};
 use corecast_validation::tables;
 use corecast_wire::Fabric;
 
-/// All splits of up to [`RANKS_MAX`] ranks in two packages with somebody far away; all of few, some of
-/// many.
+/// Splits of up to [`RANKS_MAX`] ranks over two packages, with at least one in the other package: all splits of few
+/// ranks, some of many.
 fn splits() -> impl Iterator<Item = (usize, usize)> {
     let few = (0..=9).flat_map(|near| (1..=9).map(move |far| (near, far)));
     let many = (10..RANKS_MAX).map(|n| (n / 2, n - n / 2));
@@ -89,7 +89,7 @@ fn equations_11_and_13_many_to_one_over_different_lines_between_packages() {
     }
 }
 
-/// Without the fetch that follows an invalidation; the default has it, as Equations 18 and 33 have.
+/// The rules without the fetch that follows an invalidation; the default has it, as Equations 18 and 33 do.
 const EACH_READER: CostRules = {
     let stealing = Stealing::EachReader;
     CostRules {
@@ -161,7 +161,7 @@ fn equations_16_and_19_one_to_many_over_the_same_line_on_xeon_phi() {
     }
 }
 
-/// Lines written in a row, of which the first looks overlap.
+/// The rules in which the first polls of lines that are written in a row overlap.
 const OVERLAPPED: CostRules = CostRules {
     polls: Polls::Overlapped,
     ..DEFAULT
@@ -178,7 +178,7 @@ fn equations_20_22_23_and_25_one_to_many_over_different_lines() {
         let found = bounds(&graph, &tables::xeon_phi(n + 1), &OVERLAPPED);
         equal(found.t_min, count * phi::R_I + phi::R_R, &what);
         equal(found.t_max, phi::R_I + 2.0 * count * phi::R_R, &what);
-        // As Equation 24 counts, which is for two packages.
+        // The default counts as Equation 24 does, which is for two packages.
         let found = bounds(&graph, &one_package(n + 1), &CostRules::default());
         equal(found.t_max, count * (R_I + 2.0 * R_R), &what);
     }
@@ -201,8 +201,8 @@ fn equations_21_and_24_one_to_many_over_different_lines_between_packages() {
     }
 }
 
-/// Groups of CLa's notification tree: the root's first flag is for k ranks; then the others are split
-/// evenly among all who know, the root last.
+/// Groups of CLa's notification tree: the root's first flag is for k ranks, then the others are split evenly among
+/// all ranks that know, the root last.
 fn split_tree(n: usize, shape: &dyn Fn(usize) -> usize) -> Grouped {
     fn grow(ranks: &[usize], lists: &mut [Vec<Vec<usize>>], shape: &dyn Fn(usize) -> usize) {
         let (root, others) = (ranks[0], &ranks[1..]);
@@ -228,7 +228,7 @@ fn split_tree(n: usize, shape: &dyn Fn(usize) -> usize) -> Grouped {
     Grouped::from_groups(0, lists).unwrap()
 }
 
-/// Equation 26 for `others` ranks: one term of a level, by k.
+/// Equation 26 for `others` ranks; `level` returns the term of a level with k ranks.
 fn equation_26(others: usize, shape: &dyn Fn(usize) -> usize, level: &dyn Fn(usize) -> f64) -> f64 {
     if others == 0 {
         return 0.0;
@@ -238,7 +238,7 @@ fn equation_26(others: usize, shape: &dyn Fn(usize) -> usize, level: &dyn Fn(usi
     level(k) + equation_26(largest, shape, level)
 }
 
-/// The way out of the barrier over groups, in lines that groups of one share too, as the paper's flags.
+/// The fan-out of the barrier over groups. Groups of one rank have broadcast rings too, like the paper's flags.
 fn fan_out(plan: &Grouped) -> Graph {
     let n = plan.len();
     let mut groups = Groups::new(n);
@@ -266,7 +266,7 @@ fn fan_out(plan: &Grouped) -> Graph {
 
 #[test]
 fn equation_26_notification_trees() {
-    // Its R_R stands for the first access to a flag: as if flags lay with whoever polls them.
+    // R_R stands for the first access to a flag here, as if flags lay with the ranks that poll them.
     let rules = CostRules {
         rings: Lying::Polled,
         inside: Stealing::TwicePerReader,
@@ -291,7 +291,7 @@ fn equation_26_notification_trees() {
     }
 }
 
-/// The barrier over one group of all others is Equation 6 and then Equation 14, on the real collective.
+/// The collective barrier over one group of all other ranks takes Equation 6 and then Equation 14.
 #[test]
 fn the_flat_barrier_is_many_to_one_and_one_to_many() {
     for n in 3..=RANKS_MAX {
@@ -310,7 +310,7 @@ fn the_flat_barrier_is_many_to_one_and_one_to_many() {
             R_I + 2.0 * others * R_R + R_I + others * R_R,
             &what,
         );
-        // One crowd, and one edge from it to each wait.
+        // There is one crowd, and one edge from it to each wait.
         assert_eq!(graph.edge_counts(), [n, 2 * (n - 1), n - 2, 0]);
     }
 }

@@ -10,8 +10,7 @@ use corecast_validation::published;
 use corecast_validation::tables;
 use corecast_wire::Fabric;
 
-/// All trees of up to six members by their parents, a smaller rank each, and some of up to
-/// [`RANKS_MAX`].
+/// All trees of up to six members in which each parent is a smaller rank, and some of up to [`RANKS_MAX`] members.
 fn trees() -> Vec<Tree> {
     let mut all = Vec::new();
     for n in 2..=6usize {
@@ -43,7 +42,7 @@ fn trees() -> Vec<Tree> {
     all
 }
 
-/// The tree in which each rank but 0 has the parent of that place.
+/// The tree in which each rank but 0 has the parent at its place in `parents`.
 fn of_parents(parents: &[usize]) -> Tree {
     let mut children = vec![Vec::new(); parents.len()];
     for (rank, &parent) in parents.iter().enumerate().skip(1) {
@@ -52,7 +51,7 @@ fn of_parents(parents: &[usize]) -> Tree {
     Tree::from_children(0, children).unwrap()
 }
 
-/// Equations 32 and 34: a level for the root, and the dearest subtree.
+/// Equations 32 and 34: the cost of the root's level, and that of the most expensive subtree.
 fn by_levels(tree: &Tree, rank: usize, level: &dyn Fn(usize) -> f64) -> f64 {
     let children = tree.children(rank);
     if children.is_empty() {
@@ -102,7 +101,7 @@ fn equations_33_and_34_reduction() {
     }
 }
 
-/// A binomial tree over `members`, children with the least subtrees first, as a reduction takes them.
+/// Adds a binomial tree over `members`; children with the smallest subtrees come first, as a reduction takes them.
 fn binomial(children: &mut [Vec<usize>], members: &[usize]) {
     let mut step = 1;
     while step < members.len() {
@@ -113,7 +112,7 @@ fn binomial(children: &mut [Vec<usize>], members: &[usize]) {
     }
 }
 
-/// The real collective, each member's data in one piece of so many lines.
+/// The graph of the collective, with each member's data in one piece of `lines` lines.
 fn long_reduction(tree: &Tree, lines: usize) -> Graph {
     let routes = Route::all(tree);
     let len = 64 * lines;
@@ -141,9 +140,9 @@ fn stages(n: usize) -> f64 {
     f64::from(n.next_power_of_two().ilog2())
 }
 
-/// When the first member of `n` in one package has all: Equation 35 without what it does not wait for,
-/// that its partner of each stage hears that it was read; and where n is no power of two, without the
-/// flag of a partner that was ready before.
+/// The time at which the first of `n` members in one package has all data. It is Equation 35 without the flag that
+/// tells its partner of each stage that the data were read, because it does not wait for that; where n is no power of
+/// two, it is also without the flag of a partner that was ready before.
 fn in_package(n: usize, lines: usize) -> f64 {
     let ready = if n.is_power_of_two() { 0.0 } else { R_I };
     stages(n) * (2.0 * R_I + R_R + t_m_near(lines)) - ready
