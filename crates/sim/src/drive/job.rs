@@ -26,9 +26,9 @@ pub struct Job {
 }
 
 impl Job {
-    /// Prepares `call` over `plans`, as a team does whose caller requests its algorithm. A barrier by an algorithm
-    /// that is not that of its plan gets the default for its number of ranks, and a broadcast over groups that the
-    /// plan does not have gets one group of all.
+    /// Prepares `call` over `plans`, as a team does whose caller requests its algorithm. Where the plan's barrier is
+    /// not for the algorithm of `call`, the algorithm runs over its own default; a broadcast over groups that the
+    /// plan does not have gets one group of all ranks.
     ///
     /// Two things differ from a team. All pairs of ranks have links, whatever their number. One or two ranks share no
     /// lines, so a call of an algorithm that needs such lines becomes the one that a team runs instead;
