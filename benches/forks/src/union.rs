@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 /// A pool of as many threads as there are ranks, the caller among them.
 ///
-/// Its threads poll as long as there are any, so a pool lives for a batch, and starting it is not timed.
+/// Its threads poll as long as the pool lives, so each batch has a pool of its own, whose start is not
+/// timed.
 pub(crate) struct Union {
     placements: Vec<CpuPlacement>,
     pieces: Pieces,
@@ -31,12 +32,12 @@ impl Union {
         }
     }
 
-    /// So many forks and what they took, by a pool of their own.
+    /// Runs `operations` forks in a pool of their own and returns the time that they took.
     fn forks(&self, operations: u64) -> Result<Duration, String> {
         let pool = ThreadPool::try_spawn(self.placements.len());
         let mut pool = pool.map_err(|error| format!("{error:?}"))?;
         for _ in 0..WARM {
-            // A refused placement is told by the race, whose own threads have the same ones.
+            // The race reports a refused placement, since its own threads have the same placements.
             pool.for_threads(|at, _| drop(cpu_placement::take(self.placements[at])))
                 .join();
         }
@@ -82,7 +83,7 @@ impl Engine for Union {
     }
 }
 
-/// A rank that knows what its forks took.
+/// A rank that reports the time of its forks itself.
 struct Timed<M> {
     forking: M,
     took: Rc<Cell<Duration>>,

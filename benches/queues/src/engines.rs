@@ -6,7 +6,7 @@ use corecast_bench::{Engine, Flaw, Member, Role};
 use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 
-/// An end that waits for the member that will use it.
+/// An end of a queue, kept for the member that will take it.
 type End<T> = Mutex<Option<T>>;
 
 fn take<T>(end: &End<T>) -> T {
@@ -113,7 +113,7 @@ impl<R: Rx> Member for Drain<R> {
     }
 }
 
-/// Lengths of the runs that are checked: of all kinds, several laps in all.
+/// Lengths of the runs that are checked: they vary, and in all they are several laps of a ring.
 fn run_lengths(ledger: &Ledger) -> impl Iterator<Item = u64> {
     (1..=ledger.rounds()).map(|round| 1 + round * round % 517)
 }
@@ -128,8 +128,8 @@ fn check(number: u64, message: Message) -> Result<(), Flaw> {
     }
 }
 
-/// One operation is one message from rank 0 to rank 1 and one back; reported
-/// as half of that.
+/// One operation is one message from rank 0 to rank 1 and one back; half of
+/// its time is reported.
 pub(crate) struct PingPong<T, R> {
     title: Title,
     here: End<(T, R)>,
@@ -137,7 +137,7 @@ pub(crate) struct PingPong<T, R> {
 }
 
 impl<T: Tx, R: Rx> PingPong<T, R> {
-    /// From two queues in opposite directions.
+    /// Creates it from two queues in opposite directions.
     pub(crate) fn new(title: Title, to: (T, R), back: (T, R)) -> PingPong<T, R> {
         PingPong {
             title,
@@ -238,7 +238,7 @@ mod tests {
     use crate::peers;
     use corecast_bench::{Entrant, Settings, Status, cpu_placement, race};
 
-    /// Spoils one word of the message after so many.
+    /// A sending end that changes one word of a message, after as many others as the number says.
     struct Spoiling<T>(T, u64);
 
     impl<T: Tx> Tx for Spoiling<T> {

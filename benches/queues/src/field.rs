@@ -1,4 +1,4 @@
-//! Who takes part, at which settings.
+//! The queues that take part, and their settings.
 
 use crate::engines::{PingPong, Stream, Title};
 use crate::peers::{self, CHUNK};
@@ -40,7 +40,7 @@ fn corecast(backend: Backend, slots: usize, wait_config: &str) -> Title {
     title(name, setting, Role::Corecast)
 }
 
-/// One message to and fro, reported one way.
+/// The entrants of the race for latency: a message to and fro, reported one way.
 ///
 /// # Errors
 ///
@@ -75,7 +75,7 @@ pub(crate) fn latency() -> Result<Vec<Entrant<'static>>, SegmentError> {
     Ok(entrants)
 }
 
-/// A stream of messages.
+/// The entrants of the race for throughput: a stream of messages.
 ///
 /// # Errors
 ///

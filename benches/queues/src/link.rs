@@ -1,10 +1,10 @@
-//! What a queue is to this comparison: two ends that move messages.
+//! The interface of a queue in this comparison: two ends that move messages.
 
-/// Words of payload in a message: what a line holds beside Corecast's header.
+/// Words of payload in a message: as many as a cache line holds beside Corecast's header.
 pub(crate) const WORDS: usize = 7;
 
-/// A message of 56 bytes, alone on its line. Its words differ from each other
-/// and from message to message, so that a torn or stale one shows.
+/// A message of 56 bytes, alone on its cache line. Its words differ from each
+/// other and from message to message, so that a torn or stale one is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub(crate) struct Message(pub(crate) [u64; WORDS]);

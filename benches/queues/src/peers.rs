@@ -157,7 +157,7 @@ pub(crate) fn channel() -> (mpsc::Sender<Message>, Blocking<mpsc::Receiver<Messa
     (sender, Blocking(receiver))
 }
 
-/// The same, received from by polling.
+/// The standard library's bounded channel, whose receiver polls.
 pub(crate) fn polled_channel(
     slots: usize,
 ) -> (mpsc::SyncSender<Message>, Polling<mpsc::Receiver<Message>>) {

@@ -4,7 +4,7 @@ use crate::link::{Message, Rx, Tx, WORDS};
 use corecast_wire::queue::{self, Backend, Options, Receiver, Sender};
 use corecast_wire::{SegmentError, WaitConfig};
 
-/// One direction.
+/// Creates a queue of Corecast, which carries messages in one direction.
 pub(crate) fn wire(
     backend: Backend,
     slots: usize,

@@ -1,8 +1,8 @@
-//! What calls cost without anybody to talk to: each operation in a team of one, and how fast a core combines and
-//! copies what is in its caches.
+//! The cost of calls without communication: each operation in a team of one rank, and how fast a core combines
+//! and copies data in its caches.
 //!
-//! A model of messages knows nothing of the instructions around them. They are taken as operations of several
-//! ranks are ([`crate::sized`]): after a pause, from buffers that change.
+//! A model of messages does not cover the instructions around them. They are measured here, in the same way as
+//! operations of several ranks ([`crate::sized`]): from buffers that change.
 
 use crate::cpu_placement::{self, CpuPlacement};
 use crate::race::{self, Entrant, RaceError, Settings};
@@ -15,7 +15,7 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What calls cost on a core.
+/// Cost of calls on a core.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calls {
     /// Nanoseconds of an operation of one element in a team of one, by its name.
@@ -29,13 +29,13 @@ pub struct Calls {
 /// Why calls could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum CallsError {
-    /// No team of one.
+    /// The team of one rank could not be made.
     #[error("calls were not measured: {0}")]
     Team(#[from] TeamError),
-    /// No race of one.
+    /// The race could not be run.
     #[error("calls were not measured: {0}")]
     Race(#[from] RaceError),
-    /// No thread, or no placement for it.
+    /// The thread could not be started or pinned.
     #[error("calls were not measured: {0}")]
     CpuPlacement(String),
 }
@@ -43,15 +43,16 @@ pub enum CallsError {
 /// Bytes that are combined and copied at once: as many as a long message has.
 const BYTES: usize = 4096;
 
-/// Pieces of a sample, and samples: a millisecond in all.
+/// Pieces of a sample. All `SAMPLES` together take about a millisecond.
 const PIECES: u32 = 64;
 const SAMPLES: usize = 101;
 
-/// Measures calls of `operations` on `placements`, the mean of them. `plans` are of a team of one.
+/// Measures calls of `operations` on each of `placements` and returns the means over the placements. `plans`
+/// are of a team of one rank.
 ///
 /// # Errors
 ///
-/// [`CallsError`].
+/// [`CallsError`] if the team, the race or the thread fails.
 ///
 /// # Panics
 ///
@@ -115,7 +116,7 @@ pub fn measure(
     Ok(all)
 }
 
-/// Bytes combined and copied in a nanosecond.
+/// Bytes combined and bytes copied in a nanosecond on `placement`.
 fn rates(placement: CpuPlacement) -> Result<(f64, f64), CallsError> {
     let work = move || {
         cpu_placement::take(placement)?;
@@ -134,7 +135,7 @@ fn rates(placement: CpuPlacement) -> Result<(f64, f64), CallsError> {
     found.map_err(CallsError::CpuPlacement)
 }
 
-/// Bytes in a nanosecond, the median of the samples.
+/// Bytes in a nanosecond, from the median of the samples.
 fn rate(mut piece: impl FnMut()) -> f64 {
     let sample = |_| {
         let begin = Instant::now();

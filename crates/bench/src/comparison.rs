@@ -22,7 +22,7 @@ pub struct Comparison {
     pub precision: f64,
     /// Number of ranks.
     pub ranks: usize,
-    /// Where they ran, as [`crate::cpu_placement::describe`] puts it.
+    /// Where the ranks ran, as [`crate::cpu_placement::describe`] puts it.
     pub placements: String,
     /// Whether ranks had to share PUs.
     pub oversubscribed: bool,
@@ -45,9 +45,9 @@ pub struct Entry {
     pub setting: String,
     /// What a model said that one operation takes.
     pub predicted_ns: Option<f64>,
-    /// What models of the machine say beside that.
+    /// What models of the machine say that one operation takes.
     pub forecast: Option<Forecast>,
-    /// How it fared.
+    /// Whether it was timed, and if not why.
     pub status: Status,
     /// Operations per batch at the end of the race; 0 for programs, which choose
     /// for themselves.
@@ -56,7 +56,7 @@ pub struct Entry {
     pub misses: u32,
     /// Operations in all counted rounds.
     pub operations: u64,
-    /// What each rank saw, in the rounds in which that is known.
+    /// Times that the ranks saw, of the rounds in which they are known.
     pub rank_times: Vec<RankTimes>,
     /// Nanoseconds per operation in each round, `None` where there is none.
     pub samples: Vec<Option<f64>>,
@@ -65,19 +65,19 @@ pub struct Entry {
 /// What models of the machine say that one operation takes, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
-    /// At least, by the symbolic model.
+    /// The lower bound of the symbolic model.
     pub t_min_ns: Option<f64>,
-    /// At most.
+    /// The upper bound of the symbolic model.
     pub t_max_ns: Option<f64>,
-    /// On a simulated machine.
+    /// The time on a simulated machine.
     pub simulated_ns: f64,
 }
 
 impl Forecast {
-    /// What its columns are called in tables.
+    /// Headers of its columns in tables.
     pub const COLUMNS: [&str; 3] = ["T_min", "T_max", "simulated"];
 
-    /// What stands in them.
+    /// Values of the columns, in the order of [`COLUMNS`](Self::COLUMNS).
     #[must_use]
     pub fn columns(forecast: Option<Self>) -> [Option<f64>; 3] {
         forecast.map_or([None; 3], |times| {
@@ -86,7 +86,7 @@ impl Forecast {
     }
 }
 
-/// How an entrant fared.
+/// State of an entrant in a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Has not run yet.
@@ -111,7 +111,7 @@ impl Status {
         }
     }
 
-    /// The same once the race is over: who has not run by then has failed.
+    /// Like [`word`](Self::word) after the race: an entrant that has not run by then has failed.
     #[must_use]
     pub fn word_at_end(&self) -> &'static str {
         match self {
@@ -120,7 +120,7 @@ impl Status {
         }
     }
 
-    /// Why somebody was skipped or failed.
+    /// Why the entrant was skipped or failed.
     ///
     /// # Examples
     ///
@@ -141,18 +141,19 @@ impl Status {
 }
 
 impl Entry {
-    /// The samples that exist.
+    /// The samples of the rounds that have one, in nanoseconds per operation.
     pub fn timed(&self) -> Vec<f64> {
         self.samples.iter().flatten().copied().collect()
     }
 
-    /// How far apart ranks began, in the rounds in which that is known: nanoseconds.
+    /// How long after the first rank the last one began, in nanoseconds, of the rounds in which that
+    /// is known.
     pub fn start_spreads(&self) -> Vec<f64> {
         let times = self.rank_times.iter();
         times.filter_map(|times| times.start_spread).collect()
     }
 
-    /// What each rank saw, the medians of the rounds, if the entrant was timed.
+    /// Times that the ranks saw, as medians over the rounds, if the entrant was timed.
     pub fn rank_summary(&self) -> Option<RankTimes> {
         let median = |of: fn(&RankTimes) -> f64| {
             stats::median(&self.rank_times.iter().map(of).collect::<Vec<_>>())
@@ -200,7 +201,8 @@ impl Comparison {
             .count()
     }
 
-    /// How many times as long `entry` takes as `base`, round by round.
+    /// How many times as long `entry` takes as `base`, from ratios of each round; `None` unless both
+    /// were timed.
     pub fn ratio(&self, entry: &Entry, base: &Entry) -> Option<Ratio> {
         let timed = entry.status == Status::Timed && base.status == Status::Timed;
         timed
@@ -280,7 +282,8 @@ pub struct Report {
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// Bytes of other memory that each rank went through before each of them; 0: caches were warm.
+    /// Bytes of other memory that each rank went through before each operation, so that caches were
+    /// cold; 0 if they were warm.
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cold_bytes: Option<usize>,
@@ -291,7 +294,7 @@ pub struct Report {
     pub unit: String,
     /// Number of ranks.
     pub ranks: usize,
-    /// Where they ran.
+    /// Where the ranks ran.
     #[serde(rename = "seats")]
     pub placements: String,
     /// Whether ranks had to share PUs.
@@ -350,7 +353,7 @@ pub struct EntryReport {
     /// Whether the interval of the median came down to the race's precision.
     #[serde(default)]
     pub settled: bool,
-    /// What each rank saw of an operation.
+    /// Times of an operation that the ranks saw.
     #[serde(default)]
     pub rank_ns: Option<RankReport>,
     /// How long after the first rank the last one began, where operations have a start each.
@@ -364,31 +367,31 @@ pub struct EntryReport {
     pub forecast: Option<Forecast>,
     /// Summary of the samples.
     pub ns_per_op: Option<Summary>,
-    /// Times as long as the fastest floor.
+    /// How many times as long it takes as the fastest floor.
     pub ratio_to_floor: Option<Ratio>,
-    /// Times as long as the fastest peer.
+    /// How many times as long it takes as the fastest peer.
     pub ratio_to_best_peer: Option<Ratio>,
 }
 
-/// Of the mean time of an operation on each rank, in nanoseconds: what the micro-benchmarks of Ohio
-/// State University print. Medians of the rounds.
+/// Mean, least and most over the ranks of the mean time of an operation on each, in nanoseconds, as
+/// the OSU Micro-Benchmarks print them. Each is a median over the rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RankReport {
     /// Mean over the ranks.
     pub average: f64,
-    /// The least.
+    /// Least among the ranks.
     pub min: f64,
-    /// The most.
+    /// Most among the ranks.
     pub max: f64,
 }
 
-/// Made-up outcomes, for tests of who shows them.
+/// Made-up comparisons, for tests of tables and summaries.
 #[cfg(test)]
 pub(crate) mod made {
     use super::{Comparison, Entry, Status};
     use crate::engine::Role;
 
-    /// Somebody who took so many nanoseconds in each round.
+    /// An entry that was timed, with `samples` in nanoseconds per operation.
     pub(crate) fn entry(name: &str, role: Role, samples: &[f64]) -> Entry {
         Entry {
             name: name.to_owned(),
@@ -405,7 +408,7 @@ pub(crate) mod made {
         }
     }
 
-    /// A barrier of two ranks.
+    /// A comparison of barriers of two ranks.
     pub(crate) fn comparison(entries: Vec<Entry>) -> Comparison {
         let rounds = entries.iter().map(|entry| entry.samples.len()).max();
         Comparison {

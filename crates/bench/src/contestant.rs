@@ -1,20 +1,20 @@
-//! Corecast's own operations as engines: what users call, over a plan under test.
+//! Corecast's own operations as engines: the calls that users make, over a plan under test.
 //!
 //! | operation | what is timed | how consecutive operations are separated |
 //! | --- | --- | --- |
-//! | barrier, allreduce | operations back to back | nobody is done before all have come |
-//! | broadcast | root: broadcast, until the last rank has answered | the root starts when it has the answer |
+//! | barrier, allreduce | operations back to back | none ends before all ranks have entered it |
+//! | broadcast | root: broadcast, until the last rank has answered | the root starts the next when it has the answer |
 //! | reduce | root: signal to all, until it has the result | the others start at the root's signal |
 //!
 //! A loop of bare broadcasts would time a pipeline: the root may be many operations ahead of the
-//! leaves. So the rank that is last to receive answers on a line of its own, as in Smelt §5.1;
-//! which rank that is shows in trials before the race. The answer's way (or the signal's) does not
-//! belong to the operation: where every rank has its own PU, half of a round trip over the same two
-//! lines, timed in the same batch, is taken off. Where ranks share PUs the way depends on who runs
-//! when, and stays in.
+//! leaves. So the rank that is last to receive answers on a cache line of its own, as in Smelt
+//! §5.1; trials before the race find this rank. The answer's way (or the signal's) does not belong
+//! to the operation: where every rank has its own PU, half of a round trip over the same two lines,
+//! timed in the same batch, is subtracted. Where ranks share PUs the way depends on the scheduler,
+//! and nothing is subtracted.
 //!
 //! Each contestant has several teams, and takes the next one each batch, so that no plan wins or
-//! loses by where its lines happened to lie: see [`crate::floor::PLACES`].
+//! loses by where its cache lines happened to lie: see [`crate::floor::PLACES`].
 
 mod check;
 mod collective;
@@ -67,7 +67,7 @@ impl Member for ContestantRank<'_> {
     }
 
     fn measure(&mut self, operations: u64) -> Option<Duration> {
-        // A team keeps its failure for the race to find.
+        // The team keeps its failure, which the race reads through `Engine::failure`.
         self.repeat(operations).unwrap_or_else(|_| {
             self.give_up();
             None

@@ -32,7 +32,7 @@ pub fn allowed_pus() -> Vec<u32> {
     }
 }
 
-/// `ranks` pinned placements, dealt round the given PUs.
+/// `ranks` pinned placements, dealt to the given PUs round-robin.
 ///
 /// # Panics
 ///
@@ -44,7 +44,7 @@ pub fn pinned(ranks: usize, pus: &[u32]) -> Vec<CpuPlacement> {
         .collect()
 }
 
-/// `ranks` placements without a place of their own.
+/// `ranks` placements that the operating system chooses.
 pub fn free(ranks: usize) -> Vec<CpuPlacement> {
     vec![CpuPlacement::Free; ranks]
 }
@@ -58,7 +58,7 @@ pub fn oversubscribed(placements: &[CpuPlacement]) -> bool {
     shared || placements.len() > allowed_pus().len().max(1)
 }
 
-/// The places of `placements`, each once, as a list such as `0,1`; `any` if none is pinned.
+/// The PUs of `placements`, each once, as a list such as `0,1`; `any` if none is pinned.
 pub fn describe(placements: &[CpuPlacement]) -> String {
     let mut distinct: Vec<CpuPlacement> = Vec::new();
     for placement in placements {

@@ -36,7 +36,7 @@ pub(crate) struct Crew<'a> {
     line: StartLine,
 }
 
-/// What the whole crew does next. Engines are numbered within the crew.
+/// A job of all threads of a crew. Engines are numbered within the crew.
 #[derive(Clone, Copy, Debug)]
 enum CrewJob {
     Pin,
@@ -178,8 +178,8 @@ impl<'a> Crew<'a> {
                 let member =
                     members[engine].get_or_insert_with(|| self.engines[engine].member(rank));
                 member.turn();
-                // Brings lines, branch history and sleepers into their steady
-                // state after the wake-up.
+                // Brings caches, branch prediction and sleeping threads into their
+                // steady state after the wake-up.
                 member.run(operations / 16);
                 self.line.meet();
                 let start = Instant::now();
@@ -198,7 +198,7 @@ pub(crate) struct Mustered<'s> {
 }
 
 impl Mustered<'_> {
-    /// Moves every thread to its placement; one line for each refusal.
+    /// Moves every thread to its placement; returns one line for each refusal.
     pub(crate) fn pin(&self) -> Vec<String> {
         if self.crew.engines.is_empty() {
             return Vec::new();
@@ -211,7 +211,7 @@ impl Mustered<'_> {
         refused.collect()
     }
 
-    /// Checks an engine on all ranks; the reason if it fails.
+    /// Checks an engine on all ranks; the error is the reason for which it fails.
     pub(crate) fn verify(&self, engine: usize, rounds: u64) -> Result<(), String> {
         let wanted = self.crew.engines[engine].ranks();
         if wanted != self.crew.placements.len() {
@@ -232,8 +232,8 @@ impl Mustered<'_> {
         Ok(())
     }
 
-    /// Runs one batch: the time from the first start to the last end, or what the members say; and
-    /// what each rank saw.
+    /// Runs one batch. Returns the time from the first start to the last end, or the longest that
+    /// members measured themselves; and the times that the ranks saw.
     pub(crate) fn batch(
         &self,
         engine: usize,
@@ -273,7 +273,7 @@ impl Drop for Mustered<'_> {
     }
 }
 
-/// Where all ranks wait for the last of them before a batch.
+/// The barrier at which all ranks wait for the last of them before a batch.
 struct StartLine {
     arrived: AtomicU64,
     ranks: u64,
@@ -294,7 +294,7 @@ impl StartLine {
     }
 
     fn meet(&self) {
-        // The count never goes back: arrival a belongs to synchronisation backend a / ranks.
+        // The count never goes back: arrival a belongs to start a / ranks.
         // AcqRel and Acquire pair with each other, so that what ranks did
         // before the line is ordered before what any rank does after it.
         let arrival = self.arrived.fetch_add(1, Ordering::AcqRel);

@@ -1,4 +1,4 @@
-//! What several races say together: duels, curves, predictions, and who was absent.
+//! Summaries of several races: duels, curves, predictions, and absent entrants.
 
 use corecast_model::words::{bytes as bytes_text, count};
 
@@ -11,35 +11,35 @@ use crate::stats::Ratio;
 pub struct Duel {
     /// What was raced.
     pub what: String,
-    /// Corecast.
+    /// Corecast's fastest entry.
     pub ours: Fastest,
-    /// Of all others.
+    /// The fastest peer.
     pub peer: Option<Fastest>,
-    /// The floor.
+    /// The fastest floor.
     pub floor: Option<Fastest>,
-    /// Times as long as that peer, with the interval.
+    /// How many times as long Corecast takes as that peer, and both ends of the interval.
     pub to_peer: Option<[f64; 3]>,
-    /// Times as long as the floor, with the interval.
+    /// How many times as long Corecast takes as the floor, and both ends of the interval.
     pub to_floor: Option<[f64; 3]>,
 }
 
-/// The fastest setting of somebody.
+/// The fastest entry of a role.
 #[derive(Clone, Debug)]
 pub struct Fastest {
-    /// Who.
+    /// Its name.
     pub name: String,
-    /// With which setting.
+    /// Its setting.
     pub setting: String,
-    /// The median.
+    /// Its median, in nanoseconds per operation.
     pub ns: f64,
 }
 
-/// What models said, and what was measured, in nanoseconds.
+/// The times that models predict and the time measured, in nanoseconds per operation.
 #[derive(Clone, Debug)]
 pub struct Prediction {
     /// What was raced.
     pub what: String,
-    /// Who.
+    /// Name of the entry.
     pub name: String,
     /// Lower bound of the symbolic model.
     pub t_min: Option<f64>,
@@ -56,13 +56,13 @@ pub struct Prediction {
 pub struct Curve {
     /// Its name, whatever its setting.
     pub name: String,
-    /// Whose it is.
+    /// Role of the contestant.
     pub role: Role,
-    /// By x: the median and both ends of its interval, in nanoseconds.
+    /// Points in order of x: the median and both ends of its interval, in nanoseconds.
     pub points: Vec<(f64, [f64; 3])>,
 }
 
-/// The operation of a race and the bytes of a block; barriers carry none.
+/// The operation of a race and the bytes of a block, which are 0 for barriers.
 pub fn kind(race: &Report) -> (&str, usize) {
     match (&race.operation, race.bytes) {
         (Some(operation), bytes) => (operation, bytes.unwrap_or(0)),
@@ -70,7 +70,7 @@ pub fn kind(race: &Report) -> (&str, usize) {
     }
 }
 
-/// What was raced, for people.
+/// What was raced, in words.
 pub fn what(race: &Report) -> String {
     let (operation, bytes) = kind(race);
     let ranks = count(race.ranks, "rank");
@@ -101,7 +101,8 @@ fn fastest(race: &Report, belongs: impl Fn(&EntryReport) -> bool) -> Option<&Ent
     timed.min_by(|a, b| f64::total_cmp(&median(a).unwrap_or(0.0), &median(b).unwrap_or(0.0)))
 }
 
-/// Corecast against the fastest peer; none where Corecast was not timed.
+/// Compares Corecast with the fastest peer and the fastest floor; `None` where Corecast was not
+/// timed.
 pub fn duel(race: &Report) -> Option<Duel> {
     let of = |role: Role| {
         let entry = fastest(race, |entry| entry.role == role)?;
@@ -127,7 +128,8 @@ pub fn duel(race: &Report) -> Option<Duel> {
     })
 }
 
-/// A curve for each contestant over what stands beside each race, such as its bytes or its ranks.
+/// Returns a curve for each contestant over the number given with each race, such as bytes or
+/// ranks.
 ///
 /// Corecast comes first, then the floor, then the others.
 pub fn curves<'r>(races: impl Iterator<Item = (f64, &'r Report)>) -> Vec<Curve> {
@@ -170,7 +172,7 @@ fn order(role: Role) -> u8 {
     }
 }
 
-/// Under which name an entry's settings go together.
+/// Role and name of the curve that an entry belongs to.
 fn group(entry: &EntryReport) -> (Role, String) {
     let name = match entry.role {
         Role::Corecast if entry.setting.starts_with("processes") => "Corecast, processes",
@@ -181,7 +183,7 @@ fn group(entry: &EntryReport) -> (Role, String) {
     (entry.role, name.to_owned())
 }
 
-/// What models said of each of Corecast's entries, where they said something.
+/// The predictions for those of Corecast's entries that have one and were timed.
 pub fn predictions(race: &Report) -> Vec<Prediction> {
     let own = race
         .entries
@@ -205,7 +207,7 @@ pub fn predictions(race: &Report) -> Vec<Prediction> {
     .collect()
 }
 
-/// Whoever was skipped or failed, with the reason, each sentence once.
+/// Entrants that were skipped or failed, with the reason, each sentence once.
 pub fn absent(races: &[Report]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for entry in races.iter().flat_map(|race| &race.entries) {

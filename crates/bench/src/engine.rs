@@ -14,12 +14,12 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// A hand-written lower limit. The fastest floor of a race is what others
-    /// are related to.
+    /// A hand-written lower limit. Ratios of other entrants refer to the fastest
+    /// floor of the race.
     Floor,
-    /// One of Corecast's own.
+    /// An implementation of Corecast.
     Corecast,
-    /// Somebody else's.
+    /// An implementation of another library.
     Peer,
 }
 
@@ -31,7 +31,7 @@ pub trait Engine: Sync {
     /// How the engine was set up, as a line that lets others repeat it.
     fn setting(&self) -> String;
 
-    /// What the engine is in a comparison.
+    /// The role of the engine in a comparison.
     fn role(&self) -> Role {
         Role::Peer
     }
@@ -51,13 +51,13 @@ pub trait Engine: Sync {
     }
 
     /// Why the engine has stopped working, if it has: times since then mean
-    /// nothing. Looked at after each batch.
+    /// nothing. The race asks after each batch.
     fn failure(&self) -> Option<String> {
         None
     }
 
-    /// What each rank saw of the last batch, for engines whose members measure themselves; for
-    /// others it is from each rank's start to its end.
+    /// Times that the ranks saw in the last batch, for engines whose members measure themselves.
+    /// For other engines the race takes the times from each rank's start to its end.
     fn rank_times(&self) -> Option<RankTimes> {
         None
     }
@@ -95,7 +95,7 @@ pub trait Member {
     ///
     /// # Errors
     ///
-    /// The first thing found wrong. A member that finds a flaw still takes part
+    /// The first flaw that was found. A member that finds one still takes part
     /// in all operations of the check, or the others would wait for ever.
     fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
         verify_barrier(rank, ledger, &mut |operations| self.run(operations))
@@ -127,12 +127,12 @@ pub enum Flaw {
         /// Times that the other rank had entered.
         entered: u64,
     },
-    /// An operation delivered something else than it should.
+    /// An operation delivered a wrong result.
     #[error("{0}: the engine is not timed")]
     WrongResult(String),
 }
 
-/// A counter per rank, each on lines of its own, for checks to use.
+/// A counter per rank, each on cache lines of its own, for checks to use.
 #[derive(Debug)]
 pub struct Ledger {
     counters: Box<[Line<AtomicU64>]>,
@@ -163,12 +163,12 @@ impl Ledger {
     }
 }
 
-/// Checks `barrier` (which runs so many barriers back to back): each rank
-/// counts itself in, passes one barrier, and must find all counters equal; a
-/// second barrier keeps the next count from starting early.
+/// Checks `barrier`, which runs the given number of barriers back to back. Each
+/// rank counts itself in, passes one barrier, and must find all counters equal;
+/// further barriers keep the next count from starting early.
 ///
-/// Now and then one rank comes late, so that a barrier which waits only by luck
-/// is caught.
+/// At every eighth barrier one rank comes late, so that a barrier which waits
+/// only by luck is caught.
 ///
 /// # Errors
 ///
@@ -198,7 +198,7 @@ pub fn verify_barrier(
                 });
             }
         }
-        // Of varying length, since loops over many barriers are what is timed.
+        // The number varies, since loops over many barriers are what is timed.
         barrier(1 + number % 3);
     }
     flaw

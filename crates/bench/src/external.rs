@@ -6,8 +6,8 @@
 //! ns_per_op 378.25
 //! ```
 //!
-//! on standard output, and if it can how many operations that were, and the mean of all ranks, the
-//! least and the most of what each rank saw:
+//! on standard output. It may also print how many operations it timed, and the mean, the least and
+//! the most of the times that its ranks saw, in nanoseconds per operation:
 //!
 //! ```text
 //! operations 5288
@@ -16,7 +16,7 @@
 //!
 //! Everything else it prints is ignored. It is launched
 //! once per round, while all threads of the race sleep. It fails by a non-zero
-//! exit, by printing no such line, or by taking longer than its limit, upon
+//! exit, by printing no result, or by taking longer than its limit, upon
 //! which its whole process group is killed.
 
 use crate::sized::RankTimes;
@@ -56,29 +56,29 @@ pub struct External {
     pub environment_removed: Vec<String>,
     /// Time that one launch may take.
     pub limit: Duration,
-    /// What it prints.
+    /// Format of what it prints.
     pub print: Print,
     home: Option<Arc<TempDir>>,
 }
 
-/// What a program prints.
+/// Format of what a program prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Print {
-    /// Keys and values, as above.
+    /// Lines of a key and its values, as the module's documentation shows.
     Keys,
-    /// A table of nanoseconds with commas between them, of which the mean counts; so many operations
-    /// stand behind each.
+    /// A table of times in nanoseconds, separated by commas, of which the mean counts. The number
+    /// says how many operations each time comes from.
     Matrix(u64),
 }
 
-/// What one launch found.
+/// Result of one launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// Nanoseconds per operation, the slowest rank's.
     pub ns: f64,
-    /// How many operations that were, 0 if the program does not say.
+    /// Number of operations timed, 0 if the program does not say.
     pub operations: u64,
-    /// What each rank saw, if the program says.
+    /// Times that the ranks saw, if the program says.
     pub rank_times: Option<RankTimes>,
 }
 
@@ -134,7 +134,7 @@ impl External {
         self.home = Some(home);
     }
 
-    /// Runs the program once: nanoseconds per operation.
+    /// Runs the program once and returns nanoseconds per operation.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ impl External {
         self.measure().map(|found| found.ns)
     }
 
-    /// Runs the program once.
+    /// Runs the program once and returns all that it says.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl External {
                 program: self.program.display().to_string(),
                 source,
             })?;
-        // Threads blocked in `read` wake nobody while the peer runs; polling
+        // Threads blocked in `read` use no CPU while the peer runs; polling
         // for its end would disturb it.
         let stdout = collect(child.stdout.take());
         let stderr = collect(child.stderr.take());
@@ -193,7 +193,7 @@ impl External {
     }
 }
 
-/// What the last well-formed line of each key says.
+/// Reads the last well-formed line of each key; `None` if there is no result.
 fn parse(stdout: &str) -> Option<Measured> {
     let rank_times = numbers(stdout, "rank_ns").map(|[average, min, max]| RankTimes {
         average,
@@ -209,7 +209,7 @@ fn parse(stdout: &str) -> Option<Measured> {
     })
 }
 
-/// The positive numbers on the last line with this key that has just so many.
+/// The numbers on the last line that has this key and exactly `N` positive numbers.
 fn numbers<const N: usize>(stdout: &str, key: &str) -> Option<[f64; N]> {
     let mut lines = stdout.lines().filter_map(|line| {
         let (first, rest) = line.trim().split_once(char::is_whitespace)?;

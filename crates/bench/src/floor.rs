@@ -43,7 +43,7 @@ pub(crate) use await_number::await_turn;
 ///
 /// The distance to the cache slice that a line's address falls to changes a transfer by up to
 /// 20 % (97 to 118 ns one way for two pairs of one run; 2-core KVM guest, Xeon at 2.5 GHz,
-/// November 2026). A floor of one pair would be a lottery ticket.
+/// November 2026). With one pair alone, the floor would depend on luck.
 pub const PLACES: usize = 64;
 
 /// The pairs of lines of a floor.
@@ -53,7 +53,7 @@ fn places() -> LinePairs {
     Box::new(std::array::from_fn(|_| Default::default()))
 }
 
-/// The loops of the floor of a barrier of two ranks.
+/// All loops that are floors of a barrier of two ranks.
 pub fn barrier_floors<'a>() -> [Entrant<'a>; 4] {
     let [spin, pause] = mutual_exchanges();
     [
@@ -64,7 +64,7 @@ pub fn barrier_floors<'a>() -> [Entrant<'a>; 4] {
     ]
 }
 
-/// Both loops of the floor of two messages that cross.
+/// Both loops that are floors of two messages that cross.
 pub fn mutual_exchanges<'a>() -> [Entrant<'a>; 2] {
     [
         Entrant::threads(MutualExchange::<false>::new(Words::InTwoLines)),
@@ -72,7 +72,7 @@ pub fn mutual_exchanges<'a>() -> [Entrant<'a>; 2] {
     ]
 }
 
-/// Both loops of the floor of a message between two ranks.
+/// Both loops that are floors of a message between two ranks.
 pub fn round_trips<'a>() -> [Entrant<'a>; 2] {
     [
         Entrant::threads(RoundTrip::<false>::new()),
@@ -80,7 +80,7 @@ pub fn round_trips<'a>() -> [Entrant<'a>; 2] {
     ]
 }
 
-/// A number sent to and fro over two lines; reported one way, as half.
+/// A number sent to and fro over two lines. Half of the round trip is reported.
 ///
 /// # Cost
 ///
@@ -91,7 +91,7 @@ pub struct RoundTrip<const PAUSE: bool> {
 }
 
 impl<const PAUSE: bool> RoundTrip<PAUSE> {
-    /// Lines at rest.
+    /// Creates the floor with all lines at zero.
     pub fn new() -> Self {
         Self::default()
     }
@@ -167,7 +167,7 @@ impl<const PAUSE: bool> Member for RoundTripMember<'_, PAUSE> {
         self.place = (self.place + 1) % PLACES;
     }
 
-    /// Rank 0 must find that rank 1 has counted along, each time.
+    /// After each round trip, each rank must find that the other has entered it.
     fn verify(&mut self, rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
         let mut flaw = Ok(());
         for number in 1..=ledger.rounds() {
@@ -191,7 +191,7 @@ impl<const PAUSE: bool> Member for RoundTripMember<'_, PAUSE> {
 pub enum Words {
     /// Each in a line of its own.
     InTwoLines,
-    /// Both in one: whoever takes the line to write its word finds the other's.
+    /// Both in one line: a rank that takes the line to write its word gets the other's too.
     InOneLine,
 }
 
@@ -209,7 +209,7 @@ pub struct MutualExchange<const PAUSE: bool> {
 }
 
 impl<const PAUSE: bool> MutualExchange<PAUSE> {
-    /// Lines at rest.
+    /// Creates the floor with all lines at zero.
     pub fn new(words: Words) -> Self {
         Self {
             places: places(),

@@ -9,20 +9,20 @@
 //! | --- | --- |
 //! | [`engine`] | what can be raced on threads: [`Engine`], [`Member`] and the check that precedes timing |
 //! | [`external`] | what can be raced only as a process of its own: one launch per round |
-//! | [`session`] | what can be raced only as processes of its own, which stay: they measure on request |
-//! | [`sized`] | collectives of any size, timed alike whoever runs them |
+//! | [`session`] | what can be raced only as processes that stay for the whole race and measure on request |
+//! | [`sized`] | collectives of any size, timed in one way for all libraries |
 //! | [`race`] | rounds, calibration, the stopping rule |
 //! | [`stats`] | medians, their intervals, paired ratios |
 //! | [`comparison`] | the outcome, and its versioned JSON form |
 //! | [`table`] | the outcome as text |
-//! | [`osu`] | the outcome as the micro-benchmarks of Ohio State University print theirs |
+//! | [`osu`] | the outcome in the format of the OSU Micro-Benchmarks |
 //! | [`summary`] | races of one operation at several sizes as text |
 //! | [`contestant`] | Corecast's operations over a plan |
-//! | [`forks`] | fork and join: one rank has all of them work |
-//! | [`message`] | one message between two ranks, and who else measures that |
+//! | [`forks`] | fork and join: one rank hands pieces of work to all ranks |
+//! | [`message`] | one message between two ranks, and other programs that measure it |
 //! | [`floor`] | hand-written loops that no library can beat by much |
 //! | [`peers`] | barriers that people use today |
-//! | [`apps`] | applications that synchronise often, over whatever lets ranks meet |
+//! | [`apps`] | applications that synchronise often, over barriers of several libraries |
 //! | [`overheads`] | what constructs of parallel programs cost beyond the work in them |
 //! | [`cpu_placement`] | where the ranks run |
 //!

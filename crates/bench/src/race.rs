@@ -7,7 +7,7 @@
 //!           until all intervals are narrow, or rounds or time run out
 //! ```
 //!
-//! The order rotates, and turns round after each full rotation, so that no
+//! The order rotates, and is reversed in every other rotation, so that no
 //! entrant always runs after the same neighbour.
 
 use crate::comparison::{Comparison, Entry, Status};
@@ -23,13 +23,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Launches that a program may fail before it is out. On a busy machine even a
-/// sound peer hangs now and then: a race without the strongest peer would
-/// flatter everybody else.
+/// Rounds that a program or session may miss before it has failed. On a busy
+/// machine even a sound peer hangs now and then, and a race without the
+/// strongest peer would flatter all others.
 const MISSES_MAX: u32 = 1;
 
-/// Operations that a session checks: where ranks that poll share PUs, each may take as many
-/// scheduler's slices as there are ranks.
+/// Most operations that a session checks: where polling ranks share PUs, each operation may take as
+/// many time slices of the scheduler as there are ranks.
 const SESSION_CHECKS: u64 = 8;
 
 /// How long, how often and how precisely a race measures.
@@ -37,7 +37,7 @@ const SESSION_CHECKS: u64 = 8;
 pub struct Settings {
     /// Time that one batch should take.
     pub batch: Duration,
-    /// Operations of one batch at most: where much goes on between them that is not timed.
+    /// Most operations of one batch; a limit saves time where much untimed work lies between them.
     pub operations_max: u64,
     /// Operations that the check before timing looks at.
     pub verify_rounds: u64,
@@ -70,7 +70,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// A fraction of a second, for smoke tests: intervals will be wide.
+    /// Settings that take a fraction of a second, for smoke tests: intervals will be wide.
     pub fn quick() -> Settings {
         Settings {
             batch: Duration::from_micros(300),
@@ -124,7 +124,7 @@ impl<'a> Entrant<'a> {
         }
     }
 
-    /// One operation of processes that stay. They place themselves.
+    /// One operation in the processes of a session, which place themselves.
     pub fn session(session: Arc<Session>, task: Task) -> Entrant<'a> {
         Entrant {
             kind: Kind::Session(session, task),
@@ -132,8 +132,8 @@ impl<'a> Entrant<'a> {
         }
     }
 
-    /// Somebody who would have taken part but for `reason`; listed, so that
-    /// nobody takes the absence for an omission.
+    /// An entrant that cannot take part, for `reason`. The comparison lists it, so
+    /// that its absence is not taken for an omission.
     pub fn absent(
         name: impl Into<String>,
         setting: impl Into<String>,
@@ -224,7 +224,7 @@ impl fmt::Debug for Entrant<'_> {
 }
 
 /// What a race is about to do, for progress displays. An engine that never
-/// returns stops the race; the last of these names it.
+/// returns stops the race; the last progress reported tells where.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Progress<'p> {
     /// Checks and calibrates this entrant, the `index`-th of `of`.
@@ -246,14 +246,14 @@ pub enum Progress<'p> {
     },
 }
 
-/// Why there is no race at all. What goes wrong with one entrant is reported in
-/// its [`Entry`] and stops nobody else.
+/// Why a race did not begin. The failure of one entrant is reported in its
+/// [`Entry`] instead, and does not stop the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RaceError {
     /// No placements were given.
     #[error("a race needs at least one placement: name the PUs to run on")]
     NoPlacements,
-    /// Nobody takes part.
+    /// No entrants were given.
     #[error("a race needs at least one entrant")]
     NoEntrants,
 }
@@ -263,7 +263,7 @@ pub enum RaceError {
 ///
 /// # Errors
 ///
-/// [`RaceError`] if there is nothing to race or nowhere to.
+/// [`RaceError`] if there are no entrants or no placements.
 ///
 /// # Cost
 ///
@@ -281,21 +281,21 @@ pub fn run(
     })
 }
 
-/// What is decided after a round.
+/// The decision after a round, of [`run_decided`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ruling {
-    /// Entrants that take part no longer, by their place; what they have sampled stays.
+    /// Indices of entrants that take part no longer; their samples so far stay.
     pub out: Vec<usize>,
-    /// No further round.
+    /// Whether the race ends after this round.
     pub over: bool,
 }
 
-/// Like [`run`], with a `decide` who sees the samples of each round, an entry for each entrant, and decides who
-/// goes on.
+/// Like [`run`], with a function `decide` that gets the samples of each round, one per entrant in
+/// nanoseconds per operation, and decides which entrants go on.
 ///
 /// # Errors
 ///
-/// As [`run`].
+/// [`RaceError`] if there are no entrants or no placements.
 pub fn run_decided(
     title: &str,
     placements: &[CpuPlacement],
@@ -387,9 +387,9 @@ struct Race<'r, 's> {
     runners: &'r [Runner<'r>],
     settings: &'r Settings,
     comparison: &'r mut Comparison,
-    /// Time spent on entrants that failed, which the others are not charged.
+    /// Time spent on entrants that failed, which does not count against the budget.
     lost: Duration,
-    /// Whom the decider has sent home.
+    /// For each entrant, whether a [`Ruling`] has put it out.
     out: Vec<bool>,
 }
 
@@ -436,7 +436,7 @@ impl Race<'_, '_> {
         }
     }
 
-    /// Operations that fill the batch time, from batches that grow to it.
+    /// Finds how many operations fill the batch time, with batches that grow towards it.
     fn calibrate(
         &self,
         mut batch: impl FnMut(u64) -> Result<(Duration, u64), String>,
@@ -509,7 +509,7 @@ impl Race<'_, '_> {
         if round < settings.rounds_min {
             return false;
         }
-        // Looking after every round would stop on the first lucky interval.
+        // A look after every round would stop the race at the first lucky interval.
         let settled = round.is_multiple_of(5)
             && racing().all(|entry| {
                 Summary::of(&entry.timed()).is_some_and(|s| s.settled(settings.precision))
@@ -517,7 +517,7 @@ impl Race<'_, '_> {
         settled || spent >= settings.budget
     }
 
-    /// One batch of one entrant; `None` if the entrant is out of the race.
+    /// Runs one batch of one entrant; `None` if the entrant is out of the race or missed the round.
     fn sample(&mut self, index: usize) -> Option<Sample> {
         let entry = &mut self.comparison.entries[index];
         if self.out[index] || !entry.is_racing() {
@@ -540,7 +540,7 @@ impl Race<'_, '_> {
                         Ok(Sample {
                             ns,
                             operations: operations * u64::from(parts),
-                            // Of a round trip each rank sees both ways.
+                            // A rank sees both ways of a round trip, not one.
                             times: times.filter(|_| parts == 1),
                         })
                     }

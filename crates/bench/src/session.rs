@@ -13,13 +13,14 @@
 //! | order | answer of each rank |
 //! | --- | --- |
 //! | `check OPERATION COUNT ROUNDS SECONDS` | `ok`, or `wrong TEXT` |
-//! | `time OPERATION COUNT PLACES WARM OPERATIONS LEAD COLD SECONDS` | `times K` and K pairs of native 64-bit numbers: when each operation began on the system's monotonic clock and how long it took, in nanoseconds; of barriers one pair, for all |
+//! | `time OPERATION COUNT PLACES WARM OPERATIONS LEAD COLD SECONDS` | `times K` and K pairs of native 64-bit numbers: when each operation began on the system's monotonic clock and how long it took, in nanoseconds; for barriers one pair for all together |
 //!
-//! Operations and buffers are those of [`crate::sized`]; COUNT is in doubles, LEAD how many nanoseconds before
-//! it a common start is agreed on, 0 for none, and COLD how many bytes of other memory each rank goes through
-//! before. A rank that takes
-//! longer than the session's limit is killed with everything that the starter has started; the next
-//! order launches anew, and after [`KILLS_MAX`] of these nobody tries any more.
+//! Operations and buffers are those of [`crate::sized`]. COUNT is a number of doubles, WARM a number of operations
+//! to warm up, and SECONDS the limit of the order. LEAD is how many nanoseconds ahead the root names a common
+//! start, 0 for none; COLD is how many bytes of other memory each rank goes through before an operation.
+//!
+//! When a rank takes longer than the session's limit, all processes that the starter has started are killed. The
+//! next order launches them anew; after [`KILLS_MAX`] kills the session is given up.
 
 mod answer;
 mod error;
@@ -40,13 +41,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Time that one order may take unless set otherwise, and a launch at least.
+/// Default limit of one order. A launch may always take this long.
 pub const LIMIT: Duration = Duration::from_secs(10);
 
 /// Times that a session is killed before it is given up.
 pub const KILLS_MAX: u32 = 3;
 
-/// Most operations of one order, whose times travel in its answer.
+/// Most operations of one order: the answer carries the times of all.
 const OPERATIONS_MAX: u64 = 1 << 17;
 
 /// A peer whose processes stay. They end when it is dropped.
@@ -58,7 +59,7 @@ pub struct Session {
     limit: Duration,
     conditions: Conditions,
     role: Role,
-    /// Keeps the program until the session has ended.
+    /// The folder of the program, kept until the session has ended.
     _home: Option<Arc<TempDir>>,
     state: Mutex<SessionState>,
 }
@@ -74,14 +75,14 @@ struct SessionState {
 pub struct Timed {
     /// The sum of their latencies, each the slowest rank's.
     pub took: Duration,
-    /// How many they were.
+    /// Number of operations.
     pub operations: u64,
-    /// What each rank saw.
+    /// Times that the ranks saw.
     pub rank_times: Option<RankTimes>,
 }
 
 impl Session {
-    /// A session that starts with its first order.
+    /// Creates a session, whose processes start with its first order.
     pub fn new(name: impl Into<String>, setting: impl Into<String>, launch: Launch) -> Session {
         Session {
             name: name.into(),
@@ -95,21 +96,21 @@ impl Session {
         }
     }
 
-    /// The same with another limit for each order, at least a second.
+    /// Sets the limit of each order, which is at least a second.
     #[must_use]
     pub fn limited(mut self, limit: Duration) -> Session {
         self.limit = limit.max(Duration::from_secs(1));
         self
     }
 
-    /// The same under other conditions than the usual ones.
+    /// Sets the conditions under which operations are timed.
     #[must_use]
     pub fn under(mut self, conditions: Conditions) -> Session {
         self.conditions = conditions;
         self
     }
 
-    /// One of Corecast's own.
+    /// Marks the session as Corecast's own instead of a peer's.
     #[must_use]
     pub fn own(mut self) -> Session {
         self.role = Role::Corecast;
@@ -140,17 +141,17 @@ impl Session {
         self.launch.ranks
     }
 
-    /// Processes of the ranks, by rank; none before the first order and after a kill.
+    /// Process identifiers of the ranks, by rank; none before the first order and after a kill.
     pub fn pids(&self) -> Vec<i32> {
         let state = self.lock();
         state.running.as_ref().map_or(Vec::new(), Running::pids)
     }
 
-    /// Has the results of `rounds` operations looked at.
+    /// Lets the ranks check the results of `rounds` operations.
     ///
     /// # Errors
     ///
-    /// [`SessionError::Wrong`] if one is wrong, others if there are no results.
+    /// [`SessionError::Wrong`] if a result is wrong, other errors if there are no results.
     pub fn check(&self, task: &Task, rounds: u64) -> Result<(), SessionError> {
         let order = format!(
             "check {} {} {rounds} {}\n",
@@ -166,12 +167,12 @@ impl Session {
         Ok(())
     }
 
-    /// Has `operations` operations timed, or 131,072 if these are fewer, after a sixteenth of them to
+    /// Lets the ranks time `operations` operations, but at most 131,072, after a sixteenth as many to
     /// warm up.
     ///
     /// # Errors
     ///
-    /// [`SessionError`].
+    /// [`SessionError`] if the order is not carried out.
     pub fn time(&self, task: &Task, operations: u64) -> Result<Timed, SessionError> {
         let operations = operations.clamp(1, OPERATIONS_MAX);
         let order = format!(
@@ -200,7 +201,8 @@ impl Session {
         })
     }
 
-    /// Limit of an order as the ranks know it: later than here, where more can be said.
+    /// Limit of an order in seconds as the ranks get it: later than the limit here, where the error can
+    /// say more.
     fn seconds(&self) -> u64 {
         self.limit.as_secs() + 2
     }
@@ -213,7 +215,7 @@ impl Session {
     }
 
     fn lock(&self) -> MutexGuard<'_, SessionState> {
-        // A panic in between leaves at worst a session that the next order finds lost.
+        // A panic under the lock leaves at worst a session that the next order finds lost.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -233,7 +235,7 @@ impl Session {
                 state.running = Some(running);
                 Ok(answers)
             }
-            // Its ranks are at different places now; dropping them kills all.
+            // The ranks are out of step now; dropping `running` ends them.
             Err(error @ SessionError::Wrong(_)) => Err(error),
             Err(error) => {
                 state.kills += 1;

@@ -36,7 +36,7 @@ impl Interval {
     }
 }
 
-/// What is reported of one entrant's samples.
+/// Statistics of one entrant's samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Number of samples.

@@ -7,10 +7,10 @@ use crate::table::{align, known, places, with_interval};
 use corecast_model::words::digits;
 use std::fmt::Write;
 
-/// Renders what `comparisons` of one operation found, a line for each size: the median of whatever
-/// setting of each contestant was fastest there in nanoseconds per operation, and how many times as
-/// long as the fastest floor and the fastest peer the fastest of Corecast's takes, with its 95 %
-/// interval. Comparisons without a task are left out.
+/// Renders `comparisons` of one operation as a table with a line for each size. A line has the
+/// median of the fastest setting of each entrant, in nanoseconds per operation, and the ratios of
+/// Corecast's fastest to the fastest floor and to the fastest peer, with their 95 % intervals.
+/// Comparisons without a task are left out.
 pub fn render(comparisons: &[&Comparison]) -> String {
     let sized = comparisons.iter();
     let sized: Vec<(&Comparison, Task)> = sized.filter_map(|c| Some((*c, c.task?))).collect();
@@ -56,7 +56,7 @@ pub fn render(comparisons: &[&Comparison]) -> String {
     text
 }
 
-/// The peers, in the order in which they first appear.
+/// Names of the peers, in the order in which they first appear.
 fn names(sized: &[(&Comparison, Task)]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let entries = sized.iter().flat_map(|(comparison, _)| &comparison.entries);
@@ -68,7 +68,7 @@ fn names(sized: &[(&Comparison, Task)]) -> Vec<String> {
     names
 }
 
-/// The fastest of the settings of `name`.
+/// The entry with the lowest median among the settings of `name`.
 fn named<'a>(comparison: &'a Comparison, name: &str) -> Option<&'a Entry> {
     let settings = comparison.entries.iter().filter(|e| e.name == name);
     let medians = settings.filter_map(|e| Some((e.summary()?.median, e)));
@@ -77,7 +77,7 @@ fn named<'a>(comparison: &'a Comparison, name: &str) -> Option<&'a Entry> {
         .map(|(_, entry)| entry)
 }
 
-/// Bytes with a suffix where that is exact.
+/// Bytes as text, with the suffix K or M where that is exact.
 fn size(bytes: usize) -> String {
     match bytes {
         0 => "0".to_owned(),

@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// How much a table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Of each floor and each peer the fastest setting, and ratios without intervals.
+    /// The fastest setting of each entrant, and ratios without intervals.
     Best,
     /// Every entrant and interval.
     All,
@@ -19,8 +19,8 @@ pub enum Extent {
 /// a line for each that was skipped or failed, then the notes.
 ///
 /// Times are nanoseconds per operation: median and its 95 % interval. Ratios
-/// are medians of the ratios of each round with their intervals. [`Extent::All`] adds what the ranks
-/// saw in the mean, how far apart they began, and outliers.
+/// are medians of the ratios of each round with their intervals. [`Extent::All`] adds the mean time
+/// of the ranks, how far apart the ranks began, and outliers.
 pub fn render(comparison: &Comparison, extent: Extent) -> String {
     let floor = comparison.fastest(Role::Floor);
     let peer = comparison.fastest(Role::Peer);
@@ -155,17 +155,17 @@ pub(crate) fn places(placements: &str, shared: bool) -> String {
     }
 }
 
-/// A cell, with a dash for what is not known.
+/// The text of a cell, which is a dash if the value is not known.
 pub(crate) fn known<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "-".to_owned(), text)
 }
 
-/// From where to where.
+/// An interval as `low..high`.
 pub(crate) fn range(interval: Interval, number: impl Fn(f64) -> String) -> String {
     format!("{}..{}", number(interval.low), number(interval.high))
 }
 
-/// A ratio and what it is known to.
+/// A ratio with its interval in parentheses.
 pub(crate) fn with_interval(ratio: Ratio) -> String {
     format!(
         "{} ({})",
@@ -174,7 +174,8 @@ pub(crate) fn with_interval(ratio: Ratio) -> String {
     )
 }
 
-/// Pads columns: the first and the last to the left, numbers to the right.
+/// Appends `rows` to `text` with padded columns: the first and the last are aligned left, the
+/// others right.
 pub(crate) fn align(text: &mut String, rows: &[Vec<String>]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)

@@ -1,17 +1,17 @@
-//! Whoever has a barrier.
+//! The provider for engines that have a barrier and nothing else.
 
 use super::table::TableRank;
 use super::{Provider, SyncBackend, Table};
 use crate::engine::{Engine, Role};
 
-/// Any engine whose operation is a barrier, with a table for what ranks combine.
+/// Any engine whose operation is a barrier, with a table for the values that ranks combine.
 pub struct OverBarrier<'e> {
     engine: Box<dyn Engine + 'e>,
     table: Table,
 }
 
 impl<'e> OverBarrier<'e> {
-    /// Lets ranks meet by the barrier of `engine`.
+    /// Creates a provider whose ranks synchronise by the barrier of `engine`.
     pub fn new(engine: Box<dyn Engine + 'e>) -> Self {
         let table = Table::new(engine.ranks());
         Self { engine, table }

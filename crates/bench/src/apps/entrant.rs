@@ -6,12 +6,12 @@ use crate::engine::{Engine, Flaw, Ledger, Member, Role, verify_barrier};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What all entrants of a race solve.
+/// The task that all entrants of a race solve.
 #[derive(Debug)]
 pub(super) struct Task {
     pub(super) problem: Problem,
     pub(super) stream: Stream,
-    /// As one rank alone solves it.
+    /// The solution that one rank alone finds.
     pub(super) expected: Solution,
 }
 
@@ -26,10 +26,10 @@ impl Task {
     }
 }
 
-/// Solves a task by whatever lets its ranks meet.
+/// Solves a task over any provider.
 pub(super) struct Solver<'t> {
     pub(super) task: &'t Task,
-    /// Becomes how many synchronisations a solution takes.
+    /// Rank 0 stores here how many synchronisations a solution took.
     pub(super) synchronisations: &'t AtomicU64,
 }
 
@@ -42,7 +42,7 @@ impl RankProgram for Solver<'_> {
     }
 }
 
-/// One rank.
+/// One rank of a [`Solver`].
 struct Solving<'a> {
     solver: &'a Solver<'a>,
     place: RankPosition<'a>,

@@ -1,4 +1,4 @@
-//! Applications that synchronise often, run by the very same code over whoever lets ranks meet.
+//! Applications that synchronise often. The same code runs over the barriers of all libraries.
 //!
 //! ```text
 //! application ──► SyncBackend ──┬── table + barrier of any Engine          std, pthread, MCS, …
@@ -6,8 +6,8 @@
 //!                           └── Corecast's reductions
 //! ```
 //!
-//! A [`Provider`] gives each rank a [`SyncBackend`]. Programs that have nothing but a barrier combine
-//! values in a [table](Table) that all ranks see; what they combine are whole numbers, so neither
+//! A [`Provider`] gives each rank a [`SyncBackend`]. Providers that have nothing but a barrier
+//! combine values in a [table](Table) that all ranks see. The values are whole numbers, so neither
 //! the provider nor the number of ranks changes a result.
 //!
 //! | application | source |
@@ -30,7 +30,7 @@ pub use teams::{Means, Teams};
 
 use crate::engine::Role;
 
-/// Why ranks cannot meet any more, in a line.
+/// Why ranks cannot synchronise any more, in a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Lost(pub String);
@@ -43,7 +43,7 @@ pub trait Provider: Sync {
     /// How it was set up, as a line that lets others repeat it.
     fn setting(&self) -> String;
 
-    /// What it is in a comparison.
+    /// Its role in a comparison.
     fn role(&self) -> Role {
         Role::Peer
     }
@@ -56,34 +56,36 @@ pub trait Provider: Sync {
         None
     }
 
-    /// What `rank` meets the others by. Called once per rank, on the thread that will use it.
+    /// Returns the backend of `rank`. Called once per rank, on the thread that will use it.
     fn backend<'a>(&'a self, rank: usize) -> Box<dyn SyncBackend + 'a>;
 }
 
-/// A rank's means to meet the others. All ranks call the same in the same order.
+/// The barriers and reductions of one rank. All ranks make the same calls in the same order.
 pub trait SyncBackend {
-    /// Nobody leaves before everybody has entered.
+    /// Returns after all ranks have entered.
     ///
     /// # Errors
     ///
-    /// [`Lost`], here and below: the application ends.
+    /// [`Lost`] if ranks cannot synchronise any more, for this and all other calls: the application
+    /// ends.
     fn barrier(&mut self) -> Result<(), Lost>;
 
-    /// Puts the sum over all ranks in place of each element. All bring as many.
+    /// Replaces each element by its sum over all ranks. All ranks bring the same number of
+    /// elements.
     ///
     /// # Errors
     ///
     /// [`Lost`].
     fn sum(&mut self, data: &mut [i64]) -> Result<(), Lost>;
 
-    /// The least value of any rank.
+    /// Returns the least value of any rank.
     ///
     /// # Errors
     ///
     /// [`Lost`].
     fn min(&mut self, value: i64) -> Result<i64, Lost>;
 
-    /// Nobody leaves before rank 0 has entered.
+    /// Returns after rank 0 has entered.
     ///
     /// # Errors
     ///
@@ -92,7 +94,7 @@ pub trait SyncBackend {
         self.barrier()
     }
 
-    /// Rank 0 leaves when everybody has entered.
+    /// Returns at rank 0 after all ranks have entered; other ranks may leave earlier.
     ///
     /// # Errors
     ///
@@ -101,7 +103,8 @@ pub trait SyncBackend {
         self.barrier()
     }
 
-    /// As [`join`](Self::join); rank 0 gets the sum, the others get something else.
+    /// Like [`join`](Self::join), and returns the sum of all values at rank 0. At other ranks the
+    /// number returned has no meaning.
     ///
     /// # Errors
     ///
@@ -115,7 +118,7 @@ pub trait SyncBackend {
     fn turn(&mut self) {}
 }
 
-/// Part of `n` things that belongs to `rank` of `ranks`: blocks that differ by one at most.
+/// The range of `n` items that belongs to `rank` of `ranks`. Lengths differ by one at most.
 pub fn share(n: usize, rank: usize, ranks: usize) -> std::ops::Range<usize> {
     n * rank / ranks..n * (rank + 1) / ranks
 }

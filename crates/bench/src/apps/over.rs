@@ -1,26 +1,27 @@
-//! Programs whose ranks meet by whatever a provider has, as engines of a race.
+//! Programs over any provider, as engines of a race.
 
 use super::{Lost, Provider, SyncBackend};
 use crate::engine::{Engine, Member, Role};
 use std::sync::OnceLock;
 
-/// What the ranks do.
+/// A program whose ranks synchronise through a provider.
 pub(crate) trait RankProgram: Sync {
     /// The part of the rank at `place`. Called once per rank, on the thread that will run it.
     fn part<'a>(&'a self, place: RankPosition<'a>) -> Box<dyn Member + 'a>;
 }
 
-/// Where a rank stands.
+/// A rank of a program, with its backend.
 pub(crate) struct RankPosition<'a> {
     pub(crate) rank: usize,
     pub(crate) ranks: usize,
-    /// What it meets the others by.
+    /// The barriers and reductions of this rank.
     pub(crate) backend: Box<dyn SyncBackend + 'a>,
     lost: &'a OnceLock<String>,
 }
 
 impl RankPosition<'_> {
-    /// Keeps why ranks cannot meet any more; the others hear it from their own synchronisation backends.
+    /// Keeps the reason if ranks cannot synchronise any more. The other ranks get it from their own
+    /// backends.
     pub(crate) fn note<T>(&self, outcome: Result<T, Lost>) -> Option<T> {
         outcome
             .map_err(|lost| self.lost.get_or_init(|| lost.0).len())
@@ -28,7 +29,7 @@ impl RankPosition<'_> {
     }
 }
 
-/// A program by a provider. Serves as many races as the provider does.
+/// A program over a provider. It serves as many races as the provider does.
 pub(crate) struct Over<'p, P> {
     program: P,
     provider: Box<dyn Provider + 'p>,
@@ -36,7 +37,7 @@ pub(crate) struct Over<'p, P> {
 }
 
 impl<'p, P: RankProgram> Over<'p, P> {
-    /// Lets the ranks of `program` meet by `provider`.
+    /// Creates an engine whose ranks run `program` and synchronise through `provider`.
     pub(crate) fn new(program: P, provider: Box<dyn Provider + 'p>) -> Self {
         Self {
             program,

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Version of [`Report`]. It rises when a field changes meaning or goes away.
 pub const SCHEMA: u32 = 1;
 
-/// How a whole application is raced: a batch is one solution.
+/// Settings of a race of a whole application: a batch is one solution.
 pub fn settings(quick: bool) -> Settings {
     let normal = Settings::default();
     Settings {
@@ -34,11 +34,11 @@ pub fn settings(quick: bool) -> Settings {
 /// A race of Streamcluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// What was clustered.
+    /// The problem that was solved.
     pub problem: Problem,
-    /// Centres of the solution.
+    /// Number of centres of the solution.
     pub centres: usize,
-    /// Candidates that were looked at.
+    /// Number of candidates that were looked at.
     pub looks: u64,
     /// Times to solution; [`Role::Floor`] is one rank alone.
     pub comparison: Comparison,
@@ -51,7 +51,7 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// [`RaceError`].
+    /// [`RaceError`] if there are no placements.
     ///
     /// # Panics
     ///
@@ -88,7 +88,7 @@ impl Run {
         })
     }
 
-    /// The JSON form.
+    /// Returns the JSON form.
     pub fn report(&self) -> Report {
         let race = &self.comparison;
         let (alone, peer) = (race.fastest(Role::Floor), race.fastest(Role::Peer));
@@ -138,17 +138,17 @@ pub struct Report {
     pub schema: u32,
     /// Always `application`.
     pub kind: String,
-    /// Which one.
+    /// Name of the application.
     pub application: String,
-    /// What was solved.
+    /// The problem that was solved.
     pub problem: Problem,
-    /// Centres of the solution, the same for all.
+    /// Number of centres of the solution, the same for all entrants.
     pub centres: usize,
-    /// Candidates that were looked at, the same for all.
+    /// Number of candidates that were looked at, the same for all entrants.
     pub looks: u64,
     /// Number of ranks.
     pub ranks: usize,
-    /// Where they ran.
+    /// Where the ranks ran.
     #[serde(rename = "seats")]
     pub placements: String,
     /// Whether ranks had to share PUs.
@@ -168,7 +168,7 @@ pub struct Report {
 pub struct Outcome {
     /// Name.
     pub name: String,
-    /// What it is; absent for one rank alone.
+    /// Role of the entrant; absent for one rank alone.
     pub role: Option<Role>,
     /// How it was set up.
     pub setting: String,
@@ -178,13 +178,13 @@ pub struct Outcome {
     pub reason: Option<String>,
     /// Time from the first rank's start to the last one's end.
     pub ns_to_solution: Option<Summary>,
-    /// Barriers, or reductions where there are some, that a solution took.
+    /// Barriers, or collectives where the provider has some, that rank 0 called in one solution.
     pub synchronisations: u64,
-    /// These over the median time.
+    /// Their number divided by the median time.
     pub synchronisations_per_second: Option<f64>,
-    /// Times as long as the fastest peer.
+    /// How many times as long it takes as the fastest peer.
     pub ratio_to_best_peer: Option<Ratio>,
-    /// Times as long as one rank alone.
+    /// How many times as long it takes as one rank alone.
     pub ratio_to_one_rank: Option<Ratio>,
 }
 

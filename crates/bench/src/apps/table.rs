@@ -1,23 +1,23 @@
-//! Sums and minima by a table that all ranks see, and a barrier.
+//! Sums and minima over all ranks by a shared table and a barrier.
 //!
 //! ```text
 //! sum    own row ── barrier ── own columns of all rows → totals ── barrier ── totals
 //! min    own row ── barrier ── first column of all rows
 //! ```
 //!
-//! Invariant 1: synchronisation backends use the two sets of rows in turn. A row is written again two synchronisation backends later,
-//! and nobody passes the barrier of the synchronisation backend between before all have read.
+//! Invariant 1: operations use the two sets of rows in turn. A row is written again two operations
+//! later, and no rank passes a barrier of the operation between before all ranks have read the row.
 //!
 //! Invariant 2: totals are written between the two barriers of a sum and read after the second one;
-//! nobody passes the first one of the next sum before all have read.
+//! no rank passes the first barrier of the next sum before all ranks have read them.
 
 use super::{Lost, SyncBackend, share};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Columns; longer data take several turns.
+/// Columns of a row; longer data are summed in several parts.
 const WIDTH: usize = 256;
 
-/// A row on lines of its own.
+/// A row on cache lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
 struct TableRow([AtomicI64; WIDTH]);
@@ -31,7 +31,7 @@ impl TableRow {
 /// Memory in which ranks combine values.
 #[derive(Debug)]
 pub struct Table {
-    /// By set, then rank.
+    /// Rows of the first set by rank, then those of the second set.
     rows: Box<[TableRow]>,
     totals: TableRow,
     ranks: usize,
@@ -101,7 +101,7 @@ impl<P: FnMut() -> Result<(), Lost>> SyncBackend for TableRank<'_, P> {
             self.barrier()?;
             for column in share(part.len(), self.rank, table.ranks) {
                 let cells = (0..table.ranks).map(|rank| &table.row(set, rank)[column]);
-                // Wrapping, as a barrier under test may have let rubbish through.
+                // The sum wraps, since a barrier under test may have let wrong values through.
                 let total = cells.fold(0_i64, |sum, cell| {
                     sum.wrapping_add(cell.load(Ordering::Relaxed))
                 });

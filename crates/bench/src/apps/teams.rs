@@ -1,4 +1,4 @@
-//! Corecast's teams.
+//! Corecast's teams as providers.
 
 use super::table::TableRank;
 use super::{Lost, Provider, SyncBackend, Table};
@@ -8,16 +8,16 @@ use corecast_collectives::operator::{Min, Sum};
 use corecast_team::{Failure, Member, Options, Team, TeamError};
 use corecast_wire::WaitConfig;
 
-/// What ranks of a team meet by.
+/// How the ranks of a team synchronise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
-    /// The barrier alone, as programs that had another one before; values in a table.
+    /// By the barrier alone, with values in a table: as in a program whose barrier is replaced.
     Barrier,
-    /// `allreduce`, `broadcast` and `reduce`, without a table.
+    /// By `allreduce`, `broadcast` and `reduce`, without a table.
     Collectives,
 }
 
-/// A team of Corecast. Serves one race: its ranks are joined once.
+/// A team of Corecast. It serves one race, since it is joined once.
 #[derive(Debug)]
 pub struct Teams {
     name: String,
@@ -27,11 +27,11 @@ pub struct Teams {
 }
 
 impl Teams {
-    /// A team that runs `plans` and waits by `wait_config`.
+    /// Creates a team that runs `plans` and waits by `wait_config`.
     ///
     /// # Errors
     ///
-    /// [`TeamError`].
+    /// [`TeamError`] if the team cannot be made.
     pub fn new(
         name: impl Into<String>,
         means: Means,
@@ -82,7 +82,7 @@ impl Provider for Teams {
         match self.means {
             Means::Collectives => Box::new(Collectives { member, count: 0 }),
             Means::Barrier => {
-                // Behind a pointer, as the barriers of all others are.
+                // Called through a pointer, as the barriers of all other providers are.
                 let pass: Box<dyn FnMut() -> Result<(), Lost>> =
                     Box::new(move || member.barrier().map_err(lost));
                 Box::new(TableRank::new(&self.table, rank, pass))
@@ -120,7 +120,7 @@ fn lost(failure: Failure) -> Lost {
     Lost(failure.to_string())
 }
 
-/// A rank that meets the others in collectives.
+/// A rank that synchronises by collectives.
 struct Collectives {
     member: Member,
     count: u64,

@@ -1,4 +1,5 @@
-//! What is checked before a contestant is timed, and which rank answers its broadcasts.
+//! The check of a contestant before it is timed, and the choice of the rank that answers its
+//! broadcasts.
 
 use super::collective::Collective;
 use super::member::{ContestantRank, sum};
@@ -9,11 +10,13 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-/// Batches and operations of each by which the last rank to receive is found.
+/// Batches with each rank as answerer, in the trials that find the last rank to receive. Each batch
+/// has `TRIAL_OPERATIONS` operations.
 const TRIALS: usize = 5;
 const TRIAL_OPERATIONS: u64 = 32;
 
-/// Checks the operation in every team, with every root in turn, and finds who answers.
+/// Checks the operation in every team, with every root in turn, and for broadcasts finds the rank
+/// that answers.
 pub(super) fn verify(
     own: &mut ContestantRank<'_>,
     rank: usize,
@@ -45,15 +48,15 @@ fn failed(failure: Failure) -> Flaw {
 
 /// What rank `rank` puts at position `at` of its data for operation `number`.
 fn value(rank: usize, number: u64, at: usize) -> u64 {
-    // Odd factors, so that no rank, number or position can stand for another one.
+    // Odd factors are invertible modulo 2^64: another rank, number or position gives another value.
     (rank as u64 + 1)
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         .wrapping_add(number.wrapping_mul(0xc2b2_ae3d_27d4_eb4f))
         .wrapping_add((at as u64).wrapping_mul(0x1656_67b1_9e37_79f9))
 }
 
-/// Whether every rank has what it should have after each operation. The outer result is a failed
-/// team, upon which the rank stops; with a wrong result it goes on, as others wait for it.
+/// Checks this rank's data after each operation. The outer error is a failed team, upon which the
+/// rank stops; after a wrong result (the inner error) it goes on, since other ranks wait for it.
 fn contents(own: &mut ContestantRank<'_>, ledger: &Ledger) -> Result<Result<(), Flaw>, Flaw> {
     let (ranks, rank) = (ledger.ranks(), own.rank);
     let collective = own.contestant.exercise.collective;
@@ -61,7 +64,7 @@ fn contents(own: &mut ContestantRank<'_>, ledger: &Ledger) -> Result<Result<(), 
     for number in 1..=ledger.rounds() {
         own.turn();
         let root = number as usize % ranks;
-        // Now and then one rank comes late.
+        // Before every eighth operation one rank comes late.
         if number % 8 == 1 && (number / 8) as usize % ranks == rank {
             thread::sleep(Duration::from_micros(200));
         }
@@ -97,7 +100,7 @@ fn contents(own: &mut ContestantRank<'_>, ledger: &Ledger) -> Result<Result<(), 
     Ok(flaw)
 }
 
-/// Makes the rank whose answers come last the one that answers.
+/// Chooses as answerer the rank whose answers reach the root last, by the median of trials.
 fn find_answerer(own: &mut ContestantRank<'_>) -> Result<(), Failure> {
     let root = own.contestant.exercise.root;
     let ranks = own.contestant.teams[0].size();

@@ -1,23 +1,23 @@
-//! What a team does together in a race of plans.
+//! The collective operations in which plans race.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What a team does together.
+/// A collective operation of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Collective {
-    /// Nobody leaves before everybody has entered.
+    /// No rank leaves before all ranks have entered.
     Barrier,
-    /// One rank's data for everybody.
+    /// All ranks get one rank's data.
     Broadcast,
-    /// Everybody's data combined, for one rank.
+    /// One rank gets the data of all ranks, combined.
     Reduce,
-    /// Everybody's data combined, for everybody.
+    /// All ranks get the data of all ranks, combined.
     Allreduce,
 }
 
 impl Collective {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 4] = [
         Self::Barrier,
         Self::Broadcast,
@@ -25,7 +25,7 @@ impl Collective {
         Self::Allreduce,
     ];
 
-    /// How its latency is taken, for the reader of a table.
+    /// How its latency is measured, as a phrase for the reader of a table.
     pub fn method(self, oversubscribed: bool) -> &'static str {
         match (self, oversubscribed) {
             (Self::Barrier | Self::Allreduce, _) => {
@@ -56,7 +56,7 @@ impl fmt::Display for Collective {
     }
 }
 
-/// A name that is no collective operation.
+/// The text is not the name of a collective operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("operation {0:?} is unknown: use barrier, broadcast, reduce or allreduce")]
 pub struct CollectiveError(pub String);

@@ -1,24 +1,24 @@
-//! The two lines by which a rank tells the root that it has come, or the root all that they may
-//! start.
+//! Two cache lines: on one the root tells all ranks that they may start, on the other a rank tells
+//! the root that it has the data.
 
 use corecast_wire::Line;
 use std::hint;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-/// How often a waiting rank polls before it looks whether the others have given up.
+/// Polls of a waiting rank before it looks whether a rank has given up.
 const POLLS: u32 = 1 << 12;
 
-/// One number each way. Numbers only grow.
+/// One number in each direction. Numbers only grow.
 ///
-/// The Release stores pair with the Acquire loads of those who wait.
+/// The Release stores pair with the Acquire loads of the waiting ranks.
 #[derive(Debug, Default)]
 pub(super) struct SignalLines {
     /// Written by the root.
     start: Line<AtomicU64>,
     /// Written by the rank that answers.
     answer: Line<AtomicU64>,
-    /// Set by a rank whose team has failed, and who will not write any more.
+    /// Set by a rank whose team has failed, and which writes no more numbers.
     given_up: AtomicBool,
 }
 
@@ -31,9 +31,9 @@ impl SignalLines {
         self.answer.store(number, Ordering::Release);
     }
 
-    /// Lets everybody through from now on.
+    /// Lets all ranks through from now on, whatever number they wait for.
     pub(super) fn give_up(&self) {
-        // Relaxed: nothing is read that was written before.
+        // Relaxed: no data are published by the flag.
         self.given_up.store(true, Ordering::Relaxed);
     }
 

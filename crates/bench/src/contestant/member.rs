@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// One element per cache line changes between operations.
+/// Distance of the elements that change between operations: one per cache line.
 const STRIDE: usize = 64 / ELEMENT_BYTES;
 
 /// One rank in all teams of a contestant.
@@ -17,14 +17,14 @@ pub(super) struct ContestantRank<'a> {
     pub(super) contestant: &'a Contestant,
     pub(super) rank: usize,
     pub(super) members: Vec<corecast_team::Member>,
-    /// The team that runs now.
+    /// Index of the team that runs now.
     pub(super) place: usize,
-    /// Last number on the lines of each team.
+    /// Last number used on the signal lines of each team.
     numbers: Vec<u64>,
     pub(super) data: Vec<u64>,
 }
 
-/// How operators combine: as cheap as any, and its results can be foretold.
+/// The operator of reductions: it is cheap, and the check can compute its results.
 pub(super) fn sum(a: u64, b: u64) -> u64 {
     a.wrapping_add(b)
 }
@@ -49,7 +49,8 @@ impl<'a> ContestantRank<'a> {
         }
     }
 
-    /// Repeats the operation; the root's time, where it is the measure.
+    /// Repeats the operation. Returns the time that counts at the root of a broadcast or reduction,
+    /// `None` elsewhere.
     pub(super) fn repeat(&mut self, operations: u64) -> Result<Option<Duration>, Failure> {
         match self.contestant.exercise.collective {
             Collective::Barrier => {
@@ -76,7 +77,7 @@ impl<'a> ContestantRank<'a> {
         }
     }
 
-    /// Broadcasts, each answered by `answerer`; the root's time without the answers' way.
+    /// Runs broadcasts, each answered by `answerer`; returns the root's time less the answers' way.
     pub(super) fn broadcasts(
         &mut self,
         operations: u64,
@@ -106,7 +107,7 @@ impl<'a> ContestantRank<'a> {
         Ok((self.rank == root).then(|| without(begin.elapsed(), way, operations)))
     }
 
-    /// Reductions, each started by the root; its time without the signals' way.
+    /// Runs reductions, each started by the root; returns the root's time less the signals' way.
     fn reductions(&mut self, operations: u64) -> Result<Option<Duration>, Failure> {
         let (oversubscribed, root) = (
             self.contestant.oversubscribed,
@@ -131,8 +132,8 @@ impl<'a> ContestantRank<'a> {
         Ok((self.rank == root).then(|| without(begin.elapsed(), way, operations)))
     }
 
-    /// For the root, what `operations` messages from or to `answerer` take: half of as many round
-    /// trips over the lines. Nothing for the others, and nothing where ranks share PUs.
+    /// At the root, the time that `operations` messages from or to `answerer` take: half of as many
+    /// round trips over the lines. Zero at the other ranks, and where ranks share PUs.
     fn way(&mut self, operations: u64, answerer: usize) -> Duration {
         let root = self.contestant.exercise.root;
         if self.contestant.oversubscribed || answerer == root {
@@ -160,7 +161,8 @@ impl<'a> ContestantRank<'a> {
         Duration::ZERO
     }
 
-    /// Takes so many numbers of the team's lines; all ranks take as many, since all count along.
+    /// Takes the next `count` numbers of the team's signal lines. All ranks call it with the same
+    /// counts, so that they agree on the numbers.
     fn next_numbers(&mut self, count: u64) -> Range<u64> {
         let last = &mut self.numbers[self.place];
         let first = *last + 1;
@@ -168,7 +170,7 @@ impl<'a> ContestantRank<'a> {
         first..first + count
     }
 
-    /// Lets those through who wait for this rank, after a failure.
+    /// Lets the ranks through that wait for this one, after a failure.
     pub(super) fn give_up(&self) {
         for lines in &self.contestant.lines {
             lines.give_up();
@@ -176,14 +178,14 @@ impl<'a> ContestantRank<'a> {
     }
 }
 
-/// Buffers change between operations, or caches would do the work.
+/// Changes one element of every cache line, so that no operation finds its data in a cache already.
 fn touch(data: &mut [u64], number: u64) {
     for element in data.iter_mut().step_by(STRIDE) {
         *element = number;
     }
 }
 
-/// `whole` without `way`, but not less than a nanosecond per operation: no batch is empty.
+/// `whole` less `way`, but at least a nanosecond per operation, so that no batch takes no time.
 fn without(whole: Duration, way: Duration, operations: u64) -> Duration {
     whole
         .saturating_sub(way)

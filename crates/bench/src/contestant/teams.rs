@@ -10,28 +10,28 @@ use std::sync::atomic::AtomicUsize;
 /// Most teams of one contestant.
 const TEAMS_MAX: usize = 8;
 
-/// Ranks in all teams of one contestant together, unless a single team has more. Each rank has a
-/// page of its own and two queues per neighbour.
+/// Most ranks in all teams of one contestant together, unless a single team has more. Memory limits
+/// them: each rank has a page of its own and two queues per neighbour.
 const RANKS_TOGETHER: usize = 256;
 
-/// What a contestant runs, and how it appears.
+/// What a contestant runs, and its name in the comparison.
 #[derive(Clone, Debug)]
 pub struct Exercise {
     /// Short name, unique within a race.
     pub name: String,
     /// The operation.
     pub collective: Collective,
-    /// The rank that broadcasts from or reduces to.
+    /// The root of a broadcast or reduction.
     pub root: usize,
     /// Bytes of data, a multiple of [`ELEMENT_BYTES`]; a barrier has none.
     pub bytes: usize,
-    /// Hardware threads that the ranks share.
+    /// Number of PUs that the ranks may use.
     pub usable: usize,
     /// The model's latency in nanoseconds, if it has one for such a team.
     pub predicted_ns: Option<f64>,
 }
 
-/// One of Corecast's plans as an entrant. Serves one race: its ranks are joined once.
+/// One of Corecast's plans as an entrant. It serves one race, since its teams are joined once.
 #[derive(Debug)]
 pub struct Contestant {
     pub(super) exercise: Exercise,
@@ -45,11 +45,11 @@ pub struct Contestant {
 }
 
 impl Contestant {
-    /// Teams that run `plans`.
+    /// Creates a contestant with several teams that run `plans`.
     ///
     /// # Errors
     ///
-    /// [`TeamError`].
+    /// [`TeamError`] if a team cannot be made.
     ///
     /// # Panics
     ///

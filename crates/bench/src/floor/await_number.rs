@@ -1,4 +1,4 @@
-//! How hand-written code waits for a number in a line.
+//! Loops in which hand-written code waits for a number in a cache line.
 
 use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,10 +14,10 @@ pub(super) fn await_number<const PAUSE: bool>(line: &AtomicU64, number: u64) {
     }
 }
 
-/// Waits for `number` or more on a hardware thread that others may need, if they are `oversubscribed`.
+/// Waits for `number` or more. If ranks are `oversubscribed`, it yields the PU to other ranks.
 #[inline(always)]
 pub(crate) fn await_turn(line: &AtomicU64, number: u64, oversubscribed: bool) {
-    // Acquire pairs with the Release store of whoever the line belongs to.
+    // Acquire pairs with the Release store of the rank that owns the line.
     while line.load(Ordering::Acquire) < number {
         match oversubscribed {
             true => thread::yield_now(),

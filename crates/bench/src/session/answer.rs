@@ -1,4 +1,4 @@
-//! What a rank answers.
+//! The answers of ranks to orders.
 
 use super::error::SessionError;
 use crate::sized::Stamp;
@@ -7,23 +7,23 @@ use std::io::{self, BufRead, Read};
 /// The answer of one rank to one order.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RankAnswer {
-    /// `ok`.
+    /// `ok`: the results are right.
     Right,
-    /// `times K`, and the pairs of numbers.
+    /// `times K` and the K pairs of numbers that follow it.
     Times(Vec<Stamp>),
 }
 
-/// Longest line that is taken for an answer.
+/// Most bytes of the line of an answer.
 const LINE_MAX: u64 = 4096;
 
-/// Most pairs that an answer may announce: memory is taken for them.
+/// Most pairs that an answer may announce, since memory is allocated for them.
 const TIMES_MAX: usize = 1 << 20;
 
 /// Why there is no answer.
 pub(super) enum Trouble {
     /// The stream failed, timed out or ended.
     Stream(io::Error),
-    /// It says that the library is wrong, or something else than an answer.
+    /// The rank reports a wrong result, or its line is no answer.
     Said(SessionError),
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Why an order was not carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The starter did not start, or its ranks did not come.
+    /// The starter, or the socket for its ranks, could not be set up.
     #[error("{program} did not start: {source}")]
     Launch {
         /// The starter.
@@ -25,10 +25,10 @@ pub enum SessionError {
         /// The last line that the processes wrote.
         said: String,
     },
-    /// The library delivered something wrong.
+    /// A rank reported a wrong result or a failure of its library.
     #[error("{0}: the peer is not timed")]
     Wrong(String),
-    /// It was killed too often to be tried again.
+    /// The session was killed too often to be tried again.
     #[error("not tried again: killed {0} times before")]
     GivenUp(u32),
 }

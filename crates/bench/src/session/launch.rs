@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Stands for the session's folder among the arguments.
+/// The argument that stands for the path of the session's folder.
 pub const FOLDER: &str = "{folder}";
 
 /// How to start the ranks.

@@ -1,4 +1,4 @@
-//! Which processes a starter has started, and their end.
+//! Finds and ends the processes that a starter has started.
 //!
 //! Starters put their ranks into process groups of their own, so that killing the starter's group
 //! would leave them behind.

@@ -12,7 +12,7 @@ use std::time::Duration;
 ///
 /// # Errors
 ///
-/// The socket's; [`io::ErrorKind::InvalidInput`] for an order that makes no sense.
+/// Errors of the socket; [`io::ErrorKind::InvalidInput`] for an order that cannot be parsed.
 pub fn serve(folder: &Path, member: Member) -> io::Result<()> {
     let odd = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
     let (rank, size, pid) = (member.rank(), member.size(), std::process::id());
@@ -54,19 +54,19 @@ pub fn serve(folder: &Path, member: Member) -> io::Result<()> {
     Ok(())
 }
 
-/// What a session asks for.
+/// An order of a session.
 enum SessionOrder {
-    /// So many operations checked.
+    /// The task to check, and the number of operations.
     Check(Task, u64),
-    /// Operations to warm up, operations, and how these start.
+    /// The task to time, the numbers of operations to warm up and to time, and their start.
     Time(Task, u64, u64, StartRule),
 }
 
 /// How operations start.
 struct StartRule {
-    /// Nanoseconds before it at which a common start is named; 0 without.
+    /// How many nanoseconds ahead the root names a common start; 0 for a barrier instead.
     lead_ns: u64,
-    /// What caches are like.
+    /// Whether caches are warm or cold.
     conditions: Conditions,
 }
 
@@ -93,7 +93,7 @@ fn parse(order: &str, ranks: usize) -> Option<SessionOrder> {
     })
 }
 
-/// When each operation began and what it took; of barriers, all together.
+/// Runs operations. Returns when each began and how long it took, for barriers all together.
 fn series(
     seated: &mut SizedRank,
     task: Task,
@@ -102,7 +102,7 @@ fn series(
     line: &StartRule,
 ) -> Result<Vec<Stamp>, String> {
     use crate::sized::{Operation, Player};
-    // What two looks at the clock take.
+    // The time between two readings of the clock, which is subtracted below.
     let pair = |_| now().abs_diff(now());
     let clock = (0..1000).map(pair).min().unwrap_or(0);
     seated.barrier()?;
@@ -128,15 +128,15 @@ fn series(
     Ok(times)
 }
 
-/// Nanoseconds of the clock that all processes share.
+/// Nanoseconds of the monotonic clock, which all processes share.
 fn now() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 impl StartRule {
-    /// Returns when the operation is to start, its caches as asked for: at an instant that the root
-    /// names, or after a barrier.
+    /// Brings the caches into the state asked for and returns when the operation is to start: at an
+    /// instant that the root names, or after a barrier.
     fn meet(&self, seated: &mut SizedRank) -> Result<(), String> {
         use crate::sized::Player;
         if self.lead_ns == 0 {
@@ -147,7 +147,7 @@ impl StartRule {
         let member = seated.member();
         let start = member.broadcast_value(Task::ROOT, now() + self.lead_ns);
         let start = start.map_err(|failure| failure.to_string())?;
-        // A start in the far future is a clock that is not shared.
+        // A start in the far future means that the clock is not shared.
         let far = self.lead_ns + Duration::from_secs(1).as_nanos() as u64;
         if start > now() + far {
             return Err("the processes do not share a clock".to_owned());

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Processes that wait for orders. They end when it is dropped.
+/// The processes of a session, which wait for orders. They end when it is dropped.
 #[derive(Debug)]
 pub(super) struct Running {
     child: Child,
@@ -30,14 +30,14 @@ struct RunningRank {
     pid: i32,
 }
 
-/// What the processes write goes here, in the session's folder.
+/// Name of the file in the session's folder that gets the output of the processes.
 const LOG: &str = "log";
 
 /// Time that processes have to end on their own, and again after a signal.
 const FAREWELL: Duration = Duration::from_secs(3);
 
 impl Running {
-    /// Starts all ranks and waits until they have come.
+    /// Starts all ranks and waits until they have connected.
     pub(super) fn launch(launch: &Launch, limit: Duration) -> Result<Running, SessionError> {
         let failed = |source| SessionError::Launch {
             program: launch.program.display().to_string(),
@@ -60,7 +60,7 @@ impl Running {
         Ok(running)
     }
 
-    /// Takes in the ranks as they come, and sorts them.
+    /// Accepts the connections of all ranks and puts them in order of rank.
     fn gather(
         &mut self,
         listener: &UnixListener,
@@ -136,7 +136,7 @@ impl Running {
         }
     }
 
-    /// The last line that the processes wrote.
+    /// The last line with text that the processes wrote.
     fn said(&self) -> String {
         let bytes = fs::read(self.folder.path().join(LOG)).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
@@ -147,8 +147,8 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// Lets the processes end on their own, so that they remove what they have in /dev/shm; those
-    /// that do not get a signal, and those that do not heed it are killed.
+    /// Lets the processes end on their own, so that they remove what they have in /dev/shm. Those
+    /// that do not end are terminated by a signal, and those that ignore it are killed.
     fn drop(&mut self) {
         let starter = self.child.id() as i32;
         let mut pids = processes::descendants(starter);
@@ -157,7 +157,7 @@ impl Drop for Running {
         if (self.sound && self.ends_within(FAREWELL)) || self.ends_on_signal() {
             pids.retain(|&pid| ours(pid, &self.folder));
         } else {
-            // The starter is not reaped yet: no number has passed to somebody else.
+            // The starter is not reaped yet, so its number has not passed to another process.
             processes::kill(&[starter]);
         }
         processes::kill(&pids);
@@ -183,8 +183,8 @@ impl Running {
     }
 }
 
-/// Whether `pid` still is one of the session's: the number may have passed to somebody else. A
-/// rank knows the folder, as an argument.
+/// Whether `pid` is still a process of the session, since the number may have passed to another
+/// one. A rank has the folder among its arguments.
 fn ours(pid: i32, folder: &TempDir) -> bool {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let path = folder.path().as_os_str().as_encoded_bytes();
@@ -218,7 +218,7 @@ fn patient(stream: &UnixStream, deadline: Instant) -> io::Result<()> {
     stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))
 }
 
-/// The first line of a rank: which it is.
+/// Reads the first line of a rank, which tells its number and its process.
 fn hello(stream: UnixStream, ranks: usize, deadline: Instant) -> io::Result<(usize, RunningRank)> {
     stream.set_nonblocking(false)?;
     patient(&stream, deadline)?;

@@ -1,4 +1,4 @@
-//! Chance that all ranks have alike.
+//! Random numbers that are the same on all ranks.
 
 /// A generator of random numbers that is copied, not shared.
 ///
@@ -8,7 +8,7 @@
 pub struct Dice(u64);
 
 impl Dice {
-    /// Dice that fall by `seed`.
+    /// Creates a generator from `seed`.
     pub fn new(seed: u64) -> Dice {
         Dice(seed)
     }
@@ -26,13 +26,13 @@ impl Dice {
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// If `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
         assert!(n > 0, "no number is below 0");
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
-    /// The `at`-th of many throws, in any order: 32 random bits.
+    /// The `at`-th of many throws, 32 random bits. Throws may be asked for in any order.
     pub fn throw(self, at: u64) -> u32 {
         let mut dice = Dice(self.0 ^ at.wrapping_mul(0xd6e8_feb8_6659_fd93));
         (dice.bits() >> 32) as u32

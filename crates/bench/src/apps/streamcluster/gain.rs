@@ -1,7 +1,8 @@
-//! What it gains to open a centre.
+//! The gain of opening a centre.
 //!
-//! With `x` open, points that are nearer to it go there. A centre whose other points can follow for
-//! less than its price is closed. If that is worth more than the price of `x`, it is done.
+//! If `x` opens, points that are nearer to it than to their centre move there. A centre whose other
+//! points can move to `x` for less than the price of a centre is closed. `x` opens if this saves
+//! more than the price of `x`.
 
 use super::super::Lost;
 use super::search::LocalSearch;
@@ -9,14 +10,14 @@ use super::search::LocalSearch;
 impl LocalSearch<'_> {
     /// Looks at `x`, and opens it if that gains anything.
     ///
-    /// One sum of one number more than there are centres, and a pass over the points of each rank;
-    /// another pass if `x` opens.
+    /// It costs a sum over all ranks of one number more than there are centres, and a pass over the
+    /// points of each rank; another pass if `x` opens.
     pub(super) fn look(&mut self, x: usize) -> Result<(), Lost> {
         self.looks += 1;
         let place = self.points.at(x);
         let count = self.centres.len();
-        // For each centre what it would cost to send its other points to `x`, and last what
-        // those that go there anyway save.
+        // The first sums are what it costs, for each centre, to move its other points to `x`;
+        // the last one is what the points that are nearer to `x` save.
         let mut sums = vec![0; count + 1];
         for (at, point) in self.own.clone().enumerate() {
             let cost = self.points.cost(point, place);
@@ -28,7 +29,7 @@ impl LocalSearch<'_> {
             }
         }
         self.backend.sum(&mut sums)?;
-        // One that is open already costs nothing to close, and opens again.
+        // If `x` is a centre already, it is closed here and opened again below.
         let closing = |at: usize| sums[at] < self.price || self.centres[at] == x;
         let closed: i64 = (0..count).filter(|&at| closing(at)).count() as i64;
         let sent: i64 = (0..count)

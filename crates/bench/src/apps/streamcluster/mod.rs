@@ -9,17 +9,17 @@
 //!
 //! The local search opens centres at a price each. It looks for the price at which between
 //! `centres_min` and `centres_max` of them pay. Each look at a candidate takes a pass over all points, which ranks
-//! share, and one reduction over the open centres: that is why it is all synchronisation.
+//! share, and one reduction over the open centres, so the ranks synchronise very often.
 //!
 //! Coordinates are whole numbers below [`GRID`] and distances are squared, so sums are exact: the
-//! result does not depend on the number of ranks, nor on what they meet by. All chance comes from
-//! [`Dice`] that every rank throws alike.
+//! result does not depend on the number of ranks, nor on how they synchronise. All random numbers
+//! come from [`Dice`], which has the same state on every rank.
 //!
 //! Source: Guha, Mishra, Motwani, O'Callaghan, *Clustering Data Streams*, FOCS 2000 (facility
 //! location by local search, the price by bisection, weighted centres as the next stream);
 //! O'Callaghan and others, *Streaming-Data Algorithms for High-Quality Clustering*, ICDE 2002; the
 //! shape of the benchmark and its constants after Bienia, *Benchmarking Modern Multiprocessors*,
-//! 2011, §3.11 (PARSEC's streamcluster). No code of theirs.
+//! 2011, §3.11 (PARSEC's streamcluster). None of their code is used.
 
 mod dice;
 mod gain;
@@ -35,22 +35,22 @@ pub use problem::{DIMENSIONS_MAX, POINTS_MAX, Problem, ProblemError};
 use super::{Lost, SyncBackend};
 use search::LocalSearch;
 
-/// What came out.
+/// Result of a clustering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Solution {
     /// Coordinates of the centres, one after the other.
     pub centres: Vec<i16>,
-    /// How many points of the stream each stands for.
+    /// How many points of the stream each centre stands for.
     pub weights: Vec<i64>,
-    /// Candidates that were looked at.
+    /// Number of candidates that were looked at.
     pub looks: u64,
 }
 
-/// Clusters `stream` as `rank` of `ranks`, who all call this; all get the same solution.
+/// Clusters `stream` as `rank` of `ranks`. All ranks call this, and all get the same solution.
 ///
 /// # Errors
 ///
-/// [`Lost`], if the ranks cannot meet any more.
+/// [`Lost`] if the ranks cannot synchronise any more.
 ///
 /// # Panics
 ///
@@ -107,13 +107,13 @@ pub fn solve(
 ///
 /// # Panics
 ///
-/// As [`solve`].
+/// If the problem does not [check out](Problem::check), or is not the stream's.
 pub fn alone(problem: &Problem, stream: &Stream) -> Solution {
     let solution = solve(problem, stream, (0, 1), &mut SingleRank);
     solution.expect("a single rank meets nobody")
 }
 
-/// A single rank.
+/// The backend of a single rank, which has nobody to wait for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SingleRank;
 

@@ -3,10 +3,10 @@
 use super::{Dice, Problem};
 use std::ops::Range;
 
-/// Coordinates lie below this.
+/// Coordinates are from 0 to below this.
 pub const GRID: i16 = 1 << 12;
 
-/// Points that are held.
+/// Points with weights, in memory of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
     dimensions: usize,
@@ -15,7 +15,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Points everywhere, each coordinate by itself, as in PARSEC's input.
+    /// Creates points with independent, uniformly distributed coordinates, as in PARSEC's input.
     pub fn random(problem: &Problem) -> Stream {
         // Not the dice of the search: its choices must not follow from the points.
         let mut dice = Dice::new(!problem.seed);
@@ -24,7 +24,7 @@ impl Stream {
         Stream::new(problem.dimensions, (0..n).map(coordinate).collect())
     }
 
-    /// These points, one after the other.
+    /// Creates points of weight 1 from their coordinates, point after point.
     ///
     /// # Panics
     ///
@@ -44,13 +44,13 @@ impl Stream {
         }
     }
 
-    /// All of them.
+    /// A view of all points.
     pub fn points(&self) -> Points<'_> {
         Points::new(self.dimensions, &self.coordinates, &self.weights)
     }
 }
 
-/// Points that are looked at.
+/// A view of points with weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Points<'a> {
     dimensions: usize,
@@ -59,7 +59,7 @@ pub struct Points<'a> {
 }
 
 impl<'a> Points<'a> {
-    /// Points of so many dimensions.
+    /// Creates a view of points with `dimensions` coordinates each.
     ///
     /// # Panics
     ///
@@ -79,12 +79,12 @@ impl<'a> Points<'a> {
         self.weights.len()
     }
 
-    /// Coordinates of each.
+    /// Number of coordinates of each point.
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// Those of `range`.
+    /// A view of the points in `range`.
     pub fn part(&self, range: Range<usize>) -> Points<'a> {
         let coordinates = range.start * self.dimensions..range.end * self.dimensions;
         Points {
@@ -111,12 +111,12 @@ impl<'a> Points<'a> {
     }
 }
 
-/// Squared distance. Fits, since coordinates have 12 bits and there are 128 at most.
+/// Squared distance. It fits 31 bits, since a point has at most 128 coordinates of 12 bits.
 fn distance(a: &[i16], b: &[i16]) -> i32 {
     a.iter()
         .zip(b)
         .map(|(a, b)| {
-            // In 16 bits, so that vectors multiply and add pairs.
+            // The difference has 16 bits, so that one vector instruction multiplies and adds pairs.
             let way = a.wrapping_sub(*b);
             i32::from(way) * i32::from(way)
         })

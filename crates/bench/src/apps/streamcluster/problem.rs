@@ -1,21 +1,21 @@
-//! What is clustered, and within which limits.
+//! The problem of a clustering, and its limits.
 
 use serde::{Deserialize, Serialize};
 
-/// What is clustered, and how finely.
+/// What is clustered, and into how many centres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// Points of the stream.
+    /// Number of points of the stream.
     pub points: usize,
-    /// Coordinates of each.
+    /// Number of coordinates of each point.
     pub dimensions: usize,
     /// Fewest centres.
     pub centres_min: usize,
     /// Most centres.
     pub centres_max: usize,
-    /// Points that are looked at together.
+    /// Number of points that are clustered together.
     pub chunk: usize,
-    /// Of the points and of all chance.
+    /// Seed of the points and of all random choices.
     pub seed: u64,
 }
 
@@ -38,7 +38,7 @@ pub const DIMENSIONS_MAX: usize = 128;
 /// Most points: sums of their distances then stay far from 63 bits.
 pub const POINTS_MAX: usize = 1 << 24;
 
-/// Why there is no such problem.
+/// Why a problem cannot be solved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProblemError {
     /// Too few or too many points.
@@ -47,7 +47,7 @@ pub enum ProblemError {
     /// Too few or too many dimensions.
     #[error("{0} dimensions: from 1 to {DIMENSIONS_MAX} are possible")]
     Dimensions(usize),
-    /// Limits that nothing lies between.
+    /// The limits allow no centre, or the fewest are more than the most.
     #[error("from {min} to {max} centres: the first must be 1 at least, and the second no less")]
     Centres {
         /// Fewest.
@@ -55,7 +55,7 @@ pub enum ProblemError {
         /// Most.
         max: usize,
     },
-    /// Chunks of fewer points than centres.
+    /// A chunk has no more points than there may be centres.
     #[error("chunks of {chunk} points: with up to {max} centres, more are needed")]
     Chunk {
         /// Points of a chunk.
@@ -66,11 +66,11 @@ pub enum ProblemError {
 }
 
 impl Problem {
-    /// Whether it can be solved.
+    /// Checks that the problem can be solved.
     ///
     /// # Errors
     ///
-    /// [`ProblemError`].
+    /// [`ProblemError`] if a number is out of its limits.
     pub fn check(&self) -> Result<(), ProblemError> {
         let (min, max) = (self.centres_min, self.centres_max);
         if self.points == 0 || self.points > POINTS_MAX {

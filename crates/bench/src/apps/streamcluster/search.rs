@@ -1,19 +1,20 @@
 //! The local search of one set of points, as one rank.
 //!
-//! All that says where the search stands (centres, price, total cost) is the same on every rank; of
-//! the points each rank keeps its share: which centre it belongs to, and what that costs.
+//! The state of the search (centres, price, total cost) is the same on every rank. Of its share of
+//! the points each rank keeps which centre a point belongs to, and what that costs.
 
 use super::super::{Lost, SyncBackend, share};
 use super::{Dice, Points, Problem};
 use std::ops::Range;
 
-/// Times k ln k: how many points may become centres, and how often one is tried in a round.
+/// Factor of k ln k: so many points may become centres, and so many are tried in a round.
 const SAMPLE_FACTOR: f64 = 3.0;
 
-/// A round of the rough search that gains less, in thousandths of the cost, is the last one.
+/// Least gain of a round of the rough search, in thousandths of the cost: a round that gains less
+/// is the last one.
 const ROUGH: i128 = 100;
 
-/// Likewise where the number of centres is about right.
+/// Least gain of a round, in thousandths of the cost, once the number of centres is about right.
 const FINE: i128 = 1;
 
 /// One rank's view of the search.
@@ -24,17 +25,17 @@ pub(super) struct LocalSearch<'a> {
     pub(super) own: Range<usize>,
     pub(super) backend: &'a mut dyn SyncBackend,
     pub(super) dice: Dice,
-    /// What a centre costs.
+    /// Cost of a centre.
     pub(super) price: i64,
     /// The points that are centres.
     pub(super) centres: Vec<usize>,
-    /// Of each point that is a centre its place among these.
+    /// For each point that is a centre, its index in `centres`.
     pub(super) column: Vec<usize>,
-    /// The centre that each own point belongs to.
+    /// The centre that each of this rank's points belongs to.
     pub(super) belongs: Vec<usize>,
-    /// What that costs.
+    /// Cost of belonging there, for each of this rank's points.
     pub(super) costs: Vec<i64>,
-    /// What the look at a candidate found: the cost of belonging to it.
+    /// Cost of belonging to the candidate looked at, for each of this rank's points.
     pub(super) tried: Vec<i64>,
     /// Cost of all points and centres.
     pub(super) total: i128,
@@ -84,7 +85,7 @@ impl<'a> LocalSearch<'a> {
             self.belongs = self.own.clone().collect();
             return Ok(());
         }
-        // At this price a single centre would pay.
+        // The cost with the first point as the only centre: at this price few centres pay.
         let first = self.points.at(0);
         let mut high = self.whole(|points, point| points.cost(point, first))?;
         let mut low = 0;
@@ -129,14 +130,15 @@ impl<'a> LocalSearch<'a> {
             for number in 0..tries {
                 self.look(sample[number % sample.len()])?;
             }
-            // Never below zero, unless a barrier under test lets rubbish through.
+            // The total is below zero only if a barrier under test let wrong sums through.
             if (before - self.total) * 1000 <= least * self.total || self.total < 0 {
                 return Ok(());
             }
         }
     }
 
-    /// Points that may become centres, by their weights; some may come twice.
+    /// Draws the points that may become centres, with chances in proportion to their weights. A
+    /// point may be drawn twice.
     fn sample(&mut self, min: usize) -> Vec<usize> {
         let count = times_logarithm(min);
         if self.points.len() <= count {
@@ -156,7 +158,7 @@ impl<'a> LocalSearch<'a> {
         (0..count).map(|_| point()).collect()
     }
 
-    /// Sum over the points of all ranks.
+    /// Sum of `part` over the points of all ranks.
     fn whole(&mut self, part: impl Fn(Points<'_>, usize) -> i64) -> Result<i64, Lost> {
         let points = self.points;
         let mut sum = [self.own.clone().map(|point| part(points, point)).sum()];
@@ -164,15 +166,16 @@ impl<'a> LocalSearch<'a> {
         Ok(sum[0])
     }
 
-    /// After the centres have changed.
+    /// Brings `column` up to date after the centres have changed.
     pub(super) fn renumber(&mut self) {
         for (at, &centre) in self.centres.iter().enumerate() {
             self.column[centre] = at;
         }
     }
 
-    /// Where the centres lie, in the middle of their points, and how many points of the stream each
-    /// has, in the order of the points that were opened. Centres without any are left out.
+    /// Returns the coordinates of the centres, which are the means of their points, and how many
+    /// points of the stream each has, in order of the points that were opened. Centres without
+    /// points are left out.
     pub(super) fn centres(&mut self) -> Result<(Vec<i16>, Vec<i64>), Lost> {
         self.centres.sort_unstable();
         self.renumber();
@@ -191,7 +194,7 @@ impl<'a> LocalSearch<'a> {
         let (mut places, mut weights) = (Vec::new(), Vec::new());
         for row in sums.chunks(dimensions + 1).filter(|row| row[0] > 0) {
             weights.push(row[0]);
-            // A mean of coordinates is one.
+            // A mean of coordinates fits the type of a coordinate.
             places.extend(row[1..].iter().map(|sum| (sum / row[0]) as i16));
         }
         Ok((places, weights))

@@ -1,21 +1,22 @@
-//! The first centres: points in turn, each opened with a chance of its cost over the price.
+//! The first centres: points are visited in turn, and each opens with a probability of its cost
+//! over the price.
 //!
-//! A rank finds the first of its points that opens; the first of all ranks is opened, every rank
-//! lets its points move there, and the search goes on behind it. That gives the centres that one
-//! rank would open point by point, as chances depend on the throw for the point alone.
+//! Each rank finds the first of its points that opens. The first one of all ranks becomes a centre,
+//! every rank moves the points there that are nearer to it, and the search goes on behind it. This
+//! gives the centres that one rank would open point by point, since each point has a throw of its
+//! own.
 //!
 //! Source: Meyerson, *Online Facility Location*, FOCS 2001, which Guha and others start from.
 
 use super::super::Lost;
 use super::search::LocalSearch;
 
-/// No point opens.
+/// Stands for no point, and for the cost of a point without a centre.
 const NONE: i64 = i64::MAX;
 
 impl LocalSearch<'_> {
-    /// Opens a random point, then those that chance opens. Points go round from the first one.
-    ///
-    /// One minimum over all ranks for each centre.
+    /// Opens a random point, then further ones by chance, in the order of the points from the first
+    /// one round to it. It takes one minimum over all ranks for each centre.
     pub(super) fn start(&mut self) -> Result<(), Lost> {
         let n = self.points.len();
         let first = self.dice.below(n as u64) as usize;
@@ -50,7 +51,7 @@ impl LocalSearch<'_> {
         Ok(())
     }
 
-    /// Opens a centre, and lets those points go there that are nearer to it.
+    /// Opens a centre, and moves those points there that are nearer to it.
     fn open(&mut self, centre: usize) {
         self.centres.push(centre);
         let place = self.points.at(centre);
