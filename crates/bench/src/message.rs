@@ -1,8 +1,8 @@
 //! One message between two ranks: half of a round trip.
 //!
-//! The figure that the probe takes and that models of machines are made of. Beside Corecast's queue
-//! stand the hand-written lines, and `core-to-core-latency` (Viennot), the crate that people measure
-//! their machines with, where it is installed: `cargo install core-to-core-latency`.
+//! The probe measures this time, and models of machines are made of it. Corecast's queues race
+//! against hand-written loops and, where it is installed, against `core-to-core-latency` (Viennot),
+//! a program that people measure their machines with: `cargo install core-to-core-latency`.
 
 use crate::cpu_placement::CpuPlacement;
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};
@@ -17,21 +17,21 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// The program, and how to get it.
+/// Name of the other program; `REMEDY` installs it.
 const PROGRAM: &str = "core-to-core-latency";
 const REMEDY: &str = "cargo install core-to-core-latency";
 
-/// Its round trips per sample, and samples: a few milliseconds in all.
+/// Round trips per sample of that program. All `SAMPLES` take a few milliseconds.
 const ROUND_TRIPS: u64 = 1000;
 const SAMPLES: u64 = 20;
 
-/// Slots of the queues, of which one is ever in use.
+/// Slots of the queues, of which at most one is in use at a time.
 const SLOTS: usize = 64;
 
-/// Bytes of a message: what a line holds beside its header.
+/// Bytes of a message: as many as a cache line holds beside its header.
 const BYTES: usize = queue::SLOT_PAYLOAD_BYTES;
 
-/// Who can be raced on two placements; with others' program where `peers` take part.
+/// The entrants of a race on two placements; with `peers`, `core-to-core-latency` is among them.
 ///
 /// # Errors
 ///
@@ -60,7 +60,7 @@ pub fn entrants(
     Ok(entrants)
 }
 
-/// Both of its ways to pass a message that stand for a round trip.
+/// An entrant for each of the two methods of `core-to-core-latency` that make round trips.
 fn core_to_core(placements: &[CpuPlacement]) -> Vec<Entrant<'static>> {
     let ways = [
         ("1", "compare-and-swap on one line"),
@@ -90,7 +90,7 @@ fn core_to_core(placements: &[CpuPlacement]) -> Vec<Entrant<'static>> {
     ways.map(entrant).into()
 }
 
-/// A program on the path, or where cargo installs.
+/// Finds a program on the path, or where cargo installs programs.
 fn find(name: &str, path: Option<&OsStr>, home: Option<PathBuf>) -> Option<PathBuf> {
     let folders = path.map(|path| env::split_paths(path).collect::<Vec<_>>());
     let cargo = home.map(|home| home.join(".cargo/bin"));
@@ -101,14 +101,14 @@ fn find(name: &str, path: Option<&OsStr>, home: Option<PathBuf>) -> Option<PathB
     })
 }
 
-/// Corecast's queue, one each way.
+/// Two of Corecast's queues, one in each direction.
 pub struct Queue {
     backend: Backend,
     ends: [Mutex<Option<(Sender, Receiver)>>; 2],
 }
 
 impl Queue {
-    /// A pair of queues that spin.
+    /// Creates both queues, whose ends spin while they wait.
     ///
     /// # Errors
     ///
@@ -193,7 +193,8 @@ impl QueueRank {
         message
     }
 
-    /// To the other rank and back, or back alone: what came.
+    /// At rank 0, sends a message and waits for it to come back; at rank 1, returns the one that
+    /// comes. Gives the message received.
     fn trip(&mut self) -> [u8; BYTES] {
         if self.rank > 0 {
             let message = self.receive();

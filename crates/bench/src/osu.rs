@@ -1,6 +1,6 @@
-//! Comparisons as the micro-benchmarks of Ohio State University print theirs.
+//! Comparisons in the format of the OSU Micro-Benchmarks of Ohio State University.
 //!
-//! One block for each entrant, so that scripts which read theirs read these:
+//! Each entrant has a block, so that scripts for those benchmarks read these results:
 //!
 //! ```text
 //! # corecast best, threads, in place, pinned: allreduce of 2 ranks on PU 0,1
@@ -8,9 +8,10 @@
 //! 8                       0.31              0.30              0.32       41216
 //! ```
 //!
-//! As there, a rank's latency is the mean of its own times in the call, and the columns are mean,
-//! least and most of the ranks'; here the medians of the rounds. It is no more, and with loose
-//! operations much less, than what races compare: the slowest rank of each operation.
+//! As in those benchmarks, a rank's latency is the mean of its own times in the call, and the
+//! columns are the mean, least and most over the ranks; here each is a median of the rounds. They
+//! are at most the latency that races compare, that of the slowest rank of each operation, and much
+//! less where ranks leave an operation early.
 
 use crate::comparison::Comparison;
 use crate::sized::Operation;
@@ -19,7 +20,7 @@ use std::fmt::Write;
 
 /// Renders comparisons of one operation at several sizes, or of barriers.
 ///
-/// Entrants that know nothing of their ranks are named and left out.
+/// An entrant whose ranks' times are not known has a comment in place of rows.
 pub fn render(comparisons: &[&Comparison]) -> String {
     let Some(first) = comparisons.first() else {
         return String::new();

@@ -178,7 +178,7 @@ impl<'a> ContestantRank<'a> {
     }
 }
 
-/// Changes one element of every cache line, so that no operation finds its data in a cache already.
+/// Changes one element of every cache line, so that other ranks must fetch the data anew.
 fn touch(data: &mut [u64], number: u64) {
     for element in data.iter_mut().step_by(STRIDE) {
         *element = number;

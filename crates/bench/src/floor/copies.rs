@@ -1,4 +1,4 @@
-//! Collectives of any size by hand: two flags, and a copy loop over the bytes that must move.
+//! Hand-written collectives of any size: flags, and a copy loop over the bytes that must move.
 //!
 //! | operation | what each rank does once the others' flags say that their inputs are there |
 //! | --- | --- |
@@ -6,12 +6,12 @@
 //! | reduce | the root adds the others' inputs into its own |
 //! | allreduce, whole | each adds up all inputs |
 //! | allreduce, by parts | each adds up its part of all inputs, then copies the others' sums |
-//! | gather, allgather, alltoall | the receivers copy, all at once; uneven blocks alike |
+//! | gather, allgather, alltoall | the receivers copy, all at once; uneven blocks too |
 //! | reduce_scatter, scan, exscan | each adds up the inputs that it needs |
 //!
-//! Readers read where the owner has written: nothing is sent. Words of 8 bytes at a time are the
-//! least for short data; long data lie in plain memory, for the C library's copy loop, each piece
-//! under a lock that nobody ever contends for while time is taken.
+//! Readers read where the owner has written: nothing is sent. Short data are fastest in words of 8
+//! bytes. Long data lie in plain memory, for the C library's copy loop; each piece is under a lock
+//! that is not contended while time is taken.
 
 use super::await_number::await_turn;
 use crate::engine::Role;
@@ -21,13 +21,13 @@ use corecast_wire::Line;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Longest blocks that race by words.
+/// Longest blocks, in bytes, that race in words.
 const WORDS_MAX: usize = 16 << 10;
 
-/// Shortest blocks that race by memory, and by parts of it.
+/// Shortest blocks, in bytes, that race in plain memory.
 const MEMORY_MIN: usize = 512;
 
-/// The floors of `task`, a barrier's among them none.
+/// The floors of `task`; none for a barrier.
 pub fn copies<'a>(task: Task, conditions: impl Into<Conditions>) -> Vec<Entrant<'a>> {
     let conditions = conditions.into();
     let oversubscribed = conditions.oversubscribed;
@@ -68,12 +68,12 @@ trait CopiedPiece: Send + Sync + 'static {
     fn fill(&self, write: &mut dyn FnMut(&mut [f64]));
     fn read(&self, into: &mut Vec<f64>);
     fn copy(&self, from: &Self);
-    /// Becomes the sum of two.
+    /// Stores the sum of `a` and `b` here.
     fn sum(&self, a: &Self, b: &Self);
     fn add(&self, from: &Self);
 }
 
-/// Eight bytes at a time.
+/// A piece that is copied in words of eight bytes.
 struct WordCopy(Box<[AtomicU64]>);
 
 impl WordCopy {
@@ -123,11 +123,11 @@ impl CopiedPiece for WordCopy {
     }
 }
 
-/// Plain memory.
+/// A piece in plain memory, under a lock.
 struct PlainMemory(RwLock<Vec<f64>>);
 
 impl PlainMemory {
-    // Data are whole even if somebody panicked over them.
+    // Data are whole even after a panic under the lock.
     fn owned(&self) -> RwLockWriteGuard<'_, Vec<f64>> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -171,13 +171,13 @@ impl CopiedPiece for PlainMemory {
     }
 }
 
-/// The data of one rank at one place.
+/// The input and the result of one rank at one place.
 struct RankBuffers<P> {
     input: Vec<P>,
     result: Vec<P>,
 }
 
-/// A rank's numbers, each on lines of its own.
+/// The flags of a rank: numbers that only grow, each on cache lines of its own.
 #[derive(Default)]
 struct Flags {
     come: Line<AtomicU64>,
@@ -189,7 +189,7 @@ struct CopyFloor<P> {
     task: Task,
     oversubscribed: bool,
     by_parts: bool,
-    /// By rank and place.
+    /// The data, by rank, then by place.
     buffers: Vec<Vec<RankBuffers<P>>>,
     flags: Vec<Flags>,
 }
@@ -222,7 +222,7 @@ impl<P: CopiedPiece> CopyFloor<P> {
         }
     }
 
-    /// Waits for a number or more.
+    /// Waits for `number` or more.
     #[inline(always)]
     fn wait(&self, line: &AtomicU64, number: u64) {
         await_turn(line, number, self.oversubscribed);
@@ -260,13 +260,13 @@ impl<P: CopiedPiece> Library for CopyFloor<P> {
 struct Copier<'a, P> {
     copies: &'a CopyFloor<P>,
     rank: usize,
-    /// Barriers and operations so far.
+    /// Number of barriers so far; `number` counts the operations.
     come: u64,
     number: u64,
 }
 
 impl<'a, P: CopiedPiece> Copier<'a, P> {
-    /// The input of `of` at `place`, once it is there.
+    /// Waits for the input of rank `of` at `place`, and returns it.
     #[inline(always)]
     fn input(&self, of: usize, place: usize) -> &'a [P] {
         if of != self.rank {
@@ -276,7 +276,7 @@ impl<'a, P: CopiedPiece> Copier<'a, P> {
         &self.copies.buffers[of][place].input
     }
 
-    /// The piece `piece` of all ranks before `end`, summed into `into`.
+    /// Stores in `into` the sum of piece `piece` of all ranks before `end`.
     fn sum(&self, into: &P, piece: usize, end: usize, place: usize) {
         if end == 1 {
             return into.copy(&self.input(0, place)[piece]);
@@ -319,7 +319,7 @@ impl<P: CopiedPiece> Player for Copier<'_, P> {
         if let [whole] = &input[..] {
             return whole.fill(write);
         }
-        // Pieces are written as one, since they are one to whoever writes.
+        // `write` fills all pieces as one slice.
         let mut data = Vec::new();
         for piece in input {
             piece.read(&mut data);

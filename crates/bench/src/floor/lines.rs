@@ -1,7 +1,7 @@
-//! Short collectives by hand: the data travel in the line of the flag.
+//! Hand-written short collectives: the data travel in the cache line of the flag.
 //!
-//! Each rank has lines of its own, whose number says that the words beside it are there. A word and
-//! its number cannot come apart: the number is written last and read first.
+//! Each rank has cache lines of its own, with a number that says that the words beside it are
+//! there. The number is written last and read first, so no reader takes old words for new ones.
 
 use super::await_number::await_turn;
 use crate::engine::Role;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Words beside the number.
 const WORDS: usize = 7;
 
-/// The floor of `task`, if a line holds its data and nobody gets more than one block from each.
+/// The floor of `task`, if a line holds a block and no rank gets more than one block from another.
 pub fn lines<'a>(task: Task, conditions: impl Into<Conditions>) -> Option<Entrant<'a>> {
     let conditions = conditions.into();
     let fits = task.bytes <= WORDS * ELEMENT_BYTES;
@@ -34,7 +34,7 @@ pub fn lines<'a>(task: Task, conditions: impl Into<Conditions>) -> Option<Entran
     })
 }
 
-/// A line with data, and as much again, since x86 prefetchers fetch lines in pairs.
+/// A cache line with data and an empty one, since x86 prefetchers fetch lines in pairs.
 #[derive(Default)]
 #[repr(align(128))]
 struct NumberedLine {
@@ -47,7 +47,7 @@ const _: () = assert!(size_of::<NumberedLine>() == 128);
 struct LineBroadcast {
     task: Task,
     oversubscribed: bool,
-    /// By rank and place.
+    /// The lines with data, by rank, then by place.
     data: Vec<Vec<NumberedLine>>,
     come: Vec<NumberedLine>,
 }
@@ -67,7 +67,7 @@ impl LineBroadcast {
         }
     }
 
-    /// Waits for a number or more.
+    /// Waits for `number` or more.
     #[inline(always)]
     fn wait(&self, line: &NumberedLine, number: u64) {
         await_turn(&line.number, number, self.oversubscribed);
@@ -102,7 +102,7 @@ impl Library for LineBroadcast {
 struct LineWriter<'a> {
     lines: &'a LineBroadcast,
     rank: usize,
-    /// Barriers and operations so far.
+    /// Number of barriers so far; `number` counts the operations.
     come: u64,
     number: u64,
     input: Vec<f64>,
@@ -127,7 +127,8 @@ impl LineWriter<'_> {
         &line.words
     }
 
-    /// Each rank's words in turn, the own ones from the input: side by side, or as a sum.
+    /// Stores the words of the first `ranks` ranks in the result, side by side or, if `add`, as a
+    /// sum. This rank's own words come from its input.
     #[inline(always)]
     fn collect(&mut self, ranks: usize, place: usize, add: bool) {
         let count = self.input.len();
@@ -207,7 +208,7 @@ impl Player for LineWriter<'_> {
     }
 }
 
-/// An array of what an iterator of as many gives.
+/// An array of the numbers that an iterator gives.
 fn collected(values: impl Iterator<Item = f64>) -> [f64; WORDS] {
     let mut array = [0.0; WORDS];
     array.iter_mut().zip(values).for_each(|(a, v)| *a = v);

@@ -1,14 +1,14 @@
-//! A stream of lines from one rank to the other.
+//! A stream of cache lines from one rank to the other.
 
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};
 use corecast_wire::Line;
 use std::hint::{self, black_box};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Words of payload per line, beside the word that announces them.
+/// Words of payload per cache line, beside the word that announces them.
 const WORDS: usize = 7;
 
-/// One line: payload, and the number of the message that it holds.
+/// One cache line: the payload of a message, and the number of the message.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct NumberedSlot {
@@ -18,8 +18,9 @@ struct NumberedSlot {
 
 const _: () = assert!(size_of::<NumberedSlot>() == 64);
 
-/// A ring of lines whose slots carry their own announcement, acknowledged by
-/// the half: the least traffic by which 56 bytes per message can flow.
+/// A ring of cache lines whose slots carry their own announcement and are
+/// acknowledged half a ring at a time: the least traffic by which 56 bytes per
+/// message can flow.
 ///
 /// A slot is new when its number is the next one, so that payload and
 /// announcement cross in one line; the receiver writes a line of its own once
@@ -27,8 +28,8 @@ const _: () = assert!(size_of::<NumberedSlot>() == 64);
 ///
 /// # Cost
 ///
-/// One line transfer and one invalidation per message, and two over `slots`
-/// more.
+/// One line transfer and one invalidation per message, and `2 / slots` more of
+/// each for the acknowledgements.
 #[derive(Debug)]
 pub struct LineStream {
     slots: Box<[NumberedSlot]>,

@@ -1,17 +1,16 @@
-//! A message by compare-and-swap on one line.
+//! A message by compare-and-swap on one cache line.
 
 use super::PLACES;
 use crate::engine::{Engine, Flaw, Ledger, Member, Role};
 use corecast_wire::Line;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number on one line that two ranks count up in turn, each by compare-and-swaps that fail until
-/// the other has; reported one way, as half of a round trip.
+/// A number on one cache line that two ranks count up in turn, each by compare-and-swaps that fail
+/// until the other rank has done so. Half of the round trip is reported.
 ///
-/// Whoever waits by loads has a shared copy, which the other must take away before it writes, and
-/// then reads the line once more. Whoever waits by swaps takes the line for writing at once: one
-/// transfer for a message instead of two. It pays for two ranks alone, as all who wait take the line
-/// from each other.
+/// A rank that waits by loads has a shared copy of the line, which the other rank must invalidate
+/// before it writes. A rank that waits by swaps takes the line for writing at once, which saves a
+/// transfer. This pays for two ranks only, since all waiting ranks take the line from each other.
 ///
 /// # Cost
 ///
@@ -22,7 +21,7 @@ pub struct Swap {
 }
 
 impl Swap {
-    /// Lines at rest.
+    /// Creates the floor with all lines at zero.
     pub fn new() -> Swap {
         Swap::default()
     }
@@ -70,7 +69,7 @@ impl Engine for Swap {
 struct SwapRank<'a> {
     places: &'a [Line<AtomicU64>],
     rank: u64,
-    /// Round trips of each place.
+    /// Number of round trips so far at each place.
     numbers: [u64; PLACES],
     place: usize,
 }
@@ -80,8 +79,8 @@ impl Member for SwapRank<'_> {
         let (line, number) = (&self.places[self.place], &mut self.numbers[self.place]);
         for trip in *number..*number + operations {
             let due = 2 * trip + self.rank;
-            // AcqRel pairs with the other rank's: the number carries whatever was written before it.
-            // Acquire on failure would order nothing, as what failed is not looked at.
+            // AcqRel pairs with the other rank's: the number publishes what was written before it.
+            // Relaxed on failure, since nothing is read after a failed swap.
             while line
                 .compare_exchange(due, due + 1, Ordering::AcqRel, Ordering::Relaxed)
                 .is_err()

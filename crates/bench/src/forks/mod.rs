@@ -1,13 +1,13 @@
-//! Fork and join: one rank has all of them do a piece of work, and goes on when it is done.
+//! Fork and join: one rank lets all ranks do a piece of work, and goes on when all are done.
 //!
 //! ```text
 //! rank 0   fork ──► piece ──► join ──► fork …
 //! rank 1    └─────► piece ─────┘
 //! ```
 //!
-//! What a parallel loop costs beside its work. The piece is one store to a line of the rank's own.
-//! Checked before it is timed: at each join all pieces of this fork have been done, and none of the
-//! next one.
+//! This is what a parallel loop costs beside its work. A piece is one store to a cache line of the
+//! rank. The check before timing requires that at each join all pieces of this fork are done, and
+//! none of the next one.
 //!
 //! | entrant | how |
 //! | --- | --- |
@@ -29,8 +29,8 @@ use crate::cpu_placement::{self, CpuPlacement};
 use crate::peers::{Selection, native_forks};
 use crate::race::Entrant;
 
-/// Other people's forks and joins for a race on `placements`; what is missing on this machine is among
-/// them as an absent entrant.
+/// Forks and joins of other libraries for a race on `placements`; a library that is missing on this
+/// machine is an absent entrant.
 ///
 /// # Cost
 ///
@@ -64,7 +64,7 @@ mod tests {
     use crate::engine::{Engine, Member};
     use crate::{Settings, Status, race};
 
-    /// Forgets the piece of rank 1 in one fork of many.
+    /// An engine that forgets the piece of rank 1 in one of its forks.
     struct Forgetful(Pieces);
 
     impl Engine for Forgetful {

@@ -18,7 +18,7 @@ pub struct Rayon {
 }
 
 impl Rayon {
-    /// Called from a thread of the pool, which takes part: the faster way.
+    /// Creates an engine that forks from a thread of the pool, which takes part: the faster way.
     pub fn inside(placements: &[CpuPlacement]) -> Rayon {
         Rayon {
             placements: placements.to_vec(),
@@ -28,7 +28,7 @@ impl Rayon {
         }
     }
 
-    /// Called from a thread that is not one of the pool's, as most programs do.
+    /// Creates an engine that forks from a thread outside of the pool, as most programs do.
     pub fn outside(placements: &[CpuPlacement]) -> Rayon {
         Rayon {
             inside: false,
@@ -40,7 +40,7 @@ impl Rayon {
         let start = || {
             let placements = self.placements.clone();
             let builder = ThreadPoolBuilder::new().num_threads(placements.len());
-            // A refused pin is told by the race, whose own threads have the same placements.
+            // The race reports a refused pin, since its own threads have the same placements.
             let pinned = builder.start_handler(move |at| drop(cpu_placement::take(placements[at])));
             pinned.build().map_err(|error| error.to_string())
         };
@@ -100,7 +100,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Threads on `placements`.
+    /// Creates an engine with a thread on each of `placements`.
     pub fn new(placements: &[CpuPlacement]) -> Scope {
         Scope {
             placements: placements.to_vec(),
@@ -131,7 +131,7 @@ impl Engine for Scope {
                 thread::scope(|scope| {
                     for (other, &placement) in self.placements.iter().enumerate().skip(1) {
                         scope.spawn(move || {
-                            // As above; a thread would else stay on the placement of rank 0.
+                            // A new thread would otherwise stay on the placement of rank 0.
                             drop(cpu_placement::take(placement));
                             self.pieces.work(other);
                         });

@@ -1,4 +1,4 @@
-//! Corecast's forks and joins, and lines by hand.
+//! Forks and joins by Corecast, and by hand over cache lines.
 
 use super::{Forking, Pieces};
 use crate::engine::{Engine, Member, Role};
@@ -17,7 +17,7 @@ pub enum Method {
     Trees,
 }
 
-/// A team of Corecast's. Serves one race.
+/// A team of Corecast that forks and joins. It serves one race.
 #[derive(Debug)]
 pub struct Team {
     name: String,
@@ -27,11 +27,11 @@ pub struct Team {
 }
 
 impl Team {
-    /// A team over `plans`, its ranks on `usable` hardware threads.
+    /// Creates a team that runs `plans`, with its ranks on `usable` hardware threads.
     ///
     /// # Errors
     ///
-    /// [`TeamError`].
+    /// [`TeamError`] if the team cannot be made.
     pub fn new(
         name: impl Into<String>,
         method: Method,
@@ -95,24 +95,24 @@ impl Engine for Team {
             }
         };
         Box::new(Forking::new(rank, pieces, move |operations| {
-            // A team keeps its failure for the race to find.
+            // The team keeps its failure, which the race reads through `Engine::failure`.
             let _ = (0..operations).try_for_each(|_| fork());
         }))
     }
 }
 
-/// A line from rank 0 to each other rank and one back, by hand.
+/// A hand-written floor: a cache line from rank 0 to each other rank, and one back.
 #[derive(Debug)]
 pub struct Lines {
     oversubscribed: bool,
     pieces: Pieces,
-    /// Of each rank: the fork that it may start, and the one that it has done.
+    /// By rank, the number of the fork that it may start; `done` has the last one that it has done.
     go: Box<[Line<AtomicU64>]>,
     done: Box<[Line<AtomicU64>]>,
 }
 
 impl Lines {
-    /// Lines for `ranks` ranks; `oversubscribed` if they share hardware threads.
+    /// Creates lines for `ranks` ranks; `oversubscribed` if they share hardware threads.
     pub fn new(ranks: usize, oversubscribed: bool) -> Lines {
         let lines = || (0..ranks).map(|_| Line::default()).collect();
         Lines {

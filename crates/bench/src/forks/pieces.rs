@@ -1,18 +1,18 @@
-//! The work of a fork, and what is checked of it.
+//! The work of a fork, and its check.
 
 use crate::engine::{Flaw, Ledger, Member};
 use corecast_wire::Line;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What each rank has done: how many pieces, on a line of its own.
+/// How many pieces each rank has done, each count on a cache line of its own.
 ///
-/// Relaxed everywhere: whoever forks and joins must order what the pieces do.
+/// Relaxed everywhere: the fork and the join under test must order the pieces.
 #[derive(Debug)]
 pub struct Pieces(Box<[Line<AtomicU64>]>);
 
 impl Pieces {
-    /// Nothing done yet.
+    /// Creates the counts of `ranks` ranks, which are zero.
     pub fn new(ranks: usize) -> Pieces {
         Pieces((0..ranks).map(|_| Line::default()).collect())
     }
@@ -28,7 +28,7 @@ impl Pieces {
         own.store(own.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// Whether every rank has done as many pieces as `expected`.
+    /// Checks that every rank has done `expected` pieces.
     pub(super) fn check(&self, expected: u64) -> Result<(), Flaw> {
         for (rank, line) in self.0.iter().enumerate() {
             let found = line.load(Ordering::Relaxed);
@@ -47,14 +47,15 @@ impl Pieces {
 pub struct Forking<'a, F> {
     rank: usize,
     pieces: &'a Pieces,
-    /// Forks so far.
+    /// Number of forks so far.
     forks: u64,
-    /// Runs so many.
+    /// Runs the given number of forks.
     run: F,
 }
 
 impl<'a, F: FnMut(u64)> Forking<'a, F> {
-    /// `run` does so many forks, in each of which every rank works on its piece once.
+    /// Creates a rank whose `run` does the given number of forks, in each of which every rank works
+    /// on its piece once.
     pub fn new(rank: usize, pieces: &'a Pieces, run: F) -> Self {
         Forking {
             rank,
@@ -75,7 +76,7 @@ impl<F: FnMut(u64)> Member for Forking<'_, F> {
     fn verify(&mut self, _rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
         let mut flaw = Ok(());
         for number in 1..=ledger.rounds() {
-            // Of varying length, since loops over many forks are what is timed.
+            // The number varies, since loops over many forks are what is timed.
             for _ in 0..2 {
                 self.run(if number % 2 == 0 { number % 5 } else { 1 });
                 if self.rank == 0 && flaw.is_ok() {

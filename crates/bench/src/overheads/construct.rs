@@ -1,4 +1,4 @@
-//! Constructs by whatever lets ranks meet.
+//! Constructs of parallel programs over any provider.
 
 use super::{Construct, Delay};
 use crate::apps::{Lost, Over, Provider, RankPosition, RankProgram};
@@ -6,19 +6,19 @@ use crate::engine::{Engine, Flaw, Ledger, Member};
 use corecast_wire::Line;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One construct.
+/// A construct around a delay, as a program of ranks.
 struct Constructing {
     construct: Construct,
     delay: Delay,
-    /// How many `single` have been taken.
+    /// Number of `single` constructs whose work a rank has taken.
     taken: Line<AtomicU64>,
 }
 
-/// An engine for `construct` around `delay`, whose ranks meet by `provider`.
+/// An engine for `construct` around `delay`, whose ranks synchronise through `provider`.
 ///
 /// # Panics
 ///
-/// For [`Construct::Critical`]: who only lets ranks meet has no lock.
+/// For [`Construct::Critical`], since a provider has no lock.
 pub fn constructing<'p>(
     construct: Construct,
     delay: Delay,
@@ -46,16 +46,17 @@ impl RankProgram for Constructing {
 struct ConstructRank<'a> {
     program: &'a Constructing,
     place: RankPosition<'a>,
-    /// How many `single` this rank has come to.
+    /// Number of `single` constructs that this rank has reached.
     singles: u64,
 }
 
 impl ConstructRank<'_> {
-    /// The construct around `work`, once. Rank 0 gets the sum of a reduction over ones.
+    /// Runs the construct around `work` once. For a reduction, rank 0 gets the sum of a one from
+    /// each rank.
     fn once(&mut self, work: impl FnOnce()) -> Result<i64, Lost> {
         let backend = &mut self.place.backend;
         match self.program.construct {
-            // As many iterations of a loop as ranks: one for each.
+            // A loop has as many iterations as there are ranks: one for each.
             Construct::Parallel | Construct::ParallelFor => {
                 backend.fork()?;
                 work();
@@ -68,7 +69,7 @@ impl ConstructRank<'_> {
             Construct::Single => {
                 let number = self.singles;
                 self.singles += 1;
-                // Relaxed: who takes it decides by this word alone, and the barrier orders the work.
+                // Relaxed: this word alone decides who works, and the barrier orders the work.
                 let taken = &self.program.taken;
                 let order = Ordering::Relaxed;
                 let first = taken.load(order) == number
@@ -90,7 +91,7 @@ impl ConstructRank<'_> {
         Ok(0)
     }
 
-    /// Checks one construct, the `number`-th: that ranks are in it at the right time.
+    /// Runs the `number`-th construct and checks that no rank begins or leaves it too early.
     fn checked(&mut self, number: u64, ledger: &Ledger) -> Result<Result<(), String>, Lost> {
         let (rank, ranks, construct) = (self.place.rank, ledger.ranks(), self.program.construct);
         let count = |other: usize| ledger.counter(other).load(Ordering::Relaxed);
@@ -115,7 +116,7 @@ impl ConstructRank<'_> {
         if construct == Construct::Reduction && sum != expected {
             return Ok(Err(format!("{sum} is the sum of {ranks} ones")));
         }
-        // Others may be in the next construct already.
+        // Other ranks may be in the next construct already.
         let passed = |other: usize| (number..=number + 1).contains(&count(other));
         let ended = match construct {
             Construct::Single => passed(0),

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// What one delay takes by the calibration: EPCC's usual length.
+/// Nanoseconds that a calibrated delay takes: EPCC's usual length.
 pub const DELAY_NS: u64 = 100;
 
 /// A loop of a calibrated number of additions.
@@ -26,7 +26,7 @@ impl Delay {
             many.wait();
             start.elapsed()
         });
-        // The least: whatever disturbs makes it longer.
+        // The least time counts, since disturbances only make it longer.
         let took = took.min().unwrap_or(Duration::ZERO).as_nanos().max(1) as f64;
         let turns = DELAY_NS as f64 * f64::from(MANY) / took;
         Delay {
@@ -34,7 +34,7 @@ impl Delay {
         }
     }
 
-    /// Delays.
+    /// Runs the loop once.
     #[inline(never)]
     pub fn wait(self) {
         let mut sum = 0.0_f32;

@@ -11,7 +11,7 @@ pub enum Construct {
     Parallel,
     /// One iteration for each rank, and a barrier.
     For,
-    /// Such a loop that is a region of its own.
+    /// A region with one iteration for each rank.
     ParallelFor,
     /// Work, and a barrier.
     Barrier,
@@ -19,12 +19,12 @@ pub enum Construct {
     Single,
     /// Work of one rank at a time.
     Critical,
-    /// A region at whose end rank 0 has the sum over all.
+    /// A region at whose end rank 0 has the sum over all ranks.
     Reduction,
 }
 
 impl Construct {
-    /// All of them.
+    /// All constructs.
     pub const ALL: [Self; 7] = [
         Self::Parallel,
         Self::For,
@@ -35,7 +35,7 @@ impl Construct {
         Self::Reduction,
     ];
 
-    /// As it appears in tables and as an argument of programs.
+    /// Its name in tables and as an argument of programs.
     pub fn name(self) -> &'static str {
         match self {
             Self::Parallel => "parallel",

@@ -1,5 +1,5 @@
-//! What the constructs of parallel programs cost beyond the work in them, in the manner of EPCC's
-//! OpenMP benchmarks.
+//! The cost of constructs of parallel programs beyond the work in them, measured as EPCC's OpenMP
+//! benchmarks do.
 //!
 //! ```text
 //! overhead = time of one construct around a delay − time of the bare delay
@@ -7,20 +7,20 @@
 //!
 //! One thread alone runs the bare delay, the *reference*, in the same round as all constructs; each
 //! round is one of EPCC's outer repetitions. Where ranks share PUs, delays of several ranks run one
-//! after the other, and count as overhead, there as here.
+//! after the other, and count as overhead, in EPCC's benchmarks too.
 //!
 //! | construct | OpenMP | by a barrier | by Corecast's collectives |
 //! | --- | --- | --- | --- |
 //! | parallel | `parallel` | barrier, work, barrier | broadcast, work, reduce |
-//! | for | `for schedule(static)` | own iteration, barrier | the same |
+//! | for | `for schedule(static)` | own iteration, barrier | own iteration, barrier |
 //! | parallel for | `parallel for` | barrier, own iteration, barrier | broadcast, own iteration, reduce |
-//! | barrier | `barrier` | work, barrier | the same |
-//! | single | `single` | the first to come works, barrier | the same |
+//! | barrier | `barrier` | work, barrier | work, barrier |
+//! | single | `single` | the first to come works, barrier | the first to come works, barrier |
 //! | critical | `critical` | – | – |
 //! | reduction | `parallel reduction(+)` | as parallel, rank 0 adds up a table | as parallel |
 //!
-//! Corecast and barriers have no lock; [`std::sync::Mutex`] stands in the line of critical, and
-//! [`std::thread::scope`] in that of parallel.
+//! Corecast and barriers have no lock; [`std::sync::Mutex`] takes part in critical, and
+//! [`std::thread::scope`] in parallel.
 //!
 //! Source: Bull, *Measuring Synchronisation and Scheduling Overheads in OpenMP*, EWOMP 1999; Smelt
 //! §5.3, Table 2.
@@ -45,7 +45,7 @@ use crate::peers::NativeConstructs;
 use crate::race::{self, Entrant, Progress, RaceError, Settings};
 use std::time::Duration;
 
-/// EPCC's usual repetitions: 20 or more of a millisecond.
+/// Settings with EPCC's usual repetitions: 20 or more of a millisecond.
 pub fn settings(quick: bool) -> Settings {
     match quick {
         true => Settings::quick(),
@@ -58,11 +58,12 @@ pub fn settings(quick: bool) -> Settings {
     }
 }
 
-/// Races one construct: by each of `providers`, by what the standard library has, and by OpenMP.
+/// Races one construct over each of `providers`; with `native`, also by the standard library and by
+/// OpenMP.
 ///
 /// # Errors
 ///
-/// [`RaceError`].
+/// [`RaceError`] if there are no placements.
 pub fn race(
     construct: Construct,
     delay: Delay,
@@ -121,7 +122,7 @@ impl Engine for Reference {
     }
 }
 
-/// Whether this rank is the one, and what it does.
+/// Whether this rank runs the delay, and the delay.
 struct Alone(bool, Delay);
 
 impl Member for Alone {

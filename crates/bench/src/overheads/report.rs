@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// Version of [`Report`]. It rises when a field changes meaning or goes away.
 pub const SCHEMA: u32 = 1;
 
-/// EPCC's outliers lie further from the mean than so many standard deviations.
+/// Standard deviations from the mean beyond which EPCC counts a round as an outlier.
 const OUTLIER: f64 = 3.0;
 
 /// All constructs that were raced. Times are nanoseconds per construct.
@@ -22,27 +22,27 @@ pub struct Report {
     pub schema: u32,
     /// Always `overheads`.
     pub kind: String,
-    /// What a delay should take.
+    /// Nominal length of a delay.
     pub delay_ns: u64,
     /// Number of ranks.
     pub ranks: usize,
-    /// Where they ran.
+    /// Where the ranks ran.
     #[serde(rename = "seats")]
     pub placements: String,
     /// Whether ranks had to share PUs.
     pub oversubscribed: bool,
     /// One per construct.
     pub constructs: Vec<Table>,
-    /// What the reader should know of all of them.
+    /// What the reader should know of all constructs.
     pub notes: Vec<String>,
 }
 
-/// One construct.
+/// The outcome of one construct.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// Which.
+    /// The construct.
     pub construct: Construct,
-    /// What the bare delay took.
+    /// Time of the bare delay.
     pub reference_ns: Option<Summary>,
     /// Rounds, EPCC's outer repetitions.
     pub rounds: usize,
@@ -54,12 +54,12 @@ pub struct Table {
     pub notes: Vec<String>,
 }
 
-/// One entrant of a construct.
+/// The outcome of one entrant of a construct.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overhead {
     /// Name.
     pub name: String,
-    /// What it is.
+    /// Role of the entrant.
     pub role: Role,
     /// How it was set up.
     pub setting: String,
@@ -77,12 +77,12 @@ pub struct Overhead {
     pub median_ns: Option<f64>,
     /// Its 95 % interval.
     pub interval_ns: Option<Interval>,
-    /// Overhead in terms of the best peer's, over rounds where that has any.
+    /// Ratio to the overhead of the best peer, over the rounds in which the latter is positive.
     pub ratio_to_best_peer: Option<Ratio>,
 }
 
 impl Overhead {
-    /// Of an entrant with these overheads by round.
+    /// The outcome of an entrant with these overheads by round.
     fn of(entry: &Entry, overheads: &[Option<f64>]) -> Overhead {
         let all: Vec<f64> = overheads.iter().flatten().copied().collect();
         let mean = mean(&all);
@@ -117,8 +117,8 @@ fn deviation(all: &[f64], mean: f64) -> Option<f64> {
     (all.len() > 1).then(|| (squares / (all.len() - 1) as f64).sqrt())
 }
 
-/// Overheads by round: times less the reference of the same round, for programs less their own,
-/// of which they have brought the nominal length along.
+/// Overheads by round: times less the reference of the same round. A program has replaced its own
+/// reference by the nominal length, which is subtracted here.
 fn overheads(entry: &Entry, reference: &Entry) -> Vec<Option<f64>> {
     if entry.status != Status::Timed {
         return Vec::new();
@@ -182,11 +182,11 @@ impl Table {
 }
 
 impl Report {
-    /// All constructs, raced on the same placements.
+    /// The report of all constructs, raced on the same placements.
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// If there is no race.
     pub fn of(races: &[(Construct, Comparison)]) -> Report {
         let (_, first) = races.first().expect("a construct");
         Report {
@@ -206,9 +206,9 @@ impl Report {
         self.notes.push(note.into());
     }
 
-    /// Median and standard deviation of every entrant, each at its best setting for the construct,
-    /// and below how the best of Corecast compares with the best peer. With `every`, all settings
-    /// follow with their means, which one bad round in a hundred moves far.
+    /// Renders a table with median and standard deviation of every entrant, each at its best setting
+    /// for the construct, and the ratio of Corecast's best to the best peer. With `every`, tables of
+    /// all settings follow, with means, which one bad round in a hundred moves far.
     pub fn render(&self, every: bool) -> String {
         let mut names: Vec<&str> = Vec::new();
         for entry in self.constructs.iter().flat_map(|table| &table.entries) {
@@ -269,7 +269,7 @@ impl Report {
         text
     }
 
-    /// Every setting of every construct.
+    /// Appends a table of every setting for each construct.
     fn settings(&self, text: &mut String) {
         for table in &self.constructs {
             let header = [table.construct.name(), "mean", "sd", "outliers", "median"];
@@ -302,7 +302,7 @@ fn cell(entry: Option<&Overhead>) -> String {
     })
 }
 
-/// A construct can seem to cost less than nothing, if the reference had a bad moment.
+/// A number with its sign: an overhead is negative if the reference was slow in its round.
 fn signed(x: f64) -> String {
     match x < 0.0 {
         true => format!("-{}", digits(-x)),
@@ -342,7 +342,7 @@ mod tests {
         assert_eq!((own.median_ns, own.outliers), (Some(50.0), 0));
         // The slow round was slow for all.
         assert_eq!((std.mean_ns, std.sd_ns), (Some(200.0), Some(0.0)));
-        // A program has taken its own reference off and put 100 ns in its place.
+        // A program has replaced its own reference by 100 ns.
         assert_eq!((gomp.mean_ns, gomp.median_ns), (Some(100.0), Some(100.0)));
         assert_eq!(table.best_peer, Some(("gomp".to_owned(), String::new())));
         // 50 / 100, 60 / 120, 40 / 80.

@@ -1,4 +1,5 @@
-//! What the standard library has for the constructs that need more than a synchronisation backend.
+//! The standard library's means for two constructs: threads for a region, a lock for a critical
+//! section.
 
 use super::Delay;
 use crate::cpu_placement::{self, CpuPlacement};
@@ -15,7 +16,7 @@ pub struct Spawning {
 }
 
 impl Spawning {
-    /// A region of a thread for each placement; all but the first are new each time.
+    /// Creates a region of a thread for each placement; all but the first start anew each time.
     pub fn new(delay: Delay, placements: &[CpuPlacement]) -> Spawning {
         Spawning {
             delay,
@@ -28,7 +29,8 @@ impl Spawning {
             for (rank, &placement) in self.placements.iter().enumerate().skip(1) {
                 let work = &work;
                 scope.spawn(move || {
-                    // Refused as it was for the crew, which has told so.
+                    // The race reports a refused pin, since its own threads have the same
+                    // placements.
                     let _ = cpu_placement::take(placement);
                     work(rank);
                 });
@@ -133,7 +135,7 @@ struct Locking<'a> {
 
 impl Locking<'_> {
     fn critical(&self, work: impl FnOnce()) {
-        // Nobody panics with the lock.
+        // No rank panics while it holds the lock.
         if let Ok(mut count) = self.engine.lock.lock() {
             *count += 1;
             work();
@@ -153,14 +155,14 @@ impl Member for Locking<'_> {
     fn verify(&mut self, _rank: usize, ledger: &Ledger) -> Result<(), Flaw> {
         let inside = ledger.counter(0);
         for _ in 0..ledger.rounds() {
-            // Two steps, which come apart if two ranks are here.
+            // Load and store are two steps, so that a count is lost if two ranks are inside.
             self.critical(|| {
                 let before = inside.load(Ordering::Relaxed);
                 self.engine.delay.wait();
                 inside.store(before + 1, Ordering::Relaxed);
             });
         }
-        // Release and Acquire: whoever sees all done sees what they counted.
+        // Release and Acquire: a rank that sees all ranks done sees their counts.
         let all = self.engine.ranks as u64;
         self.engine.done.fetch_add(1, Ordering::AcqRel);
         while self.engine.done.load(Ordering::Acquire) < all {

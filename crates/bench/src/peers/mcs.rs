@@ -1,11 +1,11 @@
-//! The barriers of Mellor-Crummey and Scott, against which Smelt raced its own.
+//! The barriers of Mellor-Crummey and Scott, with which Smelt compared its own.
 //!
-//! | engine | way in | way out | stores for n ranks |
+//! | engine | fan-in | fan-out | stores for n ranks |
 //! | --- | --- | --- | --- |
 //! | [`TreeBarrier`] | tree of four children | binary tree | 2 (n − 1) |
 //! | [`DisseminationBarrier`] | ⌈log₂ n⌉ rounds of all ranks | none | n ⌈log₂ n⌉ |
 //!
-//! Both only load and store, each flag has one writer, and each rank waits on lines of its own.
+//! Both only load and store, and each rank waits on cache lines of its own.
 //!
 //! Source: Mellor-Crummey and Scott, *Algorithms for Scalable Synchronization on Shared-Memory
 //! Multiprocessors*, ACM TOCS 9(1), 1991, §3.3 and §3.5. Smelt §5.4 races against both.
@@ -19,8 +19,8 @@ pub use tree::TreeBarrier;
 use std::hint;
 use std::thread;
 
-/// Pauses before a rank that has a PU of its own gives it away after all: unpinned ranks may come to
-/// share one. About as long as a wake-up takes.
+/// Pauses before a rank with a PU of its own yields it, since unpinned ranks may come to share one.
+/// They take about as long as a wake-up.
 const SPINS: u32 = 4000;
 
 /// How a rank waits.
@@ -64,8 +64,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
-    /// Whether anybody leaves a new barrier while `late` has not come. Each rank passes it once, so
-    /// that a broken barrier does not leave anybody behind.
+    /// Whether a rank leaves a new barrier while `late` has not come. Each rank passes it once, so
+    /// that no rank hangs in a broken barrier.
     pub(super) fn left_early(barrier: &impl Engine, late: usize) -> bool {
         let left = AtomicUsize::new(0);
         thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! What people use today, at its best settings.
+//! Peers: implementations that people use today, at their best settings.
 
 pub mod crates;
 mod mcs;
@@ -20,8 +20,8 @@ use crate::cpu_placement::{self, CpuPlacement};
 use crate::engine::Engine;
 use crate::race::Entrant;
 
-/// The barrier peers for a race on `placements`; what is missing on this machine is
-/// among them as an absent entrant.
+/// The barrier peers for a race on `placements`; a library that is missing on this
+/// machine is an absent entrant.
 ///
 /// # Cost
 ///
@@ -55,8 +55,8 @@ pub fn thread_barriers(placements: &[CpuPlacement]) -> Vec<Box<dyn Engine>> {
     ]
 }
 
-/// Those for an application, where each solution counts: [`thread_barriers`] and those of crates that
-/// are not far behind.
+/// The barriers for races of applications, where each solution takes long: [`thread_barriers`] and
+/// the fastest of crates.
 pub fn application_barriers(placements: &[CpuPlacement]) -> Vec<Box<dyn Engine>> {
     let mut engines = thread_barriers(placements);
     engines.push(Box::new(crates::Hurdles::new(placements.len())));

@@ -1,8 +1,8 @@
-//! Open MPI and MPICH, the standard for processes, as sessions of their own.
+//! Open MPI and MPICH, in sessions of their own processes.
 //!
 //! `mpi/collectives.c` is compiled by the compiler of each, and started by its starter once for
 //! each of the settings in `mpi/settings.txt`. Their processes stay for all races: see
-//! [`crate::session`]. Whatever is missing becomes an entrant that names the package.
+//! [`crate::session`]. A missing implementation becomes an absent entrant that names the package.
 
 use crate::cpu_placement::{self, CpuPlacement};
 use crate::peers::workshop::{Recipe, SourceFile, Workshop};
@@ -18,10 +18,10 @@ use std::time::Duration;
 const PROGRAM: SourceFile = ("collectives.c", include_str!("mpi/collectives.c"));
 const SETTINGS: &str = include_str!("mpi/settings.txt");
 
-/// One implementation.
+/// One implementation of MPI, and how to build and start programs with it.
 struct Flavour {
     name: &'static str,
-    /// Its word in the settings.
+    /// The first word of its lines in the settings.
     word: &'static str,
     recipes: &'static [Recipe],
     starter: &'static str,
@@ -51,8 +51,9 @@ const FLAVOURS: [Flavour; 2] = [
     },
 ];
 
-/// Variables with these beginnings are not handed on: those of the user's shell would change the
-/// setting that is printed, and those of a starter that runs this would make the ranks its own.
+/// Prefixes of variables that are removed from the environment: those of the user's shell would
+/// change the setting that is printed, and those of a starter that runs this program would make the
+/// ranks part of its job.
 const FOREIGN: [&str; 9] = [
     "OMPI_", "OPAL_", "ORTE_", "PMIX_", "PMI_", "MPIR_", "MPICH_", "HYDRA_", "UCX_",
 ];
@@ -65,7 +66,7 @@ pub struct Mpi {
 }
 
 impl Mpi {
-    /// Compiles what is there for a team on `placements`.
+    /// Compiles the program with each implementation that is installed, for ranks on `placements`.
     ///
     /// # Cost
     ///
@@ -74,12 +75,13 @@ impl Mpi {
         Mpi::with(placements, &[], None)
     }
 
-    /// The same under other conditions than the usual ones.
+    /// Like [`open`](Self::open), under other conditions than the usual ones.
     pub fn under(placements: &[CpuPlacement], conditions: Conditions) -> Mpi {
         Mpi::build(placements, &[], None, conditions)
     }
 
-    /// The same with further variables in the processes' environment, and a limit for each order.
+    /// Like [`open`](Self::open), with further variables in the processes' environment, and a limit
+    /// for each order.
     pub fn with(
         placements: &[CpuPlacement],
         variables: &[(&str, &str)],
@@ -134,7 +136,8 @@ impl Mpi {
         mpi
     }
 
-    /// Every setting as an entrant of a race, and whoever is missing.
+    /// Every setting as an entrant of a race, and an absent entrant for each missing
+    /// implementation.
     pub fn entrants(&self, task: Task) -> Vec<Entrant<'static>> {
         let sessions = self.sessions.iter();
         let present = sessions.map(|session| Entrant::session(Arc::clone(session), task));
@@ -149,7 +152,7 @@ impl Mpi {
     }
 }
 
-/// Whether the starter is there; if not, the reason and what the user can do.
+/// Checks that the starter is there; the error is the reason and what the user can do.
 fn starts(flavour: &Flavour) -> Result<(), String> {
     match Command::new(flavour.starter).arg("--version").output() {
         Ok(_) => Ok(()),
@@ -197,7 +200,7 @@ fn launch(flavour: &Flavour, program: &Path, placements: &[CpuPlacement], settin
     }
     let variable = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
     let variables = variables.iter().filter_map(|word| word.split_once('='));
-    // Containers run as root; the ranks do nothing but measure.
+    // Open MPI runs as root, which is usual in containers, only with these.
     let root = [
         ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
         ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),

@@ -2,8 +2,8 @@
 //!
 //! The programs are small, belong to this crate, and are compiled when they are
 //! needed, since these libraries read their settings once per process and a
-//! build of Corecast must not need a C compiler. Whatever is missing becomes an
-//! entrant that says so.
+//! build of Corecast must not need a C compiler. A missing library becomes an
+//! absent entrant that says so.
 //!
 //! | name | settings |
 //! | --- | --- |
@@ -87,8 +87,8 @@ pub fn barriers(placements: &[CpuPlacement], selection: Selection) -> Vec<Entran
     entrants
 }
 
-/// Parallel regions of OpenMP libraries for a race of forks and joins on `placements`, at the settings of
-/// their barriers.
+/// Parallel regions of OpenMP libraries for a race of forks and joins on `placements`, at the settings
+/// that [`barriers`] uses.
 ///
 /// # Cost
 ///
@@ -201,7 +201,7 @@ fn std_barrier(
 struct ProgramThreads {
     ranks: usize,
     pus: Vec<u32>,
-    /// What programs are told beside ranks and time.
+    /// Arguments of the program after the number of ranks and the time.
     more: Vec<OsString>,
 }
 

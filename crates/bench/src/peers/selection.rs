@@ -5,9 +5,9 @@
 pub enum Selection {
     /// Every setting of interest.
     All,
-    /// Of libraries with many settings those that win on an idle machine: bound where the race is
+    /// For libraries with many settings, those that win on an idle machine: bound where the race is
     /// pinned, and waiting by the default or actively.
     Likely,
-    /// Those that run on threads of this process: nothing is compiled or launched.
+    /// Peers that run on threads of this process: nothing is compiled or launched.
     Threads,
 }

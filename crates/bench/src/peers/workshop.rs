@@ -1,4 +1,4 @@
-//! Where programs of peers are built when they are needed.
+//! Builds programs of peers when they are needed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) struct Workshop {
 }
 
 impl Workshop {
-    /// A folder with `sources`.
+    /// Creates a folder with `sources`.
     pub(super) fn open(sources: &[SourceFile]) -> Result<Workshop, String> {
         let directory = tempfile::Builder::new().prefix("corecast-peers-").tempdir();
         let directory = directory.map_err(|e| format!("no temporary folder: {e}"))?;
@@ -32,7 +32,7 @@ impl Workshop {
         })
     }
 
-    /// The folder, which lasts as long as somebody holds it.
+    /// The folder, which lasts until the last handle is dropped.
     pub(super) fn directory(&self) -> Arc<TempDir> {
         Arc::clone(&self.directory)
     }
@@ -70,7 +70,7 @@ impl Workshop {
     }
 }
 
-/// The line of a compiler's output that says most.
+/// The first line of a compiler's output that names an error, or else the first line.
 fn first_error(text: &str) -> &str {
     let tells = |line: &&str| line.contains("cannot find") || line.contains("error:");
     let line = text.lines().find(tells).or(text.lines().next());

@@ -1,4 +1,4 @@
-//! How sized operations are started, and what is in the caches when they are.
+//! How sized operations are started, and whether caches are warm then.
 
 use serde::Serialize;
 use std::cell::RefCell;
@@ -6,19 +6,19 @@ use std::fmt;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// How long before it the start of an operation is agreed on, in nanoseconds. Ranks leave a barrier
-/// one after the other: without a common start, data would have come before the receiver looks at
-/// the clock, and a broadcast would seem faster than one line can travel.
+/// How many nanoseconds ahead the common start of an operation is named. Ranks leave a barrier one
+/// after the other: without a common start, data would have come before the receiver reads the
+/// clock, and a broadcast would seem faster than one cache line can travel.
 const LEAD_NS: u64 = 4000;
 
-/// What an operation's ranks wait for before it.
+/// What ranks wait for before an operation.
 ///
 /// Source: Hunold and Carpen-Amarie, *Reproducible MPI Benchmarking Is Still Not As Easy As You
 /// Think*, TPDS 27 (2016): windows of a common clock against barriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Start {
-    /// A barrier, and then an instant of the clock that all cores share, which the root has named.
+    /// A barrier, and then an instant that the root names, of the clock that all cores share.
     Window,
     /// The library's own barrier and nothing else.
     Barrier,
@@ -33,8 +33,8 @@ impl fmt::Display for Start {
     }
 }
 
-/// Under which conditions sized operations are timed. From `true`: ranks that share hardware
-/// threads; from `false`: ranks that do not; both as usual.
+/// The conditions under which sized operations are timed. A `bool` gives the usual ones: `true` for
+/// ranks that share hardware threads, `false` for ranks that do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Conditions {
     /// Whether ranks share hardware threads.
@@ -45,7 +45,7 @@ pub struct Conditions {
     /// Bytes of other memory that each rank goes through before each operation, to drive data and
     /// flags out of caches up to half of that; 0 leaves the caches warm.
     pub cold_bytes: usize,
-    /// Nanoseconds before it at which a common start is named; 0 without.
+    /// How many nanoseconds ahead a common start is named; 0 without one.
     lead_ns: u64,
 }
 
@@ -67,7 +67,7 @@ impl From<bool> for Conditions {
 }
 
 impl Conditions {
-    /// The same with another start.
+    /// Sets the start.
     #[must_use]
     pub fn starting(self, start: Start) -> Conditions {
         let lead_ns = match start {
@@ -81,11 +81,11 @@ impl Conditions {
         }
     }
 
-    /// The same with each rank walking through `bytes` of other memory before each operation.
+    /// Lets each rank walk through `bytes` of other memory before each operation.
     ///
     /// # Cost
     ///
-    /// Takes the memory, for each thread that ever measures so, and walks through it three times.
+    /// Allocates the memory for each thread that ever measures so, and walks through it three times.
     #[must_use]
     pub fn cold(self, bytes: usize) -> Conditions {
         let cold = Conditions {
@@ -95,12 +95,12 @@ impl Conditions {
         cold.starting(self.start)
     }
 
-    /// Nanoseconds before it at which a common start is named; 0 without.
+    /// How many nanoseconds ahead a common start is named; 0 without one.
     pub fn lead_ns(&self) -> u64 {
         self.lead_ns
     }
 
-    /// Operations of one batch at most, so that it does not take long beside what is timed of it.
+    /// Most operations of one batch, so that walks through memory do not make it long.
     pub fn operations_max(&self) -> u64 {
         const BATCH_NS: u64 = 20_000_000;
         match self.cold_bytes {
@@ -109,7 +109,7 @@ impl Conditions {
         }
     }
 
-    /// Twice what a walk takes, since ranks that walk at the same time share memory's bandwidth.
+    /// Twice the time of a walk, since ranks that walk at the same time share memory's bandwidth.
     fn walk_ns(&self) -> u64 {
         if self.cold_bytes == 0 {
             return 0;
@@ -119,11 +119,11 @@ impl Conditions {
             self.walk();
             begin.elapsed().as_nanos() as u64
         };
-        // The first one touches the pages.
+        // The first walk touches the pages and does not count.
         2 * (0..3).map(timed).skip(1).max().unwrap_or(0)
     }
 
-    /// Reads and writes one word of each line of the other memory, if caches are to be cold.
+    /// Reads and writes one word of each cache line of the other memory, if caches are to be cold.
     pub(crate) fn walk(&self) {
         thread_local! {
             static ELSEWHERE: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
@@ -141,7 +141,7 @@ impl Conditions {
         });
     }
 
-    /// How latencies are taken, for the reader of a table.
+    /// How latencies are measured, as a sentence for the reader of a table.
     pub fn method(&self) -> String {
         let begin = match self.start {
             Start::Window => {

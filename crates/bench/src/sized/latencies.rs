@@ -1,4 +1,4 @@
-//! What the ranks' logs of a batch say of its latency, by each of the definitions in use.
+//! The latency of a batch from the logs of its ranks, by each of the definitions in use.
 //!
 //! ```text
 //!            operation 1   2   3        rank's mean
@@ -18,23 +18,23 @@ pub(crate) struct Stamp {
     pub(crate) took: u64,
 }
 
-/// What each rank saw of a batch, in nanoseconds per operation. The micro-benchmarks of Ohio State
-/// University print these three of the ranks' means.
+/// Times that the ranks saw in a batch, in nanoseconds per operation. The OSU Micro-Benchmarks
+/// print the mean, least and most of the ranks' means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RankTimes {
     /// Mean over the ranks.
     pub average: f64,
-    /// Of the rank with the least.
+    /// Least of the ranks' means.
     pub min: f64,
-    /// Of the rank with the most.
+    /// Most of the ranks' means.
     pub max: f64,
-    /// From the first rank's begin to the last one's, the median over operations; absent where
+    /// How long after the first rank the last one began, as a median over operations; absent where
     /// operations run back to back.
     pub start_spread: Option<f64>,
 }
 
 impl RankTimes {
-    /// From the mean time of an operation on each rank; `None` without ranks.
+    /// Computes it from the mean time of an operation on each rank; `None` without ranks.
     pub(crate) fn of_means(means: &[f64]) -> Option<RankTimes> {
         Some(RankTimes {
             average: means.iter().sum::<f64>() / means.len() as f64,
@@ -44,7 +44,8 @@ impl RankTimes {
         })
     }
 
-    /// From the logs of `operations` operations, one stamp for each or one for all of them.
+    /// Computes it from the logs of `operations` operations, with one stamp for each or one for
+    /// all.
     pub(crate) fn of(logs: &[&[Stamp]], operations: u64, back_to_back: bool) -> Option<RankTimes> {
         let mean = |log: &&[Stamp]| {
             let sum: u64 = log.iter().map(|stamp| stamp.took).sum();
@@ -60,15 +61,15 @@ impl RankTimes {
     }
 }
 
-/// Over all operations, the sum of the most that a rank took. Ranks that logged fewer operations
-/// count where they did.
+/// The sum over all operations of the longest time that a rank took. A rank counts for the
+/// operations that it logged.
 pub(crate) fn sum_of_maxima(logs: &[&[Stamp]]) -> u64 {
     let longest = logs.iter().map(|log| log.len()).max().unwrap_or(0);
     let most = |at: usize| logs.iter().filter_map(|log| Some(log.get(at)?.took)).max();
     (0..longest).filter_map(most).sum()
 }
 
-/// Of each operation that all ranks logged, how long after the first one the last rank began.
+/// For each operation that all ranks logged, how long after the first rank the last one began.
 fn spreads(logs: &[&[Stamp]]) -> Vec<u64> {
     let shortest = logs.iter().map(|log| log.len()).min().unwrap_or(0);
     let begins = |at: usize| logs.iter().map(move |log| log[at].begin);

@@ -1,4 +1,4 @@
-//! The operations, and who gives and gets how much.
+//! The operations, and how much each rank gives and gets.
 
 use super::ELEMENT_BYTES;
 use std::fmt;
@@ -6,45 +6,45 @@ use std::str::FromStr;
 
 /// A collective operation over doubles; reductions are sums.
 ///
-/// One block is the size that a race is about.
+/// The size that a race is about is the size of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// No data.
+    /// All ranks wait for each other, without data.
     Barrier,
-    /// One block of the root, for everybody.
+    /// All ranks get one block of the root.
     Broadcast,
-    /// One block of each rank, combined for the root.
+    /// The root gets one block of each rank, combined.
     Reduce,
-    /// One block of each rank, combined for everybody.
+    /// All ranks get one block of each rank, combined.
     Allreduce,
-    /// A block for each rank, all from the root.
+    /// Each rank gets a block of its own from the root.
     Scatter,
-    /// One block of each rank, side by side, for the root.
+    /// The root gets one block of each rank, side by side.
     Gather,
-    /// One block of each rank, side by side, for everybody.
+    /// All ranks get one block of each rank, side by side.
     Allgather,
-    /// A block for each rank, combined over all ranks.
+    /// Each rank gets a block of its own, combined over all ranks.
     ReduceScatter,
-    /// A block from each rank for each rank.
+    /// Each rank gets a block of its own from each rank.
     Alltoall,
-    /// One block of each rank, combined over all ranks up to the own one.
+    /// Each rank gets one block of each rank up to itself, combined.
     Scan,
-    /// One block of each rank, combined over all ranks before the own one; nothing for the first.
+    /// Each rank gets one block of each rank before itself, combined; the first gets nothing.
     Exscan,
-    /// As scatter, in [uneven blocks](Task::uneven).
+    /// A scatter of [uneven blocks](Task::uneven).
     Scatterv,
-    /// As gather, in uneven blocks.
+    /// A gather of uneven blocks.
     Gatherv,
-    /// As allgather, in uneven blocks.
+    /// An allgather of uneven blocks.
     Allgatherv,
-    /// As reduce_scatter, in uneven blocks.
+    /// A reduce_scatter of uneven blocks.
     ReduceScatterv,
-    /// As alltoall, in uneven blocks, other ones for each rank.
+    /// An alltoall of uneven blocks, whose lengths differ from rank to rank.
     Alltoallv,
 }
 
 impl Operation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 16] = [
         Self::Barrier,
         Self::Broadcast,
@@ -64,7 +64,7 @@ impl Operation {
         Self::Alltoallv,
     ];
 
-    /// Those that algorithms are chosen for; the others are [forms](Self::form_of) of these.
+    /// The operations that algorithms are chosen for; the others are [forms](Self::form_of) of these.
     pub const CHOSEN: [Self; 10] = [
         Self::Barrier,
         Self::Broadcast,
@@ -78,7 +78,7 @@ impl Operation {
         Self::Scan,
     ];
 
-    /// The operation that it is a form of; itself, if algorithms are chosen for it.
+    /// The operation that this one is a form of; itself, if algorithms are chosen for it.
     pub const fn form_of(self) -> Self {
         match self {
             Self::Exscan => Self::Scan,
@@ -120,7 +120,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// A name that is no collective operation.
+/// The text is not the name of a collective operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("operation {0:?} is unknown: use one of {names}", names = Operation::ALL.map(Operation::name).join(", "))]
 pub struct OperationError(pub String);
@@ -134,14 +134,15 @@ impl FromStr for Operation {
     }
 }
 
-/// Bytes that the inputs of one rank go round in, unless two of them need more: small data lie in
-/// many places, so that no contestant wins or loses by one address (see [`crate::floor::PLACES`]).
+/// Most bytes that one block takes at all places together, unless two places need more. Small data
+/// rotate through many places, so that no contestant wins or loses by one address (see
+/// [`crate::floor::PLACES`]).
 const ROUND_BYTES: usize = 1 << 20;
 
 /// One operation at one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Task {
-    /// What is done. The root is rank [`Task::ROOT`].
+    /// The operation. Its root is rank [`Task::ROOT`].
     pub operation: Operation,
     /// Number of ranks.
     pub ranks: usize,
@@ -150,21 +151,21 @@ pub struct Task {
 }
 
 impl Task {
-    /// The rank that broadcasts from or reduces to.
+    /// The root of all operations that have one.
     pub const ROOT: usize = 0;
 
-    /// Elements of a block.
+    /// Number of elements of a block.
     pub const fn count(&self) -> usize {
         self.bytes / ELEMENT_BYTES
     }
 
-    /// The elements of uneven block `k`: they rise evenly from none to twice the average, and all together are as many
-    /// as in even blocks.
+    /// Number of elements of uneven block `k`. The numbers rise evenly from none to twice the average, and together
+    /// are as many as in even blocks.
     pub fn uneven(&self, k: usize) -> usize {
         self.before(k + 1) - self.before(k)
     }
 
-    /// The elements of all uneven blocks before `k`.
+    /// Number of elements of all uneven blocks before `k`.
     pub(super) fn before(&self, k: usize) -> usize {
         match self.ranks {
             1 => self.count() * k,
@@ -172,13 +173,13 @@ impl Task {
         }
     }
 
-    /// All uneven blocks, those of rank `from` first.
+    /// Numbers of elements of all uneven blocks, in turn from block `from` on.
     fn all_uneven(&self, from: usize) -> Vec<usize> {
         let block = |k| self.uneven((k + from) % self.ranks);
         (0..self.ranks).map(block).collect()
     }
 
-    /// The elements of each block that `rank` gives.
+    /// Number of elements of each block that `rank` gives.
     pub fn input(&self, rank: usize) -> Vec<usize> {
         let root = rank == Self::ROOT;
         let (one, each) = (vec![self.count()], vec![self.count(); self.ranks]);
@@ -200,7 +201,7 @@ impl Task {
         }
     }
 
-    /// The elements of each block that `rank` gets. The root of a broadcast has its block already.
+    /// Number of elements of each block that `rank` gets. The root of a broadcast has its block already.
     pub fn output(&self, rank: usize) -> Vec<usize> {
         let root = rank == Self::ROOT;
         let (one, each) = (vec![self.count()], vec![self.count(); self.ranks]);
@@ -224,17 +225,17 @@ impl Task {
         }
     }
 
-    /// Elements that `rank` gives.
+    /// Number of elements that `rank` gives.
     pub fn gives(&self, rank: usize) -> usize {
         self.input(rank).iter().sum()
     }
 
-    /// Elements that `rank` gets.
+    /// Number of elements that `rank` gets.
     pub fn gets(&self, rank: usize) -> usize {
         self.output(rank).iter().sum()
     }
 
-    /// How many buffers the operations go round in, at least two.
+    /// Number of buffers that operations rotate through, at least two.
     pub fn places(&self) -> usize {
         (ROUND_BYTES / self.bytes.max(ELEMENT_BYTES)).clamp(2, 64)
     }

@@ -1,4 +1,4 @@
-//! Which start has ranks begin closer together here.
+//! The choice of the start with which ranks begin closer together on this machine.
 
 use super::ELEMENT_BYTES;
 use super::conditions::{Conditions, Start};
@@ -25,21 +25,21 @@ pub struct Choice {
 /// Why no start could be chosen.
 #[derive(Debug, thiserror::Error)]
 pub enum ChoiceError {
-    /// No team to measure with.
+    /// The teams to measure with could not be made.
     #[error("starts were not compared: {0}")]
     Team(#[from] TeamError),
-    /// No race.
+    /// The race could not be run.
     #[error("starts were not compared: {0}")]
     Race(#[from] RaceError),
 }
 
-/// Starts the same short broadcasts by both methods, in turn, and takes the one whose ranks begin
-/// closer together. Where ranks share hardware threads it is the barrier, unmeasured: a rank that
-/// watches the clock keeps the others from running.
+/// Starts short broadcasts by both methods, in turn, and chooses the one whose ranks begin closer
+/// together. Where ranks share hardware threads it chooses the barrier without a measurement, since
+/// a rank that watches the clock keeps the others from running.
 ///
 /// # Errors
 ///
-/// [`ChoiceError`].
+/// [`ChoiceError`] if the starts could not be compared.
 ///
 /// # Panics
 ///
@@ -90,14 +90,14 @@ pub fn choose(plans: &Plans, placements: &[CpuPlacement]) -> Result<Choice, Choi
 
 const METHODS: [Start; 2] = [Start::Window, Start::Barrier];
 
-/// How far apart ranks began, the median of the rounds.
+/// How many nanoseconds apart ranks began, as a median of the rounds.
 fn spread(race: &Comparison, start: Start) -> Option<f64> {
     let name = start.to_string();
     let entry = race.entries.iter().find(|entry| entry.name == name)?;
     stats::median(&entry.start_spreads())
 }
 
-/// The method with the smaller spread; a window where nothing is known or both are alike.
+/// Chooses the method with the smaller spread, or a window if a spread is unknown or both are equal.
 fn decide(spreads: [Option<f64>; 2]) -> Choice {
     let [Some(window), Some(barrier)] = spreads else {
         return Choice {

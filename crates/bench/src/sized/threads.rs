@@ -1,4 +1,4 @@
-//! Corecast's team of threads.
+//! Corecast's teams of threads, as a library of sized operations.
 
 use super::library::{Library, Player};
 use super::operation::{Operation, Task};
@@ -10,13 +10,13 @@ use corecast_wire::WaitConfig;
 use std::hint::black_box;
 
 /// Most teams of one contestant: each batch takes the next one, so that no plan wins or loses by
-/// where its lines happened to lie.
+/// where its cache lines happened to lie.
 const TEAMS_MAX: usize = 8;
 
-/// Ranks in all teams together, unless a single team has more.
+/// Most ranks in all teams together, unless a single team has more.
 const RANKS_TOGETHER: usize = 256;
 
-/// A team of threads over given plans. Serves one race: its ranks are joined once.
+/// Teams of threads over given plans. They serve one race, since they are joined once.
 #[derive(Debug)]
 pub struct Threads {
     name: String,
@@ -25,11 +25,11 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// Teams that run `plans`, their ranks on `usable` hardware threads.
+    /// Creates teams that run `plans`, with their ranks on `usable` hardware threads.
     ///
     /// # Errors
     ///
-    /// [`TeamError`].
+    /// [`TeamError`] if a team cannot be made.
     ///
     /// # Panics
     ///
@@ -48,11 +48,11 @@ impl Threads {
         Self::with_options(name, task, plans, &options)
     }
 
-    /// Teams that run `plans`, made with these options.
+    /// Creates teams that run `plans`, with these options.
     ///
     /// # Errors
     ///
-    /// [`TeamError`].
+    /// [`TeamError`] if a team cannot be made.
     ///
     /// # Panics
     ///
@@ -99,7 +99,7 @@ impl Library for Threads {
     }
 }
 
-/// Whether the result takes the input's place.
+/// Whether the result replaces the input.
 fn in_place(operation: Operation) -> bool {
     matches!(
         operation,
@@ -116,7 +116,7 @@ fn buffers(task: &Task, elements: usize) -> Vec<Vec<f64>> {
     vec![vec![0.0; elements]; task.places()]
 }
 
-/// Blocks, one after the other.
+/// Lengths and beginnings of blocks that lie one after the other.
 #[derive(Default)]
 struct Blocks {
     counts: Vec<usize>,
@@ -140,16 +140,16 @@ impl Blocks {
     }
 }
 
-/// One rank in all teams.
+/// One rank in all teams of a contestant.
 pub(crate) struct SizedRank {
     task: Task,
     members: Vec<Member>,
-    /// The team that plays now.
+    /// Index of the current team.
     team: usize,
     data: Vec<Vec<f64>>,
-    /// Where the input does not become the result.
+    /// The results, where they do not replace the inputs.
     results: Vec<Vec<f64>>,
-    /// What is given and what is got.
+    /// The blocks that this rank gives; `take` has those that it gets.
     give: Blocks,
     take: Blocks,
 }
@@ -171,12 +171,12 @@ impl SizedRank {
         }
     }
 
-    /// One rank in one team, which plays one task after the other.
+    /// Creates a rank in a single team, which performs one task after the other.
     pub(crate) fn alone(member: Member) -> Self {
         Self::new(vec![member])
     }
 
-    /// Makes buffers for a task.
+    /// Makes buffers for a task, unless it has them already.
     pub(crate) fn begin(&mut self, task: Task, rank: usize) {
         if self.task == task && !self.data.is_empty() {
             return;
@@ -193,7 +193,7 @@ impl SizedRank {
         self.take = Blocks::new(task.output(rank));
     }
 
-    /// The rank in the team that plays now.
+    /// The member of the current team.
     pub(crate) fn member(&mut self) -> &mut Member {
         &mut self.members[self.team]
     }

@@ -14,35 +14,36 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// After which a rank stops waiting for a start that the root has not given.
+/// Time after which a rank stops waiting for the root to name a start.
 const START_LIMIT: Duration = Duration::from_secs(10);
 
-/// One double of each cache line changes between operations.
+/// Distance of the doubles that change between operations: one per cache line.
 const STRIDE: usize = 64 / ELEMENT_BYTES;
 
-/// Most operations that are checked: long ones are few, and checked at every position.
+/// Bytes of blocks that a check goes through: fewer long operations are checked, each at every
+/// position.
 const CHECKED_BYTES: usize = 32 << 20;
 
-/// A library's operation as something to race.
+/// A task on a library, as an engine of a race.
 #[derive(Debug)]
 pub struct Trial<L> {
     library: L,
     task: Task,
-    /// Each operation of the last batch, by rank.
+    /// Stamps of the last batch, by rank.
     logs: Box<[Mutex<Vec<Stamp>>]>,
-    /// What these say.
+    /// Times that the ranks saw in the last batch.
     times: Mutex<Option<RankTimes>>,
     failure: Mutex<Option<String>>,
     start: StartingLine,
     loose: bool,
 }
 
-/// Where ranks start together.
+/// The start of each operation, on which the ranks agree.
 #[derive(Debug)]
 struct StartingLine {
     conditions: Conditions,
     base: Instant,
-    /// Nanoseconds after `base`, from the root.
+    /// The start in nanoseconds after `base`, written by the root.
     at: corecast_wire::Line<AtomicU64>,
 }
 
@@ -51,8 +52,8 @@ impl StartingLine {
         self.base.elapsed().as_nanos() as u64
     }
 
-    /// Returns when the operation is to start, its caches as asked for. `last` is the instant before,
-    /// and `barrier` the library's.
+    /// Brings the caches into the state asked for and returns when the operation is to start. `last`
+    /// is the previous start, `barrier` the library's barrier.
     fn meet(
         &self,
         rank: usize,
@@ -102,8 +103,8 @@ impl StartingLine {
 }
 
 impl<L: Library> Trial<L> {
-    /// `library` at `task`, which it must have been made for. Conditions may be whether ranks share
-    /// hardware threads.
+    /// Creates an engine that runs `task` on `library`, which must have been made for it.
+    /// `conditions` may be a `bool`: whether ranks share hardware threads.
     pub fn new(library: L, task: Task, conditions: impl Into<Conditions>) -> Trial<L> {
         Trial {
             library,
@@ -120,8 +121,8 @@ impl<L: Library> Trial<L> {
         }
     }
 
-    /// Times operations back to back, without a barrier between: how many a team does in a time, where ranks may
-    /// run ahead of others. What they do to their inputs in between counts.
+    /// Times operations back to back, without a barrier between, so that ranks may run ahead of others: this
+    /// gives the throughput. The time in which ranks write their inputs counts.
     #[must_use]
     pub fn loose(mut self) -> Trial<L> {
         self.loose = true;
@@ -129,7 +130,7 @@ impl<L: Library> Trial<L> {
     }
 }
 
-/// Nobody panics with these locks held, and if so the data are whole.
+/// Locks `mutex`. No rank panics while it holds one of these locks, and the data would be whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -175,7 +176,7 @@ impl<L: Library> Engine for Trial<L> {
     }
 }
 
-/// One rank.
+/// One rank of a [`Trial`].
 struct TrialRank<'a> {
     player: Box<dyn Player + 'a>,
     task: Task,
@@ -187,12 +188,13 @@ struct TrialRank<'a> {
     /// The last start that this rank has seen.
     last: u64,
     rank: usize,
-    /// Operations so far, which leads round the places.
+    /// Number of operations so far, from which the place follows.
     number: u64,
 }
 
 impl TrialRank<'_> {
-    /// `operations` of them; rank 0 sums up the latencies.
+    /// Runs and times `operations` operations. Returns the sum of the latencies at rank 0, zero at
+    /// other ranks.
     fn series(&mut self, operations: u64) -> Result<Duration, String> {
         let clock = clock_ns();
         let mut log = std::mem::take(&mut *lock(&self.logs[self.rank]));
@@ -240,7 +242,8 @@ impl TrialRank<'_> {
         })
     }
 
-    /// The sum over all operations of the most that a rank took; keeps what each rank saw.
+    /// The sum over all operations of the longest time that a rank took. Keeps the times that the
+    /// ranks saw.
     fn latencies(&self, operations: u64) -> u64 {
         let logs: Vec<_> = self.logs.iter().map(lock).collect();
         let slices: Vec<&[Stamp]> = logs.iter().map(|log| &log[..]).collect();
@@ -260,7 +263,7 @@ impl TrialRank<'_> {
     }
 }
 
-/// Has the results of up to `rounds` operations looked at; `number` counts on.
+/// Checks the results of up to `rounds` operations; `number` counts the operations so far.
 fn contents(
     player: &mut dyn Player,
     task: Task,
@@ -273,7 +276,7 @@ fn contents(
     for round in 1..=rounds.min(most) {
         *number += 1;
         let (number, place) = (*number, *number as usize % task.places());
-        // Now and then one rank comes late.
+        // Before every eighth operation one rank comes late.
         if round % 8 == 1 && (round / 8) as usize % task.ranks == rank {
             thread::sleep(Duration::from_micros(200));
         }
@@ -284,7 +287,7 @@ fn contents(
                 }
             });
         }
-        // A player says in the result's own words why it failed.
+        // A failed call is reported in the player's own words.
         player.perform(place).map_err(Flaw::WrongResult)?;
         if task.gets(rank) > 0 {
             player.result(place, &mut |data| {
@@ -294,13 +297,13 @@ fn contents(
                 }
             });
         }
-        // The places are reused: nobody may still read what is written next.
+        // Places are reused: no rank may still read a buffer that is written next.
         player.barrier().map_err(Flaw::WrongResult)?;
     }
     flaw
 }
 
-/// The same for a rank of its own, at the begin of its buffers.
+/// Checks up to `rounds` operations of `task` on a rank of a session, with numbers from 1.
 pub(crate) fn check(
     seated: &mut SizedRank,
     task: Task,
@@ -312,7 +315,7 @@ pub(crate) fn check(
     checked.map_err(|flaw| flaw.to_string())
 }
 
-/// Whether `data` is what the naive reference says.
+/// Checks `data` against the naive reference.
 fn compare(task: &Task, rank: usize, number: u64, data: &[f64]) -> Result<(), Flaw> {
     let operation = task.operation;
     let wanted = task.gets(rank);
@@ -332,7 +335,7 @@ fn compare(task: &Task, rank: usize, number: u64, data: &[f64]) -> Result<(), Fl
     }
 }
 
-/// Fresh data, or caches would do the work.
+/// Changes one double of every cache line, so that other ranks must fetch the data anew.
 pub(crate) fn touch(data: &mut [f64], number: u64) {
     for element in data.iter_mut().step_by(STRIDE) {
         *element = (number & 1023) as f64;
@@ -340,7 +343,7 @@ pub(crate) fn touch(data: &mut [f64], number: u64) {
     black_box(data);
 }
 
-/// The least that two looks at the clock take, in nanoseconds.
+/// The least time between two readings of the clock, in nanoseconds.
 fn clock_ns() -> u64 {
     static CLOCK: OnceLock<u64> = OnceLock::new();
     *CLOCK.get_or_init(|| {

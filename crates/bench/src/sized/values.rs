@@ -1,14 +1,14 @@
-//! What is put in, and the naive reference that says what must come out.
+//! The inputs, and the naive reference that computes the right results.
 
 use super::operation::{Operation, Task};
 
-/// What rank `of` puts at position `at` of its input for operation `number`: small whole numbers,
-/// whose sums are exact in whatever order they are added.
+/// The value of rank `of` at position `at` of its input for operation `number`. Values are small
+/// whole numbers, whose sums are exact in whatever order they are added.
 pub(super) fn value(of: usize, number: u64, at: usize) -> f64 {
     ((of as u64 * 131 + number * 17 + (at as u64 % 1021) * 7) % 1021) as f64
 }
 
-/// What position `at` of the result of `rank` must hold.
+/// The right value at position `at` of the result of `rank` for operation `number`.
 pub(super) fn expected(task: &Task, rank: usize, number: u64, at: usize) -> f64 {
     let count = task.count();
     let sum = |ranks: usize, at| (0..ranks).map(|of| value(of, number, at)).sum();

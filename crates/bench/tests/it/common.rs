@@ -1,4 +1,4 @@
-//! What several tests race, and for how long.
+//! Entrants, plans and settings that several tests share.
 
 use corecast_bench::apps::{Means, Provider, Teams};
 use corecast_bench::cpu_placement::{self, CpuPlacement};
@@ -7,7 +7,7 @@ use corecast_collectives::Plans;
 use corecast_plan::Pattern;
 use corecast_wire::WaitConfig;
 
-/// Two rounds: what is raced is looked at, not how long it takes.
+/// Settings of two rounds, for tests that do not look at times.
 pub(crate) fn shortest() -> Settings {
     Settings {
         rounds_min: 2,
@@ -17,7 +17,7 @@ pub(crate) fn shortest() -> Settings {
     }
 }
 
-/// Hardware threads where there are some to be had.
+/// Placements on the allowed PUs, or free ones where the system names none.
 pub(crate) fn placements(ranks: usize) -> Vec<CpuPlacement> {
     let pus = cpu_placement::allowed_pus();
     match pus.is_empty() {
@@ -26,19 +26,19 @@ pub(crate) fn placements(ranks: usize) -> Vec<CpuPlacement> {
     }
 }
 
-/// Of as many cores as ranks, all alike.
+/// Plans for a machine of as many equal cores as ranks.
 pub(crate) fn plans(ranks: usize, pattern: Pattern, root: Option<usize>) -> Plans {
     let machine = corecast_model::synthetic(&format!("core:{ranks}")).unwrap();
     Plans::of_pattern(machine.costs(), pattern, root).unwrap()
 }
 
-/// A team of Corecast whose ranks give way.
+/// A team of Corecast whose ranks wait as on an oversubscribed machine.
 pub(crate) fn own(ranks: usize, means: Means) -> Box<dyn Provider> {
     let plans = plans(ranks, Pattern::Smelt, None);
     Box::new(Teams::new("corecast", means, &plans, WaitConfig::OVERSUBSCRIBED).unwrap())
 }
 
-/// A barrier of so many ranks that lets everybody pass.
+/// A barrier of the given number of ranks that does not wait.
 pub(crate) struct Open(pub(crate) usize);
 
 impl Engine for Open {

@@ -62,7 +62,7 @@ fn a_hanging_peer_is_killed_with_its_children() {
 fn an_external_peer_that_fails_later_stops_nobody() {
     let directory = tempfile::tempdir().unwrap();
     let mark = directory.path().join("mark");
-    // Succeeds once; the other fails once.
+    // `once` succeeds at its first launch only; `slip` fails at one launch only.
     let other = directory.path().join("other");
     let slip = format!(
         "echo x >> {0}; [ $(wc -l < {0}) = 3 ] || echo ns_per_op 6",

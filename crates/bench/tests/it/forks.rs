@@ -64,7 +64,7 @@ fn messages_reach_the_other_rank() {
     for entry in timed {
         assert_eq!(entry.status, Status::Timed, "{}", entry.name);
     }
-    // Its threads pin themselves, so without places it is missing and says so.
+    // The peer pins its threads, so it is absent from a race without PUs and says so.
     let peer = comparison
         .entries
         .iter()

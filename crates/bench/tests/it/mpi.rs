@@ -1,6 +1,6 @@
 //! Open MPI and MPICH, where they are installed. No time is asserted.
 //!
-//! With `CORECAST_REQUIRE_PEERS=1` an absent one fails these tests.
+//! With `CORECAST_REQUIRE_PEERS=1` an absent implementation fails these tests.
 
 use crate::common::shortest;
 use corecast_bench::peers::Mpi;
@@ -21,7 +21,7 @@ fn task(operation: Operation, ranks: usize, bytes: usize) -> Task {
     }
 }
 
-/// Says who is missing; fails where nobody may be.
+/// Prints which implementations are missing; fails if all are required.
 fn complain(mpi: &Mpi) {
     for name in NAMES {
         if mpi.sessions().iter().any(|s| s.name() == name) {
@@ -37,7 +37,8 @@ fn complain(mpi: &Mpi) {
     }
 }
 
-/// One whose ranks poll may exceed any limit on a busy machine; whatever else goes wrong counts.
+/// Checks an entry. A peer whose ranks poll may exceed any limit on a busy machine; all other
+/// failures count.
 fn sound(entry: &Entry) {
     match &entry.status {
         Status::Timed => assert!(entry.timed().iter().all(|&ns| ns > 0.0)),
@@ -100,7 +101,7 @@ fn waiting_ranks_use_no_cpu() {
                 let (_, rest) = stat.rsplit_once(") ").unwrap();
                 rest[..1].to_owned()
             };
-            // It has answered, and is on its way to sleep.
+            // The process has answered and is about to sleep.
             let asleep = (0..60_000).any(|_| {
                 thread::sleep(Duration::from_millis(5));
                 state() == "S"

@@ -128,7 +128,7 @@ fn counting(shared: &Shared, _rank: usize, number: &mut u64) {
 
 fn not_waiting(_shared: &Shared, _rank: usize, _number: &mut u64) {}
 
-/// Waits for all but one.
+/// A barrier that waits for all ranks but one.
 fn one_short(shared: &Shared, _rank: usize, number: &mut u64) {
     *number += 1;
     shared.arrived.fetch_add(1, Ordering::AcqRel);
@@ -179,7 +179,8 @@ fn relative_costs_come_out_as_they_are() {
         ratio.median
     };
     assert_eq!(ratio(true), 4.0);
-    // Measured by the harness itself, which shares the machine with others: now and then it has it for itself.
+    // Here the harness measures real time, on a machine that may be busy: one of twenty tries must come out
+    // right.
     let measured: Vec<f64> = (0..20)
         .map(|_| ratio(false))
         .take_while(|ratio| !(2.0..8.0).contains(ratio))
@@ -212,7 +213,7 @@ fn parts_divide_the_reported_time() {
     assert_eq!(ratio, 4.0);
 }
 
-/// Says how long its operations took, and fails from the given batch on.
+/// An engine that reports its own times, and fails after the given number of batches.
 struct Teller {
     fails_after: u64,
     batches: AtomicU64,

@@ -1,4 +1,4 @@
-//! Sessions played by a small script: what goes wrong with a peer is told, and stops nobody.
+//! Sessions played by a small script: failures of a peer are reported, and stop no other entrant.
 
 use corecast_bench::session::{FOLDER, KILLS_MAX, Launch, SessionError};
 use corecast_bench::sized::{Operation, Task};
@@ -30,11 +30,11 @@ fn session(play: &str) -> Session {
         ranks: 2,
         oversubscribed: false,
     };
-    // A watchdog, where the peer is to answer.
+    // The limit is long, since most of these peers answer.
     Session::new("perl", "as is", launch).limited(Duration::from_secs(300))
 }
 
-/// Answers as it should: rank 0 takes 5 ns, rank 1 takes 3 ns and 7 ns in turn and begins 4 ns later.
+/// A correct peer: rank 0 takes 5 ns, rank 1 takes 3 ns and 7 ns in turn and begins 4 ns later.
 const GOOD: &str = r#"if (/^check/) { print $s "ok\n" }
     elsif (/^time \S+ \d+ \d+ \d+ (\d+)/) { print $s "times $1\n";
         print $s pack("QQ", 100 * $_ + 4 * $rank, $rank == 0 ? 5 : $_ % 2 ? 7 : 3) for 0 .. $1 - 1 }"#;
@@ -106,7 +106,7 @@ fn a_session_that_fails_later_stops_nobody() {
     let late = r#"if (/^check/) { print $s "ok\n" } elsif ($n++ < 9) { print $s "times 1\n", pack("Q", 9) }
         else { exit 1 }"#;
     let entrants = [
-        // Its other rank says nothing more: the limit is what ends that.
+        // An answer to `time` lacks half of the pair that it announces, so the limit ends it.
         Entrant::session(
             Arc::new(session(late).limited(Duration::from_secs(1))),
             TASK,

@@ -50,7 +50,7 @@ fn floors_and_teams_of_any_size_pass_their_check() {
     }
 }
 
-/// Gives nothing to anybody.
+/// A library whose operations do nothing.
 struct Idle;
 
 impl Library for Idle {

@@ -29,7 +29,7 @@ impl Clustering<'_> {
         points + price * self.centres.len() as i128
     }
 
-    /// With `x` open and everybody who is nearer to it there.
+    /// The clustering with `x` open, and with all points there that are nearer to it.
     fn with(&self, x: usize) -> Self {
         let mut open = self.clone();
         for point in 0..open.of.len() {
@@ -43,7 +43,7 @@ impl Clustering<'_> {
         open
     }
 
-    /// With the points of `centre` at `x`, and `centre` closed.
+    /// The clustering with the points of `centre` moved to `x`, and `centre` closed.
     fn sent(&self, centre: usize, x: usize) -> Self {
         let mut sent = self.clone();
         for of in sent.of.iter_mut().filter(|of| **of == centre) {
@@ -53,7 +53,8 @@ impl Clustering<'_> {
         sent
     }
 
-    /// The best of `x` alone, judged centre by centre.
+    /// The clustering after a look at `x`. Each centre is closed if that alone lowers the cost, and
+    /// all is kept if the total cost falls.
     fn looked_at(&self, x: usize, price: i128) -> Self {
         let open = self.with(x);
         let mut best = open.clone();
@@ -69,7 +70,7 @@ impl Clustering<'_> {
     }
 }
 
-/// Centres and how many points each stands for.
+/// Coordinates of centres, and how many points each stands for.
 type Centres = (Vec<i16>, Vec<i64>);
 
 struct Reference {

@@ -85,7 +85,7 @@ impl<'a> LocalSearch<'a> {
             self.belongs = self.own.clone().collect();
             return Ok(());
         }
-        // The cost with the first point as the only centre: at this price few centres pay.
+        // The highest price is the cost with the first point as the only centre.
         let first = self.points.at(0);
         let mut high = self.whole(|points, point| points.cost(point, first))?;
         let mut low = 0;

@@ -4,19 +4,19 @@ use crate::engine::{Engine, Member};
 use std::fmt;
 use std::sync::{Mutex, PoisonError, mpsc};
 
-/// Words that a channel holds: one is ever under way.
+/// Words that a channel holds: at most one is under way.
 const ROOM: usize = 1;
 
-/// Both ends of a channel for each rank but the first: to it, and back.
+/// For each rank but the first, an end to send by and one to receive by.
 type Ends<T, R> = Vec<Mutex<Option<(T, R)>>>;
 
 /// A barrier over channels of one library.
 pub struct Channels<T, R> {
     name: &'static str,
     setting: &'static str,
-    /// Of rank 1 and on.
+    /// The ends of rank 1 and on.
     ranks: Ends<T, R>,
-    /// Of rank 0, in the same order.
+    /// The ends of rank 0, in the order of the other ranks.
     first: Ends<T, R>,
     send: fn(&T),
     receive: fn(&R),

@@ -1,4 +1,4 @@
-//! Barriers that count down on one line.
+//! Barriers of crates that count arrivals.
 
 use crate::engine::{Engine, Member};
 use spin::RelaxStrategy;

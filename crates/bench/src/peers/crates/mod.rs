@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | `hurdles` | a counter and a sense | spins with growing pauses, then yields |
 //! | `spin::Barrier` | a counter behind a spin lock | spins, yields |
-//! | `crossbeam-channel`, `std::sync::mpsc` | what programs build that have channels: a word from each rank to the first, and one back | bounded, a channel for each rank |
+//! | `crossbeam-channel`, `std::sync::mpsc` | a barrier that programs build of channels: a word from each rank to the first, and one back | bounded, a channel for each rank |
 //!
 //! `crossbeam` itself has no barrier: its `WaitGroup` serves once.
 
@@ -19,7 +19,7 @@ use crate::peers::Selection;
 use crate::race::Entrant;
 
 /// The barriers of crates for a race on `placements`, pinned where these are, and for
-/// [`Selection::All`] also not.
+/// [`Selection::All`] also unpinned.
 pub fn barriers(placements: &[CpuPlacement], selection: Selection) -> Vec<Entrant<'static>> {
     let ranks = placements.len();
     let oversubscribed = cpu_placement::oversubscribed(placements);
@@ -28,7 +28,7 @@ pub fn barriers(placements: &[CpuPlacement], selection: Selection) -> Vec<Entran
             Entrant::threads(Hurdles::new(ranks)),
             Entrant::threads(SpinBarrier::<spin::Yield>::new(ranks)),
         ];
-        // Ranks that spin in each other's way take a scheduler's slice for each operation.
+        // Spinning ranks that share a PU take a time slice of the scheduler for each operation.
         if !oversubscribed {
             engines.push(Entrant::threads(SpinBarrier::<spin::Spin>::new(ranks)));
         }

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// # Cost
 ///
-/// `n ⌈log₂ n⌉` stores that others read, on a way of `⌈log₂ n⌉` lines.
+/// `n ⌈log₂ n⌉` stores that others read, `⌈log₂ n⌉` of them one after the other.
 #[derive(Debug)]
 pub struct DisseminationBarrier {
     /// By rank, then parity, then round.

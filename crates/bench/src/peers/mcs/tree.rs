@@ -9,14 +9,14 @@
 //!     5 6 7 8                               3 4       5 6
 //! ```
 //!
-//! A parent has a byte for each child, all in one line; a child clears its own. When all are clear
-//! the parent sets them again, clears its own byte at its parent, and waits for the way out.
+//! A parent has a byte for each child, all in one cache line; a child clears its own. When all are
+//! clear the parent sets them again, clears its own byte at its parent, and waits to be woken.
 //!
 //! Invariant 1: a byte is written by its child while set, and by its parent while clear.
 //!
-//! Invariant 2: nobody enters the next barrier before it was woken, and whoever wakes it was woken
-//! by the root, which has seen every byte cleared. So all bytes are set again before any child
-//! clears one for the next barrier.
+//! Invariant 2: no rank enters the next barrier before it is woken, and wake-ups begin at the root
+//! when every byte has been seen clear. So all bytes are set again before any child clears one for
+//! the next barrier.
 
 use super::Waiting;
 use crate::engine::{Engine, Member};
@@ -45,7 +45,7 @@ struct TreePosition {
 ///
 /// # Cost
 ///
-/// `2 (n − 1)` stores that others read, on a way of `⌈log₄ n⌉ + ⌈log₂ n⌉` lines.
+/// `2 (n − 1)` stores that others read, about `⌈log₄ n⌉ + ⌈log₂ n⌉` of them one after the other.
 #[derive(Debug)]
 pub struct TreeBarrier {
     places: Box<[TreePosition]>,
@@ -80,7 +80,7 @@ impl TreeBarrier {
         if rank > 0 {
             let (parent, at) = ((rank - 1) / FAN_IN, (rank - 1) % FAN_IN);
             self.places[parent].missing[at].store(false, Ordering::Release);
-            // Pairs with the Release of whoever wakes this rank.
+            // Acquire pairs with the Release of the rank that wakes this one.
             let own = &place.sense;
             self.waiting.until(|| own.load(Ordering::Acquire) == sense);
         }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 const CONSTRUCTS: SourceFile = ("omp_constructs.c", include_str!("omp_constructs.c"));
 
-/// The program, built with each library that there is.
+/// The program, built with each library that is installed.
 pub struct NativeConstructs {
     workshop: Result<Workshop, String>,
     placements: Vec<CpuPlacement>,
@@ -38,7 +38,7 @@ impl NativeConstructs {
         }
     }
 
-    /// `construct` by each library at its likely settings.
+    /// The entrants of a race of `construct`: each library at its likely settings.
     pub fn entrants(&self, construct: Construct) -> Vec<Entrant<'static>> {
         let mut team = ProgramThreads::of(&self.placements);
         team.more = vec![construct.name().into(), DELAY_NS.to_string().into()];
