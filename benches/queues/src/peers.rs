@@ -1,6 +1,6 @@
 //! Other people's queues.
 //!
-//! Those that never block are polled, with or without the CPU's pause hint
+//! Queues that never block are polled, with or without the CPU's pause hint
 //! (`PAUSE`): which is faster depends on the machine, so both are raced.
 
 use crate::link::{Message, Rx, Tx};

@@ -30,7 +30,7 @@ pub struct Comparison {
     pub rounds: usize,
     /// One per entrant, in the order given.
     pub entries: Vec<Entry>,
-    /// What the reader should know, such as refused pinning.
+    /// Notes for the reader, such as a refused pinning.
     pub notes: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ pub struct Comparison {
 pub struct Entry {
     /// Name.
     pub name: String,
-    /// What the entrant is.
+    /// Role of the entrant.
     pub role: Role,
     /// How it was set up.
     pub setting: String,
@@ -89,13 +89,13 @@ impl Forecast {
 /// State of an entrant in a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Has not run yet.
+    /// The entrant has not run yet.
     Pending,
-    /// Took part to the end.
+    /// The entrant has samples, and has not failed.
     Timed,
-    /// Could not take part, for this reason.
+    /// The entrant could not take part, for this reason.
     Skipped(String),
-    /// Was found wrong, failed or hung, for this reason; its samples do not count.
+    /// The entrant was found wrong, failed or hung, for this reason; its samples do not count.
     Failed(String),
 }
 
@@ -307,7 +307,7 @@ pub struct Report {
     pub best_peer: Option<Label>,
     /// One per entrant.
     pub entries: Vec<EntryReport>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
@@ -334,7 +334,7 @@ impl Label {
 pub struct EntryReport {
     /// Name.
     pub name: String,
-    /// What the entrant is.
+    /// Role of the entrant.
     pub role: Role,
     /// How it was set up.
     pub setting: String,

@@ -159,7 +159,7 @@ pub struct Report {
     pub best_peer: Option<String>,
     /// One per entrant.
     pub entries: Vec<Outcome>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 

@@ -33,7 +33,7 @@ pub struct Report {
     pub oversubscribed: bool,
     /// One per construct.
     pub constructs: Vec<Table>,
-    /// What the reader should know of all constructs.
+    /// Notes for the reader on all constructs.
     pub notes: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ pub struct Table {
     pub best_peer: Option<(String, String)>,
     /// One per entrant.
     pub entries: Vec<Overhead>,
-    /// What the reader should know.
+    /// Notes for the reader on this construct.
     pub notes: Vec<String>,
 }
 
@@ -337,10 +337,10 @@ mod tests {
         let [own, std, gomp] = &table.entries[..] else {
             panic!("{table:?}");
         };
-        // Of 50, 60 and 40.
+        // The overheads are 50, 60 and 40 ns.
         assert_eq!((own.mean_ns, own.sd_ns), (Some(50.0), Some(10.0)));
         assert_eq!((own.median_ns, own.outliers), (Some(50.0), 0));
-        // The slow round was slow for all.
+        // The slow round was slow for the reference too.
         assert_eq!((std.mean_ns, std.sd_ns), (Some(200.0), Some(0.0)));
         // A program has replaced its own reference by 100 ns.
         assert_eq!((gomp.mean_ns, gomp.median_ns), (Some(100.0), Some(100.0)));

@@ -50,7 +50,8 @@ pub struct Conditions {
 }
 
 impl From<bool> for Conditions {
-    /// Where ranks share hardware threads there is no window: they would spin in each other's way.
+    /// Ranks that share hardware threads get a barrier instead of a window, since a rank that
+    /// watches the clock keeps the others from running.
     fn from(oversubscribed: bool) -> Conditions {
         let start = match oversubscribed {
             true => Start::Barrier,

@@ -220,7 +220,7 @@ impl Task {
             | Operation::Exscan => one,
             Operation::Scatterv | Operation::ReduceScatterv => vec![self.uneven(rank)],
             Operation::Gatherv | Operation::Allgatherv => self.all_uneven(0),
-            // What k gives to this rank is what this rank gives to k.
+            // As many elements go from rank k to this one as from this one to rank k.
             Operation::Alltoallv => self.all_uneven(rank),
         }
     }
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(of(3, 8), [0, 8, 16]);
         assert_eq!(of(5, 8), [0, 4, 8, 12, 16]);
         assert_eq!(of(4, 1), [0, 0, 2, 2]);
-        // What k gives to r is what r gets from k.
+        // Rank k gives as many elements to r as r gets from k.
         let task = task(Operation::Alltoallv, 5, 8);
         for (r, k) in (0..5).flat_map(|r| (0..5).map(move |k| (r, k))) {
             assert_eq!(task.input(k)[r], task.output(r)[k]);
