@@ -1,21 +1,22 @@
-//! Call sites in words, for ranks of other processes, to which an address says nothing.
+//! Call sites as text, for ranks of other processes, where the address of a `Location` means nothing.
 
 use corecast_wire::{LineSlice, WORDS, Words};
 use std::cell::Cell;
 use std::panic::Location;
 
-/// Call sites that a rank's call-site table holds; a program with more overwrites the older ones.
+/// Call sites that a rank's call-site table holds; a program with more sites overwrites older ones.
 pub(crate) const SITES: usize = 32;
 
 /// Bytes of text of one site.
 const TEXT_BYTES: usize = (WORDS - 1) * 8;
 
-/// A rank's call-site table, as its readers see it: a line per call site, the site's word first.
+/// A rank's call-site table, as its readers see it: a line for each call site, with the address of its
+/// `Location` in the first word and its text in the others.
 #[derive(Clone, Debug)]
 pub(crate) struct CallSiteTable(LineSlice<Words>);
 
 fn place(word: u64) -> usize {
-    // Locations lie apart by their size, 24 bytes.
+    // Addresses of locations are multiples of 8, and neighbours are 24 bytes apart.
     (word / 8) as usize % SITES
 }
 
@@ -71,7 +72,7 @@ impl CallSiteWriter {
     #[cold]
     fn write(&self, word: u64, site: &'static Location<'static>) {
         use std::io::Write;
-        // Long paths lose their begin, which is the same for all.
+        // A long path keeps its end, because the paths of a program begin alike.
         let mut text = [0; TEXT_BYTES];
         let (line, column) = (site.line(), site.column());
         let file = site.file();

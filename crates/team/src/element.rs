@@ -1,27 +1,28 @@
-//! Elements that are longer than the pieces in which they come.
+//! Elements that are longer than the pieces in which they arrive.
 //!
 //! Between processes data come in chunks of 4 to 32 KiB. An element that is longer, say a matrix as one
 //! element, is put together here before an operator sees it.
 
 use corecast_collectives::context::aligned_room;
 
-/// An element of which a part has come.
+/// An element of which only a part may have arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Element {
     /// Aligned for any element.
     room: Vec<u128>,
-    /// Bytes of it so far.
+    /// Bytes of the element that have arrived.
     len: usize,
 }
 
 impl Element {
-    /// Whether nothing of an element has come.
+    /// Whether no part of an element has arrived.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Adds a piece of an element of `element_size` bytes; gives the element to `whole` when it is. `false` if the piece has bytes of more than this element.
+    /// Adds a piece of an element of `element_size` bytes, and calls `whole` with the element when it is
+    /// complete. Returns `false` if the piece has more bytes than the element lacks.
     ///
     /// # Cost
     ///
@@ -46,11 +47,11 @@ impl Element {
         true
     }
 
-    /// Room for `bytes`, which has what is there of an element.
+    /// Room of `bytes` bytes; the part of an element that has arrived lies at its beginning.
     ///
     /// # Cost
     ///
-    /// Allocates where there was never as much.
+    /// Allocates if `bytes` is more than in any call before.
     pub(crate) fn room(&mut self, bytes: usize) -> &mut [u8] {
         aligned_room(&mut self.room, bytes)
     }

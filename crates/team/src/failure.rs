@@ -1,4 +1,4 @@
-//! How an operation can fail: in the words of whoever has to find the mistake.
+//! How an operation can fail, with the ranks and call sites that help to find the mistake.
 
 use crate::operation::Operation;
 use std::fmt;
@@ -9,9 +9,10 @@ use std::time::Duration;
 /// Where an operation was called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Site {
-    /// In this process.
+    /// The operation was called in this process.
     Local(&'static Location<'static>),
-    /// In another one: the end of "file:line:column".
+    /// The operation was called in another process: "file:line:column", of which a long path keeps only its
+    /// end.
     Remote(Arc<str>),
 }
 
@@ -27,11 +28,11 @@ impl fmt::Display for Site {
 /// How a member left the team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// It was dropped.
+    /// The member was dropped.
     Left,
-    /// It was dropped in a panic.
+    /// The member was dropped in a panic.
     Panicked,
-    /// Its process has ended: killed, or by an exit in the middle of things.
+    /// The member's process has ended without dropping it: it was killed, or it exited.
     Died,
 }
 
@@ -45,14 +46,14 @@ impl fmt::Display for Loss {
     }
 }
 
-/// What a rank did last, and where.
+/// The operation that a rank is in, or was in last, and its call site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankActivity {
     /// The rank.
     pub rank: usize,
     /// The operation; `None` if it has not begun any.
     pub operation: Option<Operation>,
-    /// The call site; `None` if it has gone on while it was read.
+    /// The call site; `None` if the rank began another operation while it was read.
     pub site: Option<Site>,
 }
 
@@ -70,8 +71,9 @@ impl fmt::Display for RankActivity {
     }
 }
 
-/// Why an operation failed. Afterwards the team is done for: all of its members get the same
-/// failure from whatever they are in and from whatever they call.
+/// Why an operation failed. After any failure but [`Cancelled`](Self::Cancelled) and [`Forked`](Self::Forked)
+/// the team is of no more use: all members get that failure from the operation they are in and from every later
+/// one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
@@ -80,9 +82,9 @@ pub enum Failure {
         "two different operations met ({local}; {remote}): every member must call the same operations with the same root in the same order"
     )]
     Mismatch {
-        /// Who noticed.
+        /// The rank that noticed.
         local: RankActivity,
-        /// The other one.
+        /// The other rank.
         remote: RankActivity,
     },
     /// A message has another length than the one that was expected.
@@ -90,36 +92,36 @@ pub enum Failure {
         "{remote} sent {sent} bytes where {local} expects {expected}: every member must give the same number of elements of the same type"
     )]
     Length {
-        /// Who noticed.
+        /// The rank that noticed.
         local: RankActivity,
-        /// The other one.
+        /// The other rank.
         remote: RankActivity,
         /// Bytes sent.
         sent: usize,
         /// Bytes expected.
         expected: usize,
     },
-    /// What a member has written cannot be: its process has overwritten the team's memory.
+    /// A member's lines hold values that no member writes: its process has overwritten the team's memory.
     #[error(
         "{remote} has corrupted the team's memory, found by {local}: look for stray writes there"
     )]
     Corrupt {
-        /// Who noticed.
+        /// The rank that noticed.
         local: RankActivity,
-        /// Whose lines are corrupt.
+        /// The rank whose lines are corrupt.
         remote: RankActivity,
     },
     /// A member has left while others wait for it.
     #[error("rank {} {how} (last: {remote}) while {local} waits for it", remote.rank)]
     PeerLost {
-        /// Who waits.
+        /// The rank that waits.
         local: RankActivity,
-        /// Who is gone.
+        /// The rank that is gone.
         remote: RankActivity,
-        /// How it went.
+        /// How it left.
         how: Loss,
     },
-    /// This process was forked from the one that joined.
+    /// The operation was called in a process that was forked from the member's process.
     #[error(
         "rank {rank} was joined before this process was forked: a forked process is no member; join from it as another rank, or start it anew"
     )]
@@ -127,23 +129,23 @@ pub enum Failure {
         /// The rank.
         rank: usize,
     },
-    /// A member has [called the team's operations off](crate::Member::cancel), from this one on. The team
-    /// has not failed: whoever is still in an earlier operation completes it.
+    /// A member has [cancelled the team's operations](crate::Member::cancel) from this one on. The team has not
+    /// failed: operations before that one complete.
     #[error("the operation of rank {rank} was cancelled: make another team")]
     Cancelled {
         /// The rank whose operation ends.
         rank: usize,
     },
-    /// Nobody has joined as that rank.
+    /// No thread has joined as that rank.
     #[error(
         "rank {missing} was never joined; {local} has waited {waited:?} for it: start a thread for every rank"
     )]
     NeverJoined {
-        /// Who waits.
+        /// The rank that waits.
         local: RankActivity,
         /// The rank that is missing.
         missing: usize,
-        /// For how long.
+        /// How long it has waited.
         waited: Duration,
     },
     /// A member takes longer than the limit that was set.
@@ -151,11 +153,11 @@ pub enum Failure {
         "{local} has waited {waited:?} for {remote}, which is longer than the limit that was set"
     )]
     Stalled {
-        /// Who waits.
+        /// The rank that waits.
         local: RankActivity,
-        /// Who is late.
+        /// The rank that is late.
         remote: RankActivity,
-        /// For how long.
+        /// How long it has waited.
         waited: Duration,
     },
 }

@@ -1,14 +1,14 @@
-//! Corecast's teams: one member per rank, collectives over any plan, operations in flight, failures that say who
-//! did what.
+//! Corecast's teams: one member per rank, collectives over any plan, operations in flight, and failures that
+//! name the ranks and call sites involved.
 //!
-//! A [`Team`] has one [`Member`] per rank. Members call the same operations in the same order;
-//! whoever does otherwise gets an error that names both call sites, and so does everybody who
-//! waits for it. The algorithms are those of `corecast-collectives`, over [`Hardware`], the fabric of real threads.
-//! Teams of several processes are made by `corecast-process`.
+//! A [`Team`] has one [`Member`] per rank. Members call the same operations in the same order. A member that
+//! does otherwise gets an error that names both call sites, and so do all members that wait for it. The
+//! algorithms are those of `corecast-collectives`, over [`Hardware`], the fabric of real threads. Teams of
+//! several processes are made by `corecast-process`.
 //!
-//! **Architecture invariants:** nothing plans, allocates or locks on the way of an operation that
-//! succeeds; no wait is without the wait strategy; no wait for a member that has gone or done something
-//! else is endless.
+//! **Architecture invariants:** an operation that succeeds neither plans nor allocates nor takes a lock; every
+//! wait uses the team's wait strategy; every wait for a member that has left, or has called another operation,
+//! ends with a failure.
 //!
 //! # Examples
 //!
@@ -56,5 +56,5 @@ pub use team_memory::TeamMemory;
 pub use team_state::TeamState;
 pub use transfer_path::{Processes, TransferPath, TransferPaths};
 
-/// What one operation at a time runs on.
+/// What one operation at a time runs on: a rank's ends of the lines and its schedule.
 pub(crate) type OpContext = corecast_collectives::OpContext<Hardware>;

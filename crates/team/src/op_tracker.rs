@@ -1,4 +1,4 @@
-//! Which operations a member has begun, for itself and for whoever waits for it.
+//! The operations that a member has begun, for the member itself and for the members that wait for it.
 
 use crate::OpContext;
 use crate::call_sites::CallSiteWriter;
@@ -10,13 +10,13 @@ use corecast_wire::op_history::OpHistory;
 use corecast_wire::{Fabric, LineRef};
 use std::panic::Location;
 
-/// A member's operation tracker.
+/// Counts a member's operations and enters them in its operation history.
 #[derive(Debug)]
 pub(crate) struct OpTracker {
     /// Operations begun.
     seq: u64,
     history: LineRef<OpHistory>,
-    /// Puts call sites in words, where ranks are in different processes.
+    /// Writes call sites as text; `None` if all ranks are in one process.
     site_writer: Option<CallSiteWriter>,
     fork_detector: ForkDetector,
 }
@@ -45,11 +45,11 @@ impl OpTracker {
         forked_since(&self.fork_detector)
     }
 
-    /// Names the operation that `context` begins, to whoever will wait for this rank.
+    /// Begins an operation on `context`: enters it in the history that members which wait for this rank read.
     ///
     /// # Errors
     ///
-    /// The team's failure, if it has failed; [`Failure::Forked`].
+    /// The team's failure, if it has failed; [`Failure::Cancelled`]; [`Failure::Forked`].
     ///
     /// # Panics
     ///

@@ -1,23 +1,23 @@
-//! The name of an operation, small enough to travel in a message's header.
+//! The name of an operation, and its fingerprint, which fits into a message's header.
 
 use corecast_collectives::Collective;
 use corecast_wire::op_history::Entry;
 use std::fmt;
 
-/// One operation of a team: all members must agree on all of it.
+/// One operation of a team. All members must agree on all of its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// 1 for a team's first operation; the lower 32 bits of the count.
     pub seq: u32,
-    /// What it does.
+    /// The collective that it runs.
     pub kind: Collective,
-    /// Where it starts or ends; 0 for operations without a root.
+    /// The rank at which it starts or ends; 0 for operations without a root.
     pub root: u32,
-    /// Whether it was started without waiting for it.
+    /// Whether it is an operation in flight, see [`Member::overlap`](crate::Member::overlap).
     pub in_flight: bool,
 }
 
-/// Set in an operation history's word for an operation in flight.
+/// The bit of an operation history's word that marks an operation in flight.
 const IN_FLIGHT: u32 = 1 << 31;
 
 /// Ranks that fit into an operation history's word beside the kind.
@@ -60,9 +60,9 @@ impl fmt::Display for Operation {
     }
 }
 
-/// What an operation's notifications and messages are marked with: its number, and a digest of
-/// all operations so far. Members that ever called different operations, or gave different roots,
-/// have different digests from then on (but for one case in 65,536 each time).
+/// The mark on an operation's notifications and messages: its number, and a digest of all operations so far.
+/// Members that ever called different operations, or gave different roots, have different digests from then on
+/// (but for one case in 65,536 each time).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OpFingerprint {
     seq: u64,
@@ -72,11 +72,11 @@ pub(crate) struct OpFingerprint {
 /// Bits of the digest in flags and tags.
 const DIGEST_BITS: u32 = 16;
 
-/// Bits of the count in a line that counts: twice the ranks of any group.
+/// Bits of the count in an arrival counter: it counts up to twice the ranks of any group.
 const COUNT_BITS: u32 = 25;
 
 impl OpFingerprint {
-    /// Goes on to an operation, which is the `seq`-th.
+    /// Adds the `seq`-th operation to the digest.
     #[inline(always)]
     pub(crate) fn advance(&mut self, operation: Operation, seq: u64) {
         // Multiplication by an odd number is a bijection: what differed stays different. The
@@ -87,12 +87,12 @@ impl OpFingerprint {
         self.digest = (self.digest.rotate_left(7) ^ what).wrapping_mul(GOLDEN);
     }
 
-    /// A word that tells histories apart.
+    /// The whole digest, which differs for members that have called different operations.
     pub(crate) fn word(self) -> u64 {
         self.digest
     }
 
-    /// This history and `others`, after `seq` operations in all.
+    /// The fingerprint after `seq` operations in all, of which those in flight have the digest `others`.
     pub(crate) fn with(self, seq: u64, others: u64) -> Self {
         Self {
             seq,
@@ -117,36 +117,37 @@ impl OpFingerprint {
         (flag.wrapping_sub(count << DIGEST_BITS) as i64) >= 0
     }
 
-    /// Whether a flag that has reached `count` was raised to it by a member of the same history;
-    /// one that has gone on is not judged.
+    /// Whether a flag that has reached `count` was raised to it by a member with the same history. It is also
+    /// `true` for a flag beyond `count`, of which this cannot be told.
     #[inline(always)]
     pub(crate) fn agrees(self, count: u64, flag: u64) -> bool {
         let difference = flag ^ self.flag(count);
         difference == 0 || difference >> DIGEST_BITS != 0
     }
 
-    /// What a member adds to a line that counts: one, below as much of the digest as there is room for.
+    /// What a member adds to an arrival counter: a one in the bits of the count, and as much of the digest as
+    /// fits above them.
     #[inline(always)]
     pub(crate) fn share(self) -> u64 {
         self.digest >> COUNT_BITS << COUNT_BITS | 1
     }
 
-    /// Whether a line on which `expected` is to be found has as many shares. Those of members of
-    /// another history come to another sum.
+    /// Whether an arrival counter at `found` has at least as many shares as one at `expected`. Only the count
+    /// is compared: shares of members with another history come to another sum.
     #[inline(always)]
     pub(crate) fn is_counted(expected: u64, found: u64) -> bool {
         let more = found.wrapping_sub(expected) << (64 - COUNT_BITS);
         more as i64 >= 0
     }
 
-    /// How many shares a line that is to have `expected` lacks.
+    /// How many shares an arrival counter at `found` lacks to have as many as one at `expected`.
     #[inline(always)]
     pub(crate) fn missing(expected: u64, found: u64) -> u64 {
         expected.wrapping_sub(found) & ((1 << COUNT_BITS) - 1)
     }
 
-    /// Whether a sum that has reached `expected` comes of members of the same history; one to which some of
-    /// `others` have added once more is not judged.
+    /// Whether a sum that has reached `expected` comes from members with the same history. It is also `true`
+    /// for a sum to which some of `others` members have added once more, of which this cannot be told.
     #[inline(always)]
     pub(crate) fn agrees_in_sum(expected: u64, found: u64, others: usize) -> bool {
         let ahead = Self::missing(found, expected);
@@ -159,7 +160,7 @@ impl OpFingerprint {
         ((self.seq & 0xFF) << DIGEST_BITS | self.digest()) as u32
     }
 
-    /// The number in a tag, completed to the one that is nearest to `near`.
+    /// The operation's number, of which a tag holds 8 bits: the one with these bits that is nearest to `near`.
     pub(crate) fn seq_of_tag(tag: u32, near: u32) -> u32 {
         let ahead = (tag >> DIGEST_BITS).wrapping_sub(near) as u8 as i8;
         near.wrapping_add_signed(i32::from(ahead))
@@ -214,11 +215,11 @@ mod tests {
         b.advance(reduce(1, 1), 1);
         assert!(OpFingerprint::reached(1, a.flag(1)) && a.agrees(1, a.flag(1)));
         assert!(!a.agrees(1, b.flag(1)) && a.tag() != b.tag());
-        // What differed once differs for ever after.
+        // Histories that differ once differ for ever.
         a.advance(reduce(2, 0), 2);
         b.advance(reduce(2, 0), 2);
         assert!(!a.agrees(2, b.flag(2)) && a.tag() != b.tag());
-        // Whoever is ahead has come, and is not judged; whoever is behind has not.
+        // A flag that is ahead has reached the count and always agrees; one that is behind has not reached it.
         assert!(!OpFingerprint::reached(3, a.flag(2)));
         assert!(OpFingerprint::reached(2, b.flag(3)) && a.agrees(2, b.flag(3)));
         // Shares of one history come to a known sum, in any order.

@@ -1,4 +1,4 @@
-//! How a team is made.
+//! The options with which a team is made.
 
 use crate::operation::RANKS_MAX;
 use corecast_collectives::Algorithms;
@@ -6,29 +6,29 @@ use corecast_wire::queue::{Backend, DEFAULT_SLOTS};
 use corecast_wire::{SegmentError, WaitConfig};
 use std::time::Duration;
 
-/// How a team is made, besides its plans.
+/// The options of a team, besides its plans.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How members wait. `None`: by the number of ranks and of hardware threads that this process
-    /// may use.
+    /// How members wait. `None`: chosen by the number of ranks and of hardware threads that they share.
     pub wait_config: Option<WaitConfig>,
-    /// Hardware threads that the ranks have between them: with fewer than ranks these take turns, and the
+    /// Hardware threads that the ranks share. If there are fewer than ranks, the ranks take turns, and the
     /// team's lines are laid out for that. `None`: as many as this process may use.
     pub parallelism: Option<usize>,
     /// The queues' protocol.
     pub backend: Backend,
     /// Slots of each queue, a power of two, at least 2. Queues for operations in flight have 16 at most.
     pub slots: usize,
-    /// The operating system's number of each rank's NUMA node, for the placement of its lines.
-    /// `None`: memory is placed by whoever touches it first.
+    /// The operating system's number of each rank's NUMA node, for the placement of its lines. `None`: a page
+    /// is placed where the thread that first touches it runs.
     pub numa_nodes: Option<Vec<u32>>,
     /// How long a member may sleep for another one before that is a [`Failure::Stalled`](crate::Failure::Stalled).
     /// `None`: for ever, as a pool of idle workers does.
     pub patience: Option<Duration>,
-    /// How long a member may sleep for a rank that nobody has joined yet.
+    /// How long a member may sleep for a rank that is not joined before that is a
+    /// [`Failure::NeverJoined`](crate::Failure::NeverJoined).
     pub join_limit: Duration,
-    /// Whether reductions give the same bits on every rank, for every plan, root, length and
-    /// repetition: their order of reduction then depend on the number of ranks alone.
+    /// Whether reductions give the same bits on every rank, for every plan, root, length and repetition: their
+    /// order of reduction then depends on the number of ranks alone.
     pub deterministic: bool,
     /// Operations that a member can have in flight at a time beside a blocking one, see
     /// [`Member::overlap`](crate::Member::overlap).
@@ -38,7 +38,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Whether a team of `size` ranks can have these.
+    /// Checks that a team of `size` ranks can have these options.
     pub fn check(&self, size: usize) -> Result<(), TeamError> {
         if size > RANKS_MAX {
             return Err(TeamError::TooLarge(size));
@@ -66,7 +66,7 @@ impl Options {
         size > self.usable()
     }
 
-    /// Hardware threads that the ranks have between them.
+    /// Hardware threads that the ranks share.
     pub fn usable(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.parallelism.unwrap_or_else(all)
@@ -94,23 +94,23 @@ impl Default for Options {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TeamError {
-    /// Memory for the lines.
+    /// The memory for the lines could not be made.
     #[error(transparent)]
     Segment(#[from] SegmentError),
-    /// One NUMA node is needed for each rank.
+    /// The number of NUMA nodes is not the number of ranks.
     #[error(
         "{given} NUMA nodes were given for {ranks} ranks: give one for each rank, or none at all"
     )]
     NumaNodes {
-        /// Nodes given.
+        /// NUMA nodes given.
         given: usize,
         /// Ranks of the plans.
         ranks: usize,
     },
-    /// More ranks than an operation's name can hold.
+    /// There are more ranks than an operation's history entry has room for.
     #[error("a team has at most {RANKS_MAX} ranks; {0} were asked for")]
     TooLarge(usize),
-    /// A number of slots that no queue can have.
+    /// No queue can have this number of slots.
     #[error("a queue has a power of two of slots, at least 2; {0} were asked for")]
     Slots(usize),
 }

@@ -7,14 +7,15 @@ use corecast_wire::{LineSlice, WORDS, Words};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Lines of a record: what happened, and for each of two ranks what it did, and where.
+/// Lines of a record: one for the failure's kind and numbers, and two for each of two ranks, with its operation
+/// and call site.
 pub(crate) const RECORD_LINES: usize = 5;
 
-/// Where a failure is written down once.
+/// The place in shared memory where a team's first failure is written.
 #[derive(Debug)]
 pub(crate) struct Record(LineSlice<Words>);
 
-/// Words of the first line.
+/// Indices of the words of the first line.
 const CLAIM: usize = 0;
 const KIND: usize = 1;
 const FIRST: usize = 2;
@@ -29,7 +30,8 @@ impl Record {
         Self(lines)
     }
 
-    /// Writes a failure, unless somebody has been first. Whoever is to read it must be told after.
+    /// Writes a failure, unless there is one already. The flag that makes others read it must be raised
+    /// afterwards.
     pub(crate) fn write(&self, failure: &Failure) {
         if !self.0[0].claim(CLAIM, 1) {
             return;
@@ -74,7 +76,7 @@ impl Record {
         self.0[0].set(KIND, kind);
     }
 
-    /// What was written, if it can be.
+    /// The failure that was written; `None` if there is none, or it is not complete.
     pub(crate) fn read(&self) -> Option<Failure> {
         let word = |index| self.0[0].get(index);
         let (local, remote) = (|| self.read_activity(0), || self.read_activity(1));
@@ -138,7 +140,7 @@ impl Record {
             .map(Site::to_string)
             .unwrap_or_default();
         let room = (WORDS - 2 + WORDS) * 8;
-        // The end of a path says more than its begin.
+        // A long site keeps its end, which has the line and says more than the beginning of a path.
         let cut = (site.len().saturating_sub(room)..).find(|&at| site.is_char_boundary(at));
         let site = &site.as_bytes()[cut.unwrap_or(site.len())..];
         for (index, bytes) in site.chunks(8).enumerate() {

@@ -1,4 +1,4 @@
-//! Teams: all lines of a team made at once, then one member per rank.
+//! Teams: the lines of all ranks are made at once, then each rank is joined by one member.
 
 use crate::failure::Failure;
 use crate::member::Member;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {
-    /// Somebody speaks for it already, or did.
+    /// The rank has been joined before. Each rank can be joined once.
     #[error("rank {rank} is joined twice: at {first} and at {second}")]
     Taken {
         /// The rank.
@@ -26,7 +26,7 @@ pub enum JoinError {
         /// Where it was joined again.
         second: &'static Location<'static>,
     },
-    /// Another process speaks for it.
+    /// The rank belongs to another process.
     #[error("rank {rank} belongs to another process: join as one of this process's own ranks")]
     Elsewhere {
         /// The rank.
@@ -44,7 +44,7 @@ pub enum JoinError {
 
 /// A team of threads. Each of them joins as one rank.
 ///
-/// Dropping the team while ranks are not joined tells those who wait for them.
+/// If the team is dropped while some ranks are not joined, operations that wait for these ranks fail.
 #[derive(Debug)]
 pub struct Team {
     team_memory: Arc<TeamMemory>,
@@ -52,14 +52,14 @@ pub struct Team {
     part: Option<OwnPart>,
 }
 
-/// What a team of several processes has beside its lines: this process's part of it.
+/// This process's part of a team of several processes.
 #[derive(Debug)]
 pub struct OwnPart {
     /// This process's ranks.
     pub ranks: Vec<usize>,
     /// The transfer path of long data to and from each rank of another process.
     pub paths: TransferPaths,
-    /// What lives as long as the team: watches over other processes, and the like.
+    /// A value that is dropped with the team, such as the monitors of the other processes.
     pub kept: Box<dyn std::fmt::Debug + Send + Sync>,
 }
 
@@ -78,13 +78,13 @@ impl Team {
     ///
     /// # Cost
     ///
-    /// Two queues, two flags and two lines of offers for each pair of ranks; above 64 ranks only for
+    /// Two queues, two flags and two sets of loan descriptors for each pair of ranks; above 64 ranks only for
     /// pairs that some plan or algorithm joins.
     pub fn new(plans: Plans) -> Result<Self, TeamError> {
         Self::with_options(plans, &Options::default())
     }
 
-    /// A team that runs these plans, made in a particular way.
+    /// A team that runs these plans, made with `options`.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Team {
         Ok(Self::of_memory(team_memory, wait_config, None))
     }
 
-    /// A team over memory that is there, of which this process may have a part only.
+    /// A team over memory that was made before. `part` is `None` if all ranks belong to this process.
     pub fn of_memory(
         team_memory: Arc<TeamMemory>,
         wait_config: WaitConfig,
@@ -109,7 +109,7 @@ impl Team {
         }
     }
 
-    /// The ranks of this process, in order: all of them, unless others bring some.
+    /// The ranks of this process: all ranks of the team, unless it has several processes.
     pub fn ranks(&self) -> Vec<usize> {
         match &self.part {
             Some(part) => part.ranks.clone(),
@@ -139,8 +139,8 @@ impl Team {
         self.part.as_ref()?.paths.from[rank].as_ref()
     }
 
-    /// From how many bytes on this process's ranks lend without copying to other processes that can
-    /// read its memory ([`TransferPath::Direct`]); `None`: they never do.
+    /// The least number of bytes that this process's ranks lend without copying to processes that can read its
+    /// memory ([`TransferPath::Direct`]); `None` if they always copy.
     pub fn lends_direct_from(&self) -> Option<usize> {
         self.part.as_ref()?.paths.lends_from
     }
@@ -155,7 +155,7 @@ impl Team {
         self.wait_config
     }
 
-    /// Where the lines of a rank lie.
+    /// The NUMA node on which the lines of a rank lie, if one was asked for.
     ///
     /// # Panics
     ///
@@ -164,7 +164,7 @@ impl Team {
         self.team_memory.placement(rank)
     }
 
-    /// Becomes a member. Each rank can be joined once.
+    /// Joins as `rank` and returns its member. Each rank can be joined once.
     ///
     /// # Errors
     ///
@@ -198,8 +198,8 @@ impl Team {
         ))
     }
 
-    /// Runs `body` as every rank of this process, each on a thread of its own, and returns what they
-    /// return, by rank. Afterwards nobody can join any more.
+    /// Runs `body` as every rank of this process, each on a thread of its own, and returns the results by rank.
+    /// Afterwards no rank of this process can be joined any more.
     ///
     /// # Panics
     ///

@@ -1,7 +1,7 @@
-//! What a team is made of: memory, lines between ranks, and what each rank's operation contexts are built from.
+//! The memory of a team: segments, the lines between ranks, and each rank's operation contexts.
 //!
-//! Memory is handed out in one fixed order, so that processes that build the same team over the same
-//! segment find each other's lines where they look for them, and need to tell each other nothing.
+//! Memory is handed out in one fixed order, so that processes that build the same team over the same segment
+//! compute the same offsets and need not exchange them.
 
 use crate::OpContext;
 use crate::call_sites::{CallSiteTable, CallSiteWriter, SITES};
@@ -36,8 +36,8 @@ const CHUNK_BYTES_MIN: usize = 4 * 1024;
 /// Bytes of a bounce buffer, unless its links need more.
 const BOUNCE_BYTES: usize = 256 * 1024;
 
-/// Bytes of a bounce buffer with so many links, and of its chunks. Each link must find a chunk of its own;
-/// twice as many let it fill one while the peer reads another.
+/// Bytes of the bounce buffer of a rank with this many links, and of its chunks. Each link must find a chunk of
+/// its own; twice as many let it fill one while the peer reads another.
 fn bounce_buffer(links: usize) -> (usize, usize) {
     let mut chunk = CHUNK_BYTES;
     while chunk > CHUNK_BYTES_MIN && 2 * links * chunk > BOUNCE_BYTES {
@@ -50,18 +50,18 @@ fn bounce_buffer(links: usize) -> (usize, usize) {
 #[derive(Debug)]
 pub struct TeamMemory {
     state: Arc<TeamState>,
-    /// Of the ranks that this process speaks for; others have none.
+    /// The schedules of the ranks of this process; `None` for other ranks.
     tables: Vec<Option<Arc<RankSchedule>>>,
     edges: Vec<(usize, usize)>,
     groups: Groups,
     sizes: MemorySizes,
     placement: Vec<Placement>,
     wait_config: WaitConfig,
-    /// Hardware threads that the ranks have between them.
+    /// Hardware threads that the ranks share.
     usable: usize,
     backend: Backend,
     memory: MemoryKind,
-    /// NUMA nodes of the ranks that this process speaks for, where they are known.
+    /// NUMA nodes of the ranks of this process, where they are known.
     nodes: Vec<Option<u32>>,
     fork_detector: ForkDetector,
     /// Processes whose memory can be read, and from how many bytes on this one lends its own.
@@ -150,7 +150,7 @@ impl MemorySizes {
         }
     }
 
-    /// Bytes of a chunk of a rank's eager buffer in one operation context; 0: there is none.
+    /// Bytes of a chunk of a rank's eager buffer in one operation context; 0 if there is no eager buffer.
     fn eager_chunk(&self, context: usize) -> usize {
         match context {
             _ if self.shared || self.degrees.len() > EAGER_RANKS_MAX => 0,
@@ -174,28 +174,28 @@ impl MemorySizes {
 /// Chunks of a rank's eager buffer.
 const EAGER_CHUNKS: usize = 4;
 
-/// Bytes of a chunk where ranks share cores: a pipeline segment. Waiting until a loan was read means that others
-/// have to run: of eight ranks on two cores a broadcast of 32 KiB takes 0.5 of the time with a copy, of 4 KiB
-/// 0.6, reductions and allgathers 0.7 to 1.0. With a core for each of two ranks copies of 4 KiB take 1.1 to 1.2
-/// times as long (AMD EPYC, November 2026, `corecast bench --op broadcast`).
+/// Bytes of a chunk where ranks share cores: a pipeline segment. Without a copy a rank waits until others have
+/// run and read its loan: of eight ranks on two cores a broadcast of 32 KiB takes 0.5 of the time with a copy,
+/// of 4 KiB 0.6, reductions and allgathers 0.7 to 1.0. With a core for each of two ranks copies of 4 KiB take
+/// 1.1 to 1.2 times as long (AMD EPYC, November 2026, `corecast bench --op broadcast`).
 const EAGER_CHUNK_OVERSUBSCRIBED: usize = 32 << 10;
 
-/// Bytes of a chunk for operations in flight, where whoever waits changes stacks: eight broadcasts in flight
-/// take 0.7 of the time with copies at 1 and 4 KiB (same machine, `--example in_flight`).
+/// Bytes of a chunk for operations in flight, where each wait switches stacks: eight broadcasts in flight take
+/// 0.7 of the time with copies at 1 and 4 KiB (same machine, `--example in_flight`).
 const EAGER_CHUNK_IN_FLIGHT: usize = 4 << 10;
 
 /// Largest team that has eager buffers: each rank has one in each operation context.
 const EAGER_RANKS_MAX: usize = 16;
 
-/// Most slots of a queue for operations in flight: there are many such queues, and what waits for long
-/// data in one of them holds up nothing.
+/// Most slots of a queue for operations in flight. There are many such queues, and while an operation waits at
+/// a full one the others go on.
 const IN_FLIGHT_SLOTS: usize = 16;
 
 /// Alignment of each rank's part of a shared segment. It is the largest page size of supported machines, so that all
 /// processes compute the same offsets.
 const PAGE_BYTES: usize = 64 * 1024;
 
-/// Bytes that a team of processes takes in its segment, besides what is in segment header.
+/// Bytes that a team of processes takes in its segment, without the segment header.
 pub fn shared_bytes(plans: &Plans, options: &Options, oversubscribed: bool) -> usize {
     let n = plans.len();
     let edges = edges(plans, n <= MESH_RANKS_MAX);
@@ -204,7 +204,7 @@ pub fn shared_bytes(plans: &Plans, options: &Options, oversubscribed: bool) -> u
 }
 
 impl TeamMemory {
-    /// A team of this process alone.
+    /// Memory of a team whose ranks are all in this process.
     pub(crate) fn private(
         plans: &Plans,
         wait_config: WaitConfig,
@@ -220,7 +220,7 @@ impl TeamMemory {
     ///
     /// # Errors
     ///
-    /// Memory.
+    /// [`SegmentError`], if the segment has no room for the lines.
     pub fn shared(
         plans: &Plans,
         wait_config: WaitConfig,
@@ -249,17 +249,17 @@ impl TeamMemory {
         memory: MemoryKind,
         fence: FenceKind,
     ) -> Result<Arc<Self>, SegmentError> {
-        // Looked up now: operations allocate nothing.
+        // The limit for streaming copies is looked up now, because operations must not allocate.
         stream::above();
         let n = plans.len();
         let mesh = n <= MESH_RANKS_MAX;
         let edges = edges(plans, mesh);
         let shared = matches!(memory, MemoryKind::Shared(..));
-        // Between processes each knows its own nodes alone.
+        // A process knows the NUMA nodes of its own ranks only.
         let nodes = options.numa_nodes.as_deref().filter(|_| !shared);
         let layout = Layout::new(plans, &options.algorithms, (nodes, oversubscribed));
         let known = options.numa_nodes.as_deref();
-        // Between processes they say when they have come.
+        // Processes exchange their nodes later, see `set_nodes`.
         let known = known.filter(|_| owned.iter().all(|&owned| owned));
         let (schedules, groups) = RankSchedule::all(
             plans,
@@ -324,15 +324,15 @@ impl TeamMemory {
         Ok(Arc::new(team_memory))
     }
 
-    /// Tells all members on which NUMA node each rank is. Before the first of them joins.
+    /// Tells all members on which NUMA node each rank is. Call it before the first of them joins.
     pub fn set_nodes(&self, nodes: Arc<[u32]>) {
         for tables in self.tables.iter().flatten() {
             tables.set_nodes(Arc::clone(&nodes));
         }
     }
 
-    /// Lets members read the memory of the processes of other ranks, and lend without copying from so many
-    /// bytes on. Before the first of them joins.
+    /// Lets members read the memory of the processes of other ranks, and lend without copying from `lends_from`
+    /// bytes on. Call it before the first of them joins.
     pub fn set_processes(&self, processes: Processes, lends_from: Option<usize>) {
         let _ = self
             .kernel_copy
@@ -361,7 +361,7 @@ impl TeamMemory {
         self.tables.len()
     }
 
-    /// What all members share besides their lines.
+    /// The state that all members share besides their lines.
     pub fn state(&self) -> &Arc<TeamState> {
         &self.state
     }
@@ -370,26 +370,27 @@ impl TeamMemory {
         &self.placement[rank]
     }
 
-    /// Whether this process speaks for a rank.
+    /// Whether a rank belongs to this process.
     pub fn is_owned(&self, rank: usize) -> bool {
         self.tables.get(rank).is_some_and(Option::is_some)
     }
 
-    /// In which process the team was made, or attached to.
+    /// Tells whether this process was forked after it made the team or attached to it.
     pub(crate) fn fork_detector(&self) -> ForkDetector {
         self.fork_detector
     }
 
-    /// The operation context of a rank's blocking operations, once.
+    /// Takes the operation context of a rank's blocking operations; `None` if it has been taken.
     pub(crate) fn take_first(&self, rank: usize) -> Option<OpContext> {
         self.waiting()[0].get_mut(rank)?.take()
     }
 
-    /// The other operation contexts of a rank, once.
+    /// Takes the operation contexts of a rank's operations in flight; none if they have been taken. The first
+    /// call makes them for all ranks of this process.
     ///
     /// # Errors
     ///
-    /// Memory, when the first member asks.
+    /// [`SegmentError`], if the contexts cannot be made.
     pub(crate) fn take_others(&self, rank: usize) -> Result<Vec<OpContext>, SegmentError> {
         let mut waiting = self.waiting();
         while waiting.len() <= self.sizes.depth {
@@ -405,7 +406,7 @@ impl TeamMemory {
             .collect())
     }
 
-    /// Tells those who wait for ranks that nobody has joined, and will not any more.
+    /// Marks the ranks that are not joined as having left, so that members that wait for them fail.
     pub(crate) fn abandon(&self) {
         if corecast_wire::fork::forked_since(&self.fork_detector) {
             return;
@@ -421,7 +422,7 @@ impl TeamMemory {
         }
     }
 
-    /// A rank's call-site writer, where call sites have to be put in words.
+    /// A rank's call-site writer, in a team of several processes.
     pub(crate) fn site_writer(&self, rank: usize) -> Option<CallSiteWriter> {
         self.state
             .site_table(rank)
@@ -481,7 +482,7 @@ impl TeamMemory {
             let to_a = queue::parts(slots, back, &rank_segments[b], &rank_segments[a])?;
             let at_a: LineRef<Exchange> = rank_segments[a].lines(1)?.get(0);
             let at_b: LineRef<Exchange> = rank_segments[b].lines(1)?.get(0);
-            // Two alone notify each other at the same time.
+            // Two ranks notify each other at the same time, so both flags share a line.
             let (for_a, for_b) = match self.size() {
                 2 => (Signal::new(at_a.clone(), 0), Signal::new(at_a, 1)),
                 _ => (Signal::new(at_a, 0), Signal::new(at_b, 0)),
@@ -607,7 +608,7 @@ fn rank_segments(
             MemoryKind::Private => {
                 let rank_segment = Segment::reserve(bytes)?;
                 if let Some(node) = node {
-                    // What comes of it is as in operation context 0, which says so.
+                    // The result is ignored: it is that of operation context 0, which the team reports.
                     rank_segment.bind(0, rank_segment.bytes(), node);
                 }
                 Ok(rank_segment)

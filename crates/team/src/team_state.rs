@@ -1,5 +1,4 @@
-//! What all members of a team share besides their lines: operation histories, places to sleep, and the first
-//! failure.
+//! What all members of a team share besides their lines: operation histories, parkers, and the first failure.
 
 use crate::call_sites::CallSiteTable;
 use crate::failure::{Failure, Loss, RankActivity, Site};
@@ -25,20 +24,20 @@ pub struct TeamState {
     fence: FenceKind,
     patience: Option<Duration>,
     join_limit: Duration,
-    /// How processes tell each other.
+    /// Call sites and the first failure for other processes; `None` if all ranks are in one process.
     between: Option<CrossProcess>,
 }
 
 /// What ranks of different processes read of each other.
 #[derive(Debug)]
 pub(crate) struct CrossProcess {
-    /// Each rank's call sites, in words.
+    /// Each rank's call sites, as text.
     pub(crate) site_tables: Vec<CallSiteTable>,
     /// The first failure.
     pub(crate) record: Record,
 }
 
-/// What [`TeamState::stopped`] says: everything ends.
+/// The value of [`TeamState::stopped`] after a failure: all operations end.
 const FAILED: u64 = 1;
 /// Flag bit: operations from sequence number n on are cancelled. The low bits hold n.
 const CANCELLED: u64 = 1 << 32;
@@ -72,7 +71,7 @@ impl TeamState {
         self.stopped.seq() == FAILED
     }
 
-    /// Whether operation number `seq` must end, and why.
+    /// Returns why operation number `seq` must end, if it must.
     #[inline(always)]
     pub(crate) fn stops(&self, rank: usize, seq: u32) -> Result<(), Failure> {
         match self.stopped.seq() {
@@ -86,7 +85,7 @@ impl TeamState {
         if word == FAILED {
             return Err(self.failure().expect("the failure comes before the flag"));
         }
-        // Numbers of operations wrap around.
+        // Sequence numbers wrap around.
         let ahead = seq.wrapping_sub(word as u32) as i32;
         if ahead >= 0 {
             return Err(Failure::Cancelled { rank });
@@ -98,7 +97,7 @@ impl TeamState {
         self.stopped.seq() != 0
     }
 
-    /// Operations from number `seq` on end, unless the team has failed.
+    /// Cancels operations from number `seq` on, unless the team has failed or been cancelled before.
     pub(crate) fn cancel(&self, seq: u32) {
         let kept = self.failure_guard();
         if kept.is_none() && self.stopped.seq() == 0 {
@@ -108,7 +107,7 @@ impl TeamState {
         self.wake_all();
     }
 
-    /// The call-site table of a rank, between processes.
+    /// The call-site table of a rank, in a team of several processes.
     pub(crate) fn site_table(&self, rank: usize) -> Option<&CallSiteTable> {
         Some(&self.between.as_ref()?.site_tables[rank])
     }
@@ -125,13 +124,14 @@ impl TeamState {
         let mut kept = self.failure_guard();
         if kept.is_none() && self.has_failed() {
             let told = self.between.as_ref().and_then(|between| {
-                // The one who raised the flag may have been second, and the first still be writing.
+                // The process that raised the flag may have failed second while the first still writes its
+                // record.
                 (0..PATIENCE_FOR_RECORD).find_map(|_| {
                     std::thread::yield_now();
                     between.record.read()
                 })
             });
-            // A record that cannot be read was corrupt, or its writer has died over it.
+            // A record that cannot be read is corrupt, or its writer has died while it wrote.
             *kept = Some(told.unwrap_or_else(|| Failure::Corrupt {
                 local: self.activity(0),
                 remote: self.activity(0),
@@ -140,11 +140,11 @@ impl TeamState {
         kept.clone()
     }
 
-    /// Keeps the first failure, wakes everybody, and returns the first failure.
+    /// Keeps the failure if it is the first, wakes all members, and returns the first failure.
     #[cold]
     pub(crate) fn fail(&self, failure: Failure) -> Failure {
         if matches!(failure, Failure::Cancelled { .. }) {
-            // Operations before it go on: the team has not failed.
+            // The team has not failed: earlier operations complete.
             return failure;
         }
         let first = match self.failure() {
@@ -186,7 +186,7 @@ impl TeamState {
         ))
     }
 
-    /// What `rank` does, or did last.
+    /// The operation that `rank` is in, or was in last.
     pub(crate) fn activity(&self, rank: usize) -> RankActivity {
         let now = self.histories[rank].now();
         let page = self.page(rank, now.seq);
@@ -197,7 +197,7 @@ impl TeamState {
         }
     }
 
-    /// What `rank` did as operation number `seq`; what it does now if that is forgotten.
+    /// Operation number `seq` of `rank`; its current one if the history no longer has that.
     fn activity_at(&self, rank: usize, seq: u32) -> RankActivity {
         match self.page(rank, seq) {
             Some((operation, site)) => RankActivity {
@@ -209,7 +209,7 @@ impl TeamState {
         }
     }
 
-    /// The failure of two of `ranks` whose last operations are not the same, if there are such.
+    /// The failure of two of `ranks` whose operations differ, if there are two such ranks.
     pub(crate) fn last_difference(
         &self,
         ranks: &[usize],
@@ -225,7 +225,8 @@ impl TeamState {
         Some(Failure::Mismatch { local, remote })
     }
 
-    /// The first operation up to number `seq` that both ranks remember and that was not the same.
+    /// The first operation up to number `seq` in which the two ranks differ, as far as their histories reach
+    /// back.
     fn first_difference(
         &self,
         (a, b): (usize, usize),
@@ -242,7 +243,7 @@ impl TeamState {
         })
     }
 
-    /// A member leaves: whoever waits for it wakes and looks.
+    /// Marks a member as having left, and wakes all members so that those that wait for it notice.
     pub(crate) fn leave(&self, rank: usize, panicked: bool) {
         let presence = if panicked {
             Presence::Panicked
@@ -253,7 +254,7 @@ impl TeamState {
         self.wake_all();
     }
 
-    /// The process of `ranks` has ended: those that had not left are lost, and so is the team.
+    /// Marks `ranks`, whose process has ended, as lost. The team fails unless all of them had left before.
     pub fn lost(&self, ranks: &[usize], noticed_by: usize) {
         for &rank in ranks {
             let history = &self.histories[rank];
@@ -269,7 +270,7 @@ impl TeamState {
     }
 }
 
-/// Looks, while a member waits for a peer, whether that can still come.
+/// Checks, while a member waits for a peer, whether the peer can still arrive.
 ///
 /// A peer that is in the same operation, or behind, may come. **Invariant:** in every algorithm a
 /// member has sent all of an operation's messages before it enters the next one *of the same operation context*;
@@ -315,7 +316,7 @@ impl PeerWatch<'_> {
         history.now() == self.operation.entry()
     }
 
-    /// The failure; `seq` is the number of an operation of the peer's that does not fit.
+    /// The mismatch with the peer, of which operation number `seq` does not fit.
     pub(crate) fn mismatch_with(&self, seq: u32) -> Failure {
         let (local, remote) = self
             .state
@@ -335,7 +336,7 @@ impl PeerWatch<'_> {
         }
     }
 
-    /// The failure of a peer whose memory holds what no member writes.
+    /// The failure of a peer whose memory holds values that no member writes.
     pub(crate) fn corrupt(&self) -> Failure {
         let remote = self.state.activity_at(self.peer, self.operation.seq);
         Failure::Corrupt {
@@ -351,7 +352,7 @@ impl PeerWatch<'_> {
         let now = match self.context_histories {
             None => main.now(),
             Some(context) => {
-                // Another operation context may be far ahead, or behind: only this operation counts.
+                // The peer's other operation contexts may be far ahead, or behind: only this operation counts.
                 let page = main.entry_at(entry.seq);
                 if page.is_some_and(|(theirs, _)| theirs != entry) {
                     return true;
@@ -365,7 +366,7 @@ impl PeerWatch<'_> {
 }
 
 impl PeerWatch<'_> {
-    /// The failure that what the peer does, or did last, amounts to.
+    /// The failure that follows from the peer's state: it has left, differs, or takes longer than a limit.
     fn verdict(&self, slept: Duration) -> Result<(), Failure> {
         let lost = |how| Failure::PeerLost {
             local: self.local(),
@@ -410,7 +411,7 @@ impl Watch for PeerWatch<'_> {
     fn check(&mut self, slept: Duration) -> Result<(), Failure> {
         let stops = || self.state.stops(self.rank, self.operation.seq);
         stops()?;
-        // What stopped the team since may be why the peer went on, or left.
+        // If the team has stopped meanwhile, that is why the peer went on or left, and it is reported first.
         self.verdict(slept)
             .or_else(|failure| stops().and(Err(failure)))
     }

@@ -1,4 +1,4 @@
-//! The transfer path of long data from the ranks of other processes.
+//! How long data come from the ranks of other processes.
 
 use corecast_transfer::Process;
 use std::fmt;
@@ -16,9 +16,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransferPath {
-    /// What it lends without copying is read from its memory.
+    /// Data that the other process lends without copying are read from its memory.
     Direct,
-    /// Through its bounce buffer; the sentence says why.
+    /// Data come through the other process's bounce buffer; the sentence says why.
     BounceBuffer(String),
 }
 
@@ -31,14 +31,14 @@ impl fmt::Display for TransferPath {
     }
 }
 
-/// What this process gives and takes without copies in between.
+/// The transfer paths of a process.
 #[derive(Debug)]
 pub struct TransferPaths {
-    /// By rank; those of this process have none.
+    /// The path from each rank to this process; `None` for ranks of this process.
     pub from: Vec<Option<TransferPath>>,
-    /// From how many bytes on this process lends without copying.
+    /// The least number of bytes that this process lends without copying; `None` if it always copies.
     pub lends_from: Option<usize>,
 }
 
-/// By rank: the process whose memory can be read.
+/// The process of each rank, if its memory can be read.
 pub type Processes = Vec<Option<Arc<Process>>>;

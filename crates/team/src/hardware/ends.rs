@@ -27,12 +27,12 @@ pub(crate) struct Link {
     pub(crate) in_count: u64,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
-    /// The token of this rank's wait for a loan of the peer; plus one, for a return. In the endpoint the link has the
-    /// same number as in [`Hardware::links`].
+    /// The token of this rank's wait for a loan of the peer; the next higher one is that of its wait for an
+    /// acknowledgement.
     pub(crate) loan_token: u32,
 }
 
-/// Stands in [`Hardware::link_of`] where the plans of the team do not join the two ranks.
+/// The entry in [`Hardware::link_of`] of a peer that no plan of the team joins with this rank.
 pub(crate) const NO_LINK: u32 = u32::MAX;
 
 /// One rank's ends of its links and shared lines: the fabric of real threads.
@@ -45,9 +45,9 @@ pub struct Hardware {
     pub(crate) endpoint: Endpoint,
     /// The lines that this rank shares with groups.
     pub(crate) lines: SharedLines,
-    /// Room for the numbers of the links that one loan goes to.
+    /// Scratch for the numbers of the links that one loan goes to.
     pub(crate) lend_to: Vec<usize>,
-    /// An element of which only a part has arrived.
+    /// An element that arrives in several pieces.
     pub(crate) element: Element,
     pub(crate) wait_strategy: WaitStrategy,
     /// The fingerprint of the operation in progress.
@@ -78,7 +78,7 @@ impl Hardware {
         })
     }
 
-    /// Goes on copying to the bounce buffer until all is copied, or the link is ready for the next call.
+    /// Goes on copying to the bounce buffer until all is copied, or `ready` returns `true`.
     #[cold]
     #[inline(never)]
     pub(super) fn stage_until(
@@ -93,7 +93,7 @@ impl Hardware {
         })
     }
 
-    /// Waits until `done`, which acknowledgements of the peer behind `link` bring about.
+    /// Waits until acknowledgements from the peer behind `link` make `done` return `true`.
     pub(super) fn wait_for_ack(
         &mut self,
         link: usize,

@@ -130,7 +130,7 @@ impl Fabric for Hardware {
             .map(|link| link.sender.message_bytes_max());
         longest
             .min()
-            // Alone there is nobody to send to: what a team of several has by default.
+            // A team of one rank has no links. It gives the default of larger teams.
             .unwrap_or(message_bytes_max(DEFAULT_SLOTS))
     }
 

@@ -1,4 +1,4 @@
-//! What a rank does at the lines that groups share: send to all, receive, add, collect and meet.
+//! A rank's operations on the lines that groups share: publish, read, add, collect, and arrive at a barrier.
 
 use super::ends::Hardware;
 use super::lines::{BarrierEnd, Collect, Publish, Read, SharedLines};
@@ -40,7 +40,8 @@ impl Watch for GroupWatch<'_> {
 }
 
 impl Hardware {
-    /// The longest publish on a line of this rank; 0 if there is no such line.
+    /// Bytes of the longest message that fits on a line on which this rank publishes; 0 if there is no such
+    /// line.
     pub(crate) fn long_post_bytes(&self, line: usize) -> usize {
         let publish = self.lines.publishes.get(line);
         publish.map_or(0, |publish| publish.writer.publish_bytes_max())
@@ -114,7 +115,7 @@ impl Hardware {
         let add = &mut self.lines.adds[line];
         add.count += 1;
         let sum = add.counter.add(self.fingerprint.share());
-        // Whoever comes last wakes the one who collects: before, it would look in vain.
+        // Only the last member to add wakes the collector: before that the sum is too small.
         if OpFingerprint::is_counted(add.count.wrapping_mul(add.members), sum) {
             add.bell.wake_for(add.token, self.wait_strategy.fence());
         }
@@ -178,8 +179,8 @@ impl Hardware {
         }
     }
 
-    /// Waits until the sum of a counter barrier, which was `found`, is `expected`, or more: others may be on their way to
-    /// the next one.
+    /// Waits until the sum of a counter barrier, last read as `found`, reaches `expected`, and returns the sum.
+    /// It may be larger, because others may have arrived at the next barrier already.
     #[inline(always)]
     fn wait_at_counter_barrier(
         &mut self,
@@ -212,7 +213,7 @@ impl Hardware {
         call.wait_watched(&self.wait_strategy, *token, watch, || sum(lines))
     }
 
-    /// The failure of a group of whom not all have the history of this rank.
+    /// The failure of a group in which some member has another history than this rank.
     #[cold]
     #[inline(never)]
     fn strangers(&self, members: &[usize]) -> Failure {
@@ -222,7 +223,7 @@ impl Hardware {
             .unwrap_or_else(|| self.call.watch(members[0]).mismatch())
     }
 
-    /// Goes on copying to the bounce buffer until all is copied, or a line is ready for what is to come.
+    /// Goes on copying to the bounce buffer until all is copied, or `ready` finds something at the lines.
     #[cold]
     #[inline(never)]
     fn stage_lines_until(

@@ -47,17 +47,17 @@ pub(super) struct Collect {
     pub(super) counter: LineRef<ArrivalCounter>,
     pub(super) members: Box<[usize]>,
     pub(super) token: u32,
-    /// The sum when all have added as often as this rank has collected.
+    /// The counter's sum once all members have added as often as this rank has collected.
     pub(super) sum: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct BarrierEnd {
     pub(super) counter_barrier: CounterBarrier,
-    /// All but this rank.
+    /// The members of the group, without this rank.
     pub(super) others: Box<[usize]>,
     pub(super) token: u32,
-    /// The sum when all have come as often as this rank.
+    /// The counter's sum once all members have arrived as often as this rank.
     pub(super) sum: u64,
     /// If at most this many ranks are missing, each can have a hardware thread of its own, so a short spin may succeed.
     at_once: u64,
@@ -65,15 +65,15 @@ pub(super) struct BarrierEnd {
     pub(super) vain: u32,
 }
 
-/// After this many short spins without success a missing rank probably waits for this very hardware thread: of four
-/// threads that are not pinned, three may share one of two hardware threads.
+/// After this many short spins without success a missing rank probably waits for this very hardware thread:
+/// three of four threads that are not pinned may share one of two hardware threads.
 const VAIN_MAX: u32 = 2;
 
 /// Waits without a short spin until the next one: the system may have moved threads by then.
 const VAIN_PAUSE: u32 = 64;
 
 impl BarrierEnd {
-    /// Whether to [look](corecast_wire::WaitStrategy::soon) for as long as a switch takes where `missing` are missing.
+    /// Whether to try a [short spin](corecast_wire::WaitStrategy::soon) where `missing` ranks have not arrived.
     #[inline(always)]
     pub(super) fn may_end_soon(&mut self, missing: u64) -> bool {
         if missing > self.at_once {
@@ -89,7 +89,7 @@ impl BarrierEnd {
 }
 
 impl SharedLines {
-    /// Where a peer posts what others of its operations send or lend.
+    /// The reader of the broadcast ring on which `peer` publishes long messages, if there is one.
     pub(super) fn long_ring_of(&self, peer: usize) -> Option<&Reader> {
         let read = self
             .reads
@@ -99,7 +99,8 @@ impl SharedLines {
     }
 }
 
-/// Bytes that each rank's segment needs for the lines that it publishes on or collects, or is the first to meet at.
+/// Bytes that each rank's segment needs for shared lines. A line lies with the rank that publishes on it or
+/// collects it; the line of a counter barrier lies with the first of its ranks.
 pub(crate) fn shared_bytes(n: usize, groups: &Groups, context: usize) -> Vec<usize> {
     let mut bytes = vec![0; n];
     for group in groups.rings() {
@@ -114,7 +115,8 @@ pub(crate) fn shared_bytes(n: usize, groups: &Groups, context: usize) -> Vec<usi
     bytes
 }
 
-/// Body lines of each slot of a broadcast ring in one operation context: where operations block, of which there is one at a time.
+/// Body lines of each slot of a broadcast ring. Rings for long messages have some in context 0, that of
+/// blocking operations, and none in the contexts of operations in flight.
 fn body_lines(group: &Group, context: usize) -> usize {
     match group.long && context == 0 {
         true => BODY_LINES,
@@ -122,12 +124,13 @@ fn body_lines(group: &Group, context: usize) -> usize {
     }
 }
 
-/// Published messages of 16 KiB: of all slots 256 KiB, so that a rank of some that share a core has several broadcasts of
-/// 16 to 64 KiB behind it before it waits for the others, and they fit the second cache.
+/// Lines for a published message of 16 KiB. All slots of a ring together have 256 KiB: they fit the
+/// second-level cache, and a rank that shares a core can publish several broadcasts of 16 to 64 KiB before it
+/// waits for the others.
 const BODY_LINES: usize = 256;
 
-/// The ends of all ranks in one operation context, which have `usable` hardware threads between them. Lines lie with whoever
-/// posts or collects, or is named first; those of ranks that are not `owned` are passed over.
+/// The ends of all ranks in one operation context. The ranks share `usable` hardware threads. Lines lie as
+/// [`shared_bytes`] says; ranks that are not `owned` get no ends.
 pub(crate) fn line_ends(
     groups: &Groups,
     context: usize,

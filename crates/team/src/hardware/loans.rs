@@ -1,4 +1,4 @@
-//! How a rank takes what others lend: where it lies, from a bounce buffer, or read from another process's
+//! How a rank receives loans: it reads them where they lie, from a bounce buffer, or from another process's
 //! memory.
 
 use super::ends::{Hardware, endpoint_token};
@@ -20,15 +20,16 @@ const STEP_BYTES: usize = 128 * 1024;
 /// Bytes copied at a time where the data are stored unchanged: few enough that a failure is noticed within a millisecond.
 const COPY_INTO_BYTES: usize = 4 << 20;
 
-/// Where a loan goes.
+/// A destination for the bytes of a loan.
 pub(super) trait Sink {
-    /// Bytes to ask for at a time.
+    /// The number of bytes to read at a time.
     fn step(&self) -> usize;
 
-    /// The bytes from `start` on lie here; `false` if a piece cannot be like that.
+    /// Takes `bytes`, which begin at `start` in the loan. Returns `false` if no correct peer lends such a
+    /// piece.
     fn piece(&mut self, element: &mut Element, start: usize, bytes: &[u8]) -> bool;
 
-    /// `len` bytes from `start` on are to be read.
+    /// Makes room for the bytes at `place`, which is (start, length), and fills it by `read`.
     fn read(
         &mut self,
         element: &mut Element,
@@ -37,7 +38,7 @@ pub(super) trait Sink {
     ) -> Result<(), Unfetched>;
 }
 
-/// Elements of `element_size` bytes are given to a function.
+/// Gives elements of `element_size` bytes to a function.
 pub(super) struct Consume<F> {
     pub(super) element_size: usize,
     pub(super) consume: F,
@@ -71,7 +72,7 @@ impl<F: FnMut(usize, &[u8])> Sink for Consume<F> {
     }
 }
 
-/// Bytes are kept in a part of a result of `all` bytes.
+/// Copies the bytes into a part of a result that has `all` bytes.
 pub(super) struct CopyInto<'a> {
     pub(super) into: &'a mut [u8],
     pub(super) all: usize,
@@ -99,12 +100,13 @@ impl Sink for CopyInto<'_> {
 }
 
 impl Hardware {
-    /// Lets the endpoint read the memory of the peers' processes, and lend its own from so many bytes on.
+    /// Lets the endpoint read the memory of the peers' processes, and lend its own memory from `lends_from`
+    /// bytes on.
     pub(crate) fn open_kernel_copy(&mut self, processes: &Processes, lends_from: usize) {
         for (number, link) in self.links.iter().enumerate() {
             if let Some(process) = &processes[link.peer] {
                 self.endpoint.reads(number, Arc::clone(process));
-                // Now, as operations allocate nothing.
+                // The room is made now, because operations must not allocate.
                 self.element.room(STEP_BYTES);
             }
         }
@@ -136,7 +138,7 @@ impl Hardware {
                         start += bytes.len();
                         sink.piece(&mut self.element, from, bytes)
                     }
-                    // Revoked: the team has failed, and the next look says how.
+                    // The loan was revoked: the team has failed, and the next wait returns the failure.
                     Ok(None) => true,
                     Err(_) => false,
                 };
@@ -156,7 +158,7 @@ impl Hardware {
         let (endpoint, call, from) = (&mut self.endpoint, &self.call, &self.links[link]);
         let lines = &self.lines;
         let token = endpoint_token(endpoint, from.loan_token);
-        // A message can overtake a loan that waits for its turn in a bounce buffer: then it proves nothing.
+        // Where loans go through bounce buffers a message can overtake an earlier loan, and shows no mismatch.
         let in_turn = endpoint.borrows_addresses(link);
         let watch = || NothingElse {
             watch: call.watch(from.peer),
@@ -172,7 +174,8 @@ impl Hardware {
         })
     }
 
-    /// Reads a loan from the memory of `peer`'s process; how much came before the kernel refused.
+    /// Reads a loan from the memory of `peer`'s process. Returns the bytes read: less than `left` if the kernel
+    /// refused.
     #[cold]
     fn read_by_kernel(
         &mut self,
@@ -194,14 +197,14 @@ impl Hardware {
                 Err(Unfetched::Outside) => return Err(self.corrupt(peer)),
                 Err(Unfetched::Revoked) => return Err(self.wait_for_news(link, peer)),
             }
-            // Others may wait for what this rank lends.
+            // Other ranks may wait for loans of this rank.
             self.endpoint.advance();
         }
         self.endpoint.give_back(link);
         Ok(done)
     }
 
-    /// Waits until it is known what has become of `peer`, which took a loan back or is gone.
+    /// Waits for the failure that made `peer` revoke its loan.
     fn wait_for_news(&mut self, link: usize, peer: usize) -> Failure {
         let token = self.links[link].loan_token;
         match self.wait_at_endpoint(token, peer, |_| None::<Infallible>) {

@@ -14,11 +14,11 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What this rank does at the moment: all that a failure needs to know about this side.
+/// The operation that this rank is in: what a failure reports about this side.
 #[derive(Debug)]
 pub(crate) struct CallContext {
     pub(crate) state: Arc<TeamState>,
-    /// What each rank does in this context, if it is one for operations in flight.
+    /// The histories of all ranks in this context, if it is one for operations in flight.
     pub(crate) context_histories: Option<Arc<[LineRef<OpHistory>]>>,
     pub(crate) rank: usize,
     /// The operation in progress.
@@ -49,7 +49,7 @@ impl CallContext {
         mut look: impl FnMut() -> Option<T>,
     ) -> Result<T, Failure> {
         let waited = wait_strategy.wait_watched(token, watch, &mut look);
-        // What ended the wait may have come with what it was for: one more look decides.
+        // The awaited event may have come together with the one that ended the wait, so look once more.
         let waited = waited.or_else(|failure| look().ok_or(failure));
         waited.map_err(|failure| self.state.fail(failure))
     }
@@ -90,7 +90,8 @@ impl Watch for NothingElse<'_> {
     type Error = Failure;
 
     fn check(&mut self, waited: Duration) -> Result<(), Failure> {
-        // Before the peer's state: a peer that has sent another length may have gone on, and left the team.
+        // Look at the data before the peer's state: a peer that sent another length may have left the team
+        // since.
         let sent = self.receiver.and_then(Receiver::peek);
         let sent = sent.map(|next| (next.tag, next.len));
         let lent = || {

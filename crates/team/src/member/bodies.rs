@@ -1,5 +1,5 @@
-//! What the blocking form of an operation and the one in flight share: they check what the caller gives,
-//! and run the collective on an operation context.
+//! The common part of an operation's blocking form and its form in flight: each function checks the arguments
+//! and runs the collective on an operation context.
 
 use super::element_size::{assert_fits, element_size};
 use crate::OpContext;
@@ -184,7 +184,7 @@ pub(super) fn reduce_scatter<T: Pod>(
     reduce_scatter::start(context, send, part, cast_slice_mut(recv), &combine)
 }
 
-/// Asserts that there is a count for each of `n` ranks, and together they are `elements`.
+/// Asserts that there is a count for each of `n` ranks and that their sum is `elements`.
 #[inline(always)]
 #[track_caller]
 pub(super) fn assert_counts(counts: &[usize], n: usize, elements: usize) {
@@ -198,7 +198,8 @@ pub(super) fn assert_counts(counts: &[usize], n: usize, elements: usize) {
     );
 }
 
-/// The bytes of each rank's block: blocks of so many elements, one after the other.
+/// The range of each rank's block in bytes, where elements have `bytes` bytes and blocks lie one after the
+/// other.
 #[inline(always)]
 pub(super) fn block_of(counts: &[usize], bytes: usize) -> impl Fn(usize) -> Range<usize> + Copy {
     move |rank| {

@@ -1,8 +1,9 @@
-//! Reductions whose types of elements are known at run time only: what bindings to other languages call.
+//! Reductions whose element type is known only at run time, for bindings to other languages.
 //!
 //! One copy of each collective serves all operators, which are called by their address. An operator's
-//! [`element_size`](Combine::element_size) says how long an element is; its slices are aligned to the multiples of it
-//! at which they lie, up to 16. Lengths that `combine` can do nothing with are the caller's mistake.
+//! [`element_size`](Combine::element_size) says how long an element is; its slices are aligned to the multiples
+//! of it at which they lie, up to 16. A length that is no whole number of elements is the caller's mistake and
+//! panics.
 
 use super::bodies::{assert_counts, block_of};
 use super::{Member, Overlap, Request};
@@ -149,7 +150,7 @@ impl Member {
 }
 
 impl<'scope, 'env> Overlap<'scope, 'env> {
-    /// [`Member::reduce_by`].
+    /// Starts [`Member::reduce_by`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -173,7 +174,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::allreduce_by`].
+    /// Starts [`Member::allreduce_by`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -196,7 +197,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::reduce_scatter_by`].
+    /// Starts [`Member::reduce_scatter_by`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -220,7 +221,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::reduce_scatterv_by`].
+    /// Starts [`Member::reduce_scatterv_by`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -245,7 +246,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::scan_by`].
+    /// Starts [`Member::scan_by`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -265,7 +266,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         })
     }
 
-    /// [`Member::exscan_by`].
+    /// Starts [`Member::exscan_by`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -286,7 +287,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     }
 }
 
-/// Elements in `bytes`.
+/// The number of elements in `bytes` bytes. Panics if that is no whole number.
 #[track_caller]
 fn whole(bytes: usize, combine: &dyn Combine) -> usize {
     let element_size = combine.element_size();

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use corecast_wire::fiber::Stacks;
 use std::cell::{Cell, RefCell};
 
-/// An operation context for one operation in flight, and what has become of that operation.
+/// An operation context for one operation in flight, and the outcome of that operation.
 #[derive(Debug)]
 pub(super) struct ContextSlot {
     pub(super) context: RefCell<OpContext>,
@@ -41,7 +41,7 @@ impl Flight {
         })
     }
 
-    /// A digest of what all operation contexts have done.
+    /// A digest of the operations of all operation contexts.
     pub(super) fn digest(&self) -> u64 {
         let digests = self
             .slots

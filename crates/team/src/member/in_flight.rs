@@ -13,7 +13,7 @@ use corecast_collectives::scan::Upto;
 use std::panic::Location;
 
 impl<'scope, 'env> Overlap<'scope, 'env> {
-    /// [`Member::scatter`].
+    /// Starts [`Member::scatter`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::scatterv`].
+    /// Starts [`Member::scatterv`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -61,7 +61,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::gather`].
+    /// Starts [`Member::gather`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::gatherv`].
+    /// Starts [`Member::gatherv`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::allgather`].
+    /// Starts [`Member::allgather`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::allgatherv`].
+    /// Starts [`Member::allgatherv`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::alltoall`].
+    /// Starts [`Member::alltoall`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::alltoallv`].
+    /// Starts [`Member::alltoallv`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -202,7 +202,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::reduce_scatter`].
+    /// Starts [`Member::reduce_scatter`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -226,7 +226,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::reduce_scatterv`].
+    /// Starts [`Member::reduce_scatterv`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -251,7 +251,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::scan`].
+    /// Starts [`Member::scan`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -271,7 +271,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         })
     }
 
-    /// [`Member::exscan`].
+    /// Starts [`Member::exscan`] as an operation in flight.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A rank's handle: what a thread calls.
+//! Members: a thread's handle on one rank, with the operations that it calls.
 
 mod bodies;
 mod by_address;
@@ -29,22 +29,22 @@ use flight::Flight;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// One rank of a team. Can be sent to another thread, but used by one at a time.
+/// One rank of a team. It can be sent to another thread, but is used by one thread at a time.
 ///
 /// Every operation must be called by all members, in the same order and with the same root. It
 /// fails instead of hanging when they do not: see [`Failure`]. After a failure all further
 /// operations of the team fail in the same way.
 ///
-/// Dropping a member means leaving: whoever waits for it fails. A forked process is no member: in it
-/// every operation is a [`Failure::Forked`], and nothing that happens to its copy of a member reaches
-/// the team.
+/// A member that is dropped leaves the team: members that wait for it fail. A forked process is no member: in
+/// it every operation is a [`Failure::Forked`], and nothing that happens to its copy of a member reaches the
+/// team.
 #[derive(Debug)]
 pub struct Member {
     context: OpContext,
     tracker: OpTracker,
     wait_config: WaitConfig,
     team_memory: Arc<TeamMemory>,
-    /// Operations in flight, once there was one.
+    /// The state of operations in flight, made when there is a first one.
     flight: Option<Flight>,
 }
 
@@ -84,15 +84,15 @@ impl Member {
         self.wait_config
     }
 
-    /// Cancels every operation of the team from this member's next one on: whoever waits in it, or calls
-    /// it, gets [`Failure::Cancelled`] and goes on. Operations before it complete for all, as this member has
-    /// done its part. For teams whose members may have to meet somewhere else than they thought; afterwards
-    /// the team is of no more use.
+    /// Cancels every operation of the team from this member's next one on: a member that is in such an
+    /// operation, or calls one, gets [`Failure::Cancelled`]. Earlier operations complete, because this member
+    /// has done its part in them. Use it when this member will not call an operation in which others may wait
+    /// already. Afterwards make another team.
     ///
     /// # Cost
     ///
-    /// A line that all read, and a look at each member's place to sleep. Whoever waits notices when its spin
-    /// is over.
+    /// A store to a line that all members read, and a look at each member's parker. A member that waits notices
+    /// when its spin is over.
     ///
     /// # Examples
     ///
@@ -119,7 +119,7 @@ impl Member {
         }
     }
 
-    /// Where this member has come.
+    /// The fingerprint of all operations that this member has begun.
     pub(crate) fn fingerprint(&self) -> OpFingerprint {
         let others = self.flight.as_ref().map_or(0, Flight::digest);
         self.context
@@ -128,7 +128,7 @@ impl Member {
             .with(self.tracker.seq(), others)
     }
 
-    /// Names the operation to whoever will wait for this rank.
+    /// Begins an operation: enters it in the history that members which wait for this rank read.
     #[inline(always)]
     fn begin(
         &mut self,
@@ -139,7 +139,8 @@ impl Member {
         self.tracker.begin(&mut self.context, kind, root, site)
     }
 
-    /// Returns when every member has called it. What members wrote before is visible to all after.
+    /// Returns when every member has called it. What members wrote before it is visible to all members after
+    /// it.
     ///
     /// # Errors
     ///
@@ -310,8 +311,8 @@ impl Member {
         Ok((self.rank() == root).then_some(value))
     }
 
-    /// Combines the members' `data` element by element into everybody's: the same bits for all.
-    /// Otherwise as [`reduce`](Self::reduce).
+    /// Combines the members' `data` element by element, and gives all members the result, with the same bits.
+    /// Otherwise it is like [`reduce`](Self::reduce).
     ///
     /// # Errors
     ///

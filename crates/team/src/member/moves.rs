@@ -17,7 +17,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// If `root` is outside of the team, or its `send` is not as long as all parts.
+    /// If `root` is outside of the team, or its `send` is not as long as all parts together.
     ///
     /// # Cost
     ///
@@ -52,8 +52,8 @@ impl Member {
         bodies::scatter(&mut self.context, root, send, recv)
     }
 
-    /// [`scatter`](Self::scatter) of parts of any lengths, which `root` gives. `recv` is as long as this
-    /// rank's.
+    /// [`scatter`](Self::scatter) of parts of any lengths, which `root` gives. `recv` is as long as this rank's
+    /// part.
     ///
     /// # Errors
     ///
@@ -77,8 +77,8 @@ impl Member {
         bodies::scatterv(&mut self.context, root, send, recv)
     }
 
-    /// Gives everybody's `send` to `root`'s `recv`, side by side in rank order. All ranks give as many
-    /// elements; others than the root give `None` for `recv`.
+    /// Gives the `send` of all ranks to `root`'s `recv`, side by side in rank order. All ranks give the same
+    /// number of elements; ranks other than the root give `None` for `recv`.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// If `root` is outside of the team, or its `recv` is not as long as all parts.
+    /// If `root` is outside of the team, or its `recv` is not as long as all parts together.
     ///
     /// # Cost
     ///
@@ -120,7 +120,7 @@ impl Member {
         bodies::gather(&mut self.context, root, send, recv)
     }
 
-    /// [`gather`](Self::gather) of parts of any lengths, for which `root` says where it wants them.
+    /// [`gather`](Self::gather) of parts of any lengths, which lie in `recv` where `root` says.
     ///
     /// # Errors
     ///
@@ -145,8 +145,8 @@ impl Member {
         bodies::gatherv(&mut self.context, root, send, recv)
     }
 
-    /// Gives everybody's `send` to everybody's `recv`, side by side in rank order. All ranks give as many
-    /// elements.
+    /// Gives the `send` of all ranks to the `recv` of all ranks, side by side in rank order. All ranks give the
+    /// same number of elements.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// If `recv` is not as long as all parts.
+    /// If `recv` is not as long as all parts together.
     ///
     /// # Cost
     ///
@@ -191,7 +191,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// If parts overlap or are outside of `recv`, or this rank's is not as long as `send`.
+    /// If parts overlap or are outside of `recv`, or this rank's part is not as long as `send`.
     #[track_caller]
     pub fn allgatherv<T: Pod>(
         &mut self,
@@ -203,8 +203,8 @@ impl Member {
         bodies::allgatherv(&mut self.context, send, recv, parts)
     }
 
-    /// Gives part r of everybody's `send` to rank r, which has them side by side in rank order in `recv`.
-    /// All parts have as many elements.
+    /// Gives part r of each rank's `send` to rank r, which has these parts side by side in rank order in
+    /// `recv`. All parts have the same number of elements.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Operations in flight: several of them at a time, and computing meanwhile.
+//! Operations in flight: a member can start several of them and compute meanwhile.
 
 use super::Member;
 use super::element_size::{assert_fits, element_size};
@@ -26,20 +26,20 @@ pub enum OverlapError {
     /// The team was made without operation contexts for them.
     #[error("the team was made with depth 0: make it with the number of operations in flight")]
     NoDepth,
-    /// Memory for the lines.
+    /// The memory for the lines could not be made.
     #[error(transparent)]
     Segment(#[from] SegmentError),
-    /// Memory for the stacks.
+    /// The stacks could not be made.
     #[error("no memory for {count} stacks: {source}; make the team with a smaller depth")]
     Stacks {
-        /// How many.
+        /// The number of stacks.
         count: usize,
         /// The kernel's answer.
         source: std::io::Error,
     },
 }
 
-/// Operations in flight, see [`Member::overlap`].
+/// Starts operations in flight; the body of [`Member::overlap`] gets one.
 #[derive(Debug)]
 pub struct Overlap<'scope, 'env> {
     fibers: &'scope Fibers<'scope, 'env>,
@@ -72,7 +72,7 @@ impl Member {
     ///
     /// # Errors
     ///
-    /// [`OverlapError`], when this is called first; the failure of an operation comes from its
+    /// [`OverlapError`], if the operation contexts cannot be made. The failure of an operation comes from its
     /// [`Request`], and from whatever is called afterwards.
     ///
     /// # Cost
@@ -125,7 +125,8 @@ impl Member {
         let (slots, stacks, started) = (&flight.slots, &mut flight.stacks, &flight.started);
         let state = &self.context.fabric.call.state;
         let (tracker, wait_strategy) = (&mut self.tracker, &self.context.fabric.wait_strategy);
-        /// A body that panics leaves operations half done: the member is lost to its team.
+        /// Tells the team that this member has panicked, because a body that panics leaves operations half
+        /// done.
         struct Lost<'a>(&'a crate::team_state::TeamState, usize);
         impl Drop for Lost<'_> {
             fn drop(&mut self) {
@@ -146,17 +147,17 @@ impl Member {
                 rank,
             };
             let result = body(&overlap);
-            // Whatever has failed was told to whoever asked; the rest has to end.
+            // All operations must end before this returns. Their requests have reported failures.
             overlap.wait_until(|| overlap.busy().next().is_none());
             result
         }))
     }
 }
 
-/// Resumes what is in flight with the news of how long the thread has waited.
+/// Resumes the operations in flight and tells them how long the thread has waited.
 struct Long<'a, 'scope, 'env>(&'a Overlap<'scope, 'env>);
 
-/// An operation in flight has gone on.
+/// An operation in flight has made progress.
 struct GoneOn;
 
 impl Watch for Long<'_, '_, '_> {
@@ -181,7 +182,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.rank
     }
 
-    /// Operations that can be in flight.
+    /// The number of operations that can be in flight at a time.
     pub fn depth(&self) -> usize {
         self.slots.len()
     }
@@ -195,24 +196,24 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.resume(Look::Quick);
     }
 
-    /// Says whether any has gone on.
+    /// Resumes all operations in flight; returns whether any has made progress.
     fn resume(&self, look: Look) -> bool {
         let slots = 0..self.slots.len();
         slots.fold(false, |any, slot| self.fibers.resume(slot, look) | any)
     }
 
-    /// Waits for something that an operation in flight brings about.
+    /// Waits until `done`, which operations in flight bring about.
     fn wait_until(&self, done: impl Fn() -> bool) {
         while !done() {
-            // Each time that one has gone on the wait begins anew: it is the peer's next step that is
-            // waited for.
+            // A wait begins anew when an operation makes progress, because limits count from a peer's last
+            // step.
             let look = || self.resume(Look::Quick).then_some(GoneOn);
             let (Ok(GoneOn) | Err(GoneOn)) =
                 self.wait_strategy.wait_watched(ANY, || Long(self), look);
         }
     }
 
-    /// Starts an operation on the next operation context, when that is free.
+    /// Starts an operation on the next operation context; waits until that is free.
     pub(super) fn start<'o>(
         &'o self,
         kind: Collective,
@@ -220,7 +221,8 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         site: &'static Location<'static>,
         job: impl FnOnce(&mut OpContext) -> Result<(), Failure> + 'scope,
     ) -> Result<Request<'o, 'scope, 'env>, Failure> {
-        // By the number of operations alone, so that all members take the same operation context.
+        // The slot depends on the number of operations alone, so that all members take the same operation
+        // context.
         let ticket = self.started.get() + 1;
         let slot = (ticket % self.slots.len() as u64) as usize;
         self.wait_until(|| self.fibers.is_idle(slot));
@@ -254,7 +256,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         self.start(Collective::Barrier, 0, Location::caller(), barrier::start)
     }
 
-    /// [`Member::broadcast`].
+    /// Starts [`Member::broadcast`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -284,7 +286,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::reduce`].
+    /// Starts [`Member::reduce`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -312,7 +314,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
         )
     }
 
-    /// [`Member::allreduce`].
+    /// Starts [`Member::allreduce`] as an operation in flight.
     ///
     /// # Errors
     ///
@@ -348,14 +350,16 @@ impl Request<'_, '_, '_> {
 
     fn outcome(&self) -> Result<(), Failure> {
         let place = self.place();
-        // An operation context that has gone on had ended well, or the team has failed, which all later ones say.
+        // If the context has begun a later operation, this one has succeeded, or the team has failed and every
+        // later operation reports it.
         match &*place.failure.borrow() {
             Some(failure) if place.ticket.get() == self.ticket => Err(failure.clone()),
             _ => Ok(()),
         }
     }
 
-    /// Whether the operation has ended. Lets all in flight go as far as they can.
+    /// Returns whether the operation has ended. Before that it lets all operations in flight go as far as they
+    /// can.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Reductions of which each rank gets something else: reduce_scatter, scan, exscan.
+//! Reductions whose results differ from rank to rank: reduce_scatter, scan, exscan.
 
 use super::{Member, bodies};
 use crate::failure::Failure;
@@ -9,11 +9,12 @@ use corecast_collectives::scan::Upto;
 use std::panic::Location;
 
 impl Member {
-    /// Combines everybody's `send` element by element, and gives each rank a block: as nearly equal ones
-    /// as there are, [`block`](corecast_collectives::pipeline::block). All have as many elements.
+    /// Combines the `send` of all ranks element by element, and gives each rank one block of the result. The
+    /// blocks are as equal in length as possible, see [`block`](corecast_collectives::pipeline::block). All
+    /// ranks give the same number of elements.
     ///
-    /// Operators as for [`reduce`](Self::reduce); their order is kept where it must be, and deterministic
-    /// teams set the order of reduction of all reductions.
+    /// Operators are as for [`reduce`](Self::reduce). Those that need rank order get it, and deterministic
+    /// teams fix the order of reduction of all of them.
     ///
     /// # Errors
     ///
@@ -55,8 +56,8 @@ impl Member {
         bodies::reduce_scatter(&mut self.context, send, recv, &operator)
     }
 
-    /// [`reduce_scatter`](Self::reduce_scatter) into blocks of `counts[r]` elements for each rank r, side
-    /// by side. All give the same counts.
+    /// [`reduce_scatter`](Self::reduce_scatter) into blocks of `counts[r]` elements for each rank r, side by
+    /// side. All ranks give the same counts.
     ///
     /// # Errors
     ///
@@ -64,8 +65,8 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// If there is not one count for each rank, `send` is not as long as all of them, `recv` not as long as
-    /// this rank's, or an element has an alignment above 16.
+    /// If there is not one count for each rank, `send` is not as long as all blocks together, `recv` is not as
+    /// long as this rank's block, or an element has an alignment above 16.
     #[track_caller]
     pub fn reduce_scatterv<T: Pod>(
         &mut self,
@@ -78,8 +79,8 @@ impl Member {
         bodies::reduce_scatterv(&mut self.context, send, counts, recv, &operator)
     }
 
-    /// Combines the `data` of all ranks up to this one, in rank order, into this one's. All have as many
-    /// elements.
+    /// Combines the `data` of all ranks up to this one, in rank order, into this rank's `data`. All ranks give
+    /// the same number of elements.
     ///
     /// # Errors
     ///
@@ -121,8 +122,8 @@ impl Member {
         bodies::scan(&mut self.context, data, Upto::Own, &operator)
     }
 
-    /// Combines the `data` of all ranks before this one, in rank order, into this one's. Those of rank 0
-    /// stay as they are. Otherwise as [`scan`](Self::scan).
+    /// Combines the `data` of all ranks before this one, in rank order, into this rank's `data`. The `data` of
+    /// rank 0 stay as they are. Otherwise it is like [`scan`](Self::scan).
     ///
     /// # Errors
     ///

@@ -33,9 +33,9 @@ pub enum Await {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Synchrony {
-    /// Before.
+    /// What is guaranteed before the operation.
     pub entry: Await,
-    /// After.
+    /// What is guaranteed after the operation.
     pub exit: Await,
 }
 
@@ -52,12 +52,12 @@ impl Await {
 }
 
 impl Synchrony {
-    /// What an operation does by itself: nobody waits for more than its own data.
+    /// The synchronisation that an operation has by itself: a member waits for its own data only.
     pub const LOOSE: Self = Self {
         entry: Await::My,
         exit: Await::My,
     };
-    /// All wait for all, before and after.
+    /// All members wait for all, before and after the operation.
     pub const STRICT: Self = Self {
         entry: Await::All,
         exit: Await::All,
