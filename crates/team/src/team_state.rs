@@ -272,10 +272,9 @@ impl TeamState {
 
 /// Checks, while a member waits for a peer, whether the peer can still arrive.
 ///
-/// A peer that is in the same operation, or behind, may come. **Invariant:** in every algorithm a
-/// member has sent all of an operation's messages before it enters the next one *of the same operation context*;
-/// so a peer that is ahead there, or has left, has sent all that it will ever send, and one more
-/// look decides.
+/// A peer that is in the same operation, or behind, can arrive. **Invariant:** in every algorithm a member has
+/// sent all of an operation's messages before it enters the next one *of the same operation context*; so a peer
+/// that is ahead there, or has left, has sent all that it will ever send, and one more look decides.
 pub(crate) struct PeerWatch<'a> {
     pub(crate) state: &'a TeamState,
     /// The operation histories of the operation context, if it is not the first.

@@ -218,8 +218,9 @@ impl Hardware {
         self.call.state.fail(self.call.watch(peer).corrupt())
     }
 
-    /// Bytes of the result that this rank is about to write, of which one loan has `len`. A rank that lends nothing
-    /// receives only this loan. Others receive one loan of each rank, or as much as their window has.
+    /// Bytes of the result that this rank is about to write, if one loan has `len` bytes. A rank that lends
+    /// nothing receives only this loan. Other ranks receive one loan of each rank, or as much as their window
+    /// has.
     #[inline]
     pub(super) fn result_bytes(&self, len: usize) -> usize {
         match self.endpoint.span() {

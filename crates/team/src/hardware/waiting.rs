@@ -70,8 +70,8 @@ impl CallContext {
 /// Detects that the peer has sent the data of this operation by another transfer path, which happens when the two ranks
 /// disagree about their length. Without it both could wait without end.
 ///
-/// A rank takes what a peer gives in one operation in the order in which the peer gives it. So what the peer gave
-/// before is visible when what it gave after is.
+/// A rank takes the data of a peer in one operation in the order in which the peer gives them. So earlier data
+/// of the peer are visible whenever later data are.
 pub(super) struct NothingElse<'a> {
     pub(super) watch: PeerWatch<'a>,
     /// The queue that a message would come through.
