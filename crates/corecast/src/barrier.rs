@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::store::Store;
 use crate::waits::Waits;
 
-/// A barrier of threads that need no rank: any thread may come, and the number that is expected may
-/// shrink. The interface is that of C++20's `std::barrier`, and threads wait as members of a team do.
+/// A barrier of threads that need no rank: any thread may arrive, and the number that is expected may shrink.
+/// The interface is that of C++20's `std::barrier`, and threads wait as members of a team do.
 ///
 /// The barriers of a [`Team`](crate::Team) are planned for its machine, notice members that are gone, and reach
 /// other processes. This one is for programs whose threads come and go, and for those that use a `std::barrier`
@@ -60,7 +60,7 @@ impl Barrier {
     /// The most threads that a barrier can expect.
     pub const MOST: usize = PhaseBarrier::MOST as usize;
 
-    /// A barrier of `expected` threads in each phase, which wait as fits the machine and their number, or as
+    /// A barrier of `expected` threads in each phase. Threads wait as fits the machine and their number, or as
     /// `CORECAST_WAIT` says.
     ///
     /// # Errors

@@ -32,15 +32,15 @@ use crate::team::Team;
 use crate::waiting::Waiting;
 use crate::waits::{Waits, count, fence};
 
-/// Which threads a team has.
+/// The threads that a program asks for.
 #[derive(Clone, Debug)]
 enum AskedThreads {
     Count(usize),
     Cores(String),
 }
 
-/// Makes a [`Team`]. What a program does not set, the builder finds out: the machine, its costs, the plans.
-/// Each row of the table names sources in order; the first that is there decides.
+/// Makes a [`Team`]. The builder finds out what a program does not set: the machine, its costs, the plans. Each
+/// row of the table names sources in order; the first that is there decides.
 ///
 /// | setting | sources |
 /// | --- | --- |
@@ -104,8 +104,8 @@ impl Builder {
         self
     }
 
-    /// Runs this pattern, whatever model and races say. Operations that it cannot do are chosen as
-    /// if it had not been named.
+    /// Runs this pattern, whatever model and races say. Operations that the pattern cannot do are chosen as if
+    /// it had not been named.
     ///
     /// `best` is what the model chooses among trees without this call. `optimal` searches for up to
     /// one second of CPU time for each tree, which is enough to prove trees optimal in teams of up to
@@ -172,7 +172,8 @@ impl Builder {
         self
     }
 
-    /// How long a member may sleep for a rank that nobody has joined; 10 s by default.
+    /// How long a member may sleep for a rank that is not joined before its operation fails with
+    /// [`Failure::NeverJoined`](crate::Failure::NeverJoined); 10 s by default.
     pub fn join_limit(mut self, limit: Duration) -> Self {
         self.options.join_limit = limit;
         self
@@ -233,11 +234,11 @@ impl Builder {
         self
     }
 
-    /// Discovers, chooses, and makes the team.
+    /// Discovers the machine, chooses the plans, and makes the team.
     ///
     /// With `CORECAST_DEBUG=INFO` one line on standard error names the plans and the reasons, with
-    /// `TRACE` it is the whole [`Explanation`]. At `WARN`, the default, refused pinnings and a team
-    /// larger than the CPU quota are said once; `OFF` is silent.
+    /// `TRACE` it is the whole [`Explanation`]. At `WARN`, the default, refused pinnings and a team larger than
+    /// the CPU quota are reported once; `OFF` is silent.
     ///
     /// # Errors
     ///
@@ -257,7 +258,8 @@ impl Builder {
         Ok(draft.finish(team, choices))
     }
 
-    /// Finds everything but the plans, for `size` ranks or for as many as the program asked for.
+    /// Finds everything but the plans. `size` is the number of ranks of a team of processes; it is `None` for
+    /// threads.
     fn draft(self, size: Option<usize>) -> Result<TeamDraft, Error> {
         let here = corecast_machine::discover();
         let machine = &here.machine;
@@ -381,7 +383,7 @@ impl TeamDraft {
         (packages.len() == self.rank_pus.len()).then_some(packages)
     }
 
-    /// Joins the team's memory with what is known of it; `choices` are empty where another process planned.
+    /// Makes the [`Team`] over `team` and its explanation; `choices` are empty where another process planned.
     fn finish(self, team: corecast_team::Team, choices: Vec<Choice>) -> Team {
         let here = &self.here;
         let rank = |(rank, &pu): (usize, &u32)| RankPlace {

@@ -1,4 +1,4 @@
-//! Which plan runs: the one decision that teams and `corecast explain` share.
+//! Chooses the plan that runs. Teams and `corecast explain` share this one decision.
 //!
 //! ```text
 //!  asked for ──► raced and won, same threads ──► least predicted latency
@@ -39,7 +39,7 @@ pub struct Preferences {
     pub root: RootChoice,
 }
 
-/// What decided.
+/// The source of the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DecidedBy {
@@ -63,7 +63,7 @@ pub struct Choice {
     /// all patterns, or those that lost the race that decided, or none where a preference did. Of
     /// several patterns with the same schedule only the first is listed.
     pub candidates: Vec<Candidate>,
-    /// What decided.
+    /// The source of the decision.
     pub decided_by: DecidedBy,
     /// Why, in a sentence.
     pub reason: String,
@@ -182,7 +182,7 @@ pub fn compare(
     Chooser::new((costs, costs), threads, preferences, races)?.compare(operation)
 }
 
-/// Decides for one team. A tree that several operations need is searched once.
+/// Chooses the plans of one team. A tree that several operations need is searched once.
 #[derive(Debug)]
 pub(crate) struct Chooser<'a> {
     drafts: Drafts<'a>,
@@ -192,7 +192,7 @@ pub(crate) struct Chooser<'a> {
     races: &'a Races,
 }
 
-/// A decision that needs no comparison.
+/// A decision about one operation, before the notes on sources that could not decide are added.
 struct Settled {
     candidates: Vec<Candidate>,
     by: DecidedBy,
@@ -290,7 +290,7 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// The winner of a race, then those that it beat.
+    /// The winner of a race, followed by the candidates that it beat.
     fn by_race(&self, operation: Operation, aside: &mut Vec<String>) -> Option<Settled> {
         let entry = self.races.find(operation, self.threads)?;
         let winner = match self.winner(operation, entry) {

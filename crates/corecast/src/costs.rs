@@ -89,7 +89,7 @@ pub fn here(store: &Store, here: &Discovery) -> (MachineFile, CostSource) {
     (built_in(&here.machine), CostSource::BuiltIn { why })
 }
 
-/// The machine with the PUs that are withheld from this process, where there are any.
+/// The whole machine, with the PUs that are withheld from this process; `None` if none are withheld.
 pub(crate) fn whole_machine(here: &Discovery) -> Option<Machine> {
     if here.outside_mask.is_empty() && here.outside_cpuset.is_empty() {
         return None;
@@ -101,7 +101,8 @@ pub(crate) fn whole_machine(here: &Discovery) -> Option<Machine> {
     Some(machine::discover_at(Path::new("/"), &options).machine)
 }
 
-/// The costs of the threads of `machine` in `file`, and those of lone messages; `None` where a thread has none.
+/// The costs of the threads of `machine` in `file`, and those of lone messages; `None` if a thread has no
+/// costs.
 fn part_of(file: &MachineFile, machine: &Machine) -> Option<MachineFile> {
     let threads: Vec<u32> = machine.pus.iter().map(|pu| pu.os_index).collect();
     let at: Option<Vec<usize>> = threads.iter().map(|&pu| file.position(pu)).collect();
@@ -211,7 +212,7 @@ impl TeamCosts {
         })
     }
 
-    /// Their unit.
+    /// The unit of the costs.
     pub(crate) fn unit(&self) -> Unit {
         self.model.unit()
     }
@@ -348,7 +349,7 @@ mod tests {
         let by_pu = TeamCosts::given(&big, &[4, 0]).unwrap();
         assert_eq!(by_pu.model.send(0, 1), big.costs().send(4, 0));
         assert!(by_pu.assumptions.is_empty());
-        // Eight ranks on two PUs: planned as on the machine that was given.
+        // Eight ranks on two PUs are planned as on the machine that was given.
         let by_rank = TeamCosts::given(&big, &[0, 1, 0, 1, 0, 1, 0, 1]).unwrap();
         assert_eq!(&by_rank.model, big.costs());
         assert!(by_rank.assumptions[0].contains("r-th thread"));

@@ -29,7 +29,7 @@ pub struct Explanation {
     pub fence: &'static str,
     /// The chosen plans; none where another process has chosen.
     pub operations: Vec<Chosen>,
-    /// Whose costs the predictions come from.
+    /// The source of the costs that predictions are made with.
     pub costs: CostSource,
     /// Where the races come from, or why there are none.
     pub races: String,
@@ -46,7 +46,7 @@ pub struct Explanation {
     pub assumptions: Vec<String>,
 }
 
-/// Where a rank is.
+/// The place of a rank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RankPlace {
     /// Its PU, by the operating system's number.
@@ -77,7 +77,7 @@ pub struct Chosen {
     pub gap: Option<f64>,
     /// `ns` or `cycles`.
     pub unit: Unit,
-    /// What decided.
+    /// The source of the decision.
     pub decided_by: DecidedBy,
     /// Why, in a sentence.
     pub reason: String,
@@ -142,7 +142,7 @@ impl Chosen {
         }
     }
 
-    /// Its prediction, in words that follow others; nothing where there is none.
+    /// The predicted latency as text after `before`; an empty string if there is none.
     fn predicted(&self, before: &str) -> String {
         let latency = self
             .predicted
@@ -159,7 +159,7 @@ impl Chosen {
     }
 }
 
-/// What a gap means, in words that follow a prediction; nothing where it is not known.
+/// The meaning of a gap as text that follows a prediction; an empty string if the gap is not known.
 fn room(gap: Option<f64>) -> String {
     match gap {
         None => String::new(),
@@ -168,11 +168,11 @@ fn room(gap: Option<f64>) -> String {
     }
 }
 
-/// How many runners-up people get to see.
+/// Runners-up that the text for people shows.
 const RUNNERS_UP_SHOWN: usize = 3;
 
 impl Explanation {
-    /// One line: the plan and the reason.
+    /// One line with the plans and their reasons.
     pub(crate) fn line(&self) -> String {
         let operation = |chosen: &Chosen| {
             let by = match chosen.decided_by {
@@ -280,7 +280,7 @@ impl Explanation {
     }
 }
 
-/// One line for all ranks of which the same is true.
+/// Writes one line for all ranks with the same sentence.
 fn grouped(f: &mut impl fmt::Write, sentences: impl Iterator<Item = String>) -> fmt::Result {
     let mut groups: Vec<(String, CpuList)> = Vec::new();
     for (rank, sentence) in (0..).zip(sentences) {

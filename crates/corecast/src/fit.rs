@@ -1,4 +1,4 @@
-//! Which tuning of a profile fits a team.
+//! Finds the tuning of a profile that fits a team.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use corecast_model::profile::{Circumstances, Mode, Start, Tuning};
 pub struct Fit<'a> {
     /// The PU of each rank.
     pub threads: &'a [u32],
-    /// Whether ranks are pinned there.
+    /// Whether ranks are pinned to these PUs.
     pub pinned: bool,
     /// Whether ranks are threads or processes.
     pub mode: Mode,
-    /// How operations begin; where only the other one was tuned, that one is taken.
+    /// How operations begin. If only the other kind of start was tuned, that tuning is taken.
     pub start: Start,
 }
 

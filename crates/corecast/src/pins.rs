@@ -143,7 +143,7 @@ impl Pins {
         for (rank, &pu) in ranks.iter_mut().zip(&self.rank_pus) {
             if let Some(thread) = rank.thread {
                 match pin_state_of(thread, pu) {
-                    // It has ended, or the system does not tell.
+                    // The thread has ended, or the system does not tell.
                     PinState::Unknown => {}
                     state => rank.last_seen = Pinning::of(state),
                 }
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_refused_pinning_is_told_and_harmless() {
-        // No kernel has so many.
+        // No kernel has so many PUs.
         let pins = Pins::new(vec![1_000_000], true);
         assert_eq!(pins.look(), [Pinning::Planned]);
         let refused = pins.pin_here(0);
@@ -205,7 +205,7 @@ mod tests {
             done.wait();
             let seen = pins.look().remove(0);
             rest.wait();
-            // Sandboxes refuse, or do not tell.
+            // A sandbox may refuse pinning or hide its state.
             if !matches!(seen, Pinning::Refused { .. } | Pinning::Unknown) {
                 let mask = usable.clone();
                 assert_eq!(seen, Pinning::Lost { mask });

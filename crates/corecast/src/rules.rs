@@ -21,7 +21,7 @@ pub use crate::fit::Fit;
 /// The environment variable that asks for algorithms.
 pub const CORECAST_ALGO: &str = "CORECAST_ALGO";
 
-/// Who asked for an algorithm.
+/// The source that asked for an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AskedBy {
@@ -31,7 +31,7 @@ pub enum AskedBy {
     Environment,
     /// A stored tuning that fits this team.
     Profile,
-    /// Nobody: Corecast chooses by length and links.
+    /// No source: Corecast chooses by length and links.
     BuiltIn,
 }
 
@@ -40,7 +40,7 @@ pub enum AskedBy {
 pub struct Rule<'a> {
     /// The algorithm's name; `None` for the built-in choice.
     pub algorithm: Option<&'static str>,
-    /// Who asked for it.
+    /// The source that asked for it.
     pub by: AskedBy,
     /// The range of the tuning that holds this length, if one fits the team, even where it did not
     /// decide.
@@ -91,7 +91,7 @@ pub fn environment() -> Result<Algorithms, Error> {
     })
 }
 
-/// What this process's tunings depend on beside their team: microcode, cpuset, and the edition of the
+/// The circumstances that a tuning must match beside its team: microcode, cpuset, and the edition of the
 /// algorithms.
 pub fn circumstances(here: &Discovery) -> Circumstances {
     Circumstances {
@@ -102,7 +102,7 @@ pub fn circumstances(here: &Discovery) -> Circumstances {
 }
 
 impl Rules {
-    /// What the program and the environment ask for, without a tuning.
+    /// The rules that the program and the environment ask for, without a tuning.
     ///
     /// # Errors
     ///

@@ -61,8 +61,8 @@ pub enum StoreError {
 }
 
 impl Store {
-    /// The user's own: `$XDG_CACHE_HOME/corecast`, else `$HOME/.cache/corecast`. Where neither is
-    /// an absolute path nothing is found and nothing can be saved.
+    /// The user's own folder: `$XDG_CACHE_HOME/corecast`, else `$HOME/.cache/corecast`. If neither is an
+    /// absolute path, nothing is found and nothing can be saved.
     pub fn standard() -> Self {
         let absolute = |name: &str| {
             std::env::var_os(name)
@@ -93,7 +93,7 @@ impl Store {
         self.path("machine", machine)
     }
 
-    /// The file with what was raced on `machine`.
+    /// The file with the races of `machine`.
     pub fn profile_path(&self, machine: &Machine) -> Option<PathBuf> {
         self.path("profile", machine)
     }
@@ -112,7 +112,7 @@ impl Store {
         })
     }
 
-    /// What was raced on `machine`.
+    /// The races of `machine`.
     pub fn profile(&self, machine: &Machine) -> Stored<Profile> {
         load(self.profile_path(machine), |text| {
             let profile = Profile::from_json(text).map_err(|error| error.to_string())?;
@@ -144,7 +144,7 @@ impl Store {
         keep(path, &file.to_json())
     }
 
-    /// Keeps the races of `machine`, as [`Store::save_machine`].
+    /// Keeps the races of `machine`; readers see the old file or the new one, never a part.
     ///
     /// # Errors
     ///
@@ -182,7 +182,7 @@ fn load<T>(path: Option<PathBuf>, read: impl FnOnce(&str) -> Result<T, String>) 
     }
 }
 
-/// Writes `text` beside `path` and moves it there.
+/// Writes `text` to a file beside `path` and renames it to `path`.
 fn keep(path: Option<PathBuf>, text: &str) -> Result<PathBuf, StoreError> {
     let path = path.ok_or(StoreError::Nowhere)?;
     let folder = path.parent().ok_or(StoreError::Nowhere)?;

@@ -1,5 +1,4 @@
-//! [`Team`]: the members with their chosen plans and pinned threads, and what can be asked about
-//! them.
+//! [`Team`]: the members with their chosen plans and pinned threads, and the queries about them.
 
 use corecast_team::TransferPath;
 use corecast_team::{Failure, JoinError, Member};
@@ -24,7 +23,7 @@ pub struct Team {
     pub(crate) choices: Vec<Choice>,
 }
 
-/// Tells the pins that a rank's thread ends, also in a panic.
+/// Tells the pins that a rank's thread ends, even in a panic.
 struct Leave<'a>(&'a Pins, usize);
 
 impl Drop for Leave<'_> {
@@ -34,8 +33,8 @@ impl Drop for Leave<'_> {
 }
 
 impl Team {
-    /// Runs `body` as every rank of this process, each on a thread of its own, pinned where the team
-    /// pins, and returns what they return, in the order of [`Team::ranks`]. A team runs once.
+    /// Runs `body` as every rank of this process, each on a thread of its own, pinned where the team pins, and
+    /// returns the results in the order of [`Team::ranks`]. A team runs once.
     ///
     /// A refused pinning is no error: the thread runs wherever it may, and [`Team::pinning`] tells.
     ///
@@ -61,8 +60,8 @@ impl Team {
         })
     }
 
-    /// Becomes a member, for users who bring their own threads. Each rank can be joined once, and
-    /// the member can be sent to another thread. Pins nothing: see [`Team::pin_here`].
+    /// Joins as `rank` and returns its member, for users who bring their own threads. Each rank can be joined
+    /// once, and the member can be sent to another thread. The call pins nothing: see [`Team::pin_here`].
     ///
     /// # Errors
     ///
@@ -77,7 +76,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `rank` is outside of the team. Never because pinning is refused.
+    /// If `rank` is outside of the team. A refused pinning does not panic.
     ///
     /// # Cost
     ///
@@ -88,7 +87,7 @@ impl Team {
         self.pins.pin_here(rank)
     }
 
-    /// The ranks of this process, in order: all of them, unless other processes bring some.
+    /// The ranks of this process: all ranks of the team, unless it has several processes.
     ///
     /// # Examples
     ///
@@ -157,8 +156,8 @@ impl Team {
         self.team.failure()
     }
 
-    /// What runs, where, why, and how good it is. In a team of processes only the one that came first
-    /// knows the operations' plans; the explanation of any other has none.
+    /// The plans that run, the place of each rank, the reasons, and the lower bounds. In a team of processes
+    /// only the process that came first knows the operations' plans; the explanation of any other has none.
     ///
     /// # Cost
     ///

@@ -9,8 +9,7 @@ use corecast_wire::WaitConfig;
 /// none.
 pub const WAIT: &str = "CORECAST_WAIT";
 
-/// How the members of a team are to wait: what [`Builder::wait`](crate::Builder::wait) takes, and
-/// `CORECAST_WAIT`.
+/// How the members of a team are to wait. [`Builder::wait`](crate::Builder::wait) and `CORECAST_WAIT` take it.
 ///
 /// # Examples
 ///
@@ -121,7 +120,7 @@ impl FromStr for Waiting {
     }
 }
 
-/// What `CORECAST_WAIT` asks for; `None` where it is not set.
+/// The wait strategy that `CORECAST_WAIT` asks for; `None` if it is not set or empty.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! How the members of a team wait, and why so.
+//! How the members of a team wait, and the reason.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::waiting::{self, WAIT, Waiting, WaitingError};
 /// How members wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waits {
-    /// `balanced`, `oversubscribed`, `spin`, `park`, `budget`, `tuned` or `own`.
+    /// `balanced`, `crowded`, `spin`, `park`, `budget`, `tuned` or `own`.
     pub policy: &'static str,
     /// Nanoseconds of polling.
     pub spin_ns: u32,
@@ -185,7 +185,7 @@ pub fn fence() -> &'static str {
     }
 }
 
-/// `1 rank`, `2 ranks`.
+/// A number with its noun in singular or plural: `1 rank`, `2 ranks`.
 pub(crate) fn count(n: usize, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }

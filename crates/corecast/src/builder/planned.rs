@@ -12,9 +12,9 @@ use corecast_team::Options;
 pub struct Planned {
     /// The PU of each rank.
     pub rank_pus: Vec<u32>,
-    /// Whether ranks would be pinned to these.
+    /// Whether ranks would be pinned to these PUs.
     pub pinned: bool,
-    /// How its members would wait, in a word.
+    /// The name of the wait strategy that its members would use, see [`Waits::policy`](crate::Waits::policy).
     pub waits: &'static str,
     /// The plans that operations would run over.
     pub plans: Plans,
@@ -25,7 +25,8 @@ pub struct Planned {
 }
 
 impl Builder {
-    /// Discovers and chooses as [`build`](Self::build), and returns what the team would be made of.
+    /// Discovers and chooses as [`build`](Self::build) does, and returns the plans and options without making
+    /// the team.
     ///
     /// # Errors
     ///

@@ -8,9 +8,9 @@ use corecast_process::{Address, EnterError, inherited};
 use std::os::fd::OwnedFd;
 
 impl Builder {
-    /// Meets other processes at `address`: together they are one team of `size` ranks. This process
-    /// brings one rank for each of `requested_ranks`, a particular one or any. Returns when all have come, at
-    /// the latest after [`join_limit`](Self::join_limit).
+    /// Meets other processes at `address` and makes one team of `size` ranks with them. This process has one
+    /// rank for each entry of `requested_ranks`, which is a particular rank or `None` for any. Returns when all
+    /// ranks are there, at the latest after [`join_limit`](Self::join_limit).
     ///
     /// The process that comes first plans for all, as [`build`](Self::build) does; its slots, depth,
     /// back end, limits, determinism and algorithms hold for all, too. Rank r has the r-th PU of the whole team,
@@ -23,8 +23,8 @@ impl Builder {
     ///
     /// # Cost
     ///
-    /// That of [`build`](Self::build), but only the first process plans; then the call waits until all have come.
-    /// Each rank reserves 256 KiB of bounce buffer for each operation in flight, and a broadcast ring of
+    /// That of [`build`](Self::build), but only the first process plans; then the call waits until all ranks
+    /// are there.
     /// 256 KiB where there are two ranks or up to 16 that share cores.
     ///
     /// # Examples
@@ -59,7 +59,7 @@ impl Builder {
         Ok(draft.finish(team, choices))
     }
 
-    /// Becomes part of the team that this process was started for by a launcher, if it was. See
+    /// Joins the team for which a launcher started this process; `None` without a launcher. See
     /// [`found`](Self::found) for what a launcher does.
     ///
     /// # Errors

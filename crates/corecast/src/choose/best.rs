@@ -6,11 +6,11 @@
 //! the moves, and what was found by then runs. It counts the thread's own time, so that a plan does
 //! not depend on what else a machine does.
 //!
-//! **Roots.** A broadcast and a reduction share Smelt's root, the member whose sends are cheapest:
-//! an application that does both starts both there, an allreduce turns round there, and their lines
-//! serve barriers too. The best way in and the best way out together are then a barrier already. A
-//! barrier has no root that anybody sees, so some members that are near to all others are tried
-//! besides, as many as there is time for; one takes over where its pair of trees is better.
+//! **Roots.** A broadcast and a reduction share Smelt's root, the member whose sends are cheapest: an
+//! application that does both starts both there, an allreduce turns round there, and their lines serve barriers
+//! too. So the best fan-in tree and the best fan-out tree together are a barrier already. A barrier has no root
+//! that a program names, so some members that are near to all others are tried as well, as many as there is
+//! time for; one takes over where its pair of trees is better.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -77,7 +77,7 @@ pub(super) struct FoundTree {
     pub(super) took: Duration,
 }
 
-/// Counts what is searched, and ends moves at its limit.
+/// Constructs and improves trees, counts this work, and ends moves at its limit.
 #[derive(Debug, Default)]
 pub(super) struct Searcher {
     /// The moment on this thread's clock of CPU time from which no moves are made.

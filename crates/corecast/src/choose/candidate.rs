@@ -12,15 +12,15 @@ pub const ONE_TREE: &str = "best-one-tree";
 /// A schedule that can run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// The family that it comes from.
+    /// The pattern that it comes from.
     pub pattern: Pattern,
-    /// The root of its tree. Rounds have none; for them it is the root that was asked for.
+    /// The root of its tree. Rounds have none; for them it is the team's root.
     pub root: usize,
     /// The schedule.
     pub shape: Shape,
     /// Predicted latency, in the model's unit.
     pub latency: f64,
-    /// Time for finding it.
+    /// The time that the search for it took.
     pub search: Duration,
 }
 

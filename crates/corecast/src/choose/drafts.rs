@@ -168,7 +168,7 @@ impl<'a> Drafts<'a> {
         (shape, took)
     }
 
-    /// Trees in and out with another root, where they are better. Only the root whose trees are best
+    /// Fan-in and fan-out trees with another root, if they are better. Only the root whose trees are best
     /// before any move is looked at in depth, and only if they are better than the team's own were.
     fn better_root(
         &self,
@@ -275,7 +275,7 @@ fn both_ways(inward: &FoundTree, outward: &FoundTree) -> Shape {
     }
 }
 
-/// The pattern of an entrant.
+/// The pattern of a race's candidate of this name.
 fn named(entrant: &str) -> Result<Pattern, PatternError> {
     match entrant {
         ONE_TREE => Ok(Pattern::Best),

@@ -54,7 +54,7 @@ impl Races {
         }
     }
 
-    /// Where they come from, or why there are none.
+    /// Where the races come from, or why there are none.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -67,7 +67,7 @@ impl Races {
         }
     }
 
-    /// The file that they were read from, without further words about it.
+    /// The file that the races were read from, without the date of the races.
     pub(crate) fn file(&self) -> &str {
         let end = self.source.rfind(", raced ");
         end.map_or(&self.source, |end| &self.source[..end])

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! fabric.rs             the operations of a fabric: what a collective calls
-//!  line_operations.rs    the operations on lines that groups share
+//! line_operations.rs    at a line that a group shares
 //! loans.rs              how a rank takes what another one lends
 //! ends.rs               a rank's ends of its links, and the waits at them
 //! lines.rs              a rank's ends of shared lines
