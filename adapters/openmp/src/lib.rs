@@ -1,5 +1,5 @@
-//! Corecast's barrier under unmodified OpenMP programs: a library that is loaded before theirs, by
-//! `corecast run -- PROGRAM` or by `LD_PRELOAD`. `docs/openmp.md` says what it reaches and what it does not.
+//! Corecast's barrier under unmodified OpenMP programs: a library that is loaded before the program's own, by
+//! `corecast run -- PROGRAM` or by `LD_PRELOAD`. `docs/openmp.md` says which programs and constructs it covers.
 //!
 //! Compilers turn OpenMP into calls of a *runtime*: GCC calls `GOMP_barrier`, Clang calls `__kmpc_barrier`. This
 //! library exports functions of the same names, which the loader finds first. It lets the runtime do everything (start
@@ -60,8 +60,8 @@
 //! **Invariant 3:** a cached team belongs to at most one region, and each of its members to one thread of that region.
 //! A team that was cancelled, or made before a `fork`, is not used again.
 //!
-//! **Invariant 4:** the way of a barrier to its team is two loads of the thread's own memory and a compare: no call, no
-//! lock, no write, and nothing that another thread has written.
+//! **Invariant 4:** a barrier finds its team by two loads of the thread's own memory and a compare: no call, no lock,
+//! no write, and nothing that another thread has written.
 
 #[cfg(all(
     target_os = "linux",

@@ -31,15 +31,15 @@ pub struct Record {
     pub program: String,
     /// The number of its process.
     pub process: u32,
-    /// From its start to its end.
+    /// Seconds from the start of the process to its end.
     pub seconds: f64,
-    /// Most threads in one region.
+    /// The largest number of threads in one region.
     pub threads: usize,
-    /// Time in regions, of all their threads together.
+    /// Nanoseconds in regions, of all their threads together.
     pub in_regions_ns: u64,
     /// Files that contain the addresses of waits.
     pub objects: Vec<Object>,
-    /// One for each address and kind, in no order.
+    /// One entry for each address and kind, in no particular order.
     pub waits: Vec<Wait>,
 }
 
@@ -62,7 +62,7 @@ pub struct Wait {
     pub address: u64,
     /// The construct that waited.
     pub kind: Kind,
-    /// How often, and how long.
+    /// The number of waits and their times.
     #[serde(flatten)]
     pub sums: Sums,
 }
@@ -70,20 +70,21 @@ pub struct Wait {
 /// Sums over waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sums {
-    /// Waits of threads.
+    /// Number of waits: each thread has one at each barrier.
     pub times: u64,
-    /// How many of them were at Corecast's barriers.
+    /// Number of waits at Corecast's barriers.
     pub own: u64,
-    /// From each thread's arrival to the last one's.
+    /// Sum over threads of the time from the thread's arrival to the last arrival.
     pub imbalance_ns: u64,
-    /// From the last arrival to each thread's leave; at a region's end that of its first thread alone.
+    /// Sum over threads of the time from the last arrival until the thread leaves; at a region's end only the first
+    /// thread counts.
     pub mechanism_ns: u64,
     /// The longest wait.
     pub longest_ns: u64,
 }
 
 impl Sums {
-    /// One wait.
+    /// The sums of one wait.
     pub fn of(is_own: bool, imbalance_ns: u64, mechanism_ns: u64) -> Self {
         Self {
             times: 1,

@@ -1,7 +1,7 @@
 //! Unmodified programs under the adapter: each construct of GNU's and of LLVM's runtime, tasks, cancellation,
 //! teams of any size and number, libraries that are opened later, and runtimes under another name.
 //!
-//! The programs in `programs/` check themselves, and know nothing of Corecast.
+//! The programs in `programs/` check their own results, and do not use Corecast.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 
 const COMPILERS: [&str; 2] = ["gcc", "clang"];
 
-/// The library, where cargo leaves it for tests; what lies beside the folder may be of an earlier build.
+/// The library in the folder where cargo leaves it for tests; a copy in the parent folder may be of an earlier
+/// build.
 fn adapter() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let library = test.with_file_name("libcorecast_openmp.so");
@@ -31,7 +32,8 @@ fn source(name: &str) -> PathBuf {
     folder.join(name).with_extension("c")
 }
 
-/// Whether a compiler can make OpenMP programs. Where everything is to be, one that cannot is a failure.
+/// Whether a compiler can make OpenMP programs. Where all compilers are required, one that cannot fails the
+/// test.
 fn can_compile(compiler: &str) -> bool {
     let probe = folder().join(format!("probe-{compiler}-{}.c", test_name()));
     std::fs::write(
@@ -56,7 +58,7 @@ fn can_compile(compiler: &str) -> bool {
     can
 }
 
-/// Tests run at once, and each has its own files.
+/// The name of the test, for its files: tests run at the same time.
 fn test_name() -> String {
     std::thread::current().name().unwrap_or("main").to_owned()
 }
@@ -87,7 +89,8 @@ fn build(compiler: &str, name: &str, options: &[&str]) -> PathBuf {
     program
 }
 
-/// The program under `library`; ended where it hangs. Nothing of the user's is read.
+/// A command that runs the program under `library` and ends it if it hangs. It reads no settings or profiles of
+/// the user.
 fn under(library: &Path, program: &Path) -> Command {
     let mut command = Command::new("timeout");
     command.arg("120").arg(program).env("LD_PRELOAD", library);
@@ -104,7 +107,7 @@ fn under(library: &Path, program: &Path) -> Command {
     command
 }
 
-/// What a good run says on both ways.
+/// Checks that a run succeeds and prints `right`; returns its standard error.
 #[track_caller]
 fn right(command: &mut Command) -> String {
     let output = good(command);
@@ -162,7 +165,7 @@ fn tasks_are_done_at_barriers() {
     run_with_all("tasks", &["1", "2", "3", "8"], &[]);
 }
 
-/// Its threads wait for what `target nowait` gives to them, and are nobody else's.
+/// The threads of such a region wait for the tasks of `target nowait` and run them.
 #[test]
 fn a_region_that_the_runtime_starts_for_itself_stays_with_it() {
     if can_compile("clang") {
@@ -195,7 +198,7 @@ fn several_masters_at_once_and_a_child() {
     run_with_all("masters", &["2", "3", "8"], &[]);
 }
 
-/// Barriers that do not wait are found by the very programs above.
+/// The programs above fail under a library whose barriers do not wait.
 #[test]
 fn the_programs_find_broken_barriers() {
     for compiler in COMPILERS
@@ -242,7 +245,7 @@ fn a_program_without_barriers_is_told_so() {
     assert!(silent.stderr.is_empty());
 }
 
-/// Libraries that a program without OpenMP opens, each with a runtime of its own.
+/// A program without OpenMP opens libraries, each of which has a runtime of its own.
 #[test]
 fn runtimes_that_are_opened_later_and_under_other_names() {
     if !can_compile("gcc") {
@@ -264,7 +267,7 @@ fn runtimes_that_are_opened_later_and_under_other_names() {
     }
 }
 
-/// The module, bound to a copy of the runtime whose name is of the same length.
+/// Builds the module against a copy of the runtime under another name of the same length.
 fn renamed(module: &Path) -> PathBuf {
     let printed = good(Command::new("gcc").arg("-print-file-name=libgomp.so.1"));
     let runtime = String::from_utf8(printed.stdout).unwrap();
@@ -288,7 +291,7 @@ fn renamed(module: &Path) -> PathBuf {
     };
     with_other_name(Path::new(runtime.trim()), &place.join("libgxyz.so.1"));
     let copy = place.join("module.so");
-    // The loader looks beside it.
+    // The loader looks for the runtime in the module's folder.
     let linked = build(
         "gcc",
         "module",

@@ -13,7 +13,7 @@ fn program() -> String {
     block.split("```").next().unwrap().to_owned()
 }
 
-/// The library, where cargo leaves it for tests.
+/// The library in the folder where cargo leaves it for tests.
 fn library() -> PathBuf {
     let library = std::env::current_exe().unwrap();
     let library = library.with_file_name("libcorecast_openmp.so");
@@ -21,7 +21,7 @@ fn library() -> PathBuf {
     library
 }
 
-/// What the program says on both ways. Nothing of the user's is read.
+/// The program's standard output and standard error. It reads no profiles of the user.
 #[track_caller]
 fn said(command: &mut Command) -> (String, String) {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-profiles");

@@ -1,4 +1,4 @@
-//! A barrier: nobody goes on before everybody has come.
+//! A barrier: no thread goes on before all threads have arrived.
 //!
 //! ```text
 //! cargo run --example 01_first_barrier
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for phase in 1..=PHASES {
             arrived.fetch_add(1, Ordering::Relaxed);
             member.barrier()?;
-            // All have come to this phase; none has left it for the next.
+            // All members have arrived in this phase, and none has begun the next one.
             let seen = arrived.load(Ordering::Relaxed);
             assert_eq!(seen, phase * size);
             member.barrier()?;

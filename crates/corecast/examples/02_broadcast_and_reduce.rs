@@ -1,4 +1,4 @@
-//! A sum of squares: one rank has the data, everybody does a part, one rank gets the result.
+//! A sum of squares: one rank has the data, each rank computes a part, and one rank gets the result.
 //!
 //! ```text
 //! cargo run --example 02_broadcast_and_reduce
@@ -8,7 +8,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let team = corecast::team(4)?;
     let root = 0;
     let results = team.run(|member| {
-        // Everybody has room for the data; only the root has the data.
+        // All ranks have room for the data, but only the root has the data.
         let mut data = [0.0f64; 100];
         if member.rank() == root {
             data = std::array::from_fn(|i| i as f64);

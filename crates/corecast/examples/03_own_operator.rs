@@ -1,6 +1,6 @@
-//! An operator of one's own: who holds the smallest value (argmin), known to everybody.
+//! A user's own operator: all ranks learn the smallest value and the rank that has it (argmin).
 //!
-//! Elements are plain data without padding: `bytemuck`, re-exported, checks that when it compiles.
+//! Elements are plain data without padding, which the re-exported `bytemuck` checks at compile time.
 //!
 //! ```text
 //! cargo run --example 03_own_operator
@@ -8,7 +8,7 @@
 
 use corecast::bytemuck::{Pod, Zeroable};
 
-/// A value and whose it is.
+/// A value and the rank that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 struct Best {
@@ -16,8 +16,8 @@ struct Best {
     rank: u64,
 }
 
-/// The smaller value, of equal ones that of the lower rank: so the result does not depend on the
-/// order in which the tree combines.
+/// The smaller value; of equal values that of the lower rank, so that the result does not depend on the order
+/// in which the tree combines them.
 fn smaller(a: Best, b: Best) -> Best {
     if (b.value, b.rank) < (a.value, a.rank) {
         b

@@ -10,7 +10,7 @@ use std::time::Duration;
 use corecast::Builder;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Threads of others may die: nobody waits for them longer than this.
+    // Threads of other code may die, so no member waits for them longer than this.
     let patience = Duration::from_secs(10);
     let team = Arc::new(Builder::new().threads(2).patience(patience).build()?);
     let threads: Vec<_> = (0..team.size())

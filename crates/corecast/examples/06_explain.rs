@@ -1,4 +1,4 @@
-//! Which plans run, and why: on this machine, and on one that is not here.
+//! Explains which plans run, and why, on this machine and on another one.
 //!
 //! ```text
 //! cargo run --example 06_explain

@@ -1,5 +1,5 @@
-//! A team of two processes: this program starts itself again, both meet at a name, and then it is the
-//! same as with threads.
+//! A team of two processes: this program starts itself once more, and both processes enter the team by its
+//! name. After that the code is that of a team of threads.
 //!
 //! ```text
 //! cargo run --example 07_processes
@@ -10,7 +10,7 @@ use corecast::process::Address;
 use corecast::{Builder, Failure};
 use std::process::Command;
 
-/// Tells the second process where to meet the first.
+/// The environment variable that tells the second process the name of the team.
 const NAME: &str = "CORECAST_EXAMPLE_NAME";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     };
 
-    // Each brings two of four ranks; whoever comes first plans for all.
+    // Each process has two of the four ranks; the process that comes first plans for both.
     let team = Builder::new().enter(&Address::Name(name), 4, &[None, None])?;
     println!(
         "process {} has ranks {:?}",

@@ -1,4 +1,4 @@
-//! Two operations in flight, and computing meanwhile.
+//! Two operations in flight while the ranks compute.
 //!
 //! ```text
 //! cargo run --example 08_in_flight
@@ -17,11 +17,11 @@ fn main() -> Result<(), Error> {
             news.fill(7);
         }
         let mut own = 0u64;
-        // All have ended when this returns, whatever happens inside.
+        // All operations have ended when this returns, even if the closure returns early.
         member.overlap(|flight| {
             let highest = flight.allreduce(&mut peak, &Max)?;
             let telling = flight.broadcast(1, &mut news)?;
-            // Both go on whenever somebody asks.
+            // A test of one operation lets both make progress.
             while !highest.test()? {
                 own += 1;
             }

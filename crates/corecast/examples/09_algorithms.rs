@@ -1,5 +1,5 @@
-//! Which algorithm runs at which length: what a program asks for, what a profile costs to read, and what a
-//! look-up takes.
+//! Algorithms by length: a program asks for some, and the example measures how long reading a profile and a
+//! look-up take.
 //!
 //! `cargo run --release -p corecast --example 09_algorithms`
 
@@ -44,7 +44,7 @@ fn tuning(ranks: u32, mode: Mode) -> Tuning {
     tuning
 }
 
-/// The least time of one of `rounds` calls, in nanoseconds: what it takes when nothing else runs.
+/// The least time of one of `rounds` calls, in nanoseconds, which is the time when nothing else runs.
 fn least<R>(rounds: usize, mut call: impl FnMut() -> R) -> f64 {
     let times = (0..rounds).map(|_| {
         let begin = Instant::now();
@@ -85,7 +85,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
     }
 
-    // Eight ranges, lengths from all of them in turn.
+    // The table has eight ranges, and the lengths are from all of them in turn.
     let names = Algorithms::names("allreduce")?;
     let ends = [
         64,

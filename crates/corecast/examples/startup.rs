@@ -1,14 +1,14 @@
-//! How long a starting team plans: all decisions for its barrier, broadcast and reduction.
+//! Measures how long a starting team plans: all decisions for its barrier, broadcast and reduction.
 //!
 //! ```text
 //! cargo run --release -p corecast --example startup [MACHINE.json ...]
 //! ```
 //!
-//! For each machine first without any race, so that all patterns are planned and `best` searched
-//! for, then with races that were won by exactly these threads. Medians and maxima of many runs,
-//! which take turns over the machines; CPU time is the planning thread's own, and wall-clock time
-//! has whatever else the machine does in it. The last columns are the time for reading the stored
-//! costs and races as JSON, before any planning.
+//! Each machine is planned first without any race, so that all patterns are planned and `best` is searched for,
+//! then with races that were won by exactly these threads. The table has medians and maxima of many runs, which
+//! take turns over the machines. CPU time is the planning thread's own; wall-clock time includes whatever else
+//! the machine does meanwhile. The last columns are the time for reading the stored costs and races as JSON,
+//! before any planning.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -23,7 +23,7 @@ use rustix::time::{ClockId, clock_gettime};
 /// Runs of each machine and kind.
 const RUNS: usize = 200;
 
-/// Machines for want of files, of 2 to 128 hardware threads.
+/// Machines of 2 to 128 hardware threads, for runs without files.
 const MACHINES: [&str; 9] = [
     "core:2",
     "core:4",
@@ -53,7 +53,7 @@ impl Times {
     }
 }
 
-/// CPU time of this thread.
+/// CPU time of this thread, in milliseconds.
 fn cpu_ms() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
@@ -67,11 +67,11 @@ fn summary(times: &[f64]) -> String {
     format!("{median:7.2} {max:7.2}")
 }
 
-/// What is measured of one machine.
+/// One machine and its measurements.
 struct Subject {
     name: String,
     file: MachineFile,
-    /// As they would be stored.
+    /// The costs as JSON, as they would be stored.
     costs: String,
     profile: String,
     planned: Times,
@@ -123,7 +123,7 @@ impl Subject {
     }
 }
 
-/// Races that were won by the plans that the model likes best, before four others each.
+/// Races of up to five plans each, won by the plan that the model predicts to be fastest.
 fn profile(file: &MachineFile, choices: &[Choice]) -> Profile {
     let mut profile = Profile::new(machine_key(file.machine()), "2026-11-22".to_owned());
     let lists = |tree: &Tree| tree.child_lists().to_vec();

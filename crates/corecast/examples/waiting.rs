@@ -1,13 +1,12 @@
-//! What a way to wait costs when one rank comes late: how long after the last arrival a barrier ends,
+//! Measures wait strategies when one rank comes late: the time from the last arrival to the end of a barrier,
 //! and the CPU time that all ranks together use for it.
 //!
 //! ```text
 //! cargo run --release -p corecast --example waiting [RANKS]
 //! ```
 //!
-//! All ways take turns, barrier by barrier in short rows. The late rank computes, or sleeps from 1 ms on, so
-//! what is told of CPU time is for the waits of the others. `as measured` is what teams take by themselves
-//! after `corecast probe`.
+//! All strategies take turns in short rows of barriers. The late rank computes, or sleeps from 1 ms on; its own
+//! CPU time is not counted. `as measured` is the strategy that teams take by themselves after `corecast probe`.
 
 use std::error::Error;
 use std::sync::Mutex;
@@ -17,7 +16,7 @@ use std::time::{Duration, Instant};
 use corecast::{Builder, Team, WaitConfig, Waiting};
 use rustix::time::{ClockId, clock_gettime};
 
-/// How late one of the ranks is.
+/// The delays of the late rank.
 const LATE: [Duration; 6] = [
     Duration::ZERO,
     Duration::from_micros(1),
@@ -27,7 +26,7 @@ const LATE: [Duration; 6] = [
     Duration::from_millis(5),
 ];
 
-/// Turns of each way and lateness.
+/// Rows of each strategy and delay.
 const TURNS: usize = 15;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -49,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("park", Waiting::Park),
         ("budget of 20 µs", Waiting::Budget(20_000)),
     ];
-    // Spinners that share hardware threads would take minutes.
+    // Members that spin and share hardware threads would take minutes.
     let here = corecast::machine::discover();
     let oversubscribed = ranks > here.unthrottled_parallelism();
     let ways = ways
@@ -86,7 +85,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Barriers of one row: the mean time from the last arrival until all have left, and of CPU time, in µs.
+/// Runs one row of barriers. Returns the mean time from the last arrival until all have left, and the mean CPU
+/// time of all ranks together, in µs.
 fn row(team: &Team, late: Duration) -> (f64, f64) {
     let barriers = (Duration::from_millis(4).as_nanos() / (late.as_nanos() + 2_000)).max(3) as u64;
     let ends: Vec<AtomicU64> = (0..team.size()).map(|_| AtomicU64::new(0)).collect();

@@ -1,5 +1,5 @@
-//! Layer 8: what the entry points of both runtimes have in common. They begin a region, meet at a barrier, or cancel
-//! its team; the macros at the end export them under the runtimes' names.
+//! Layer 8: the common part of both runtimes' entry points. They begin a region, run a barrier, or cancel the
+//! region's team; the macros at the end export them under the runtimes' names.
 
 use super::region::Region;
 use super::runtime::{Code, Data, Runtime, outlined};
@@ -9,8 +9,8 @@ use crate::record::Kind;
 use corecast::Member;
 use std::cell::Cell;
 
-/// Starts a region: `call` is to let the runtime start it, with a body that calls [`run_body`] if there is a region to
-/// give to it, and as the program called it if there is none.
+/// Starts a region by `call`, which lets the runtime start it: with a body that calls [`run_body`] if `call` gets a
+/// region, and as the program called it if `call` gets `None`.
 #[inline(always)]
 pub(crate) fn start_region(
     code: Code,
@@ -63,11 +63,11 @@ fn run_timed(region: &Region, barriers: Barriers, run: impl FnOnce(Barriers)) {
     timed.stay.end();
 }
 
-/// A barrier of the calling thread's region, which `theirs` runs if it is the runtime's. The program called it at
-/// `site`.
+/// A barrier of the calling thread's region, which the program called at `site`. `theirs` runs it if it is the
+/// runtime's.
 #[inline(always)]
 pub(crate) fn barrier(site: Code, kind: impl FnOnce() -> Kind, theirs: impl FnOnce()) {
-    // The one way that is in a hurry (Invariant 4).
+    // This is the fast path (Invariant 4).
     let Barriers::Team(member) = thread().barriers.get() else {
         return other_barrier(site, kind, theirs);
     };
@@ -76,7 +76,7 @@ pub(crate) fn barrier(site: Code, kind: impl FnOnce() -> Kind, theirs: impl FnOn
     }
 }
 
-/// Meets the others of the team; false once it is cancelled.
+/// Runs the team's barrier; returns `false` once the team is cancelled.
 #[inline(always)]
 fn is_met(member: *mut Member) -> bool {
     // SAFETY: the member is this thread's alone while it is in the region (Invariant 3), and each call ends its use
@@ -84,7 +84,7 @@ fn is_met(member: *mut Member) -> bool {
     unsafe { &mut *member }.barrier().is_ok()
 }
 
-/// From now on the region's barriers are the runtime's.
+/// Runs the runtime's barrier, and lets it run this thread's later barriers of the region.
 #[cold]
 #[inline(never)]
 fn their_barrier(theirs: impl FnOnce()) {
@@ -92,7 +92,7 @@ fn their_barrier(theirs: impl FnOnce()) {
     theirs();
 }
 
-/// The first barrier of a region, those that are the runtime's, and those whose waits are noted.
+/// A barrier off the fast path: the first one of a region, one of the runtime's, or one whose waits are recorded.
 #[cold]
 #[inline(never)]
 fn other_barrier(site: Code, kind: impl FnOnce() -> Kind, theirs: impl FnOnce()) {
@@ -100,7 +100,7 @@ fn other_barrier(site: Code, kind: impl FnOnce() -> Kind, theirs: impl FnOnce())
     let Barriers::Timed(timed) = thread.barriers.get() else {
         return untimed_barrier(thread, theirs);
     };
-    // SAFETY: it outlives its thread's stay in the region.
+    // SAFETY: a `Timed` outlives its thread's stay in the region.
     let timed = unsafe { &*timed };
     timed.stay.time(site, kind(), || {
         untimed(thread, timed, || untimed_barrier(thread, theirs));
@@ -119,7 +119,7 @@ fn untimed_barrier(thread: &Thread, theirs: impl FnOnce()) {
     }
 }
 
-/// Runs `call` with the barriers of `timed`, and keeps what becomes of them.
+/// Runs `call` with the thread's barriers set to those of `timed`, and stores there what `call` sets them to.
 fn untimed(thread: &Thread, timed: &Timed, call: impl FnOnce()) {
     thread.barriers.set(timed.barriers.get());
     call();
@@ -127,7 +127,7 @@ fn untimed(thread: &Thread, timed: &Timed, call: impl FnOnce()) {
     timed.barriers.set(barriers);
 }
 
-/// Looks for the team of the thread's region.
+/// Finds the team of the thread's region, if it has one, and sets the thread's barriers.
 #[cold]
 fn find_team(thread: &Thread) -> Barriers {
     let member = thread.region().and_then(|region| {
@@ -139,8 +139,8 @@ fn find_team(thread: &Thread) -> Barriers {
     barriers
 }
 
-/// The region's barriers are the runtime's from the calling thread's next one on. Called before the task or the
-/// cancellation exists that they have to look after (Invariant 1).
+/// Makes the region's barriers the runtime's, from the calling thread's next one on. Call it before a task is made or
+/// a construct is cancelled, since those barriers have to complete the task or see the cancellation (Invariant 1).
 pub(crate) fn cancel_team() {
     let thread = thread();
     let Some(region) = thread.region() else {
@@ -159,20 +159,20 @@ pub(crate) fn cancel_team() {
         thread.barriers.set(Barriers::Runtime);
     };
     match thread.barriers.get() {
-        // SAFETY: it outlives its thread's stay in the region.
+        // SAFETY: a `Timed` outlives its thread's stay in the region.
         Barriers::Timed(timed) => untimed(thread, unsafe { &*timed }, cancel),
         _ => cancel(),
     }
     region.note_tasks();
 }
 
-/// Calls what makes a task or cancels.
+/// Calls a runtime's function that makes a task or cancels a construct.
 pub(crate) fn with_tasks<R>(call: impl FnOnce(&'static Runtime) -> R) -> R {
     cancel_team();
     call(thread().runtime())
 }
 
-/// Calls what runs `code` by initial threads of its own, outside of the region.
+/// Calls a runtime's function that runs `code` on initial threads, outside of the region.
 pub(crate) fn outside_with<R>(code: Code, call: impl FnOnce(&'static Runtime) -> R) -> R {
     let runtime = outlined(code).runtime;
     outside(|| call(runtime))
@@ -192,9 +192,8 @@ macro_rules! theirs {
 }
 pub(crate) use theirs;
 
-/// Exports functions that pass a call on to the runtime. Each line says what is done besides: a function that takes the
-/// call, and is to make it. Compilers that are older give fewer arguments than are named; the others are passed on
-/// unread.
+/// Exports functions that pass a call on to the runtime. Each line names the function that gets the call as a closure
+/// and has to make it. Older compilers give fewer arguments than are named; the others are passed on unread.
 macro_rules! exports {
     ($( $how:ident $given:tt: $args:tt -> $ret:ty => $($name:ident),+; )*) => {
         $($( $crate::preload::entry::exports!(@one $how $given $name $args -> $ret); )+)*

@@ -14,11 +14,11 @@ use super::thread::{come_back, leave_until_end, thread};
 use crate::record::Kind;
 use std::ffi::{c_int, c_long, c_uint};
 
-/// What each thread of a region runs instead of the compiler's body.
+/// The body that each thread of a region runs; it runs the compiler's body.
 ///
 /// # Safety
 ///
-/// For the runtime to call, with the region that `fork!` gave to it.
+/// Only the runtime calls it, with the region that `forks!` gave to it.
 unsafe extern "C-unwind" fn body(region: Data) {
     // SAFETY: the caller's; a region outlives its threads.
     let region = unsafe { &*region.cast::<Region>() };
@@ -83,7 +83,7 @@ exports! {
     come_back(): () -> () => GOMP_parallel_end;
 }
 
-// Barriers have to do more than to meet.
+// After these calls barriers have to complete tasks or see cancellations, so they are the runtime's.
 exports! {
     with_tasks(): (code: Code, a: Word, b: Word, c: Word, d: Word, e: Word, f: Word, g: Word, h: Word, i: Word) -> ()
         => GOMP_task;
@@ -94,7 +94,7 @@ exports! {
     with_tasks(): (which: c_int, does: bool) -> bool => GOMP_cancel;
 }
 
-/// With `nowait` a target region makes a task.
+/// Calls a target region, which makes a task if it has `nowait`.
 fn target_with(code: Code, call: impl FnOnce(&'static Runtime)) {
     cancel_team();
     outside_with(code, call);
@@ -108,7 +108,7 @@ fn begin_outside(code: Code, call: impl FnOnce(&'static Runtime)) {
 
 with_site!(GOMP_barrier => meet, "rdi", "x0");
 
-/// All threads of the region meet.
+/// A barrier of all threads of the region.
 ///
 /// # Safety
 ///
@@ -133,8 +133,8 @@ macro_rules! ends {
     ($($name:ident => $on:ident, $nowait:ident, $kind:ident;)*) => {$(
         with_site!($name => $on, "rdi", "x0");
 
-        /// Ends a shared construct: what the runtime does without a barrier, and a barrier. All threads of a region
-        /// take this way, whatever some of them know of its barriers.
+        /// Ends a shared construct: calls the runtime's end without a barrier, and then runs a barrier. All threads
+        /// of a region do so, whatever the state of their barriers is.
         ///
         /// # Safety
         ///
@@ -160,7 +160,8 @@ ends! {
 
 with_site!(GOMP_single_copy_start => start_single_copy, "rdi", "x0");
 
-/// Begins `single` with `copyprivate`: null for the one thread that runs it, what it gives for the others.
+/// Begins `single` with `copyprivate`. Returns null to the one thread that runs it, and the data that it gives to all
+/// others.
 ///
 /// # Safety
 ///

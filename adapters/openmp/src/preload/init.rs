@@ -1,4 +1,4 @@
-//! Layer 3: what is settled before the program starts, while it has one thread, and what is said after its end.
+//! Layer 3: decisions before the program starts, while it has one thread, and the message at its end.
 
 use super::runtime::{self, Code, is_ours};
 use corecast::debug::{Level, say};
@@ -12,14 +12,15 @@ static HAS_TEAMS: AtomicBool = AtomicBool::new(false);
 /// The PUs that the program was started with, before its runtime binds threads.
 static AFFINITY: OnceLock<libc::cpu_set_t> = OnceLock::new();
 
-/// Whether barriers are replaced at all: this is a library of its own, and `CORECAST_DISABLE` is unset, empty or 0.
+/// Whether barriers are replaced at all. They are if this library is not linked into the program and
+/// `CORECAST_DISABLE` is unset, empty or 0.
 #[inline(always)]
 pub(crate) fn is_on() -> bool {
     // Relaxed: set before the program starts.
     IS_ON.load(Ordering::Relaxed)
 }
 
-/// Called by the loader. Returns [`is_on`].
+/// Decides whether barriers are replaced, and returns [`is_on`]. The loader calls it before the program starts.
 pub(crate) fn begin() -> bool {
     let off = std::env::var_os("CORECAST_DISABLE");
     if off.is_some_and(|text| !text.is_empty() && text != "0") || is_part_of_the_program() {
@@ -32,7 +33,8 @@ pub(crate) fn begin() -> bool {
     if unsafe { libc::sched_getaffinity(0, size_of_val(&set), &mut set) } == 0 {
         let _ = AFFINITY.set(set);
     }
-    // While there is one thread the kernel answers at once; later it waits for all CPUs, some 10 ms.
+    // The kind of fence is asked for now: with one thread the kernel answers at once; later it waits for all CPUs,
+    // some 10 ms.
     corecast_wire::fence_kind();
     true
 }
@@ -59,18 +61,18 @@ pub(crate) fn widen_affinity(more: &[usize]) {
     unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) };
 }
 
-/// A region began.
+/// Notes that a region began.
 pub(crate) fn note_region() {
     // Relaxed, as all of these: they publish nothing, and are read at the end.
     HAS_REGIONS.store(true, Ordering::Relaxed);
 }
 
-/// A team was made.
+/// Notes that a team was made.
 pub(crate) fn note_team() {
     HAS_TEAMS.store(true, Ordering::Relaxed);
 }
 
-/// Called at the program's end.
+/// Says why no barrier was replaced, if none was. It is called at the program's end.
 pub(crate) fn say_if_nothing_was_gained() {
     if HAS_TEAMS.load(Ordering::Relaxed) {
         return;

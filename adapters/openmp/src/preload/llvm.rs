@@ -1,8 +1,8 @@
 //! Layer 9: the entry points of LLVM OpenMP, which Clang calls.
 //!
 //! A region's body takes its arguments one by one, and so does the function that starts it, which in C has an
-//! ellipsis. On x86-64, and on AArch64 under Linux, an ellipsis of pointers is passed as so many pointers, so functions
-//! of 64 take fewer as well.
+//! ellipsis. On x86-64, and on AArch64 under Linux, pointers behind an ellipsis are passed like named ones, so a
+//! function of 64 pointers can be called with fewer.
 
 #![allow(non_snake_case, reason = "the names are the runtime's")]
 #![allow(unreachable_pub, reason = "reached by its name")]
@@ -17,12 +17,12 @@ use super::thread::{come_back, leave_until_end, thread};
 use crate::record::Kind;
 use std::ffi::c_int;
 
-/// Arguments that go in registers, whoever calls.
+/// Arguments of a region that are passed in registers, both to the body and to the function that starts the region.
 const FEW: usize = 3;
 
 macro_rules! all {
     ($x:ident $y:ident $z:ident; $($name:ident)*) => {
-        /// Calls a body with what there is.
+        /// Calls a body with its arguments.
         ///
         /// # Safety
         ///
@@ -50,7 +50,7 @@ macro_rules! all {
         ///
         /// For `__kmpc_fork_call` to go on to.
         unsafe extern "C-unwind" fn fork_call(place: Data, count: c_int, code: Code $(, $name: Data)*) {
-            // What was not given is not read: it would be somebody else's.
+            // Only `count` arguments were given; what lies behind them is not read.
             let given = usize::try_from(count).unwrap_or(0);
             if given <= FEW {
                 // SAFETY: what the compiler gave.
@@ -76,7 +76,7 @@ macro_rules! all {
             unsafe { start(place, given.len() as c_int, code $(, $name)*) }
         }
 
-        // Leagues of teams: initial threads, outside of the region.
+        // A league of teams runs on initial threads, outside of the region.
         exports! {
             outside_with(code): (place: Data, count: c_int, code: Code $(, $name: Data)*) -> () => __kmpc_fork_teams;
         }
@@ -91,9 +91,9 @@ all! {
     a50 a51 a52 a53 a54 a55 a56 a57 a58 a59 a60 a61 a62 a63
 }
 
-/// Starts a region, of any number of arguments. It is left to the runtime as it was called if it has more than can be
-/// passed on, if nothing is to be replaced, and if the runtime starts it for itself, which then gives no place: the
-/// threads of that region run what `target nowait` and detached tasks give to them, and must not be late.
+/// Starts a region with any number of arguments. The call goes to the runtime unchanged if it has more arguments than
+/// can be passed on, if nothing is to be replaced, or if the runtime itself starts the region, in which case `place`
+/// is null: the threads of such a region run the tasks of `target nowait` and detached tasks, and must not be late.
 ///
 /// # Safety
 ///
@@ -101,7 +101,7 @@ all! {
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 pub unsafe extern "C-unwind" fn __kmpc_fork_call(place: Data, count: c_int, code: Code) {
-    // To leave it, all registers that hold an argument are kept over the question where the runtime's function is.
+    // If the call goes to the runtime, all registers that hold an argument are saved while its function is looked up.
     #[cfg(target_arch = "x86_64")]
     std::arch::naked_asm!(
         "cmp byte ptr [rip + {on}], 0",
@@ -175,7 +175,7 @@ extern "C" fn their_fork_call(code: Code) -> Code {
     theirs!(outlined(code).runtime, __kmpc_fork_call) as Code
 }
 
-/// Starts a region if `does`, and runs its body here if not.
+/// Starts a region if `does` is not 0; otherwise the runtime runs its body on the calling thread.
 ///
 /// # Safety
 ///
@@ -199,11 +199,11 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     });
 }
 
-/// What each thread of a region runs instead of its body.
+/// The body that each thread of a region runs; it runs the compiler's body.
 ///
 /// # Safety
 ///
-/// For the runtime to call, with what `fork` has given to it.
+/// Only the runtime calls it, with the region that `fork` gave to it.
 unsafe extern "C-unwind" fn body(thread: *mut c_int, within: *mut c_int, region: *const Region) {
     // SAFETY: `fork` gave the region, which outlives its threads.
     let region = unsafe { &*region };
@@ -231,7 +231,7 @@ unsafe fn fork(place: Data, code: Code, given: &[Data]) {
 
 with_site!(__kmpc_barrier => meet, "rdx", "x2");
 
-/// All threads of the region meet: at a barrier, and at the end of `for`, `sections` and `single`.
+/// A barrier of all threads of the region: an explicit one, or the end of `for`, `sections` or `single`.
 ///
 /// # Safety
 ///
@@ -245,7 +245,7 @@ unsafe extern "C-unwind" fn meet(place: Data, number: c_int, site: Code) {
     barrier(site, || unsafe { kind_of(place) }, theirs);
 }
 
-/// What the runtime is told of the place of a barrier.
+/// The kind of a barrier, by the flags of its place in the source.
 ///
 /// # Safety
 ///
@@ -286,7 +286,7 @@ pub unsafe extern "C-unwind" fn __kmpc_copyprivate(
             theirs!(thread.runtime(), __kmpc_copyprivate)(place, number, bytes, data, copy, gives)
         };
     };
-    // The compiler's function that copies lies beside the place.
+    // The compiler's copy function lies near the construct, so its address serves as the site.
     let site = copy as Code;
     if gives != 0 {
         region.copied.give(data, &thread.receipt);
@@ -301,7 +301,7 @@ pub unsafe extern "C-unwind" fn __kmpc_copyprivate(
     }
 }
 
-// Regions of one thread, and what barriers have to do more for than to meet.
+// Regions of one thread, and calls after which barriers have to complete tasks or see cancellations.
 exports! {
     begin_serial(): (place: Data, number: c_int) -> () => __kmpc_serialized_parallel;
     come_back(): (place: Data, number: c_int) -> () => __kmpc_end_serialized_parallel;

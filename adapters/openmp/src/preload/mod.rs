@@ -1,5 +1,5 @@
-//! Layer 10: what the loader calls, before the program starts and after it has ended. The order of the other files is
-//! drawn in `lib.rs`.
+//! Layer 10: the functions that the loader calls before the program starts and at its end. The order of the other
+//! files is drawn in `lib.rs`.
 
 mod copyprivate;
 mod entry;

@@ -1,4 +1,4 @@
-//! Layer 6: a region, as the thread that starts it shares it with the threads in it.
+//! Layer 6: the data that the thread which starts a region shares with the threads in it.
 
 use super::copyprivate::Copied;
 use super::runtime::{Code, Data, Outlined, Runtime, locked, outlined};
@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 /// Most arguments of a body that are passed on.
 pub(crate) const ARGUMENTS_MAX: usize = 64;
 
-/// A region of one thread that starts them, at one depth of nesting. It is used for one region after the other, and one
-/// that repeats changes nothing here, so its threads find all but [`copied`](Self::copied) in their caches.
+/// The regions that one thread starts at one depth of nesting. It serves one region after the other. A region that
+/// repeats changes nothing here, so its threads find all but [`copied`](Self::copied) in their caches.
 ///
 /// It lies on a page of its own: beside what the runtime had allocated it made regions 4 % slower (GNU OpenMP 12, two
 /// threads).
@@ -25,20 +25,20 @@ pub(crate) struct Region {
     team: AtomicPtr<CachedTeam>,
     /// Whether its barriers may be Corecast's. Decided once for all of its threads.
     is_own: Cell<bool>,
-    /// Its team was cancelled.
+    /// Whether its team was cancelled.
     is_cancelled: AtomicBool,
-    /// The body's arguments, as many as `count`.
+    /// The number of the body's arguments.
     count: Cell<usize>,
     arguments: [Cell<Data>; ARGUMENTS_MAX],
     /// The teams that it has taken; boxed, as its threads point to one.
     #[expect(clippy::vec_box, reason = "they stay where they are")]
     held: Mutex<Vec<Box<CachedTeam>>>,
-    /// When its threads arrive, if anybody wants to know.
+    /// The arrival times of its threads, where waits are recorded.
     times: Mutex<Option<Arc<Times>>>,
     pub(crate) copied: Copied,
 }
 
-// What threads read when they start a body of three arguments or fewer is one cache line.
+// The fields that threads read when they start a body of three arguments or fewer are on one cache line.
 const _: () = assert!(offset_of!(Region, arguments) + 3 * size_of::<Data>() <= 64);
 
 // SAFETY: Invariant 2, for the cells; all else is atomic or under a lock.
@@ -60,8 +60,8 @@ impl Region {
         }
     }
 
-    /// Sets what the next region runs, with at most [`ARGUMENTS_MAX`] arguments. Called while no thread is in the
-    /// region; writes nothing that is as it should be.
+    /// Sets the code and the arguments of the next region, at most [`ARGUMENTS_MAX`]. It is called while no thread is
+    /// in the region, and writes only what changes.
     #[inline(always)]
     pub(crate) fn prepare(&self, code: Code, arguments: &[Data]) {
         debug_assert!(arguments.len() <= ARGUMENTS_MAX);
@@ -69,7 +69,7 @@ impl Region {
             self.code.set(code);
             self.outlined.set(outlined(code));
         }
-        // Relaxed: it only says what to try.
+        // Relaxed: it is only a hint.
         set(
             &self.is_own,
             !self.outlined.get().has_tasks.load(Ordering::Relaxed),
@@ -96,7 +96,7 @@ impl Region {
         self.is_own.get()
     }
 
-    /// The calling thread's number in this region, and how many threads there are; none if there is only one.
+    /// The calling thread's number in this region, and the number of threads; `None` if there is only one.
     pub(crate) fn number_of_several(&self) -> Option<(usize, usize)> {
         let real = &self.runtime().real;
         // SAFETY: functions without conditions.
@@ -109,7 +109,7 @@ impl Region {
         (threads > 1 && thread < threads).then_some((thread, threads))
     }
 
-    /// The team for `threads`; the same one for all threads of the region.
+    /// The team for `threads` threads. All threads of the region get the same one.
     pub(crate) fn team(&self, threads: usize) -> &CachedTeam {
         let runtime = self.runtime();
         // Acquire: synchronises with the store below.
@@ -133,14 +133,14 @@ impl Region {
         unsafe { &*team }
     }
 
-    /// Where its threads, that many, note when they arrive.
+    /// The place where its `threads` threads record their arrivals.
     pub(crate) fn times(&self, threads: usize) -> Arc<Times> {
         let mut times = locked(&self.times);
         times.take_if(|times| times.threads() != threads);
         Arc::clone(times.get_or_insert_with(|| Arc::new(Times::new(threads))))
     }
 
-    /// The end of its record of waits.
+    /// Records the end of the region.
     #[cold]
     pub(crate) fn end_times(&self) {
         if let Some(times) = &*locked(&self.times) {
@@ -148,20 +148,21 @@ impl Region {
         }
     }
 
-    /// A thread makes a task, or cancels: the barriers of this code are the runtime's from the next region on.
+    /// Notes that a thread makes a task or cancels: the barriers of this code are the runtime's from the next region
+    /// on.
     pub(crate) fn note_tasks(&self) {
-        // Relaxed: read by threads that start regions, of which those of this code gain nothing by an early answer.
+        // Relaxed: a region of this code that starts without seeing it takes a team and cancels it again.
         let has_tasks = &self.outlined.get().has_tasks;
         has_tasks.store(true, Ordering::Relaxed);
     }
 
-    /// A thread has cancelled its team.
+    /// Notes that a thread has cancelled its team.
     pub(crate) fn note_cancelled(&self) {
         // Relaxed: read by the thread that starts the region, after the runtime's join.
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// All its threads have left.
+    /// Ends the region after all its threads have left: drops its team if it was cancelled.
     #[inline(always)]
     pub(crate) fn end(&self) {
         if self.is_cancelled.load(Ordering::Relaxed) {
@@ -186,7 +187,7 @@ impl Drop for Region {
     }
 }
 
-/// Leaves the line as it is where nothing changes.
+/// Sets a cell; does not write if the value is the same, so that its line stays in other caches.
 #[inline(always)]
 fn set<T: Copy + PartialEq>(cell: &Cell<T>, value: T) {
     if cell.get() != value {

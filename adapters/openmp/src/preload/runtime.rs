@@ -15,13 +15,13 @@ pub(crate) type Code = *const c_void;
 pub(crate) type Data = *mut c_void;
 /// An argument of any type that fills at most a register.
 pub(crate) type Word = usize;
-/// Copies what `copyprivate` gives: to, from.
+/// The compiler's function that copies the data of `copyprivate`; its arguments are destination and source.
 pub(crate) type CopyPrivate = unsafe extern "C-unwind" fn(Data, Data);
 
 /// Makes a table of what runtimes export; its fields are named as the functions are.
 macro_rules! functions {
     ($( $args:tt -> $ret:ty: $($name:ident),+; )*) => {
-        /// What a runtime exports; `None` for what it does not.
+        /// The functions that a runtime exports; `None` for those that it does not.
         ///
         /// # Safety
         ///
@@ -103,7 +103,7 @@ pub(crate) struct Outlined {
     code: usize,
     /// The runtime that it reaches.
     pub(crate) runtime: &'static Runtime,
-    /// It has made tasks, or cancelled: its barriers stay with the runtime.
+    /// Whether it has made tasks or cancelled. If so, its barriers stay with the runtime.
     pub(crate) has_tasks: AtomicBool,
     /// The next one of the same bucket.
     next: OnceLock<Box<Outlined>>,
@@ -123,7 +123,8 @@ pub(crate) fn outlined(code: Code) -> &'static Outlined {
     let mut cell = &OUTLINED[(code.addr() >> 4) % BUCKETS];
     loop {
         let found = cell.get().unwrap_or_else(|| {
-            // Before the cell is locked: a process that is forked meanwhile must not find it locked for ever.
+            // The entry is made before the cell is locked: a process that is forked meanwhile must not find it locked
+            // for ever.
             let fresh = Outlined {
                 code: code.addr(),
                 runtime: of_code(code).unwrap_or_else(|| give_up_without()),
@@ -161,7 +162,7 @@ fn of_code(code: Code) -> Option<&'static Runtime> {
     object.and_then(exporter).or_else(next)
 }
 
-/// The runtime behind what `handle` exports.
+/// The runtime whose functions are found by `handle`.
 fn exporter(handle: *mut c_void) -> Option<&'static Runtime> {
     let names = [c"GOMP_parallel", c"__kmpc_fork_call"];
     names.into_iter().find_map(|name| {
@@ -177,7 +178,7 @@ fn register(base: usize, path: CString) -> &'static Runtime {
     if let Some(known) = all.iter().find(|runtime| runtime.base == base) {
         return known;
     }
-    // A program that carries its runtime inside exports it to everybody.
+    // A runtime that is linked into the program cannot be opened, but its functions are found in the global order.
     let handle = open(&path).unwrap_or(libc::RTLD_NEXT);
     let runtime = Box::leak(Box::new(Runtime {
         base,
@@ -209,7 +210,7 @@ pub(crate) fn is_ours(code: Code) -> bool {
     base(code) == base(is_ours as Code)
 }
 
-/// A handle of a library that is loaded already, never closed; none of the program itself.
+/// A handle of a library that is loaded already, which is never closed; `None` for the program itself.
 fn open(path: &CStr) -> Option<*mut c_void> {
     let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
     // SAFETY: opens what is loaded already, so that no code of it runs.
@@ -222,7 +223,7 @@ fn give_up_without() -> ! {
     give_up("a barrier or region was called, but no runtime can be found that has it")
 }
 
-/// Ends the process: there is no way on that would be right.
+/// Ends the process with a message, because it cannot go on correctly.
 #[cold]
 pub(crate) fn give_up(why: &str) -> ! {
     say(Level::Warn, || {
@@ -231,7 +232,7 @@ pub(crate) fn give_up(why: &str) -> ! {
     std::process::abort()
 }
 
-/// What the mutex guards. A panic of another thread leaves it whole, as nothing here panics in between.
+/// Locks a mutex. Poisoning is ignored, because no code here panics while it changes the data.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -17,8 +17,8 @@ use corecast_wire::fork::{ForkDetector, forked_since};
 use std::cell::UnsafeCell;
 use std::sync::Mutex;
 
-/// How long threads that have a CPU each stay awake, where nobody says: runtimes take that for granted. GNU's stays
-/// so for a few of these, LLVM's for 200.
+/// Nanoseconds that waiting threads with a CPU each stay awake, unless a setting says otherwise. The runtimes do so
+/// too: GNU's for a few times as long, LLVM's for 200 times.
 const BLOCK_TIME_NS: u32 = 1_000_000;
 
 static CACHE: Mutex<Vec<CachedTeam>> = Mutex::new(Vec::new());
@@ -28,7 +28,7 @@ static CACHE: Mutex<Vec<CachedTeam>> = Mutex::new(Vec::new());
 pub(crate) struct CachedTeam {
     runtime: &'static Runtime,
     threads: usize,
-    /// By number of the thread; empty if no team could be made, for all of the threads alike.
+    /// The member of each thread, by number; empty if no team could be made.
     members: Box<[Slot]>,
     fork_detector: ForkDetector,
     _team: Option<Team>,
@@ -45,7 +45,8 @@ unsafe impl Sync for CachedTeam {}
 // SAFETY: members can be sent.
 unsafe impl Send for CachedTeam {}
 
-/// A team for regions of `threads`, or the refusal of one, which has been said.
+/// Takes a team for regions of `threads` threads from the cache, or makes one. A team that cannot be made has no
+/// members, and the reason has been printed.
 pub(crate) fn take(threads: usize, runtime: &'static Runtime) -> CachedTeam {
     let mut all = locked(&CACHE);
     let found = all.iter().position(|team| team.fits(threads, runtime));
@@ -54,7 +55,7 @@ pub(crate) fn take(threads: usize, runtime: &'static Runtime) -> CachedTeam {
     found.unwrap_or_else(|| CachedTeam::new(threads, runtime))
 }
 
-/// The region that has taken the team will not run again. All operations have completed.
+/// Gives a team back to the cache. Its region will not run again, and all operations have completed.
 pub(crate) fn give_back(team: CachedTeam) {
     locked(&CACHE).push(team);
 }
@@ -86,14 +87,14 @@ impl CachedTeam {
         }
     }
 
-    /// Whether it is for regions of that runtime and that many threads, in this process.
+    /// Whether this team is for regions of that runtime and number of threads, in this process.
     pub(crate) fn fits(&self, threads: usize, runtime: &Runtime) -> bool {
         std::ptr::eq(self.runtime, runtime)
             && self.threads == threads
             && !forked_since(&self.fork_detector)
     }
 
-    /// The member for the thread of that number; none of a refused team.
+    /// The member for the thread of that number; `None` if no team could be made.
     pub(crate) fn member(&self, thread: usize) -> Option<*mut Member> {
         self.members.get(thread).map(|slot| slot.0.get())
     }
@@ -101,7 +102,8 @@ impl CachedTeam {
 
 type Built = Result<(Box<[Slot]>, Team), Box<dyn std::error::Error + Send + Sync>>;
 
-/// On a thread of its own: the runtime may have bound this one to one PU, which would seem to be all there is.
+/// Builds the team on a new thread, because the runtime may have bound this one to one PU, and discovery would then
+/// find only that PU.
 fn build(threads: usize, real: &Functions) -> Built {
     let places = Places::of(threads, real);
     std::thread::scope(|scope| {
@@ -119,7 +121,7 @@ fn build_here(threads: usize, bound: Option<String>) -> Built {
         Some(list) => Builder::new().cores(list),
         None => Builder::new().threads(threads),
     };
-    // The runtime pins, or does not; this only tells which measurements fit.
+    // Threads are pinned by the runtime, or not at all. The setting only selects the measurements that fit.
     let mut builder = builder.pin(bound.is_some());
     let usable = std::thread::available_parallelism().map_or(1, usize::from);
     let asked = std::env::var("OMP_WAIT_POLICY").unwrap_or_default();
@@ -136,16 +138,16 @@ fn build_here(threads: usize, bound: Option<String>) -> Built {
     Ok(((0..threads).map(join).collect(), team))
 }
 
-/// Where the runtime lets threads run, in OpenMP's words: a place is a set of PUs.
+/// The places of a runtime: in OpenMP a place is a set of PUs that threads can be bound to.
 struct Places {
     /// The PUs of all places.
     all: Vec<usize>,
-    /// That of each thread, where each is bound to one.
+    /// The PU of each thread as a list, if each is bound to one PU.
     of_threads: Option<String>,
 }
 
 impl Places {
-    /// None of a runtime that does not bind.
+    /// The places of a runtime; `None` if it does not bind threads.
     fn of(threads: usize, real: &Functions) -> Option<Self> {
         /// `omp_proc_bind_spread`.
         const SPREAD: i32 = 4;

@@ -1,4 +1,4 @@
-//! Layer 7: what a thread knows: the region that it is in, whose barriers that region has, and the regions that it
+//! Layer 7: the state of a thread: the region that it is in, who runs that region's barriers, and the regions that it
 //! starts.
 //!
 //! | [`Barriers`] | the thread's next barrier | becomes |
@@ -6,7 +6,7 @@
 //! | `Runtime` | is the runtime's: outside of regions, after a cancellation, or without a team | – |
 //! | `Unknown` | looks for the region's team first | `Team`, or `Runtime` if there is none |
 //! | `Team` | is Corecast's | `Runtime` once the team is cancelled |
-//! | `Timed` | is that of [`Timed::barriers`], and its wait is noted | stays, and what it leads to becomes as above |
+//! | `Timed` | is that of [`Timed::barriers`], and its wait is recorded | stays; [`Timed::barriers`] changes as above |
 //!
 //! A thread enters a region as `Unknown`, or as `Runtime` if the region's code has made tasks before.
 
@@ -20,36 +20,36 @@ use std::arch::{asm, global_asm};
 use std::cell::{Cell, RefCell};
 use std::ptr;
 
-/// Whose barriers the thread's region has.
+/// Who runs the barriers of the thread's region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Barriers {
-    /// The runtime's.
+    /// The runtime.
     Runtime = 0,
-    /// Nobody has looked yet.
+    /// The thread has not looked for the region's team yet.
     Unknown,
-    /// Those of this member's team.
+    /// The team of this member.
     Team(*mut Member),
-    /// Those of another state, and their waits are noted.
+    /// The one that [`Timed::barriers`] says; the waits are recorded.
     Timed(*const Timed),
 }
 
-/// A stay in a region whose waits are noted.
+/// A stay in a region whose waits are recorded.
 #[derive(Debug)]
 pub(crate) struct Timed {
     pub(crate) stay: Stay,
     pub(crate) barriers: Cell<Barriers>,
 }
 
-/// Regions that run one within the other and can have teams; deeper ones keep the runtime's barriers.
+/// Depth of nested regions that can have teams; deeper ones keep the runtime's barriers.
 const DEPTH_MAX: usize = 8;
 
-/// What a thread knows. Zeros are valid, and mean that it is in no region.
+/// The state of a thread. Zeros are valid, and mean that it is in no region.
 #[repr(C, align(64))]
 pub(crate) struct Thread {
     region: Cell<*const Region>,
     pub(crate) barriers: Cell<Barriers>,
-    /// How many regions of this thread run, one within the other.
+    /// Number of regions that this thread has started and that run, one within the other.
     pub(crate) depth: Cell<usize>,
     pub(crate) receipt: Receipt,
     /// The regions that it starts, by depth; boxed, and freed when it ends.
@@ -63,10 +63,10 @@ pub(crate) struct Saved {
     barriers: Barriers,
 }
 
-// What `thread_local!` gives to a library takes a call for each use, as the library might have been loaded when all
-// threads were there. This one is loaded before the program, so its memory lies beside the thread pointer, at a
-// distance that the loader knows (ELF's *initial-exec* model). Opened later it takes what the C library keeps free
-// for such libraries.
+// In a library each use of `thread_local!` takes a call, since a library may be loaded after threads were started.
+// This one is loaded before the program, so its memory lies beside the thread pointer, at a distance that the loader
+// knows (ELF's *initial-exec* model). If it is opened later it takes space that the C library keeps free for such
+// libraries.
 global_asm!(
     ".pushsection .tbss.corecast_openmp_thread,\"awT\",%nobits",
     ".globl corecast_openmp_thread",
@@ -80,7 +80,7 @@ global_asm!(
     size = const size_of::<Thread>(),
 );
 
-/// The calling thread's.
+/// The state of the calling thread.
 #[inline(always)]
 pub(crate) fn thread<'a>() -> &'a Thread {
     let at: *const Thread;
@@ -125,10 +125,10 @@ impl Thread {
         self.region().map_or_else(standard, Region::runtime)
     }
 
-    /// From now on the thread is in that region, or in none that is known here.
+    /// Enters a region, or leaves all regions known here if it is `None`. Returns the state to restore.
     #[inline(always)]
     pub(crate) fn enter(&self, region: Option<&Region>, barriers: Barriers) -> Saved {
-        // One word after the other, as they were written: a processor waits where a read spans two writes.
+        // The words are read one by one, as they were written, because a read that spans two stores stalls.
         Saved {
             region: self
                 .region
@@ -137,14 +137,14 @@ impl Thread {
         }
     }
 
-    /// The thread is back where it was.
+    /// Goes back to the region that `saved` tells.
     #[inline(always)]
     pub(crate) fn restore(&self, saved: Saved) {
         self.region.set(saved.region);
         self.barriers.set(saved.barriers);
     }
 
-    /// The region that this thread starts next, with `code`; none if it has to keep the runtime's barriers.
+    /// The region that this thread starts next, with `code`; `None` if it has to keep the runtime's barriers.
     #[inline(always)]
     pub(crate) fn next_region<'a>(&self, code: Code) -> Option<&'a Region> {
         let place = self.regions.get(self.depth.get())?;
@@ -153,7 +153,8 @@ impl Thread {
     }
 }
 
-/// The first region of this thread at its depth; none if nothing is to be replaced, or the thread is about to end.
+/// Makes the first region of this thread at its depth; `None` if nothing is to be replaced, or the thread is about to
+/// end.
 #[cold]
 fn first_region<'a>(place: &Cell<*const Region>, code: Code) -> Option<&'a Region> {
     if !init::is_on() || OWNER.try_with(|_| ()).is_err() {
@@ -194,14 +195,13 @@ pub(crate) fn outside<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The thread is in no region that is known here until [`come_back`]: for regions that one call begins and another
-/// ends.
+/// Leaves all regions known here until [`come_back`], for regions that one call begins and another ends.
 pub(crate) fn leave_until_end(runtime: &'static Runtime) {
     let saved = thread().enter(None, Barriers::Runtime);
     LEFT.with_borrow_mut(|left| left.push((saved, runtime)));
 }
 
-/// Lets `end` end the region, and comes back from it. Gives the runtime that began it.
+/// Ends a region by `end`, which gets the runtime that began it, and goes back to the region around it.
 pub(crate) fn come_back(end: impl FnOnce(&'static Runtime)) {
     match LEFT.with_borrow_mut(Vec::pop) {
         Some((saved, runtime)) => {

@@ -1,4 +1,4 @@
-//! Layer 5: the record of waits. How long threads wait, and whom for; only where
+//! Layer 5: the record of waits: how long threads wait, and where; only if
 //! [`record::FOLDER`](crate::record::FOLDER) asks for it.
 //!
 //! Each thread notes when it arrives at a barrier, and reads when the others arrived after it has left. It has one
@@ -17,7 +17,7 @@ use std::time::Instant;
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 static STARTED: OnceLock<Start> = OnceLock::new();
-/// Those of every thread that has waited.
+/// The tallies of all threads that have waited.
 static ALL: Mutex<Vec<Arc<Mutex<Tally>>>> = Mutex::new(Vec::new());
 
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(crate) fn is_on() -> bool {
     IS_ON.load(Ordering::Relaxed)
 }
 
-/// Called before the program starts.
+/// Turns the record on if [`FOLDER`] is set. It is called before the program starts.
 pub(crate) fn begin() {
     if let Some(folder) = std::env::var_os(FOLDER).filter(|folder| !folder.is_empty()) {
         let _ = STARTED.set(Start {
@@ -53,14 +53,14 @@ fn now() -> u64 {
     u64::try_from(since).unwrap_or(u64::MAX)
 }
 
-/// When a thread arrived: at two barriers in turn, and at the region's end.
+/// The times at which a thread arrived: at two barriers in turn, and at the region's end.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Arrivals([AtomicU64; 3]);
 
 const END: usize = 2;
 
-/// When the threads of a region arrived.
+/// The times at which the threads of a region arrived.
 #[derive(Debug)]
 pub(crate) struct Times {
     of_threads: Box<[Arrivals]>,
@@ -96,7 +96,7 @@ impl Times {
         self.all(at).max().unwrap_or(0)
     }
 
-    /// The region with `code` has ended, as its first thread sees it.
+    /// Records the end of the region with `code`. Its first thread calls it after the runtime's join.
     pub(crate) fn end(&self, code: Code) {
         let begun = self.begun.swap(0, Ordering::Relaxed);
         if begun == 0 {
@@ -123,7 +123,7 @@ impl Times {
 #[derive(Debug)]
 pub(crate) struct Stay {
     times: Arc<Times>,
-    /// What the region runs.
+    /// The code of the region.
     code: Code,
     thread: usize,
     barriers: Cell<usize>,
@@ -159,10 +159,10 @@ impl Stay {
     }
 }
 
-/// What one thread has waited.
+/// The waits of one thread.
 #[derive(Debug, Default)]
 struct Tally {
-    /// By where the barrier was called, the code of the region, and the kind of barrier.
+    /// Sums by the address of the barrier's call, the code of the region, and the kind of barrier.
     waits: HashMap<(usize, usize, Kind), Sums>,
     threads: usize,
     in_regions_ns: u64,
@@ -190,7 +190,7 @@ fn tally(add: impl FnOnce(&mut Tally)) {
 /// Called at the end of the process: writes the record.
 pub(crate) fn finish() {
     let process = std::process::id();
-    // A child that was forked, and goes on as it is, has its parent's numbers.
+    // A forked child that runs on without `exec` has its parent's numbers, and writes no record.
     let Some(start) = STARTED.get().filter(|start| start.process == process) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! What is searched and what is not; times are in `examples/startup.rs`.
+//! Tests of what is searched and what is not; `examples/startup.rs` measures times.
 
 use corecast_model::{Profile, RacedCandidate, synthetic};
 use corecast_plan::{Shape, cost, smelt};
@@ -23,7 +23,7 @@ fn none() -> Races {
     Races::none("a test")
 }
 
-/// All decisions of a starting team, and what was searched for them.
+/// All decisions of a starting team, and the counts of the search for them.
 fn start(costs: &CostModel, races: &Races) -> (Vec<Choice>, SearchTally) {
     let (threads, preferences) = (threads(costs.n()), Preferences::default());
     let chooser = Chooser::new((costs, costs), &threads, &preferences, races).unwrap();
@@ -42,7 +42,7 @@ fn a_start_searches_as_much_as_it_may_and_no_more() {
             2 + 2 * budget.roots,
             "{n} members"
         );
-        // The team's root both ways, and at most one other.
+        // Trees with the team's root are improved in both directions, and those of at most one other root.
         let allowed: &[usize] = match n {
             1 | 2 => &[0],
             _ => &[2, 4],
@@ -122,7 +122,7 @@ fn a_barrier_has_a_tree_for_each_way_where_that_pays() {
     assert!(best.unwrap().latency < single);
 }
 
-/// A profile with a barrier that `name` won as these trees.
+/// Races with a barrier that `name` won with these trees.
 fn raced(n: usize, name: &str, fan_in: Option<Vec<Vec<usize>>>) -> Races {
     let star = || -> Vec<Vec<usize>> {
         let others = (1..n).collect();
@@ -196,7 +196,7 @@ fn both_trees_of_a_winner_run() {
     let one = decide(&raced(n, ONE_TREE, None));
     assert_eq!(one.chosen().pattern, Pattern::Best);
     assert_eq!(one.chosen().tree().unwrap().children(0), [1, 2, 3]);
-    // A way in that does not reach everybody.
+    // The fan-in tree does not reach all ranks.
     let cut = decide(&raced(
         n,
         "best",
@@ -227,7 +227,7 @@ fn a_late_search_makes_no_moves_and_still_decides() {
 #[test]
 fn each_way_is_planned_with_its_own_costs() {
     let outward = costs(5);
-    // Messages towards the root wait for a turn at their sender.
+    // Messages towards the root cost a turn at their sender.
     let inward = CostModel::from_fn(
         Unit::Nanoseconds,
         outward.numa_nodes().to_vec(),
@@ -256,7 +256,7 @@ fn each_way_is_planned_with_its_own_costs() {
     assert!(reduce.chosen().latency >= 2_000.0);
 }
 
-/// Teams of any size and order out of one machine file.
+/// Teams of any size and order are planned from one machine file.
 #[test]
 fn any_subset_in_any_order_has_its_plans() {
     let machine = synthetic("package:2 numa:2 core:4").unwrap();
@@ -303,11 +303,11 @@ fn the_optimum_is_looked_for_where_it_was_asked_for() {
     let (optimal, proofs) = decide(Pattern::Optimal);
     let (best, none) = decide(Pattern::Best);
     assert_eq!((proofs, none), (4, 0));
-    // With the same root nothing is better.
+    // With the same root no tree is better than the optimal one.
     assert!(optimal[0] <= best[0] && optimal[1] <= best[1]);
 }
 
-/// No probe measures shared lines, so what they would save by somebody's figures is left out.
+/// Costs of shared lines in a machine file are not used, because no probe measures them.
 #[test]
 fn costs_of_shared_lines_make_no_groups() {
     let words = "package:2 core:3 send=10,20 receive=30,60 write=5 transfer=2,4";

@@ -1,4 +1,5 @@
-//! The façade from outside. The house rules are a program of their own, `tidy`, since they need nothing of the crate.
+//! Tests of the crate's public interface. Rules about the repository's files are tested by the program `tidy`,
+//! which needs nothing of this crate.
 
 mod examples;
 mod processes;

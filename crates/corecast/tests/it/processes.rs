@@ -6,7 +6,7 @@ use corecast::{Builder, Error, Team};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Set for the children, which are this very test program: the address, or "inherited".
+/// The variable that is set for the children, which run this test program: the address, or "inherited".
 const PART: &str = "CORECAST_TEST_PART";
 
 fn builder() -> Builder {
@@ -33,7 +33,7 @@ fn exercise(team: &Team) {
     assert_eq!(team.explain().ranks.len(), team.size());
 }
 
-/// This program as another process.
+/// Starts this program as another process, with this value of [`PART`].
 fn start(part: &str, prepare: impl FnOnce(&mut Command)) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
@@ -48,7 +48,7 @@ fn name(test: &str) -> String {
     format!("facade-{test}-{}", std::process::id())
 }
 
-/// Runs as whoever this process is told to be.
+/// The test that a child runs: it does what [`PART`] says.
 #[test]
 fn part() {
     let Ok(part) = std::env::var(PART) else {
@@ -75,7 +75,7 @@ fn processes_meet_and_are_seated_as_one_team() {
     assert!(team.ranks().contains(&2));
     assert_eq!(team.pus(), builder().threads(3).build().unwrap().pus());
     exercise(&team);
-    // Either this process came first and has planned, or it says that another one has.
+    // Either this process came first and has planned, or its explanation says that another one has.
     let explained = team.explain();
     let elsewhere = explained
         .assumptions
@@ -145,7 +145,7 @@ fn wishes_of_reductions_and_depth_reach_the_team() {
     let deep = builder().threads(2).depth(3).build().unwrap();
     let depths = deep.run(|member| member.overlap(|flight| flight.depth()).unwrap());
     assert_eq!(depths, [3, 3]);
-    // 1e16 + 1 + 1 depends on the order of reduction, which are (0 1) 2 whatever the plan and the root.
+    // 1e16 + 1 + 1 depends on the order of reduction, which is (0 1) 2 for every plan and root.
     for pattern in ["chain", "binomial", "sequential"] {
         let team = builder()
             .threads(3)

@@ -1,4 +1,4 @@
-//! Stored races and costs: honoured when they fit, told about when they do not.
+//! Stored races and costs are used when they fit a team, and are reported when they do not.
 
 use corecast::choose::DecidedBy;
 use corecast::model::profile::machine_key;
@@ -35,12 +35,12 @@ impl Cache {
         self.builder().build().unwrap().explain()
     }
 
-    /// Keeps a race of barriers that `pattern` won as this tree.
+    /// Stores a race of barriers that `pattern` won with this tree.
     fn race(&self, pattern: &str, root: usize, children: Option<Vec<Vec<usize>>>) {
         self.race_of_two(pattern, root, children, None);
     }
 
-    /// The same with a tree for the way in.
+    /// Stores a race of barriers that `pattern` won with this fan-out tree and, if given, this fan-in tree.
     fn race_of_two(
         &self,
         pattern: &str,
@@ -72,7 +72,7 @@ fn barrier(explanation: &Explanation) -> &Chosen {
     &explanation.operations[0]
 }
 
-/// 3 serves 2, which serves 1, which serves 0.
+/// A chain: rank 3 is the parent of 2, 2 of 1, and 1 of 0.
 fn backwards() -> Vec<Vec<usize>> {
     vec![vec![], vec![0], vec![1], vec![2]]
 }
@@ -85,7 +85,7 @@ fn the_winner_of_a_race_runs() {
     let explanation = team.explain();
     let chosen = barrier(&explanation);
     assert_eq!(chosen.decided_by, DecidedBy::Race);
-    // The tree that was raced: a chain of today would start from another rank.
+    // This is the tree that was raced: a chain that is planned now would have another root.
     assert_eq!((chosen.pattern.as_str(), chosen.root), ("chain", Some(3)));
     assert!(
         chosen.reason.contains("median of 400 ns"),
@@ -93,7 +93,7 @@ fn the_winner_of_a_race_runs() {
         chosen.reason
     );
     assert!(explanation.races.contains("raced 2026-11-21"));
-    // Each operation for itself.
+    // Only barriers were raced, so the model decides about the others.
     assert_eq!(explanation.operations[1].decided_by, DecidedBy::Model);
     for done in team.run(|member| member.barrier()) {
         done.unwrap();
@@ -147,12 +147,12 @@ fn races_that_do_not_fit_are_told_about() {
     let elsewhere = cache.builder().root(0).build().unwrap().explain();
     let reason = &barrier(&elsewhere).reason;
     assert!(reason.contains("raced with root 3, and root 0"), "{reason}");
-    // Another team was not raced.
+    // A team of another size was not raced.
     let smaller = cache.builder().threads(RANKS - 1).build().unwrap();
     assert_eq!(barrier(&smaller.explain()).decided_by, unraced(RANKS - 1));
 }
 
-/// What decides about the barrier of a team that was not raced.
+/// The source of the decision about the barrier of a team that was not raced.
 fn unraced(ranks: usize) -> DecidedBy {
     match ranks > corecast::machine::discover().unthrottled_parallelism() {
         true => DecidedBy::Sharing,

@@ -1,4 +1,4 @@
-//! Teams as users make them, on whatever machine this is.
+//! Teams as users make them, on any machine.
 
 use std::process::Command;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use corecast::plan::Operation;
 use corecast::queue::Backend;
 use corecast::{Builder, Pattern, Pinning, Team};
 
-/// A builder that finds no measurement of earlier days.
+/// A builder that finds no stored measurements.
 fn builder() -> Builder {
     Builder::new()
         .cache_folder("/nonexistent/corecast-tests")
         .patience(Duration::from_secs(300))
 }
 
-/// Runs every operation with every root a few times and looks at what comes out.
+/// Runs every operation with every root a few times and checks the results.
 fn exercise(team: &Team) {
     let size = team.size() as u64;
     let sum = size * (size + 1) / 2;
@@ -79,7 +79,7 @@ fn threads_are_pinned_unless_they_share() {
         member.barrier().unwrap();
         seen
     });
-    // Sandboxes refuse; then it is told.
+    // A sandbox may refuse pinning, which is then reported.
     let fine = |pinning: &Pinning| !matches!(pinning, Pinning::Off | Pinning::Planned);
     assert!(during.iter().all(fine), "{during:?}");
     assert!(team.pinning().iter().all(fine), "{:?}", team.pinning());
@@ -97,7 +97,7 @@ fn threads_are_pinned_unless_they_share() {
     assert_eq!(unpinned.pin_here(0), Pinning::Off);
 }
 
-/// A multicast is the broadcast of a team of these PUs alone: any of them, in any order.
+/// Teams of any PUs in any order: a multicast is the broadcast of a team of its PUs alone.
 #[test]
 fn teams_are_of_any_pus_in_any_order() {
     let usable = corecast::machine::discover().usable;
@@ -113,7 +113,7 @@ fn teams_are_of_any_pus_in_any_order() {
     }
 }
 
-/// Plans that would share lines are not for teams, so theirs are trees.
+/// Teams do not run plans that share lines, so their plans are trees.
 #[test]
 fn machines_that_know_of_shared_lines_have_teams() {
     let words = "package:2 core:3 send=10,20 receive=30,60 write=5 transfer=2,4";
@@ -156,7 +156,7 @@ fn the_best_has_a_gap_and_may_be_asked_for() {
         text.contains("a better plan could save at most") || text.contains("no plan is better")
     );
     exercise(&asked);
-    // Data has one root, and a preference for it is one for barriers too.
+    // A preference for a root holds for barriers too.
     let rooted = team(builder().pattern(Pattern::Best).root(5)).explain();
     assert!(
         rooted
@@ -179,7 +179,8 @@ fn preferences_are_heard() {
         assert_eq!((chosen.root, chosen.decided_by), (Some(2), DecidedBy::User));
     }
     exercise(&team);
-    // Rounds are for barriers; the rest is chosen as ever, and the reason says so.
+    // Only barriers have rounds. The other operations are chosen as without a preference, and the reason says
+    // so.
     let team = asked("dissemination:3").build().unwrap();
     let [barrier, broadcast, _] = &team.explain().operations[..] else {
         panic!("three operations");
@@ -197,7 +198,7 @@ fn preferences_are_heard() {
     exercise(&team);
 }
 
-/// Whether so many ranks share hardware threads here.
+/// Whether `ranks` ranks share hardware threads on this machine.
 fn shares(ranks: usize) -> bool {
     ranks > corecast::machine::discover().unthrottled_parallelism()
 }
@@ -254,7 +255,7 @@ fn impossible_teams_are_refused_with_what_was_asked() {
         ),
     ] {
         let message = refusal(builder);
-        // A machine of one PU has costs for any crowd on it.
+        // A machine of one PU has costs for any number of ranks on it.
         let known = part.contains("too few") && corecast::machine::discover().usable.len() == 1;
         assert!(known || message.contains(part), "{message}");
     }
@@ -289,7 +290,7 @@ fn explanations_are_json_too() {
     assert!(json["costs"]["builtin"]["why"].is_string());
 }
 
-/// Set for the child below, which is this very test program.
+/// The variable that is set for the child below, which runs this test program.
 const CHILD: &str = "CORECAST_TEST_CHILD";
 
 #[test]

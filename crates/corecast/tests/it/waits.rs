@@ -1,4 +1,4 @@
-//! How teams wait: by what was measured, by the environment, as the program says.
+//! The sources of a team's waits: measurements, the environment, and the program.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use corecast::model::{Deep, MachineFile, deep};
 use corecast::store::Store;
 use corecast::{Builder, WAIT, WaitConfig, WaitCosts, Waiting};
 
-/// This machine's literature costs, and a yield and a wake-up that take as long as is said.
+/// This machine with the literature's costs, and with these times for a yield and a wake-up.
 fn measured(yield_ns: f64, wake_ns: f64) -> MachineFile {
     let quantity = |name: &str, value: f64| {
         format!(
@@ -50,13 +50,13 @@ fn teams_wait_by_what_waiting_was_measured_to_cost() {
         "{}",
         alone.reason
     );
-    // One rank more than can run: they take turns, and nobody spins.
+    // One rank more than can run at a time: ranks take turns and do not spin.
     let usable = corecast::machine::discover().unthrottled_parallelism();
     let crowd = waits(usable + 1);
     assert_eq!(crowd.policy, "crowded");
     assert_eq!((crowd.spin_ns, crowd.yield_ns), (0, 176_000));
 
-    // A program's own word is the last one.
+    // The program's setting overrides all others.
     let team = builder()
         .threads(1)
         .wait(Waiting::Budget(9_000))
@@ -73,7 +73,7 @@ fn teams_wait_by_what_waiting_was_measured_to_cost() {
         .build()
         .unwrap();
     assert_eq!(team.explain().waits.as_wait_config(), WaitConfig::SPIN);
-    // Costs that were given are about messages, elsewhere perhaps: waits are measured here or not at all.
+    // Given costs may be of another machine, so waits are not taken from them.
     let given = builder()
         .threads(1)
         .machine(measured(1e3, 1e3))
@@ -82,7 +82,7 @@ fn teams_wait_by_what_waiting_was_measured_to_cost() {
     assert!(given.explain().waits.reason.contains("not measured"));
 }
 
-/// Set for the child below, which is this very test program.
+/// The variable that is set for the child below, which runs this test program.
 const CHILD: &str = "CORECAST_TEST_CHILD";
 
 #[test]
