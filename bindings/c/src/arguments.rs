@@ -2,7 +2,7 @@
 //! that wait and operations in flight share these functions.
 //!
 //! **The contract of every unsafe function here:** the pointers are what `corecast.h` says of the operation,
-//! and nobody else uses what they lead to for as long as `'a`.
+//! and nothing else uses the memory behind them for as long as `'a`.
 
 use crate::memory::{aligned, apart, length, numbers, to_read, to_write};
 use crate::operators::Combiner;
@@ -59,8 +59,8 @@ impl<'a> PartsInElements<'a> {
         }
     }
 
-    /// Appends the counts and then the displacements, in bytes, to `room`. Returns how many bytes the
-    /// buffer must have.
+    /// Appends the counts and then the displacements, in bytes, to `room`. Returns the number of bytes that
+    /// the buffer must have.
     fn scale(self, room: &mut Vec<usize>) -> Result<usize, Refusal> {
         let mut end = 0;
         let before = room.len();
@@ -131,7 +131,7 @@ impl<'a> PartsInElements<'a> {
     }
 }
 
-/// The parts that [`PartsInElements::scale`] has written.
+/// The parts whose counts and displacements [`PartsInElements::scale`] has written.
 fn parts(scaled: &[usize]) -> Parts<'_> {
     let (counts, displacements) = scaled.split_at(scaled.len() / 2);
     Parts::new(counts, displacements)
@@ -163,9 +163,9 @@ pub(crate) unsafe fn scatter<'a>(
     }
 }
 
-/// What the root sends: the whole buffer, and its parts.
+/// The data that the root sends: the whole buffer, and its parts.
 type Whole<'a> = Option<(&'a [u8], Parts<'a>)>;
-/// Where the root receives: the whole buffer, and its parts.
+/// The place where the root receives: the whole buffer, and its parts.
 type WholeMut<'a> = Option<(&'a mut [u8], Parts<'a>)>;
 
 /// The buffers of a scatter of parts of any lengths, which are scaled in `room`.
@@ -317,7 +317,7 @@ pub(crate) unsafe fn alltoall<'a>(
     unsafe { Ok((to_read("send", send, all)?, to_write("recv", recv, all)?)) }
 }
 
-/// What is sent, and where what comes is put.
+/// The buffer to send and its parts, and the buffer to receive into and its parts.
 type Exchange<'a> = ((&'a [u8], Parts<'a>), (&'a mut [u8], Parts<'a>));
 
 /// The buffers of an alltoall of parts of any lengths.
@@ -392,7 +392,7 @@ pub(crate) unsafe fn blocks<'a>(
     }
 }
 
-/// How many elements blocks of these lengths have together.
+/// The number of elements of all blocks together.
 pub(crate) fn total(counts: &[usize]) -> Result<usize, Refusal> {
     let sum = |sum: usize, &count: &usize| sum.checked_add(count);
     let all = counts.iter().try_fold(0, sum);

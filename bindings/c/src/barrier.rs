@@ -24,12 +24,12 @@ pub struct Barrier {
 /// A completion and its context.
 type Complete = Box<dyn Fn() + Send + Sync>;
 
-/// What the caller hands on to whichever thread is the last one.
+/// The context that is passed to the completion, on the thread that arrives last.
 struct Context(*mut c_void);
 
 // SAFETY: the promise of `corecast_barrier_new`: the completion may be called with it on any thread.
 unsafe impl Send for Context {}
-// SAFETY: as above; one thread at a time calls it.
+// SAFETY: the same promise; one thread at a time calls the completion.
 unsafe impl Sync for Context {}
 
 impl Context {

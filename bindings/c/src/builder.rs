@@ -16,7 +16,7 @@ pub struct Builder {
 /// Any rank, among those that a process brings. cbindgen.toml has it for C, as `SIZE_MAX`.
 pub const ANY_RANK: usize = usize::MAX;
 
-/// The whole of a function that tells a builder something: `entry`, the handle, and `change`.
+/// The body of every function that changes a setting: it runs `entry`, checks the handle, and calls `change`.
 ///
 /// # Safety
 ///
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn corecast_builder_free(builder: *mut Builder) {
     }
 }
 
-/// A copy of what a builder has been told.
+/// A copy of a builder with its settings.
 ///
 /// # Safety
 ///

@@ -1,13 +1,13 @@
 //! A value behind a handle that one thread at a time may use.
 //!
-//! C cannot borrow. So a call marks the handle as in use for as long as it runs, and a call that finds the
-//! mark is refused. Two calls that look at the very same instant may both miss it: the mark finds mistakes,
-//! it is no lock.
+//! C cannot borrow, so a call marks the handle as in use for as long as it runs, and a call that finds the
+//! mark is refused. Two calls that begin at the same instant may both miss the mark: it finds mistakes, but
+//! is no lock.
 
 use corecast_wire::Flag;
 use std::cell::UnsafeCell;
 
-/// A value, its mark, and whether it is still there.
+/// A value and its mark. The value is dropped if a call panics.
 #[derive(Debug)]
 pub(crate) struct Exclusive<T> {
     /// 1 while a call uses the value.
@@ -25,7 +25,8 @@ pub(crate) enum Unusable {
     Dropped,
 }
 
-/// A call that is under way. A panic in it drops the value, so that nobody waits for it for ever.
+/// A call that is under way. A panic in it drops the value, so that other members do not wait for it for
+/// ever.
 struct Call<'a, T>(&'a Exclusive<T>);
 
 impl<T> Drop for Call<'_, T> {
@@ -52,7 +53,7 @@ impl<T> Exclusive<T> {
         self.value.get_mut().is_none()
     }
 
-    /// Runs `body` on the value, unless another call uses it; `refuse` says why not.
+    /// Runs `body` on the value. If the value cannot be used, returns what `refuse` makes of the reason.
     ///
     /// # Safety
     ///

@@ -1,11 +1,11 @@
-//! Corecast for C: what `corecast.h` declares, which cbindgen writes from this crate.
+//! Corecast for C: the functions that `corecast.h` declares. cbindgen writes that header from this crate.
 //!
 //! | file | what |
 //! | --- | --- |
 //! | `status.rs` | statuses, their texts, and `entry`, in which every function runs |
 //! | `memory.rs`, `exclusive.rs` | pointers of C as slices, and handles that one thread at a time may use |
 //! | `elements.rs`, `operators.rs`, `own.rs` | element types, operators by handle, functions of C as operators |
-//! | `builder.rs`, `settings.rs`, `team.rs`, `member.rs` | the handles of a team, and what a builder is told |
+//! | `builder.rs`, `settings.rs`, `team.rs`, `member.rs` | the handles of a team, and the settings of a builder |
 //! | `arguments.rs` | the arguments of operations, checked before an operation begins |
 //! | `moves.rs`, `reductions.rs`, `synced.rs` | operations that wait, and barriers around them |
 //! | `flight/` | operations in flight |
@@ -13,10 +13,10 @@
 //!
 //! The order of the modules below is that of `corecast.h`.
 //!
-//! **Architecture invariants:** every function is one `entry` of `status.rs`, so no panic goes on into C. What can
-//! be seen to be wrong is refused before an operation begins, so a refused call leaves its team as it was.
-//! An operation that waits and succeeds allocates nothing, except that the first one whose parts have lengths of their
-//! own makes room for these.
+//! **Architecture invariants:** every function is one `entry` of `status.rs`, so no panic goes on into C.
+//! Arguments are checked before an operation begins, so a refused call leaves its team as it was. An
+//! operation that waits and succeeds allocates nothing, except that the first one with lengths for each part
+//! makes room for these.
 
 pub mod status;
 

@@ -15,7 +15,7 @@ pub struct Member {
     state: Exclusive<State>,
 }
 
-/// What one call at a time uses.
+/// The part of a handle that one call at a time uses.
 #[derive(Debug)]
 pub(crate) struct State {
     owner: Owner,
@@ -110,7 +110,7 @@ pub(crate) unsafe fn of_handle<'a>(member: *const Member) -> Result<&'a Member, 
     unsafe { member.as_ref() }.ok_or_else(|| Refusal::null("member"))
 }
 
-/// Runs `body` on a member, inside of an `entry`. A second call at a time is refused.
+/// Runs `body` on a member, inside of an `entry`. A call is refused while another one uses the member.
 ///
 /// # Safety
 ///
@@ -124,7 +124,7 @@ pub(crate) unsafe fn using(
     unsafe { member.state.with(|why| member.refuse(why), body) }
 }
 
-/// The whole of a function that uses a member: `entry`, the handle, and `using`.
+/// The body of every function that uses a member: it runs `entry`, checks the handle, and calls `using`.
 ///
 /// # Safety
 ///

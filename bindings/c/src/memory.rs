@@ -1,9 +1,10 @@
-//! What C gives, as Rust takes it: checked as far as an address and a length tell.
+//! Makes slices, texts and places for results of C's pointers, checked as far as an address and a length
+//! allow.
 
 use crate::status::Refusal;
 use std::ffi::{CStr, c_char, c_void};
 
-/// The longest array that there can be.
+/// Bytes of the longest array that Rust allows.
 const BYTES_MAX: usize = isize::MAX as usize;
 
 fn check(name: &str, is_null: bool, bytes: usize) -> Result<(), Refusal> {
@@ -30,12 +31,12 @@ pub(crate) fn length(name: &str, count: usize, each: usize) -> Result<usize, Ref
     })
 }
 
-/// Where nothing lies, aligned for any element.
+/// An address for empty slices, aligned for any element.
 fn nowhere() -> *mut c_void {
     std::ptr::NonNull::<u128>::dangling().as_ptr().cast()
 }
 
-/// Bytes to read. NULL is allowed and does nothing.
+/// A slice of bytes to read. NULL is allowed if `bytes` is 0.
 ///
 /// # Safety
 ///
@@ -52,7 +53,7 @@ pub(crate) unsafe fn to_read<'a>(
     Ok(unsafe { std::slice::from_raw_parts(data.cast(), bytes) })
 }
 
-/// Bytes to write. NULL is allowed and does nothing.
+/// A slice of bytes to write. NULL is allowed if `bytes` is 0.
 ///
 /// # Safety
 ///
@@ -69,7 +70,7 @@ pub(crate) unsafe fn to_write<'a>(
     Ok(unsafe { std::slice::from_raw_parts_mut(data.cast(), bytes) })
 }
 
-/// Refuses buffers of which one lies within the other, before slices are made of them.
+/// Refuses buffers that overlap, before slices are made of them.
 #[inline]
 pub(crate) fn apart(
     (send, send_bytes): (*const c_void, usize),
@@ -87,7 +88,7 @@ pub(crate) fn apart(
     )))
 }
 
-/// Refuses elements that do not lie where their type may.
+/// Refuses an address that is not a multiple of `align`.
 #[inline]
 pub(crate) fn aligned(name: &str, data: *const c_void, align: usize) -> Result<(), Refusal> {
     match (data as usize).is_multiple_of(align) {
@@ -98,7 +99,7 @@ pub(crate) fn aligned(name: &str, data: *const c_void, align: usize) -> Result<(
     }
 }
 
-/// `count` numbers.
+/// A slice of `count` numbers.
 ///
 /// # Safety
 ///
@@ -118,7 +119,7 @@ pub(crate) unsafe fn numbers<'a>(
     Ok(unsafe { std::slice::from_raw_parts(numbers, count) })
 }
 
-/// A word.
+/// A text of C as UTF-8.
 ///
 /// # Safety
 ///
@@ -133,7 +134,7 @@ pub(crate) unsafe fn word<'a>(name: &str, text: *const c_char) -> Result<&'a str
         .map_err(|_| Refusal::invalid(format!("`{name}` is no UTF-8: {text:?}")))
 }
 
-/// A place for a result.
+/// Writes a result to the place that the caller gave.
 ///
 /// # Safety
 ///

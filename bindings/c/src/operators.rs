@@ -18,9 +18,9 @@ pub struct Operator {
     _reserved: [u8; RESERVED_BYTES],
 }
 
-// Without `repr(C)`, so that the header keeps it opaque.
-// A program that was linked at a fixed address has copies of the built-in operators. So what they are is
-// in their bytes, not in their addresses, and their size must not change.
+// The type has no `repr(C)`, so that the header keeps it opaque. A program that was linked at a fixed address
+// has copies of the built-in operators, so they are told apart by their bytes, not by their addresses, and
+// their size must not change.
 const OPERATOR_BYTES: usize = 64;
 const RESERVED_BYTES: usize = OPERATOR_BYTES - size_of::<Kind>();
 const _: () = assert!(size_of::<Operator>() == OPERATOR_BYTES);
@@ -97,11 +97,11 @@ pub static corecast_operator_or: Operator = Operator::built_in(Named::Or);
 #[allow(non_upper_case_globals, reason = "a name of C, behind the constant")]
 pub static corecast_operator_xor: Operator = Operator::built_in(Named::Xor);
 
-/// An operator on elements of one type: what a reduction combines with.
+/// An operator on elements of one type, for a reduction.
 #[derive(Clone, Copy)]
 pub(crate) struct Combiner<'a> {
     pub(crate) operator: &'a dyn Combining,
-    /// What the data's addresses are multiples of.
+    /// The alignment that the data must have, in bytes.
     pub(crate) align: usize,
 }
 
@@ -226,7 +226,7 @@ mod tests {
         (&corecast_operator_xor, Named::Xor),
     ];
 
-    /// What is said of an operator on elements of a type: its element's length, or why it is refused.
+    /// Bytes of the elements of an operator on this type, or the reason why the pair is refused.
     fn bytes(operator: *const Operator, element: i32) -> Result<usize, String> {
         // SAFETY: every handle in these tests lives.
         match unsafe { combiner(operator, element) } {

@@ -20,7 +20,7 @@ pub type Combine = Option<
     ),
 >;
 
-/// A function and what it needs to know.
+/// A function of C, its context, and the elements that it combines.
 #[derive(Debug)]
 pub(crate) struct Own {
     /// Its contract: [`Combine`]'s `# Safety`.
@@ -32,7 +32,7 @@ pub(crate) struct Own {
 
 // SAFETY: the promise of `Own::new`: the function may be called on any thread with this context.
 unsafe impl Send for Own {}
-// SAFETY: as above, by several threads at once.
+// SAFETY: the promise of `Own::new`: several threads may call the function at once.
 unsafe impl Sync for Own {}
 
 impl Own {
@@ -73,8 +73,8 @@ impl Own {
     }
 }
 
-/// Bytes that are copied at a time, where the function is to write to its left operand and the result
-/// belongs into its right one.
+/// Bytes that are copied at a time where the function writes to its left operand but the result belongs into
+/// its right one.
 const PIECE_BYTES: usize = 1024;
 
 /// Aligned for any element.

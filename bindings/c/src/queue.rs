@@ -12,7 +12,8 @@ use std::ffi::{c_char, c_void};
 /// Any NUMA node. cbindgen.toml has it for C, as -1.
 pub const ANY_NODE: i32 = -1;
 
-/// The most slots of a queue: 64 MiB of them, and four times as much for what is longer than a slot.
+/// The most slots of a queue: 64 MiB of slots, and four times as much for messages that are longer than a
+/// slot.
 const SLOTS_MAX: usize = 1 << 20;
 
 /// The sending end of a queue. One thread at a time may use it.
@@ -117,7 +118,7 @@ unsafe fn receiving<R>(
     unsafe { receiver.end.with(|why| refuse("receiver", why), body) }
 }
 
-/// Writes what a message is to a place that may be NULL.
+/// Writes a message's length and tag to a place that may be NULL.
 ///
 /// # Safety
 ///
@@ -385,7 +386,7 @@ pub unsafe extern "C" fn corecast_receiver_try_receive(
     })
 }
 
-/// Refuses a message that is longer than its buffer, and writes how long it is.
+/// Makes the refusal of a message that is longer than its buffer, and writes its length and tag.
 ///
 /// # Safety
 ///

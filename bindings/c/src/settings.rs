@@ -1,4 +1,4 @@
-//! What a builder can be told.
+//! The settings of a builder.
 
 use crate::builder::{Builder, tell};
 use crate::memory::word;

@@ -118,11 +118,11 @@ pub type StatusCode = Status;
 /// `corecast_status_t`.
 pub type ReturnedStatus = u32;
 
-/// Why a call did not do what it was asked for.
+/// The status and the text of a call that did not do what it was asked for.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     status: Status,
-    /// `None` where an earlier call of this thread has said it already.
+    /// `None` if the text is that of an earlier call of this thread.
     text: Option<String>,
 }
 
@@ -138,7 +138,7 @@ impl Refusal {
         Self::new(Status::Invalid, text)
     }
 
-    /// An argument that was refused in words of the library.
+    /// An argument that was refused, with the text of the library's error.
     #[cold]
     pub(crate) fn invalid_of(error: impl Display) -> Self {
         Self::invalid(error.to_string())
@@ -151,7 +151,8 @@ impl Refusal {
     }
 }
 
-/// What a function of the caller's returned, as a result. Its text is that of the call in it that failed.
+/// The status that a caller's function returned, as a result. Its text is that of the failed call in that
+/// function.
 pub(crate) fn returned(number: ReturnedStatus) -> Result<(), Refusal> {
     match Status::of(number) {
         Some(Status::Ok) => Ok(()),
@@ -196,7 +197,7 @@ impl From<JoinError> for Refusal {
     #[cold]
     fn from(error: JoinError) -> Self {
         let text = match error {
-            // The sites are Corecast's own.
+            // The call sites are in this crate, which says nothing to callers in C.
             JoinError::Taken { rank, .. } => format!("rank {rank} is joined twice"),
             other => other.to_string(),
         };
@@ -278,7 +279,7 @@ fn text_of(payload: Box<dyn Any + Send>) -> String {
     text
 }
 
-/// Runs the body of a function. Whatever happens inside becomes a status, a panic too.
+/// Runs the body of a function. A refusal and a panic in it become a status with a text.
 #[inline(always)]
 pub(crate) fn entry(body: impl FnOnce() -> Result<(), Refusal>) -> Status {
     match catch_unwind(AssertUnwindSafe(body)) {
@@ -336,7 +337,7 @@ mod tests {
         assert_eq!(message(), "no 7");
         assert_eq!(entry(|| std::panic::panic_any(vec![1])), Status::Panicked);
         assert_eq!(message(), "a panic without words");
-        // What a function of C has returned keeps the text of the call that failed in it.
+        // A status that a function of C has returned keeps the text of the call that failed in it.
         assert_eq!(entry(|| returned(Status::Busy as u32)), Status::Busy);
         assert_eq!(message(), "a panic without words");
         assert_eq!(entry(|| returned(0)), Status::Ok);

@@ -147,7 +147,7 @@ pub unsafe extern "C" fn corecast_team_run(
     body: Body,
     context: *mut c_void,
 ) -> StatusCode {
-    /// What the caller hands on to all threads.
+    /// The context that is passed to the body on all threads.
     #[derive(Clone, Copy)]
     struct Context(*mut c_void);
     // SAFETY: the caller's promise: `body` may be called with it from several threads.

@@ -1,11 +1,11 @@
-//! How threads wait, as C says it in a word.
+//! Wait strategies by name, as C gives them.
 
 use crate::memory::word;
 use crate::status::Refusal;
 use corecast::{Error, WaitConfig, Waiting, WaitingError, Waits};
 use std::ffi::c_char;
 
-/// A word for how to wait.
+/// The wait strategy of this name.
 ///
 /// # Safety
 ///
@@ -16,7 +16,8 @@ pub(crate) unsafe fn of_word(waiting: *const c_char) -> Result<Waiting, Refusal>
     text.parse().map_err(Refusal::invalid_of)
 }
 
-/// How `threads` threads wait on this machine: as the word says, or for NULL as `CORECAST_WAIT` does.
+/// The waits of `threads` threads on this machine: those that `waiting` names, or for NULL those of
+/// `CORECAST_WAIT`.
 ///
 /// # Safety
 ///

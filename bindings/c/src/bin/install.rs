@@ -1,7 +1,7 @@
-//! Puts the library, its headers, and what pkg-config and CMake need where programs find them.
+//! Installs the library, its headers, and the files by which pkg-config and CMake find them.
 //!
 //! `cargo run --release -p corecast-c --bin corecast-c-install -- --prefix DIR`: Cargo builds the library
-//! with this program, which copies what lies beside it.
+//! together with this program, which copies it from the program's own folder.
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
@@ -55,7 +55,7 @@ fn main() -> Result<()> {
     if arguments.libdir.is_absolute() || arguments.includedir.is_absolute() {
         bail!("--libdir and --includedir are relative to the prefix: leave the '/' in front out");
     }
-    // As programs will see it, and as it is written now.
+    // `prefix` is the path that programs will see, and `root` is the folder to write to.
     let root = match &arguments.destdir {
         Some(folder) => std::path::absolute(folder)?.join(prefix.strip_prefix("/")?),
         None => prefix.clone(),
@@ -110,7 +110,7 @@ fn built() -> Result<(PathBuf, PathBuf)> {
 fn make_room(path: &Path) -> Result<()> {
     let folder = path.parent().context("a path without a folder")?;
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    // Not through a link to somewhere else, nor into a library that programs run from.
+    // The file is removed first, so that a link is not followed and a library in use is not overwritten.
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(error).with_context(|| format!("cannot replace {}", path.display()))
@@ -142,7 +142,7 @@ fn link(target: &str, at: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What a program needs that takes the archive: what Rust's standard library needs itself.
+/// The libraries that a program needs if it links the archive: those of Rust's standard library.
 const STATIC_LIBRARIES: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
 
 fn pkg_config(prefix: &Path, arguments: &Arguments) -> String {
@@ -162,7 +162,7 @@ fn pkg_config(prefix: &Path, arguments: &Arguments) -> String {
     )
 }
 
-/// From the folder of CMake's files back to the prefix, so that it can be moved.
+/// CMake's file with the targets. It finds the prefix from its own folder, so that the prefix can be moved.
 fn config(arguments: &Arguments) -> String {
     let depth = arguments.libdir.components().count() + 2;
     let up = vec![".."; depth].join("/");
@@ -188,7 +188,8 @@ fn config(arguments: &Arguments) -> String {
     )
 }
 
-/// The same major version, and before 1.0 the same minor one, at least as new.
+/// CMake's check of a version: it accepts requests for the same major version, and before 1.0 the same minor
+/// one, that are not newer than this one.
 fn config_version() -> String {
     let family = match MAJOR {
         "0" => format!("^0\\\\.{MINOR}(\\\\.|$)"),

@@ -1,7 +1,7 @@
 //! The body in which operations are in flight, and the handles that it uses.
 //!
-//! Rust ties operations in flight to a scope, C to the time in which a body runs. What the scope would hold
-//! is erased to `'static` here, and every handle that knows of it ends before `corecast_overlap` returns.
+//! Rust ties operations in flight to a scope, C to the time in which a body runs. The lifetimes of the scope
+//! are erased to `'static` here, and every handle that refers to it ends before `corecast_overlap` returns.
 
 use crate::arguments::Position;
 use crate::elements::ElementCode;
@@ -22,7 +22,7 @@ pub struct Flight {
     overlap: &'static Overlap<'static, 'static>,
     thread: ThreadId,
     kept: &'static Kept,
-    /// Every request that was made. One that was waited for is used again.
+    /// All requests that were made. A request that was waited for is used again.
     #[allow(
         clippy::vec_box,
         reason = "handles are their addresses, while the list grows"
@@ -39,7 +39,7 @@ pub struct Request {
 
 type InFlight = corecast::Request<'static, 'static, 'static>;
 
-/// What operations in flight use until they have ended.
+/// Data that operations in flight use until they have ended.
 #[derive(Debug, Default)]
 struct Kept {
     /// Operators of the caller's own, each of them once.
@@ -54,7 +54,7 @@ struct Kept {
 pub type FlightBody = Option<unsafe extern "C" fn(flight: *const Flight, context: *mut c_void)>;
 
 impl Flight {
-    /// Where operations are started.
+    /// The [`Overlap`] that starts operations.
     pub(super) fn operations(&self) -> &'static Overlap<'static, 'static> {
         self.overlap
     }
@@ -127,7 +127,8 @@ impl Flight {
     }
 }
 
-/// The whole of a function that starts an operation: `entry`, the handle, `begin`, and the request.
+/// The body of every function that starts an operation: it runs `entry`, checks the handle, calls `begin`,
+/// and gives the request.
 ///
 /// # Safety
 ///

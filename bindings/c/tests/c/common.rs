@@ -54,7 +54,7 @@ pub(crate) fn skipped(tool: &str, what: &str) {
     eprintln!("SKIPPED: {tool} is missing; {what}");
 }
 
-/// Runs a command, which must succeed; gives what it wrote to its standard output.
+/// Runs a command, which must succeed; returns its standard output.
 #[track_caller]
 pub(crate) fn run(command: &mut Command) -> String {
     let output = command
@@ -70,7 +70,7 @@ pub(crate) fn run(command: &mut Command) -> String {
     said
 }
 
-/// A folder of this test's own.
+/// A folder with this name for a test's files.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -82,7 +82,7 @@ pub(crate) fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")
 }
 
-/// The name of the test that runs, for files of its own: tests run at once.
+/// The name of the test that runs, for its files: tests run at the same time.
 fn test_name() -> String {
     let name = std::thread::current().name().unwrap_or("main").to_owned();
     name.replace("::", "-")
@@ -99,7 +99,7 @@ pub(crate) fn prefix() -> &'static Path {
     })
 }
 
-/// A program with the library that it was linked against. It reads none of the user's profiles.
+/// A command that runs a program with the installed library. It reads no profiles of the user.
 pub(crate) fn corecast(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
     command.env("LD_LIBRARY_PATH", prefix().join("lib"));
@@ -141,7 +141,7 @@ impl Compiler {
         self.build_from(&examples().join(name).with_extension(self.ending), &[])
     }
 
-    /// Compiles a program that is no file.
+    /// Compiles a program given as text.
     #[track_caller]
     pub(crate) fn build_text(&self, text: &str) -> PathBuf {
         self.build_from(&self.source(text), &[])
@@ -160,7 +160,7 @@ impl Compiler {
         program
     }
 
-    /// Writes a text to a file of this test's own.
+    /// Writes a text to a file for the test that runs.
     fn source(&self, text: &str) -> PathBuf {
         let name = format!("text-{}-{}.{}", self.name, test_name(), self.ending);
         let source = prefix().join(name);
@@ -168,13 +168,13 @@ impl Compiler {
         source
     }
 
-    /// Checks a text that is no file.
+    /// Checks that a program given as text compiles.
     #[track_caller]
     pub(crate) fn check(&self, text: &str) {
         run(self.command().arg("-fsyntax-only").arg(self.source(text)));
     }
 
-    /// Checks a text that must not compile; gives what the compiler says.
+    /// Checks that a program given as text does not compile; returns the compiler's messages.
     #[track_caller]
     pub(crate) fn check_fails(&self, text: &str) -> String {
         let mut command = self.command();

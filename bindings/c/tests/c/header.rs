@@ -1,18 +1,18 @@
-//! The header is what cbindgen writes from the sources, and declares everything once.
+//! Tests that the header is what cbindgen writes from the sources, and that it declares everything once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Set to write the header instead of comparing it.
+/// The variable that makes the test write the header instead of comparing it.
 const WRITE: &str = "CORECAST_WRITE_HEADER";
 
 fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The header of the sources as they are. cbindgen gets `lib.rs` alone, as it follows the modules from
-/// there: a file that it is given besides, it reads twice.
+/// The header of the current sources. cbindgen gets `lib.rs` alone, because it follows the modules from there
+/// and would read other given files twice.
 fn generated() -> &'static str {
     static GENERATED: OnceLock<String> = OnceLock::new();
     GENERATED.get_or_init(|| {
@@ -25,7 +25,7 @@ fn generated() -> &'static str {
     })
 }
 
-/// What Rust calls `# Safety` is what the caller of C has to see to.
+/// Rewrites the `# Safety` sections of Rust for callers in C.
 fn in_words_of_c(text: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     for line in text.lines() {
@@ -132,14 +132,14 @@ fn declarations(header: &str) -> Vec<Declaration> {
     found
 }
 
-/// How often each name is declared.
+/// The number of declarations of each name.
 fn counts<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
     let mut counts = BTreeMap::new();
     names.for_each(|name| *counts.entry(name).or_default() += 1);
     counts
 }
 
-/// What the sources export to C: functions, and constants.
+/// Collects the functions and constants that the sources in `folder` export to C.
 fn exported(folder: &Path, functions: &mut BTreeSet<String>, constants: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -174,7 +174,7 @@ fn everything_is_declared_exactly_once() {
     for (name, times) in functions.iter().chain(&constants).chain(&types) {
         assert_eq!(*times, 1, "{name} is declared {times} times");
     }
-    // Every declaration is one of these, so nothing has gone uncounted.
+    // Every declaration is one of these, so all are counted.
     let sorts = functions.len() + constants.len() + types.len();
     assert_eq!(sorts, declarations.len(), "{declarations:#?}");
 

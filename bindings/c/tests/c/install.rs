@@ -1,4 +1,4 @@
-//! An installed library is found by pkg-config and by CMake, shared and static.
+//! Tests that pkg-config and CMake find an installed library, shared and static.
 
 use crate::common::{C, corecast, folder, prefix, run, skipped, there_is};
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ fn pkg_config_finds_it() {
         let mut compile = Command::new(C[0].name);
         compile.arg(here.join("program.c")).arg("-o").arg(&program);
         if is_static {
-            // The archive by name, as a linker takes the shared one where both are there.
+            // The archive is given by name, because a linker prefers the shared library.
             let flag = |flag: &&str| match *flag {
                 "-lcorecast" => "-l:libcorecast.a".to_owned(),
                 flag => flag.to_owned(),
@@ -91,7 +91,7 @@ fn cmake_finds_it() {
     run(Command::new("cmake").arg("--build").arg(&build));
     works(&build.join("program"), &prefix().join("lib"));
     works(&build.join("program-static"), Path::new("/nonexistent"));
-    // Another series is refused.
+    // CMake refuses a request for another minor version.
     let other = lists.replace("corecast 0.1 REQUIRED", "corecast 0.2 REQUIRED");
     std::fs::write(here.join("CMakeLists.txt"), other).unwrap();
     let mut configure = Command::new("cmake");

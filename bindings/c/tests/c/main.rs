@@ -22,7 +22,7 @@ const C_PROGRAMS: &[&str] = &[
 
 const CPP_PROGRAMS: &[&str] = &["teams", "synced", "barrier", "queue"];
 
-/// What the examples say. `barrier_race.cpp` measures, and is compiled only.
+/// The examples and their output. `barrier_race.cpp` measures, and is compiled only.
 const EXAMPLES: &[(&str, &str)] = &[
     ("01_operators", "sum 6, largest 3, concatenated 0123\n"),
     ("02_synced", "2 of 2 were there\n"),
@@ -53,7 +53,7 @@ fn programs_in_cpp() {
     programs(CPP, CPP_PROGRAMS);
 }
 
-/// The files in a folder that end so, without their endings.
+/// The names of the files in a folder with this ending, without the ending.
 fn names(folder: &Path, ending: &str) -> Vec<String> {
     let files = std::fs::read_dir(folder).unwrap();
     let paths = files.map(|entry| entry.unwrap().path());
@@ -103,7 +103,7 @@ fn operators_are_found_from_a_fixed_address() {
     }
 }
 
-/// The program on docs/c.md in a language.
+/// The program in docs/c.md in a language.
 fn on_the_page(language: &str) -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/c.md");
     let page = std::fs::read_to_string(page).unwrap();

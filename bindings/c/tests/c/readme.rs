@@ -1,4 +1,4 @@
-//! The C program of the repository's README is compiled without a warning and says what it should.
+//! Tests that the C program of the repository's README compiles without a warning and prints what it should.
 
 use crate::common::{C, CPP, corecast, run, skipped, there_is};
 use std::path::Path;
