@@ -141,7 +141,7 @@ impl<F: Fn()> Barrier<F> {
     ///
     /// # Errors
     ///
-    /// As [`arrive`](Self::arrive).
+    /// The errors of [`arrive`](Self::arrive).
     #[inline]
     pub fn arrive_and_wait(&self) -> Result<(), TooMany> {
         let arrival = self.arrive(1)?;
@@ -153,7 +153,7 @@ impl<F: Fn()> Barrier<F> {
     ///
     /// # Errors
     ///
-    /// As [`arrive`](Self::arrive).
+    /// The errors of [`arrive`](Self::arrive).
     pub fn arrive_and_drop(&self) -> Result<(), TooMany> {
         self.phase_barrier.arrive_and_drop(&self.complete)
     }

@@ -326,7 +326,7 @@ impl Builder {
     }
 }
 
-/// What is known of a team before its plans are chosen and its memory is allocated.
+/// A team before its plans are chosen and its memory is allocated.
 struct TeamDraft {
     here: Discovery,
     rank_pus: Vec<u32>,

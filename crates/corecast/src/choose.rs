@@ -149,7 +149,7 @@ pub fn choose(
 ///
 /// # Errors
 ///
-/// As [`choose`].
+/// The errors of [`choose`].
 pub fn choose_all(
     costs: &CostModel,
     threads: &[u32],
@@ -167,11 +167,11 @@ pub fn choose_all(
 ///
 /// # Errors
 ///
-/// As [`choose`].
+/// The errors of [`choose`].
 ///
 /// # Cost
 ///
-/// That of [`choose`] where neither preference nor race decides.
+/// The cost of [`choose`] where neither preference nor race decides.
 pub fn compare(
     costs: &CostModel,
     threads: &[u32],

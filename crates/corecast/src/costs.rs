@@ -59,8 +59,8 @@ impl fmt::Display for CostSource {
 
 /// This machine's costs with their source: stored ones, or else those of the literature.
 ///
-/// What was measured by a process that could use the whole machine also serves one that a mask or a
-/// cpuset confines to a part of it.
+/// Measurements of a process that could use the whole machine also serve one that a mask or a cpuset confines to a
+/// part of it.
 ///
 /// # Panics
 ///
@@ -126,7 +126,7 @@ pub fn built_in(machine: &Machine) -> MachineFile {
         .expect("every thread has its costs")
 }
 
-/// What waiting costs on the machine of `file`; `None` where that was not measured.
+/// The costs of waiting on the machine of `file`; `None` if they were not measured.
 ///
 /// # Examples
 ///
@@ -188,7 +188,7 @@ impl TeamCosts {
     ///
     /// # Cost
     ///
-    /// That of [`bound::lower_bound`].
+    /// The cost of [`bound::lower_bound`].
     pub(crate) fn gap(&self, chosen: &Candidate, operation: Operation) -> Option<f64> {
         let Some(fan_in) = &self.fan_in else {
             return Some(chosen.plan(&self.model, operation).ok()?.gap);

@@ -74,7 +74,7 @@ pub struct Rules {
     all: Algorithms,
 }
 
-/// What [`CORECAST_ALGO`] asks for; nothing where it is not set.
+/// The algorithms that [`CORECAST_ALGO`] asks for; none if it is not set.
 ///
 /// # Errors
 ///

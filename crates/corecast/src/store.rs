@@ -55,7 +55,7 @@ pub enum StoreError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         reason: io::Error,
     },
 }

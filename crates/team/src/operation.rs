@@ -118,7 +118,7 @@ impl OpFingerprint {
     }
 
     /// Whether a flag that has reached `count` was raised to it by a member with the same history. It is also
-    /// `true` for a flag beyond `count`, of which this cannot be told.
+    /// `true` for a flag beyond `count`, which no longer shows this.
     #[inline(always)]
     pub(crate) fn agrees(self, count: u64, flag: u64) -> bool {
         let difference = flag ^ self.flag(count);
@@ -146,8 +146,8 @@ impl OpFingerprint {
         expected.wrapping_sub(found) & ((1 << COUNT_BITS) - 1)
     }
 
-    /// Whether a sum that has reached `expected` comes from members with the same history. It is also `true`
-    /// for a sum to which some of `others` members have added once more, of which this cannot be told.
+    /// Whether a sum that has reached `expected` comes from members with the same history. It is also `true` for a
+    /// sum to which some of `others` members have added once more, which no longer shows this.
     #[inline(always)]
     pub(crate) fn agrees_in_sum(expected: u64, found: u64, others: usize) -> bool {
         let ahead = Self::missing(found, expected);

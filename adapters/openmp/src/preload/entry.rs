@@ -203,7 +203,7 @@ macro_rules! exports {
         ///
         /// # Safety
         ///
-        /// As compilers call it.
+        /// The arguments are those that a compiler gives to the runtime's function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($arg: $kind),*) -> $ret {
             $how($($given,)? |runtime: &Runtime| {
@@ -222,7 +222,7 @@ macro_rules! with_site {
         ///
         /// # Safety
         ///
-        /// As compilers call it.
+        /// The arguments are those that a compiler gives to the runtime's function.
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         pub unsafe extern "C-unwind" fn $name() {

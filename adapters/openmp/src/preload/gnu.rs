@@ -37,7 +37,7 @@ macro_rules! forks {
         ///
         /// # Safety
         ///
-        /// As compilers call it.
+        /// The arguments are those that a compiler gives to the runtime's function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name(code: Code, data: Data, threads: c_uint $(, $arg: $kind)*) {
             start_region(code, &[data], |runtime, region| {
@@ -112,7 +112,7 @@ with_site!(GOMP_barrier => meet, "rdi", "x0");
 ///
 /// # Safety
 ///
-/// As compilers call it.
+/// The arguments are those that a compiler gives to the runtime's function.
 unsafe extern "C-unwind" fn meet(site: Code) {
     // SAFETY: what the compiler called.
     barrier(site, || Kind::Barrier, || unsafe { their_barrier() });
@@ -138,7 +138,7 @@ macro_rules! ends {
         ///
         /// # Safety
         ///
-        /// As compilers call it.
+        /// The arguments are those that a compiler gives to the runtime's function.
         unsafe extern "C-unwind" fn $on(site: Code) {
             let runtime = thread().runtime();
             if thread().region().is_none() {
@@ -165,7 +165,7 @@ with_site!(GOMP_single_copy_start => start_single_copy, "rdi", "x0");
 ///
 /// # Safety
 ///
-/// As compilers call it.
+/// The arguments are those that a compiler gives to the runtime's function.
 unsafe extern "C-unwind" fn start_single_copy(site: Code) -> Data {
     let (thread, runtime) = (thread(), thread().runtime());
     let Some(region) = thread.region() else {
@@ -189,7 +189,7 @@ with_site!(GOMP_single_copy_end => end_single_copy, "rsi", "x1");
 ///
 /// # Safety
 ///
-/// As compilers call it.
+/// The arguments are those that a compiler gives to the runtime's function.
 unsafe extern "C-unwind" fn end_single_copy(data: Data, site: Code) {
     let thread = thread();
     let Some(region) = thread.region() else {

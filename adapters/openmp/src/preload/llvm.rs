@@ -48,7 +48,7 @@ macro_rules! all {
         ///
         /// # Safety
         ///
-        /// For `__kmpc_fork_call` to go on to.
+        /// Only `__kmpc_fork_call` goes on to it.
         unsafe extern "C-unwind" fn fork_call(place: Data, count: c_int, code: Code $(, $name: Data)*) {
             // Only `count` arguments were given; what lies behind them is not read.
             let given = usize::try_from(count).unwrap_or(0);
@@ -97,7 +97,7 @@ all! {
 ///
 /// # Safety
 ///
-/// As compilers call it.
+/// The arguments are those that a compiler gives to the runtime's function.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 pub unsafe extern "C-unwind" fn __kmpc_fork_call(place: Data, count: c_int, code: Code) {
@@ -179,7 +179,7 @@ extern "C" fn their_fork_call(code: Code) -> Code {
 ///
 /// # Safety
 ///
-/// As compilers call it.
+/// The arguments are those that a compiler gives to the runtime's function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     place: Data,
@@ -235,7 +235,7 @@ with_site!(__kmpc_barrier => meet, "rdx", "x2");
 ///
 /// # Safety
 ///
-/// As compilers call it.
+/// The arguments are those that a compiler gives to the runtime's function.
 unsafe extern "C-unwind" fn meet(place: Data, number: c_int, site: Code) {
     let theirs = || {
         // SAFETY: what the compiler gave.
@@ -269,7 +269,7 @@ unsafe fn kind_of(place: Data) -> Kind {
 ///
 /// # Safety
 ///
-/// As compilers call it.
+/// The arguments are those that a compiler gives to the runtime's function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __kmpc_copyprivate(
     place: Data,

@@ -15,7 +15,7 @@ pub(crate) const ARGUMENTS_MAX: usize = 64;
 /// The regions that one thread starts at one depth of nesting. It serves one region after the other. A region that
 /// repeats changes nothing here, so its threads find all but [`copied`](Self::copied) in their caches.
 ///
-/// It lies on a page of its own: beside what the runtime had allocated it made regions 4 % slower (GNU OpenMP 12, two
+/// It lies on a page of its own: beside the runtime's allocations regions took 4 % longer (GNU OpenMP 12, two
 /// threads).
 #[repr(C, align(4096))]
 pub(crate) struct Region {

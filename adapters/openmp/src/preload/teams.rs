@@ -3,9 +3,9 @@
 //!
 //! | a team is | then |
 //! | --- | --- |
-//! | taken by a region | its members are used by that region's threads, and by nobody else (Invariant 3) |
+//! | taken by a region | its members are used by that region's threads alone (Invariant 3) |
 //! | given back | it waits for another thread that starts regions of its runtime and size |
-//! | refused, as none could be made | it is kept alike, without members, so that nobody tries and warns again |
+//! | refused, as none could be made | it is kept too, without members, so that no region tries and warns again |
 //! | cancelled | the region drops it |
 //! | older than a `fork` | it fits no region of the child, and is never touched again |
 

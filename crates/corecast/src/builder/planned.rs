@@ -30,7 +30,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build).
+    /// The errors of [`build`](Self::build).
     ///
     /// # Cost
     ///

@@ -23,7 +23,7 @@ impl Builder {
     ///
     /// # Cost
     ///
-    /// That of [`build`](Self::build), but only the first process plans; then the call waits until all ranks
+    /// The cost of [`build`](Self::build), but only the first process plans; then the call waits until all ranks
     /// are there.
     /// 256 KiB where there are two ranks or up to 16 that share cores.
     ///
@@ -64,7 +64,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// As [`enter`](Self::enter).
+    /// The errors of [`enter`](Self::enter).
     ///
     /// # Examples
     ///
@@ -99,7 +99,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// As [`enter`](Self::enter).
+    /// The errors of [`enter`](Self::enter).
     ///
     /// # Examples
     ///

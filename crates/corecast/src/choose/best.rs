@@ -1,4 +1,4 @@
-//! How far a starting program searches for the best trees.
+//! The search for the best trees when a program starts, and its limits.
 //!
 //! **Moves, not time.** The same costs give the same trees on every machine, however busy it is: the
 //! number of moves depends on the number of members alone and takes a part of the time that a start
@@ -21,7 +21,7 @@ use corecast_plan::search::{Effort, construct, improve};
 use corecast_plan::{Operation, Pattern, PlanError, RootChoice, Shape, Tree, cost, plan_with};
 use rustix::time::{ClockId, clock_gettime};
 
-/// How far the search for one team goes.
+/// The limits of the search for one team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
     /// Moves for each tree.

@@ -28,11 +28,11 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As [`reduce`](Self::reduce); if the bytes are no whole number of elements.
+    /// In the same cases as [`reduce`](Self::reduce), and if the bytes are no whole number of elements.
     ///
     /// # Cost
     ///
-    /// As [`reduce`](Self::reduce), and an indirect call for each slice that is combined.
+    /// The cost of [`reduce`](Self::reduce), and an indirect call for each slice that is combined.
     ///
     /// # Examples
     ///
@@ -70,7 +70,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As [`allreduce`](Self::allreduce); if the bytes are no whole number of elements.
+    /// In the same cases as [`allreduce`](Self::allreduce), and if the bytes are no whole number of elements.
     #[track_caller]
     pub fn allreduce_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
         self.begin(Collective::Allreduce, 0, Location::caller())?;
@@ -85,7 +85,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As [`reduce_scatter`](Self::reduce_scatter); if the bytes are no whole number of elements.
+    /// In the same cases as [`reduce_scatter`](Self::reduce_scatter), and if the bytes are no whole number of elements.
     #[track_caller]
     pub fn reduce_scatter_by(
         &mut self,
@@ -105,7 +105,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As [`reduce_scatterv`](Self::reduce_scatterv); if the bytes are no whole number of elements.
+    /// In the same cases as [`reduce_scatterv`](Self::reduce_scatterv), and if the bytes are no whole number of elements.
     #[track_caller]
     pub fn reduce_scatterv_by(
         &mut self,
@@ -126,7 +126,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As [`scan`](Self::scan); if the bytes are no whole number of elements.
+    /// In the same cases as [`scan`](Self::scan), and if the bytes are no whole number of elements.
     #[track_caller]
     pub fn scan_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
         self.begin(Collective::Scan, 0, Location::caller())?;
@@ -141,7 +141,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As [`exscan`](Self::exscan); if the bytes are no whole number of elements.
+    /// In the same cases as [`exscan`](Self::exscan), and if the bytes are no whole number of elements.
     #[track_caller]
     pub fn exscan_by(&mut self, data: &mut [u8], combine: &dyn Combine) -> Result<(), Failure> {
         self.begin(Collective::Exscan, 0, Location::caller())?;
@@ -158,7 +158,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::reduce_by`].
+    /// In the same cases as [`Member::reduce_by`].
     #[track_caller]
     pub fn reduce_by(
         &self,
@@ -182,7 +182,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::allreduce_by`].
+    /// In the same cases as [`Member::allreduce_by`].
     #[track_caller]
     pub fn allreduce_by(
         &self,
@@ -205,7 +205,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::reduce_scatter_by`].
+    /// In the same cases as [`Member::reduce_scatter_by`].
     #[track_caller]
     pub fn reduce_scatter_by(
         &self,
@@ -229,7 +229,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::reduce_scatterv_by`].
+    /// In the same cases as [`Member::reduce_scatterv_by`].
     #[track_caller]
     pub fn reduce_scatterv_by(
         &self,
@@ -254,7 +254,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::scan_by`].
+    /// In the same cases as [`Member::scan_by`].
     #[track_caller]
     pub fn scan_by(
         &self,
@@ -274,7 +274,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::exscan_by`].
+    /// In the same cases as [`Member::exscan_by`].
     #[track_caller]
     pub fn exscan_by(
         &self,

@@ -1,4 +1,4 @@
-//! What collectives ask of the type of an element: its size, and that partial results can be aligned for it.
+//! Checks of an element's type: its size, and whether partial results can be aligned for it.
 
 use corecast_collectives::context::ALIGN_MAX;
 

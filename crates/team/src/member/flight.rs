@@ -1,4 +1,4 @@
-//! What a member keeps for operations in flight, from the first of them on.
+//! The state that a member keeps for operations in flight, from the first of them on.
 
 use crate::OpContext;
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ pub(super) struct ContextSlot {
     pub(super) failure: RefCell<Option<Failure>>,
 }
 
-/// What a member needs for operations in flight, made when it first has one.
+/// A member's operation contexts and stacks for operations in flight, made when it first has one.
 #[derive(Debug)]
 pub(super) struct Flight {
     pub(super) slots: Vec<ContextSlot>,

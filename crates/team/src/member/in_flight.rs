@@ -21,7 +21,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::scatter`].
+    /// In the same cases as [`Member::scatter`].
     #[track_caller]
     pub fn scatter<T: Pod>(
         &self,
@@ -45,7 +45,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::scatterv`].
+    /// In the same cases as [`Member::scatterv`].
     #[track_caller]
     pub fn scatterv<T: Pod>(
         &self,
@@ -69,7 +69,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::gather`].
+    /// In the same cases as [`Member::gather`].
     #[track_caller]
     pub fn gather<T: Pod>(
         &self,
@@ -93,7 +93,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::gatherv`].
+    /// In the same cases as [`Member::gatherv`].
     #[track_caller]
     pub fn gatherv<T: Pod>(
         &self,
@@ -117,7 +117,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::allgather`].
+    /// In the same cases as [`Member::allgather`].
     #[track_caller]
     pub fn allgather<T: Pod>(
         &self,
@@ -140,7 +140,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::allgatherv`].
+    /// In the same cases as [`Member::allgatherv`].
     #[track_caller]
     pub fn allgatherv<T: Pod>(
         &self,
@@ -164,7 +164,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::alltoall`].
+    /// In the same cases as [`Member::alltoall`].
     #[track_caller]
     pub fn alltoall<T: Pod>(
         &self,
@@ -187,7 +187,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::alltoallv`].
+    /// In the same cases as [`Member::alltoallv`].
     #[track_caller]
     pub fn alltoallv<T: Pod>(
         &self,
@@ -210,7 +210,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::reduce_scatter`].
+    /// In the same cases as [`Member::reduce_scatter`].
     #[track_caller]
     pub fn reduce_scatter<T: Pod>(
         &self,
@@ -234,7 +234,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::reduce_scatterv`].
+    /// In the same cases as [`Member::reduce_scatterv`].
     #[track_caller]
     pub fn reduce_scatterv<T: Pod>(
         &self,
@@ -259,7 +259,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::scan`].
+    /// In the same cases as [`Member::scan`].
     #[track_caller]
     pub fn scan<T: Pod>(
         &self,
@@ -279,7 +279,7 @@ impl<'scope, 'env> Overlap<'scope, 'env> {
     ///
     /// # Panics
     ///
-    /// As [`Member::exscan`].
+    /// In the same cases as [`Member::exscan`].
     #[track_caller]
     pub fn exscan<T: Pod>(
         &self,

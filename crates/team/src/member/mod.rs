@@ -148,7 +148,7 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// That of the plan, or of the algorithm that was asked for: see [`barrier`].
+    /// The cost of the plan, or of the algorithm that was asked for: see [`barrier`].
     ///
     /// # Examples
     ///
@@ -177,8 +177,8 @@ impl Member {
 
     /// Gives `root`'s `data` to every member. All have the same number of elements.
     ///
-    /// Broadcasts are totally ordered: every member gets them in the order in which they were
-    /// called, whoever is the root.
+    /// Broadcasts are totally ordered: every member gets them in the order in which they were called, for any
+    /// roots.
     ///
     /// # Errors
     ///
@@ -298,7 +298,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As [`reduce`](Self::reduce).
+    /// In the same cases as [`reduce`](Self::reduce).
     #[inline]
     #[track_caller]
     pub fn reduce_value<T: Pod>(
@@ -347,7 +347,7 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// As [`allreduce`](Self::allreduce).
+    /// In the same cases as [`allreduce`](Self::allreduce).
     #[inline]
     #[track_caller]
     pub fn allreduce_value<T: Pod>(

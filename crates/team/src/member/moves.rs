@@ -65,7 +65,7 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// As [`scatter`](Self::scatter); on ranks that are not all linked a broadcast of the lengths before.
+    /// The cost of [`scatter`](Self::scatter); on ranks that are not all linked, also a broadcast of the lengths.
     #[track_caller]
     pub fn scatterv<T: Pod>(
         &mut self,
@@ -133,7 +133,7 @@ impl Member {
     ///
     /// # Cost
     ///
-    /// As [`gather`](Self::gather); on ranks that are not all linked a broadcast of the lengths before.
+    /// The cost of [`gather`](Self::gather); on ranks that are not all linked, also a broadcast of the lengths.
     #[track_caller]
     pub fn gatherv<T: Pod>(
         &mut self,

@@ -73,7 +73,7 @@ impl Member {
     /// # Errors
     ///
     /// [`OverlapError`], if the operation contexts cannot be made. The failure of an operation comes from its
-    /// [`Request`], and from whatever is called afterwards.
+    /// [`Request`], and from every later operation.
     ///
     /// # Cost
     ///
