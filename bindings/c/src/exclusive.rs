@@ -25,8 +25,7 @@ pub(crate) enum Unusable {
     Dropped,
 }
 
-/// A call that is under way. A panic in it drops the value, so that other members do not wait for it for
-/// ever.
+/// A call that is under way. A panic in it drops the value, so that peers do not wait for it for ever.
 struct Call<'a, T>(&'a Exclusive<T>);
 
 impl<T> Drop for Call<'_, T> {

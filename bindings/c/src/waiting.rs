@@ -17,7 +17,7 @@ pub(crate) unsafe fn of_word(waiting: *const c_char) -> Result<Waiting, Refusal>
 }
 
 /// The waits of `threads` threads on this machine: those that `waiting` names, or for NULL those of
-/// `CORECAST_WAIT`.
+/// `CORECAST_WAIT` or the default.
 ///
 /// # Safety
 ///

@@ -156,8 +156,9 @@ impl Team {
         self.team.failure()
     }
 
-    /// The plans that run, the place of each rank, the reasons, and the lower bounds. In a team of processes
-    /// only the process that came first knows the operations' plans; the explanation of any other has none.
+    /// The plans that run, the place of each rank, the reasons, and the gaps to the lower bounds. In a team of
+    /// processes only the process that came first knows the operations' plans; the explanation of any other has
+    /// none.
     ///
     /// # Cost
     ///

@@ -85,7 +85,8 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// In the same cases as [`reduce_scatter`](Self::reduce_scatter), and if the bytes are no whole number of elements.
+    /// In the same cases as [`reduce_scatter`](Self::reduce_scatter), and if the bytes are no whole number of
+    /// elements.
     #[track_caller]
     pub fn reduce_scatter_by(
         &mut self,
@@ -105,7 +106,8 @@ impl Member {
     ///
     /// # Panics
     ///
-    /// In the same cases as [`reduce_scatterv`](Self::reduce_scatterv), and if the bytes are no whole number of elements.
+    /// In the same cases as [`reduce_scatterv`](Self::reduce_scatterv), and if the bytes are no whole number of
+    /// elements.
     #[track_caller]
     pub fn reduce_scatterv_by(
         &mut self,

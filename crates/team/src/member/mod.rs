@@ -177,8 +177,8 @@ impl Member {
 
     /// Gives `root`'s `data` to every member. All have the same number of elements.
     ///
-    /// Broadcasts are totally ordered: every member gets them in the order in which they were called, for any
-    /// roots.
+    /// Broadcasts are totally ordered: every member gets them in the order in which they were called, even if
+    /// their roots differ.
     ///
     /// # Errors
     ///
