@@ -1,11 +1,11 @@
-//! Memory that other processes see: what is lent to them is copied there first.
+//! Bounce buffers: memory that other processes see. Data that are lent to them are copied there first.
 
 use crate::descriptor::{DESCRIPTORS, DescriptorFields};
 use corecast_wire::{LineSlice, Lines, Segment, SegmentError};
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 
-/// One line of a bounce buffer. A plain cell in models too: they follow who may touch the bytes by cells of
+/// One line of a bounce buffer. It is a plain cell in models too, because they check accesses to the data by cells of
 /// their own.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
@@ -24,7 +24,7 @@ unsafe impl Lines for BounceLine {}
 pub struct BounceMemory(LineSlice<BounceLine>);
 
 impl BounceMemory {
-    /// `bytes` of a segment, a multiple of 64.
+    /// Takes `bytes` of a segment, a multiple of 64.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ struct Held {
     regained: u64,
 }
 
-/// The owner's view of its bounce buffer: chunks, and who holds them.
+/// The owner's view of its bounce buffer: the chunks, and the links that hold them.
 ///
 /// **Invariant 1:** a link that holds nothing finds a free chunk. With *N* links, and *E* chunks that
 /// links hold beyond their first one, counted once for each such link, at most *(links that hold
@@ -56,11 +56,11 @@ struct Held {
 pub(crate) struct BounceBuffer {
     lines: LineSlice<BounceLine>,
     chunk_bytes: usize,
-    /// Chunks that nobody holds, the one used last on top, because its lines are still near.
+    /// Chunks that no link holds. The one used last is on top, because its lines are probably still in the cache.
     free: Vec<u32>,
     holders: Vec<u32>,
     held: Vec<Held>,
-    /// What links hold beyond their first chunks, and how much of that there may be.
+    /// The number of chunks that links hold beyond their first ones (*E*), and its limit.
     extra: usize,
     extra_max: usize,
 }
@@ -71,11 +71,12 @@ const NONE: u32 = u32::MAX;
 const LINE: usize = size_of::<BounceLine>();
 
 impl BounceBuffer {
-    /// For an endpoint with `all` links, of which `others` lead to other processes.
+    /// A bounce buffer for an endpoint with `all` links, of which `others` lead to other processes.
     ///
     /// # Panics
     ///
-    /// If the memory is no multiple of chunks, a chunk of lines, or there are too few chunks.
+    /// If the memory is no multiple of a chunk, a chunk is no multiple of a line, or there are fewer chunks than
+    /// `others`.
     pub(crate) fn new(
         lines: LineSlice<BounceLine>,
         chunk_bytes: usize,
@@ -105,12 +106,12 @@ impl BounceBuffer {
         self.chunk_bytes
     }
 
-    /// Takes back what `link` has returned, which it counts.
+    /// Takes back the chunks of the first `returned` descriptors of `link`.
     #[inline]
     pub(crate) fn regain(&mut self, link: usize, returned: u64) {
         let held = &mut self.held[link];
-        // Another process counts: what goes back says nothing. Nor does it count beyond what was
-        // offered, see `Lender::returned`.
+        // Another process counts, so a count below an earlier one is ignored. It is never above the number of
+        // descriptors made, see `Lender::returned`.
         while held.regained < returned {
             held.regained += 1;
             self.extra -= usize::from(held.regained < held.made);
@@ -126,7 +127,7 @@ impl BounceBuffer {
         }
     }
 
-    /// Whether another chunk can be offered to all of these links.
+    /// Whether one more chunk can be lent to all of these links.
     #[inline]
     pub(crate) fn has_room(&self, mut links: impl Iterator<Item = usize>) -> bool {
         let mut extra = 0;
@@ -140,7 +141,7 @@ impl BounceBuffer {
         all_have && fair && !self.free.is_empty()
     }
 
-    /// A chunk with `bytes` in it. There must be room.
+    /// Copies `bytes` to a free chunk and returns the chunk's number. There must be room.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> u32 {
         assert!(bytes.len() <= self.chunk_bytes, "more than a chunk");
         let chunk = self.free.pop().expect("there is room");
@@ -154,7 +155,7 @@ impl BounceBuffer {
         chunk
     }
 
-    /// Notes that `link` holds a chunk that was put, by its offer `number`, the next one.
+    /// Notes that `link` holds `chunk` by its descriptor `number`, which is its next one.
     pub(crate) fn hold(&mut self, chunk: u32, link: usize, number: u64) {
         let held = &mut self.held[link];
         debug_assert_eq!(
@@ -173,8 +174,7 @@ impl BounceBuffer {
         self.held[link].made == self.held[link].regained
     }
 
-    /// Notes that `link`, which is idle, was offered something that is in no chunk, by its offer
-    /// `number`, the next one.
+    /// Notes that the next descriptor of `link`, `number`, names data in no chunk. The link must be idle.
     pub(crate) fn pass(&mut self, link: usize, number: u64) {
         debug_assert!(self.is_idle(link), "it stands alone");
         let held = &mut self.held[link];
@@ -182,14 +182,15 @@ impl BounceBuffer {
         held.made = number;
     }
 
-    /// Where a chunk begins, as an offset.
+    /// The offset in bytes at which a chunk begins.
     pub(crate) fn offset(&self, chunk: u32) -> u64 {
         u64::from(chunk) * self.chunk_bytes as u64
     }
 }
 
-/// The bytes of another rank's bounce buffer that a descriptor names; `None` if it has no such bytes, or they
-/// begin elsewhere than chunks do, or lie in the process's own memory, or are none or more than are left, as only a broken process says.
+/// The bytes of another rank's bounce buffer that a descriptor names. Returns `None` for a descriptor that only a
+/// corrupt process makes: for a kernel copy, with a start that is no multiple of a line, with bytes outside of the
+/// bounce buffer, with more bytes than are left, or with none while some are left.
 pub(crate) fn read<'a>(
     theirs: &'a LineSlice<BounceLine>,
     said: &DescriptorFields,

@@ -1,10 +1,9 @@
-//! Reading the memory of another process: one copy, at the price of a system call
+//! Kernel copies: reading the memory of another process, with one copy and one system call
 //! (`process_vm_readv`).
 //!
-//! An address that a peer wrote is given to the kernel alone, together with the number of the peer's
-//! process; in this process it means nothing. A number may be given to another process once its own has
-//! ended, so a descriptor of the process is kept, which tells after each read whether it still lives: if
-//! it does, nobody else had its number meanwhile.
+//! An address that a peer wrote is passed only to the kernel, together with the peer's process id. The
+//! kernel may give the id to another process once the peer has ended. So a pidfd of the peer is kept, which
+//! tells after each read whether the peer still lives. If it does, no other process had its id meanwhile.
 
 use crate::unfetched::Unfetched;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -16,17 +15,18 @@ use std::os::fd::OwnedFd;
 #[derive(Debug)]
 pub struct Process {
     pid: libc::pid_t,
-    /// Readable when it has ended.
+    /// A pidfd, which is readable once the process has ended.
     end: OwnedFd,
 }
 
 impl Process {
-    /// Process `pid`, if its memory can be read: `word` is an address there and what must be found at it.
+    /// Opens process `pid`, if its memory can be read: `expected` is the word that must be found there at
+    /// `address`.
     ///
     /// # Errors
     ///
-    /// What the kernel says: hardened systems refuse, and filters of system calls; older kernels than 5.3
-    /// have no descriptors of processes. [`io::ErrorKind::InvalidData`] where another word is found.
+    /// The kernel's error: hardened systems and filters of system calls refuse, and kernels before 5.3 have
+    /// no pidfds. [`io::ErrorKind::InvalidData`] if another word is found.
     ///
     /// # Examples
     ///
@@ -58,8 +58,9 @@ impl Process {
         poll(&mut end, Some(&Timespec::default())) == Ok(0)
     }
 
-    /// Copies what lies there from `address` on. What came when the process has ended meanwhile is wiped,
-    /// as it may be somebody else's: revoked. What the kernel refuses, or that process has not, is refused.
+    /// Copies the bytes of that process from `address` on to `into`. If the process has ended meanwhile,
+    /// wipes `into`, as the bytes may be those of another process, and returns [`Unfetched::Revoked`]. If
+    /// the kernel refuses, or there are no such bytes, returns [`Unfetched::Refused`].
     pub(crate) fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Unfetched> {
         let mut done = 0;
         let mut refused = false;
@@ -80,7 +81,7 @@ impl Process {
         }
     }
 
-    /// One call; it may read less.
+    /// Reads by one system call, and returns the number of bytes read, which may be less than asked for.
     fn read_some(&self, address: u64, into: &mut [u8]) -> io::Result<usize> {
         let here = libc::iovec {
             iov_base: into.as_mut_ptr().cast(),
@@ -104,7 +105,7 @@ mod tests {
 
     fn this(word: &u64) -> Option<Process> {
         let word = (core::ptr::from_ref(word).addr() as u64, *word);
-        // Refused in some sandboxes.
+        // Some sandboxes refuse this.
         Process::open(std::process::id(), word).ok()
     }
 

@@ -1,25 +1,25 @@
 //! Descriptors: lines by which one rank tells another where long data lies, and hears that it was read.
 //!
-//! | offer | written by | who may touch the data |
+//! | descriptor | written by | access to the data |
 //! | --- | --- | --- |
 //! | free | – | lender |
 //! | made: number k | lender | lender reads, borrower reads |
 //! | returned: the borrower's count has reached k | borrower | lender |
-//! | revoked | lender | lender, once the borrower is not reading; at once if that is another process |
+//! | revoked | lender | lender, once the borrower is not reading; at once if the borrower is another process |
 //!
-//! **Invariant 1:** the lender does not write what it has lent until the count has reached the
-//! descriptor's number, or the descriptor is revoked. **Invariant 2:** the borrower reads by address only
-//! between announcing that it reads and saying that it has read, and only if the descriptor still stands
-//! *after* the announcement. With a fence on both sides at least one of lender and borrower sees
-//! what the other has announced. To revoke is rare, so its fence is the heavy one.
+//! **Invariant 1:** the lender does not write what it has lent until the count has reached the descriptor's number,
+//! or the descriptor is revoked. **Invariant 2:** the borrower reads by address only between announcing that it reads
+//! and saying that it has read, and only if the descriptor still stands *after* the announcement. With a fence on
+//! both sides at least one of lender and borrower sees what the other has announced. Revoking is rare, so its fence
+//! is the heavy one.
 //!
 //! The announcement has a line of its own, in the borrower's memory, at which the lender looks only
 //! when it revokes: announcing costs a store to the borrower's own cache.
 //!
-//! Between processes there is no announcement, as whoever revokes waits for no other process.
-//! **Invariant 3:** what was read of another process's memory is believed only if the descriptor stands
-//! *after* it was read. The lender strikes the number before it lets go of the data, with a fence on
-//! both sides, so whoever has read a byte of what came later finds the number gone.
+//! Between processes there is no announcement, because a lender that revokes waits for no other process. **Invariant
+//! 3:** what was read of another process's memory is believed only if the descriptor stands *after* it was read. The
+//! lender strikes out the number before it lets go of the data, with a fence on both sides, so a borrower that has
+//! read a byte of later contents finds the number gone.
 
 #![cfg_attr(not(loom), expect(unreachable_pub, reason = "models see both ends"))]
 
@@ -28,7 +28,7 @@ use corecast_wire::sync::{AtomicU32, AtomicU64, Ordering, mutated, order};
 use corecast_wire::{LineRef, LineSlice, Lines};
 use std::cell::Cell;
 
-/// Descriptors of one direction that can stand at a time.
+/// The number of descriptors of one direction that can stand at a time.
 #[cfg(not(loom))]
 pub(crate) const DESCRIPTORS: usize = 8;
 #[cfg(loom)]
@@ -37,11 +37,11 @@ pub(crate) const DESCRIPTORS: usize = 2;
 /// The number of a descriptor that the lender took back.
 const REVOKED: u64 = u64::MAX;
 
-/// One line: where data lies, and how much of it.
+/// One line that says where data lie and how many bytes they have.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Descriptor {
-    /// 1 for the first offer of a link; written last.
+    /// The descriptor's number, which is 1 for the first one of a link. It is written last.
     number: AtomicU64,
     start: AtomicU64,
     len: AtomicU64,
@@ -53,8 +53,8 @@ pub(crate) struct Descriptor {
 // SAFETY: atomic integers: zero is their default, any bit pattern is valid, no Drop.
 unsafe impl Lines for Descriptor {}
 
-/// One line: how many descriptors the borrower has returned; and of reading the lender's memory, between
-/// processes, whether the borrower can, and what it has read when it found that it cannot any more.
+/// One line in which the borrower counts the descriptors that it has returned. Between processes it also says whether
+/// the borrower can read the lender's memory, and how many bytes it had read when the kernel refused.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub(crate) struct Acks {
@@ -63,14 +63,15 @@ pub(crate) struct Acks {
     done: AtomicU64,
 }
 
-/// What a borrower says of the lender's memory: nothing, that it can be read, that it cannot any more.
+/// The values of `Acks::reads`: 0 says nothing, `READS` that the borrower can read the lender's memory, `REFUSED`
+/// that it cannot any more.
 const READS: u32 = 1;
 const REFUSED: u32 = 2;
 
 // SAFETY: as above.
 unsafe impl Lines for Acks {}
 
-/// One line: 1 while the borrower may be reading.
+/// One line whose word is 1 while the borrower may be reading.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub(crate) struct Reading(AtomicU32);
@@ -78,12 +79,12 @@ pub(crate) struct Reading(AtomicU32);
 // SAFETY: as above.
 unsafe impl Lines for Reading {}
 
-/// What a descriptor says.
+/// The contents of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DescriptorFields {
     /// An address in this process, or an offset in the lender's bounce buffer.
     pub start: u64,
-    /// Bytes.
+    /// Bytes that this descriptor names.
     pub len: u64,
     /// Bytes from here to the end of what is lent, this descriptor's included.
     pub left: u64,
@@ -102,12 +103,12 @@ pub struct Lender {
     fence: FenceKind,
     /// Descriptors made so far.
     made: u64,
-    /// How many of them were returned when the lender last looked.
+    /// The number of descriptors that were returned when the lender last looked.
     regained: Cell<u64>,
 }
 
 impl Lender {
-    /// `fence` is that of this process's own threads.
+    /// `fence` is the kind that threads of this process use.
     pub(crate) fn new(
         descriptors: LineSlice<Descriptor>,
         acks: LineRef<Acks>,
@@ -125,14 +126,14 @@ impl Lender {
         }
     }
 
-    /// How many descriptors have been made.
+    /// The number of descriptors made so far, which is the number of the last one.
     #[inline]
     pub fn made(&self) -> u64 {
         self.made
     }
 
-    /// How many descriptors were returned. A count that no borrower of this link can have reached, which
-    /// only another process can write, says nothing.
+    /// The number of descriptors that were returned. A count above the number of descriptors made, which only a
+    /// corrupt process writes, is ignored.
     #[inline]
     pub fn returned(&self) -> u64 {
         // Acquire: synchronises with the Release in `Borrower::give_back`: the borrower's reads come
@@ -144,7 +145,7 @@ impl Lender {
         self.regained.get()
     }
 
-    /// Whether one more descriptor can be made. Looks at the line of returns only when all descriptors seem to
+    /// Whether one more descriptor can be made. Reads the acknowledgement line only when all descriptors seem to
     /// stand.
     #[inline]
     pub fn has_room(&self) -> bool {
@@ -153,8 +154,8 @@ impl Lender {
             || standing(self.returned()) < DESCRIPTORS as u64
     }
 
-    /// Makes a descriptor; its number is then [`Lender::made`]. There must be room, as the caller knows:
-    /// what another process counts is no matter for an assertion.
+    /// Makes a descriptor, whose number is then [`Lender::made`]. The caller has checked that there is room. It is
+    /// not asserted here, because another process may write the count meanwhile.
     #[inline]
     pub fn offer(&mut self, said: DescriptorFields) {
         let descriptor = &self.descriptors[self.made as usize % DESCRIPTORS];
@@ -174,27 +175,29 @@ impl Lender {
     /// Whether the borrower is another process and can read this one's memory.
     #[inline]
     pub fn is_read(&self) -> bool {
-        // Relaxed: a hint at first; a borrower that cannot says so when it tries. That is written before
-        // the count of its return, so whoever has seen that one offers nothing to be read any more.
+        // Relaxed: at first it is a hint, and a borrower that cannot read says so when it tries. It writes that
+        // before it counts the descriptor as returned, so a lender that has seen the count lends nothing by kernel
+        // copy any more.
         self.acks.reads.load(Ordering::Relaxed) == READS
     }
 
-    /// How much the borrower had read of the descriptor that it returned last when it was refused, if it was.
+    /// The number of bytes that the borrower had read of the descriptor that it returned last, if the kernel has
+    /// refused the rest.
     pub fn refused(&self) -> Option<u64> {
         // Relaxed: written before the count, which the caller has seen.
         let refused = self.acks.reads.load(Ordering::Relaxed) == REFUSED;
         refused.then(|| self.acks.done.load(Ordering::Relaxed))
     }
 
-    /// Takes all standing descriptors back from another process. That may read on, but looks afterwards
-    /// whether the descriptor stood ([`Borrower::stands`]); nobody waits for it (Invariant 3).
+    /// Takes all standing descriptors back from another process, without waiting for it. The borrower may read on,
+    /// but checks afterwards whether the descriptor stood ([`Borrower::stands`], Invariant 3).
     #[cold]
     pub fn revoke_by_kernel(&self) {
         if !mutated!(NoStrike) {
             self.strike();
         }
-        // The numbers come before whatever is written to the data now. Partner: the fence in
-        // `Borrower::stands`: whoever reads what is written after this one finds them there.
+        // The numbers are struck out before the data are written. Partner: the fence in `Borrower::stands`: a
+        // borrower that reads what is written after this fence finds them struck out.
         fence::full(mutated!(StrikeUnfenced));
     }
 
@@ -205,8 +208,8 @@ impl Lender {
         fence::heavy(self.fence);
         // Acquire: synchronises with the Release in `Borrower::finish`: the borrower has read before.
         while self.reading.0.load(order::past()) == 1 {
-            // The borrower is between two of its own instructions, or in a user's operator: short,
-            // and not to be cut, because it reads this thread's memory.
+            // The borrower is reading this thread's memory, perhaps in a user's operator. That is short and cannot be
+            // cut off, so the lender waits.
             corecast_wire::sync::yield_now();
         }
     }
@@ -233,7 +236,7 @@ pub struct Borrower {
 }
 
 impl Borrower {
-    /// `fence` is that of this process's own threads.
+    /// `fence` is the kind that threads of this process use.
     pub(crate) fn new(
         descriptors: LineSlice<Descriptor>,
         acks: LineRef<Acks>,
@@ -258,7 +261,7 @@ impl Borrower {
     #[inline]
     pub fn look(&self) -> Option<DescriptorFields> {
         let descriptor = self.next();
-        // Acquire: synchronises with the Release in `Lender::descriptor`.
+        // Acquire: synchronises with the Release in `Lender::offer`.
         if descriptor.number.load(order::accept()) != self.taken + 1 {
             return None;
         }
@@ -300,8 +303,8 @@ impl Borrower {
         self.acks.reads.store(REFUSED, Ordering::Relaxed);
     }
 
-    /// Whether the next descriptor, which another process made, stood until now: then what was read of it is
-    /// what was lent (Invariant 3).
+    /// Whether the next descriptor, which another process made, has stood until now. If so, the bytes that were read
+    /// are those that were lent (Invariant 3).
     pub fn stands(&self) -> bool {
         // The data were read before. Partner: the fence in `Lender::revoke_by_kernel`.
         fence::full(mutated!(LookUnfenced));
@@ -310,7 +313,7 @@ impl Borrower {
         number == self.taken + 1 || mutated!(NoLook)
     }
 
-    /// Says that nothing is read any more.
+    /// Announces that this thread reads nothing any more.
     #[inline]
     pub fn finish(&self) {
         // Release: synchronises with the Acquire in `Lender::revoke`: the data were read before.

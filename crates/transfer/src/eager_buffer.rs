@@ -1,8 +1,9 @@
-//! Copies of short loans between threads: whoever lends goes on at once, and waits for no return.
+//! Eager buffers: copies of short loans between threads, so that a lender goes on at once and waits for no
+//! return.
 //!
-//! A loan of an address lasts until it was read, so its lender waits for a line to come back. For some
-//! kilobytes a copy to the rank's own eager buffer takes less than that, and where ranks share a core much less:
-//! waiting there means that others have to run.
+//! A loan of an address lasts until it was read, so its lender waits for a line to come back. For some kilobytes
+//! a copy to the rank's own eager buffer takes less than that, and where ranks share a core much less, because a
+//! wait lasts until other ranks have run.
 
 use crate::bounce_buffer::{BounceLine, BounceMemory};
 use crate::link::Link;
@@ -18,17 +19,17 @@ pub(crate) struct EagerBuffer {
     chunk_bytes: usize,
     /// For each chunk the loans of it that may still be read: link and number of the descriptor.
     standing: Vec<Vec<(u32, u64)>>,
-    /// The chunk that was used last: its lines are near.
+    /// The chunk that was used last, whose lines are probably still in the cache.
     last: usize,
 }
 
 impl EagerBuffer {
-    /// Chunks of so many bytes, a multiple of a line, for an endpoint with so many links.
+    /// An eager buffer in chunks of `chunk_bytes`, a multiple of a line, for an endpoint with so many `links`.
     pub(crate) fn new(memory: &BounceMemory, chunk_bytes: usize, links: usize) -> Self {
         let lines = memory.lines();
         assert!(chunk_bytes > 0 && chunk_bytes.is_multiple_of(LINE));
         let chunks = lines.len() * LINE / chunk_bytes;
-        // Borrowers make pointers of addresses again.
+        // Borrowers turn the addresses into pointers again.
         let _ = lines.as_ptr().expose_provenance();
         Self {
             lines,
@@ -38,12 +39,12 @@ impl EagerBuffer {
         }
     }
 
-    /// Copies `bytes`, and says where they lie now; `None` if they are too long or every chunk may still
-    /// be read.
+    /// Copies `bytes` to a chunk, and returns the addresses of the copy; `None` if they are too long or every
+    /// chunk may still be read.
     ///
     /// # Cost
     ///
-    /// The copy, and a load of the line of returns of each link that holds the chunk looked at.
+    /// The copy, and a load of the acknowledgement line of each link that may still read a chunk that is tried.
     pub(crate) fn put(&mut self, links: &[Link], bytes: &[u8]) -> Option<Range<usize>> {
         if bytes.len() > self.chunk_bytes {
             return None;
@@ -60,13 +61,13 @@ impl EagerBuffer {
         let place = chunk * self.chunk_bytes;
         debug_assert!(place + bytes.len() <= self.lines.len() * LINE);
         let start = self.lines.as_ptr().cast::<u8>().cast_mut();
-        // Those who read the chunk last have its lines.
+        // The last readers of the chunk have its lines in their caches.
         for line in self.lines[place / LINE..][..bytes.len().div_ceil(LINE)].iter() {
             corecast_wire::arch::claim(core::ptr::from_ref(line).cast());
         }
         // SAFETY: within the lines, which are cells and this endpoint's alone; nobody reads the chunk, as
-        // everybody has returned it (offer Invariant 1). The bytes are not in it: nobody has a window
-        // over an eager buffer.
+        // everybody has returned it (descriptor Invariant 1). The bytes are not in it: nobody has a window over
+        // an eager buffer.
         let start = unsafe {
             let start = start.add(place);
             core::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len());
@@ -75,7 +76,7 @@ impl EagerBuffer {
         Some(start..start + bytes.len())
     }
 
-    /// Notes that `link` was offered what was put last, by its offer `number`.
+    /// Notes that descriptor `number` of `link` names the chunk that was filled last.
     pub(crate) fn hold(&mut self, link: usize, number: u64) {
         self.standing[self.last].push((link as u32, number));
     }

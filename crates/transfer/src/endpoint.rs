@@ -1,4 +1,4 @@
-//! A rank's loans, both ways.
+//! The loans of one rank, to its peers and from them.
 
 use crate::bounce_buffer::{self, BounceBuffer, BounceMemory};
 use crate::cma::Process;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// One rank's loans: what it lends to its peers and what it borrows from them.
 ///
-/// Nothing here waits: a caller looks, and waits by the wait strategy in between.
+/// No method waits. A caller polls, and waits by its wait strategy in between.
 ///
 /// # Examples
 ///
@@ -53,19 +53,19 @@ pub struct Endpoint {
     pub(crate) links: Vec<Link>,
     lent: Vec<Lent>,
     pipelined: Vec<PipelinedCopy>,
-    /// Rounds of staging so far.
+    /// The number of rounds of [`advance`](Self::advance) so far.
     round: u64,
     bounce_buffer: Option<BounceBuffer>,
     /// Copies of short loans to threads of this process.
     eager_buffer: Option<EagerBuffer>,
     fence: FenceKind,
-    /// Bytes of an element, and in all, of the window that was opened last.
+    /// The element size and the length in bytes of the window that was opened last.
     shape: (usize, usize),
-    /// From how many bytes on a loan is read where it lies by processes that can.
+    /// Loans of so many bytes or more go by kernel copy to processes that can read this one's memory.
     kernel_copy_from: usize,
 }
 
-/// Addresses that a peer may read until its count of returns reaches the number.
+/// Addresses that a peer may read until its count of returned descriptors reaches `number`.
 #[derive(Debug)]
 struct Lent {
     link: usize,
@@ -90,14 +90,14 @@ impl Endpoint {
         }
     }
 
-    /// Bytes of an element, of the window that was opened last. Pieces of other processes' loans are made
-    /// of whole elements, unless one is longer than a chunk: then no piece has bytes of two.
+    /// The element size in bytes of the window that was opened last. Pieces of other processes' loans are made of whole
+    /// elements. If an element is longer than a chunk, no piece has bytes of two elements.
     #[inline]
     pub fn element_size(&self) -> usize {
         self.shape.0
     }
 
-    /// Bytes of the window that was opened last; 0 if none is open.
+    /// The length in bytes of the window that was opened last; 0 if none is open.
     #[inline]
     pub fn span(&self) -> usize {
         self.shape.1
@@ -108,15 +108,15 @@ impl Endpoint {
         std::mem::replace(&mut self.shape, shape)
     }
 
-    /// Gives the endpoint its bounce buffer, in chunks of so many bytes, for links between processes, and makes
-    /// room for as many loans as its links can have. Nothing allocates after that.
+    /// Gives the endpoint its bounce buffer for links between processes, with the size of a chunk in bytes, and
+    /// reserves room for as many loans as its links can have. No later call allocates.
     ///
-    /// Loans flow while there are two chunks and more for each link to another process.
+    /// With at least two chunks for each link to another process, the lender copies while the borrower reads.
     ///
     /// # Panics
     ///
-    /// If the bounce buffer is not made of whole chunks, a chunk not of lines, or there are fewer chunks
-    /// than links to other processes: each must have one that no other peer can keep.
+    /// If the bounce buffer is no multiple of a chunk, a chunk is no multiple of a line, or there are fewer chunks than
+    /// links to other processes: each needs one that no other peer can hold.
     pub fn open(&mut self, bounce_buffer: Option<(&BounceMemory, usize)>) {
         let loans = self.links.len() * DESCRIPTORS;
         self.lent.reserve(loans);
@@ -127,10 +127,9 @@ impl Endpoint {
             bounce_buffer.map(|(memory, chunk)| BounceBuffer::new(memory.lines(), chunk, counts));
     }
 
-    /// Gives the endpoint an eager buffer, in chunks of so many bytes, a multiple of 64: what is not longer, and is
-    /// lent to threads of this process, is copied there while there is a free chunk, and its lender need
-    /// not wait until it is returned. The memory is the endpoint's own, and in a segment to which every peer
-    /// holds on that has a link here.
+    /// Gives the endpoint an eager buffer in chunks of `chunk_bytes`, a multiple of 64. A loan to threads of this
+    /// process that fits a chunk is copied there while a chunk is free, and its lender need not wait for the return.
+    /// The memory belongs to this endpoint alone, in a segment that every peer with a link here keeps alive.
     pub fn copy_short_loans(&mut self, memory: &BounceMemory, chunk_bytes: usize) {
         let all_here = self.links.iter().all(|link| link.theirs.is_none());
         assert!(all_here, "other processes do not read addresses");
@@ -141,14 +140,13 @@ impl Endpoint {
         self.id
     }
 
-    /// From now on loans of so many bytes and more are not copied for processes that can read this one's
-    /// memory.
+    /// From now on loans of at least `bytes` go by kernel copy to processes that can read this one's memory.
     pub fn lend_by_kernel_from(&mut self, bytes: usize) {
         self.kernel_copy_from = bytes;
     }
 
-    /// The peer behind `link` is that process, whose memory this one can read: so the peer may lend
-    /// without copying.
+    /// Says that the peer behind `link` is `process`, whose memory this process can read. The peer may then lend by
+    /// kernel copy.
     ///
     /// # Panics
     ///
@@ -163,12 +161,12 @@ impl Endpoint {
         link.borrower.reads();
     }
 
-    /// Whether it copies what it lends.
+    /// Whether the endpoint has a bounce buffer, to which it copies what it lends.
     pub fn copies(&self) -> bool {
         self.bounce_buffer.is_some()
     }
 
-    /// Whether the peer behind `link` lends addresses: such loans are there as soon as they are made.
+    /// Whether the peer behind `link` lends addresses. Such loans are there as soon as they are made.
     pub fn borrows_addresses(&self, link: usize) -> bool {
         self.links[link].theirs.is_none()
     }
@@ -237,7 +235,7 @@ impl Endpoint {
 
     fn lend_address(&mut self, number: usize, tag: u32, addresses: Range<usize>) {
         if self.lent.len() == self.lent.capacity() {
-            // What stands is less than the room that was reserved.
+            // Fewer loans stand than there is room reserved for.
             self.regain();
         }
         let made = self.links[number].offer(tag, &addresses, self.fence);
@@ -248,12 +246,12 @@ impl Endpoint {
         });
     }
 
-    /// Copies to the bounce buffer what fits, and offers it. Loans to one peer go in the order in which they
-    /// were made; a peer that returns nothing holds up its own loans alone.
+    /// Copies as much of the waiting loans to the bounce buffer as fits, and makes descriptors for it. Loans to one
+    /// peer go in the order in which they were made. A peer that returns nothing holds up only its own loans.
     ///
     /// # Cost
     ///
-    /// While something waits a load of each peer's line of returns, and a look at each loan.
+    /// While a loan waits: a load of each peer's acknowledgement line, and a check of each waiting loan.
     pub fn advance(&mut self) {
         if self.pipelined.is_empty() {
             return;
@@ -279,13 +277,13 @@ impl Endpoint {
         });
     }
 
-    /// Whether some loan has still to be copied to the bounce buffer.
+    /// Whether a loan has still to be copied to the bounce buffer, or may be being read by kernel copy.
     #[inline]
     pub fn is_staging(&self) -> bool {
         !self.pipelined.is_empty()
     }
 
-    /// A link that has not settled yet.
+    /// A link with a loan that still needs the memory of its window, if there is one.
     pub fn unsettled(&mut self) -> Option<usize> {
         self.advance();
         self.regain();
@@ -299,7 +297,7 @@ impl Endpoint {
             .retain(|lent| links[lent.link].lender.returned() < lent.number);
     }
 
-    /// The link of a loan of something in this part of `window`.
+    /// The link of a loan that overlaps this part of `window` and still needs its memory, if there is one.
     ///
     /// # Panics
     ///
@@ -333,7 +331,7 @@ impl Endpoint {
         lent.map(|lent| lent.link).or_else(pipelined)
     }
 
-    /// A part of `window` for writing; `None` while something of it is lent.
+    /// A part of `window` for writing; `None` while any of it is lent.
     ///
     /// # Panics
     ///
@@ -356,12 +354,12 @@ impl Endpoint {
         Some((said.tag, said.left as usize))
     }
 
-    /// The next piece that the peer behind `link` lends, if it is there and was not revoked. It says
-    /// of itself what [`peek`](Self::peek) said.
+    /// The next piece that the peer behind `link` lends, if it is there and was not revoked. It has the tag and the
+    /// length left that [`peek`](Self::peek) returns.
     ///
     /// # Errors
     ///
-    /// [`Outside`]: another process names bytes outside of its bounce buffer.
+    /// [`Outside`] if another process names bytes outside of its bounce buffer.
     pub fn borrow(&mut self, link: usize) -> Result<Option<Piece<'_>>, Outside> {
         let link = &mut self.links[link];
         let Some(said) = link.look() else {
@@ -394,19 +392,19 @@ impl Endpoint {
         }))
     }
 
-    /// Whether the next loan of the peer behind `link` is there and lies in its process's memory: then
-    /// [`fetch`](Self::fetch) it instead of borrowing it, and [`give_back`](Self::give_back) it.
+    /// Whether the next loan of the peer behind `link` is there and goes by kernel copy. The caller then calls
+    /// [`fetch`](Self::fetch) and [`give_back`](Self::give_back) instead of [`borrow`](Self::borrow).
     pub fn is_by_kernel(&mut self, link: usize) -> bool {
         let link = &mut self.links[link];
         link.theirs.is_some() && link.look().is_some_and(|said| said.kernel_copy)
     }
 
-    /// Copies what comes from `at` on in the next loan of the peer behind `link`, which
-    /// [is far](Self::is_by_kernel).
+    /// Copies the bytes from offset `at` on of the next loan of the peer behind `link`, which goes [by kernel
+    /// copy](Self::is_by_kernel), to `into`.
     ///
     /// # Errors
     ///
-    /// [`Unfetched`]; what was copied is of no use then.
+    /// [`Unfetched`]; the contents of `into` are then of no use.
     ///
     /// # Cost
     ///
@@ -428,20 +426,20 @@ impl Endpoint {
         read
     }
 
-    /// Returns the next loan of the peer behind `link`, which was far.
+    /// Returns the next loan of the peer behind `link`, which went by kernel copy.
     pub fn give_back(&mut self, link: usize) {
         self.links[link].give_back(self.fence);
     }
 
-    /// Returns a descriptor of which the kernel [refused](Unfetched::Refused) the rest after `done` bytes. The rest, and
-    /// later loans of this peer, come through the bounce buffer.
+    /// Returns the next loan of the peer behind `link`, of which the kernel has [refused](Unfetched::Refused) the rest
+    /// after `done` bytes. The rest, and later loans of this peer, come through the bounce buffer.
     #[cold]
     pub fn refuse(&mut self, link: usize, done: usize) {
         self.links[link].borrower.refuse(done as u64);
         self.give_back(link);
     }
 
-    /// The end of a scope: takes back what is lent of these addresses.
+    /// Ends a scope: takes back all loans within these addresses.
     pub(crate) fn close(&mut self, addresses: &Range<usize>) {
         let inside =
             |loan: &Range<usize>| addresses.start <= loan.start && loan.end <= addresses.end;
@@ -466,7 +464,7 @@ impl Endpoint {
     }
 }
 
-/// What is wrong when there is no bounce buffer.
+/// The panic message where an endpoint has no bounce buffer.
 const OPENED: &str = "an endpoint with links between processes is opened with a bounce buffer";
 
 impl Drop for Endpoint {

@@ -7,25 +7,26 @@ use crate::link::Link;
 use corecast_wire::{Line, LineRef, LineSlice, Parker, Segment, SegmentError, fence_kind};
 use std::sync::Arc;
 
-/// What a descriptor between two ranks names.
+/// The memory that the descriptors between two ranks name.
 #[derive(Clone, Copy, Debug)]
 pub enum Memory<'a> {
     /// Addresses: both are threads of this process, and their lines are in its own memory.
     Address,
-    /// Bytes of a bounce buffer in the team's segment: each rank's own.
+    /// Bytes of the lender's bounce buffer. Each rank has one of its own in the team's segment.
     BounceBuffers([&'a BounceMemory; 2]),
 }
 
-/// One end of a link: the endpoint, the token of the first of its two directions, where its thread
-/// sleeps, and its memory.
+/// One end of a link: the endpoint, the first of its two tokens, the parker of its thread, and the
+/// memory for its lines.
 pub type End<'a> = (
     &'a mut Endpoint,
     u32,
     (&'a LineRef<Line<Parker>>, &'a Arc<Segment>),
 );
 
-/// Joins two endpoints; each gets its next link number. Tokens `token` and `token + 1` are what that
-/// end's thread sleeps for: a descriptor of the other end, and a return.
+/// Joins two endpoints, each of which gives the link its next number. An end's thread sleeps with its
+/// first token for a descriptor of the other end, and with the token after it for the return of one of
+/// its own.
 ///
 /// # Errors
 ///
@@ -33,8 +34,8 @@ pub type End<'a> = (
 ///
 /// # Panics
 ///
-/// If addresses are to be offered in memory that other processes can write, or of which there are views
-/// (Invariant 2).
+/// If addresses are to be lent by lines in memory that other processes can write, or of which there are
+/// views (Invariant 2).
 pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentError> {
     let (a_endpoint, a_token, (a_parker, a_memory)) = a;
     let (b_endpoint, b_token, (b_parker, b_memory)) = b;
@@ -46,14 +47,14 @@ pub fn join(a: End<'_>, b: End<'_>, memory: Memory<'_>) -> Result<(), SegmentErr
         }
         Memory::BounceBuffers(both) => both.map(|memory| Some(memory.lines())),
     };
-    // What a thread polls lies in its own memory.
+    // The lines that a thread polls lie in its own memory.
     let to_b: LineSlice<Descriptor> = b_memory.lines(DESCRIPTORS)?;
     let to_a: LineSlice<Descriptor> = a_memory.lines(DESCRIPTORS)?;
     let from_b: LineRef<Acks> = a_memory.lines(1)?.get(0);
     let from_a: LineRef<Acks> = b_memory.lines(1)?.get(0);
     let at_a: LineRef<Reading> = a_memory.lines(1)?.get(0);
     let at_b: LineRef<Reading> = b_memory.lines(1)?.get(0);
-    // Addresses are of this process alone, whoever else is in the team.
+    // Only threads of this process read addresses, whatever other processes are in the team.
     let fence = fence_kind();
     a_endpoint.links.push(Link {
         lender: Out::new(to_b.clone(), from_b.clone(), at_b.clone(), fence),

@@ -10,26 +10,27 @@ use corecast_wire::{Line, LineRef, LineSlice, Parker, Segment};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a rank lends to one peer, and what it borrows from it.
+/// One rank's loans to one peer and from it.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) lender: Out,
     pub(crate) borrower: In,
-    /// Where the peer sleeps.
+    /// The parker on which the peer sleeps.
     pub(crate) peer: LineRef<Line<Parker>>,
-    /// What the peer sleeps for: a descriptor of ours, or a return of ours.
+    /// The token with which the peer sleeps for a descriptor of this rank. For the return of one of its
+    /// own it sleeps with `ack_token`.
     pub(crate) descriptor_token: u32,
     pub(crate) ack_token: u32,
-    /// The peer's bounce buffer; `None` where addresses are offered.
+    /// The peer's bounce buffer; `None` where addresses are lent.
     pub(crate) theirs: Option<LineSlice<BounceLine>>,
     /// The peer's process, where this one can read its memory.
     pub(crate) kernel_copy: Option<Arc<Process>>,
-    /// What the peer's next descriptor says, once it was looked at: another process may write there what
-    /// it likes, but not between a check and the use of what was checked.
+    /// A copy of the peer's next descriptor, once it was looked at, so that another process cannot
+    /// change it between a check and the use of what was checked.
     pub(crate) seen: Option<DescriptorFields>,
     /// Loans to the peer that wait for their turn in the bounce buffer.
     pub(crate) pipelined: usize,
-    /// The last round of staging in which a loan to the peer had to wait.
+    /// The last round of `Endpoint::advance` in which a loan to the peer had to wait.
     pub(crate) waited: u64,
 }
 
@@ -42,7 +43,8 @@ impl Link {
         self.borrower.look()
     }
 
-    /// Descriptors bytes of this process, where there is room for a descriptor; its number.
+    /// Makes a descriptor for bytes of this process, wakes the peer, and returns the descriptor's
+    /// number. There must be room.
     pub(crate) fn offer(&mut self, tag: u32, addresses: &Range<usize>, fence: FenceKind) -> u64 {
         let len = addresses.len() as u64;
         self.lender.offer(DescriptorFields {

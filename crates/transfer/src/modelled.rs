@@ -1,8 +1,8 @@
-//! Another process in models, whose memory is what the model says.
+//! Another process in models, whose memory is a function of the model.
 
 use crate::unfetched::Unfetched;
 
-/// What lies at an address there; nothing where the kernel refuses.
+/// Returns the word at an address of the process; `None` where the kernel refuses.
 type Word = dyn Fn(u64) -> Option<u64>;
 
 /// A process whose memory this one may read, word by word.
@@ -15,12 +15,12 @@ impl std::fmt::Debug for Process {
 }
 
 impl Process {
-    /// Asks `word` what lies there.
+    /// A process that has the word `word(address)` at each address.
     pub fn modelled(word: impl Fn(u64) -> Option<u64> + 'static) -> Self {
         Self(Box::new(word))
     }
 
-    /// As the kernel does.
+    /// Copies words from `address` on to `into`, as the kernel does.
     pub(crate) fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Unfetched> {
         let (words, rest) = into.as_chunks_mut();
         assert!(rest.is_empty(), "a model reads words");

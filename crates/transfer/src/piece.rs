@@ -1,15 +1,15 @@
-//! What is borrowed.
+//! Pieces of a loan, as a borrower reads them.
 
 use crate::link::Link;
 use corecast_wire::FenceKind;
 
-/// A process offers what is not in its bounce buffer: its memory is corrupt.
+/// A process lends bytes that are not in its bounce buffer, so its memory is corrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a peer offers {len} bytes at {start}, which are not in its bounce buffer")]
 pub struct Outside {
     /// Offset in the bounce buffer.
     pub start: u64,
-    /// Bytes.
+    /// The number of bytes.
     pub len: u64,
 }
 
@@ -24,17 +24,17 @@ pub struct Piece<'d> {
 }
 
 impl Piece<'_> {
-    /// The bytes, where they lie.
+    /// The bytes, in place.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: of a bounce buffer: `bounce_buffer::read`. Of an address: the lender's scope has opened it, and
-        // does not end before this piece is returned (offer Invariants 1 and 2), or it is on the
-        // lender's eager buffer, in a segment that the link holds on to; only lenders of this process can have
-        // written the address (Invariant 2).
+        // does not end before this piece is returned (descriptor Invariants 1 and 2), or it is on the lender's
+        // eager buffer, in a segment that the link holds on to; only lenders of this process can have written the
+        // address (Invariant 2).
         unsafe { &*self.bytes }
     }
 
-    /// Bytes from the begin of this piece to the end of the loan.
+    /// Bytes from the beginning of this piece to the end of the loan.
     #[inline]
     pub fn left(&self) -> usize {
         self.left

@@ -1,4 +1,5 @@
-//! Loans that wait for their turn in the bounce buffer.
+//! Loans between processes: those that wait for room in the bounce buffer, and those that go by kernel
+//! copy.
 
 use crate::bounce_buffer::BounceBuffer;
 use crate::descriptor::DescriptorFields;
@@ -7,10 +8,10 @@ use corecast_wire::FenceKind;
 use corecast_wire::sync::mutated;
 use std::ops::Range;
 
-/// Peers that one pipelined loan can have; a loan to more is copied several times.
+/// The number of peers that one pipelined loan can have. A loan to more peers is copied several times.
 const PEERS_MAX: usize = 8;
 
-/// What has still to be copied to the bounce buffer, and for whom.
+/// The part of a loan that has still to be copied, and the links of its borrowers.
 #[derive(Debug)]
 pub(crate) struct PipelinedCopy {
     links: [u32; PEERS_MAX],
@@ -21,14 +22,14 @@ pub(crate) struct PipelinedCopy {
     means: Means,
 }
 
-/// The transfer of the loan to its peers.
+/// The way by which a loan reaches its peers.
 #[derive(Debug)]
 enum Means {
-    /// Chunk by chunk.
+    /// It goes through the bounce buffer, chunk by chunk.
     Chunks,
-    /// The only peer is to read it where it lies, once it holds nothing else.
+    /// It goes by kernel copy to its only peer, once that holds nothing else.
     KernelCopy,
-    /// The peer may read it by kernel copy; the number of the descriptor.
+    /// The peer may read it by kernel copy, by the descriptor with this number.
     Reading(u64),
 }
 
@@ -44,7 +45,7 @@ impl PipelinedCopy {
         }
     }
 
-    /// The same for one peer, who reads it where it lies.
+    /// A loan to one peer, which reads it by kernel copy.
     pub(crate) fn kernel_copy(
         addresses: Range<usize>,
         element_size: usize,
@@ -57,12 +58,12 @@ impl PipelinedCopy {
         pipelined
     }
 
-    /// Whether the peer may be reading where the data lie.
+    /// Whether the peer may be reading by kernel copy.
     pub(crate) fn is_reading(&self) -> bool {
         matches!(self.means, Means::Reading(_))
     }
 
-    /// Whether it can be for the peer behind `link` as well.
+    /// Whether the peer behind `link` can be added.
     pub(crate) fn takes(&self, link: usize) -> bool {
         matches!(self.means, Means::Chunks)
             && self.count < PEERS_MAX
@@ -78,8 +79,9 @@ impl PipelinedCopy {
         self.links[..self.count].iter().map(|&link| link as usize)
     }
 
-    /// Copies and offers as many chunks as there is room for; whether that was all, and has been read
-    /// where it is read in its place.
+    /// Copies as many chunks as there is room for and makes descriptors for them, or goes on with a
+    /// kernel copy. Returns whether the loan is done: all chunks were copied, or the peer has returned
+    /// the kernel copy.
     pub(crate) fn go(
         &mut self,
         bounce_buffer: &mut BounceBuffer,
@@ -94,7 +96,7 @@ impl PipelinedCopy {
                     return false;
                 }
                 let (link, len) = (&mut links[number], self.addresses.len() as u64);
-                // The peer may have been refused since, as its last return tells.
+                // The kernel may have refused the peer since, which its last return tells.
                 if link.lender.is_read() || mutated!(ExposedAgain) {
                     link.lender.offer(DescriptorFields {
                         start: self.addresses.start as u64,
@@ -118,7 +120,8 @@ impl PipelinedCopy {
                 let Some(done) = lender.refused() else {
                     return true;
                 };
-                // The rest by the plain path. What another process counts is no more than there is.
+                // The rest goes through the bounce buffer. Another process wrote `done`, so it is limited
+                // to the bytes that there are.
                 let done = usize::try_from(done).unwrap_or(usize::MAX);
                 self.addresses.start += done.min(self.addresses.len());
                 self.means = Means::Chunks;
@@ -158,8 +161,8 @@ impl PipelinedCopy {
     }
 }
 
-/// How much of `left` bytes goes to a chunk: whole elements, or of an element that is longer than a chunk
-/// as much as there is room for, so that no piece has bytes of two such elements.
+/// The number of bytes of `left` that go to the next chunk: whole elements, or of an element that is
+/// longer than a chunk as many bytes as fit, so that no piece has bytes of two such elements.
 fn piece(left: usize, element_size: usize, chunk: usize) -> usize {
     let most = match chunk / element_size {
         0 => match left % element_size {

@@ -1,17 +1,17 @@
-//! For how long parts of a buffer can be lent: as long as an operation runs.
+//! Scopes: parts of a buffer can be lent for as long as an operation runs.
 
 use crate::endpoint::Endpoint;
 use crate::window::Window;
 use std::ops::Range;
 
-/// Who has an endpoint.
+/// A type that has an endpoint.
 pub trait HasEndpoint {
-    /// The same endpoint each time.
+    /// Returns the endpoint, which is the same one at each call.
     fn endpoint(&mut self) -> &mut Endpoint;
 }
 
-/// Opens `data`, whose elements have `element_size` bytes, for as long as `body` runs. What is still lent
-/// then is revoked, so nobody reads `data` afterwards.
+/// Opens `data`, whose elements have `element_size` bytes, for as long as `body` runs. Loans that still
+/// stand then are revoked, so no rank reads `data` afterwards.
 ///
 /// # Examples
 ///
@@ -31,7 +31,7 @@ pub fn scope<H: HasEndpoint, R>(
     )
 }
 
-/// The same for data that are only read.
+/// Opens `data` as [`scope`] does, for loans only: the window gives out no part for writing.
 pub fn scope_to_read<H: HasEndpoint, R>(
     server: &mut H,
     data: &[u8],
@@ -49,7 +49,7 @@ fn open<H: HasEndpoint, R>(
     writable: bool,
     body: impl FnOnce(&mut H, &mut Window<'_>) -> R,
 ) -> R {
-    // Borrowers make pointers of addresses again.
+    // Borrowers turn the addresses into pointers again.
     let _ = start.expose_provenance();
     let mut window = Window::new(
         (start, len),
@@ -57,7 +57,7 @@ fn open<H: HasEndpoint, R>(
         element_size.max(1),
         writable,
     );
-    /// Closes also when `body` panics.
+    /// Closes the window, also when `body` panics.
     struct Close<'a, H: HasEndpoint> {
         server: &'a mut H,
         endpoint: u64,
@@ -68,7 +68,7 @@ fn open<H: HasEndpoint, R>(
         fn drop(&mut self) {
             let endpoint = self.server.endpoint();
             if endpoint.id() != self.endpoint {
-                // The loans are in an endpoint that we cannot reach: nothing else is safe.
+                // The loans are in an endpoint that cannot be reached, so nothing else is safe.
                 std::process::abort();
             }
             endpoint.set_shape(self.outer);

@@ -1,12 +1,13 @@
-//! Why a copy by the kernel did not come about.
+//! The reasons why a kernel copy fails.
 
-/// Why bytes of a loan did not come from the memory of another process.
+/// The reason why bytes of a loan were not copied from the memory of another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfetched {
-    /// The lender has taken the loan back, or is gone: wait for the news of it.
+    /// The lender has taken the loan back or has ended. The caller waits for news of that.
     Revoked,
-    /// The kernel refuses: say so, and the rest comes through the bounce buffer.
+    /// The kernel refuses. The caller passes this on by
+    /// [`Endpoint::refuse`](crate::Endpoint::refuse), and the rest comes through the bounce buffer.
     Refused,
-    /// There are no such bytes in the loan: the lender's memory is corrupt.
+    /// The loan has no such bytes, so the lender's memory is corrupt.
     Outside,
 }

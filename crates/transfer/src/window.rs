@@ -3,14 +3,14 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// A buffer that a [`scope`](crate::scope) has opened. What is lent of it is read by others until it is returned;
-/// the rest belongs to its rank ([`Endpoint::view_mut`](crate::Endpoint::view_mut)).
+/// A buffer that a [`scope`](crate::scope) has opened. Borrowers read the lent parts until they return them; the
+/// rest belongs to its rank ([`Endpoint::view_mut`](crate::Endpoint::view_mut)).
 #[derive(Debug)]
 pub struct Window<'w> {
     pub(crate) start: *mut u8,
     pub(crate) len: usize,
     pub(crate) endpoint: u64,
-    /// Bytes that are not to be parted: an element.
+    /// The element size in bytes.
     pub(crate) element_size: usize,
     writable: bool,
     data: PhantomData<&'w mut [u8]>,
@@ -35,7 +35,7 @@ impl Window<'_> {
         }
     }
 
-    /// Bytes in all.
+    /// The length in bytes.
     #[inline]
     #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
@@ -58,8 +58,8 @@ impl Window<'_> {
     #[inline]
     pub fn view(&self, range: Range<usize>) -> &[u8] {
         let _ = self.addresses(&range);
-        // SAFETY: within the buffer, which the scope borrows; borrowers only read, and `own` needs
-        // the window for itself.
+        // SAFETY: within the buffer, which the scope borrows; borrowers only read, and `part` needs the window
+        // for itself.
         unsafe { core::slice::from_raw_parts(self.start.add(range.start), range.len()) }
     }
 

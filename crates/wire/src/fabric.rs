@@ -1,18 +1,17 @@
-//! What a collective may do: the few line operations that every algorithm is written in.
+//! The line operations in which every collective algorithm is written.
 //!
-//! An algorithm sees its own rank, the lines that join it to its peers, and its own buffers, nothing
-//! else. So the same source runs on hardware, and on any other fabric that can move a line from one
-//! rank to another and say when it has arrived.
+//! An algorithm sees only its own rank, the lines that join it to its peers, and its own buffers. So one source runs on
+//! hardware and on any other fabric that can move a line from one rank to another and say when it has arrived.
 //!
 //! In the words of the cache-line-aware model (CLa §2.4): `notify` is a `write` of a flag line,
 //! `wait` a `wait` on it; `send` is a `write` with the payload in the flag's line, `receive` a
 //! `wait` followed by a `copy`; `lend` is a `write` of a line that names data, `borrow` a `wait` on
 //! it followed by a `copy` or a combination of many lines, in place.
 //!
-//! Those lines join two ranks. Lines that a group shares are made with the fabric, and known by
-//! number to whoever uses them: `publish` is a `write` of a line that several poll, `read` the `wait` and
-//! `copy` of each of them; `add` is an `add` to a line that many add to, `collect` the `wait` of the
-//! one that reads it, and `arrive_and_wait` both, by all.
+//! These lines join two ranks. Lines that a group shares are made with the fabric, and a rank knows each of them by a
+//! number: `publish` is a `write` of a line that several poll, `read` the `wait` and `copy` of each of them; `add` is
+//! an `add` to a line that many add to, `collect` the `wait` of the one that reads it, and `arrive_and_wait` both, by
+//! all.
 
 use std::ops::Range;
 
@@ -22,12 +21,12 @@ use std::ops::Range;
 /// sent, and so do notifications and loans; the three are not ordered with each other. Published messages on one
 /// line are read in their order.
 ///
-/// **Shared lines.** A fabric is made with the groups of its team: who publishes on a line that others
-/// read, who collects a line that others add to, and who meets at a line. Each rank numbers from 0, in the
-/// order of the groups and each kind by itself, the lines that it publishes on, those that it reads, those that it
-/// adds to, those that it collects, and those at which it meets others.
+/// ***Shared lines.** A fabric is made with the groups of its team, which say which rank publishes on a line that
+/// others read, which rank collects a line that others add to, and which ranks meet at a line. In the order of the
+/// groups, a rank numbers the lines that it publishes on from 0. It numbers the lines that it reads, adds to, collects
+/// and meets others at in the same way, each kind by itself.
 pub trait Fabric {
-    /// Why an operation ended without doing its work.
+    /// The error of an operation that ended without doing its work.
     type Error;
 
     /// A buffer that is open: parts of it can be lent.
@@ -36,43 +35,44 @@ pub trait Fabric {
     /// This rank.
     fn rank(&self) -> usize;
 
-    /// How many ranks there are.
+    /// The number of ranks.
     fn size(&self) -> usize;
 
-    /// Tells `peer` that this rank has come here: a message without payload.
+    /// Sends `peer` a message without payload, which says that this rank has come to this point.
     ///
     /// # Errors
     ///
-    /// The fabric's own.
+    /// The fabric's own error.
     fn notify(&mut self, peer: usize) -> Result<(), Self::Error>;
 
     /// Waits for the next [`notify`](Fabric::notify) of `peer` that was not waited for yet.
     ///
     /// # Errors
     ///
-    /// The fabric's own; waiting for a peer that is lost is one.
+    /// The fabric's own error, for example when the peer is lost.
     fn wait(&mut self, peer: usize) -> Result<(), Self::Error>;
 
     /// Sends `payload` to `peer`. May wait until the peer has received earlier messages.
     ///
     /// # Errors
     ///
-    /// The fabric's own.
+    /// The fabric's own error.
     fn send(&mut self, peer: usize, payload: &[u8]) -> Result<(), Self::Error>;
 
     /// Waits for the next message of `peer`, which must be as long as `payload`, and copies it there.
     ///
     /// # Errors
     ///
-    /// The fabric's own; a message of another length or of another operation is one.
+    /// The fabric's own error, for example for a message of another length or of another operation.
     fn receive(&mut self, peer: usize, payload: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// Writes `payload`, which fits a line, or a published message where the line has a body, to the `line`-th line that this rank publishes on. Every reader
-    /// of the line [`read`](Fabric::read)s it. May wait until all have read earlier published messages.
+    /// Publishes `payload`, of at most [`publish_bytes_max`](Fabric::publish_bytes_max) bytes, on the `line`-th line
+    /// that this rank publishes on. Every reader of the line [`read`](Fabric::read)s it. May wait until all of them
+    /// have read earlier messages.
     ///
     /// # Errors
     ///
-    /// The fabric's own.
+    /// The fabric's own error.
     fn publish(&mut self, line: usize, payload: &[u8]) -> Result<(), Self::Error>;
 
     /// Waits for the next publish on the `line`-th line that this rank reads, which must be as long as
@@ -80,32 +80,31 @@ pub trait Fabric {
     ///
     /// # Errors
     ///
-    /// The fabric's own; a published message of another length or of another operation is one.
+    /// The fabric's own error, for example for a published message of another length or of another operation.
     fn read(&mut self, line: usize, payload: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// Adds this rank to the `line`-th line that it adds to: tells the one who collects that it has
-    /// come here. It must not leave the operation before it has heard, through whomever, that the line
+    /// Adds this rank to the `line`-th line that it adds to, which tells the rank that collects the line that this one
+    /// has come to this point. It must not leave the operation before it knows, by a message of any rank, that the line
     /// was collected: there is no room for a second addition.
     ///
     /// # Errors
     ///
-    /// The fabric's own.
+    /// The fabric's own error.
     fn add(&mut self, line: usize) -> Result<(), Self::Error>;
 
-    /// Waits until everybody who adds to the `line`-th line that this rank collects has added once
-    /// more.
+    /// Waits until all ranks that add to the `line`-th line that this rank collects have added once more.
     ///
     /// # Errors
     ///
-    /// The fabric's own; an addition in another operation is one.
+    /// The fabric's own error, for example for an addition in another operation.
     fn collect(&mut self, line: usize) -> Result<(), Self::Error>;
 
-    /// Adds this rank to the `line`-th line at which it meets others, and waits until all of them have added once
-    /// more. Whoever comes last does not wait.
+    /// Adds this rank to the `line`-th line at which it meets others, and waits until all of them have added once more.
+    /// The last one does not wait.
     ///
     /// # Errors
     ///
-    /// The fabric's own; an addition in another operation is one.
+    /// The fabric's own error, for example for an addition in another operation.
     fn arrive_and_wait(&mut self, line: usize) -> Result<(), Self::Error>;
 
     /// Bytes of the longest message of [`send`](Fabric::send), at least 1.
@@ -114,12 +113,12 @@ pub trait Fabric {
     /// Bytes of the longest publish on the `line`-th line that this rank publishes on.
     fn publish_bytes_max(&self, line: usize) -> usize;
 
-    /// The error of a `peer` that gives `sent` bytes where this rank expects another number.
+    /// The error for a `peer` that sends `sent` bytes where this rank expects `expected`.
     fn wrong_length(&self, peer: usize, sent: usize, expected: usize) -> Self::Error;
 
-    /// Opens `data`, whose elements have `element` bytes, as a window for as long as `body` runs. Nobody reads
-    /// `data` afterwards. `written` says that this rank has just written them, as a program does with what it
-    /// gives: no other rank has a copy of their lines then, which a simulated machine has to know.
+    /// Opens `data`, whose elements have `element` bytes, as a window for as long as `body` runs. No other rank reads
+    /// `data` afterwards. `written` says that this rank has just written them, as a program does with its operands. No
+    /// other rank then has a copy of their lines, which a simulated machine has to know.
     fn with_window<R>(
         &mut self,
         data: &mut [u8],
@@ -139,26 +138,26 @@ pub trait Fabric {
     /// A part of a window for reading.
     fn view<'b>(&self, window: &'b Self::Window<'_>, range: Range<usize>) -> &'b [u8];
 
-    /// A part of a window for writing. Waits until what is lent of it has been returned.
+    /// A part of a window for writing. Waits until all loans of that part were returned.
     ///
     /// # Errors
     ///
-    /// The fabric's own.
+    /// The fabric's own error.
     fn view_mut<'b>(
         &mut self,
         window: &'b mut Self::Window<'_>,
         range: Range<usize>,
     ) -> Result<&'b mut [u8], Self::Error>;
 
-    /// Whether lending copies. A loan to many is then held up by the slowest of them, so all must
-    /// read such loans in one order, or they wait for each other in a circle.
+    /// Whether lending copies the data. The slowest borrower then holds up a loan to many, so all ranks must read such
+    /// loans in one order, or they wait for each other in a circle.
     fn lends_copies(&self) -> bool {
         false
     }
 
-    /// The other ranks in the order in which this one reads what each of them lends to all: where
-    /// lending copies the same for all, elsewhere from the next rank on, so that not all read one
-    /// rank's memory at the same time.
+    /// The other ranks in the order in which this one reads what each of them lends to all. Where lending copies, all
+    /// ranks have one order. Elsewhere it begins at the next rank, so that not all read one rank's memory at the same
+    /// time.
     fn reading_order(&self) -> impl Iterator<Item = usize> + use<Self> {
         let (rank, n) = (self.rank(), self.size());
         let first = if self.lends_copies() { 0 } else { rank + 1 };
@@ -167,13 +166,12 @@ pub trait Fabric {
             .filter(move |&peer| peer != rank)
     }
 
-    /// Lends a part of a window to each of `peers`, who [`borrow`](Fabric::borrow) or
-    /// [`fetch`](Fabric::fetch) it. Waits for none of them, unless earlier loans are still out and
-    /// there are too many.
+    /// Lends a part of a window to each of `peers`, which [`borrow`](Fabric::borrow) or [`fetch`](Fabric::fetch) it.
+    /// Waits only while too many earlier loans were not returned.
     ///
     /// # Errors
     ///
-    /// The fabric's own.
+    /// The fabric's own error.
     fn lend(
         &mut self,
         window: &Self::Window<'_>,
@@ -181,12 +179,12 @@ pub trait Fabric {
         range: Range<usize>,
     ) -> Result<(), Self::Error>;
 
-    /// Waits for the next loan of `peer`, which must have `len` bytes, and gives it to `each` where it
-    /// lies: in one piece, or in several one after the other, each with the place where it begins.
+    /// Waits for the next loan of `peer`, which must have `len` bytes, and passes it to `each` in place: in one piece,
+    /// or in several one after the other, each with its offset in the loan.
     ///
     /// # Errors
     ///
-    /// The fabric's own; a loan of another length or of another operation is one.
+    /// The fabric's own error, for example for a loan of another length or of another operation.
     fn borrow(
         &mut self,
         peer: usize,
@@ -194,7 +192,7 @@ pub trait Fabric {
         each: impl FnMut(usize, &[u8]),
     ) -> Result<(), Self::Error>;
 
-    /// [Borrows](Fabric::borrow) as many bytes as `into` has, and copies them there.
+    /// [Borrows](Fabric::borrow) as many bytes as `into` has, and copies them to `into`.
     ///
     /// # Errors
     ///
@@ -205,17 +203,17 @@ pub trait Fabric {
         })
     }
 
-    /// Waits until all that this rank has lent is its own again.
+    /// Waits until all loans of this rank were returned.
     ///
     /// # Errors
     ///
-    /// The fabric's own.
+    /// The fabric's own error.
     fn flush(&mut self) -> Result<(), Self::Error>;
 }
 
-/// Those methods of a [`Fabric`] that are about windows, where `Window<'w>` is `&'w mut [u8]` and
-/// [`lend`](Fabric::lend) gives away a copy, so that a rank never waits for what it has lent: for fabrics that are made
-/// of channels, as in tests. Stands within the `impl`.
+/// The methods of a [`Fabric`] that are about windows, for fabrics that are made of channels, as in tests. `Window<'w>`
+/// is `&'w mut [u8]`, and [`lend`](Fabric::lend) gives away a copy, so that a rank never waits for its loans. The call
+/// of the macro stands within the `impl`.
 ///
 /// # Examples
 ///

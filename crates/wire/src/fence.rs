@@ -1,10 +1,9 @@
 //! The asymmetric fence: the frequent side pays a compiler fence, the rare side a system call.
 //!
-//! Needed where each of two threads stores its own word and then loads the other's, and at least
-//! one must see the other's store (Dekker). `membarrier(PRIVATE_EXPEDITED)` on the rare side makes
-//! every running thread of the process execute a full fence at some point during the call, which
-//! orders whatever the frequent side did around that point. Where the kernel refuses, both sides
-//! use a full fence.
+//! It is needed where each of two threads stores its own word and then loads the other's, and at least one
+//! must see the other's store (Dekker). `membarrier(PRIVATE_EXPEDITED)` on the rare side makes every
+//! running thread of the process execute a full fence at some point during the call, which orders whatever
+//! the frequent side did around that point. Where the kernel refuses, both sides use a full fence.
 //!
 //! Between processes it is `membarrier(GLOBAL_EXPEDITED)`, which reaches the running threads of
 //! every process that has registered. So a process that skips its light fence must have
@@ -16,19 +15,19 @@ use std::sync::OnceLock;
 /// How the two sides of a store-load race are ordered in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FenceKind {
-    /// `membarrier` for the sleeper, nothing for the waker.
+    /// Threads of one process: `membarrier` for the sleeper, nothing for the waker.
     Asymmetric,
-    /// The same between processes.
+    /// Threads of several processes: `membarrier` for the sleeper, nothing for the waker.
     SharedAsymmetric,
-    /// A full fence on both sides: the kernel refuses `membarrier`.
+    /// Threads of one process: a full fence on both sides, where the kernel refuses `membarrier`.
     Symmetric,
-    /// The same between processes.
+    /// Threads of several processes: a full fence on both sides, where the kernel refuses `membarrier`.
     SharedSymmetric,
 }
 
 impl FenceKind {
-    /// Whether it orders threads of different processes too, and their sleep is such that the other
-    /// process can end it.
+    /// Whether the fence orders threads of different processes too. Sleepers then use a futex that another
+    /// process can wake.
     ///
     /// # Examples
     ///
@@ -50,7 +49,8 @@ impl FenceKind {
 
 /// Which fence this process uses among its own threads. The first call registers with the kernel.
 ///
-/// `CORECAST_FENCE=symmetric` makes it, and [`shared_fence_kind`], a full fence on both sides.
+/// The environment variable `CORECAST_FENCE=symmetric` makes this and [`shared_fence_kind`] use a full
+/// fence on both sides.
 pub fn fence_kind() -> FenceKind {
     static KIND: OnceLock<FenceKind> = OnceLock::new();
     *KIND.get_or_init(
@@ -68,7 +68,8 @@ pub fn fence_kind() -> FenceKind {
 pub fn shared_fence_kind() -> FenceKind {
     static KIND: OnceLock<FenceKind> = OnceLock::new();
     *KIND.get_or_init(|| {
-        // The call itself is tried as well: a filter may refuse the one and not the other.
+        // The call itself is tried as well, because a seccomp filter may allow the registration and refuse
+        // the call.
         match registered(libc::MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED)
             && membarrier(libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED)
         {
@@ -103,7 +104,8 @@ pub fn drain_stores() {
     core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
 }
 
-/// The frequent side, a waker or a borrower: after its store, before its load of the other's word.
+/// The fence of the frequent side, a waker or a borrower, between its own store and its load of the other
+/// side's word.
 #[inline(always)]
 pub fn light(kind: FenceKind) {
     #[cfg(not(loom))]
@@ -122,24 +124,25 @@ pub fn light(kind: FenceKind) {
     }
 }
 
-/// A full fence, for what two processes do so rarely that neither side needs a free one. Models leave it
-/// out to see whether it is missed.
+/// A full fence, for a protocol between two processes that runs so rarely that neither side needs a free
+/// one. Models set `left_out` to show that they fail without the fence.
 ///
-/// Of an ordinary fence the model of memory asks for no more than release on the one side and acquire on
-/// the other. But what it orders here is written by any code of a user's, perhaps with non-temporal stores,
-/// and read by the kernel, neither of which that model knows of.
+/// In the memory model release on the one side and acquire on the other would be enough. But the data may
+/// be written by a user's code with non-temporal stores and are read by the kernel, which that model does
+/// not cover.
 pub fn full(left_out: bool) {
     if left_out {
         return;
     }
-    // SeqCst: as was just said.
+    // SeqCst: it also orders non-temporal stores and the kernel's reads, see above.
     #[cfg(not(loom))]
     core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
     #[cfg(loom)]
     loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
 }
 
-/// The rare side, a sleeper or whoever revokes: after its store, before its load of the other's word.
+/// The fence of the rare side, a sleeper or a lender that revokes, between its own store and its load of
+/// the other side's word.
 pub fn heavy(kind: FenceKind) {
     #[cfg(not(loom))]
     {

@@ -1,15 +1,14 @@
-//! Operations that stand still where they would wait, so that their thread goes on with others.
+//! Fibers: stacks of their own for operations, so that a thread goes on with other operations while one waits.
 //!
-//! An algorithm is written as if it blocked. Run on a *fiber*, a stack of its own, it comes back
-//! to its thread at every wait that does not succeed at once ([`suspend_until`], called by the
-//! wait strategy), and goes on from there when what it waits for has come. So the code of a nonblocking
-//! operation is that of the blocking one. The thread looks on its own stack whether it has come, so
-//! a look in vain costs no change of stacks.
+//! An algorithm is written as if it blocked. On a *fiber*, a stack of its own, it returns to its thread at every
+//! wait that does not succeed at once ([`suspend_until`], called by the wait strategy), and goes on from there
+//! when the event has come. So the code of a nonblocking operation is that of the blocking one. The thread checks
+//! for the event on its own stack, so a check in vain costs no change of stacks.
 //!
-//! **Invariant 1:** what a job borrows outlives [`scope`], and no fiber outlives it either: one that
-//! has not ended by then is unwound. **Invariant 2:** a fiber runs on the thread that entered the
-//! scope, because nothing in it can be sent. **Invariant 3:** the look of a suspended fiber lies on
-//! the fiber's stack, and is taken out of its slot before the fiber goes on or is unwound.
+//! **Invariant 1:** what a job borrows outlives [`scope`], and no fiber outlives it either: a fiber that has not
+//! ended by then is unwound. **Invariant 2:** a fiber runs on the thread that entered the scope, because nothing
+//! in it can be sent. ***Invariant 3:** the `ready` closure of a suspended fiber lies on the fiber's stack, and
+//! is taken out of its slot before the fiber goes on or is unwound.
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -19,39 +18,40 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// How a fiber is looked after.
+/// The check that decides whether a suspended fiber goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// A look whether what it waits for has come.
+    /// Checks only whether the event that the fiber waits for has come.
     Quick,
-    /// The thread has waited for so long: a look as well whether it can still come.
+    /// Also checks whether the event can still come, because the thread has waited for this long.
     Long(Duration),
 }
 
-/// Says whether a suspended fiber shall go on. Valid until it does, or is unwound (Invariant 3).
+/// A closure that says whether a suspended fiber shall go on. The pointer is valid until the fiber goes on or is
+/// unwound (Invariant 3).
 type Ready = NonNull<dyn FnMut(Look) -> bool>;
 
 type Run = Coroutine<(), (), (), DefaultStack>;
 
 /// Bytes of a fiber's stack. Algorithms need some kilobytes; the rest is for users' operators.
 ///
-/// Without optimisation, which debug builds go without by default, one algorithm's frame takes more than 128 KiB,
-/// as each of its values has a place of its own there.
+/// Debug builds have larger stacks, because without optimisation each value has a place of its own and one
+/// algorithm's frame takes more than 128 KiB.
 pub const STACK_BYTES: usize = if cfg!(debug_assertions) { 1024 } else { 128 } * 1024;
 
 /// Stacks for fibers, made once. Pages that no fiber has touched take no memory.
 #[derive(Default)]
 pub struct Stacks(Vec<FiberSlot>);
 
-/// A place where one fiber at a time runs. What it holds stays where it is: moving a run about costs as
-/// much as changing to its stack.
+/// A place where one fiber at a time runs. The coroutine stays in its slot, because moving it costs about as much
+/// as changing to its stack.
 struct FiberSlot {
     stack: Cell<Option<DefaultStack>>,
     run: UnsafeCell<Option<Run>>,
-    /// Of the fiber that is suspended here, unless it is being asked. While it is here nobody has a
-    /// reference to `run`.
+    /// The closure of the fiber that is suspended here, except while it is being called. While it is here nobody
+    /// has a reference to `run`.
     ready: Cell<Option<Ready>>,
-    /// Of the fiber that runs here, valid while `run` has not ended.
+    /// The yielder of the fiber that runs here, valid until `run` has ended.
     yielder: Cell<*const Yielder<(), ()>>,
 }
 
@@ -66,11 +66,11 @@ impl fmt::Debug for Stacks {
 }
 
 impl Stacks {
-    /// `count` stacks.
+    /// Makes `count` stacks.
     ///
     /// # Errors
     ///
-    /// The kernel's, when it has no memory to map.
+    /// The kernel's error when it has no memory to map.
     pub fn new(count: usize) -> std::io::Result<Self> {
         let slot = |_| {
             Ok(FiberSlot {
@@ -83,7 +83,7 @@ impl Stacks {
         (0..count).map(slot).collect::<Result<_, _>>().map(Self)
     }
 
-    /// How many there are.
+    /// The number of stacks.
     pub fn count(&self) -> usize {
         self.0.len()
     }
@@ -113,10 +113,9 @@ pub fn is_inside() -> bool {
     !CURRENT.get().is_null()
 }
 
-/// On a fiber: goes back to the thread, and returns when `ready` has said to whoever
-/// [resumes](Fibers::resume) it that it shall go on. `ready` is called on the thread's own stack, and
-/// must not be called by what it calls. Elsewhere returns at once, and does not call it. Says whether
-/// this was a fiber.
+/// On a fiber: goes back to the thread, and returns once a call of [`resume`](Fibers::resume) has found that
+/// `ready` returns true. `ready` runs on the thread's own stack and must not be re-entered. Elsewhere: returns at
+/// once and does not call `ready`. Returns whether the caller runs on a fiber.
 pub fn suspend_until(mut ready: impl FnMut(Look) -> bool) -> bool {
     let current = CURRENT.get();
     if current.is_null() {
@@ -171,7 +170,7 @@ pub fn scope<'env, R>(
     stacks: &mut Stacks,
     body: impl for<'scope> FnOnce(&'scope Fibers<'scope, 'env>) -> R,
 ) -> R {
-    // Ends what has not ended, whatever happens (Invariant 1).
+    // Unwinds the fibers that have not ended, also when `body` panics (Invariant 1).
     struct End<'a>(&'a [FiberSlot]);
     impl Drop for End<'_> {
         fn drop(&mut self) {
@@ -179,7 +178,7 @@ pub fn scope<'env, R>(
                 slot.ready.set(None);
                 // SAFETY: no fiber is running, or this could not be: none has a reference to its run.
                 if let Some(mut run) = unsafe { &mut *slot.run.get() }.take() {
-                    // What is dropped on its stack must not suspend another fiber from there.
+                    // A value that is dropped on this fiber's stack must not suspend another fiber.
                     let _restore = Restore(CURRENT.replace(std::ptr::null()));
                     run.force_unwind();
                     slot.stack.set(Some(run.into_stack()));
@@ -198,12 +197,12 @@ pub fn scope<'env, R>(
 }
 
 impl<'scope, 'env> Fibers<'scope, 'env> {
-    /// How many fibers there can be at a time.
+    /// The number of fibers that there can be at a time.
     pub fn count(&self) -> usize {
         self.slots.len()
     }
 
-    /// Runs `job` on fiber `slot` until it suspends or ends; says whether it has ended.
+    /// Runs `job` on fiber `slot` until it suspends or ends, and returns whether it has ended.
     ///
     /// # Panics
     ///
@@ -229,15 +228,16 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
         place.go()
     }
 
-    /// Goes on with fiber `slot` if there is one and what it waits for has come; says whether it went on.
+    /// Goes on with fiber `slot` if it is suspended and its `ready` closure returns true. Returns whether it went
+    /// on.
     ///
     /// # Panics
     ///
-    /// With the job's own panic, or that of what it waits for; in the second case it never goes on.
+    /// With the panic of the job or of the `ready` closure. After a panic of the closure the fiber never goes on.
     ///
     /// # Cost
     ///
-    /// One call of what [`suspend_until`] was given, and nothing else if that says no.
+    /// One call of the closure that [`suspend_until`] was given, and nothing else if it returns false.
     #[inline]
     pub fn resume(&self, slot: usize, look: Look) -> bool {
         let place = &self.slots[slot];
@@ -263,10 +263,10 @@ impl<'scope, 'env> Fibers<'scope, 'env> {
 }
 
 impl FiberSlot {
-    /// Goes on with the fiber here, which does not run yet, until it suspends or ends; says whether it
-    /// has ended.
+    /// Runs the fiber in this slot, which is suspended or new, until it suspends or ends. Returns whether it has
+    /// ended.
     fn go(&self) -> bool {
-        /// A job that panics ends: its stack is given back then too.
+        /// Gives the stack back when the fiber has ended, also by a panic of its job.
         struct Back<'a>(&'a FiberSlot, &'a mut Option<Run>);
         impl Drop for Back<'_> {
             fn drop(&mut self) {
@@ -326,7 +326,7 @@ mod tests {
         assert!(!suspend_until(|_| unreachable!("this is no fiber")));
     }
 
-    /// Counts how often it is dropped.
+    /// Counts how often values of this type are dropped.
     struct Counted<'a>(&'a Cell<u32>);
 
     impl Drop for Counted<'_> {
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!((dropped.get(), stacks.count()), (1, 1));
     }
 
-    /// A fiber within a fiber is unwound, and what it drops would wait.
+    /// A fiber within a fiber is unwound, and a value that it drops tries to wait.
     #[test]
     fn what_is_unwound_suspends_nobody() {
         struct Waits<'a>(&'a Cell<u32>);

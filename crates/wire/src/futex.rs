@@ -6,14 +6,15 @@ mod imp {
     use rustix::thread::futex;
     use std::time::Duration;
 
-    /// Nothing beside the word itself.
+    /// Empty, because the kernel keeps all state of a futex besides the word itself.
     #[derive(Debug, Default)]
     pub(crate) struct FutexWord;
 
     impl FutexWord {
         /// Sleeps while `word` holds `expected`, at most for `limit`. May return at any time.
         ///
-        /// `shared`: the waker may be another process, which knows the word by its page's file.
+        /// `shared` says that the waker may be another process. The kernel then finds the word by its
+        /// page's file instead of its address.
         pub(crate) fn sleep(
             &self,
             word: &AtomicU32,
@@ -29,8 +30,8 @@ mod imp {
             let _ = futex::wait(word, flags(shared), expected, limit.as_ref());
         }
 
-        /// Wakes the thread that sleeps on `word`, if any.
-        /// `shared` as it was for the sleep.
+        /// Wakes one thread that sleeps on `word`, if there is one. `shared` must be as it was for the
+        /// sleep.
         pub(crate) fn wake(&self, word: &AtomicU32, shared: bool) {
             let _ = futex::wake(word, flags(shared), 1);
         }
@@ -54,7 +55,7 @@ mod imp {
     use loom::sync::atomic::AtomicU32;
     use std::time::Duration;
 
-    /// The kernel's hash bucket: its lock makes "compare and sleep" one step.
+    /// A model of the kernel's hash bucket, whose lock makes "compare and sleep" one step.
     #[derive(Debug, Default)]
     pub(crate) struct FutexWord {
         lock: loom::sync::Mutex<()>,

@@ -1,5 +1,5 @@
-//! Corecast's wires: flags, queues and group lines over cache lines, parking, and the wait strategy of
-//! every wait.
+//! Corecast's wires: flags, queues and shared lines of a group, each in cache lines; parking; and the wait
+//! strategies.
 //!
 //! This crate holds most of the project's unsafe code. Its protocols, with the dangerous interleavings and
 //! proof sketches, are in `crates/wire/README.md`; `tests/loom.rs` checks them in every

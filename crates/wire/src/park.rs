@@ -8,7 +8,7 @@
 //! | --- | --- | --- |
 //! | `AWAKE` | runs | sees it in its own shared copy of the line: nothing to do |
 //! | `token` | looks once more, then sleeps | swaps it to `AWAKE` and rings |
-//! | `ANY` | looks at everything once more, then sleeps | the same, out of line |
+//! | `ANY` | looks at everything once more, then sleeps | swaps it to `AWAKE` and rings |
 //! | another token | sleeps for something else | nothing to do |
 //! | bytes that nobody wrote | any of these | nothing to do |
 //!

@@ -199,7 +199,7 @@ impl PhaseBarrier {
         match arrived {
             Ok(_) => Ok(()),
             Err(too_many) => {
-                // Relaxed: as above.
+                // Relaxed: a call without effect publishes nothing.
                 self.next.fetch_add(1, Ordering::Relaxed);
                 Err(too_many)
             }

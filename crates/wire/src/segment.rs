@@ -7,7 +7,7 @@
 //! | form | made by | memory | lines by |
 //! | --- | --- | --- | --- |
 //! | private | [`Segment::new`] | touched at once | [`Segment::lines`], handed out once, or [`Segment::at`] |
-//! | private, lazy | [`Segment::reserve`] | each page when it is first written | the same |
+//! | private, lazy | [`Segment::reserve`] | each page when it is first written | [`Segment::lines`] or [`Segment::at`] |
 //! | shared | [`Segment::shared`], [`Segment::attach`] | reserved at once, sealed | [`Segment::at`], by offsets that all processes agree on |
 
 #[cfg(not(loom))]
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_is_reserved_takes_no_memory_until_it_is_written() {
-        // The pages of this very mapping, as another test may take memory meanwhile.
+        // Resident KiB of this mapping alone, because another test may take memory meanwhile.
         let resident = |address: usize| {
             let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
             let mut inside = false;
@@ -145,7 +145,7 @@ mod tests {
         let segment = Segment::reserve(1 << 32).unwrap();
         let all = segment.at::<Flag>(0, (1 << 32) / 128).unwrap();
         let address = (&raw const all[1 << 20]).addr();
-        // Where the kernel joins neighbouring mappings they count too, but not by a gibibyte.
+        // Neighbouring mappings that the kernel has joined count too, but are less than 1 GiB.
         let before = resident(address);
         assert!(before < 1 << 20, "{before} KiB");
         all[1 << 20].raise(1);

@@ -23,14 +23,15 @@
 use std::fs;
 use std::sync::OnceLock;
 
-/// How many shares of the last cache a result has that is streamed, see the module.
+/// A result is streamed from this many times a core's share of the last cache on, see the module.
 const SHARES: usize = 2;
 
-/// Where the system does not tell how large the cache is.
+/// The threshold in bytes where the system does not tell how large the cache is.
 const UNKNOWN_ABOVE: usize = 32 << 20;
 
-/// From how many bytes on a result is streamed: twice a core's share of the last cache, or what
-/// `CORECAST_STREAM` says, in bytes (0: always; other words are ignored). Decided at the first call.
+/// The length in bytes from which on a result is streamed: twice a core's share of the last cache, or the
+/// value of the environment variable `CORECAST_STREAM` (0: always; other words are ignored). It is decided
+/// at the first call.
 ///
 /// # Examples
 ///
@@ -57,7 +58,7 @@ fn share(root: &str) -> Option<usize> {
         let read = |name: &str| fs::read_to_string(cache.path().join(name)).ok();
         let level: u32 = read("level")?.trim().parse().ok()?;
         let kibibytes: usize = read("size")?.trim().strip_suffix('K')?.parse().ok()?;
-        // A mask in words of 32 bits, with commas.
+        // The mask is hexadecimal, with a comma after each 32 bits.
         let mask = read("shared_cpu_map")?;
         let sharers = mask.trim().chars().filter_map(|digit| digit.to_digit(16));
         let sharers: u32 = sharers.map(u32::count_ones).sum();
@@ -68,7 +69,7 @@ fn share(root: &str) -> Option<usize> {
     Some(last.1).filter(|&share| share > 0)
 }
 
-/// Copies `from` to the begin of `into`, a part of a result of `all` bytes.
+/// Copies `from` to the beginning of `into`, a part of a result of `all` bytes.
 ///
 /// # Panics
 ///
@@ -76,7 +77,8 @@ fn share(root: &str) -> Option<usize> {
 ///
 /// # Cost
 ///
-/// A plain copy up to [`above`]. Beyond, no line of `into` is read, nor in a cache afterwards.
+/// A plain copy where `all` is less than [`above`]. Otherwise no whole line of `into` is read, nor in a
+/// cache afterwards.
 ///
 /// # Examples
 ///
@@ -100,7 +102,7 @@ fn past_caches(into: &mut [u8], from: &[u8]) {
     into.copy_from_slice(from);
 }
 
-/// Copies with stores that go past the caches, but for the lines at both ends.
+/// Copies whole lines with non-temporal stores, and the bytes at both ends with plain ones.
 #[cfg(all(target_arch = "x86_64", not(corecast_generic_arch)))]
 fn past_caches(into: &mut [u8], from: &[u8]) {
     use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
@@ -169,7 +171,7 @@ mod tests {
         }
         let found = share(root.to_str().unwrap());
         fs::remove_dir_all(&root).unwrap();
-        // Unless the test was moved to another processor meanwhile.
+        // Nothing is found if the test was moved to another processor meanwhile.
         assert!(found.is_none_or(|share| share == 4 << 20), "{found:?}");
     }
 }

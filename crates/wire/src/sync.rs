@@ -15,8 +15,8 @@ pub use loom::cell::UnsafeCell;
 
 #[cfg(loom)]
 pub use loom::thread::yield_now;
-/// A number that nobody in this process has had. No protocol rests on its order, so models count by
-/// the same means.
+/// Returns a number that no earlier call in this process returned. No protocol relies on the order of the calls, so
+/// models use the same ordinary atomic.
 pub fn fresh_name() -> u64 {
     static LAST: core::sync::atomic::AtomicU64 = core::sync::atomic::AtomicU64::new(0);
     // Relaxed: only a name.
@@ -99,12 +99,13 @@ pub mod order {
         observe_ring = Acquire, RingReadRelaxed
     }
     role! {
-        /// An addition to an arrival counter: everything before it is visible to whoever sees the sum. Partner:
+        /// An addition to an arrival counter: everything before it is visible to a reader of the sum. Partner:
         /// [`total`].
         count = Release, CountRelaxed
     }
     role! {
-        /// An addition at a counter barrier: whoever comes last sees what all did before. Partners: itself, [`total`].
+        /// An addition at a counter barrier: the last member sees what all others did before. Partners: itself,
+        /// [`total`].
         arrive_and_wait = AcqRel, MeetRelaxed
     }
     role! {
@@ -133,16 +134,16 @@ pub mod order {
         finish = Release, FinishRelaxed
     }
     role! {
-        /// A lender's load of that, when it revokes. Partner: [`finish`].
+        /// A lender's load, when it revokes, of the word that says whether the borrower reads. Partner: [`finish`].
         past = Acquire, PastRelaxed
     }
     role! {
-        /// A lender's load of that count: what it writes to the data comes after. Partner:
+        /// A lender's load of the count of returned descriptors: its next writes to the data come after. Partner:
         /// [`hand_back`].
         regain = Acquire, RegainRelaxed
     }
     role! {
-        /// A flag's store: everything before it is visible to whoever sees it. Partner: [`see`].
+        /// A flag's store: everything before it is visible to a reader of the value. Partner: [`see`].
         raise = Release, RaiseRelaxed
     }
     role! {
@@ -150,25 +151,25 @@ pub mod order {
         see = Acquire, SeeRelaxed
     }
     role! {
-        /// An arrival at a phase barrier: the last one sees what all did before theirs, whose additions continue
-        /// each other's release. Partner: itself. Also a sleeper's mark; partner: [`open`].
+        /// An arrival at a phase barrier: the last thread sees what all others did before they arrived, because each
+        /// addition continues the release sequence. Partner: itself. Also a sleeper's mark, whose partner is [`open`].
         come = AcqRel, ComeRelaxed
     }
     role! {
-        /// A phase barrier's next phase begins: whoever waited sees what the last one has seen. Partner:
-        /// [`pass`]; of the acquire, a sleeper's mark by [`come`].
+        /// The exchange that begins a phase barrier's next phase: threads that waited see what the last one has seen.
+        /// Partner: [`pass`]. Its acquire has a sleeper's mark by [`come`] as its partner.
         open = AcqRel, OpenRelaxed
     }
     role! {
-        /// The load by which whoever waits at a phase barrier goes on. Partner: [`open`].
+        /// The load by which a thread that waits at a phase barrier learns that the phase is over. Partner: [`open`].
         pass = Acquire, PassRelaxed
     }
     role! {
-        /// The ring for a phase barrier's sleepers: the phase is over before it. Partner: [`hear`].
+        /// The ring of the bell for a phase barrier's sleepers: the phase is over before it. Partner: [`hear`].
         ring = Release, RingRelaxed
     }
     role! {
-        /// A sleeper's look at that bell. Partner: [`ring`].
+        /// A sleeper's load of a phase barrier's bell. Partner: [`ring`].
         hear = Acquire, HearRelaxed
     }
 }
@@ -178,11 +179,11 @@ pub mod order {
 pub mod mutant {
     use std::sync::atomic::{AtomicU8, Ordering};
 
-    /// Which fault is seeded.
+    /// A fault that can be seeded.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
     pub enum Mutant {
-        /// The code as it is.
+        /// No fault: the code as it is.
         None,
         /// A slot's header is published without release.
         PublishRelaxed,
@@ -206,9 +207,9 @@ pub mod mutant {
         TotalRelaxed,
         /// Additions at a counter barrier do not order anything.
         MeetRelaxed,
-        /// Whoever comes last to a counter barrier does not acquire.
+        /// The last member of a counter barrier does not acquire.
         MeetUnseen,
-        /// Whoever comes last wakes its first sleeper alone.
+        /// The last member of a counter barrier wakes the first sleeper alone.
         OneMemberWakes,
         /// A descriptor is made without release.
         DescriptorRelaxed,
@@ -216,21 +217,21 @@ pub mod mutant {
         AcceptRelaxed,
         /// A descriptor is returned without release.
         HandBackRelaxed,
-        /// A borrower says without release that it has read.
+        /// A borrower announces without release that it has finished reading.
         FinishRelaxed,
-        /// Whoever revokes sees that without acquire.
+        /// A lender that revokes sees without acquire that the borrower has finished.
         PastRelaxed,
-        /// The count of returned offers is read without acquire.
+        /// The count of returned descriptors is read without acquire.
         RegainRelaxed,
         /// A flag is raised without release.
         RaiseRelaxed,
         /// A flag is seen without acquire.
         SeeRelaxed,
-        /// Whoever arrives at a phase barrier neither releases nor acquires.
+        /// An arrival at a phase barrier neither releases nor acquires.
         ComeRelaxed,
         /// A phase barrier's next phase begins without release.
         OpenRelaxed,
-        /// Whoever waits at a phase barrier goes on without acquire.
+        /// A thread that waits at a phase barrier goes on without acquire.
         PassRelaxed,
         /// A phase barrier's bell is rung without release.
         RingRelaxed,
@@ -238,26 +239,27 @@ pub mod mutant {
         HearRelaxed,
         /// An operation history's call site is noted without release.
         NoteRelaxed,
-        /// A sleeper does not fence between announcing itself and its last look, nor whoever revokes.
+        /// A sleeper does not fence between announcing itself and its last look. A lender that revokes does not fence
+        /// either.
         NoHeavyFence,
         /// A waker does not fence between publishing and looking for sleepers, nor a borrower between
         /// announcing that it reads and its last look.
         NoLightFence,
         /// A sleeper goes to sleep without a last look.
         NoLastLook,
-        /// A publisher does not ring for whoever sleeps for anything.
+        /// A publisher does not wake a thread that sleeps for any event.
         AnyUnheard,
-        /// News for all ring only those whose word says that they sleep.
+        /// `Parker::wake_any` wakes only a thread whose word says that it sleeps.
         RingTheAnnouncedOnly,
-        /// A lender leaves the descriptors as they are that another process may be reading.
+        /// A lender that takes back loans by kernel copy does not strike out their descriptors.
         NoStrike,
-        /// It does not fence between striking them and what comes then.
+        /// A lender does not fence between striking out descriptors and writing the data.
         StrikeUnfenced,
-        /// Whoever reads another process's memory believes what it has read.
+        /// A reader of another process's memory does not check afterwards that the descriptor still stands.
         NoLook,
-        /// It does not fence between reading and its look whether the descriptor stands.
+        /// A reader of another process's memory does not fence between reading and that check.
         LookUnfenced,
-        /// A lender offers its memory to a reader that was refused.
+        /// A lender offers its memory again to a reader that the kernel has refused.
         ExposedAgain,
         /// A sender overwrites slots that were not given back.
         NoFlowControl,
@@ -278,7 +280,7 @@ pub mod mutant {
     }
 }
 
-/// Whether a fault is seeded: never in an ordinary build.
+/// Whether a fault is seeded, which is never so in an ordinary build.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! mutated {

@@ -1,4 +1,4 @@
-//! Words that processes tell each other things with: who they are, and what has gone wrong.
+//! Words by which processes tell each other who they are and what has gone wrong.
 
 use crate::segment::Lines;
 use crate::sync::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use crate::sync::{AtomicU64, Ordering};
 /// Words in one [`Words`].
 pub const WORDS: usize = 16;
 
-/// Sixteen words, each by itself a small flag.
+/// Sixteen words in memory that processes share. Each is read and written by itself.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Words([AtomicU64; WORDS]);
@@ -15,7 +15,7 @@ pub struct Words([AtomicU64; WORDS]);
 unsafe impl Lines for Words {}
 
 impl Words {
-    /// Word `index`, and whatever its writer did before.
+    /// Reads word `index`. The caller then also sees what the word's writer did before.
     ///
     /// # Panics
     ///
@@ -26,7 +26,7 @@ impl Words {
         self.0[index].load(Ordering::Acquire)
     }
 
-    /// Writes word `index`; whoever sees it sees what the writer did before.
+    /// Writes word `index`. A reader of this value sees what the writer did before.
     ///
     /// # Panics
     ///
@@ -37,7 +37,8 @@ impl Words {
         self.0[index].store(word, Ordering::Release);
     }
 
-    /// Writes word `index` if it is 0; says whether it was. Of several who try, one succeeds.
+    /// Writes word `index` if it is 0, and returns whether it was. Of several threads that try, one
+    /// succeeds.
     ///
     /// # Panics
     ///

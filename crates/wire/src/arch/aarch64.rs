@@ -1,12 +1,12 @@
 //! AArch64: the virtual counter, `isb`, 64-byte lines.
 
-/// What [`cycles`] reads.
+/// The name of the counter that [`cycles`] reads.
 pub const COUNTER_NAME: &str = "cntvct_el0";
 
 /// Bytes in a cache line.
 pub const LINE_BYTES: usize = 64;
 
-/// The virtual counter: steady, but coarse on some machines (tens of nanoseconds).
+/// Reads the virtual counter, which is steady, but coarse on some machines (tens of nanoseconds).
 #[inline(always)]
 pub fn cycles() -> u64 {
     let ticks: u64;
@@ -25,7 +25,7 @@ pub fn relax() {
     unsafe { core::arch::asm!("isb", options(nomem, nostack, preserves_flags)) }
 }
 
-/// Asks for a line of memory for writing, and does not wait for it.
+/// Prefetches a line of memory for writing, without waiting for it.
 #[inline(always)]
 pub fn claim(line: *const u8) {
     // SAFETY: a hint that never faults, whatever the address.

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// What [`cycles`] reads.
+/// The name of the counter that [`cycles`] reads.
 pub const COUNTER_NAME: &str = "clock";
 
 /// Bytes in a cache line.
@@ -22,6 +22,6 @@ pub fn relax() {
     core::hint::spin_loop();
 }
 
-/// Would ask for a line of memory for writing; there is no portable way.
+/// Does nothing, because there is no portable prefetch for writing.
 #[inline(always)]
 pub fn claim(_line: *const u8) {}

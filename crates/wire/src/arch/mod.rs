@@ -1,4 +1,5 @@
-//! What differs between processors: cycle counter, polite waiting, line size.
+//! The parts that differ between processor families: cycle counter, spin hint, prefetch for writing,
+//! line size.
 //!
 //! Each processor family is one file with the same five items; `generic` serves every other one
 //! and is what `--cfg corecast_generic_arch` selects, so that it is built and tested as well.
@@ -38,8 +39,8 @@ use std::time::{Duration, Instant};
 pub fn cycles_per_ns() -> f64 {
     static RATE: OnceLock<f64> = OnceLock::new();
     *RATE.get_or_init(|| {
-        // The best of several windows: a window in which this thread lost its CPU between the
-        // two pairs of readings is off, and the median ignores it.
+        // The median of several windows: a window in which this thread lost its CPU between the two
+        // pairs of readings is off, and the median ignores it.
         let mut rates: Vec<f64> = (0..5).map(|_| rate_of_window()).collect();
         rates.sort_by(f64::total_cmp);
         rates[rates.len() / 2]

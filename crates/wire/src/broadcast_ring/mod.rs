@@ -1,5 +1,5 @@
-//! Lines that many read: one writer, a fixed set of readers, and a payload in the flag's line, or from
-//! there on in the lines of a body.
+//! Broadcast rings: lines that one writer writes and a fixed set of readers reads. A message lies in one line with its
+//! header, and what does not fit there in the lines of a body.
 //!
 //! CLa's one-to-many synchronisation over the *same line* (§3.2) and its one-line broadcast (§4.1):
 //! the writer stores once, however many poll. A broadcast ring is a ring of such lines, so that each is used
@@ -16,21 +16,21 @@
 //! | slot | header | payload belongs to | next |
 //! | --- | --- | --- | --- |
 //! | free | an older number | writer | writer writes payload, then header |
-//! | full | this number | readers, who only read | each reads payload, some time gives back |
+//! | full | this number | readers, who only read | each reads the payload, and later gives the slot back |
 //!
-//! What is longer than a slot goes on in its *body*, lines without headers of which each slot of a broadcast ring has
-//! as many.
+//! The part of a message that does not fit its slot lies in the slot's *body*, lines without headers. All slots of a
+//! broadcast ring have the same number of them.
 //!
-//! **Invariant 1:** the writer touches the slot of published message p, and its body, only after it has seen that *every*
-//! reader has given back post p − [`RING_SLOTS`]. **Invariant 2:** a reader touches the slot of published message p, and
-//! its body, only after it has seen the header of p. **Invariant 3:** a reader that has read everything has
-//! given back all but less than half a lap, so a writer never waits for one that waits for it.
+//! **Invariant 1:** the writer touches the slot of published message p, and its body, only after it has seen that
+//! *every* reader has given back message p − [`RING_SLOTS`]. **Invariant 2:** a reader touches the slot of published
+//! message p, and its body, only after it has seen the header of p. **Invariant 3:** a reader that has read everything
+//! has given back all but less than half a lap, so a writer never waits for one that waits for it.
 //!
 //! Orderings: header `Release` → `Acquire` carries slot and body to each reader; a reader's line
 //! `Release` → `Acquire` carries the permission to overwrite back.
 //!
-//! Nothing here waits: whoever does looks again and again by the wait strategy, with [`token`] for the
-//! readers and [`room_token`] for the writer.
+//! No function here waits. A thread that waits polls [`Reader::look`] or [`Writer::holder`] by its wait strategy, with
+//! [`token`] for a reader and [`room_token`] for the writer.
 
 mod reader;
 mod slot;
@@ -48,7 +48,7 @@ use crate::segment::{LineRef, LineSlice, Segment, SegmentError};
 use crate::{FenceKind, Flag, Line};
 use std::sync::Arc;
 
-/// Bytes that a broadcast ring with so many readers and body lines of each slot takes in its writer's segment.
+/// Bytes that a broadcast ring takes in its writer's segment, where each slot has `body_lines` body lines.
 pub const fn bytes(readers: usize, body_lines: usize) -> usize {
     Segment::bytes_for::<Slot>(RING_SLOTS)
         + Segment::bytes_for::<BodyLine>(RING_SLOTS * body_lines)
@@ -66,7 +66,7 @@ pub const fn room_token(number: u32) -> u32 {
     8 * number + 7
 }
 
-/// The memory of a broadcast ring, before it has ends: for processes, each of which makes its own.
+/// The memory of a broadcast ring without its ends. Each process that shares it makes its own ends.
 #[derive(Debug)]
 pub struct Parts {
     ring: Ring,
@@ -75,9 +75,9 @@ pub struct Parts {
     number: u32,
 }
 
-/// Takes the memory of a broadcast ring in `memory`, the writer's. `number` tells it from every other notice
-/// and arrival counter that shares a parker with it. Published messages longer than
-/// [`RING_PAYLOAD_BYTES`] go on in the `body_lines` that each slot has.
+/// Takes the memory of a broadcast ring in `memory`, the writer's. No other broadcast ring or arrival counter that
+/// shares a parker with it has that `number`. Messages longer than [`RING_PAYLOAD_BYTES`] go on in the `body_lines`
+/// lines that each slot has.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The reading ends.
+//! The reading ends of a broadcast ring.
 
 use super::slot::{PostHeader, RING_PAYLOAD_BYTES, RING_SLOTS, Ring};
 use crate::park::Parker;
@@ -7,11 +7,11 @@ use crate::segment::LineRef;
 use crate::sync::order;
 use crate::{FenceKind, Flag, Line};
 
-/// One reader's end of a broadcast ring. Not shared: one thread reads here.
+/// One reader's end of a broadcast ring, which one thread at a time uses.
 #[derive(Debug)]
 pub struct Reader {
     ring: Ring,
-    /// How many posts this reader has given back.
+    /// The number of messages that this reader has given back.
     given_back: LineRef<Flag>,
     writer: LineRef<Line<Parker>>,
     /// Published messages read so far.
@@ -21,17 +21,17 @@ pub struct Reader {
     fence: FenceKind,
 }
 
-/// What a published message is, besides its bytes.
+/// The length and tag of a published message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingMessage {
-    /// Bytes of payload. Another process may write what it likes: up to 65,535.
+    /// Bytes of payload, which may be any number up to 65,535 if another process is corrupt.
     pub len: usize,
     /// The writer's tag.
     pub tag: u32,
 }
 
-/// After how many posts a reader gives them back: rarely enough to cost little, often enough that the
-/// writer finds half of the slots free.
+/// The number of messages after which a reader gives their slots back: rarely enough to cost little, often
+/// enough that the writer finds half of the slots free.
 const GIVE_BACK_STEP: u64 = RING_SLOTS as u64 / 2;
 
 impl Reader {
@@ -60,7 +60,7 @@ impl Reader {
         header.is(next).then_some(header)
     }
 
-    /// The next published message, if it is there. It stays.
+    /// The length and tag of the next published message, if it is there. The message stays unread.
     #[inline(always)]
     pub fn look(&self) -> Option<RingMessage> {
         self.header().map(|header| RingMessage {
@@ -69,11 +69,12 @@ impl Reader {
         })
     }
 
-    /// Copies the next published message's first bytes to `payload`, and goes on.
+    /// Copies the first bytes of the next published message to `payload`, and goes on to the message after
+    /// it.
     ///
     /// # Panics
     ///
-    /// If the next published message is not there, or `payload` is longer than any post.
+    /// If the next published message is not there, or `payload` is longer than any message.
     ///
     /// # Cost
     ///

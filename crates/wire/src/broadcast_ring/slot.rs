@@ -1,26 +1,26 @@
-//! The word that says what is in a slot of a broadcast ring, which is a queue's but for this word, and where it lies.
+//! The slots of a broadcast ring, which are those of a queue with another header word.
 
 use crate::LINE_BYTES;
 use crate::queue::body::BodyLine;
 use crate::queue::{SLOT_PAYLOAD_BYTES, Slot};
 use crate::segment::LineSlice;
 
-/// Lines of a broadcast ring: a writer can be so many published messages ahead of its slowest reader.
+/// Slots of a broadcast ring: the writer can be this many messages ahead of its slowest reader.
 #[cfg(not(loom))]
 pub const RING_SLOTS: usize = 16;
 
-/// As few as can be in a model.
+/// Slots of a broadcast ring: the fewest that a model can have.
 #[cfg(loom)]
 pub const RING_SLOTS: usize = 2;
 
 /// Payload bytes in one published message without a body: a line less its header.
 pub const RING_PAYLOAD_BYTES: usize = SLOT_PAYLOAD_BYTES;
 
-/// The ring of a broadcast ring, as both ends see it.
+/// The slots of a broadcast ring and their bodies, as both ends use them.
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
     slots: LineSlice<Slot>,
-    /// For each slot as many.
+    /// The body lines. All slots have the same number of them.
     bodies: LineSlice<BodyLine>,
 }
 
@@ -29,13 +29,13 @@ impl Ring {
         Self { slots, bodies }
     }
 
-    /// The place of published message number `number`, from 1.
+    /// The slot of published message number `number`, which counts from 1.
     #[inline(always)]
     pub(super) fn slot(&self, number: u64) -> &Slot {
         &self.slots[number as usize % RING_SLOTS]
     }
 
-    /// Where the rest of published message number `number` is, beyond its slot.
+    /// The body lines of published message number `number`, for the part that does not fit its slot.
     #[inline(always)]
     pub(super) fn body(&self, number: u64) -> &[BodyLine] {
         let lines = self.bodies.len() / RING_SLOTS;
@@ -49,8 +49,8 @@ impl Ring {
     }
 }
 
-/// `number:24 | tag:24 | len:16`. A slot holds post `number` exactly when its header says so: what it
-/// held before differs by [`RING_SLOTS`], and memory starts as zeros, which no first post is.
+/// `number:24 | tag:24 | len:16`. A slot holds message `number` exactly when its header has that number: the message
+/// before it in the slot had a number less by [`RING_SLOTS`], and memory starts as zeros, while numbers start at 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct PostHeader(pub(super) u64);
 
@@ -71,7 +71,7 @@ impl PostHeader {
         (self.0 >> 16) as u32 & 0xFF_FFFF
     }
 
-    /// Of another process's nonsense up to 65,535.
+    /// The length in bytes, which is at most 65,535 whatever another process has written.
     #[inline(always)]
     pub(super) fn len(self) -> usize {
         self.0 as usize & 0xFFFF

@@ -6,7 +6,7 @@ fn bell() -> LineRef<Line<Parker>> {
     Segment::one(None).unwrap()
 }
 
-/// Body lines of a slot.
+/// The number of body lines of a slot.
 const LINES: usize = 5;
 
 /// The ends of a broadcast ring, and the wait strategy of each reader, then of the writer.
@@ -26,7 +26,7 @@ fn ring(
     (parts.writer(&bells, fence_kind()), ends, writer)
 }
 
-/// What post `number` carries: of every length.
+/// The payload of message `number`. All lengths occur.
 fn payload(number: u32) -> Vec<u8> {
     let len = number as usize % (RING_PAYLOAD_BYTES + LINES * LINE_BYTES + 1);
     (0..len)

@@ -1,4 +1,4 @@
-//! The writing end.
+//! The writing end of a broadcast ring.
 
 use super::slot::{PostHeader, RING_PAYLOAD_BYTES, RING_SLOTS, Ring};
 use crate::park::Parker;
@@ -7,15 +7,15 @@ use crate::segment::{LineRef, LineSlice};
 use crate::sync::{mutated, order};
 use crate::{FenceKind, Flag, Line};
 
-/// The writing end of a broadcast ring. Not shared: one thread writes.
+/// The writing end of a broadcast ring, which one thread at a time uses.
 #[derive(Debug)]
 pub struct Writer {
     ring: Ring,
     read: LineSlice<Flag>,
     bells: Box<[LineRef<Line<Parker>>]>,
-    /// Published messages so far.
+    /// The number of messages published so far.
     published: u64,
-    /// Published messages that every reader is known to have given back.
+    /// The number of messages that every reader is known to have given back.
     freed: u64,
     token: u32,
     fence: FenceKind,
@@ -54,7 +54,7 @@ impl Writer {
     ///
     /// # Cost
     ///
-    /// Once in half a lap a line of each reader.
+    /// It reads a line of each reader about once in half a lap.
     #[inline(always)]
     pub fn holder(&mut self) -> Option<usize> {
         if self.published < self.freed + RING_SLOTS as u64 {

@@ -1,11 +1,11 @@
-//! A word to sleep on: what a futex costs by itself, without the protocol of [`crate::Parker`].
+//! A bare futex, to measure what it costs without the protocol of [`crate::Parker`].
 
 use crate::futex::FutexWord;
 use crate::line::Line;
 use crate::sync::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Counts how often it was rung; threads of this process can sleep until it is.
+/// A bell that counts its rings. Threads of this process can sleep until it is rung.
 ///
 /// # Examples
 ///
@@ -24,13 +24,13 @@ pub struct BareFutex {
 }
 
 impl BareFutex {
-    /// How often it was rung.
+    /// The number of rings so far.
     pub fn rung(&self) -> u32 {
         // Acquire: synchronises with the Release in `ring`.
         self.word.load(Ordering::Acquire)
     }
 
-    /// Sleeps until it is rung more often than `seen`, `limit` has passed, or for no reason.
+    /// Sleeps until there are more rings than `seen` or `limit` has passed. May return at any time.
     pub fn sleep(&self, seen: u32, limit: Duration) {
         self.futex_word.sleep(&self.word, seen, Some(limit), false);
     }

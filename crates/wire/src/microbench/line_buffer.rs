@@ -1,7 +1,7 @@
 //! Memory whose lines are read, written and flushed one by one.
 //!
-//! Where a transfer is to be timed, nothing else may be: a first touch of a page or a walk through the page
-//! tables takes longer than the line does. So a field is touched when it is made, and lies in huge pages
+//! A measurement of one transfer must include nothing else, and a first touch of a page or a walk through the
+//! page tables takes longer than the transfer. So a buffer is touched when it is made, and lies in huge pages
 //! where the kernel grants them.
 
 use super::cpu;
@@ -12,10 +12,10 @@ use std::ptr::NonNull;
 /// Bytes of a huge page on x86-64, and with pages of 4 KiB on AArch64.
 const HUGE_BYTES: usize = 2 << 20;
 
-/// `MADV_COLLAPSE`: huge pages now, not when the kernel finds the time. Linux 6.1.
+/// `MADV_COLLAPSE` asks for huge pages now, not when the kernel finds the time. It needs Linux 6.1.
 const COLLAPSE: libc::c_int = 25;
 
-/// Whether a field lies in huge pages.
+/// Whether a buffer lies in huge pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HugePages {
     /// All pages are huge.
@@ -24,9 +24,9 @@ pub enum HugePages {
     Refused(String),
 }
 
-/// Lines of the calling process, by their offsets in bytes; see the module.
+/// A buffer of lines, which are addressed by their offsets in bytes; see the module.
 ///
-/// Every access is atomic and `Relaxed`: what orders them is the caller's own affair.
+/// Every access is atomic and `Relaxed`; the caller orders them.
 #[derive(Debug)]
 pub struct LineBuffer {
     base: NonNull<u8>,
@@ -63,7 +63,7 @@ impl LineBuffer {
     pub fn new(bytes: usize) -> Result<Self, SegmentError> {
         let refused = |source| SegmentError::Map { bytes, source };
         let rounded = bytes.max(1).checked_next_multiple_of(HUGE_BYTES);
-        // One more, so that the lines can begin where a huge page does.
+        // One huge page more, so that the lines can begin where a huge page does.
         let sizes = rounded.and_then(|len| Some((len, len.checked_add(HUGE_BYTES)?)));
         let (len, mapped) = sizes.ok_or_else(|| refused(std::io::ErrorKind::OutOfMemory.into()))?;
         let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -92,17 +92,17 @@ impl LineBuffer {
         Ok(field)
     }
 
-    /// Whether the field lies in huge pages.
+    /// Whether the buffer lies in huge pages.
     pub fn huge_pages(&self) -> &HugePages {
         &self.huge
     }
 
-    /// Bytes from the first line to behind the last one.
+    /// The buffer's length in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Inlined with all that calls it: a call would push an address, a store more than was asked for.
+    /// It and its callers are always inlined, because a call would push an address, which is one more store.
     #[inline(always)]
     fn word(&self, offset: usize) -> &AtomicU64 {
         if offset >= self.bytes || !offset.is_multiple_of(size_of::<u64>()) {
@@ -123,7 +123,7 @@ impl LineBuffer {
     ///
     /// # Panics
     ///
-    /// If there is none; so do the other methods.
+    /// If there is no word at `offset`. The other methods panic in that case too.
     #[inline(always)]
     pub fn load(&self, offset: usize) -> u64 {
         // Relaxed: see the type.
@@ -137,7 +137,7 @@ impl LineBuffer {
         self.word(offset).store(word, Ordering::Relaxed);
     }
 
-    /// Copies words from `offset` on.
+    /// Copies words from `offset` on to `into`.
     #[inline(always)]
     pub fn copy_out(&self, offset: usize, into: &mut [u64]) {
         for (at, word) in into.iter_mut().enumerate() {
@@ -146,7 +146,7 @@ impl LineBuffer {
     }
 
     /// Drives the line at `offset` out of all caches, where the processor lets a program do so
-    /// ([`FLUSHES`](super::FLUSHES)). It has happened when [`finish_flushes`](super::finish_flushes) returns.
+    /// ([`FLUSHES`](super::FLUSHES)). The line is out when [`finish_flushes`](super::finish_flushes) returns.
     #[inline(always)]
     pub fn flush(&self, offset: usize) {
         let word = std::ptr::from_ref(self.word(offset));
@@ -171,14 +171,15 @@ impl LineBuffer {
         }
     }
 
-    /// What came of the request for huge pages, now that all is touched.
+    /// Whether the request for huge pages was granted, once all pages are touched. `advice` is the kernel's
+    /// answer to it.
     fn outcome(&self, advice: std::io::Result<()>) -> HugePages {
         if let Err(why) = advice {
             return HugePages::Refused(format!("the kernel refuses them ({why})"));
         }
         if self.huge_bytes().is_some_and(|huge| huge < self.bytes) {
-            // An older kernel does not know it, and others may have no such page left: then the look
-            // below says so.
+            // An older kernel does not know this advice, and others may have no huge page left. The check
+            // below finds that out.
             let _ = self.advise(COLLAPSE);
         }
         match self.huge_bytes() {
@@ -192,7 +193,7 @@ impl LineBuffer {
         }
     }
 
-    /// Bytes in huge pages, as `/proc/self/smaps` says of the mapping that the field begins in.
+    /// Bytes in huge pages, as `/proc/self/smaps` says of the mapping that the buffer begins in.
     fn huge_bytes(&self) -> Option<usize> {
         let maps = std::fs::read_to_string("/proc/self/smaps").ok()?;
         huge_bytes_at(&maps, self.base.as_ptr() as usize)

@@ -1,13 +1,14 @@
-//! What measurements need and collectives do not: single lines in a chosen state, the counter between
-//! fences, instructions that sleep, and the system's calls one by one.
+//! Tools that measurements need and collectives do not: single lines in a chosen state, the counter between fences,
+//! instructions that sleep, and the system's calls one by one.
 //!
 //! | file | what |
 //! | --- | --- |
 //! | `cpu/` | counter, flush, stores past the caches, sleeping instructions: x86-64, AArch64, anything else |
 //! | `line_buffer.rs` | memory whose lines are read, written and flushed one by one, in huge pages where they are granted |
-//! | `bare_futex.rs` | a word to sleep on |
+//! | `bare_futex.rs` | a futex without the protocol of a parker |
 //!
-//! **Architecture invariant:** no collective uses this module. Nothing here orders memory but what says so.
+//! **Architecture invariant:** no collective uses this module. A function orders memory only where its documentation
+//! says so.
 
 mod bare_futex;
 mod cpu;
@@ -38,8 +39,8 @@ pub fn clear_past_caches(into: &mut [u8]) {
     last.fill(0);
 }
 
-/// The rare side's fence of a sleep, as [`crate::Parker`] pays it: `membarrier`, or a full fence where the
-/// kernel refuses that.
+/// The fence that a [`crate::Parker`] pays before it sleeps: `membarrier`, or a full fence where the kernel refuses
+/// that.
 ///
 /// # Examples
 ///
@@ -81,7 +82,7 @@ mod tests {
         nap_until(stamp() + 1000);
     }
 
-    /// The kernel reads the same bits.
+    /// The kernel reports the same bits of the processor.
     #[test]
     #[cfg(all(target_arch = "x86_64", not(corecast_generic_arch)))]
     fn the_processor_has_what_the_kernel_says() {

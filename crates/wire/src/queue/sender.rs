@@ -257,7 +257,7 @@ impl Sender {
                 // The receiver empties in order, so an empty slot speaks for those before it: one
                 // look takes half a lap, if that is free.
                 let free = |seq| {
-                    // Acquire: as above.
+                    // Acquire: synchronises with the Release in `Receiver::give_back` (Invariant 1).
                     slot(&self.ring, seq, self.mask)
                         .header
                         .load(order::reclaim())

@@ -1,4 +1,4 @@
-//! How a segment hands out its lines: one after the other, or by their offset.
+//! The two ways by which a segment hands out its lines: one after the other, or by their offset.
 
 use super::error::SegmentError;
 use super::lines::Lines;
@@ -28,12 +28,13 @@ impl Segment {
     }
 
     /// `count` values that begin `offset` bytes into the segment. Unlike [`Segment::lines`] this
-    /// gives the same place as often as it is asked, to whoever asks: so processes meet.
+    /// returns the same place at every call, so processes that use one offset meet.
     ///
     /// # Errors
     ///
-    /// [`SegmentError::Outside`], [`SegmentError::Misaligned`]: an offset or a count that another
-    /// process wrote may be given as it is. [`SegmentError::Addresses`].
+    /// [`SegmentError::Outside`] or [`SegmentError::Misaligned`], so an offset or a count that
+    /// another process wrote may be passed unchecked. [`SegmentError::Addresses`] if the segment is
+    /// kept for addresses.
     ///
     /// # Examples
     ///

@@ -1,6 +1,6 @@
-//! Why a segment, or lines of it, could not be had.
+//! The errors of segments and of their lines.
 
-/// Why a segment could not be had.
+/// The reason why a segment, or lines of it, could not be had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SegmentError {
@@ -41,7 +41,7 @@ pub enum SegmentError {
     Misaligned {
         /// First byte wanted.
         offset: usize,
-        /// Bytes to whose multiples the type is aligned.
+        /// The alignment of the type in bytes.
         align: usize,
     },
     /// A view of memory that holds addresses of loans.
@@ -58,28 +58,28 @@ pub enum SegmentError {
         bytes: usize,
         /// Bytes left.
         left: u64,
-        /// What limits them.
+        /// The limit, in words for the message.
         limit: String,
     },
     /// The kernel refused shared memory.
     #[error("cannot {step} {bytes} bytes of shared memory: {source}{}", hint(.source))]
     Shared {
-        /// What was refused.
+        /// The step that was refused, in words for the message.
         step: &'static str,
         /// Bytes asked for.
         bytes: usize,
         /// The kernel's answer.
         source: std::io::Error,
     },
-    /// A descriptor that is no segment of a team, or not of this user.
+    /// The file descriptor is no shared segment, or belongs to another user.
     #[error("the descriptor for shared memory is not usable: {why}")]
     Foreign {
-        /// What is wrong with it.
+        /// The fault of the descriptor, in words for the message.
         why: String,
     },
 }
 
-/// What helps when shared memory was refused.
+/// Advice for the message when shared memory was refused.
 fn hint(error: &std::io::Error) -> &'static str {
     match error.kind() {
         std::io::ErrorKind::OutOfMemory | std::io::ErrorKind::StorageFull => {

@@ -1,4 +1,4 @@
-//! What may lie in a segment.
+//! The types that may lie in a segment.
 
 /// Types that may lie in a segment.
 ///
@@ -10,7 +10,6 @@
 ///
 /// - All-zero bytes are a valid value, equal to `Default::default()`; every other bit pattern is a
 ///   valid value too, and may appear at any moment.
-/// - The type needs no `Drop`, and is shared between threads by atomics or by a protocol that its
-///   owner states. Values may lie one over the other ([`Segment::at`](super::Segment::at)): that leads to wrong numbers
-///   at worst.
+/// - The type needs no `Drop`, and is shared between threads by atomics or by a protocol that its owner states. Values
+///   may overlap ([`Segment::at`](super::Segment::at)), which leads to wrong numbers at worst.
 pub unsafe trait Lines: Default + Send + Sync + 'static {}

@@ -1,4 +1,4 @@
-//! Segments as they are outside of models: mappings.
+//! Segments outside of models, which are memory mappings.
 
 use super::error::SegmentError;
 use super::lines::Lines;
@@ -9,9 +9,9 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// What a segment is used for, besides lines that are handed out once: nothing yet, views that may lie
-/// one over the other, or lines whose addresses are followed. The last two exclude each other, or a
-/// view could forge an address.
+/// The purpose of a segment, besides lines that are handed out once: undecided, views that may overlap,
+/// or lines whose addresses are followed. The last two exclude each other, or a view could forge an
+/// address.
 const UNDECIDED: u32 = 0;
 const VIEWS: u32 = 1;
 const ADDRESSES: u32 = 2;
@@ -21,13 +21,13 @@ const ADDRESSES: u32 = 2;
 pub struct Segment {
     pub(super) base: NonNull<u8>,
     pub(super) bytes: usize,
-    /// How much of it `lines` has handed out.
+    /// Bytes that `lines` has handed out.
     pub(super) used: AtomicU64,
     /// [`UNDECIDED`], [`VIEWS`] or [`ADDRESSES`].
     purpose: AtomicU32,
     placement: Placement,
     shared: bool,
-    /// The segment that this one is a part of: it keeps the mapping.
+    /// The segment that this one is a part of, which owns the mapping.
     whole: Option<Arc<Segment>>,
 }
 
@@ -58,8 +58,8 @@ impl Segment {
         Ok(Arc::new(segment))
     }
 
-    /// Sets `bytes` (rounded up to pages) of addresses aside. A page takes memory from its first
-    /// write on; until then it reads as zeros. For memory of which most teams use a part.
+    /// Sets `bytes` (rounded up to pages) of addresses aside. A page takes memory from its first write
+    /// on; until then it reads as zeros. It is for memory of which most teams use only a part.
     ///
     /// Huge pages are off, as they would take 2 MiB for the first byte.
     ///
@@ -126,7 +126,7 @@ impl Segment {
 
     /// A part of this segment, as a segment of its own that hands out its lines from the first one on:
     /// processes that ask for the same lines of the same part in the same order get the same memory.
-    /// On `node` where that is possible.
+    /// The part lies on `node` where that is possible.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl Segment {
         }))
     }
 
-    /// Decides what the segment is for, once; `false` if it is for something else.
+    /// Decides the segment's purpose, once. Returns `false` if it already has another one.
     fn decide(&self, purpose: u32) -> bool {
         // Relaxed: the order of changes of one word decides; it publishes nothing.
         let (first, now) = (Ordering::Relaxed, Ordering::Relaxed);
@@ -196,8 +196,8 @@ impl Segment {
         }
     }
 
-    /// Keeps the segment for lines that are handed out once: from now on no view lies over one. `false`
-    /// if other processes can write here, or a view was given out.
+    /// Keeps the segment for lines that are handed out once: from now on no view lies over one. Returns
+    /// `false` if other processes can write here, or a view was given out.
     pub fn keep_for_addresses(&self) -> bool {
         !self.shared && self.decide(ADDRESSES)
     }
@@ -206,9 +206,9 @@ impl Segment {
     /// (operating system's number), and moves those that lie elsewhere. `offset` is a multiple of
     /// the page size, the end is rounded up.
     ///
-    /// Pages of a shared segment move as long as this process alone has touched them: so each
-    /// process binds what it reads before it tells the others where that is. The first page of the
-    /// range takes memory by this, also in a lazy segment.
+    /// Pages of a shared segment move only while no other process has touched them, so each process
+    /// binds the memory that it reads before it tells the others where that is. The first page of the
+    /// range takes memory, also in a lazy segment.
     ///
     /// # Cost
     ///
@@ -231,7 +231,7 @@ impl Segment {
         let first = unsafe { self.base.add(offset) };
         let len = end - offset;
         if self.shared {
-            // Only pages that this process sees can be moved.
+            // Only pages that this process has mapped can be moved.
             numa::populate(first, len);
         }
         let requested = numa::prefer(first, len, node);
@@ -244,17 +244,18 @@ impl Segment {
         (count * size_of::<T>()).next_multiple_of(PAIR_BYTES)
     }
 
-    /// Its length in bytes, a multiple of the page size.
+    /// The segment's length in bytes, a multiple of the page size.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether other processes can have it too.
+    /// Whether other processes can map the segment too.
     pub fn is_shared(&self) -> bool {
         self.shared
     }
 
-    /// Where the memory lies; of a part that [`Segment::bind`] was asked for, it has said so itself.
+    /// The place where the memory lies. Ranges that were moved by [`Segment::bind`] are not included;
+    /// that call returns their placement.
     pub fn placement(&self) -> &Placement {
         &self.placement
     }
@@ -271,7 +272,7 @@ impl Drop for Segment {
     }
 }
 
-/// `bytes` rounded up to pages, at least one.
+/// `bytes` rounded up to pages, at least one; `None` if no mapping can be that long.
 pub(super) fn pages(bytes: usize) -> Option<usize> {
     let bytes = bytes
         .max(1)

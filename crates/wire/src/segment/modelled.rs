@@ -13,7 +13,7 @@ pub struct Segment {
     pub(super) kept: Mutex<Vec<Kept>>,
 }
 
-/// Lines with the offset that they were asked for by, if any.
+/// Lines, and the offset and type by which they were asked for, if any.
 pub(super) struct Kept {
     pub(super) place: Option<(usize, TypeId)>,
     pub(super) lines: Box<dyn Any + Send + Sync>,
@@ -34,7 +34,7 @@ impl Segment {
         }))
     }
 
-    /// As `new`.
+    /// An empty segment, as `new` makes it.
     pub fn reserve(bytes: usize) -> Result<Arc<Self>, SegmentError> {
         Self::new(bytes, None)
     }
@@ -44,27 +44,27 @@ impl Segment {
         count
     }
 
-    /// What it was made with.
+    /// The length in bytes that the segment was made with.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Models make no views by hand.
+    /// Always `true`, because the views of a model do not overlap.
     pub fn keep_for_addresses(&self) -> bool {
         true
     }
 
-    /// No other processes in a model.
+    /// Always `false`, because a model has no other processes.
     pub fn is_shared(&self) -> bool {
         false
     }
 
-    /// No nodes in a model.
+    /// Does nothing, because a model has no NUMA nodes.
     pub fn bind(&self, _offset: usize, _len: usize, _node: u32) -> Placement {
         Placement::Anywhere
     }
 
-    /// Where the memory lies.
+    /// Always [`Placement::Anywhere`].
     pub fn placement(&self) -> &Placement {
         &Placement::Anywhere
     }

@@ -1,4 +1,4 @@
-//! How a segment of a model hands out its lines.
+//! The two ways by which a segment of a model hands out its lines.
 
 use super::error::SegmentError;
 use super::lines::Lines;
@@ -13,8 +13,8 @@ impl Segment {
         Ok(self.keep(None, count))
     }
 
-    /// The `count` lines of this type that were first asked for by this offset: a model asks for a
-    /// place as a whole.
+    /// The `count` lines of this type at this offset. The first call makes them, and later calls
+    /// must ask for as many.
     pub fn at<T: Lines>(
         self: &Arc<Self>,
         offset: usize,

@@ -1,9 +1,9 @@
-//! On which NUMA node pages lie.
+//! Binding of pages to NUMA nodes, and the node on which a page lies.
 
 use super::placement::Placement;
 use std::ptr::NonNull;
 
-/// What came of a request, once the first page is touched.
+/// The placement that a request for `node` has led to, once the first page is touched.
 pub(super) fn outcome(first: NonNull<u8>, node: u32, requested: std::io::Result<()>) -> Placement {
     match requested {
         Ok(()) => match node_of(first) {
@@ -21,15 +21,15 @@ pub(super) fn outcome(first: NonNull<u8>, node: u32, requested: std::io::Result<
     }
 }
 
-/// Gives each page its memory and this process its sight of it, without writing to it.
+/// Gives each page its memory and maps it into this process, without changing its contents.
 ///
-/// Linux 5.14 and later; before that only the placement is not confirmed.
+/// This needs Linux 5.14. Before, nothing happens, and the placement may not be confirmed.
 pub(super) fn populate(first: NonNull<u8>, bytes: usize) {
     // SAFETY: the caller's own mapping; the advice changes no contents.
     unsafe { libc::madvise(first.as_ptr().cast(), bytes, libc::MADV_POPULATE_WRITE) };
 }
 
-/// Asks the kernel to take the pages from `node`, and to move those that are there already.
+/// Asks the kernel to take the pages from `node`, and to move those that have memory already.
 pub(super) fn prefer(base: NonNull<u8>, bytes: usize, node: u32) -> std::io::Result<()> {
     const MPOL_PREFERRED: libc::c_int = 1;
     const MPOL_MF_MOVE: libc::c_uint = 2;
@@ -57,7 +57,7 @@ pub(super) fn prefer(base: NonNull<u8>, bytes: usize, node: u32) -> std::io::Res
     }
 }
 
-/// On which node a touched page lies.
+/// The node on which a touched page lies, if the kernel tells.
 fn node_of(page: NonNull<u8>) -> Option<u32> {
     let pages = [page.as_ptr()];
     let mut status = [-1i32];

@@ -1,22 +1,22 @@
-//! How much memory may be taken before somebody is killed for it.
+//! The memory that is left before the kernel kills a process for want of it.
 //!
-//! The kernel promises more than it has, and settles the difference with its OOM killer. So before
-//! shared memory is reserved, every limit that it would run into is looked at: the machine's free
-//! memory, the control groups from this process's own up to the root, and the limit on file sizes,
-//! which ends a process by a signal. Nothing keeps others from taking the same memory a moment
-//! later; the aim is a sentence instead of a kill in the ordinary case.
+//! The kernel promises more than it has, and settles the difference with its OOM killer. So every
+//! limit is checked before shared memory is reserved: the machine's free memory, the control groups
+//! from this process's own up to the root, and the limit on file sizes, which ends a process by a
+//! signal. Nothing keeps others from taking the same memory a moment later; the aim is a sentence
+//! instead of a kill in the ordinary case.
 
 use super::SegmentError;
 use std::fs;
 
-/// What a limit leaves.
+/// The bytes that a limit leaves.
 #[derive(Debug, PartialEq, Eq)]
 struct LimitLeft {
     bytes: u64,
     limit: String,
 }
 
-/// Whether `bytes` more fit below every limit.
+/// Returns an error unless `bytes` more fit below every limit.
 pub(super) fn check(bytes: usize) -> Result<(), SegmentError> {
     let mut found = vec![machine(""), file_size()];
     found.extend(groups("").into_iter().map(Some));
@@ -31,7 +31,7 @@ pub(super) fn check(bytes: usize) -> Result<(), SegmentError> {
     }
 }
 
-/// The machine's memory. `root` is a prefix of all paths, for tests.
+/// The memory that the machine has available. `root` is a prefix of all paths, for tests.
 fn machine(root: &str) -> Option<LimitLeft> {
     let text = fs::read_to_string(format!("{root}/proc/meminfo")).ok()?;
     let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
@@ -42,7 +42,7 @@ fn machine(root: &str) -> Option<LimitLeft> {
     })
 }
 
-/// The limit on the size of a file holds for shared memory too.
+/// The limit on file sizes, which holds for shared memory too.
 fn file_size() -> Option<LimitLeft> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize);
     Some(LimitLeft {
@@ -51,7 +51,7 @@ fn file_size() -> Option<LimitLeft> {
     })
 }
 
-/// All control groups that limit this process's memory.
+/// The memory that is left by each control group that limits this process.
 fn groups(root: &str) -> Vec<LimitLeft> {
     let read = |path: &str| fs::read_to_string(format!("{root}{path}")).unwrap_or_default();
     let (memberships, mounts) = (read("/proc/self/cgroup"), read("/proc/self/mountinfo"));
@@ -80,7 +80,8 @@ fn groups(root: &str) -> Vec<LimitLeft> {
     found
 }
 
-/// `id:controllers:path`: whether it is of version 2, and the path, where it limits memory.
+/// Parses a line `id:controllers:path` of `/proc/self/cgroup`. If the group limits memory, returns
+/// whether it is of version 2, and its path.
 fn membership(line: &str) -> Option<(bool, &str)> {
     let mut fields = line.splitn(3, ':');
     let (id, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
@@ -91,7 +92,8 @@ fn membership(line: &str) -> Option<(bool, &str)> {
     }
 }
 
-/// `id parent major:minor ROOT POINT options [optional…] - TYPE source SUPER-OPTIONS`
+/// Parses a line of `/proc/self/mountinfo`: `id parent major:minor ROOT POINT options [optional…] -
+/// TYPE source SUPER-OPTIONS`. Returns ROOT and POINT if these control groups are mounted there.
 fn mount(line: &str, v2: bool) -> Option<(String, String)> {
     let (front, back) = line.split_once(" - ")?;
     let mut front = front.split(' ').skip(3);
@@ -105,7 +107,8 @@ fn mount(line: &str, v2: bool) -> Option<(String, String)> {
     is_it.then(|| (within.to_owned(), point.to_owned()))
 }
 
-/// What one group leaves. The page cache counts as free: the kernel gives it up first.
+/// The memory that one group leaves. The page cache counts as free, because the kernel gives it up
+/// first.
 fn group_left(root: &str, directory: &str, v2: bool) -> Option<LimitLeft> {
     let (limit, used, cache) = match v2 {
         true => (

@@ -3,7 +3,8 @@
 //! Such a file has no path, so nothing of it stays behind: it goes with its last descriptor and its
 //! last mapping. **Invariant 1:** before anybody maps it, it is sealed against shrinking, so no
 //! process can take pages away under another one. **Invariant 2:** all of its pages are reserved,
-//! so touching one never asks for memory. Without either a look at a line could end in SIGBUS.
+//! so touching one never asks for memory. If either did not hold, a load of a line could end in
+//! SIGBUS.
 
 use super::mapped::pages;
 use super::{Segment, SegmentError, room};
@@ -14,19 +15,19 @@ use std::sync::Arc;
 
 impl Segment {
     /// Memory that other processes may map as well, all zero: a sealed file in memory that belongs
-    /// to this user alone. Give the descriptor to those who shall [`attach`](Self::attach), and
-    /// drop it then.
+    /// to this user alone. Pass the descriptor to the processes that shall
+    /// [`attach`](Self::attach), and drop it then.
     ///
     /// `bytes` are rounded up to pages and reserved at once.
     ///
     /// # Errors
     ///
-    /// [`SegmentError::Room`] before a memory limit would be passed, [`SegmentError::Shared`] where
+    /// [`SegmentError::Room`] if a memory limit would be exceeded, [`SegmentError::Shared`] where
     /// the kernel refuses, [`SegmentError::Map`].
     ///
     /// # Cost
     ///
-    /// Some ten file reads, and a page cleared per 4 KiB.
+    /// Some ten file reads, and the clearing of all pages.
     ///
     /// # Examples
     ///
@@ -70,8 +71,8 @@ impl Segment {
     ///
     /// # Errors
     ///
-    /// [`SegmentError::Foreign`] when the descriptor is anything else, or could be changed in size
-    /// under this process's feet, or belongs to another user; [`SegmentError::Map`].
+    /// [`SegmentError::Foreign`] when the descriptor is anything else, or could shrink while this
+    /// process uses it, or belongs to another user; [`SegmentError::Map`].
     pub fn attach(descriptor: BorrowedFd<'_>) -> Result<Arc<Self>, SegmentError> {
         let foreign = |why: String| SegmentError::Foreign { why };
         let stat = rustix::fs::fstat(descriptor)
@@ -115,8 +116,8 @@ impl Segment {
     }
 }
 
-/// A file in memory. Since Linux 6.3 it says that it is not to be executed, which some systems
-/// require and older ones do not know.
+/// Makes a file in memory. It is marked as not executable, which some systems require and Linux
+/// before 6.3 does not know.
 fn create() -> rustix::io::Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     match rustix::fs::memfd_create("corecast", flags | MemfdFlags::NOEXEC_SEAL) {

@@ -52,7 +52,7 @@ impl<T: Lines> std::ops::Deref for LineSlice<T> {
 }
 
 impl<T: Lines> LineSlice<T> {
-    /// One of the lines by itself.
+    /// Line number `index` by itself.
     ///
     /// # Panics
     ///
@@ -66,7 +66,7 @@ impl<T: Lines> LineSlice<T> {
         })
     }
 
-    /// The segment that they lie in.
+    /// The segment that the lines lie in.
     pub fn segment(&self) -> &Arc<Segment> {
         &self.segment
     }
@@ -77,7 +77,7 @@ impl<T: Lines> LineSlice<T> {
 pub struct LineRef<T>(LineSlice<T>);
 
 impl<T> LineRef<T> {
-    /// The segment that it lies in.
+    /// The segment that the line lies in.
     pub fn segment(&self) -> &Arc<Segment> {
         &self.0.segment
     }

@@ -7,7 +7,7 @@
 
 use super::Level;
 
-/// What is done to two numbers.
+/// The operation on two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arithmetic {
     /// a + b
@@ -16,8 +16,9 @@ pub enum Arithmetic {
     Multiply,
 }
 
-/// Combines leading numbers in place, `into[i]` with `with[i]`, and gives how many: the remainder,
-/// and everything where [`level`](super::level) has no conversions, is the caller's.
+/// Combines the first numbers in place, `into[i]` with `with[i]`, and returns how many it has
+/// combined. The caller combines the rest, which is everything where [`level`](super::level) has no
+/// conversions.
 ///
 /// Numbers are the bits of `f16`. Each result is computed in `f32` and rounded to nearest, ties to
 /// even; one that is not a number is `0x7E00`.
@@ -44,7 +45,7 @@ pub fn f16_combine(what: Arithmetic, into: &mut [u16], with: &[u16]) -> usize {
     unsafe { vectors(super::level(), what, at, at, with.as_ptr(), len) }
 }
 
-/// As [`f16_combine`], with results in a third slice.
+/// Combines like [`f16_combine`], but writes the results to a third slice.
 ///
 /// # Panics
 ///
@@ -113,7 +114,7 @@ unsafe fn vectors(
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// Becomes `0x7E00`.
+    /// The NaN that is rounded to `0x7E00`.
     const QUIET: f32 = f32::from_bits(0x7FC0_0000);
 
     /// # Safety

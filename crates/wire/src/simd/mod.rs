@@ -22,10 +22,10 @@ use std::sync::OnceLock;
 /// Mark `run` with `#[inline(always)]`, and keep calls of functions that are not inlined out of
 /// it: only what is inlined is compiled for the level.
 pub trait Kernel {
-    /// What the kernel gives back.
+    /// The result of the kernel.
     type Output;
 
-    /// Does the work.
+    /// Runs the kernel.
     fn run(self) -> Self::Output;
 }
 
@@ -33,7 +33,7 @@ pub trait Kernel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// What every CPU of the family has.
+    /// The instructions that every CPU of the family has.
     Baseline,
     /// x86-64 with AVX2 and F16C: vectors of 32 bytes.
     Avx2,
@@ -45,7 +45,7 @@ impl Level {
     /// All levels, from narrow to wide.
     pub const ALL: [Self; 3] = [Self::Baseline, Self::Avx2, Self::Avx512];
 
-    /// The word for it in `CORECAST_SIMD`.
+    /// The level's name in the environment variable `CORECAST_SIMD`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",
@@ -54,7 +54,7 @@ impl Level {
         }
     }
 
-    /// Whether this CPU and its operating system have it.
+    /// Whether this CPU and its operating system have the level.
     pub fn is_here(self) -> bool {
         #[cfg(all(target_arch = "x86_64", not(corecast_generic_arch)))]
         {
@@ -86,7 +86,7 @@ impl fmt::Display for Level {
 
 /// The level that [`widest`] uses: the best of this CPU, or the best up to the one that the
 /// environment variable `CORECAST_SIMD` names (`baseline`, `avx2`, `avx512`; other words are
-/// ignored). Decided at the first call.
+/// ignored). It is decided at the first call.
 ///
 /// # Examples
 ///

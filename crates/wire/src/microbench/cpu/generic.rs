@@ -17,7 +17,7 @@ pub fn counter_is_steady() -> bool {
     true
 }
 
-/// Does nothing: there is no portable way.
+/// Does nothing, because there is no portable way to flush a line.
 ///
 /// # Safety
 ///

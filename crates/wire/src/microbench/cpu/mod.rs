@@ -1,4 +1,5 @@
-//! What differs between processors, as in [`crate::arch`]: each family is a file with the same items.
+//! The parts that differ between processor families, as in [`crate::arch`]: each family is one file
+//! with the same items.
 
 #[cfg(all(target_arch = "aarch64", not(corecast_generic_arch)))]
 #[path = "aarch64.rs"]

@@ -1,10 +1,10 @@
-//! What processors do that have neither stores past the caches nor sleeping instructions that all of their
-//! family have.
+//! Items for processor families that have no stores past the caches and no sleeping instructions in all
+//! processors.
 
 /// The instruction behind [`nap_until`].
 pub const NAP_NAME: &str = "none";
 
-/// Plain zeros.
+/// Writes zeros with plain stores.
 pub(in crate::microbench) fn clear_lines(lines: &mut [[u8; crate::LINE_BYTES]]) {
     lines.fill([0; crate::LINE_BYTES]);
 }
