@@ -7,7 +7,7 @@
 //!
 //! **Invariant 1:** what a job borrows outlives [`scope`], and no fiber outlives it either: a fiber that has not
 //! ended by then is unwound. **Invariant 2:** a fiber runs on the thread that entered the scope, because nothing
-//! in it can be sent. ***Invariant 3:** the `ready` closure of a suspended fiber lies on the fiber's stack, and
+//! in it can be sent. **Invariant 3:** the `ready` closure of a suspended fiber lies on the fiber's stack, and
 //! is taken out of its slot before the fiber goes on or is unwound.
 
 use corosensei::stack::DefaultStack;

@@ -40,8 +40,8 @@ const COMMON: [Mutant; 5] = [
     Mutant::NoFlowControl,
 ];
 
-/// Polling ends, no parking: orderings of the slots alone. Three messages through two slots, so
-/// that one slot is used twice.
+/// Ends that poll and never park check the orderings of the slots alone. Three messages go through two slots,
+/// so that one slot is used twice.
 fn spin(backend: Backend) {
     let (mut sender, mut receiver): (Sender, Receiver) = queue::queue(&options(backend)).unwrap();
     let other = thread::spawn(move || {
@@ -74,7 +74,7 @@ fn fast_forward_slots() {
     });
 }
 
-/// Parking ends: nothing is lost, doubled or torn, and nobody sleeps for ever.
+/// Ends that park: no message is lost, doubled or torn, and no end sleeps for ever.
 fn park(backend: Backend, messages: u64) {
     let (mut sender, mut receiver) = queue::queue(&options(backend)).unwrap();
     let other = thread::spawn(move || {
@@ -140,9 +140,10 @@ fn long_messages_are_whole() {
     }
 }
 
-/// Messages of a quarter of the body each: the fifth has the lines of the first, while slots are left, the
-/// sixth those of the second. The sender is the thread that runs first: in a model, whoever has found nothing
-/// yields until the other finds nothing either, and would never be interrupted by a sender.
+/// Each message takes a quarter of the body. So the fifth uses the lines of the first while slots are left,
+/// and the sixth those of the second. The sender is the thread that runs first: in a model, a thread that has
+/// found nothing yields until the other one finds nothing either, so a receiver would never be interrupted by
+/// a sender.
 #[test]
 fn lines_of_the_body_are_used_again() {
     let faults = [
@@ -156,8 +157,8 @@ fn lines_of_the_body_are_used_again() {
     ];
     for backend in Backend::ALL {
         let name = format!("{backend} body");
-        // The same store gives the body back in both, but FastForward fences with each slot: seeing that
-        // store weakened takes UMP.
+        // One store gives the body back in both back ends, but FastForward also fences at each slot. So only
+        // UMP shows that the store is weakened.
         let faults = match backend {
             Backend::Ump => &faults[..],
             Backend::FastForward => &faults[1..],
@@ -183,7 +184,7 @@ fn lines_of_the_body_are_used_again() {
     }
 }
 
-/// An end that goes wakes the other, which still gets what was sent before.
+/// An end that is dropped wakes the other one, which still receives what was sent before.
 #[test]
 fn leaving_wakes_the_other_end() {
     for backend in Backend::ALL {
@@ -236,8 +237,8 @@ fn two_ends() -> (End, End) {
     (end(&a, &b, 0), end(&b, &a, 1))
 }
 
-/// Two ranks meet twice by flags, and each sees what the other wrote before it came. The second
-/// counter barrier lets one run ahead while the other has not looked at the first flag yet.
+/// Two ranks meet twice by flags, and each sees what the other wrote before it came. The second barrier lets
+/// one run ahead while the other has not looked at the first flag yet.
 #[test]
 fn flags_meet_and_publish() {
     let faults = [
@@ -301,8 +302,8 @@ fn two_publishers_one_sleeper() {
     );
 }
 
-/// Whoever waits for several things at once sleeps for any, and the first publisher wakes it,
-/// whatever token that one uses. Then it waits for the other by its own token.
+/// A thread that waits for several events at once sleeps with the token `ANY`, and the first publisher wakes
+/// it, whatever token that one uses. Then it waits for the other event by that event's own token.
 #[test]
 fn any_of_two_publishers_wakes() {
     let faults = [
@@ -334,8 +335,8 @@ fn any_of_two_publishers_wakes() {
     });
 }
 
-/// A waker that is killed between its swap and its ring leaves a sleeper that looks awake; whoever
-/// brings the news of its death wakes that one too.
+/// A waker that is killed between its swap and its ring leaves a sleeper that looks awake. The thread that
+/// reports the death wakes that sleeper too.
 #[test]
 fn news_of_a_death_wake_whom_the_dead_one_did_not() {
     let faults = [

@@ -1,4 +1,5 @@
-//! Pinning on the real machine. Where it is refused the tests check that it says so.
+//! Pinning on the real machine. Where the system refuses it, the tests check that the error says
+//! so.
 
 use std::thread;
 
@@ -7,7 +8,7 @@ use corecast_machine::{
     pin_current, pin_state, process_mask, still_pinned,
 };
 
-/// Runs on a thread of its own, as masks belong to threads.
+/// Runs `work` on a thread of its own, as masks belong to threads.
 fn on_a_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| scope.spawn(work).join().unwrap())
 }

@@ -12,7 +12,7 @@ fn fixture(cgroup: &str, mountinfo: &str) -> Fixture {
     fixture
 }
 
-/// The quota in processors, and the file that says so.
+/// The quota in processors, and the file that sets it.
 fn quota(fixture: &Fixture) -> Option<(f64, String)> {
     let quota = fixture.discover().quota?;
     let file = quota.source.split(':').next().unwrap().to_owned();
@@ -148,7 +148,7 @@ fn groups_outside_the_namespace_fall_back_to_the_mount() {
         let mount = format!("30 23 0:26 {root} /sys/fs/cgroup rw - cgroup2 cgroup2 rw");
         let fixture = fixture(&format!("0::{path}"), &mount);
         fixture.write("/sys/fs/cgroup/cpu.max", "100000 100000");
-        // Must not be taken for the group's own file.
+        // This file must not be taken for the group's own one.
         fixture.write("/sys/other/cpu.max", "1000 100000");
         assert_eq!(quota(&fixture).unwrap().0, 1.0, "{path} {root}");
         assert_assumed(
@@ -218,7 +218,7 @@ fn a_cpuset_restricts_to_one_node() {
         (pu.package, pu.numa_node, pu.numa_os_index, pu.core),
         (0, 0, 1, 0)
     );
-    // With the mask besides.
+    // The affinity mask restricts the cpuset further.
     let found = fixture.discover_masked("0,5-6");
     assert_eq!(found.usable.to_string(), "5-6");
     assert_eq!(found.outside_mask.to_string(), "4,7");

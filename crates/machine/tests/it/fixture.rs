@@ -27,7 +27,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// A root without anything in it.
+    /// An empty root.
     pub(crate) fn empty() -> Self {
         // Thousands of small files: in memory where possible, as disks take their time.
         let dir = tempfile::tempdir_in("/dev/shm")
@@ -39,7 +39,7 @@ impl Fixture {
         }
     }
 
-    /// A machine that tells everything.
+    /// A machine that has all files about these PUs.
     pub(crate) fn of(specs: &[Spec]) -> Self {
         let fixture = Self {
             specs: specs.to_vec(),
@@ -172,7 +172,7 @@ impl Fixture {
         self.discover_as(Some(mask), Scope::Usable)
     }
 
-    /// Discovers, and checks what holds of every discovery.
+    /// Discovers the machine, and checks what holds for every discovery.
     pub(crate) fn discover_as(&self, mask: Option<&str>, scope: Scope) -> Discovery {
         let mask = mask.map(|mask| mask.parse().unwrap());
         let found = discover_at(self.root(), &Options { scope, mask });
@@ -213,7 +213,7 @@ pub(crate) fn check_invariants(found: &Discovery, scope: Scope) {
     }
     for (i, a) in machine.pus.iter().enumerate() {
         assert_eq!(found.node_of_pu(a.os_index), Some(a.numa_os_index));
-        // The next ones are enough: garbage can make tens of thousands of PUs.
+        // The next PUs are enough, because garbage can make tens of thousands of them.
         for b in machine.pus[i + 1..].iter().take(64) {
             assert_eq!(
                 a.numa_node == b.numa_node,

@@ -29,7 +29,7 @@ const GARBAGE: &[&[u8]] = &[
     b"1K",
 ];
 
-/// A machine with all that is read, control groups included.
+/// A machine with all files that discovery reads, control groups included.
 fn full() -> Fixture {
     let fixture = Fixture::grid(2, 2, 1, 2);
     fixture.write("/proc/self/cgroup", "3:cpu,cpuset:/a\n0::/a/b");
@@ -124,7 +124,7 @@ fn every_single_file_missing_or_garbled() {
         let original = fs::read(path).unwrap();
         fs::remove_file(path).unwrap();
         pristine.discover();
-        // The telling ones: out of range, backwards, no text.
+        // The most telling kinds of garbage: out of range, backwards, no text.
         for garbage in [1, 6, 8, 10].map(|at| GARBAGE[at]) {
             fs::write(path, garbage).unwrap();
             pristine.discover();

@@ -30,7 +30,7 @@ fn a_link_in_sysfs_counts_before_any_guess() {
     let found = fixture.discover();
     assert_assumed(&found, &[]);
     assert_eq!(grouped(&found, |pu| pu.numa_node), ["0-1", "2-3"]);
-    // The mask is the list's reference.
+    // The mask names the PUs of the list.
     fixture.remove_of_each_pu("node1");
     fixture.write(&format!("{NODES}/node1/cpumap"), "c");
     assert_eq!(fixture.discover().machine, found.machine);

@@ -77,7 +77,7 @@ fn other_threads_can_be_asked_for_their_pinning() {
     });
     let (pinned, id) = hear.recv().unwrap();
     let state = pin_state_of(id, pu);
-    // Sandboxes may not tell, or not obey.
+    // Sandboxes may hide the mask, or ignore the request.
     assert!(
         !pinned || !matches!(state, PinState::Lost { .. }),
         "{state:?}"
@@ -85,7 +85,7 @@ fn other_threads_can_be_asked_for_their_pinning() {
     assert!(pin_state_of(id, pu + 1) != PinState::Held);
     drop(leave);
     thread.join().unwrap();
-    // The kernel takes its time to forget a thread.
+    // The kernel may know a thread for some time after it has ended.
     while pin_state_of(id, pu) != PinState::Unknown {
         std::thread::yield_now();
     }

@@ -190,7 +190,7 @@ fn one_pu_without_package_id_joins_its_siblings_or_the_first_package() {
     assert_assumed(&found, &[]);
     assert_eq!(grouped(&found, |pu| pu.package), ["0-1", "2-3"]);
 
-    // Its own list is missing too, but its neighbour's holds it.
+    // The PU's own list is missing too, but its neighbour's list has it.
     fixture.remove(&format!("{CPUS}/cpu3/topology/package_cpus_list"));
     fixture.remove(&format!("{CPUS}/cpu3/topology/core_siblings_list"));
     assert_eq!(fixture.discover().machine, found.machine);

@@ -106,7 +106,7 @@ fn every_place(value: &Value, mark: &Value) -> Vec<Value> {
     all
 }
 
-/// One line that can be shown, however long or wild the input is.
+/// Checks that the error is one line that can be shown, however long or wild the input is.
 fn one_line(error: &impl std::fmt::Display) {
     let text = error.to_string();
     assert!(!text.is_empty() && !text.contains('\n'), "{text:?}");
@@ -142,7 +142,7 @@ fn races(text: &str) -> bool {
     }
 }
 
-/// Puts each intruder in each place; how many of how many were accepted.
+/// Puts each intruder in each place. Returns how many were accepted, and how many were tried.
 fn intrude(value: &Value, read: fn(&str) -> bool) -> (usize, usize) {
     const MARK: &str = "@mark@";
     assert!(read(&value.to_string()), "the whole file is fine");
@@ -166,7 +166,7 @@ fn any_value_in_any_place_is_answered() {
         (profile(), races),
     ] {
         let (accepted, tried) = intrude(&value, read);
-        // Costs may be many numbers, names any text; most else is refused.
+        // Costs may be many numbers and names any text, but most other values are refused.
         assert!(
             0 < accepted && 2 * accepted < tried,
             "{accepted} of {tried}"
@@ -197,7 +197,7 @@ fn any_key_may_be_missing_or_there_twice() {
                 optional.contains(&key.as_str()),
                 "{key} is missing"
             );
-            // Whether equal or not: a reader must not choose between two.
+            // A reader must not choose between two values, whether they are equal or not.
             for other in [item.to_string(), "null".to_owned()] {
                 let twice = format!("{{\"{key}\":{other},{}", &value.to_string()[1..]);
                 assert!(!read(&twice), "{key} is there twice");

@@ -1,3 +1,3 @@
-//! The file formats from outside.
+//! Tests of the file formats by the public interface.
 
 mod garbage;

@@ -2,7 +2,7 @@
 //!
 //! Three oracles, each tested by the one before: all ordered trees (`bounds.rs`, n up to 6), all
 //! labelled trees with child lists in their exact order (n = 7 and 8), and the dynamic program over
-//! sets of members that oracles the bounds.
+//! sets of members that checks the bounds.
 
 use crate::common::adversary::{KINDS, Random, costs};
 use crate::common::oracle::{both_ways, oracle, truth};
@@ -11,7 +11,8 @@ use corecast_model::CostModel;
 use corecast_plan::bound::{any_barrier, levels, lower_bound};
 use corecast_plan::{Operation, Pattern, RootChoice, check, plan};
 
-/// Seeds of each of 15 kinds and each n up to 8, with 6 optima for each: 18,000 bounds.
+/// Seeds for each of 15 kinds and each n up to 8. Each seed has 6 optima, which makes 18,000
+/// bounds.
 const SEEDS: u64 = 25;
 
 #[test]
@@ -33,7 +34,7 @@ fn the_bound_by_levels_holds() {
     }
 }
 
-/// The oracle accepts the optimum itself, and nothing that is above it, however seldom.
+/// The oracle accepts the optimum itself, and refuses a bound that is above it, however seldom.
 #[test]
 fn the_oracle_is_awake() {
     let exact = |costs: &CostModel, root: Option<usize>| {
@@ -44,7 +45,7 @@ fn the_oracle_is_awake() {
         )
     };
     let verdict = oracle(5, 3, both_ways(exact)).unwrap();
-    // A barrier's two ways may be best from different roots.
+    // A barrier's fan-in and fan-out may be best from different roots.
     assert!(10 * verdict.tight > 9 * verdict.tried, "{verdict:?}");
     oracle(
         5,
@@ -52,7 +53,7 @@ fn the_oracle_is_awake() {
         both_ways(|costs, root| exact(costs, root) * (1.0 + 1e-6)),
     )
     .unwrap_err();
-    // Above on one kind alone, and there for a free root alone.
+    // This bound is above the optimum for one kind alone, and there only with a free root.
     let rare = both_ways(|costs, root| {
         let is_dead = costs
             .send_matrix()
@@ -101,7 +102,8 @@ fn all_labelled_trees(n: usize, mut each: impl FnMut(&[Vec<usize>])) {
     }
 }
 
-/// Latency of the broadcast below v over these edges, whoever needs longest being served first.
+/// Latency of the broadcast below v over these edges, where the neighbour that needs longest is
+/// served first.
 fn below(costs: &CostModel, near: &[Vec<usize>], v: usize, parent: usize) -> f64 {
     let mut tails: Vec<(f64, f64)> = Vec::with_capacity(near[v].len());
     for &c in near[v].iter().filter(|&&c| c != parent) {
@@ -126,7 +128,7 @@ fn least_labelled(costs: &CostModel, root: usize) -> f64 {
 
 #[test]
 fn labelled_trees_in_exact_order_are_as_good_as_ordered_ones() {
-    // Cayley's formula, and each tree once.
+    // There are as many trees as Cayley's formula says, and each occurs once.
     for (n, expected) in [(2, 1), (3, 3), (4, 16), (5, 125), (6, 1296)] {
         let mut all = Vec::new();
         all_labelled_trees(n, |near| {
@@ -188,7 +190,8 @@ fn two_trees_cannot_beat_the_sum_of_both_optima() {
             .find(|case| (case.0, case.1) == (Operation::Barrier, Some(0)));
         assert!(close(least, sum.unwrap().2), "{name}");
         assert!(lower_bound(&costs, Operation::Barrier, Some(0)) <= least * (1.0 + 1e-9));
-        // One tree for both ways is a special case, and rounds are not bound by any root.
+        // The bound of any barrier also covers one tree for both ways, and rounds, which have no
+        // root.
         assert!(any_barrier(&costs) <= least * (1.0 + 1e-9), "{name}");
     }
 }

@@ -71,7 +71,7 @@ fn no_tree_beats_a_bound() {
     );
 }
 
-/// Beyond the reach of brute force, against the exact optimum.
+/// Bounds of teams that are too large for brute force hold against the exact optimum.
 #[test]
 fn no_optimum_beats_a_bound() {
     for n in 7..=9 {
@@ -97,7 +97,8 @@ fn no_optimum_beats_a_bound() {
     }
 }
 
-/// Without a root, no root has a better tree; and no barrier has a better pair of trees.
+/// Where no root is given, no tree of any root beats the bound, and no barrier over any pair of
+/// trees.
 #[test]
 fn no_root_beats_the_bound_of_all() {
     for n in 1..=7 {
@@ -127,8 +128,8 @@ fn no_root_beats_the_bound_of_all() {
     }
 }
 
-/// Teams of 8 of the public machines, spread in different ways: how far Smelt's trees and the
-/// bounds are from the optimum. The paper says 9 % for its brute force (§3.4).
+/// On teams of 8 of the public machines, spread in different ways, Smelt's trees and the bounds are
+/// near the optimum. The paper says 9 % for its brute force (§3.4).
 #[test]
 fn smelt_is_near_the_optimum_on_teams_of_eight() {
     for machine in public_machines() {
@@ -188,7 +189,8 @@ fn bounds_are_exact_on_two_level_machines() {
     }
 }
 
-/// A member that learns of an entry has a tree of messages behind it, whatever the schedule.
+/// The bound of a barrier holds for every schedule, because a member that learns of another's entry
+/// has a tree of messages behind it.
 #[test]
 fn no_barrier_beats_its_bound() {
     for n in 1..=24 {
@@ -272,7 +274,7 @@ proptest! {
         }
     }
 
-    /// A team of one has nothing to do, a team of two has one way to do it.
+    /// A team of one has nothing to do, and a team of two has one tree.
     #[test]
     fn tiny_teams_are_optimal(kind in 0..8_usize, seed in any::<u64>(), n in 1..=2_usize) {
         let costs = costs_of_kind(n, kind, 1, seed);

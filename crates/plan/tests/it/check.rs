@@ -1,4 +1,4 @@
-//! The checker agrees with every plan, and with none that is made wrong.
+//! The checker accepts every plan, and refuses every plan that was corrupted.
 
 use crate::common::{any_costs, costs_of_kind, public_machines, random_team};
 use corecast_model::{CostModel, synthetic};
@@ -16,7 +16,7 @@ fn all_patterns() -> Vec<Pattern> {
     all
 }
 
-/// Checks every pattern and operation; how many plans there are.
+/// Checks every pattern and operation, and returns the number of plans.
 fn check_all(costs: &CostModel, root: RootChoice, what: &str) -> usize {
     let mut checked = 0;
     for pattern in all_patterns() {
@@ -82,7 +82,8 @@ fn a_reduction_takes_in_list_order() {
     let lists = vec![vec![2, 1], vec![3], vec![], vec![]];
     let found = check::tree(costs.costs(), Operation::Reduce, 0, &lists).unwrap();
     assert_eq!(found.latency, 80.0);
-    // The way in of a barrier takes the lists backwards, so this one waits as the first did.
+    // The fan-in of a barrier takes the lists backwards, so its parent waits as in the first
+    // reduction.
     let found = check::tree(costs.costs(), Operation::Barrier, 0, &lists).unwrap();
     assert_eq!(found.latency, 110.0 + 90.0);
 }
@@ -131,7 +132,7 @@ fn example() -> (CostModel, Plan) {
     (costs, plan)
 }
 
-/// The error that the example gives once `corrupt` has been at it.
+/// The checker's error for the example after `corrupt` has changed it.
 fn corrupted(corrupt: impl FnOnce(&mut Plan)) -> CheckError {
     let (costs, mut plan) = example();
     corrupt(&mut plan);
@@ -281,7 +282,7 @@ fn the_largest_machines_are_checked_soon() {
 }
 
 proptest! {
-    /// Any change of one child's place is either no tree, or another plan with its own latency.
+    /// A tree in which one child is moved is either no tree, or another plan with its own latency.
     #[test]
     fn moved_children_are_found(
         costs in any_costs(12),

@@ -16,7 +16,8 @@ fn prove_with(costs: &CostModel, root: Option<usize>, upper: &Tree, limits: Limi
     })
 }
 
-/// From a bad tree, a fair one and a good one, so that limits are far from the optimum and near.
+/// A bad tree, a fair one and a good one to start from, so that limits are far from the optimum and
+/// near.
 fn starts(costs: &CostModel, root: Option<usize>) -> Vec<Tree> {
     let at = root.unwrap_or(costs.n() - 1);
     let chain = Pattern::Chain.tree(costs, at).unwrap();
@@ -31,7 +32,7 @@ fn starts(costs: &CostModel, root: Option<usize>) -> Vec<Tree> {
     vec![chain, smelt::tree(costs, at), better]
 }
 
-/// Too little memory ends a proof as too little work does, with a bound.
+/// A proof that lacks memory ends with a bound, as one that lacks work does.
 #[test]
 fn proofs_end_where_memory_does() {
     let all = Limits::default();
@@ -57,7 +58,7 @@ fn proofs_end_where_memory_does() {
     }
 }
 
-/// Every kind, every n up to 8, fixed root and free: the proof ends, and at the optimum.
+/// For every kind, every n up to 8, and a fixed and a free root, the proof ends at the optimum.
 #[test]
 fn proofs_end_at_the_optimum() {
     let (mut tried, mut improved) = (0, 0);
@@ -116,8 +117,8 @@ fn unfinished_proofs_hold() {
     assert!(prove_with(&costs, Some(0), &upper, limits).lower_bound <= optima(&costs)[0]);
 }
 
-/// Larger random teams of the public machines: what the proof says is what independent evaluation
-/// says of its tree, and no search finds anything better.
+/// On larger random teams of the public machines, the proof's latency is that of an independent
+/// evaluation of its tree, and no search finds a better tree.
 #[test]
 fn teams_of_public_machines_are_solved() {
     for machine in public_machines() {
@@ -158,7 +159,7 @@ fn teams_of_public_machines_are_solved() {
     }
 }
 
-/// The published machines of 16 members as a whole.
+/// Proofs on the public machines with 16 members, as a whole.
 #[test]
 fn sixteen_members_are_solved() {
     for machine in public_machines().iter().filter(|m| m.costs().n() == 16) {
@@ -190,8 +191,8 @@ fn sixteen_members_are_solved() {
     }
 }
 
-/// A watcher sees the bound rise and may end it.
-/// A tree so bad that costs are counted anew for the better one: work and bound only rise.
+/// A watcher sees work and bound only rise, also when the start tree is so bad that costs are
+/// counted anew for a better one.
 #[test]
 fn progress_never_goes_back() {
     let cost = |i: usize, j: usize| match () {

@@ -11,7 +11,7 @@ use corecast_plan::{
     plan_with,
 };
 
-/// Whole numbers from 0 to below a limit.
+/// A stream of random whole numbers from 0 to below a limit.
 fn stream(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move |limit| {
@@ -44,7 +44,7 @@ fn costs(n: usize, seed: u64) -> CostModel {
         .unwrap()
 }
 
-/// Any tree with any groups.
+/// A random tree with random groups.
 fn any_grouped(n: usize, root: usize, random: &mut impl FnMut(usize) -> usize) -> Grouped {
     let mut lists: Vec<Vec<Vec<usize>>> = vec![Vec::new(); n];
     let mut inside = vec![root];
@@ -90,14 +90,15 @@ fn groups_by_hand() {
     // line is far: 89; 2 after 1, near: 94; the parent fetches from 2: 99.
     let both = play(Operation::Barrier, lists.clone());
     assert_eq!(both.latency, 99.0 + 100.0);
-    // Private lines, whatever the groups: 3 is last to be taken, and everything is ready by then.
+    // A reduction has private lines, whatever the groups. Member 3 is taken last, when everything is
+    // ready.
     let tree = lists.map(|list| list.concat());
     let same = check::tree(file.costs(), Operation::Reduce, 0, &tree).unwrap();
     let groups = tree.map(|list| list.into_iter().map(|c| vec![c]).collect());
     assert_eq!(play(Operation::Reduce, groups), same);
 }
 
-/// The checker's clock and the planner's sums have nothing in common.
+/// The checker and the planner agree on the latency, although they share no code for it.
 #[test]
 fn checker_and_costs_agree() {
     for seed in 1..400 {
@@ -123,7 +124,7 @@ fn checker_and_costs_agree() {
     }
 }
 
-/// A change of somebody's place or group.
+/// Changes the place or the group of a member. Returns `false` if it has changed nothing.
 fn corrupt(lists: &mut [Vec<Vec<usize>>], random: &mut impl FnMut(usize) -> usize) -> bool {
     let n = lists.len();
     let (from, to) = (random(n), random(n));
@@ -295,7 +296,7 @@ fn searches_with_groups_are_valid_and_never_worse() {
             let smelt = plan(&costs, Pattern::Smelt, operation, root).unwrap();
             let what = format!("{seed} {operation}");
             assert!(made.latency <= smelt.latency * (1.0 + 1e-9), "{what}");
-            // The space with groups is the larger one.
+            // The search space with groups is the larger one.
             if bare.proved_optimal {
                 assert!(made.lower_bound <= bare.latency * (1.0 + 1e-9), "{what}");
             }
@@ -327,7 +328,7 @@ fn searches_with_groups_are_valid_and_never_worse() {
     }
 }
 
-/// Trees come first, then groups: for a watcher it is one search.
+/// A search tries trees first and then groups, but its watcher sees it as one search.
 #[test]
 fn watchers_see_moves_that_never_become_fewer() {
     let mut looks = 0;
@@ -357,7 +358,8 @@ fn watchers_see_moves_that_never_become_fewer() {
     assert!(looks > 500, "{looks} looks");
 }
 
-/// Lines dearer than any message: the plan is a tree, and its bound that of the larger space.
+/// Where lines cost more than any message, the plan is a tree, and its bound is that of the larger
+/// search space.
 #[test]
 fn dear_lines_are_not_shared() {
     let words = "package:2 core:4 send=10,20 receive=30,60 write=900 transfer=900";
@@ -395,7 +397,8 @@ fn groups_are_not_repaired() {
     }
 }
 
-/// From 0 to the latency, over members that wait for each other at a line too.
+/// A critical chain has no gap from 0 to the latency, also where members wait for each other at a
+/// line.
 #[test]
 fn critical_chains_of_groups_have_no_break() {
     for seed in 1..200 {

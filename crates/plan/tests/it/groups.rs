@@ -11,7 +11,7 @@ use corecast_plan::groups::{
 use corecast_plan::search::Effort;
 use corecast_plan::{BusyKind, Operation, Tree, bound, cost, smelt};
 
-/// Numbers from 0 to below 1.
+/// A stream of random numbers from 0 to below 1.
 fn stream(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move || {
@@ -22,7 +22,8 @@ fn stream(seed: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// A cost model of one of eight kinds with line costs of one of five, in scale with its messages.
+/// A cost model of one of eight kinds, with line costs of one of five kinds that are in scale with
+/// its messages.
 fn costs(n: usize, kind: usize, lines: usize, seed: u64) -> CostModel {
     let model = costs_of_kind(n, kind, 2, seed);
     let mut random = stream(seed ^ 0x5bd1_e995);
@@ -39,7 +40,7 @@ fn costs(n: usize, kind: usize, lines: usize, seed: u64) -> CostModel {
         list
     };
     let lines = match lines {
-        // As cheap as messages, no contention.
+        // Lines cost as much as messages, without contention.
         0 => LineCosts {
             write: send,
             invalidate: [0.0; 4],
@@ -47,7 +48,7 @@ fn costs(n: usize, kind: usize, lines: usize, seed: u64) -> CostModel {
             base: [receive; 4],
             slope: [0.0; 4],
         },
-        // Contention.
+        // Lines have contention.
         1 => LineCosts {
             write: send,
             invalidate: [0.0; 4],
@@ -55,7 +56,7 @@ fn costs(n: usize, kind: usize, lines: usize, seed: u64) -> CostModel {
             base: rising(receive),
             slope: rising(receive),
         },
-        // Everything, readers that poll among it.
+        // Lines have all costs, also that of readers that poll.
         2 => LineCosts {
             write: send,
             invalidate: rising(send),
@@ -63,7 +64,7 @@ fn costs(n: usize, kind: usize, lines: usize, seed: u64) -> CostModel {
             base: rising(2.0 * receive),
             slope: rising(0.3 * receive),
         },
-        // In no order.
+        // Costs do not rise with the distance.
         3 => {
             let [a, b, c, d] = rising(receive);
             LineCosts {
@@ -74,7 +75,7 @@ fn costs(n: usize, kind: usize, lines: usize, seed: u64) -> CostModel {
                 slope: [a, c, b, 0.0],
             }
         }
-        // Free but for the fetch.
+        // Lines cost nothing but the fetch.
         _ => LineCosts {
             write: 0.0,
             invalidate: [0.0; 4],
@@ -99,7 +100,8 @@ fn class(costs: &CostModel, i: usize, j: usize) -> usize {
     costs.lines().unwrap().proximity(i, j) as usize
 }
 
-/// The fan-out from its definition: when a member has the value, by recursion from its parent.
+/// The latency of the fan-out from its definition: the time when a member has the value, by
+/// recursion from its parent.
 fn naive_out(costs: &CostModel, grouped: &Grouped) -> f64 {
     fn avail(costs: &CostModel, grouped: &Grouped, rank: usize) -> f64 {
         let Some(p) = grouped.tree().parent(rank) else {
@@ -132,7 +134,7 @@ fn naive_out(costs: &CostModel, grouped: &Grouped) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// The fan-in from its definition: members add one after another, as they arrive.
+/// The latency of the fan-in from its definition: members add one after another, as they arrive.
 fn naive_in(costs: &CostModel, grouped: &Grouped, rank: usize, reverse: bool) -> f64 {
     let line = known(costs);
     let mut groups = grouped.groups(rank).to_vec();
@@ -159,9 +161,8 @@ fn naive_in(costs: &CostModel, grouped: &Grouped, rank: usize, reverse: bool) ->
     clock
 }
 
-/// All trees with groups and root 0: every ordered tree, its lists cut in all ways. A group occurs
-/// once for each order of its members, which costs time and nothing else, so those out of order are
-/// left out.
+/// All trees with groups and root 0: every ordered tree, with its lists cut in all ways. The order
+/// of members within a group does not matter, so only groups in rising order are made.
 fn all_grouped(n: usize) -> Vec<Grouped> {
     fn cuts(list: &[usize]) -> Vec<Vec<Vec<usize>>> {
         if list.is_empty() {
@@ -251,7 +252,7 @@ fn costs_are_those_of_the_definition() {
     assert!(checked > 600, "{checked}");
 }
 
-/// To the last bit: groups of one are messages.
+/// Groups of one member are messages, and cost the same to the last bit.
 #[test]
 fn groups_of_one_cost_what_their_tree_costs() {
     for n in 1..=5 {
@@ -358,7 +359,7 @@ fn the_best_order_beats_all_others() {
         let ordered = best_order(&costs, grouped, Operation::Broadcast);
         let best = broadcast(&costs, &ordered);
         assert!(best <= broadcast(&costs, grouped) * (1.0 + 1e-12));
-        // The root's groups in every order, the rest as it is.
+        // The root's groups in other orders, and the rest as it is.
         let mut lists = ordered.group_lists().to_vec();
         for turn in 0..lists[0].len() {
             lists[0].swap(0, turn);
@@ -440,7 +441,7 @@ fn a_watcher_ends_the_search() {
     assert_eq!((got.len(), looks), (9, 3));
 }
 
-/// Uniform costs: all members alike.
+/// A cost model in which all members are alike.
 fn uniform(n: usize, slope: f64) -> CostModel {
     let spec = format!(
         "core:{n} send=70 receive=35 write=70 transfer=35 base={} slope={slope}",

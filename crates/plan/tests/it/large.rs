@@ -19,8 +19,9 @@ impl Random {
     }
 }
 
-/// Members in uneven groups of uneven groups, in any order; whole prices, now and then with noise,
-/// with a free level, or with some cost that is not as its level has it.
+/// A cost model with members in uneven groups of uneven groups, in any order. Costs are whole
+/// numbers, now and then with noise, with a free level, or with some cost that differs from its
+/// level's.
 fn nested(n: usize, random: &mut Random) -> CostModel {
     let (inner, outer) = (1 + random.below(4), 1 + random.below(3));
     let place: Vec<(u64, u64)> = (0..n)
@@ -58,7 +59,7 @@ fn nested(n: usize, random: &mut Random) -> CostModel {
     CostModel::new(Unit::Cycles, send, receive, numa).unwrap()
 }
 
-/// Checks bounds and trees of one team; how many of the bounds are the optimum.
+/// Checks bounds and trees of one team, and returns how many of the bounds are the optimum.
 fn check(costs: &CostModel, what: &str) -> usize {
     let n = costs.n();
     let mut tight = 0;
@@ -118,7 +119,7 @@ fn no_optimum_of_any_kind_beats_a_bound() {
     }
 }
 
-/// Where groups are even and costs exact, the count has been the optimum on every machine tried.
+/// Where groups are even and costs exact, the bound is the optimum on all of these machines.
 #[test]
 fn bounds_are_exact_on_symmetric_machines() {
     for machine in [
@@ -147,7 +148,7 @@ fn bounds_are_exact_on_symmetric_machines() {
     }
 }
 
-/// Figures known from an independent program.
+/// The latencies are those that an independent program has found.
 #[test]
 fn large_machines_reach_the_known_figures() {
     for (spec, latency) in [
@@ -173,7 +174,8 @@ fn large_machines_reach_the_known_figures() {
     }
 }
 
-/// Teams with holes: the last groups are cut, and every seventh member is missing.
+/// Trees are good for teams with holes: the last groups are cut, and every seventh member is
+/// missing.
 #[test]
 fn ragged_teams_have_good_trees() {
     let spec = "package:3 numa:3 core:7 send=60,120,200 receive=220,450,750";

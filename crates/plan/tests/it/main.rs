@@ -1,4 +1,4 @@
-//! The planner from outside: every clever part against a naive reference.
+//! Tests of the planner's public interface: every clever part against a naive reference.
 
 mod adversarial;
 mod bounds;

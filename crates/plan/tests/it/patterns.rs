@@ -59,7 +59,7 @@ fn chain_and_sequential() {
     }
 }
 
-/// The lowest digit that is not 0, and its place value.
+/// The lowest digit of `v` that is not 0, and its place value.
 fn digit(v: usize, radix: usize) -> (usize, usize) {
     let mut place = 1;
     while (v / place).is_multiple_of(radix) {
@@ -112,7 +112,7 @@ fn binomial_doubles() {
     }
 }
 
-/// Order h: the left sub-tree has order h − 1, the right one order h − 2.
+/// A tree of order h has a left sub-tree of order h − 1 and a right one of order h − 2.
 #[test]
 fn fibonacci_by_its_recursion() {
     fn same(tree: &Tree, v: usize, order: usize) {
@@ -129,8 +129,8 @@ fn fibonacci_by_its_recursion() {
     }
 }
 
-/// For every n: two children at most, the left one never with less below it, and each tree is the
-/// one before it and one leaf more.
+/// For every n, members have two children at most, the left one never has less below it, and each
+/// tree is the one before it with one leaf more.
 #[test]
 fn fibonacci_grows_by_a_leaf() {
     for (n, root) in teams() {
@@ -180,7 +180,8 @@ fn cluster_is_binary_between_nodes_and_sequential_inside() {
     }
 }
 
-/// Prim by the book: of all messages from inside to outside the cheapest, every time.
+/// Prim's algorithm by the book: each step takes the cheapest of all messages from inside to
+/// outside.
 fn naive_prim(costs: &CostModel, root: usize, degree_max: usize, sign: f64) -> Vec<Vec<usize>> {
     let n = costs.n();
     let mut lists = vec![Vec::new(); n];
@@ -253,7 +254,7 @@ proptest! {
         check_prim(&costs, root.index(costs.n()));
     }
 
-    /// Every pattern spans every team from every root, and twice the same.
+    /// Every pattern spans every team from every root, and gives one tree when it is called twice.
     #[test]
     fn patterns_span(costs in any_costs(40), root in any::<prop::sample::Index>()) {
         let root = root.index(costs.n());
@@ -264,7 +265,7 @@ proptest! {
             let tree = pattern.tree(&costs, root).unwrap();
             prop_assert_eq!((tree.len(), tree.root()), (costs.n(), root));
             prop_assert_eq!(pattern.tree(&costs, root), Some(tree.clone()));
-            // Read back as lists from elsewhere it is a tree as well.
+            // Its child lists, read back, make an equal tree.
             let lists = tree.child_lists().to_vec();
             prop_assert_eq!(Tree::from_children(root, lists), Ok(tree.clone()));
             let mut served = BTreeMap::new();

@@ -17,7 +17,7 @@ fn without(costs: &CostModel, rank: usize) -> CostModel {
     costs.subset(&stay).unwrap()
 }
 
-/// The plan of a fixed number of moves, two trees for a barrier on odd roots.
+/// The plan of a search with a fixed number of moves. A barrier with an odd root has two trees.
 fn searched(costs: &CostModel, operation: Operation, root: usize, moves: u64) -> Plan {
     let tree = |costs: &CostModel| {
         let start = construct(costs, Some(root));
@@ -36,7 +36,7 @@ fn searched(costs: &CostModel, operation: Operation, root: usize, moves: u64) ->
     .unwrap()
 }
 
-/// Latency by the definitions, from the shape alone.
+/// The latency by the definitions, from the shape alone.
 fn naive(costs: &CostModel, plan: &Plan) -> f64 {
     match (&plan.shape, plan.operation) {
         (Shape::Tree(tree), Operation::Broadcast) => naive_broadcast(costs, tree),
@@ -72,7 +72,7 @@ fn moved(old: &Plan, new: &Plan, name: impl Fn(usize) -> Option<usize>) -> Vec<u
     (0..new.shape.len()).filter(differs).collect()
 }
 
-/// All that holds for a repair whatever the costs.
+/// Checks all that holds for a repair, whatever the costs.
 fn oracle(costs: &CostModel, old: &Plan, repair: &Repair, name: impl Fn(usize) -> Option<usize>) {
     let plan = &repair.plan;
     check::plan(costs, plan).unwrap();
@@ -225,8 +225,8 @@ fn near_fresh(costs: &CostModel, plan: &Plan, moves: u64, what: &str) {
     );
 }
 
-/// Each of these members leaves, and each but the root joins a team that was searched for with
-/// `moves`.
+/// Checks plans after each of these members has left, and after each but the root has joined a team
+/// whose plan was searched with `moves` moves.
 fn single_changes(costs: &CostModel, operation: Operation, ranks: &[usize], moves: u64) {
     const MOVES: u64 = 10_000;
     let (root, n) = (smelt::root(costs), costs.n());
@@ -301,7 +301,7 @@ fn twenty_changes_on_real_machines_stay_near_a_fresh_search() {
 
 #[test]
 fn most_members_stay_where_they_are() {
-    // In a large team with a searched plan, from which little can be gained.
+    // The team is large, and its plan was searched, so little can be gained.
     let spec = "package:4 numa:4 core:8 send=60,120,200 receive=220,450,750";
     let machine = corecast_model::synthetic(spec).unwrap();
     let costs = machine.costs();

@@ -1,4 +1,4 @@
-//! The search against an exact dynamic programme, its own promises, and the best known figures.
+//! The search against an exact dynamic program, its own promises, and the best known figures.
 
 use std::ops::ControlFlow;
 
@@ -117,7 +117,8 @@ fn a_seed_and_a_number_of_moves_decide_the_result() {
             let first = improve(costs, &start, free_root, 0.0, effort, &mut go_on);
             let again = improve(costs, &start, free_root, 0.0, effort, &mut go_on);
             assert_eq!(first, again);
-            // Ended by its watcher, an endless search has the same result.
+            // An endless search that is ended by its watcher has the result of one with as many
+            // moves.
             let endless = Effort {
                 moves: u64::MAX,
                 ..effort
@@ -163,7 +164,7 @@ fn a_search_only_gets_better_and_ends_when_told() {
         assert_eq!(tree.root(), n / 2);
         assert!(naive_broadcast(&costs, &tree) <= first);
         assert!(close(naive_broadcast(&costs, &tree), last));
-        // At the bound there is nothing to do.
+        // A search that starts at its bound ends at once.
         let mut asked = |_: &SearchProgress| -> ControlFlow<()> { panic!("asked for no reason") };
         let same = improve(
             &costs,
@@ -218,7 +219,7 @@ fn the_public_machines_come_within_half_a_per_cent_of_the_best_known() {
                 let tree = searched(costs, root, seed, 1_500_000);
                 naive_broadcast(costs, &tree)
             };
-            // One seed may end in a poor valley; the next ones have their chance.
+            // One seed may end in a poor local optimum, so up to four are tried.
             let found = (1..=4).map(within).find(|&found| found <= 1.005 * best);
             assert!(found.is_some(), "{name}: above 1.005 of {best}");
         }

@@ -12,7 +12,7 @@ fn latency(costs: &CostModel, tree: &Tree) -> f64 {
     cost::latency(costs, tree, Operation::Broadcast)
 }
 
-/// Algorithm 1 with sets, a list of idle times and nothing clever.
+/// Smelt's Algorithm 1, written naively with sets and a list of idle times.
 fn naive_base(costs: &CostModel, root: usize) -> Vec<Vec<usize>> {
     let all: BTreeSet<usize> = (0..costs.n()).collect();
     let node = |c: usize| costs.numa(c);

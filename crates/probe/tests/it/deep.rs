@@ -28,7 +28,7 @@ fn found(config: &DeepConfig, machine: &Machine, before: Option<Deep>) -> Option
     }
 }
 
-/// The median over all threads and places.
+/// The median latency over all threads and places.
 fn latency(found: &Deep, access: Access, own: bool, states: &[State], level: Level) -> f64 {
     let of = found.latencies.iter().filter(|one| {
         one.access == access
@@ -55,7 +55,7 @@ fn latencies_are_in_the_order_of_distance() {
     assert!(holds, "see above");
 }
 
-/// Fails where it is not.
+/// Panics where the latencies are not in the order of distance.
 fn is_in_order(found: &Deep) -> bool {
     let first = Level::Cache(1);
     let cached = [State::Modified, State::Exclusive];
@@ -86,7 +86,7 @@ fn is_in_order(found: &Deep) -> bool {
     assert!(ns("pause") < ns("futex wake, the waker's part"));
     assert!(ns("futex wake, nobody sleeps") < asleep);
     assert!(ns("reading the counter") > 0.0);
-    // Many lines take longer than one, each takes less than one alone.
+    // Many lines take longer than one, but less than twice the time of one for each of them.
     for curve in &found.curves {
         let (one, last) = (curve.points.first().unwrap(), curve.points.last().unwrap());
         if curve.kind == corecast_model::deep::CurveKind::Lines {
@@ -109,7 +109,7 @@ fn an_interrupted_measurement_goes_on() {
         return println!("SKIPPED: one core");
     };
     config.scope = Scope::Coherence;
-    // The first part is done whatever the limit, if it has not passed before.
+    // The first part is measured whatever the limit, unless the limit has passed before it.
     config.time_limit = Duration::from_millis(40);
     let Some(first) = found(&config, &machine, None) else {
         return;
@@ -122,10 +122,10 @@ fn an_interrupted_measurement_goes_on() {
     };
     assert!(second.latencies.starts_with(&measured));
     assert!(second.latencies.len() > measured.len());
-    // What is not of this scope is left for later.
+    // Parts outside of this scope are left for later.
     assert!(second.left.contains(&"waits".to_owned()));
     assert!(!second.left.iter().any(|name| name.starts_with("latency")));
-    // A whole one is not gone on with, but made anew.
+    // A complete measurement is not continued but made anew.
     config.time_limit = Duration::from_millis(1);
     let mut whole = second;
     whole.left.clear();
@@ -148,7 +148,8 @@ fn waits_are_measured_alone_and_the_rest_is_kept() {
     assert!(ns(&first, corecast_model::deep::YIELD) > 0.0);
     assert!(!first.left.contains(&"waits".to_owned()));
     assert!(first.left.contains(&"readers".to_owned()) && first.latencies.is_empty());
-    // Measured again they are new, each of them there once, and what else was found stays.
+    // A second measurement replaces the waits, each of which is there once, and keeps all other
+    // quantities.
     let count = first.quantities.len();
     let mut kept = first.quantities[0].clone();
     kept.name = "store buffer".to_owned();

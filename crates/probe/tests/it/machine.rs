@@ -8,7 +8,8 @@ use corecast_probe::{
 use corecast_wire::queue::Backend;
 use std::time::Duration;
 
-/// A short probe of the first two usable PUs; `None`, said aloud, where that is impossible.
+/// A short probe of the first two usable PUs; `None` where that is impossible, with a line of
+/// output that says so.
 fn probe(change: impl FnOnce(&mut Config)) -> Option<Measurement> {
     let found = discover();
     let pus: Vec<u32> = found.usable.iter().take(2).collect();

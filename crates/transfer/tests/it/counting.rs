@@ -1,10 +1,10 @@
-//! The system's allocator, counted by thread.
+//! The system's allocator, which counts the allocations of each thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// Of this thread, so far.
+    /// The number of allocations of this thread so far.
     pub(crate) static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 

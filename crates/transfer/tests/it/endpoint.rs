@@ -1,4 +1,4 @@
-//! Loans by address and over bounce buffers: what is lent is read whole and in order, or not at all.
+//! Loans by address and through bounce buffers: what is lent is read whole and in order, or not at all.
 
 mod ranks;
 
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 
-/// Descriptors of one direction that stand at a time.
+/// The number of descriptors of one direction that can stand at a time.
 const DESCRIPTORS: usize = 8;
 
 fn bytes(seed: u64, len: usize) -> Vec<u8> {
@@ -22,7 +22,7 @@ fn bytes(seed: u64, len: usize) -> Vec<u8> {
     (0..len).map(|_| rng.u8(..)).collect()
 }
 
-/// All pieces that are there now: their lengths, and their bytes one after the other.
+/// Takes all pieces that are there now, and returns their lengths, and their bytes one after the other.
 fn drain(endpoint: &mut Endpoint, link: usize) -> (Vec<usize>, Vec<u8>) {
     let (mut lengths, mut all) = (Vec::new(), Vec::new());
     while let Some(piece) = endpoint.borrow(link).unwrap() {
@@ -32,7 +32,7 @@ fn drain(endpoint: &mut Endpoint, link: usize) -> (Vec<usize>, Vec<u8>) {
     (lengths, all)
 }
 
-/// What one rank does in one step of a program.
+/// One step of a program: rank `root` writes a part of its data, and lends a part to its `peers`.
 struct Step {
     root: usize,
     write: std::ops::Range<usize>,
@@ -107,7 +107,7 @@ fn run(
     assert_eq!(ALLOCATIONS.get(), before, "{context}: nothing allocates");
 }
 
-/// Random programs on threads of one process, of several, and of both kinds.
+/// Random programs have the results of a model, on threads of one process, of several, and of both kinds.
 #[test]
 fn programs_agree_with_a_model() {
     let shapes: [&[usize]; 7] = [
@@ -144,7 +144,7 @@ fn programs_agree_with_a_model() {
     }
 }
 
-/// A lender, and two borrowers that hold on to nothing of it but their links.
+/// A lender, and two borrowers that keep nothing of it alive but their links.
 #[test]
 fn short_loans_are_copied_while_there_is_a_free_chunk() {
     const CHUNK: usize = 128;
@@ -172,7 +172,7 @@ fn short_loans_are_copied_while_there_is_a_free_chunk() {
         let endpoint = &mut lender.0;
         endpoint.lend(window, &[0, 1], 1, 0..CHUNK);
         endpoint.lend(window, &[0], 2, 5..6);
-        // Both are copies: the buffer is free at once, and all that was lent is its own.
+        // Both loans are copies, so the buffer is free at once.
         assert_eq!(endpoint.unsettled(), None);
         endpoint.view_mut(window, 0..1000).unwrap().fill(7);
         // No chunk is free, and this one is longer than a chunk.
@@ -194,7 +194,7 @@ fn short_loans_are_copied_while_there_is_a_free_chunk() {
         endpoint.lend(window, &[0, 1], 6, 10..20);
         assert_eq!(endpoint.unsettled(), None);
     });
-    // What was copied stays when its lender goes.
+    // The copies stay when their lender is dropped.
     data.fill(9);
     drop(lender);
     assert_eq!(drain(&mut borrowers[0], 0).1, [[7; 10], [8; 10]].concat());
@@ -209,7 +209,7 @@ impl HasEndpoint for OneEndpoint {
     }
 }
 
-/// The same with so much data that many pieces are under way at a time.
+/// Loans of a megabyte, of which many pieces are under way at a time, arrive whole.
 #[test]
 fn long_loans_arrive_whole() {
     for shape in [&[0, 0, 0][..], &[0, 1, 2]] {
@@ -235,7 +235,7 @@ fn long_loans_arrive_whole() {
     }
 }
 
-/// One chunk has two readers: it is used again when both have returned it.
+/// A chunk with two readers is used again when both have returned it.
 #[test]
 fn a_chunk_is_used_again_after_its_last_reader() {
     let mut ranks = team(&[0, 1, 2], 5, 128);
@@ -246,13 +246,14 @@ fn a_chunk_is_used_again_after_its_last_reader() {
     bulk::scope_to_read(zero, &data, 1, |zero, window| {
         zero.endpoint.lend(window, &[0, 1], 7, 0..data.len());
         let (lengths, mut first) = drain(&mut one.endpoint, 0);
-        // Three chunks beyond one for each link are one more, as that one has two readers.
+        // Three chunks are left beyond one for each link. They allow one more chunk, which counts twice,
+        // as it has two readers.
         assert_eq!(lengths, [128, 128]);
         for _ in 0..10 {
             zero.endpoint.advance();
             first.extend(drain(&mut one.endpoint, 0).1);
         }
-        // The other rank holds all but the chunk that is kept for this one.
+        // Rank 2, which returns nothing, holds all chunks but the one that is kept for rank 1.
         assert_eq!(first.len(), 4 * 128);
         let mut second = Vec::new();
         while second.len() < data.len() {
@@ -292,7 +293,7 @@ fn nobody_starves_behind_a_slow_peer() {
     }
 }
 
-/// Elements are not parted, although they do not divide a chunk.
+/// Elements are not split, although their length does not divide that of a chunk.
 #[test]
 fn pieces_are_made_of_whole_elements() {
     for element_size in [1, 3, 24, 63, 64, 65, 127, 128] {
@@ -318,7 +319,7 @@ fn pieces_are_made_of_whole_elements() {
     }
 }
 
-/// Elements that are longer than a chunk come in parts, none of which has bytes of two.
+/// Elements that are longer than a chunk come in parts, none of which has bytes of two elements.
 #[test]
 fn long_elements_come_in_parts() {
     for element_size in [129, 256, 300, 1000] {
@@ -349,7 +350,7 @@ fn long_elements_come_in_parts() {
     }
 }
 
-/// Addresses that are followed lie where no view can write.
+/// Addresses that a borrower follows lie in memory where no view can write.
 #[test]
 fn no_view_lies_over_addresses() {
     let (mut a, mut b) = (Endpoint::new(fence_kind()), Endpoint::new(fence_kind()));
@@ -498,7 +499,7 @@ fn a_window_belongs_to_its_endpoint() {
     });
 }
 
-/// A scope that ends by a panic takes back what nobody reads, and waits for whoever reads.
+/// A scope that ends by a panic takes back the loans that no rank reads, and waits for a rank that reads.
 #[test]
 fn a_panic_takes_loans_back() {
     for round in 0..200 {
@@ -532,7 +533,7 @@ fn a_panic_takes_loans_back() {
                 bulk::scope(zero, &mut data, 1, |zero, window| {
                     zero.endpoint.lend(window, &[0], 1, 0..2500);
                     zero.endpoint.lend(window, &[0], 2, 2500..5000);
-                    // The other half of the rounds race for the first loan.
+                    // In the other half of the rounds both ranks race for the first loan.
                     while round % 2 == 0 && state.load(Ordering::Acquire) == 0 {
                         thread::yield_now();
                     }
@@ -556,8 +557,8 @@ fn this_process() -> Option<Arc<Process>> {
     Some(Arc::new(process))
 }
 
-/// What is read where it lies comes in the order of the loans; a reader that is refused in the middle
-/// gets the rest through the bounce buffer, and from then on everything.
+/// Kernel copies come in the order of the loans. A reader that the kernel refuses in the middle gets the
+/// rest, and all later loans, through the bounce buffer.
 #[test]
 fn a_refused_reader_gets_the_rest_through_the_bounce_buffer() {
     let Some(process) = this_process() else {
@@ -615,7 +616,7 @@ fn a_refused_reader_gets_the_rest_through_the_bounce_buffer() {
     }
 }
 
-/// A scope that ends takes back what is read where it lies; whoever reads learns of it afterwards.
+/// A scope that ends takes back loans by kernel copy, and their reader learns of it afterwards.
 #[test]
 fn what_was_taken_back_is_not_believed() {
     let Some(process) = this_process() else {
@@ -646,7 +647,8 @@ fn odd_descriptors_name_bytes_of_the_bounce_buffer_or_nothing() {
         let memories = Memories::new(2, 4, 128);
         let mut ours = memories.process(1, &[0, 1]);
         let (_, rank) = &mut ours[0];
-        // As `join` lays them: a parker, the bounce buffer, the descriptors to this rank, its returns.
+        // The memory holds a parker, the bounce buffer, the descriptors to this rank, and its
+        // acknowledgement line.
         let bounce_buffer = 128;
         let descriptors = bounce_buffer + 4 * 128;
         let near = [0, 64, 128, 448, 512, 513, u64::MAX, u64::MAX - 63, 1 << 63];
@@ -676,7 +678,7 @@ fn odd_descriptors_name_bytes_of_the_bounce_buffer_or_nothing() {
                 Err(outside) => outside,
             };
             assert!(outside.to_string().contains("not in its bounce buffer"));
-            // What was looked at stays what it was, whatever is written now.
+            // A descriptor that was looked at stays what it was, whatever is written now.
             memories.files[1]
                 .write_all_at(&[0; 512], descriptors)
                 .unwrap();
@@ -688,7 +690,7 @@ fn odd_descriptors_name_bytes_of_the_bounce_buffer_or_nothing() {
     assert!(refused > 1000 && taken > 100, "{refused}, {taken}");
 }
 
-/// A lender that finds any count of returns keeps its call-site tables.
+/// No count of returned descriptors, however odd, makes a lender lose track of its chunks.
 #[test]
 fn odd_counts_of_acks_corrupt_no_books() {
     for seed in 0..1000u64 {
@@ -697,8 +699,8 @@ fn odd_counts_of_acks_corrupt_no_books() {
         let process_of = [0, 1, 2];
         let mut ours = memories.process(0, &process_of);
         let (_, rank) = &mut ours[0];
-        // Of rank 0: a parker, the bounce buffer, then for each link eight offers, a line of returns, and
-        // the word of whoever reads.
+        // The memory of rank 0 holds a parker, the bounce buffer, then for each link eight descriptors,
+        // an acknowledgement line, and the line in which a borrower announces that it reads.
         let acks = |link: u64| 128 + 6 * 64 + link * (512 + 128 + 128) + 512;
         let data = bytes(seed, 64 * 30);
         bulk::scope_to_read(rank, &data, 1, |rank, window| {

@@ -1,4 +1,4 @@
-//! The transfer of long data from outside: loans by address and over bounce buffers.
+//! Tests of the public interface: loans by address and through bounce buffers.
 #![cfg(not(loom))]
 
 mod counting;

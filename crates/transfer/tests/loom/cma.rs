@@ -1,7 +1,7 @@
-//! Loans that another process reads where they lie: endpoints of two ranks, and a kernel that is the model's.
+//! Loans by kernel copy: endpoints of two ranks, and a kernel that the model provides.
 //!
-//! What the borrower's kernel reads are words of the model's in place of the bytes that the lender's
-//! window opens, by their distance from its begin.
+//! In place of the bytes of the lender's window, the borrower's kernel reads words of the model, which are
+//! numbered from the beginning of the window.
 
 use crate::check::check;
 use corecast_transfer::{
@@ -22,8 +22,8 @@ impl HasEndpoint for Rank {
     }
 }
 
-/// Two ranks of two processes; the second reads the first one's memory as `word` says, given where the
-/// address lies after `base`.
+/// Two ranks of two processes. The second reads the first one's memory, in which `word` returns the words by
+/// their number from `base` on.
 fn pair(base: u64, word: impl Fn(u64) -> Option<u64> + 'static) -> (Rank, Rank) {
     let kind = FenceKind::SharedSymmetric;
     let memories = [(); 2].map(|()| Segment::new(0, None).unwrap());
@@ -44,7 +44,7 @@ fn pair(base: u64, word: impl Fn(u64) -> Option<u64> + 'static) -> (Rank, Rank) 
     (zero, one)
 }
 
-/// The window of the lender, whose bytes are what its words are at first.
+/// The buffer of the lender's window. Its bytes are those of the words that are lent first.
 fn buffer() -> Vec<u8> {
     [1u64, 2].into_iter().flat_map(u64::to_ne_bytes).collect()
 }
@@ -53,10 +53,10 @@ fn base(buffer: &[u8]) -> u64 {
     buffer.as_ptr().addr() as u64
 }
 
-/// In place of a word of a page that was unmapped.
+/// Stands for a word of a page that was unmapped.
 const GONE: u64 = u64::MAX;
 
-/// What the next loan says, once it is there.
+/// Waits for the next loan, and returns its tag and length.
 fn wait(endpoint: &mut Endpoint) -> (u32, usize) {
     loop {
         match endpoint.peek(0) {
@@ -72,9 +72,9 @@ fn two_words(endpoint: &mut Endpoint) -> Result<[u64; 2], Unfetched> {
     Ok([0, 8].map(|at| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap())))
 }
 
-/// The lender leaves its window and writes what it has lent, or gives it back to its kernel, while the
-/// borrower may be about to read, or reading: what the borrower believes is what was lent, and it is never
-/// told that the kernel refuses. Nobody waits.
+/// The lender leaves its window and writes the data, or unmaps them, while the borrower may be about to read,
+/// or reading. What the borrower accepts is what was lent, and it is never told that the kernel refuses. The
+/// lender does not wait.
 #[test]
 fn a_kernel_copied_loan_is_read_whole_or_not_believed() {
     let faults = [
@@ -127,9 +127,9 @@ fn revocation(last: u64) {
     other.join().unwrap();
 }
 
-/// Two loans of the same words: they are written again as soon as the first was returned. Here they are
-/// cells, of which loom fails a model where a write overlaps a read. The fence of the borrower's look also does
-/// what returning does.
+/// Two loans of the same words, which are written again as soon as the first loan was returned. The words are
+/// cells, so loom fails a model in which a write overlaps a read. `HandBackRelaxed` is no fault here, because
+/// the fence before the borrower's check also orders the return.
 #[test]
 fn kernel_copied_loans_are_read_before_they_are_written_again() {
     let faults = [
@@ -177,7 +177,7 @@ fn kernel_copied_loans_are_read_before_they_are_written_again() {
     });
 }
 
-/// The tag of the next loan, which is there, and the words that come of it.
+/// Takes the next piece, which must be there, and returns its tag and its words.
 fn take(endpoint: &mut Endpoint) -> (u32, Vec<u64>) {
     if endpoint.is_by_kernel(0) {
         let read = two_words(endpoint).unwrap();
@@ -196,8 +196,8 @@ fn take(endpoint: &mut Endpoint) -> (u32, Vec<u64>) {
     )
 }
 
-/// The kernel refuses the second word of the first of two loans, and nothing after that. The lender sends
-/// the rest, and all of the second loan, by its bounce buffer: each word comes once.
+/// The kernel refuses the second word of the first of two loans, and nothing after that. The lender sends the
+/// rest, and all of the second loan, by its bounce buffer, so each word comes once.
 #[test]
 fn after_a_refusal_each_word_comes_once() {
     let faults = [

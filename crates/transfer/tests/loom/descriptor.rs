@@ -1,5 +1,5 @@
-//! Long data: what is lent is a cell that the lender writes before and after, and the borrower reads
-//! in between. Loom fails a model in which two of these overlap.
+//! Descriptors: the data that are lent are a cell, which the lender writes before and after, and the
+//! borrower reads in between. Loom fails a model in which two of these accesses overlap.
 
 use crate::check::check;
 use corecast_transfer::descriptor::{self, Borrower, DescriptorFields};
@@ -8,7 +8,8 @@ use loom::cell::UnsafeCell;
 use loom::thread;
 use std::sync::Arc;
 
-/// Data that are lent as a whole, by their place in a table instead of by address.
+/// The data, one cell for each loan. Descriptors name a cell by its place in this table instead of by
+/// its address.
 type Table = Arc<[UnsafeCell<u64>; 2]>;
 
 fn table() -> Table {
@@ -35,7 +36,7 @@ fn said(place: usize, tag: u32) -> DescriptorFields {
     }
 }
 
-/// Borrows the next `count` loans, which hold what their tags say.
+/// Borrows the next `count` loans, and checks that their data equal their tags.
 fn borrow(mut borrower: Borrower, table: &Table, count: u32) -> Borrower {
     for tag in 1..=count {
         let said = loop {
@@ -53,9 +54,9 @@ fn borrow(mut borrower: Borrower, table: &Table, count: u32) -> Borrower {
     borrower
 }
 
-/// Two places, lent in turn, and as many descriptors: the third loan uses both a second time. A place is
-/// written again as soon as its own loan has been returned, while the borrower may be reading the
-/// other one.
+/// Two places are lent in turn by two descriptors, so the third loan uses a place and a descriptor a
+/// second time. A place is written again as soon as its own loan has been returned, while the borrower
+/// may be reading the other one.
 #[test]
 fn loans_are_read_before_they_are_written_again() {
     let faults = [
@@ -89,8 +90,8 @@ fn loans_are_read_before_they_are_written_again() {
     });
 }
 
-/// The lender takes its offers back while the borrower may be about to read, or reading: when
-/// `revoke` returns the data are the lender's, and the borrower reads what was lent or nothing.
+/// The lender revokes its descriptors while the borrower may be about to read, or reading. When `revoke`
+/// returns, the data are the lender's, and the borrower reads what was lent or nothing.
 fn revocation(loans: u32) {
     let (mut lender, mut borrower) = descriptor::link();
     let table = table();
@@ -119,7 +120,8 @@ fn revocation(loans: u32) {
     other.join().unwrap();
 }
 
-/// Here the borrower's fence also does what accepting does, in a model.
+/// `AcceptRelaxed` is no fault here, because in a model the borrower's fence also orders the load of the
+/// descriptor.
 #[test]
 fn a_loan_is_revoked_before_it_is_read_or_after() {
     let faults = [

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 /// A watchdog against hangs, not a measurement.
 const WATCHDOG: Duration = Duration::from_secs(300);
 
-/// A thread's number in the kernel, told by itself to others.
+/// A thread's id in the kernel, which the thread itself tells to others.
 #[derive(Default)]
 pub(crate) struct Number(AtomicI32);
 
 impl Number {
-    /// The calling thread is the one.
+    /// Stores the id of the calling thread.
     pub(crate) fn tell(&self) {
         let me = rustix::thread::gettid().as_raw_nonzero().get();
         self.0.store(me, Ordering::Relaxed);
@@ -28,7 +28,7 @@ pub(crate) struct Sleeper {
 }
 
 impl Sleeper {
-    /// Waits until the thread has told its number and sleeps.
+    /// Waits until the thread has told its id and sleeps.
     #[track_caller]
     pub(crate) fn seen(number: &Number) -> Self {
         let begin = Instant::now();
@@ -50,8 +50,8 @@ impl Sleeper {
         }
     }
 
-    /// Fails if the thread has used a twentieth of the time since it was seen, or more: one that spins uses all
-    /// that the machine gives it, one that sleeps and looks now and then less than a hundredth.
+    /// Panics if the thread has used a twentieth or more of the time since it was seen. A thread that spins
+    /// uses all that the machine gives it, and one that sleeps and looks now and then less than a hundredth.
     #[track_caller]
     pub(crate) fn has_slept(&self) {
         let used = stat(self.thread).1 - self.used;
@@ -60,7 +60,8 @@ impl Sleeper {
     }
 }
 
-/// State and CPU time of a thread, fields 3, 14 and 15 of proc(5), the latter in hundredths of a second.
+/// State and CPU time of a thread. They are fields 3, 14 and 15 of proc(5), of which the last two count
+/// hundredths of a second.
 fn stat(thread: i32) -> (String, Duration) {
     let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap();
     let (_, fields) = text.rsplit_once(") ").unwrap();

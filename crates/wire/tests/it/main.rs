@@ -1,4 +1,4 @@
-//! The wires from outside: queues, and memory that another process spoils.
+//! Tests of the public interface: queues, and memory that another process corrupts.
 #![cfg(not(loom))]
 
 mod asleep;

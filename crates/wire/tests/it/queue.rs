@@ -60,8 +60,8 @@ fn agrees_with_a_model_queue() {
                     }
                     Err(TrySendError::Full) => {
                         assert!(!could, "{context}");
-                        // UMP may not know of up to half a lap that was read already, and nobody
-                        // does for the body.
+                        // With UMP the sender may not know of up to half a lap of slots that were
+                        // read already, and with both back ends of up to half the body.
                         let slack = match backend {
                             Backend::Ump => slots / 2 - 1,
                             Backend::FastForward => 0,
@@ -98,7 +98,7 @@ fn agrees_with_a_model_queue() {
     }
 }
 
-/// Threads exchange messages of every length; each arrives once, whole, in order.
+/// Threads exchange messages of every length. Each arrives once, whole and in order.
 #[test]
 fn every_message_arrives_once_whole_and_in_order() {
     for backend in Backend::ALL {
@@ -196,7 +196,8 @@ fn a_receiver_gets_what_was_sent_before_the_sender_went() {
     }
 }
 
-/// Many more pairs than CPUs, each bouncing: ends, whatever the policy.
+/// Many more pairs of threads than CPUs bounce messages, and all end, whatever the wait
+/// configuration.
 #[test]
 fn oversubscribed_pairs_make_progress() {
     for wait_config in [

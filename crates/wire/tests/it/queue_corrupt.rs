@@ -1,5 +1,5 @@
-//! Queues in memory that another process spoils, or leaves amid a message: an end may get nonsense
-//! or an error, but it neither hangs nor panics.
+//! Queues in memory that another process corrupts, or leaves in the middle of a message: an end may
+//! get nonsense or an error, but it neither hangs nor panics.
 
 use corecast_wire::queue::{
     self, Backend, ExactError, FIRST_LINK, ReceiveError, Receiver, SendError, Sender, TAG_MAX,
@@ -13,16 +13,16 @@ use std::time::Duration;
 const SLOTS: usize = 16;
 const SLOT_BYTES: u64 = 64;
 
-/// Where the body begins in the receiver's memory.
+/// The offset in bytes of the body in the receiver's memory.
 const BODY_AT: u64 = SLOTS as u64 * SLOT_BYTES;
 
 /// A queue of which both memories can be written as if by another process.
 struct Queue {
     sender: Sender,
     receiver: Receiver,
-    /// The acknowledgement line.
+    /// The sender's memory, which holds the acknowledgement line.
     at_sender: File,
-    /// The slots.
+    /// The receiver's memory, which holds the slots and the body.
     at_receiver: File,
 }
 
@@ -73,7 +73,7 @@ fn a_sender_that_ends_amid_a_message_takes_it_along() {
     for backend in Backend::ALL {
         for written in 1..=3 {
             let put = |queue: &Queue| {
-                // The slot comes last.
+                // The slot, which a sender writes last, is missing.
                 let body = vec![7; written * SLOT_BYTES as usize];
                 queue.at_receiver.write_all_at(&body, BODY_AT).unwrap();
             };
@@ -98,7 +98,7 @@ fn a_sender_that_ends_amid_a_message_takes_it_along() {
                 "{backend}: {error}"
             );
         }
-        // With the slot it is whole.
+        // With its slot the message is whole.
         let mut queue = make(backend);
         queue.at_receiver.write_all_at(&[7; 192], BODY_AT).unwrap();
         queue.at_receiver.write_all_at(&slot(5, 200), 0).unwrap();
@@ -131,7 +131,7 @@ fn odd_bytes_neither_hang_nor_end_an_end() {
             match rng.u32(..8) {
                 0 => {
                     let count = word(&mut rng).to_ne_bytes();
-                    // How many slots are read, or how many lines of the body.
+                    // The number of slots that were read, or the number of body lines.
                     let place = 8 * rng.u64(..2);
                     queue.at_sender.write_all_at(&count, place).unwrap();
                 }

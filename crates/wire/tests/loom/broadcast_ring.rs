@@ -37,7 +37,7 @@ fn ends(readers: usize) -> Ends {
 /// Bytes of a published message that has a line of body.
 const LONG: usize = RING_PAYLOAD_BYTES + 8;
 
-/// A post whose payload is its tag, again and again: in its slot, and in the body.
+/// Publishes a message all of whose bytes are its tag, in its slot and in the body.
 fn publish(writer: &mut Writer, value: u32) {
     writer.publish(value, &[value as u8; LONG]);
 }
@@ -52,7 +52,7 @@ fn take(reader: &mut Reader, expected: u32) {
     assert_eq!(payload, [expected as u8; LONG]);
 }
 
-/// Polling ends, no parking: three posts through two slots, so that one is used again.
+/// Ends that poll and never park: three messages go through two slots, so that one slot is used twice.
 #[test]
 fn rings_are_read_before_they_are_written_again() {
     let faults = [
@@ -83,8 +83,7 @@ fn rings_are_read_before_they_are_written_again() {
     });
 }
 
-/// Two readers, of whom the first reads at once: the slot is free when the second one has given it
-/// back too.
+/// Two readers, of which the first reads at once. A slot is free when the second one has given it back too.
 #[test]
 fn the_slowest_reader_frees_a_slot() {
     let faults = [Mutant::OneReaderFrees, Mutant::NoFlowControl];
@@ -111,7 +110,7 @@ fn the_slowest_reader_frees_a_slot() {
     });
 }
 
-/// Parking ends: every reader is woken, and nobody sleeps for ever.
+/// Ends that park: every reader is woken, and none sleeps for ever.
 #[test]
 fn every_reader_wakes() {
     let faults = [&SLEEP[..], &[Mutant::OneReaderWakes]].concat();
@@ -156,7 +155,8 @@ fn a_writer_wakes_for_room() {
     });
 }
 
-/// Two add and one reads: it sees what both wrote before, and the last one wakes it.
+/// Two threads add and one reads. The reader sees what both wrote before they added, and the last one to add
+/// wakes it.
 #[test]
 fn a_counter_publishes_what_all_did() {
     let faults = [&SLEEP[..], &[Mutant::CountRelaxed, Mutant::TotalRelaxed]].concat();

@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Mutants are seeded process-wide: one model at a time.
+/// Mutants are seeded process-wide, so one model runs at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Explores `model` whole, or within `preemptions`; returns how many executions that took.
+/// Explores `model` whole, or within `preemptions`, and returns the number of executions.
 fn explore(preemptions: Option<usize>, model: impl Fn() + Send + Sync + 'static) -> usize {
     let executions = std::sync::Arc::new(AtomicUsize::new(0));
     let counter = executions.clone();
@@ -22,7 +22,7 @@ fn explore(preemptions: Option<usize>, model: impl Fn() + Send + Sync + 'static)
     executions.load(Ordering::Relaxed)
 }
 
-/// The model holds, in more than a handful of executions, and catches each of `mutants`.
+/// Checks that the model holds, in more than three executions, and that it catches each of `mutants`.
 pub(crate) fn check(
     name: &str,
     preemptions: Option<usize>,

@@ -1,4 +1,4 @@
-//! Counter barriers: whoever comes last lets all others go, and sees what they did.
+//! Counter barriers: the last member releases all others, and sees what they did before.
 
 use super::{SLEEP, check};
 use corecast_wire::mutant::Mutant;
@@ -28,8 +28,8 @@ fn ends(members: usize) -> Vec<(CounterBarrier, WaitStrategy)> {
     (0..members).map(end).collect()
 }
 
-/// Goes to a counter barrier; `sleeps` by the wait strategy, or polls where nobody is to be woken: the fence before a look for
-/// sleepers would order what the addition does not.
+/// Arrives at a counter barrier and waits, by the wait strategy if it `sleeps`. Otherwise it polls and wakes nobody,
+/// because the fence before a look for sleepers would order what the addition must order.
 fn arrive_and_wait((end, wait_strategy): &(CounterBarrier, WaitStrategy), all: u64, sleeps: bool) {
     if end.come(1) == all {
         if sleeps {
@@ -48,8 +48,8 @@ fn arrive_and_wait((end, wait_strategy): &(CounterBarrier, WaitStrategy), all: u
     }
 }
 
-/// Two members, two counter barriers: each writes its cell before the first one and reads the other's after it; after
-/// the second it writes the other's.
+/// Two members come to two counter barriers. Each writes its own cell before the first one, reads the other's cell
+/// after it, and writes the other's cell after the second one.
 fn cells(sleeps: bool) {
     let cells = Arc::new([UnsafeCell::new(0u64), UnsafeCell::new(0u64)]);
     let members = ends(2).into_iter().enumerate().map(|(rank, end)| {
@@ -71,8 +71,8 @@ fn cells(sleeps: bool) {
         .for_each(|member| member.join().unwrap());
 }
 
-/// Polling members: orderings alone. Whoever goes on may come to the second counter barrier before the other has
-/// seen the first.
+/// Members that poll check the orderings alone. A member that goes on may come to the second counter barrier before the
+/// other has seen the sum of the first.
 #[test]
 fn a_counter_barrier_publishes_what_all_did() {
     let faults = [
@@ -83,7 +83,7 @@ fn a_counter_barrier_publishes_what_all_did() {
     check("counter barrier", None, &faults, || cells(false));
 }
 
-/// Sleeping members: whoever comes last wakes the other.
+/// Members that sleep: the last one wakes the other.
 #[test]
 fn nobody_sleeps_through_a_counter_barrier() {
     check("counter barrier, sleeping", Some(3), &SLEEP, || cells(true));

@@ -1,20 +1,22 @@
-//! A phase barrier: nobody passes before all have come, what they did is seen, and nobody sleeps for ever.
+//! Phase barriers: no thread passes before all have come, each sees what the others did before, and none
+//! sleeps for ever.
 
 use super::check;
 use corecast_wire::mutant::Mutant;
 use corecast_wire::{PhaseBarrier, WaitConfig};
-// Not loom's, which panics when a model that has failed drops it.
+// `Arc` is not loom's, which panics when a model that has failed drops it.
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 use std::sync::Arc;
 
-/// Each of two threads writes, comes, and reads what the other one wrote; the last one has seen both.
+/// Each of two threads writes, arrives, and reads what the other one wrote. The last one to arrive sees
+/// both writes.
 fn two_threads(laps: u64) {
     let phase_barrier = Arc::new(PhaseBarrier::new(2, WaitConfig::PARK));
     let cells = Arc::new([AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0)]);
     let run = move |own: usize, phase_barrier: &PhaseBarrier, cells: &[AtomicU64; 3]| {
         for lap in 1..=laps {
-            // Relaxed, all: the phase barrier is what orders them.
+            // All accesses are Relaxed, because the phase barrier must order them.
             cells[own].store(lap, Ordering::Relaxed);
             let complete = || {
                 let both = [0, 1].map(|cell| cells[cell].load(Ordering::Relaxed));
@@ -50,7 +52,7 @@ fn twice() {
     check("phase barrier, two phases", Some(3), &[], || two_threads(2));
 }
 
-/// Two sleepers and the one that opens: a sleeper that finds the other's mark need not mark.
+/// Two sleepers, and one thread that opens the phase. A sleeper that finds the other's mark sets none.
 #[test]
 fn two_sleepers() {
     let mutants = [Mutant::RingRelaxed, Mutant::HearRelaxed];

@@ -2,7 +2,7 @@
 
 use corecast_model::{CostModel, Unit};
 
-/// Numbers by seed, the same everywhere.
+/// Random numbers by seed, which are equal on every machine.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -22,7 +22,7 @@ impl Random {
         self.0
     }
 
-    /// From 0 to 1.
+    /// A number from 0 to below 1.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -54,12 +54,13 @@ pub(crate) const KINDS: [(&str, Make); 15] = [
     ("last bits", last_bits),
 ];
 
-/// The model of a kind; the same for the same arguments.
+/// The cost model of a kind. Equal arguments give equal models.
 pub(crate) fn costs(make: Make, n: usize, seed: u64) -> CostModel {
     make(n, &mut Random::new(seed))
 }
 
-/// From a function of sender, receiver and whether it is the receive cost.
+/// A cost model from a function of the sender, the receiver, and whether the receive cost is asked
+/// for.
 fn model(numa: Vec<u32>, mut cost: impl FnMut(usize, usize, bool) -> f64) -> CostModel {
     let n = numa.len();
     let mut rows = |receive| -> Vec<Vec<f64>> {
@@ -81,7 +82,7 @@ fn uniform(n: usize, send: f64, receive: f64) -> CostModel {
     )
 }
 
-/// Two prices, each pair with one of them.
+/// There are two costs, and each pair has one of them.
 fn ties(n: usize, random: &mut Random) -> CostModel {
     let (low, high) = (1.0 + random.below(3) as f64, 4.0 + random.below(5) as f64);
     model(
@@ -102,7 +103,7 @@ fn one_outlier(n: usize, random: &mut Random) -> CostModel {
     })
 }
 
-/// Everything to or from one member is dear.
+/// All messages to or from one member are expensive.
 fn one_dead_member(n: usize, random: &mut Random) -> CostModel {
     let dead = random.below(n);
     model(nodes(n, 4), |i, j, _| {
@@ -110,7 +111,7 @@ fn one_dead_member(n: usize, random: &mut Random) -> CostModel {
     })
 }
 
-/// One way a thousand times as dear as the other.
+/// A message one way costs a thousand times as much as one the other way.
 fn asymmetry(n: usize, random: &mut Random) -> CostModel {
     let rank: Vec<u64> = (0..n).map(|_| random.next()).collect();
     model(nodes(n, 2), |i, j, _| {
@@ -118,7 +119,7 @@ fn asymmetry(n: usize, random: &mut Random) -> CostModel {
     })
 }
 
-/// Each member has its own price for sending and another for receiving.
+/// Each member has its own cost of sending and its own cost of receiving.
 fn senders_and_receivers(n: usize, random: &mut Random) -> CostModel {
     let mut prices = || -> Vec<f64> { (0..n).map(|_| (1000.0_f64).powf(random.unit())).collect() };
     let (sends, receives) = (prices(), prices());
@@ -132,7 +133,7 @@ fn anything(n: usize, random: &mut Random, per_node: usize) -> CostModel {
     model(nodes(n, per_node), |_, _, _| 1000.0 * random.unit())
 }
 
-/// Two levels in equal blocks, ±3 %.
+/// Two levels of costs in equal blocks, with noise of ±3 %.
 fn noisy_blocks(n: usize, random: &mut Random) -> CostModel {
     let numa = nodes(n, 2 + random.below(3));
     let level = numa.clone();
@@ -147,7 +148,8 @@ fn noisy_blocks(n: usize, random: &mut Random) -> CostModel {
     })
 }
 
-/// Three levels with groups of any size; NUMA nodes are the inner ones, or something else.
+/// Three levels of costs with groups of any size. NUMA nodes are the inner groups, or pairs of
+/// them.
 fn hierarchy(n: usize, random: &mut Random, noise: f64) -> CostModel {
     let inner: Vec<usize> = (0..n).map(|_| random.below(4)).collect();
     let outer: Vec<usize> = (0..4).map(|_| random.below(2)).collect();
@@ -167,7 +169,7 @@ fn hierarchy(n: usize, random: &mut Random, noise: f64) -> CostModel {
     })
 }
 
-/// As measured costs are written.
+/// Costs with two decimals, as measured ones are written.
 fn two_decimals(n: usize, random: &mut Random) -> CostModel {
     let numa = nodes(n, 4);
     let level = numa.clone();
@@ -181,7 +183,7 @@ fn two_decimals(n: usize, random: &mut Random) -> CostModel {
     })
 }
 
-/// At the upper end of what is accepted.
+/// Costs at the upper end of what is accepted.
 fn huge(n: usize, random: &mut Random) -> CostModel {
     let few = [
         CostModel::COST_MAX,
@@ -191,7 +193,7 @@ fn huge(n: usize, random: &mut Random) -> CostModel {
     model(nodes(n, 3), |_, _, _| few[random.below(3)])
 }
 
-/// Prices that differ by a few units in the last place.
+/// Costs that differ by a few units in the last place.
 fn last_bits(n: usize, random: &mut Random) -> CostModel {
     let (send, receive) = (100.1_f64, 300.3_f64);
     model(nodes(n, 3), |_, _, is_receive| {

@@ -1,4 +1,5 @@
-//! Shared by the integration tests: cost models to try, and naive references of the clever parts.
+//! Parts that the integration tests share: cost models to try, and naive references of the clever
+//! parts.
 
 use corecast_model::{CostModel, MachineFile, Unit};
 use corecast_plan::Tree;
@@ -27,8 +28,8 @@ pub(crate) fn naive_broadcast(costs: &CostModel, tree: &Tree) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// A reduction as the longest way from any leaf to the root: whoever sends as the k-th child is
-/// followed by its own receive and those of all later children.
+/// The latency of a reduction as the longest way from any leaf to the root: the send of the k-th
+/// child is followed by its own receive and those of all later children.
 pub(crate) fn naive_reduce(costs: &CostModel, tree: &Tree) -> f64 {
     fn after(costs: &CostModel, tree: &Tree, v: usize) -> f64 {
         let Some(p) = tree.parent(v) else { return 0.0 };
@@ -121,9 +122,9 @@ pub(crate) fn costs_of_kind(n: usize, kind: usize, per_node: u32, seed: u64) -> 
             1 => (if near(i, j) { 1.0 } else { 4.0 }) * if receive { 3.0 } else { 1.0 },
             // Small whole numbers, zeros among them.
             2 => (r * 4.0).floor(),
-            // Anything.
+            // Random costs.
             3 => r * 1000.0,
-            // A few huge outliers.
+            // Random costs with a few huge outliers.
             4 => {
                 if r < 0.1 {
                     1e12 * r
@@ -131,11 +132,11 @@ pub(crate) fn costs_of_kind(n: usize, kind: usize, per_node: u32, seed: u64) -> 
                     10.0 + r
                 }
             }
-            // 1000 to 1 by direction.
+            // One direction costs 1000 times as much as the other.
             5 => (1.0 + r) * if i < j { 1000.0 } else { 1.0 },
-            // Sends almost free.
+            // Sends are almost free.
             6 => (1.0 + r) * if receive { 500.0 } else { 0.001 },
-            // Receives free.
+            // Receives are free.
             _ => {
                 if receive {
                     0.0
@@ -154,7 +155,7 @@ pub(crate) fn costs_of_kind(n: usize, kind: usize, per_node: u32, seed: u64) -> 
     CostModel::new(Unit::Cycles, send, receive, numa.clone()).unwrap()
 }
 
-/// The machines of the public database, where this checkout has them beside it.
+/// The machines of the public database, or none if the checkout does not have them beside it.
 pub(crate) fn public_machines() -> Vec<MachineFile> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/machinedb");
     let Ok(entries) = std::fs::read_dir(folder) else {
@@ -174,12 +175,12 @@ pub(crate) fn public_machines() -> Vec<MachineFile> {
     paths.iter().map(read).collect()
 }
 
-/// Equal but for rounding.
+/// Whether two numbers are equal but for rounding.
 pub(crate) fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-6)
 }
 
-/// From 2 to all of the n positions, in random order, by seed.
+/// A random team by seed: from 2 to all of the n positions, in random order.
 pub(crate) fn random_team(n: usize, seed: u64) -> Vec<usize> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut below = |limit: usize| {

@@ -3,15 +3,15 @@
 
 use corecast_model::CostModel;
 
-/// For each root the least time in which it can inform all others.
+/// Returns for each root the least time in which it can inform all others.
 ///
-/// A holder v informs a set by serving some of it first; `served` is told the best times so far
-/// (by holder, then by set), v, whoever of the set v's first service stands for, and the rest of
-/// the set, and says the least time of such a start.
+/// A holder v informs a set by serving a part of it first. `served` gets the best times so far (by
+/// holder, then by set), v, the part that v's first service informs, and the rest of the set, and
+/// returns the least time of such a start.
 ///
 /// # Cost
 ///
-/// 3ⁿ calls for each of n holders: for n up to about 8.
+/// 3ⁿ calls for each of n holders, which is feasible for n up to about 8.
 pub(crate) fn over_sets(
     n: usize,
     served: impl Fn(&[Vec<f64>], usize, usize, usize) -> f64,
@@ -32,8 +32,8 @@ pub(crate) fn over_sets(
     (0..n).map(|root| best[root][all & !(1 << root)]).collect()
 }
 
-/// For each root the latency of the best broadcast tree: v serves some c; c then informs the others
-/// of its part while v informs the rest.
+/// Returns for each root the latency of the best broadcast tree: v serves some c, and c then
+/// informs the others of its part while v informs the rest.
 pub(crate) fn optima(costs: &CostModel) -> Vec<f64> {
     let n = costs.n();
     over_sets(n, |best, v, part, rest| {

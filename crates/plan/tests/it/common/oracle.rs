@@ -1,4 +1,4 @@
-//! Oracles any lower bound against the exact optimum of thousands of small teams.
+//! Checks any lower bound against the exact optimum of thousands of small teams.
 //!
 //! The optimum is found by [`super::optima`]; that it is the optimum is tested against enumerations
 //! of all trees, see `bounds.rs` and `adversarial.rs`.
@@ -12,20 +12,21 @@ use super::optima;
 /// How close a bound is to the optimum.
 #[derive(Debug)]
 pub(crate) struct Verdict {
-    /// Bounds looked at.
+    /// The number of bounds that were checked.
     pub(crate) tried: usize,
-    /// Those that equal the optimum.
+    /// The number of bounds that equal the optimum.
     pub(crate) tight: usize,
     /// Mean of bound / optimum.
     pub(crate) mean: f64,
 }
 
-/// Every n up to `n_max`, every kind, `seeds` of each: no bound may be above the optimum of its
-/// operation, with the root that it is for, or with any where it is for none.
+/// Checks for every n up to `n_max`, every kind and `seeds` seeds of each that no bound is above
+/// the optimum of its operation. A bound for a root is compared with that root's optimum, and one
+/// without a root with the optimum over all roots.
 ///
 /// # Errors
 ///
-/// The first case in which it is.
+/// The first case in which a bound is above the optimum.
 pub(crate) fn oracle(
     n_max: usize,
     seeds: u64,
@@ -54,7 +55,7 @@ pub(crate) fn oracle(
     Ok(Verdict { tried, tight, mean })
 }
 
-/// A bound on broadcasts as one on all operations: a reduction is a broadcast on mirrored costs,
+/// Makes a bound on broadcasts one on all operations: a reduction is a broadcast on mirrored costs,
 /// and a barrier takes both ways one after the other.
 pub(crate) fn both_ways(
     broadcast: impl Fn(&CostModel, Option<usize>) -> f64,
@@ -66,9 +67,9 @@ pub(crate) fn both_ways(
     }
 }
 
-/// The least latency of each operation with this root and with any.
+/// The least latency of each operation with this root, and over all roots.
 ///
-/// A barrier may use another tree for each way, with one root.
+/// A barrier may use two trees, for fan-in and fan-out, with one root.
 pub(crate) fn truth(costs: &CostModel, root: usize) -> Vec<(Operation, Option<usize>, f64)> {
     let (outward, inward) = (optima(costs), optima(&costs.mirrored()));
     let both = outward

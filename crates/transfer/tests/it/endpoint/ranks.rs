@@ -1,5 +1,5 @@
-//! Ranks for tests: threads of one process, or as if of several, which map the same memory each for
-//! themselves.
+//! Ranks for tests: threads of one process, or threads that stand for several processes, each of
+//! which maps the shared memory by itself.
 
 use corecast_transfer::{self as bulk, BounceMemory, Endpoint, HasEndpoint, Memory, Window};
 use corecast_wire::park::ANY;
@@ -14,12 +14,12 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An endpoint, and how its thread waits.
+/// An endpoint, and the wait strategy of its thread.
 pub(crate) struct Rank {
     pub(crate) endpoint: Endpoint,
     /// The link to each other rank.
     pub(crate) link_to: Vec<usize>,
-    /// What it sleeps for when it waits for that rank's loans.
+    /// The token with which it sleeps for the loans of each other rank.
     tokens: Vec<u32>,
     wait_strategy: WaitStrategy,
 }
@@ -63,7 +63,7 @@ impl Rank {
         });
     }
 
-    /// A part for writing, when it has come back.
+    /// Waits until all loans of a part were returned, and returns the part for writing.
     pub(crate) fn view_mut<'b>(
         &mut self,
         window: &'b mut Window<'_>,
@@ -92,7 +92,7 @@ impl Rank {
         self.endpoint.lend(window, links, tag, range);
     }
 
-    /// The next loan of `peer` is this one.
+    /// Borrows the next loan of `peer`, and checks its tag and bytes.
     pub(crate) fn expect(&mut self, peer: usize, tag: u32, bytes: &[u8], context: &str) {
         let (link, token) = (self.link_to[peer], self.tokens[peer]);
         let mut start = 0;
@@ -136,9 +136,9 @@ impl Memories {
         }
     }
 
-    /// The ranks of one process; `process_of` says for each rank of the team where it is. Each
-    /// process makes all ends in the same order, so that all lay them at the same places, and keeps
-    /// its own.
+    /// The ranks of one process; `process_of` says for each rank of the team in which process it
+    /// is. Each process makes all ends in the same order, so that their lines have the same places
+    /// everywhere, and keeps its own ends.
     pub(crate) fn process(&self, process: usize, process_of: &[usize]) -> Vec<(usize, Rank)> {
         let n = process_of.len();
         let attach = |file: &File| Segment::attach(file.as_fd()).unwrap();
@@ -152,7 +152,7 @@ impl Memories {
         let mut bounce_buffers = Vec::new();
         let mut ranks: Vec<Rank> = Vec::new();
         for segment in &shared {
-            // The bounce buffer comes after what links take at most.
+            // The parker and the bounce buffer lie before the lines of the links.
             let parker: LineRef<Line<Parker>> = segment.lines(1).unwrap().get(0);
             bounce_buffers.push(BounceMemory::new(segment, self.bounce_bytes).unwrap());
             ranks.push(Rank {
