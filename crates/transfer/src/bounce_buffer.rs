@@ -188,9 +188,9 @@ impl BounceBuffer {
     }
 }
 
-/// The bytes of another rank's bounce buffer that a descriptor names. Returns `None` for a descriptor that only a
-/// corrupt process makes: for a kernel copy, with a start that is no multiple of a line, with bytes outside of the
-/// bounce buffer, with more bytes than are left, or with none while some are left.
+/// The bytes of another rank's bounce buffer that a descriptor names. Returns `None` for a descriptor of a kernel
+/// copy, and for one that only a corrupt process makes: with a start that is no multiple of a line, with bytes
+/// outside of the bounce buffer, with more bytes than are left, or with none while some are left.
 pub(crate) fn read<'a>(
     theirs: &'a LineSlice<BounceLine>,
     said: &DescriptorFields,

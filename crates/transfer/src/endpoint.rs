@@ -161,7 +161,7 @@ impl Endpoint {
         link.borrower.reads();
     }
 
-    /// Whether the endpoint has a bounce buffer, to which it copies what it lends.
+    /// Whether the endpoint has a bounce buffer, to which it copies what it lends to other processes.
     pub fn copies(&self) -> bool {
         self.bounce_buffer.is_some()
     }
@@ -277,7 +277,8 @@ impl Endpoint {
         });
     }
 
-    /// Whether a loan has still to be copied to the bounce buffer, or may be being read by kernel copy.
+    /// Whether a loan has still to be copied to the bounce buffer, or was not returned by a peer that reads it by
+    /// kernel copy.
     #[inline]
     pub fn is_staging(&self) -> bool {
         !self.pipelined.is_empty()

@@ -12,7 +12,7 @@
 
 use std::sync::OnceLock;
 
-/// How the two sides of a store-load race are ordered in this process.
+/// The way in which the two sides of a store-load race are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FenceKind {
     /// Threads of one process: `membarrier` for the sleeper, nothing for the waker.
@@ -91,7 +91,7 @@ fn membarrier(command: libc::c_int) -> bool {
 
 /// Waits until every store of this thread is visible to all others: the write buffer is empty.
 ///
-/// For measurements that must not end while a store is still on its way.
+/// It is for measurements that must not end while a store is still on its way.
 ///
 /// # Examples
 ///

@@ -38,7 +38,8 @@ pub enum Presence {
     Died = 4,
 }
 
-/// How many operations an operation history remembers, the current one included; one less is safe to read.
+/// The number of operations that an operation history remembers, the current one included. One less is safe to
+/// read.
 #[cfg(not(loom))]
 pub const HISTORY_LEN: usize = 8;
 /// The fewest that a model can have.
@@ -74,12 +75,12 @@ impl AtomicSite {
 unsafe impl Lines for OpHistory {}
 
 impl OpHistory {
-    /// Owner: enters an operation.
+    /// Enters an operation. Only the owner calls this.
     #[inline(always)]
     pub fn enter(&self, entry: Entry, site: &'static Location<'static>) {
         let page = entry.seq as usize % HISTORY_LEN;
-        // Release: synchronises with the Acquire in `read_at`: whoever sees these also sees the
-        // word of the operation before (Invariant 1).
+        // Release: synchronises with the Acquire in `entry_at`: a reader that sees these also sees the word of the
+        // operation before (Invariant 1).
         self.sites[page].store(site, order::note());
         self.whats[page].store(entry.what, order::note());
         // Release: synchronises with the Acquire in `now`. It publishes the page, and also that
@@ -88,7 +89,7 @@ impl OpHistory {
         self.entry.store(word, Ordering::Release);
     }
 
-    /// Anybody: the operation that the owner entered last.
+    /// The operation that the owner entered last. Any rank may call this.
     #[inline]
     pub fn now(&self) -> Entry {
         // Acquire: synchronises with the Release in `enter`.
@@ -99,9 +100,8 @@ impl OpHistory {
         }
     }
 
-    /// Anybody: what operation number `seq` was and the word of where it was called, if the owner has
-    /// entered it and not gone on too far since. The word is the address of a call site in the
-    /// owner's process.
+    /// Operation number `seq` and the word of its call site, if the owner has entered it and not gone on too far
+    /// since. The word is the address of the call site in the owner's process. Any rank may call this.
     pub fn entry_at(&self, seq: u32) -> Option<(Entry, u64)> {
         let ahead = self.now().seq.wrapping_sub(seq) as i32;
         if seq == 0 || ahead < 0 {
@@ -116,18 +116,19 @@ impl OpHistory {
         (safe && site != 0).then_some((Entry { seq, what }, site))
     }
 
-    /// Says whether somebody speaks for this rank, and where that began or ended.
+    /// Records whether the rank has a member and, if `site` is given, the call site where the member joined or
+    /// left.
     pub fn set_presence(&self, presence: Presence, site: Option<&'static Location<'static>>) {
         if let Some(site) = site {
             // Relaxed: ordered by the Release below.
             self.joined_at.store(site, Ordering::Relaxed);
         }
-        // Release: synchronises with the Acquire in `presence`: what a member sent before it left
-        // is visible to whoever sees that it left.
+        // Release: synchronises with the Acquire in `presence`: what a member sent before it left is visible to a
+        // reader that sees that it left.
         self.presence.store(presence as u32, Ordering::Release);
     }
 
-    /// Whether somebody speaks for this rank.
+    /// Whether the rank has a member.
     pub fn presence(&self) -> Presence {
         // Acquire: synchronises with the Release in `set_presence`.
         match self.presence.load(Ordering::Acquire) {
@@ -139,7 +140,7 @@ impl OpHistory {
         }
     }
 
-    /// The word of where the rank was joined, 0 before it was.
+    /// The word of the call site that was recorded last; 0 before there is one.
     pub fn joined_word(&self) -> u64 {
         // Relaxed: a location is immutable.
         self.joined_at.0.load(Ordering::Relaxed)
@@ -154,7 +155,8 @@ impl LineRef<OpHistory> {
         Some((entry, self.locate(word)?))
     }
 
-    /// Where the rank was joined, once it was, as a call site of this process.
+    /// The call site that was recorded last; `None` before there is one, or where other processes write the
+    /// operation history.
     pub fn joined_at(&self) -> Option<&'static Location<'static>> {
         self.locate(self.joined_word())
     }

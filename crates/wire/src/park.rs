@@ -136,7 +136,8 @@ impl Parker {
         found
     }
 
-    /// What a waker that is killed before it rings leaves behind, for models.
+    /// Leaves the word as a waker does that is killed before it rings, for models. Returns whether
+    /// the owner was about to sleep, or slept.
     #[cfg(loom)]
     pub fn swap_without_ring(&self) -> bool {
         // Relaxed: as in `ring`.

@@ -12,16 +12,16 @@
 //!
 //! | who | does | by |
 //! | --- | --- | --- |
-//! | whoever arrives | adds itself; whoever makes the count 2³¹ is the last one | one addition |
+//! | a thread that arrives | adds itself; the one that makes the count 2³¹ is the last one | one addition |
 //! | the last one | completes the phase, then begins the next one | one exchange |
-//! | whoever waits | polls the phase; before it sleeps it says so, in the same phase | a comparison and exchange |
+//! | a thread that waits | polls the phase; before it sleeps it sets the mark, in the same phase | a comparison and exchange |
 //!
 //! **Invariant 1:** between the addition that makes the count 2³¹ and the exchange, nobody arrives but by
 //! mistake, so the last one is alone with whatever it completes.
 //!
-//! **Invariant 2:** the mark of a sleeper and the beginning of the next phase are changes of one word, so
-//! one of them sees the other: the last one finds every mark of its phase, and no mark is set in a phase
-//! that is over. Nobody pays for sleepers that there are not.
+//! **Invariant 2:** the mark of a sleeper and the beginning of the next phase are changes of one word, so one of
+//! them sees the other: the last one finds every mark of its phase, and no mark is set in a phase that is over.
+//! Where no thread sleeps, no thread pays for sleepers.
 //!
 //! **Invariant 3:** a sleeper has read the bell before it marks, or finds a mark, in its phase; the bell is
 //! rung after the phase is over. So what it has read is never the value after that ring, and the kernel
@@ -71,7 +71,7 @@ impl Arrival {
     }
 }
 
-/// More have arrived than are expected.
+/// The error of an arrival of more threads than are expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{arrivals} arrive where {missing} are missing: expect more from the beginning")]
 pub struct TooMany {
@@ -241,7 +241,7 @@ impl PhaseBarrier {
     }
 
     fn sleep(&self, arrival: Arrival, nap: Duration) {
-        // Acquire: synchronises with the ring in `open`. Whoever reads the value after a ring finds the
+        // Acquire: synchronises with the ring in `open`. A thread that reads the value after a ring finds the
         // phase over (Invariant 3).
         let bell = self.bell.load(order::hear());
         // Acquire: as in `is_over`.

@@ -125,8 +125,8 @@ fn past_caches(into: &mut [u8], from: &[u8]) {
     }
     last.copy_from_slice(end);
     // Streamed stores are ordered with no other ones, so also not with the Release by which this rank
-    // hands the data on: its partner, the Acquire of whoever reads them (`Borrower::look`, a flag or a
-    // slot), would not see them. The fence comes before every later store.
+    // hands the data on: its partner, the Acquire of a reader (`Borrower::look`, a flag or a slot), would
+    // not see them. The fence comes before every later store.
     // SAFETY: SSE is in every x86-64 processor.
     unsafe { _mm_sfence() };
 }

@@ -113,7 +113,7 @@ pub mod order {
         total = Acquire, TotalRelaxed
     }
     role! {
-        /// An operation history's store of a call site. Partner: its load in `OpHistory::read`.
+        /// An operation history's store of a call site. Partner: its load in `OpHistory::entry_at`.
         note = Release, NoteRelaxed
     }
     role! {
@@ -251,7 +251,7 @@ pub mod mutant {
         AnyUnheard,
         /// `Parker::wake_any` wakes only a thread whose word says that it sleeps.
         RingTheAnnouncedOnly,
-        /// A lender that takes back loans by kernel copy does not strike out their descriptors.
+        /// A lender that revokes descriptors of kernel copies does not strike them out.
         NoStrike,
         /// A lender does not fence between striking out descriptors and writing the data.
         StrikeUnfenced,

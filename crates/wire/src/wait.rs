@@ -29,7 +29,7 @@ use crate::segment::LineRef;
 use std::cell::Cell;
 use std::time::Duration;
 
-/// What offering the CPU and sleeping cost on a machine, in nanoseconds.
+/// The costs of offering the CPU and of sleeping on a machine, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WaitCosts {
     /// A yield while nobody else wants the CPU.
@@ -42,7 +42,7 @@ pub struct WaitCosts {
 /// becomes longer by an eighth at most, in return for a CPU that others can use.
 const PATIENCE: f64 = 8.0;
 
-/// How long a wait may spend in each phase before it parks.
+/// The time that a wait may spend in each phase before it parks.
 ///
 /// # Examples
 ///
@@ -62,30 +62,29 @@ pub struct WaitConfig {
 }
 
 impl WaitConfig {
-    /// A hardware thread for each waiter, but not at any price: where something else wants the
-    /// CPU after all, a wait keeps it from that for three microseconds. Yielding to nobody takes
-    /// 0.4 µs, which is little against a wait that has lasted so long already.
+    /// For waiters that have a hardware thread each. Where something else wants the CPU after all, a wait keeps it
+    /// from that for three microseconds. A yield to no other thread takes 0.4 µs, which is little against a wait
+    /// that has lasted that long.
     ///
-    /// Eight ranks that wait by this policy on two CPUs, because nobody told them, take 20 to 60 µs
-    /// a barrier; with a spin of 50 µs it is 400 µs (2-core KVM guest, Xeon at 2.5 GHz,
-    /// November 2026).
+    /// Eight ranks that wait by this configuration on two CPUs, without knowing it, take 20 to 60 µs a barrier.
+    /// With a spin of 50 µs they take 400 µs (2-core KVM guest, Xeon at 2.5 GHz, November 2026).
     pub const BALANCED: Self = Self {
         spin_ns: 3_000,
         yield_ns: 100_000,
         park: true,
     };
 
-    /// More waiters than hardware threads: give the CPU away at once, and sleep when that does not
-    /// help. A switch by yielding takes 1.1 µs, sleeping and being woken 4 to 5 µs (same machine),
-    /// so yielding is worth some turns.
+    /// For more waiters than hardware threads: a wait gives the CPU away at once, and sleeps when that does not
+    /// help. A switch by yielding takes 1.1 µs, sleeping and being woken 4 to 5 µs (same machine), so yielding is
+    /// worth some turns.
     pub const OVERSUBSCRIBED: Self = Self {
         spin_ns: 0,
         yield_ns: 200_000,
         park: true,
     };
 
-    /// Never gives the CPU away. For threads that own their hardware threads. Lost peers are
-    /// noticed once in a millisecond.
+    /// Never gives the CPU away. It is for threads that own their hardware threads. Lost peers are noticed once in
+    /// a millisecond.
     pub const SPIN: Self = Self {
         spin_ns: 1_000_000,
         yield_ns: 0,
@@ -99,8 +98,8 @@ impl WaitConfig {
         park: true,
     };
 
-    /// The policy for `ranks` threads on `usable` hardware threads (after cpuset and quota), where nothing was
-    /// measured.
+    /// The configuration for `ranks` threads on `usable` hardware threads (after cpuset and quota), where nothing
+    /// was measured.
     pub const fn for_team(ranks: usize, usable: usize) -> Self {
         if ranks <= usable {
             Self::BALANCED
@@ -109,8 +108,8 @@ impl WaitConfig {
         }
     }
 
-    /// The policy for `ranks` threads on `usable` hardware threads by measured costs: no phase begins before it
-    /// adds less than an eighth to a wait. Ranks that share a hardware thread do not spin. They yield the longer
+    /// The configuration for `ranks` threads on `usable` hardware threads by measured costs: no phase begins before
+    /// it adds less than an eighth to a wait. Ranks that share a hardware thread do not spin. They yield the longer
     /// the more they are, as each of them may have to be woken in turn.
     ///
     /// Spinning lasts 3 to 20 µs, as waits of 3 µs are no sign that anybody is late, and yielding 20 µs to 2 ms,
@@ -170,7 +169,7 @@ impl Watch for Patient {
     }
 }
 
-/// How one thread waits: its wait strategy, and the parker it sleeps on.
+/// The wait strategy of one thread: the phases of its waits, and the parker that it sleeps on.
 #[derive(Clone, Debug)]
 #[cfg_attr(loom, allow(dead_code, reason = "a model has no time to spin"))]
 pub struct WaitStrategy {
@@ -192,22 +191,21 @@ const SOON_NS: u32 = 600;
 pub(crate) struct Pace {
     spin_ticks: u64,
     yield_ticks: u64,
-    /// How long [`soon`](Self::soon) looks.
+    /// The time that [`soon`](Self::soon) looks.
     soon_ticks: u64,
     park: bool,
     /// A yield that takes longer gave the CPU to a thread that computes.
     turn_ticks_max: u64,
 }
 
-/// How many polls pass between two looks at the counter: some 0.8 µs of them.
+/// The number of polls between two reads of the cycle counter. They take some 0.8 µs.
 #[cfg(not(loom))]
 const POLLS_PER_LOOK: u32 = 16;
 
-/// Longest turn of a thread that waits as well. Whoever computes keeps the CPU for a time slice of
-/// 1 to 3 ms; then sleeping is better, because whoever wakes is put before whoever computes: beside
-/// two busy loops on two CPUs, 120,000 messages and their waits take 1.1 s instead of 16.8 s (tests
-/// `every_message` and `oversubscribed` of `tests/queue.rs`; 2-core KVM guest, Xeon at 2.5 GHz,
-/// November 2026).
+/// The longest turn of a thread that waits as well. A thread that computes keeps the CPU for a time slice of 1 to 3
+/// ms. Then sleeping is better, because the kernel runs a woken thread before one that computes: beside two busy
+/// loops on two CPUs, 120,000 messages and their waits take 1.1 s instead of 16.8 s (tests `every_message` and
+/// `oversubscribed` of `tests/queue.rs`; 2-core KVM guest, Xeon at 2.5 GHz, November 2026).
 const TURN_NS_MAX: u32 = 500_000;
 
 /// Yields between two looks at a watch, which reads lines that others write in each operation and then have to take
@@ -215,7 +213,8 @@ const TURN_NS_MAX: u32 = 500_000;
 #[cfg(not(loom))]
 const YIELDS_PER_CHECK: u32 = 8;
 
-/// How many waits go to sleep at once after such a turn, until yielding is tried again.
+/// The number of waits that go to sleep at once after a turn longer than [`TURN_NS_MAX`], until yielding is tried
+/// again.
 #[cfg(not(loom))]
 const LOST_TURN_WAITS: u32 = 200;
 
@@ -377,8 +376,8 @@ impl WaitStrategy {
     /// Waits until `look` finds something or the watch ends the wait. The watch is made when the wait
     /// becomes long.
     ///
-    /// Whoever makes `look` succeed must call [`Parker::wake_for`] with the same `token` on this
-    /// wait strategy's parker afterwards.
+    /// A thread that makes `look` succeed must call [`Parker::wake_for`] with the same `token` on this wait
+    /// strategy's parker afterwards.
     ///
     /// # Errors
     ///
@@ -454,7 +453,7 @@ impl WaitStrategy {
             let slept = since.elapsed();
             #[cfg(loom)]
             let slept = Duration::ZERO;
-            // The watch is part of the last look: its news ring the same bell.
+            // The watch is part of the last look, because its news wake the same parker.
             let ended = self
                 .parker
                 .park(token, self.fence, Some(nap), || match look() {

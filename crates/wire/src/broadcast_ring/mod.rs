@@ -70,7 +70,7 @@ pub const fn room_token(number: u32) -> u32 {
 #[derive(Debug)]
 pub struct Parts {
     ring: Ring,
-    /// How many published messages each reader has given back.
+    /// The number of messages that each reader has given back.
     read: LineSlice<Flag>,
     number: u32,
 }

@@ -91,8 +91,8 @@ fn a_writer_has_room_for_a_lap_before_anybody_reads_and_not_for_more() {
     assert!(over.is_err());
 }
 
-/// Another process may write what it likes: lengths and numbers are then odd, and nothing is read
-/// that was not published.
+/// Another process may write any bytes. Lengths and numbers are then odd, but nothing is read that
+/// was not published.
 #[test]
 fn nonsense_in_the_lines_stays_nonsense() {
     let memory = Segment::new(bytes(1, LINES), None).unwrap();

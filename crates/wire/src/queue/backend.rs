@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How the two ends agree on which slots are free.
+/// The protocol by which the two ends agree on which slots are free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
     /// Slots have a lap bit, and the receiver acknowledges in a line of its own.

@@ -10,7 +10,7 @@ use crate::sync::UnsafeCell;
 /// two messages, and reductions of such messages are slower than those of loans.
 const LINES_PER_SLOT: usize = 8;
 
-/// Body lines of a queue with so many slots.
+/// The number of body lines of a queue with `slots` slots.
 ///
 /// ```
 /// use corecast_wire::queue::{DEFAULT_SLOTS, body_lines, body_lines_for, message_bytes_max};
@@ -208,8 +208,8 @@ mod tests {
     }
 }
 
-/// The longest message in bytes that a queue with so many slots takes: a slot's payload and a quarter of
-/// the body.
+/// The longest message in bytes that a queue with `slots` slots takes: a slot's payload and a quarter of the
+/// body.
 ///
 /// # Examples
 ///

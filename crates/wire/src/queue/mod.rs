@@ -62,14 +62,14 @@ use body::BodyLine;
 pub(crate) use header::Slot;
 use shared::{Ack, QueueMemory, Tokens};
 
-/// How a queue is made.
+/// The options of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The protocol.
     pub backend: Backend,
     /// Slots, a power of two, at least 2.
     pub slots: usize,
-    /// How both ends wait.
+    /// The wait configuration of both ends.
     pub wait_config: WaitConfig,
     /// NUMA node of the receiver, where the slots are to lie.
     pub receiver_node: Option<u32>,

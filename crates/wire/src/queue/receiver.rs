@@ -17,7 +17,7 @@ pub struct Receiver {
     body: Body,
     /// Slots read so far.
     next: u64,
-    /// How many slots are read when they are given back next.
+    /// The number of slots read at which they are given back next.
     give_back_at: u64,
     mask: u64,
     lap_shift: u32,
@@ -267,7 +267,7 @@ impl Receiver {
         // Acquire: synchronises with the Release in `Sender::put` (Invariant 2).
         let header = SlotHeader(slot.header.load(order::observe()));
         let full = header.lap() == lap(seq, self.lap_shift);
-        // Another process may write what it likes.
+        // Another process may write any number there.
         debug_assert!(
             !full || header.seq() == seq as u16 || self.ring.segment().is_shared(),
             "slot {seq} holds {}",

@@ -316,7 +316,7 @@ impl Sender {
         // publishes them comes next.
         unsafe { self.body.write(rest) };
         self.put(tag, payload.len(), first);
-        // In time: the next message need not wait for the acknowledgement line to come over.
+        // This look is early, so that the next message need not wait for the acknowledgement line.
         if self.body.limit - self.body.next < self.body.len() / 2 {
             self.take_back_body();
         }

@@ -13,9 +13,9 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub(crate) struct Ack {
-    /// UMP: how many slots the receiver has read.
+    /// The number of slots that the receiver has read. Only UMP uses it.
     pub(super) read: AtomicU64,
-    /// How many lines of the body the receiver has read.
+    /// The number of body lines that the receiver has read.
     pub(super) read_body: AtomicU64,
     pub(super) sender_gone: AtomicU32,
     pub(super) receiver_gone: AtomicU32,

@@ -2,9 +2,8 @@
 
 /// Types that may lie in a segment.
 ///
-/// The memory may be shared with a process that dies between two stores, or writes what it likes.
-/// So nothing that is read from it is followed as an address, or used as a length or an index,
-/// before a copy of it was checked.
+/// The memory may be shared with a process that dies between two stores, or writes any bytes. So nothing that is read
+/// from it is followed as an address, or used as a length or an index, before a copy of it was checked.
 ///
 /// # Safety
 ///

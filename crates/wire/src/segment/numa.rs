@@ -23,7 +23,7 @@ pub(super) fn outcome(first: NonNull<u8>, node: u32, requested: std::io::Result<
 
 /// Gives each page its memory and maps it into this process, without changing its contents.
 ///
-/// This needs Linux 5.14. Before, nothing happens, and the placement may not be confirmed.
+/// This needs Linux 5.14. Older kernels do nothing, and the placement may then not be confirmed.
 pub(super) fn populate(first: NonNull<u8>, bytes: usize) {
     // SAFETY: the caller's own mapping; the advice changes no contents.
     unsafe { libc::madvise(first.as_ptr().cast(), bytes, libc::MADV_POPULATE_WRITE) };

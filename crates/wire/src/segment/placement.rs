@@ -1,8 +1,8 @@
-//! Where the memory of a segment came to lie.
+//! The NUMA placement of a segment.
 
 use std::fmt;
 
-/// Where a segment's memory came to lie.
+/// The place where a segment's memory lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// No node was asked for.
