@@ -21,7 +21,7 @@ use std::ops::Range;
 /// sent, and so do notifications and loans; the three are not ordered with each other. Published messages on one
 /// line are read in their order.
 ///
-/// ***Shared lines.** A fabric is made with the groups of its team, which say which rank publishes on a line that
+/// **Shared lines.** A fabric is made with the groups of its team, which say which rank publishes on a line that
 /// others read, which rank collects a line that others add to, and which ranks meet at a line. In the order of the
 /// groups, a rank numbers the lines that it publishes on from 0. It numbers the lines that it reads, adds to, collects
 /// and meets others at in the same way, each kind by itself.
