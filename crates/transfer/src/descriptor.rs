@@ -1,4 +1,4 @@
-//! Descriptors: lines by which one rank tells another where long data lies, and hears that it was read.
+//! Descriptors: lines by which one rank tells another where long data lie, and learns that they were read.
 //!
 //! | descriptor | written by | access to the data |
 //! | --- | --- | --- |

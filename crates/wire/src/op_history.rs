@@ -1,8 +1,8 @@
 //! Operation histories: lines in which a rank names its operations, for ranks that wait for it too long.
 //!
-//! A member writes two words of its own line when it enters an operation. No other thread touches that
-//! line in ordinary times, so this costs two stores to the core's own cache. A member that has waited
-//! for a while reads it, and can report the operation and call site of the other one.
+//! A member writes three words of its own line when it enters an operation. No other thread touches that line in
+//! ordinary times, so this costs three stores to the core's own cache. A member that has waited for a while reads
+//! it, and can report the operation and call site of the other one.
 //!
 //! **Invariant 1:** what operation number s is, and where it was called, lies in page s mod
 //! [`HISTORY_LEN`], and is written before the word that names s. Page s is overwritten by operation

@@ -1,8 +1,7 @@
 //! Memory in which lines live: page-aligned, zeroed, placed on a NUMA node.
 //!
-//! A segment belongs to the thread that *reads* its lines, and lies on that thread's NUMA node
-//! (Smelt §3.2: messages are placed on the receiver's node). The mapping goes when the last
-//! reference goes. Three forms:
+//! A segment belongs to the thread that *reads* its lines, and lies on that thread's NUMA node (Smelt §3.2: messages
+//! are placed on the receiver's node). The mapping goes when the last reference goes. A segment has one of three forms:
 //!
 //! | form | made by | memory | lines by |
 //! | --- | --- | --- | --- |

@@ -204,8 +204,9 @@ const POLLS_PER_LOOK: u32 = 16;
 
 /// The longest turn of a thread that waits as well. A thread that computes keeps the CPU for a time slice of 1 to 3
 /// ms. Then sleeping is better, because the kernel runs a woken thread before one that computes: beside two busy
-/// loops on two CPUs, 120,000 messages and their waits take 1.1 s instead of 16.8 s (tests `every_message` and
-/// `oversubscribed` of `tests/queue.rs`; 2-core KVM guest, Xeon at 2.5 GHz, November 2026).
+/// loops on two CPUs, 120,000 messages and their waits take 1.1 s instead of 16.8 s (tests
+/// `every_message_arrives_once_whole_and_in_order` and `oversubscribed_pairs_make_progress` of `tests/it/queue.rs`;
+/// 2-core KVM guest, Xeon at 2.5 GHz, November 2026).
 const TURN_NS_MAX: u32 = 500_000;
 
 /// Yields between two looks at a watch, which reads lines that others write in each operation and then have to take

@@ -55,7 +55,7 @@ pub const fn bytes(readers: usize, body_lines: usize) -> usize {
         + Segment::bytes_for::<Flag>(readers)
 }
 
-/// The token by which a thread waits for a published message of broadcast ring number `number`, or for a
+/// The token by which a thread waits for a published message of broadcast ring number `number`, or for an
 /// [`ArrivalCounter`](crate::ArrivalCounter) with that number.
 pub const fn token(number: u32) -> u32 {
     8 * number + 6

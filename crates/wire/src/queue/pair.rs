@@ -66,7 +66,7 @@ impl QueuePair {
     ///
     /// # Errors
     ///
-    /// Those of the method of that name, which this one calls.
+    /// Those of [`Sender::send`].
     #[inline]
     pub fn send(&mut self, payload: &[u8]) -> Result<(), SendError> {
         self.sender.send(payload)
@@ -76,7 +76,7 @@ impl QueuePair {
     ///
     /// # Errors
     ///
-    /// Those of the method of that name, which this one calls.
+    /// Those of [`Receiver::receive`].
     #[inline]
     pub fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, ReceiveError> {
         self.receiver.receive(buffer)
@@ -86,7 +86,7 @@ impl QueuePair {
     ///
     /// # Errors
     ///
-    /// Those of the method of that name, which this one calls.
+    /// Those of [`Sender::try_send`].
     #[inline]
     pub fn try_send(&mut self, payload: &[u8]) -> Result<(), TrySendError> {
         self.sender.try_send(payload)
@@ -96,7 +96,7 @@ impl QueuePair {
     ///
     /// # Errors
     ///
-    /// Those of the method of that name, which this one calls.
+    /// Those of [`Receiver::try_receive`].
     #[inline]
     pub fn try_receive(&mut self, buffer: &mut [u8]) -> Result<Received, TryReceiveError> {
         self.receiver.try_receive(buffer)
@@ -106,7 +106,7 @@ impl QueuePair {
     ///
     /// # Errors
     ///
-    /// Those of the method of that name, which this one calls.
+    /// Those of [`Sender::notify`].
     #[inline]
     pub fn notify(&mut self) -> Result<(), SendError> {
         self.sender.notify()

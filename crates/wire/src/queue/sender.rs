@@ -32,14 +32,14 @@ pub struct Sender {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError<E = Gone> {
-    /// Longer than this queue can ever hold.
+    /// The message is longer than this queue can ever hold.
     #[error(
         "a message of {len} bytes does not fit: this queue takes at most {max}; make it with more slots"
     )]
     TooLong {
         /// Its length in bytes.
         len: usize,
-        /// The longest possible.
+        /// The longest possible length in bytes.
         max: usize,
     },
     /// The wait for room was ended.
@@ -54,14 +54,14 @@ pub enum TrySendError {
     /// The receiver has not given back enough slots yet: try again later.
     #[error("the queue is full")]
     Full,
-    /// Longer than this queue can ever hold.
+    /// The message is longer than this queue can ever hold.
     #[error(
         "a message of {len} bytes does not fit: this queue takes at most {max}; make it with more slots"
     )]
     TooLong {
         /// Its length in bytes.
         len: usize,
-        /// The longest possible.
+        /// The longest possible length in bytes.
         max: usize,
     },
     /// The receiver is gone.

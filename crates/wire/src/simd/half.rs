@@ -154,7 +154,7 @@ mod x86 {
 
     /// # Safety
     ///
-    /// As for [`by_8`], with AVX-512 F.
+    /// The contract of [`by_8`], with AVX-512 F instead of AVX and F16C.
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn by_16<const MULTIPLY: bool>(
         out: *mut u16,
