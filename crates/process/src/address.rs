@@ -1,12 +1,12 @@
-//! Where processes of a team find each other.
+//! The address at which the processes of a team find each other.
 //!
 //! A *name* is an abstract Unix socket: it is per user and network namespace, and goes with the
 //! process that holds it. A *path* is a socket file, for processes that share a folder but no
 //! network namespace. Sockets keep message boundaries, so there are no half messages.
 //!
-//! **Invariant:** a socket file is bound, listened at and removed only under the lock of its folder.
-//! So a file that refuses a connection under the lock is one that a dead rendezvous server has left, and exactly
-//! one of those who come at once becomes the rendezvous server.
+//! **Invariant:** a socket file is bound, listened at and removed only under the lock of its folder. So a file that
+//! refuses a connection under the lock was left by a dead rendezvous server, and exactly one of the processes that
+//! come at the same time becomes the rendezvous server.
 
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, lstat, unlink};
 use rustix::io::Errno;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Backlog of the listening socket.
 const BACKLOG: i32 = 256;
 
-/// Where processes of a team find each other.
+/// The address at which the processes of a team find each other.
 ///
 /// # Examples
 ///
@@ -43,7 +43,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// A listening socket, which takes its file with it.
+/// A listening socket. Dropping it removes its socket file.
 #[derive(Debug)]
 pub(crate) struct Listener {
     pub(crate) socket: OwnedFd,
@@ -53,7 +53,7 @@ pub(crate) struct Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Some((path, device, inode)) = &self.file {
-            // Somebody may have put another file there.
+            // Another process may have put another file there.
             let _lock = lock(path);
             if lstat(path).is_ok_and(|s| (s.st_dev, s.st_ino) == (*device, *inode)) {
                 let _ = unlink(path);
@@ -74,7 +74,7 @@ impl Address {
         }
     }
 
-    /// Connects to the rendezvous server; `None` when there is none, or none that has time.
+    /// Connects to the rendezvous server; `None` when there is none, or its backlog is full.
     pub(crate) fn connect(&self) -> rustix::io::Result<Option<OwnedFd>> {
         let socket = socket()?;
         match rustix::net::connect(&socket, &self.socket_address()?) {
@@ -84,7 +84,7 @@ impl Address {
         }
     }
 
-    /// Becomes the rendezvous server; `None` when somebody else is, or is about to be.
+    /// Listens at the address as its rendezvous server; `None` when another process does, or is about to.
     pub(crate) fn listen(&self) -> rustix::io::Result<Option<Listener>> {
         let address = self.socket_address()?;
         let socket = socket()?;
@@ -111,7 +111,7 @@ impl Address {
                 _ => return Ok(None),
             }
         }
-        // The file gets the socket's own mode: nobody else can connect for a moment.
+        // The file gets the mode of the socket from the start, so no other user can connect meanwhile.
         rustix::fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
         match rustix::net::bind(&socket, &address) {
             Err(Errno::ADDRINUSE) => return Ok(None),
@@ -131,8 +131,7 @@ fn socket() -> rustix::io::Result<OwnedFd> {
     rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
 }
 
-/// The lock of the folder in which `path` lies, which leaves nothing behind; `None` if somebody
-/// else has it.
+/// Locks the folder in which `path` lies, without a lock file; `None` if another process has the lock.
 fn lock(path: &Path) -> rustix::io::Result<Option<OwnedFd>> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,

@@ -15,7 +15,7 @@ pub enum EnterError {
     /// The processes did not find each other.
     #[error(transparent)]
     Rendezvous(#[from] RendezvousError),
-    /// The place that this process was started for cannot be taken.
+    /// The environment names a place in a team that cannot be taken.
     #[error(transparent)]
     Inherit(#[from] InheritError),
     /// The memory is not that of this team.
@@ -62,9 +62,9 @@ pub enum InheritError {
         "{variable} is {value:?}, a number from {min} to {max} is needed: start this program with `corecast run`, or unset the three variables CORECAST_TEAM_FD, _RANK and _SIZE"
     )]
     Variable {
-        /// Its name.
+        /// Name of the variable.
         variable: &'static str,
-        /// Its value; `None` if it is not set.
+        /// Value of the variable; `None` if it is not set.
         value: Option<String>,
         /// The least number that it may hold.
         min: u32,

@@ -1,5 +1,5 @@
-//! A place in a team that whoever started this process has reserved: the descriptor of the memory,
-//! the rank and the size come in the environment.
+//! A place in a team that this process's launcher has reserved: the descriptor of the memory, the rank and the size
+//! come in the environment.
 
 use crate::error::{EnterError, InheritError};
 use crate::segment_header::{SIZE_MAX, SegmentHeader};
@@ -7,28 +7,27 @@ use corecast_wire::Segment;
 use rustix::fs::{Mode, OFlags};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// The variable with the number of the inherited descriptor.
+/// The environment variable with the number of the inherited descriptor.
 pub const TEAM_FD: &str = "CORECAST_TEAM_FD";
-/// The variable with this process's rank.
+/// The environment variable with this process's rank.
 pub const TEAM_RANK: &str = "CORECAST_TEAM_RANK";
-/// The variable with the size of the team.
+/// The environment variable with the size of the team.
 pub const TEAM_SIZE: &str = "CORECAST_TEAM_SIZE";
 
-/// What was inherited.
+/// A place in a team that was reserved for this process before it started.
 #[derive(Debug)]
 pub struct Inherited {
-    /// The team's memory: a descriptor of its own. The inherited one stays open, because nobody
-    /// can know who else in this process uses its number.
+    /// A new descriptor of the team's memory. The inherited one stays open, because other code of this process may
+    /// use its number.
     pub fd: OwnedFd,
     /// This process's rank.
     pub rank: u32,
-    /// Ranks of the team.
+    /// Number of ranks of the team.
     pub size: u32,
 }
 
 impl Inherited {
-    /// Whether the memory is that of a team of this size: to know before anything is planned for so many
-    /// ranks.
+    /// Checks that the memory is that of a team of this size, before a caller plans for so many ranks.
     ///
     /// # Errors
     ///
@@ -39,7 +38,7 @@ impl Inherited {
     }
 }
 
-/// The place that this process was started for, if it was.
+/// Returns the place in a team that the environment reserves for this process; `None` if it reserves none.
 ///
 /// # Errors
 ///

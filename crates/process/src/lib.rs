@@ -1,7 +1,6 @@
-//! What teams of several processes need before they share a line: finding each other, and noticing
-//! that one of them has died.
+//! Teams of several processes: how they find each other, share memory, and notice that one of them has died.
 //!
-//! A team is a [`Team`](corecast_team::Team) like any other once it is there: [`ProcessGroup`] makes it.
+//! [`ProcessGroup`] makes a [`Team`](corecast_team::Team), which is then used like a team of threads.
 //!
 //! | file | what |
 //! | --- | --- |

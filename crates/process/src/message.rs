@@ -1,4 +1,5 @@
-//! What processes say to each other when they meet: one message each way, and one that confirms.
+//! The messages of a rendezvous: a process sends a HELLO, the server an ANSWER, and the process
+//! confirms.
 //!
 //! ```text
 //! HELLO    magic, version │ team size, process, number of ranks, wished ranks (ANY: any)
@@ -6,15 +7,16 @@
 //!                         │ what is wrong, two numbers about it
 //! ```
 //!
-//! All numbers have 32 bits. What stands before the bar is the same in all versions.
+//! All numbers have 32 bits. The fields before the bar are the same in all versions.
 
-/// Changes whenever anything that processes share changes its meaning.
+/// Version of the protocol between processes. It changes whenever anything that processes share
+/// changes its meaning.
 pub const VERSION: u32 = corecast_wire::PROTOCOL_VERSION;
 
-/// Most ranks that one process can bring.
+/// Largest number of ranks that one process can bring.
 pub(crate) const RANKS_MAX: usize = 4096;
 
-/// The request for any rank.
+/// The word that requests any rank.
 const ANY: u32 = u32::MAX;
 
 const MAGIC: [u32; 2] = [u32::from_le_bytes(*b"Core"), u32::from_le_bytes(*b"cast")];
@@ -22,7 +24,7 @@ const MAGIC: [u32; 2] = [u32::from_le_bytes(*b"Core"), u32::from_le_bytes(*b"cas
 /// Longest message in bytes, and one more, so that a longer one is noticed.
 pub(crate) const BYTES_MAX: usize = 4 * (6 + RANKS_MAX) + 1;
 
-/// What a process brings.
+/// The ranks that a process brings to a team.
 ///
 /// # Examples
 ///
@@ -33,16 +35,16 @@ pub(crate) const BYTES_MAX: usize = 4 * (6 + RANKS_MAX) + 1;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// Ranks of the whole team.
+    /// Number of ranks of the whole team.
     pub size: u32,
-    /// One entry per rank that this process brings: which one, or any.
+    /// One entry per rank that this process brings: the requested rank, or `None` for any.
     pub ranks: Vec<Option<u32>>,
-    /// The process.
+    /// Number of the process.
     pub pid: u32,
 }
 
 impl Hello {
-    /// What this process brings to a team of `size` ranks.
+    /// The message of this process, which brings `ranks` to a team of `size` ranks.
     pub fn new(size: u32, ranks: Vec<Option<u32>>) -> Self {
         let pid = std::process::id();
         Self { size, ranks, pid }
@@ -71,7 +73,7 @@ impl Hello {
     }
 }
 
-/// What the rendezvous server says.
+/// The answer of the rendezvous server to a [`Hello`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Welcome { ranks: Vec<u32> },
@@ -127,7 +129,7 @@ fn bytes(version: u32, words: impl Iterator<Item = u32>) -> Vec<u8> {
     head.chain(words).flat_map(u32::to_le_bytes).collect()
 }
 
-/// The version and what follows.
+/// The version of a message and the words behind it; `None` if it is no message of Corecast.
 fn words(message: &[u8]) -> Option<(u32, Vec<u32>)> {
     let (words, rest) = message.as_chunks::<4>();
     let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();

@@ -16,9 +16,9 @@
 //! under one lock; so an entry always has a thread. **Invariant 2:** an entry is taken out under
 //! the lock before it is called, so it is called once at most, and without the lock.
 //!
-//! A process number may be given to another process. So a watch may say when its process was
-//! started; the descriptor is opened first and `/proc` read afterwards, and if the process behind
-//! the descriptor is alive after that, it is the one that was read.
+//! A process number may be given to another process. So a watch can give the start time of its process. The
+//! descriptor is opened first and `/proc` is read afterwards; if the process behind the descriptor is alive after
+//! that, it is the one that was read.
 
 pub use crate::process_stat::born;
 
@@ -33,24 +33,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-/// How often a process is looked at that the kernel gives no descriptor for.
+/// Pause between two looks at a process for which the kernel gives no descriptor.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// How long the watch list may be locked by somebody else. It is held for microseconds, except in a
-/// forked child whose parent held it at that moment.
+/// Longest wait for the lock of the watch list. It is held for microseconds, except in a forked child whose parent
+/// held it at that moment.
 const LOCKED_MAX: Duration = Duration::from_secs(2);
 
 /// Why a process cannot be watched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WatchError {
-    /// There is no such process number.
+    /// The number is not that of a process.
     #[error("{pid} is no process number; they are from 1 to 2147483647")]
     NoNumber {
-        /// What was given.
+        /// The number that was given.
         pid: u32,
     },
-    /// The peer monitor has no thread, or no descriptor to be woken by.
+    /// The peer monitor's thread, or the descriptor that wakes it, could not be made.
     #[error(
         "cannot keep watch over process {pid}: {source}; raise the limit on threads or open files"
     )]
@@ -72,14 +72,14 @@ pub enum WatchError {
 
 type Callback = Box<dyn FnOnce() + Send>;
 
-/// How an entry's end is noticed.
+/// How the end of a watched process is noticed.
 #[derive(Debug)]
 enum Means {
-    /// The kernel says so.
+    /// The kernel wakes the thread.
     Descriptor(Arc<OwnedFd>),
-    /// By looking; with the time of birth, where it is known.
+    /// The thread looks for the process at intervals; with the start time, where it is known.
     Look(Option<u64>),
-    /// It has ended before it was watched.
+    /// The process had ended before it was watched.
     Ended,
 }
 
@@ -89,11 +89,11 @@ struct Entry {
     on_death: Callback,
 }
 
-/// What is watched, and who watches.
+/// The watched processes, and the thread that watches them.
 struct WatchList {
-    /// In which process the thread runs.
+    /// Detects a forked copy of the process in which the thread runs.
     fork_detector: Option<ForkDetector>,
-    /// Wakes the thread; there is one exactly while the thread is.
+    /// Wakes the thread; `Some` exactly while the thread runs.
     bell: Option<Arc<OwnedFd>>,
     next: u64,
     entries: BTreeMap<u64, Entry>,
@@ -114,15 +114,15 @@ pub struct Watch {
     fork_detector: ForkDetector,
 }
 
-/// Calls `on_death` once, from the peer monitor's thread, when process `pid` has ended; at once if it has
-/// already. `born`, from [`born`] in that process, guards against another process with its number.
+/// Calls `on_death` once, from the peer monitor's thread, when process `pid` has ended; at once if it has already.
+/// `born`, the start time from [`born`], tells the process apart from a later one with its number.
 ///
-/// The callback is short and does not wait: all watches of this process share the thread. A panic
-/// in it is contained.
+/// The callback must be short and must not wait, because all watches of this process share the thread. A panic in
+/// it is contained.
 ///
 /// # Errors
 ///
-/// [`WatchError`]. That the process is gone is none.
+/// [`WatchError`]. A process that has already ended is no error.
 ///
 /// # Cost
 ///
@@ -172,7 +172,7 @@ fn watch_by(
         .fork_detector
         .is_some_and(|fork_detector| forked_since(&fork_detector))
     {
-        // The parent's entries: its thread is not here, and its callbacks are its own business.
+        // These are the parent's entries: its thread is not in this process, and its callbacks must not run here.
         watch_list.bell = None;
         let inherited = std::mem::take(&mut watch_list.entries);
         inherited
@@ -195,7 +195,7 @@ fn watch_by(
     Ok(Watch { id, fork_detector })
 }
 
-/// Starts the thread. The watch list is locked, so it finds what is written now.
+/// Starts the thread. The caller holds the lock of the watch list, so the thread finds all that the caller writes.
 fn start(watch_list: &mut WatchList) -> std::io::Result<()> {
     let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
     let own = Arc::clone(&bell);
@@ -208,7 +208,7 @@ fn start(watch_list: &mut WatchList) -> std::io::Result<()> {
 }
 
 fn ring(bell: &OwnedFd) {
-    // A bell that was rung 2^64 - 2 times is full, and rings.
+    // The write fails only if the bell's counter is full, and then the bell wakes the thread already.
     let _ = rustix::io::write(bell, &1u64.to_ne_bytes());
 }
 
@@ -218,7 +218,7 @@ fn lock() -> Option<MutexGuard<'static, WatchList>> {
     loop {
         match WATCH_LIST.try_lock() {
             Ok(watch_list) => return Some(watch_list),
-            // No callback runs under the lock; nothing is half written by a panic.
+            // No callback runs under the lock, so a panic leaves nothing half written.
             Err(TryLockError::Poisoned(watch_list)) => return Some(watch_list.into_inner()),
             Err(TryLockError::WouldBlock) if begin.elapsed() > LOCKED_MAX => return None,
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(50)),
@@ -237,12 +237,12 @@ impl Drop for Watch {
             ring(bell);
         }
         drop(watch_list);
-        // What the callback holds may itself watch or unwatch: it goes without the lock.
+        // What the callback holds may start or end watches when it is dropped, so the lock is released first.
         drop(entry);
     }
 }
 
-/// How to notice that `pid` ends, and whether it has.
+/// Chooses how to notice that process `pid` ends; `Means::Ended` if it has ended, or did not start at `born`.
 fn means(
     pid: Pid,
     born: Option<u64>,
@@ -252,7 +252,7 @@ fn means(
         Ok(descriptor) => {
             let now = life(pid.as_raw_pid().unsigned_abs());
             match (born, now) {
-                // Either it has ended since, or another process has its number: gone both ways.
+                // Another process has the number, so the one that started at `born` has ended.
                 (Some(born), Some(now)) if now.born != born => Means::Ended,
                 _ => Means::Descriptor(Arc::new(descriptor)),
             }
@@ -264,16 +264,16 @@ fn means(
     }
 }
 
-/// By looking: whether there is no such process any more.
+/// Whether process `pid`, which started at `born`, has ended: from `/proc`, or from a test signal without `/proc`.
 fn is_gone(pid: Pid, born: Option<u64>) -> bool {
     match life(pid.as_raw_pid().unsigned_abs()) {
         Some(now) => now.ended || born.is_some_and(|born| born != now.born),
-        // Not there, or no `/proc` here: only the second leaves a process that can be signalled.
+        // There is no such process, or no `/proc`: a process that can be signalled has not ended.
         None => test_kill_process(pid) == Err(Errno::SRCH),
     }
 }
 
-/// The thread.
+/// Runs the peer monitor's thread until the watch list is empty.
 fn keep(bell: &OwnedFd) {
     loop {
         let mut dead = Vec::new();
@@ -310,13 +310,14 @@ fn keep(bell: &OwnedFd) {
             );
         }
         for (_, entry) in dead {
-            // Its panic was told by the panic hook; the others are still to be watched.
+            // The panic hook has reported a panic; the other processes must still be watched.
             let _ = catch_unwind(AssertUnwindSafe(entry.on_death));
         }
     }
 }
 
-/// Sleeps until the bell rings, a process ends or it is time to look; gives those that have ended.
+/// Sleeps until the bell rings, a process ends or it is time to look. Returns the entries whose processes have
+/// ended.
 fn wait(bell: &OwnedFd, watched: &[(u64, Arc<OwnedFd>)], looks: bool) -> Vec<u64> {
     let limit = looks.then_some(Timespec {
         tv_sec: 0,
@@ -331,7 +332,8 @@ fn wait(bell: &OwnedFd, watched: &[(u64, Arc<OwnedFd>)], looks: bool) -> Vec<u64
         Ok(_) => {}
         Err(Errno::INTR) => return Vec::new(),
         Err(_) => {
-            // More descriptors than the limit, which was lowered since, or no memory: one by one.
+            // There are more descriptors than the limit, which was lowered since, or no memory: poll them one by
+            // one.
             std::thread::sleep(LOOK_EVERY);
             let at_once = Timespec::default();
             let ended = |fd: &OwnedFd| {

@@ -18,7 +18,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What lives as long as a process's part of a team.
+/// The resources that live as long as a process's part of a team.
 #[derive(Debug)]
 struct Kept {
     _word: Word,
@@ -30,18 +30,18 @@ struct Kept {
 #[derive(Debug)]
 pub enum ProcessGroup {}
 
-/// First pause between two looks for those who have not come; each further one is twice as long.
+/// First pause between two looks for ranks that have not joined; each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_micros(100);
-/// Longest pause.
+/// Longest pause between two such looks.
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
 impl ProcessGroup {
-    /// Meets other processes at `address` and becomes one team of `size` ranks with them. This
-    /// process brings one rank for each of `requests`: a particular one, or any. Returns when all
-    /// have come, at the latest after `options.join_limit`.
+    /// Meets other processes at `address` and becomes one team of `size` ranks with them. This process brings one
+    /// rank for each of `requests`: a particular one, or any if it is `None`. Returns when all ranks have joined,
+    /// at the latest after `options.join_limit`.
     ///
-    /// Whoever comes first makes the memory, and `plans` for all; the team has its slots, depth, back
-    /// end, limits, order of reduction and algorithms, too.
+    /// The first process makes the memory and calls `plans` for all. Its slots, depth, back end, limits, order of
+    /// reduction and algorithms apply to the whole team.
     ///
     /// # Errors
     ///
@@ -49,11 +49,12 @@ impl ProcessGroup {
     ///
     /// # Cost
     ///
-    /// As a team of threads. Each rank has 256 KiB of bounce buffer in each operation context, reserved at once.
+    /// That of a team of threads. Each rank has 256 KiB of bounce buffer in each operation context, reserved at
+    /// once.
     ///
     /// # Examples
     ///
-    /// Both ranks in one process, which is a team of processes all the same:
+    /// Both ranks are in one process in this example, but the team is one of processes nevertheless:
     ///
     /// ```
     /// use corecast_process::{Address, ProcessGroup};
@@ -94,7 +95,7 @@ impl ProcessGroup {
         assembly.complete(entered.server.take())
     }
 
-    /// Makes the memory of a team of processes: a descriptor to hand on to them, for
+    /// Makes the memory of a team of processes. Returns its descriptor, which the creator hands to them for
     /// [`attach`](Self::attach).
     ///
     /// # Errors
@@ -109,8 +110,8 @@ impl ProcessGroup {
         Ok(fd)
     }
 
-    /// Becomes part of the team whose memory this is, as `ranks`. Returns when all have come, at the
-    /// latest after the team's join limit.
+    /// Joins the team whose memory `fd` is, as `ranks`. Returns when all ranks have joined, at the latest after the
+    /// team's join limit.
     ///
     /// # Errors
     ///
@@ -119,7 +120,7 @@ impl ProcessGroup {
         Assembly::attach(fd.as_fd(), None, ranks, options)?.complete(None)
     }
 
-    /// Becomes part of the team that this process was started for, as `corecast run` does, if it was.
+    /// Joins the team that the environment names, as `corecast run` sets it; `None` if the environment names none.
     ///
     /// # Errors
     ///
@@ -134,7 +135,7 @@ impl ProcessGroup {
     }
 }
 
-/// A process: its number, and when it was born.
+/// A process: its number, and its start time where that is known.
 type Owner = (u32, Option<u64>);
 
 /// A process's part of a team that is not complete yet.
@@ -188,7 +189,7 @@ impl Assembly {
         })
     }
 
-    /// Waits for the others, and watches over them from then on.
+    /// Waits until all ranks have joined, and watches the other processes from then on.
     fn complete(self, server: Option<RendezvousServer>) -> Result<Team, EnterError> {
         let size = self.team_memory.size();
         let (begin, mut pause) = (Instant::now(), FIRST_PAUSE);

@@ -1,23 +1,23 @@
-//! Which process, and whether it is still alive.
+//! The start time of a process, and whether it is still alive, from `/proc`.
 
 use std::fs;
 
 /// A process as `/proc/PID/stat` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessStat {
-    /// When it was started, in clock ticks since the machine was.
+    /// Its start time, in clock ticks since the machine was started.
     pub(crate) born: u64,
-    /// All of its threads have ended; nobody has asked for its exit status yet.
+    /// Whether all of its threads have ended. A zombie, whose exit status nobody has read yet, has ended.
     pub(crate) ended: bool,
 }
 
-/// What `/proc` knows of process `pid`; `None` where there is none, or no `/proc`.
+/// The state of process `pid`; `None` if there is no such process, or no `/proc`.
 pub(crate) fn life(pid: u32) -> Option<ProcessStat> {
     parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// When process `pid` was started, in clock ticks since the machine was: a process number together
-/// with this names one process for ever, the number alone does not.
+/// The start time of process `pid`, in clock ticks since the machine was started. Process numbers are reused, so
+/// only the number together with this time names one process for ever. `None` if it is unknown.
 ///
 /// # Examples
 ///
@@ -30,7 +30,7 @@ pub fn born(pid: u32) -> Option<u64> {
     life(pid).map(|life| life.born)
 }
 
-/// `PID (NAME) STATE …`: the name may hold blanks and order of reduction, so fields count from its end.
+/// `PID (NAME) STATE …`: the name may hold blanks and parentheses, so fields count from its end.
 fn parse(stat: &str) -> Option<ProcessStat> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace();

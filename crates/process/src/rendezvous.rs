@@ -1,4 +1,4 @@
-//! How the processes of a team meet.
+//! The rendezvous: how the processes of a team meet at an address.
 //!
 //! ```text
 //! connect ── somebody answers ──► welcome: ranks and memory ──► confirm
@@ -7,8 +7,8 @@
 //!    └─ gone meanwhile, or just about to host ──► again, until the limit
 //! ```
 //!
-//! A rendezvous server that dies before it has answered leaves a closed socket: whoever comes next takes over,
-//! with new memory.
+//! A rendezvous server that dies before it has answered leaves a closed socket: the next process to come takes
+//! over, with new memory.
 
 use crate::address::Address;
 use crate::message::{Answer, BYTES_MAX, Hello, RANKS_MAX, VERSION};
@@ -26,7 +26,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// Why a process could not enter.
+/// Why a process could not enter a team.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RendezvousError {
@@ -35,11 +35,11 @@ pub enum RendezvousError {
         "the team at {address} speaks protocol {theirs}, this process {ours}: run the same version of Corecast in all processes"
     )]
     OtherVersion {
-        /// Where.
+        /// The address of the team.
         address: Address,
-        /// This process's.
+        /// Protocol version of this process.
         ours: u32,
-        /// The rendezvous server's.
+        /// Protocol version of the rendezvous server.
         theirs: u32,
     },
     /// The rendezvous server makes a team of another size.
@@ -47,25 +47,25 @@ pub enum RendezvousError {
         "the team at {address} has {theirs} ranks, this process wants one of {ours}: give all processes the same size, or another address"
     )]
     OtherSize {
-        /// Where.
+        /// The address of the team.
         address: Address,
-        /// This process's.
+        /// Number of ranks that this process expects.
         ours: u32,
-        /// The rendezvous server's.
+        /// Number of ranks of the rendezvous server's team.
         theirs: u32,
     },
-    /// A wished rank is somebody else's.
+    /// Another process has a rank that this one requests.
     #[error(
         "rank {rank} of the team at {address} is process {by}'s, process {pid} wants it too: ask for another one, or for any"
     )]
     RankTaken {
-        /// Where.
+        /// The address of the team.
         address: Address,
         /// The rank.
         rank: u32,
-        /// Whose it is.
+        /// Number of the process that has it.
         by: u32,
-        /// This process.
+        /// Number of this process.
         pid: u32,
     },
     /// Fewer ranks are free than this process brings.
@@ -73,45 +73,45 @@ pub enum RendezvousError {
         "process {pid} brings {wanted} ranks to the team at {address}, {left} of its {size} are free"
     )]
     Full {
-        /// Where.
+        /// The address of the team.
         address: Address,
-        /// This process.
+        /// Number of this process.
         pid: u32,
-        /// Ranks brought.
+        /// Number of ranks that this process brings.
         wanted: u32,
-        /// Ranks left.
+        /// Number of ranks that are free.
         left: u32,
-        /// Ranks of the team.
+        /// Number of ranks of the team.
         size: u32,
     },
-    /// The rendezvous server belongs to somebody else.
+    /// The rendezvous server runs as another user.
     #[error(
         "the team at {address} belongs to user {theirs}, this process to user {ours}: run all processes as one user"
     )]
     OtherUser {
-        /// Where.
+        /// The address of the team.
         address: Address,
-        /// This process's.
+        /// User of this process.
         ours: u32,
-        /// The rendezvous server's.
+        /// User of the rendezvous server.
         theirs: u32,
     },
-    /// What this process brings makes no sense.
+    /// The ranks that this process brings are no valid request.
     #[error("cannot bring ranks {ranks:?} to a team of {size}: {why}")]
     Unusable {
-        /// What was wished for.
+        /// The requested ranks; `None` stands for any.
         ranks: Vec<Option<u32>>,
-        /// Ranks of the team.
+        /// Number of ranks of the team.
         size: u32,
-        /// What is wrong with it.
+        /// What is wrong with the request.
         why: &'static str,
     },
-    /// Something else answers there.
+    /// Another program answers at the address.
     #[error("what answers at {address} is no team: {why}; choose another address")]
     Stranger {
-        /// Where.
+        /// The address of the team.
         address: Address,
-        /// What it did.
+        /// How it differs from a team.
         why: &'static str,
     },
     /// No server answered within the limit, although one holds the address.
@@ -119,17 +119,17 @@ pub enum RendezvousError {
         "the team at {address} did not answer process {pid} within {limit:?}: look for a stopped process there, or choose another address"
     )]
     Silent {
-        /// Where.
+        /// The address of the team.
         address: Address,
-        /// This process.
+        /// Number of this process.
         pid: u32,
-        /// How long it waited.
+        /// How long this process waited.
         limit: Duration,
     },
-    /// The rendezvous server went before it knew that this process has come.
+    /// The rendezvous server ended before this process confirmed its ranks.
     #[error("the host of the team at {address} is gone: enter again")]
     ServerGone {
-        /// Where.
+        /// The address of the team.
         address: Address,
     },
     /// The address cannot be used.
@@ -137,7 +137,7 @@ pub enum RendezvousError {
         "cannot meet at {address}: {source}; a name has 1 to 80 bytes, a path up to 107, in a folder that this user may write to, with nothing else in its place"
     )]
     Address {
-        /// Where.
+        /// The address of the team.
         address: Address,
         /// The kernel's answer.
         source: std::io::Error,
@@ -145,9 +145,9 @@ pub enum RendezvousError {
     /// The memory of the team could not be made.
     #[error("cannot make the memory of the team at {address}: {source}")]
     Memory {
-        /// Where.
+        /// The address of the team.
         address: Address,
-        /// Why not.
+        /// Why the memory could not be made.
         source: Box<dyn Error + Send + Sync>,
     },
 }
@@ -159,15 +159,15 @@ pub struct Entered {
     pub fd: OwnedFd,
     /// The ranks of this process, in the order of its requests.
     pub ranks: Vec<u32>,
-    /// In the process that came first: keeps the door open for the others.
+    /// The rendezvous server, which answers the others; `None` unless this process came first.
     pub server: Option<RendezvousServer>,
     address: Address,
     link: Option<OwnedFd>,
 }
 
 impl Entered {
-    /// Tells the rendezvous server that this process has mapped the memory and is there to stay. Until then its
-    /// ranks are given to others when it ends, or when this is dropped.
+    /// Tells the rendezvous server that this process has mapped the memory and keeps its ranks. Until then other
+    /// processes get its ranks if it ends, or if this value is dropped.
     ///
     /// # Errors
     ///
@@ -182,8 +182,8 @@ impl Entered {
     }
 }
 
-/// Meets the other processes of a team at `address`, within `limit`. The first one makes the
-/// memory by `make`, the others are given its descriptor.
+/// Meets the other processes of a team at `address`, within `limit`. The first process makes the memory with
+/// `make`, the others get its descriptor.
 ///
 /// # Errors
 ///
@@ -292,7 +292,7 @@ fn check(hello: &Hello) -> Result<(), RendezvousError> {
     })
 }
 
-/// Asks a rendezvous server to be let in; `None` if it goes before it answers.
+/// Asks a rendezvous server for ranks; `None` if the server ends before it answers.
 fn ask(
     address: &Address,
     hello: &Hello,
@@ -384,7 +384,7 @@ fn ask(
     })
 }
 
-/// One message, and the descriptor that came with it.
+/// Receives one message; returns its length in bytes, and the descriptor that came with it.
 fn listen(link: &OwnedFd, message: &mut [u8]) -> rustix::io::Result<(usize, Option<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);

@@ -1,9 +1,9 @@
-//! The process that came first hands the memory to the others.
+//! The rendezvous server, with which the first process of a team hands the memory to the others.
 //!
-//! A thread answers everybody who connects, until every rank is confirmed or the rendezvous server leaves. A
-//! rank is given for as long as its connection lasts: whoever dies before it confirms gives it back.
-//! Nothing on the socket makes the thread wait: it reads what is there, and whoever says nothing
-//! for two seconds is sent away.
+//! A thread answers every process that connects, until every rank is confirmed or the rendezvous server is dropped.
+//! A process has a rank for as long as its connection lasts: if it ends before it confirms, the rank is free again.
+//! Nothing on the socket makes the thread wait: it reads what is there, and closes a connection that sends no
+//! request for two seconds.
 
 use crate::address::Listener;
 use crate::message::{Answer, BYTES_MAX, Hello};
@@ -17,13 +17,14 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a connection may say nothing.
+/// Time after which a connection that has not sent its request is closed.
 const SILENCE_MAX: Duration = Duration::from_secs(2);
 
-/// Most connections that have not said anything yet.
+/// Largest number of connections that have not sent their request yet; a further one replaces the oldest.
 const STRANGERS_MAX: usize = 64;
 
-/// Keeps the door open for the others. Dropping it closes the door and ends its thread.
+/// Gives the other processes of a team their ranks and the memory. Dropping it closes the socket and ends its
+/// thread.
 #[derive(Debug)]
 pub struct RendezvousServer {
     bell: Arc<OwnedFd>,
@@ -55,7 +56,7 @@ impl RendezvousServer {
         })
     }
 
-    /// Whether all ranks have come, so that nobody is waited for any more.
+    /// Whether all ranks are confirmed, so that the thread has ended.
     pub fn is_complete(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -63,7 +64,7 @@ impl RendezvousServer {
 
 impl Drop for RendezvousServer {
     fn drop(&mut self) {
-        // In a forked child the bell is the parent's too, and the thread is not there.
+        // A forked child shares the bell with its parent, and does not have the thread.
         if !forked_since(&self.fork_detector) {
             let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
             if let Some(thread) = self.thread.take() {
@@ -73,10 +74,10 @@ impl Drop for RendezvousServer {
     }
 }
 
-/// Who has which rank.
+/// The process that has each rank.
 #[derive(Debug)]
 pub(crate) struct Ranks {
-    /// The process that has it, and whether that is for good.
+    /// For each rank the process that has it, and whether that process has confirmed it.
     taken: Vec<Option<(u32, bool)>>,
 }
 
@@ -87,7 +88,7 @@ impl Ranks {
         }
     }
 
-    /// Ranks for what `hello` requests: all of them or none.
+    /// Takes the ranks that `hello` requests, all of them or none.
     pub(crate) fn take(&mut self, hello: &Hello) -> Result<Vec<u32>, Answer> {
         let size = self.taken.len() as u32;
         if hello.size != size {
@@ -146,7 +147,7 @@ impl Ranks {
     }
 }
 
-/// A connection; without ranks it has not said anything yet.
+/// A connected process. Its ranks are empty until it has sent its request.
 struct Client {
     socket: OwnedFd,
     since: Instant,
@@ -170,7 +171,7 @@ impl Server {
                 .chain(sockets)
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
                 .collect();
-            // Without strangers nobody has to be sent away in time.
+            // Only connections without ranks can be silent for too long.
             let strangers = self.clients.iter().any(|client| client.ranks.is_empty());
             let limit = strangers.then_some(Timespec {
                 tv_sec: 1,
@@ -208,7 +209,7 @@ impl Server {
                 let theirs = rustix::net::sockopt::socket_peercred(&socket);
                 let theirs = theirs.map_or(u32::MAX, |user| user.uid.as_raw());
                 if theirs != ours {
-                    // To them, ours are theirs.
+                    // The answer is in the client's view, in which `ours` is the client's user.
                     let (theirs, ours) = (ours, theirs);
                     self.say(&socket, &Answer::OtherUser { theirs, ours });
                     return;
@@ -226,12 +227,12 @@ impl Server {
                     ranks: Vec::new(),
                 });
             }
-            // It has gone again, or there is no descriptor left: later.
+            // The client has gone again, or no descriptor is left: try again later.
             Err(_) => std::thread::sleep(Duration::from_millis(5)),
         }
     }
 
-    /// Reads what a client says; whether it stays.
+    /// Reads a message of a client; returns whether the connection stays open.
     fn hear(&mut self, client: &mut Client) -> bool {
         let mut message = vec![0; BYTES_MAX];
         let len = match rustix::net::recv(&client.socket, &mut message[..], RecvFlags::DONTWAIT) {
@@ -269,7 +270,7 @@ impl Server {
         }
     }
 
-    /// Sends an answer, with the descriptor if it is a good one.
+    /// Sends an answer, a welcome with the memory's descriptor. Returns whether it was sent.
     fn say(&self, socket: &OwnedFd, answer: &Answer) -> bool {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);

@@ -1,4 +1,4 @@
-//! The segment header of a team's segment: what it is, who has come, its algorithms and its plans.
+//! The header of a team's segment: version, options, the ranks that have joined, algorithms and plans.
 //!
 //! ```text
 //! line 0          magic, version, size, options, how many words the plans take
@@ -17,10 +17,10 @@ use corecast_wire::{FenceKind, LineSlice, Segment, SegmentError, WORDS, Words};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// "corecast" and what follows: nothing else begins so.
+/// The first word of every team's segment: "corecast".
 const MAGIC: u64 = u64::from_le_bytes(*b"corecast");
 
-/// What is in the first line.
+/// Indices of the words in the first line.
 mod word {
     pub(crate) const MAGIC: usize = 0;
     pub(crate) const VERSION: usize = 1;
@@ -30,38 +30,38 @@ mod word {
     pub(crate) const BACKEND: usize = 5;
     pub(crate) const FENCE: usize = 6;
     pub(crate) const DETERMINISTIC: usize = 7;
-    /// How many words algorithms and plans take.
+    /// Number of words of algorithms and plans.
     pub(crate) const PLANS: usize = 8;
     pub(crate) const PATIENCE: usize = 9;
     pub(crate) const JOIN_LIMIT: usize = 10;
     pub(crate) const OVERSUBSCRIBED: usize = 11;
-    /// Written last.
+    /// 1 once all others are written.
     pub(crate) const READY: usize = 15;
 }
 
-/// What is in the words of a rank.
+/// Indices of the words of a rank.
 mod fact {
-    /// The number of its process; who writes it first has the rank.
+    /// The number of its process; the process that writes it first has the rank.
     pub(crate) const PID: usize = 0;
-    /// When its process was born, plus one.
+    /// The start time of its process plus one; 0 if it is unknown.
     pub(crate) const BORN: usize = 1;
-    /// The operating system's number of its NUMA node, plus one.
+    /// The operating system's number of its NUMA node plus one; 0 if it is unknown.
     pub(crate) const NODE: usize = 2;
-    /// An address in its process, and what lies there.
+    /// The address of a word in its process, and in `WORD` the value of that word; see `transfer_path.rs`.
     pub(crate) const PLACE: usize = 3;
     pub(crate) const WORD: usize = 4;
-    /// Written last.
+    /// 1 once all others are written.
     pub(crate) const READY: usize = 7;
     pub(crate) const COUNT: usize = 8;
 }
 
-/// What a process says of one of its ranks.
+/// The facts that a process publishes about one of its ranks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) pid: u32,
     pub(crate) born: Option<u64>,
     pub(crate) node: Option<u32>,
-    /// An address in the process, and what lies there.
+    /// The address of a word in the process, and its value.
     pub(crate) word: (u64, u64),
 }
 
@@ -69,25 +69,25 @@ pub(crate) struct Facts {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SegmentHeaderError {
-    /// No team's.
+    /// The memory belongs to no team.
     #[error("this memory belongs to no team: give the descriptor that the team's creator made")]
     NoTeam,
-    /// Another Corecast's.
+    /// Another version of Corecast made the memory.
     #[error(
         "the team's memory was made by version {theirs} of the protocol, this process has version {ours}: build all programs with one Corecast"
     )]
     Version {
-        /// The creator's.
+        /// Protocol version of the creator.
         theirs: u64,
-        /// This process's.
+        /// Protocol version of this process.
         ours: u64,
     },
-    /// Another size.
+    /// The team has another size than this process expects.
     #[error("the team has {theirs} ranks, this process expects {ours}: give all the same size")]
     Size {
-        /// The creator's.
+        /// Number of ranks of the creator's team.
         theirs: u64,
-        /// This process's.
+        /// Number of ranks that this process expects.
         ours: u64,
     },
     /// The creator fences in a way that is refused here.
@@ -98,7 +98,7 @@ pub enum SegmentHeaderError {
     /// The plans or the algorithms make no sense.
     #[error("the team's memory is corrupt: its plans cannot be read")]
     Corrupt,
-    /// Lines.
+    /// The segment has no room for the header's lines.
     #[error(transparent)]
     Segment(#[from] SegmentError),
 }
@@ -114,22 +114,22 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX - 1)
 }
 
-/// Lines of the segment header.
+/// Number of lines of the header, for `size` ranks and `plans` words of algorithms and plans.
 fn lines(size: usize, plans: usize) -> usize {
     1 + (fact::COUNT * size).div_ceil(WORDS) + plans.div_ceil(WORDS)
 }
 
-/// Ranks of the largest team that a segment header describes.
+/// Number of ranks of the largest team that a segment header describes.
 pub(crate) const SIZE_MAX: usize = 1 << 20;
 
 impl SegmentHeader {
-    /// Bytes that come before the lines of the ranks.
+    /// Bytes of the header, behind which the memory of the ranks begins.
     pub(crate) fn bytes(plans: &Plans, algorithms: &Algorithms) -> usize {
         let lines = lines(plans.len(), encode(plans, algorithms).len());
         (lines * size_of::<Words>()).next_multiple_of(64 * 1024)
     }
 
-    /// Writes it.
+    /// Writes the header to the beginning of `segment`.
     pub(crate) fn write(
         segment: &Arc<Segment>,
         plans: &Plans,
@@ -171,7 +171,7 @@ impl SegmentHeader {
         Ok(())
     }
 
-    /// Whether it is that of a team of `size` ranks.
+    /// Checks that `segment` is that of a team of `size` ranks.
     pub(crate) fn check(segment: &Arc<Segment>, size: usize) -> Result<(), SegmentHeaderError> {
         let head = segment.at::<Words>(0, 1)?;
         Self::size_in(&head[0], Some(size)).map(|_| ())
@@ -194,8 +194,8 @@ impl SegmentHeader {
         }
     }
 
-    /// Reads it: the segment header, the plans, and `options` with what the creator decides; whether that found the
-    /// ranks to share cores is in [`SegmentHeader::oversubscribed`].
+    /// Reads the header. Returns it, the plans, `options` with the values that the creator decides, and the
+    /// creator's kind of fence.
     pub(crate) fn read(
         segment: &Arc<Segment>,
         expected: Option<usize>,
@@ -250,7 +250,7 @@ impl SegmentHeader {
         self.size
     }
 
-    /// Whether ranks share cores, as the creator sees it.
+    /// Whether ranks share cores, as the creator found.
     pub(crate) fn oversubscribed(&self) -> bool {
         self.lines[0].get(word::OVERSUBSCRIBED) != 0
     }
@@ -266,7 +266,7 @@ impl SegmentHeader {
         line.get(at + fact)
     }
 
-    /// Says whose a rank is; `false` if it is somebody's already.
+    /// Registers a process for a rank; `false` if the rank is taken.
     pub(crate) fn register(&self, rank: usize, facts: Facts) -> bool {
         let (line, at) = self.place(rank);
         if !line.claim(at + fact::PID, u64::from(facts.pid)) {
@@ -281,12 +281,12 @@ impl SegmentHeader {
         true
     }
 
-    /// The process that has a rank, or is about to.
+    /// The number of the process that has claimed a rank, 0 if none has.
     pub(crate) fn claimed_by(&self, rank: usize) -> u32 {
         u32::try_from(self.fact(rank, fact::PID)).unwrap_or(0)
     }
 
-    /// Whose a rank is: process and time of birth.
+    /// The process that has registered for a rank: its number, and its start time where that is known.
     pub(crate) fn owner(&self, rank: usize) -> Option<(u32, Option<u64>)> {
         if self.fact(rank, fact::READY) == 0 {
             return None;
@@ -295,7 +295,7 @@ impl SegmentHeader {
         Some((pid, self.fact(rank, fact::BORN).checked_sub(1)))
     }
 
-    /// An address in the process of a rank, and what lies there.
+    /// The address of a word in the process of a rank, and the value of that word.
     pub(crate) fn word(&self, rank: usize) -> (u64, u64) {
         (self.fact(rank, fact::PLACE), self.fact(rank, fact::WORD))
     }
@@ -307,10 +307,13 @@ impl SegmentHeader {
     }
 }
 
-/// Algorithms as words, see [`Algorithms::to_words`], and then the plans: for each tree its root, and for each rank its number of children and these; a
-/// barrier of rounds begins with their number. Trees with groups have the number of groups, and for
-/// each of them what a tree has of children. At the end come the groups of broadcasts and the packages,
-/// if there are such.
+/// Encodes algorithms and plans as words: the algorithms, see [`Algorithms::to_words`], the barrier, the trees of
+/// broadcasts and reductions, then the groups of broadcasts and the packages, each behind a word that is 1 if there
+/// are such.
+///
+/// A tree is its root, and for each rank the number of its children and these. A tree with groups has for each rank
+/// the number of its groups, and for each group the number of its members and these. The first word of a barrier is
+/// 0 for trees, 1 plus their number for rounds, [`groups_word`] or [`counter_word`].
 fn encode(plans: &Plans, algorithms: &Algorithms) -> Vec<u64> {
     let mut words = algorithms.to_words();
     let tree = |words: &mut Vec<u64>, tree: &Tree| {
@@ -372,18 +375,18 @@ fn encode(plans: &Plans, algorithms: &Algorithms) -> Vec<u64> {
     words
 }
 
-/// What a barrier over groups begins with: more than the number of any rounds.
+/// The first word of a barrier over groups of `n` ranks, larger than that of any rounds.
 fn groups_word(n: usize) -> usize {
     n + 2
 }
 
-/// What stands for a barrier over one line.
+/// The first word of a barrier of `n` ranks over one line.
 fn counter_word(n: usize) -> usize {
     n + 3
 }
 
-/// The plans for `n` ranks and the algorithms behind words that another process wrote; `None` if they are
-/// none.
+/// Decodes the plans for `n` ranks and the algorithms from words that another process wrote; `None` if they are
+/// invalid.
 fn decode(words: &[u64], n: usize) -> Option<(Plans, Algorithms)> {
     let mut rest = words.iter().map(|&word| usize::try_from(word).ok());
     let mut next = || rest.next().flatten();
@@ -453,7 +456,7 @@ mod tests {
         Plans::of_pattern(machine.costs(), pattern, None).unwrap()
     }
 
-    /// Some algorithms for some lengths.
+    /// Random algorithms, for random ranges of lengths.
     fn asked(rng: &mut fastrand::Rng) -> Algorithms {
         use corecast_collectives::{ByLength, allreduce, barrier, scan};
         let mut asked = Algorithms::default();
@@ -517,7 +520,7 @@ mod tests {
                     let mut corrupt = words.clone();
                     let at = rng.usize(0..corrupt.len());
                     corrupt[at] = [rng.u64(..), rng.u64(0..10), u64::MAX][rng.usize(0..3)];
-                    // Any answer but a panic; a team of another size is none.
+                    // Any result but a panic or plans for another size will do.
                     assert!(decode(&corrupt, n).is_none_or(|(plans, _)| plans.len() == n));
                     assert_eq!(decode(&words[..at], n), None);
                 }

@@ -1,13 +1,13 @@
 //! The transfer path of long data from other processes: two copies through their bounce buffers, or one copy that the
 //! kernel makes out of their memory.
 //!
-//! The kernel looks every page up and copies more slowly than a program does, while the two copies by
-//! way of a bounce buffer run at the same time on the cores of both ranks. Where each rank has a core, one copy
-//! wins nothing. Where ranks share cores, the copy that is saved is somebody else's time, and so are the
-//! turns that lender and borrower take for every eight chunks.
+//! The kernel looks every page up and copies more slowly than a program does, while the two copies by way of a
+//! bounce buffer run at the same time on the cores of both ranks. Where each rank has a core, one copy wins
+//! nothing. Where ranks share cores, the saved copy leaves time to other ranks, and so do the saved switches
+//! between lender and borrower for every eight chunks.
 //!
 //! **Measured** on two cores of an AMD EPYC (Zen 5), 2026-11, `examples/settings OPERATION RANKS processes
-//! CORECAST_CMA 0,1`: time with `process_vm_readv` in times of the time without, by the bytes of a loan:
+//! CORECAST_CMA 0,1`: time with `process_vm_readv` divided by the time without, by the bytes of a loan:
 //!
 //! | ranks, operation | 32 KiB | 64 KiB | 128 KiB | 256 KiB | 512 KiB | 1 MiB | 4 MiB | 16 MiB |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -17,19 +17,20 @@
 //! | 2, allgather | | | | 1.8 | | 2.0 | | 1.1 |
 //! | 2, allreduce | | | 2.9 | | 2.3 | | | 3.3 (8 MiB) |
 //!
-//! So it is from 128 KiB on where ranks share cores, and not at all elsewhere, unless
-//! `CORECAST_CMA=BYTES` says otherwise. Buffers in huge pages are cheaper for the kernel: a loop by hand
-//! then takes 0.6 times as long from 512 KiB on, also with a core for each of two ranks that exchange.
+//! So the kernel copies from 128 KiB on where ranks share cores, and not at all elsewhere, unless
+//! `CORECAST_CMA=BYTES` says otherwise. Buffers in huge pages are cheaper for the kernel: a hand-written loop then
+//! takes 0.6 times as long from 512 KiB on, also with a core for each of two ranks that exchange.
 
 use crate::segment_header::SegmentHeader;
 use corecast_team::{Processes, TransferPath, TransferPaths};
 use corecast_transfer::Process;
 use std::sync::Arc;
 
-/// The variable that says from how many bytes on data are read from another process's memory; 0: never.
+/// The environment variable with the least number of bytes that are read from another process's memory; 0 means
+/// never.
 pub const CMA: &str = "CORECAST_CMA";
 
-/// From how many bytes on where ranks share cores, see the module.
+/// Least number of bytes that are read from another process's memory where ranks share cores; the module says why.
 const OVERSUBSCRIBED_FROM: usize = 128 << 10;
 
 /// A random word whose address [`SegmentHeader::register`] publishes, so that other processes can test whether they can read this
@@ -40,21 +41,21 @@ pub(crate) struct Word(Box<u64>);
 impl Word {
     pub(crate) fn new() -> Self {
         use std::hash::{BuildHasher, RandomState};
-        // No other process has this by chance.
+        // A random value, so that no other process has it by chance.
         Self(Box::new(RandomState::new().hash_one(std::process::id())))
     }
 
-    /// Address and word.
+    /// The address of the word, and its value.
     pub(crate) fn place(&self) -> (u64, u64) {
         (core::ptr::from_ref(&*self.0).addr() as u64, *self.0)
     }
 }
 
-/// The word of a process, and what came of trying to read it.
+/// The word of a process (address and value), the process if it can be read, and the transfer path from it.
 type Tried = ((u64, u64), Option<Arc<Process>>, TransferPath);
 
-/// Tries what can be read of the processes of all ranks but `ours`. `shares` says whether ranks share
-/// cores.
+/// Tries to read the memory of the processes of all ranks but `ours`, and returns the transfer path from each of
+/// them. `shares` says whether ranks share cores.
 pub(crate) fn try_all(
     header: &SegmentHeader,
     ours: &[usize],
@@ -96,12 +97,12 @@ pub(crate) fn try_all(
     (processes, TransferPaths { from, lends_from })
 }
 
-/// From how many bytes on to lend without copying.
+/// Least number of bytes to lend without a copy, `None` for never. `requested` is the value of [`CMA`].
 fn threshold(requested: Option<&str>, shares: bool) -> Option<usize> {
     match requested.map(str::parse) {
         Some(Ok(0)) => None,
         Some(Ok(bytes)) => Some(bytes),
-        // Another word is ignored.
+        // A value that is no number is ignored.
         Some(Err(_)) | None => shares.then_some(OVERSUBSCRIBED_FROM),
     }
 }

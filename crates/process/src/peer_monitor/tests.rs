@@ -1,4 +1,5 @@
-//! Where the kernel gives no descriptors of processes. What users see is in `tests/it/peer_monitor.rs`.
+//! The peer monitor where the kernel gives no descriptors of processes. Tests of its interface are in
+//! `tests/it/peer_monitor.rs`.
 
 use super::*;
 use std::process::{Child, Command, Stdio};
